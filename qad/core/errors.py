@@ -1,0 +1,41 @@
+"""Every exception that qad raises, each also a builtin kind."""
+
+
+class QadError(Exception):
+    """Base of all of qad's exceptions."""
+
+
+class GradientTypeError(QadError, TypeError):
+    """Something of this dtype or kind has no gradient."""
+
+
+class ShapeError(QadError, ValueError):
+    """Shapes, bonds or sizes of labels that do not fit together."""
+
+
+class ArgumentError(QadError, ValueError):
+    """An argument whose value makes no sense."""
+
+
+class MissingRuleError(QadError, TypeError):
+    """A function that has no derivative rule was called on a Tensor."""
+
+
+class RecordedTensorError(QadError, TypeError):
+    """A recorded Tensor was forced into a plain array or number."""
+
+
+class FreedGraphError(QadError, RuntimeError):
+    """A second backward pass through a graph that the first one freed."""
+
+
+class LeakedTensorError(QadError, RuntimeError):
+    """A Tensor was used outside of the transform that it belongs to."""
+
+
+class ConvergenceError(QadError, RuntimeError):
+    """An iteration did not reach its tolerance."""
+
+
+class CheckError(QadError, AssertionError):
+    """A derivative check failed."""

@@ -1,0 +1,85 @@
+"""Forward mode: tangents pushed through a primitive.
+
+No primitive needs a forward rule of its own.  In this order: a rule given by `defjvp`; a (multi)linear
+function applied to the tangent; the reverse rule of a holomorphic elementwise function, which is its
+forward rule too; else the transpose of the reverse rule, obtained by sweeping it backward from a dummy
+cotangent.  Nothing is kept, so memory does not grow with the depth of the program.
+"""
+
+import numpy as np
+
+from qad.core.backward import Lazy, sweep
+from qad.core.levels import REVERSE, open_level
+from qad.core.node import leaf
+from qad.core.operands import rebuild, split
+from qad.core.tensor import Tensor, missing_rule, value_of
+
+
+def push_forward(p, args, kwargs, level):
+    """Apply `p` to `args`, whose Tensors of `level` carry tangents."""
+    values, tangents = split(args, level)
+    kwargs = kwargs or {}
+    ans = p.fn(*values, **kwargs)
+    moving = tuple(i for i, t in enumerate(tangents) if t is not None)
+    for i in moving:
+        if not (p.has_rule(i) or p.jvps):
+            raise missing_rule(p.fn)
+    out = tangent_of(p, moving, tangents, ans, values, kwargs)
+    if isinstance(ans, (tuple, list)):
+        return rebuild(ans, [Tensor(a, t, level) if t is not None else a for a, t in zip(ans, out, strict=True)])
+    return Tensor(ans, out, level)
+
+
+def tangent_of(p, moving, tangents, ans, values, kwargs):
+    """The tangent of `ans` (a list of them for several outputs)."""
+    if p.jvps:
+        parts = [p.jvps[i](tangents[i], ans, *values, **kwargs) for i in moving]
+    elif p.linear:
+        parts = [p.fn(*values[:i], tangents[i], *values[i + 1 :], **kwargs) for i in moving]
+    elif p.elementwise:
+        parts = [p.vjps[i](tangents[i], ans, *values, **kwargs) for i in moving]
+    else:
+        return transpose(p, moving, tangents, ans, values, kwargs)
+    return _sum(parts, ans)
+
+
+def _sum(parts, ans):
+    if isinstance(ans, (tuple, list)):
+        return [_sum(part, a) for part, a in zip(zip(*parts, strict=True), ans, strict=True)]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    if total.shape != ans.shape:
+        total = total + np.zeros(ans.shape, total.dtype)
+    return total.real if ans.dtype.kind == "f" and total.dtype.kind == "c" else total
+
+
+def transpose(p, moving, tangents, ans, values, kwargs):
+    """Tangent by transposition.
+
+    The rule maps g to cotangents c_i, linearly over the reals, and ``Re sum c_i t_i = Re sum g t`` holds
+    for the tangent t of the answer; so t is the cotangent of g when the c_i are given cotangents t_i.
+    """
+    several = isinstance(ans, (tuple, list))
+    level = open_level(REVERSE)
+    try:
+        probes = [_probe(a, level) for a in (ans if several else (ans,))]
+        g = tuple(probes) if several else probes[0]
+        cotangents = p.cotangents(moving, g, ans, values, kwargs)
+    finally:
+        REVERSE.discard(level)
+    roots = []
+    for c, i in zip(cotangents, moving, strict=True):
+        c = c.dense() if isinstance(c, Lazy) else c
+        if type(c) is Tensor and c.level == level:
+            roots.append((c.node, tangents[i]))
+    found = sweep(roots)
+    out = [found.get(probe.node[0], (None,))[0] for probe in probes]
+    out = [np.zeros(a.shape, a.dtype) if t is None else t for t, a in zip(out, ans if several else (ans,), strict=True)]
+    return out if several else out[0]
+
+
+def _probe(ans, level):
+    """A zero cotangent of the shape and dtype of `ans`."""
+    zero = np.zeros(ans.shape, ans.dtype, like=value_of(ans))
+    return Tensor(zero, leaf(zero), level)

@@ -1,0 +1,54 @@
+"""Levels of differentiation, and whether recording is on.
+
+Each call of a transform takes a fresh, increasing level.  The highest level among the operands of an
+operation records it, and the operation itself runs on values of the level below, so nesting needs no
+other mechanism.  Level 0 is the tape of ``qad.tensor(..., requires_grad=True)`` and never closes;
+CONSTANT marks Tensors that record nothing.
+"""
+
+from contextlib import ContextDecorator
+from contextvars import ContextVar
+from itertools import count
+
+CONSTANT = -1
+REVERSE = {0}  # open levels that record nodes
+FORWARD: set[int] = set()  # open levels that carry tangents
+
+_fresh = count(1).__next__
+_recording = ContextVar("qad_recording", default=True)
+recording = _recording.get
+
+
+def open_level(kind: set) -> int:
+    """A fresh level of the kind REVERSE or FORWARD; the caller closes it with ``kind.discard``."""
+    level = _fresh()
+    kind.add(level)
+    return level
+
+
+class no_grad(ContextDecorator):
+    """Context manager and decorator under which nothing is recorded, at any level.
+
+    Results of operations on Tensors are constant Tensors.  The mode belongs to the running thread
+    (it is a context variable).
+
+    Examples
+    --------
+    >>> import qad
+    >>> x = qad.tensor([1.0, 2.0], requires_grad=True)
+    >>> with qad.no_grad():
+    ...     y = 2 * x
+    >>> y.requires_grad
+    False
+    """
+
+    def __enter__(self):
+        self._tokens = getattr(self, "_tokens", [])
+        self._tokens.append(_recording.set(False))
+        return self
+
+    def __exit__(self, *exc):
+        _recording.reset(self._tokens.pop())
+
+    def _recreate_cm(self):
+        return no_grad()

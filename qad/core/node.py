@@ -1,0 +1,56 @@
+"""Nodes of the tape and the primitives that they record.
+
+A node is a plain list ``[id, primitive, args, kwargs, answer, parents]`` of raw values of the level below;
+a list costs half of a class instance, and ``del node[1:]`` frees it.  ``parents[i]`` is the node of
+``args[i]``, or None where that argument is a constant.  Ids increase, so that descending ids are a
+topological order.  A leaf keeps its accumulated gradient in the place of args.
+"""
+
+from itertools import count
+
+ID, PRIMITIVE, ARGS, KWARGS, ANSWER, PARENTS = range(6)
+GRAD = ARGS  # of a leaf
+
+next_id = count().__next__
+
+
+class Primitive:
+    """A function with its derivative rules; `qad.extend.defvjp` explains the fields."""
+
+    __slots__ = (
+        "fn", "name", "vjps", "shared", "jvps", "linear", "elementwise", "fresh", "lazy", "broadcasting",
+    )  # fmt: skip
+
+    def __init__(self, fn, name, vjps=(), shared=None, linear=False, elementwise=False, fresh=False, lazy=()):
+        self.fn = fn
+        self.name = name
+        self.vjps = vjps
+        self.shared = shared
+        self.jvps = ()
+        self.linear = linear
+        self.elementwise = elementwise
+        self.fresh = fresh
+        self.lazy = lazy
+        self.broadcasting = None  # the variant for operands of different shapes
+
+    def __repr__(self):
+        return f"Primitive({self.name})"
+
+    def has_rule(self, i: int) -> bool:
+        """Whether argument `i` may be differentiated."""
+        return self.shared is not None or (i < len(self.vjps) and self.vjps[i] is not None)
+
+    def cotangents(self, wanted, g, ans, args, kwargs):
+        """Cotangents of the arguments numbered `wanted`, given that of the answer."""
+        if self.shared is not None:
+            return self.shared(wanted, g, ans, *args, **kwargs)
+        return [self.vjps[i](g, ans, *args, **kwargs) for i in wanted]
+
+
+LEAF = Primitive(None, "leaf")
+PICK = Primitive(None, "pick")  # output number ``args`` of a primitive with several outputs
+
+
+def leaf(value) -> list:
+    """A node with nothing below it."""
+    return [next_id(), LEAF, None, None, value, ()]

@@ -1,0 +1,56 @@
+"""Operands of a primitive: their levels, their values, and what is refused."""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.core.levels import CONSTANT
+from qad.core.tensor import Tensor
+
+PLAIN = -2  # level of operands among which there is no Tensor at all
+SCALARS = frozenset((float, int, complex))
+
+
+def top_level(args) -> int:
+    """The highest level among `args`."""
+    level = PLAIN
+    for a in args:
+        if type(a) is Tensor and a.level > level:
+            level = a.level
+    return level
+
+
+def split(args, level):
+    """Values of the level below, and the nodes (or tangents) of those operands that live on `level`."""
+    values, nodes = [], []
+    for a in args:
+        node = None
+        if type(a) is Tensor:
+            if a.level == level:
+                a, node = a.value, a.node
+            elif a.level == CONSTANT:
+                a = a.value
+        values.append(a)
+        nodes.append(node)
+    return tuple(values), tuple(nodes)
+
+
+def variant(p, values):
+    """`p` itself where no operand is broadcast, else its broadcasting variant."""
+    shapes = {getattr(v, "shape", ()) for v in values if type(v) not in SCALARS}
+    return p if len(shapes) <= 1 else p.broadcasting
+
+
+def rebuild(template, items):
+    """`items` in the container type of `template`: list, tuple or named tuple."""
+    return type(template)(*items) if hasattr(template, "_fields") else type(template)(items)
+
+
+def operand(x):
+    """Lists become arrays; what NumPy would store as objects is refused."""
+    if isinstance(x, (list, tuple)):
+        if any(type(entry) is Tensor for entry in x):
+            raise ArgumentError("a list of Tensors is no operand: write qad.stack([...]) first")
+        x = np.asarray(x)
+    if type(x) is not Tensor and getattr(x, "dtype", None) == object:
+        raise ArgumentError("object arrays cannot be differentiated: write array.astype(complex) or astype(float)")
+    return x

@@ -1,0 +1,107 @@
+"""Recording: apply a primitive to operands of which some are Tensors, and remember it.
+
+`record` is the general road.  `unary` and `binary` make short-cuts for the hot operations: they test for
+the common case (open reverse level, plain or equal-level operands) and fall back to `record`.
+"""
+
+import numpy as np
+
+from qad.core.errors import LeakedTensorError
+from qad.core.forward import push_forward
+from qad.core.levels import CONSTANT, FORWARD, REVERSE, recording
+from qad.core.node import PICK, next_id
+from qad.core.operands import PLAIN, SCALARS, operand, rebuild, split, top_level, variant
+from qad.core.tensor import Tensor, missing_rule, value_of
+
+
+def record(p, args, kwargs=None):
+    """Apply primitive `p` to `args` at the highest level among them.
+
+    Plain operands give a plain result, constants and `qad.no_grad` a constant Tensor.
+    """
+    level = top_level(args)
+    if level in REVERSE and recording():
+        return _record_reverse(p, args, kwargs, level)
+    if level == PLAIN:
+        return p.fn(*args, **kwargs or {})
+    if level == CONSTANT or not recording():
+        return wrap(p.fn(*map(value_of, args), **kwargs or {}), None, CONSTANT)
+    if level in FORWARD:
+        return push_forward(p, args, kwargs, level)
+    raise leaked(p.name)
+
+
+def leaked(where) -> LeakedTensorError:
+    return LeakedTensorError(
+        f"a Tensor of a finished transform was used in {where}: it leaked through a global, a closure or an "
+        "attribute. Return it from the function (has_aux=True hands extra results out), or store x.numpy()"
+    )
+
+
+def _record_reverse(p, args, kwargs, level):
+    values, parents = split(args, level)
+    for i, parent in enumerate(parents):
+        if parent is not None and not p.has_rule(i):
+            raise missing_rule(p.fn)
+    if p.broadcasting is not None:
+        p = variant(p, values)
+    ans = p.fn(*values, **kwargs or {})
+    return wrap(ans, [next_id(), p, values, kwargs or None, ans, parents], level)
+
+
+def wrap(ans, node, level):
+    """`ans` as a Tensor, or each entry of a tuple of answers."""
+    if not isinstance(ans, (tuple, list)):
+        return Tensor(ans, node, level)
+    if node is None:
+        outputs = [Tensor(a) for a in ans]
+    else:
+        outputs = [Tensor(a, [next_id(), PICK, i, None, a, (node,)], level) for i, a in enumerate(ans)]
+    return rebuild(ans, outputs)
+
+
+def unary(p):
+    """A quick recorder for a primitive of one operand."""
+    fn = p.fn
+
+    def recorder(x):
+        level = x.level if type(x) is Tensor else PLAIN
+        if level in REVERSE and recording():
+            v = x.value
+            ans = fn(v)
+            return Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
+        return record(p, (x,))
+
+    return recorder
+
+
+def binary(p):
+    """A quick recorder for an elementwise primitive of two operands, and its reflection.
+
+    The broadcasting variant of `p` is chosen here, while shapes are at hand, and only where it is needed.
+    """
+    fn, broadcasting = p.fn, p.broadcasting
+
+    def recorder(x, y):
+        if type(x) is Tensor and (level := x.level) in REVERSE and recording():
+            kind = type(y)
+            if kind is np.ndarray:
+                v = x.value
+                ans = fn(v, y)
+                chosen = p if v.shape == y.shape else broadcasting
+                return Tensor(ans, [next_id(), chosen, (v, y), None, ans, (x.node, None)], level)
+            if kind in SCALARS:
+                v = x.value
+                ans = fn(v, y)
+                return Tensor(ans, [next_id(), p, (v, y), None, ans, (x.node, None)], level)
+            if kind is Tensor and y.level == level:
+                v, w = x.value, y.value
+                ans = fn(v, w)
+                chosen = p if v.shape == w.shape else broadcasting
+                return Tensor(ans, [next_id(), chosen, (v, w), None, ans, (x.node, y.node)], level)
+        return record(p, (operand(x), operand(y)))
+
+    def reflected(y, x):
+        return recorder(x, y)
+
+    return recorder, reflected

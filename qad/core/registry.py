@@ -1,0 +1,197 @@
+"""The registry of derivative rules, and the ways to fill it; `qad.extend` is its public door."""
+
+import inspect
+from functools import lru_cache, wraps
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.core.node import Primitive
+from qad.core.operands import PLAIN, operand, top_level
+from qad.core.record import binary, record, unary
+from qad.core.tensor import FUNCTIONS, UFUNCS, Tensor, value_of
+
+PRIMITIVES: dict = {}  # NumPy function or wrapped primitive -> Primitive
+
+
+def primitive(fn):
+    """Make a function recordable (a decorator).
+
+    Parameters
+    ----------
+    fn : callable
+        ``fn(*arrays, **metadata)``: arrays positional, everything else by keyword. It runs on plain arrays
+        and may return a tuple of them.
+
+    Returns
+    -------
+    callable
+        The same function, which records itself when an operand is a Tensor. Give it rules with `defvjp`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> @qad.extend.primitive
+    ... def cube(x):
+    ...     return x * x * x
+    >>> qad.extend.defvjp(cube, lambda g, ans, x: g * 3 * x**2)
+    >>> qad.grad(lambda x: cube(x).sum())(np.array([2.0]))
+    array([12.])
+    """
+
+    @wraps(fn)
+    def call(*args, **kwargs):
+        return fn(*args, **kwargs) if top_level(args) == PLAIN else record(p, args, kwargs)
+
+    p = PRIMITIVES[call] = Primitive(call, fn.__name__)
+    return call
+
+
+def defvjp(fn, *rules, argnums=None, shared=None, linear=False, elementwise=False, fresh=False, lazy=()):
+    """Define the reverse-mode rules of a function.
+
+    Parameters
+    ----------
+    fn : callable
+        A NumPy function or ufunc, or what `primitive` returned.
+    *rules : callable or None
+        ``rule(g, ans, *args, **kwargs)`` returns the cotangent of one argument; one per argument.
+    argnums : tuple of int, optional
+        The arguments that `rules` belong to; by default 0, 1, ...
+    shared : callable, optional
+        One rule for all arguments: ``shared(needed, g, ans, *args, **kwargs)`` returns one cotangent per
+        entry of `needed`, a tuple of argument numbers. For several outputs `g` is a tuple, with None
+        for an output that was not used.
+    linear : bool
+        `fn` is real-linear in each of these arguments separately: forward mode applies it to tangents.
+    elementwise : bool
+        `fn` is elementwise and holomorphic; a rule may ignore broadcasting, and serves forward mode.
+    fresh : bool
+        The rules always return newly allocated arrays, so that they may be given away without a copy.
+    lazy : tuple of type
+        Kinds of `Lazy` cotangents that the rules accept as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from qad.extend import defvjp
+    >>> defvjp(np.sinc, lambda g, ans, x: g * (np.cos(np.pi * x) - ans) / x, elementwise=True)
+    """
+    if argnums is not None:
+        table = dict(zip(argnums, rules, strict=True))
+        rules = tuple(table.get(i) for i in range(max(argnums) + 1))
+    p = PRIMITIVES.get(fn) or Primitive(fn, fn.__name__)
+    p.vjps, p.shared = rules, shared
+    p.linear, p.elementwise, p.fresh, p.lazy = linear, elementwise, fresh, lazy
+    if elementwise:
+        spread = tuple(rule and _unbroadcasting(rule, i) for i, rule in enumerate(rules))
+        p.broadcasting = Primitive(fn, p.name, spread, fresh=fresh)
+    if fn not in PRIMITIVES:
+        PRIMITIVES[fn] = p
+        _install(fn, p)
+
+
+def defjvp(fn, *rules):
+    """Define forward-mode rules, where they pay.
+
+    ``rule(t, ans, *args, **kwargs)`` returns the contribution of one argument's tangent `t` to the tangent
+    of the answer. Without them forward mode follows from the flags of `defvjp`, or by transposition.
+    """
+    PRIMITIVES[fn].jvps = rules
+
+
+def _install(fn, p):
+    if isinstance(fn, np.ufunc):
+        UFUNCS[fn] = unary(p) if fn.nin == 1 else binary(p)[0] if fn.nin == 2 and p.elementwise else _general(p)
+    else:
+        FUNCTIONS[fn] = _general(p)
+
+
+def quick(fn):
+    """A recorder of `fn` with little overhead, for one or two operands and nothing else."""
+    p = PRIMITIVES[fn]
+    return binary(p)[0] if len(p.vjps) == 2 else unary(p)
+
+
+def attach_operator(name, ufunc):
+    """Give Tensor the operator ``__name__`` and its reflection ``__rname__``."""
+    forward, reflected = binary(PRIMITIVES[ufunc])
+    attach(f"__{name}__", forward)
+    attach(f"__r{name}__", reflected)
+
+
+def _general(p):
+    """A handler with the signature of the NumPy function."""
+
+    def handler(*args, **kwargs):
+        if kwargs.get("out") is not None:
+            raise ArgumentError(f"{p.name}(..., out=...) would write a recorded value into an array: write y = {p.name}(...)")
+        if any(type(v) is Tensor for v in kwargs.values()):
+            args, kwargs = _by_position(p.fn, args, kwargs)
+        arrays = len(p.vjps) or len(args)
+        return record(p, (*map(operand, args[:arrays]), *args[arrays:]), kwargs)
+
+    return handler
+
+
+_signature = lru_cache(maxsize=None)(inspect.signature)
+
+
+def _by_position(fn, args, kwargs):
+    """Move Tensors given by keyword to their positions."""
+    bound = _signature(fn).bind(*args, **kwargs)
+    bound.apply_defaults()
+    names = list(bound.arguments)
+    last = max(i for i, name in enumerate(names) if type(kwargs.get(name)) is Tensor)
+    moved = names[: last + 1]
+    return tuple(bound.arguments[n] for n in moved), {k: v for k, v in kwargs.items() if k not in moved}
+
+
+def _unbroadcasting(rule, i):
+    def spread(g, ans, *args, **kwargs):
+        return unbroadcast(rule(g, ans, *args, **kwargs), args[i].shape)
+
+    return spread
+
+
+def unbroadcast(g, shape):
+    """Sum `g` over the axes along which an array of this `shape` was broadcast."""
+    if g.shape == shape:
+        return g
+    extra = g.ndim - len(shape)
+    if extra > 0:
+        g = g.sum(axis=tuple(range(extra)))
+    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and g.shape[i] != 1)
+    return g.sum(axis=stretched, keepdims=True) if stretched else g
+
+
+def implements(fn):
+    """Decorator: call this instead of NumPy's `fn` whenever a Tensor is among its arguments."""
+
+    def install(handler):
+        (UFUNCS if isinstance(fn, np.ufunc) else FUNCTIONS)[fn] = handler
+        return handler
+
+    return install
+
+
+def passes_through(*functions):
+    """Declare functions without derivative: they run on the bare values and return plain arrays."""
+    for fn in functions:
+
+        def handler(*args, _fn=fn, **kwargs):
+            return _fn(*_bare(args), **{k: _bare(v) for k, v in kwargs.items()})
+
+        implements(fn)(handler)
+
+
+def _bare(x):
+    return type(x)(map(_bare, x)) if type(x) in (list, tuple) else value_of(x)
+
+
+def attach(name, function, property=False):
+    """Give Tensor a method, an operator or (with `property`) an attribute."""
+    setattr(Tensor, name, _property(function) if property else function)
+
+
+_property = property

@@ -1,0 +1,100 @@
+"""Forward-mode transforms: `jvp`, and `hvp` as forward over reverse."""
+
+from qad.core.errors import ArgumentError
+from qad.core.levels import CONSTANT, FORWARD, open_level
+from qad.core.record import leaked
+from qad.core.tensor import Tensor
+from qad.core.transforms import grad, match, number, run
+from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
+
+
+def jvp(f, primals, tangents):
+    """Value of `f` and its derivative along `tangents`, in one forward pass.
+
+    Parameters
+    ----------
+    f : callable
+        Any function of arrays or pytrees to an array or a pytree of them.
+    primals, tangents : tuples of pytrees
+        One entry per positional argument, of equal structure and shapes. Tangents are plain real-linear
+        differentials; a real primal takes a real tangent.
+
+    Returns
+    -------
+    out, tangent_out
+        Both of the structure of what `f` returns.
+
+    Raises
+    ------
+    ArgumentError
+        If primals and tangents are not tuples of equal length and structure.
+    ShapeError, GradientTypeError
+        If a tangent does not fit its primal.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.jvp(np.sin, (np.array([0.0]),), (np.array([2.0]),))
+    (array([0.]), array([2.]))
+    """
+    if not (isinstance(primals, tuple) and isinstance(tangents, tuple) and len(primals) == len(tangents)):
+        raise ArgumentError("primals and tangents are tuples of equal length: write qad.jvp(f, (x,), (t,))")
+    level = open_level(FORWARD)
+    try:
+        duals = [_dual(p, t, level, f"{n}") for n, (p, t) in enumerate(zip(primals, tangents, strict=True))]
+        out = run(f, duals, {})
+    finally:
+        FORWARD.discard(level)
+    leaves, spec = flatten(out)
+    for x in leaves:
+        if type(x) is Tensor and x.level > level:
+            raise leaked("qad.jvp")
+    values = [strip(x, level) for x in leaves]
+    moved = [_tangent(x, value, level) for x, value in zip(leaves, values, strict=True)]
+    return unflatten(spec, values), unflatten(spec, moved)
+
+
+def _dual(primal, tangent, level, name):
+    """`primal` with each leaf carrying its tangent."""
+    leaves, spec = flatten(primal)
+    moves, given = flatten(tangent)
+    if given != spec:
+        raise ArgumentError(f"the tangent of argument {name} has structure {given}, the argument {spec}")
+    duals = []
+    for i, (value, t) in enumerate(zip(leaves, moves, strict=True)):
+        value, t = strip(value, CONSTANT), strip(t, CONSTANT)
+        check_leaf(value, lambda i=i: name + leaf_path(primal, i))
+        value = number(value)
+        duals.append(Tensor(value, match(t, value, "tangent"), level))
+    return unflatten(spec, duals)
+
+
+def _tangent(x, value, level):
+    if type(x) is Tensor and x.level == level and x.node is not None:
+        return x.node
+    return value * 0.0
+
+
+def hvp(f, primals, tangents):
+    """Hessian-vector product of a real function, without the Hessian (forward over reverse).
+
+    Parameters
+    ----------
+    f : callable
+        Returns a real scalar.
+    primals, tangents : tuples of pytrees
+        As in `jvp`.
+
+    Returns
+    -------
+    tuple
+        The derivative along `tangents` of the gradient ``dL/dx + i dL/dy``: one entry per primal.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.hvp(lambda x: np.sum(x**3), (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))
+    (array([6., 0.]),)
+    """
+    gradient = grad(f, argnums=tuple(range(len(primals))))
+    return jvp(gradient, primals, tangents)[1]

@@ -1,0 +1,110 @@
+"""The tape in PyTorch's style: `tensor`, `backward`, accumulated gradients; and `stop_gradient`."""
+
+import numpy as np
+
+from qad.core.backward import sweep
+from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.node import GRAD, leaf
+from qad.core.tensor import Tensor, value_of
+from qad.core.transforms import match, publish, scalar_loss
+from qad.core.trees import tree_map
+
+
+def tensor(data, requires_grad=False, dtype=None) -> Tensor:
+    """Make a Tensor from a copy of `data`.
+
+    Parameters
+    ----------
+    data : array_like
+        Numbers of any shape; copied, so that later changes of `data` cannot spoil a gradient.
+    requires_grad : bool
+        Whether operations are recorded; needs a float or complex dtype.
+    dtype : dtype, optional
+        As in `numpy.array`.
+
+    Raises
+    ------
+    GradientTypeError
+        If `requires_grad` is asked for integers, booleans or objects.
+
+    Examples
+    --------
+    >>> import qad
+    >>> x = qad.tensor([1.0 + 2.0j], requires_grad=True)
+    >>> y = qad.abs2(x).sum()
+    >>> y.backward()
+    >>> x.grad
+    array([2.+4.j])
+    """
+    array = np.array(value_of(data), dtype=dtype)
+    if not requires_grad:
+        return Tensor(array)
+    if array.dtype.kind not in "fc":
+        raise GradientTypeError(
+            f"a Tensor of dtype {array.dtype} cannot require a gradient: "
+            "write qad.tensor(data, dtype=float, requires_grad=True)"
+        )
+    return Tensor(array, leaf(array), 0)
+
+
+def backward(x, gradient=None, retain_graph=False) -> None:
+    """Add the gradient of this Tensor to ``leaf.grad`` of every leaf below it.
+
+    Parameters
+    ----------
+    gradient : array_like, optional
+        Cotangent of the shape of this Tensor, in the public convention; needed unless it is a real scalar.
+    retain_graph : bool
+        Keep the graph for another pass. Otherwise it is freed, and a second pass raises.
+
+    Raises
+    ------
+    FreedGraphError
+        If the graph was freed by an earlier pass.
+    GradientTypeError, ShapeError
+        If this is not a real scalar and no `gradient` is given.
+    """
+    if x.level != 0:
+        raise ArgumentError(
+            "backward() belongs to Tensors made by qad.tensor(..., requires_grad=True): this one is a constant or lives "
+            "inside a transform, where qad.grad, qad.vjp and qad.hvp nest"
+        )
+    if gradient is None:
+        scalar_loss(x, 0, "backward()")
+        seed = x.dtype.type(1)
+    else:
+        seed = np.conj(match(gradient, x.value, "gradient"))
+    for g, owned, node in sweep([(x.node, seed)], free=not retain_graph).values():
+        g = publish(g, owned, node[4])
+        node[GRAD] = g if node[GRAD] is None else node[GRAD] + g
+
+
+def zero_grad(x) -> None:
+    """Forget the accumulated gradient."""
+    if x.grad is not None:
+        x.node[GRAD] = None
+
+
+def accumulated(x):
+    """Accumulated gradient (ndarray, public convention), or None before any `backward`."""
+    return x.node[GRAD] if x.level == 0 and x.is_leaf else None
+
+
+Tensor.backward, Tensor.zero_grad, Tensor.grad = backward, zero_grad, property(accumulated)
+
+
+def stop_gradient(x):
+    """`x` as a constant: derivatives of every level take it for a number.
+
+    Parameters
+    ----------
+    x : pytree
+        Tensors come back as constant Tensors of the same values, everything else as it is.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda x: np.sum(x * qad.stop_gradient(x)))(np.array([3.0]))
+    array([3.])
+    """
+    return tree_map(lambda leaf: leaf.detach() if type(leaf) is Tensor else leaf, x)

@@ -1,0 +1,202 @@
+"""The handle that users hold: a value, its node on the tape, and the level that recorded it."""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, MissingRuleError, RecordedTensorError
+from qad.core.levels import CONSTANT
+from qad.core.node import LEAF, PRIMITIVE
+
+
+class Tensor:
+    """An array whose operations are recorded.
+
+    A handle, not an ndarray: ``value`` is any array that speaks NumPy's protocols (or a Tensor of a
+    lower level), ``node`` its place on the tape (its tangent, on a level of forward mode) and ``level``
+    says who records.  Make one with `qad.tensor`; the transforms make their own.  NumPy's functions,
+    operators and ndarray's methods work on it; ``qad.rules`` attaches them.
+    """
+
+    __slots__ = ("value", "node", "level", "__weakref__")
+
+    def __init__(self, value, node=None, level=CONSTANT):
+        self.value = value
+        self.node = node
+        self.level = level
+
+    # -- what it is ------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple:
+        return self.value.shape
+
+    @property
+    def dtype(self):
+        return self.value.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.value.ndim
+
+    @property
+    def size(self) -> int:
+        return self.value.size
+
+    @property
+    def itemsize(self) -> int:
+        return self.value.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.value.nbytes
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this Tensor are recorded."""
+        return self.level != CONSTANT
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether this Tensor was made by the user (or a transform), not by an operation."""
+        return self.node is None or (type(self.node) is list and self.node[1:2] == [LEAF])
+
+    # -- ways out of the tape --------------------------------------------------------------------
+
+    def detach(self) -> "Tensor":
+        """A constant Tensor of the same values (a read-only view)."""
+        return Tensor(read_only(value_of(self)))
+
+    def numpy(self):
+        """The values as an array (a read-only view); gradients do not flow through it."""
+        return read_only(value_of(self))
+
+    def item(self):
+        """The single value as a Python number; gradients do not flow through it."""
+        return value_of(self).item()
+
+    def tolist(self):
+        """The values as nested lists of Python numbers; gradients do not flow through them."""
+        return value_of(self).tolist()
+
+    def __array__(self, dtype=None, copy=None):
+        self._refuse("a plain ndarray", "x.numpy()")
+        return np.array(self.value, dtype=dtype, copy=copy)
+
+    def __float__(self):
+        self._refuse("a Python float", "x.item()")
+        return float(self.value)
+
+    def __complex__(self):
+        self._refuse("a Python complex", "x.item()")
+        return complex(self.value)
+
+    def __int__(self):
+        return int(value_of(self))
+
+    def __bool__(self):
+        return bool(value_of(self))
+
+    def __index__(self):
+        return value_of(self).__index__()
+
+    def __len__(self):
+        return len(value_of(self))
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __setitem__(self, index, value):
+        raise ArgumentError(
+            "a Tensor cannot be written into: write qad.where(mask, new, x), or collect the parts and "
+            "call qad.stack or qad.concatenate"
+        )
+
+    def _refuse(self, what, instead):
+        if self.level != CONSTANT:
+            raise RecordedTensorError(
+                f"a recorded Tensor was forced into {what}, which would cut it off from its gradient: keep "
+                f"it a Tensor (np.stack and np.concatenate collect Tensors), or write {instead} if no gradient is wanted"
+            )
+
+    # -- NumPy's protocols -----------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if method == "__call__" and not kwargs:
+            recorder = UFUNCS.get(ufunc)
+            if recorder is not None:
+                return recorder(*inputs)
+        return dispatch_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        handler = FUNCTIONS.get(function)
+        if handler is None:
+            raise missing_rule(function)
+        return handler(*args, **kwargs)
+
+    # -- seeing ----------------------------------------------------------------------------------
+
+    def __repr__(self):
+        values = np.array2string(np.asarray(value_of(self)), separator=", ", prefix="Tensor(")
+        return f"Tensor({values}, shape={self.shape}, dtype={self.dtype}{self._origin()})"
+
+    def _origin(self):
+        if self.level == CONSTANT:
+            return ""
+        if type(self.node) is not list:
+            return ", tangent"
+        if len(self.node) == 1:
+            return ", freed"
+        primitive = self.node[PRIMITIVE]
+        return ", requires_grad" if primitive is LEAF else f", op={primitive.name}"
+
+    def __format__(self, spec):
+        return format(value_of(self)[()] if self.ndim == 0 else repr(self), spec)
+
+
+UFUNCS: dict = {}  # ufunc -> recorder(*inputs), filled by qad.extend
+FUNCTIONS: dict = {}  # NumPy function -> handler of the same signature, filled by qad.extend
+
+
+def dispatch_ufunc(ufunc, method, inputs, kwargs):
+    """The rare forms of a ufunc call: keywords, and methods such as ``np.add.reduce``."""
+    if kwargs.get("out") is not None:
+        raise ArgumentError(
+            f"np.{ufunc.__name__}(..., out=...) would write a recorded value into an array: "
+            f"write y = np.{ufunc.__name__}(...) instead"
+        )
+    handler = UFUNCS.get(ufunc) if method == "__call__" else FUNCTIONS.get((ufunc, method))
+    if handler is None:
+        raise missing_rule(ufunc if method == "__call__" else getattr(ufunc, method))
+    if method == "__call__" and kwargs:
+        raise ArgumentError(
+            f"np.{ufunc.__name__} on a Tensor takes no {', '.join(sorted(kwargs))}: "
+            "use qad.where for masks and .astype for dtypes"
+        )
+    return handler(*inputs, **kwargs)
+
+
+def missing_rule(function) -> MissingRuleError:
+    """The error for a function without a rule; it shows the two lines that define one."""
+    module = (getattr(function, "__module__", None) or "numpy").replace("numpy", "np", 1)
+    name = f"{module}.{getattr(function, '__name__', function)}"
+    return MissingRuleError(
+        f"{name} has no derivative rule in qad. Define one (unconjugated cotangent g):\n"
+        f"    from qad.extend import defvjp\n"
+        f"    defvjp({name}, lambda g, ans, x: g * derivative_at(x))\n"
+        f"or, if it has no derivative: qad.extend.passes_through({name})"
+    )
+
+
+def value_of(x):
+    """The bare array or number behind `x`, all levels removed."""
+    while type(x) is Tensor:
+        x = x.value
+    return x
+
+
+def read_only(array):
+    """A view of `array` that refuses to be written into (NumPy scalars are that already)."""
+    if not isinstance(array, np.ndarray):
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,239 @@
+"""Reverse-mode transforms: `grad`, `value_and_grad`, `vjp`, and the lifting of arguments they share.
+
+Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the tape's cotangents.
+"""
+
+from functools import wraps
+
+import numpy as np
+
+from qad.core.backward import sweep
+from qad.core.errors import ArgumentError, GradientTypeError, QadError, ShapeError
+from qad.core.levels import CONSTANT, REVERSE, open_level
+from qad.core.node import leaf
+from qad.core.record import leaked
+from qad.core.tensor import Tensor, value_of
+from qad.core.trees import LEAF, check_leaf, flatten, leaf_path, strip, stripped, unflatten
+
+
+def lift(tree, level, name):
+    """`tree` with each leaf recorded on `level`, its leaves as Tensors, and its spec."""
+    leaves, spec = flatten(tree)
+    lifted = []
+    for i, value in enumerate(leaves):
+        value = strip(value, CONSTANT)
+        check_leaf(value, lambda i=i: name + leaf_path(tree, i))
+        value = number(value)
+        lifted.append(Tensor(value, leaf(value), level))
+    return unflatten(spec, lifted), lifted, spec
+
+
+def number(x):
+    """Python's numbers as NumPy's, which know their dtype and shape."""
+    return np.asarray(x)[()] if type(x) in (float, complex) else x
+
+
+def run(f, args, kwargs):
+    """Call `f`; an error of ours that NumPy wrapped is raised as itself."""
+    try:
+        return f(*args, **kwargs)
+    except ValueError as error:
+        if isinstance(error.__cause__, QadError):
+            raise error.__cause__ from None
+        raise
+
+
+def to_public(found, x):
+    """The public gradient of leaf Tensor `x`, zeros where the sweep found none."""
+    value = x.value
+    if x.node[0] not in found:
+        zero = np.zeros(value.shape, value.dtype)
+        return zero if type(value) is np.ndarray else zero[()]
+    g, owned, _ = found[x.node[0]]
+    return publish(g, owned, value)
+
+
+def publish(g, owned, value):
+    """Cotangent `g` of a leaf as its gradient: conjugated, of its shape and dtype, in memory of its own."""
+    if g.shape != value.shape:
+        raise ShapeError(f"a rule returned a cotangent of shape {g.shape} for an argument of shape {value.shape}")
+    if g.dtype is not value.dtype and g.dtype != value.dtype:
+        g, owned = g.astype(value.dtype), True
+    if value.dtype.kind == "c":
+        g, owned = g.conj(), True
+    if type(g) is np.ndarray:
+        return g if owned else g.copy()
+    return np.array(g) if type(value) is np.ndarray and type(g) is not Tensor else g
+
+
+def scalar_loss(out, level, name):
+    """The node (or None) and value of the output of a function to be differentiated; it must be a real scalar."""
+    node, value = None, out
+    if type(out) is Tensor:
+        value = strip(out, level)
+        node = node_of(out, level)
+    shape, dtype = np.shape(value_of(value)), getattr(value, "dtype", None) or np.asarray(value).dtype
+    if dtype.kind == "c":
+        raise GradientTypeError(
+            f"{name} needs a real output, but got {dtype}. For the derivatives of a complex output use qad.wirtinger, "
+            "qad.vjp or qad.jacobian; for a real loss return out.real or qad.abs2(out)"
+        )
+    if shape != ():
+        raise ShapeError(
+            f"{name} needs a scalar output, but got shape {shape}: return out.sum(), or use qad.vjp or qad.jacobian"
+        )
+    return node, value
+
+
+def value_and_grad(f, argnums=0, has_aux=False):
+    """Make the function that returns the value of `f` together with its gradient.
+
+    Parameters
+    ----------
+    f : callable
+        Returns a real scalar; with `has_aux` a pair of that and anything else.
+    argnums : int or tuple of int
+        Which positional arguments to differentiate. Each may be any pytree of float or complex arrays.
+    has_aux : bool
+        Whether `f` returns ``(value, aux)``.
+
+    Returns
+    -------
+    callable
+        ``(value, gradient)``, or ``((value, aux), gradient)``. The gradient has the structure, shapes and
+        dtypes of the argument (a tuple of them for a tuple of `argnums`) and owns its memory. It is
+        ``dL/dx + i dL/dy``, that is ``2 dL/d(conj z)``: ``z - step * gradient`` descends.
+
+    Raises
+    ------
+    GradientTypeError
+        If the output is complex or an argument is not of float or complex dtype.
+    ShapeError
+        If the output is not a scalar.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> value, gradient = qad.value_and_grad(lambda z: qad.abs2(z).sum())(np.array([1 + 2j]))
+    >>> float(value), gradient
+    (5.0, array([2.+4.j]))
+    """
+    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+
+    @wraps(f)
+    def value_and_gradient(*args, **kwargs):
+        level = open_level(REVERSE)
+        try:
+            call, lifted = list(args), []
+            for n in numbers:
+                if not -len(args) <= n < len(args):
+                    raise ArgumentError(f"argnums names argument {n}, but there are {len(args)} positional arguments")
+                call[n], leaves, spec = lift(args[n], level, f"{n}")
+                lifted.append((leaves, spec))
+            out = run(f, call, kwargs)
+            if has_aux:
+                out, aux = out
+            node, value = scalar_loss(out, level, "qad.grad")
+        finally:
+            REVERSE.discard(level)
+        roots = [(node, value.dtype.type(1))] if node is not None else []
+        del out, node  # so that the sweep frees the graph as it goes
+        found = sweep(roots)
+        gradients = tuple(
+            to_public(found, leaves[0]) if spec is LEAF else unflatten(spec, [to_public(found, x) for x in leaves])
+            for leaves, spec in lifted
+        )
+        gradient = gradients if isinstance(argnums, tuple) else gradients[0]
+        return ((value, stripped(aux, level)) if has_aux else value), gradient
+
+    return value_and_gradient
+
+
+def grad(f, argnums=0, has_aux=False):
+    """Make the function that returns the gradient of `f`; see `value_and_grad`.
+
+    With `has_aux` it returns ``(gradient, aux)``.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda x: np.sum(np.sin(x)))(np.zeros(2))
+    array([1., 1.])
+    """
+    both = value_and_grad(f, argnums, has_aux)
+
+    @wraps(f)
+    def gradient(*args, **kwargs):
+        value, g = both(*args, **kwargs)
+        return (g, value[1]) if has_aux else g
+
+    return gradient
+
+
+def vjp(f, *primals):
+    """Value of `f` and its pullback, the transpose of its derivative in ``<a, b> = Re sum conj(a) b``.
+
+    Parameters
+    ----------
+    f : callable
+        Any function of arrays or pytrees to an array or a pytree of them.
+    *primals : pytrees of float or complex arrays
+
+    Returns
+    -------
+    out : what ``f(*primals)`` returns
+    pullback : callable
+        ``pullback(w)``, with `w` of the structure and shapes of `out`, returns a tuple with one entry per
+        primal: the gradient of ``<w, f>``. It may be called many times.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> out, pullback = qad.vjp(lambda z: z * z, np.array([1 + 1j]))
+    >>> pullback(np.array([1.0 + 0j]))
+    (array([2.-2.j]),)
+    """
+    level = open_level(REVERSE)
+    try:
+        lifted = [lift(primal, level, f"{n}") for n, primal in enumerate(primals)]
+        out = run(f, [tree for tree, _, _ in lifted], {})
+    finally:
+        REVERSE.discard(level)
+    leaves, spec = flatten(out)
+    nodes = [node_of(x, level) for x in leaves]
+    values = [strip(x, level) for x in leaves]
+
+    def pullback(w):
+        seeds = seeds_like(w, values, spec)
+        roots = [(node, seed) for node, seed in zip(nodes, seeds, strict=True) if node is not None]
+        found = sweep(roots)
+        return tuple(unflatten(s, [to_public(found, x) for x in ts]) for _, ts, s in lifted)
+
+    return unflatten(spec, values), pullback
+
+
+def node_of(x, level):
+    """The node of an output of a transform on `level`, or None where it does not depend on the arguments."""
+    if type(x) is Tensor and x.level > level:
+        raise leaked("the output of a transform")
+    return x.node if type(x) is Tensor and x.level == level else None
+
+
+def seeds_like(w, values, spec):
+    """Public cotangents `w` as the tape's: conjugated, checked against the outputs `values`."""
+    leaves, given = flatten(w)
+    if given != spec:
+        raise ArgumentError(f"the cotangent has structure {given}, the output {spec}")
+    return [np.conj(match(c, value, "cotangent")) for c, value in zip(leaves, values, strict=True)]
+
+
+def match(c, value, what):
+    """`c` as an array of the shape and kind of `value`; raises where it is complex for something real."""
+    if type(c) is not Tensor:
+        c = np.asarray(c)
+    shape, dtype = np.shape(value_of(value)), np.result_type(value_of(value))
+    if c.shape != shape:
+        raise ShapeError(f"the {what} has shape {c.shape}, but its array has shape {shape}")
+    if c.dtype.kind == "c" and dtype.kind == "f":
+        raise GradientTypeError(f"the {what} is complex, but its array is real: write {what}.real")
+    return c.astype(dtype) if c.dtype.kind not in "fc" or dtype.kind == "c" != c.dtype.kind else c

@@ -1,0 +1,110 @@
+"""Pytrees: nested containers of arrays, through optree.
+
+Dataclasses register themselves the first time they are met; fields marked
+``field(metadata={"static": True})`` are structure, not leaves.
+"""
+
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import optree
+
+from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.tensor import Tensor, value_of
+
+NAMESPACE = "qad"
+_LEAVES = (np.ndarray, Tensor, float, complex)
+LEAF = optree.treespec_leaf(namespace=NAMESPACE)
+
+
+def flatten(tree):
+    """Leaves of `tree` and the spec that rebuilds it."""
+    if type(tree) in _LEAVES:
+        return [tree], LEAF
+    leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
+    strangers = {type(leaf) for leaf in leaves if is_dataclass(leaf) and not isinstance(leaf, type)}
+    for cls in strangers:
+        register_dataclass(cls)
+    return flatten(tree) if strangers else (leaves, spec)
+
+
+def unflatten(spec, leaves):
+    """The tree of this `spec` with these `leaves`."""
+    return leaves[0] if spec is LEAF else optree.tree_unflatten(spec, leaves)
+
+
+def tree_map(function, tree, *rest):
+    """Apply `function` to each leaf; further trees must have the structure of the first."""
+    leaves, spec = flatten(tree)
+    columns = [leaves]
+    for other in rest:
+        other_leaves, other_spec = flatten(other)
+        if other_spec != spec:
+            raise ArgumentError(f"trees of different structure: {spec} and {other_spec}")
+        columns.append(other_leaves)
+    return unflatten(spec, [function(*row) for row in zip(*columns, strict=True)])
+
+
+def register(cls, children, rebuild):
+    """Make a class a pytree.
+
+    Parameters
+    ----------
+    cls : type
+    children : callable
+        ``children(obj)`` returns a pair: a tuple of subtrees, and hashable structure that carries no numbers.
+    rebuild : callable
+        ``rebuild(structure, subtrees)`` returns the object.
+    """
+    optree.register_pytree_node(cls, children, rebuild, namespace=NAMESPACE)
+
+
+def register_dataclass(cls):
+    """Make a dataclass a pytree of its fields."""
+    dynamic = tuple(f.name for f in fields(cls) if not f.metadata.get("static"))
+    static = tuple(f.name for f in fields(cls) if f.metadata.get("static"))
+
+    def children(obj):
+        return tuple(getattr(obj, n) for n in dynamic), tuple(getattr(obj, n) for n in static)
+
+    def rebuild(values, subtrees):
+        obj = object.__new__(cls)
+        for name, value in zip(static + dynamic, (*values, *subtrees), strict=True):
+            object.__setattr__(obj, name, value)
+        return obj
+
+    register(cls, children, rebuild)
+
+
+def check_leaf(leaf, path):
+    """Raise unless `leaf` is an array or number that can have a gradient."""
+    dtype = getattr(leaf, "dtype", None)
+    kind = dtype.kind if dtype is not None else {float: "f", complex: "c"}.get(type(leaf), "O")
+    if kind not in "fc":
+        what = f"dtype {dtype}" if dtype is not None else f"type {type(leaf).__name__}"
+        raise GradientTypeError(
+            f"argument {path()} has {what}, which has no gradient: convert it with "
+            "np.asarray(x, dtype=float), or leave it out with argnums"
+        )
+
+
+def leaf_path(tree, i: int) -> str:
+    """Where in `tree` leaf number `i` stands, as Python would write it: ``['a'][0]``."""
+    if flatten(tree)[1] is LEAF:
+        return ""
+    accessor = optree.tree_accessors(tree, namespace=NAMESPACE)[i]
+    return accessor.codify("")
+
+
+def stripped(tree, level):
+    """`tree` with the Tensors of `level`, and constants, replaced by their values."""
+    return tree_map(lambda leaf: strip(leaf, level), tree)
+
+
+def strip(leaf, level):
+    """The value below `level` of a leaf that may be recorded on it."""
+    if type(leaf) is not Tensor:
+        return leaf
+    if leaf.level == level:
+        return leaf.value
+    return value_of(leaf) if leaf.level < 0 else leaf

@@ -1,0 +1,26 @@
+"""The door for derivative rules; the built-in ones come through it too.
+
+Inside the tape a cotangent ``g`` is unconjugated: the loss changes by ``Re sum(g * d_ans)``.  A holomorphic
+function has the textbook's rule ``g * f'(x)``, any other ``g * f_z + conj(g * f_zbar)``.  Rules are written
+in NumPy's functions and ndarray's methods, which record themselves when they are given Tensors; so a rule
+serves every order.  It never tests for ndarray and never writes in place.
+"""
+
+from qad.core.backward import Lazy
+from qad.core.registry import (
+    attach,
+    attach_operator,
+    defjvp,
+    defvjp,
+    implements,
+    passes_through,
+    primitive,
+    quick,
+    unbroadcast,
+)
+from qad.core.tensor import Tensor, value_of
+
+__all__ = [
+    "Lazy", "Tensor", "attach", "attach_operator", "defjvp", "defvjp", "implements", "passes_through", "primitive",
+    "quick", "unbroadcast", "value_of",
+]  # fmt: skip

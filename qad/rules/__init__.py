@@ -1,0 +1,3 @@
+"""Derivative rules of NumPy's functions, a table per family."""
+
+from qad.rules import elementwise
