@@ -26,6 +26,11 @@ def open_level(kind: set) -> int:
     return level
 
 
+def is_open(level: int) -> bool:
+    """Whether Tensors of this level may still be used."""
+    return level in REVERSE or level in FORWARD or level == CONSTANT
+
+
 class no_grad(ContextDecorator):
     """Context manager and decorator under which nothing is recorded, at any level.
 

@@ -2,9 +2,8 @@
 
 from qad.core.errors import ArgumentError
 from qad.core.levels import CONSTANT, FORWARD, open_level
-from qad.core.record import leaked
 from qad.core.tensor import Tensor
-from qad.core.transforms import grad, match, number, run
+from qad.core.transforms import grad, match, node_of, number, run
 from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
 
 
@@ -46,11 +45,9 @@ def jvp(f, primals, tangents):
     finally:
         FORWARD.discard(level)
     leaves, spec = flatten(out)
-    for x in leaves:
-        if type(x) is Tensor and x.level > level:
-            raise leaked("qad.jvp")
+    tangents = [node_of(x, level) for x in leaves]
     values = [strip(x, level) for x in leaves]
-    moved = [_tangent(x, value, level) for x, value in zip(leaves, values, strict=True)]
+    moved = [value * 0.0 if t is None else t for t, value in zip(tangents, values, strict=True)]
     return unflatten(spec, values), unflatten(spec, moved)
 
 
@@ -67,12 +64,6 @@ def _dual(primal, tangent, level, name):
         value = number(value)
         duals.append(Tensor(value, match(t, value, "tangent"), level))
     return unflatten(spec, duals)
-
-
-def _tangent(x, value, level):
-    if type(x) is Tensor and x.level == level and x.node is not None:
-        return x.node
-    return value * 0.0
 
 
 def hvp(f, primals, tangents):

@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.core.backward import sweep
 from qad.core.errors import ArgumentError, GradientTypeError, QadError, ShapeError
-from qad.core.levels import CONSTANT, REVERSE, open_level
+from qad.core.levels import CONSTANT, REVERSE, is_open, open_level
 from qad.core.node import leaf
 from qad.core.record import leaked
 from qad.core.tensor import Tensor, value_of
@@ -214,9 +214,11 @@ def vjp(f, *primals):
 
 def node_of(x, level):
     """The node of an output of a transform on `level`, or None where it does not depend on the arguments."""
-    if type(x) is Tensor and x.level > level:
+    if type(x) is not Tensor:
+        return None
+    if x.level != level and not is_open(x.level):
         raise leaked("the output of a transform")
-    return x.node if type(x) is Tensor and x.level == level else None
+    return x.node if x.level == level else None
 
 
 def seeds_like(w, values, spec):

@@ -1,0 +1,188 @@
+"""`check_grads`: derivatives of any function against differences, in both modes, to any order."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from qad.core.errors import CheckError
+from qad.core.tangents import jvp
+from qad.core.tensor import value_of
+from qad.core.transforms import number, vjp
+from qad.core.trees import flatten, leaf_path, unflatten
+
+_STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))  # five-point first derivative
+_STEP = 1e-3
+_SINGLE = {"float32": np.float64, "complex64": np.complex128}
+
+
+def check_grads(f, args, order=2, modes=("forward", "reverse"), rtol=1e-8, seed=0):
+    """Check the derivatives of `f` at a point; silence is success.
+
+    Each array among `args` is moved along random directions v and, if it is complex, iv.  Checked are: the
+    jvp against five-point differences; the vjp, for cotangents w and iw, against the same differences; the
+    adjoint identity ``Re <w, J v> = Re <J* w, v>`` to 1e-11; shapes and dtypes of gradients; and all
+    of that again for the gradient as a function, up to `order`.
+
+    Parameters
+    ----------
+    f : callable
+        Returns an array or a pytree of arrays.
+    args : tuple of pytrees
+        Positional arguments, of float or complex arrays.
+    order : int
+        Highest order of derivatives.
+    modes : tuple of str
+        "forward", "reverse" or both.
+    rtol : float
+        Tolerance of the comparison with differences, relative to the size of what is compared. For single
+        precision the derivatives are checked in double, and then compared to 1e-3.
+    seed : int
+        Of the random directions.
+
+    Raises
+    ------
+    CheckError
+        With a line for each check that failed.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.check_grads(lambda z: z * np.exp(z), (np.array([0.3 + 0.1j]),))
+    """
+    args = tuple(args)
+    doubled = tuple(_double(a) for a in args)
+    check = _Check(np.random.default_rng(seed), tuple(modes), rtol)
+    check.run(f, doubled, order, "")
+    if not check.failures and any(_is_single(a) for a in args):
+        check.single(f, args, doubled)
+    if check.failures:
+        name = getattr(f, "__name__", repr(f))
+        raise CheckError(f"derivatives of {name} failed {len(check.failures)} checks:\n" + "\n".join(check.failures))
+
+
+def _is_single(tree):
+    return any(str(getattr(leaf, "dtype", "")) in _SINGLE for leaf in flatten(tree)[0])
+
+
+def _double(tree):
+    leaves, spec = flatten(tree)
+    wide = [x.astype(_SINGLE[str(x.dtype)]) if str(getattr(x, "dtype", "")) in _SINGLE else x for x in leaves]
+    return unflatten(spec, wide)
+
+
+def _inner(a, b):
+    """``Re sum conj(a) b`` over lists of arrays."""
+    return sum(float(np.real(np.vdot(x, y))) for x, y in zip(a, b, strict=True))
+
+
+def _norm(a):
+    return np.sqrt(_inner(a, a))
+
+
+@dataclass
+class _Check:
+    """One run of `check_grads`: its random numbers, tolerances and the failures so far."""
+
+    rng: np.random.Generator
+    modes: tuple
+    rtol: float
+    failures: list = field(default_factory=list)
+
+    def random_like(self, x):
+        """Normal random numbers of the shape and dtype of `x`."""
+        r = self.rng.standard_normal(np.shape(x))
+        if np.asarray(x).dtype.kind == "c":
+            r = r + 1j * self.rng.standard_normal(np.shape(x))
+        return np.asarray(r).astype(np.asarray(x).dtype)
+
+    def fail(self, where, what, found, expected):
+        ratio = found / expected if expected else float("nan")
+        self.failures.append(f"  {where}: {what}: the rule gives {found:.12g}, expected {expected:.12g} (ratio {ratio:.6g})")
+
+    def run(self, f, args, order, where):
+        """Check `f` and, below `order`, its gradient."""
+        where = where or "order 1"
+        leaves, spec = flatten(args)
+        leaves = [np.asarray(number(x)) for x in leaves]
+        names = [leaf_path(args, i) for i in range(len(leaves))]
+
+        def flat(*xs):
+            return f(*unflatten(spec, list(xs)))
+
+        out, pullback = vjp(flat, *leaves)
+        values, out_spec = flatten(out)
+        values = [np.asarray(v) for v in values]
+        cotangents = [self.random_like(v) for v in values]
+        if any(v.dtype.kind == "c" for v in values):
+            turned = [1j * w if w.dtype.kind == "c" else w for w in cotangents]
+            seeds = [(cotangents, "w"), (turned, "iw")]
+        else:
+            seeds = [(cotangents, "w")]
+        pulled = [(w, name, pullback(unflatten(out_spec, list(w)))) for w, name in seeds] if "reverse" in self.modes else []
+        for _, _, gradients in pulled[:1]:
+            self.kinds(gradients, leaves, names, where)
+        for i, x in enumerate(leaves):
+            v = self.random_like(x)
+            for direction, label in ((v, "v"), (1j * v, "iv"))[: 2 if x.dtype.kind == "c" else 1]:
+                self.direction(flat, leaves, i, direction, pulled, f"{where}, argument {names[i]} along {label}")
+        if order > 1 and not self.failures:
+            w = unflatten(out_spec, cotangents)
+            self.run(lambda *a: vjp(f, *a)[1](w), args, order - 1, f"order {int(where.split()[1]) + 1}")
+
+    def kinds(self, gradients, leaves, names, where):
+        """Gradients have the shape and dtype of their arguments."""
+        for g, x, name in zip(gradients, leaves, names, strict=True):
+            if np.shape(g) != x.shape or np.asarray(g).dtype != x.dtype:
+                self.failures.append(
+                    f"  {where}, argument {name}: the gradient is {np.asarray(g).dtype}{np.shape(g)}, "
+                    f"the argument {x.dtype}{x.shape}"
+                )
+
+    def direction(self, flat, leaves, i, v, pulled, where):
+        """Compare both modes with differences of leaf `i` along `v`."""
+        expected = _difference(flat, leaves, i, v)
+        size = _norm(expected)
+        moved = None
+        if "forward" in self.modes:
+            tangents = tuple(v if k == i else np.zeros_like(x) for k, x in enumerate(leaves))
+            moved = [np.asarray(t) for t in flatten(jvp(flat, tuple(leaves), tangents)[1])[0]]
+            error = _norm([a - b for a, b in zip(moved, expected, strict=True)])
+            if not error <= self.rtol * (size + 1e-3 * _norm([v]) + 1e-300):
+                self.failures.append(
+                    f"  {where}: forward mode against differences: they differ by {error:.3g}, of {size:.3g}"
+                )
+        for w, seed_name, gradients in pulled:
+            by_rule, by_difference = _inner([gradients[i]], [v]), _inner(w, expected)
+            scale = _norm(w) * size + 1e-3 * _norm([v])
+            if not abs(by_rule - by_difference) <= self.rtol * (scale + 1e-300):
+                self.fail(where, f"reverse mode, cotangent {seed_name}, against differences", by_rule, by_difference)
+            if moved is not None:
+                by_jvp = _inner(w, moved)
+                if not abs(by_rule - by_jvp) <= 1e-11 * (scale + _norm(w) * _norm(moved) + _norm([gradients[i]]) * _norm([v])):
+                    self.fail(where, f"adjoint identity, cotangent {seed_name}", by_rule, by_jvp)
+
+    def single(self, f, args, doubled):
+        """Gradients in single precision agree with those in double."""
+        (out, pull), (wide_out, wide_pull) = vjp(f, *args), vjp(f, *doubled)
+        values, spec = flatten(out)
+        wide_values = flatten(wide_out)[0]
+        ws = [self.random_like(np.asarray(v)) for v in wide_values]
+        narrow = [np.asarray(w).astype(np.asarray(v).dtype) for w, v in zip(ws, values, strict=True)]
+        got = flatten(pull(unflatten(spec, narrow)))[0]
+        expected = flatten(wide_pull(unflatten(spec, ws)))[0]
+        for i, (g, e, x) in enumerate(zip(got, expected, flatten(args)[0], strict=True)):
+            if np.asarray(g).dtype != np.asarray(x).dtype:
+                self.failures.append(f"  single precision, array {i}: the gradient is {g.dtype}, the argument {x.dtype}")
+            if not _norm([g - e]) <= 1e-3 * (1e-3 + _norm([e])):
+                self.fail(f"single precision, array {i}", "norm of the gradient", _norm([g]), _norm([e]))
+
+
+def _difference(flat, leaves, i, v):
+    """Five-point difference of every output along `v` in leaf `i`."""
+    total = None
+    for k, weight in _STENCIL:
+        moved = [*leaves[:i], leaves[i] + k * _STEP * v, *leaves[i + 1 :]]
+        values = [np.asarray(value_of(x)) for x in flatten(flat(*moved))[0]]
+        terms = [weight / _STEP * value for value in values]
+        total = terms if total is None else [a + b for a, b in zip(total, terms, strict=True)]
+    return total

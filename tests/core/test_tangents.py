@@ -1,0 +1,77 @@
+"""`jvp` and `hvp`."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
+
+Z = np.array([1 + 2j, 3 - 1j])
+V = np.array([1j, 2.0 + 0.5j])
+
+
+def loss(z):
+    return (z * z.conj() * z).real.sum()
+
+
+def test_jvp_agrees_with_grad():
+    value, moved = qad.jvp(loss, (Z,), (V,))
+    assert value == loss(Z)
+    assert moved == pytest.approx(np.vdot(qad.grad(loss)(Z), V).real)
+
+
+def test_jvp_of_pytrees_and_constant_outputs():
+    out, moved = qad.jvp(lambda t: {"a": t["x"] * 2, "b": np.ones(3)}, ({"x": Z},), ({"x": V},))
+    np.testing.assert_array_equal(moved["a"], 2 * V)
+    np.testing.assert_array_equal(moved["b"], np.zeros(3))
+    assert type(moved["a"]) is np.ndarray and type(out["a"]) is np.ndarray
+
+
+def test_hvp_against_differences_and_reverse_over_reverse():
+    (h,) = qad.hvp(loss, (Z,), (V,))
+    e = 1e-6
+    np.testing.assert_allclose(h, (qad.grad(loss)(Z + e * V) - qad.grad(loss)(Z - e * V)) / (2 * e), rtol=1e-8)
+    again = qad.grad(lambda z: (qad.grad(loss)(z) * V.conj()).sum().real)(Z)
+    np.testing.assert_allclose(h, again, rtol=1e-12)
+
+
+def test_hvp_of_several_arguments():
+    a, b = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    ha, hb = qad.hvp(lambda a, b: (a * b).sum(), (a, b), (b, a))
+    np.testing.assert_array_equal(ha, a)
+    np.testing.assert_array_equal(hb, b)
+
+
+def test_forward_over_forward():
+    second = qad.jvp(lambda x: qad.jvp(lambda y: y * y * y, (x,), (1.0,))[1], (2.0,), (1.0,))[1]
+    assert second == pytest.approx(12.0)
+
+
+def test_transposition_needs_no_forward_rule():
+    @qad.extend.primitive
+    def cube(x):
+        return x * x * x
+
+    qad.extend.defvjp(cube, lambda g, y, x: 3.0 * g * x * x)
+    np.testing.assert_allclose(qad.jvp(cube, (Z,), (V,))[1], 3 * Z**2 * V)
+
+
+def test_own_forward_rule_is_used():
+    @qad.extend.primitive
+    def double(x):
+        return x * 2.0
+
+    qad.extend.defvjp(double, lambda g, y, x: 2.0 * g)
+    qad.extend.defjvp(double, lambda t, y, x: 20.0 * t)
+    np.testing.assert_allclose(qad.jvp(double, (Z,), (V,))[1], 20 * V)
+
+
+def test_bad_tangents():
+    with pytest.raises(ArgumentError, match=r"qad\.jvp\(f, \(x,\), \(t,\)\)"):
+        qad.jvp(loss, Z, V)
+    with pytest.raises(ShapeError, match="tangent has shape"):
+        qad.jvp(loss, (Z,), (V[:1],))
+    with pytest.raises(GradientTypeError, match="tangent is complex"):
+        qad.jvp(loss, (Z.real,), (V,))
+    with pytest.raises(ArgumentError, match="structure"):
+        qad.jvp(loss, (Z,), ([V],))
