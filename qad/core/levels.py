@@ -15,8 +15,8 @@ REVERSE = {0}  # open levels that record nodes
 FORWARD: set[int] = set()  # open levels that carry tangents
 
 _fresh = count(1).__next__
-_recording = ContextVar("qad_recording", default=True)
-recording = _recording.get
+_blocked = ContextVar("qad_blocked", default=CONSTANT)
+blocked = _blocked.get  # levels up to this one record nothing in the running thread
 
 
 def open_level(kind: set) -> int:
@@ -32,10 +32,10 @@ def is_open(level: int) -> bool:
 
 
 class no_grad(ContextDecorator):
-    """Context manager and decorator under which nothing is recorded, at any level.
+    """Context manager and decorator under which operations on Tensors give constant Tensors.
 
-    Results of operations on Tensors are constant Tensors.  The mode belongs to the running thread
-    (it is a context variable).
+    It holds for every level that is open when it is entered; a `qad.grad` called inside still differentiates
+    its own function.  The mode belongs to the running thread (it is a context variable).
 
     Examples
     --------
@@ -49,11 +49,11 @@ class no_grad(ContextDecorator):
 
     def __enter__(self):
         self._tokens = getattr(self, "_tokens", [])
-        self._tokens.append(_recording.set(False))
+        self._tokens.append(_blocked.set(_fresh()))
         return self
 
     def __exit__(self, *exc):
-        _recording.reset(self._tokens.pop())
+        _blocked.reset(self._tokens.pop())
 
     def _recreate_cm(self):
         return no_grad()

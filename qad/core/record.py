@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.errors import LeakedTensorError
 from qad.core.forward import push_forward
-from qad.core.levels import CONSTANT, FORWARD, REVERSE, recording
+from qad.core.levels import CONSTANT, FORWARD, REVERSE, blocked
 from qad.core.node import PICK, next_id
 from qad.core.operands import PLAIN, SCALARS, operand, rebuild, split, top_level, variant
 from qad.core.tensor import Tensor, missing_rule, value_of
@@ -20,11 +20,11 @@ def record(p, args, kwargs=None):
     Plain operands give a plain result, constants and `qad.no_grad` a constant Tensor.
     """
     level = top_level(args)
-    if level in REVERSE and recording():
+    if level in REVERSE and level > blocked():
         return _record_reverse(p, args, kwargs, level)
     if level == PLAIN:
         return p.fn(*args, **kwargs or {})
-    if level == CONSTANT or not recording():
+    if level <= blocked():
         return wrap(p.fn(*map(value_of, args), **kwargs or {}), None, CONSTANT)
     if level in FORWARD:
         return push_forward(p, args, kwargs, level)
@@ -66,7 +66,7 @@ def unary(p):
 
     def recorder(x):
         level = x.level if type(x) is Tensor else PLAIN
-        if level in REVERSE and recording():
+        if level in REVERSE and level > blocked():
             v = x.value
             ans = fn(v)
             return Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
@@ -83,7 +83,7 @@ def binary(p):
     fn, broadcasting = p.fn, p.broadcasting
 
     def recorder(x, y):
-        if type(x) is Tensor and (level := x.level) in REVERSE and recording():
+        if type(x) is Tensor and (level := x.level) in REVERSE and level > blocked():
             kind = type(y)
             if kind is np.ndarray:
                 v = x.value

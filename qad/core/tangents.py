@@ -3,7 +3,7 @@
 from qad.core.errors import ArgumentError
 from qad.core.levels import CONSTANT, FORWARD, open_level
 from qad.core.tensor import Tensor
-from qad.core.transforms import grad, match, node_of, number, run
+from qad.core.transforms import grad, match, node_of, number, run, zeros_of
 from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
 
 
@@ -47,7 +47,7 @@ def jvp(f, primals, tangents):
     leaves, spec = flatten(out)
     tangents = [node_of(x, level) for x in leaves]
     values = [strip(x, level) for x in leaves]
-    moved = [value * 0.0 if t is None else t for t, value in zip(tangents, values, strict=True)]
+    moved = [zeros_of(number(value)) if t is None else t for t, value in zip(tangents, values, strict=True)]
     return unflatten(spec, values), unflatten(spec, moved)
 
 

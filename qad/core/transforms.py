@@ -47,10 +47,15 @@ def to_public(found, x):
     """The public gradient of leaf Tensor `x`, zeros where the sweep found none."""
     value = x.value
     if x.node[0] not in found:
-        zero = np.zeros(value.shape, value.dtype)
-        return zero if type(value) is np.ndarray else zero[()]
+        return zeros_of(value)
     g, owned, _ = found[x.node[0]]
     return publish(g, owned, value)
+
+
+def zeros_of(value):
+    """Zeros of the shape and kind of `value`."""
+    zero = np.zeros(value.shape, value.dtype, like=value_of(value))
+    return zero if type(value) is np.ndarray else zero[()]
 
 
 def publish(g, owned, value):

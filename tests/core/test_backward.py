@@ -33,7 +33,7 @@ def test_thirty_squarings_take_thirty_steps():
 
     def tower(x):
         for _ in range(30):
-            x = square(x) * x / x if False else square(x)
+            x = square(x)
         return x.sum()
 
     g = qad.grad(tower)(np.ones(1))
@@ -132,6 +132,7 @@ def test_threads_differentiate_at_once():
         try:
             with qad.no_grad() if k % 3 == 0 else threading.Lock():
                 for _ in range(50):
+                    assert (qad.tensor(1.0, requires_grad=True) * 2.0).requires_grad == (k % 3 != 0)
                     results[k] = qad.grad(lambda x: (x * x * k).sum())(np.ones(4) * k)
         except Exception as error:
             errors.append(error)
@@ -143,7 +144,7 @@ def test_threads_differentiate_at_once():
         w.join()
     assert not errors
     for k, g in results.items():
-        np.testing.assert_array_equal(g, np.zeros(4) if k % 3 == 0 else np.full(4, 2.0 * k * k))
+        np.testing.assert_array_equal(g, np.full(4, 2.0 * k * k))
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (1, 3), (2, 1, 2)])

@@ -114,6 +114,14 @@ def test_detach_and_no_grad_and_stop_gradient():
     np.testing.assert_allclose(qad.jvp(lambda x: x * quiet(x), (x,), (x,))[1], x * x * x)
 
 
+def test_transforms_inside_no_grad_still_differentiate():
+    x = np.array([1.0, 3.0])
+    with qad.no_grad():
+        np.testing.assert_array_equal(qad.grad(lambda x: (x * x).sum())(x), 2 * x)
+    outer = qad.grad(lambda x: (qad.no_grad()(qad.grad(lambda y: (y * y * x).sum()))(x) * x).sum())(x)
+    np.testing.assert_array_equal(outer, 2 * x * x)
+
+
 @pytest.mark.parametrize("force", [np.asarray, float, complex, lambda x: np.array([x]), lambda x: np.zeros(1).__setitem__(0, x)])
 def test_forcing_a_recorded_tensor_raises(force):
     x = qad.tensor(2.0, requires_grad=True)
