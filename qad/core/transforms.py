@@ -16,8 +16,14 @@ from qad.core.tensor import Tensor, value_of
 from qad.core.trees import LEAF, check_leaf, flatten, leaf_path, strip, stripped, unflatten
 
 
+_REAL = frozenset((np.float64, np.float32))
+
+
 def lift(tree, level, name):
     """`tree` with each leaf recorded on `level`, its leaves as Tensors, and its spec."""
+    if type(tree) is np.ndarray and tree.dtype.kind in "fc":  # the common case, quickly
+        x = Tensor(tree, leaf(tree), level)
+        return x, (x,), LEAF
     leaves, spec = flatten(tree)
     lifted = []
     for i, value in enumerate(leaves):
@@ -73,10 +79,9 @@ def publish(g, owned, value):
 
 def scalar_loss(out, level, name):
     """The node (or None) and value of the output of a function to be differentiated; it must be a real scalar."""
-    node, value = None, out
-    if type(out) is Tensor:
-        value = strip(out, level)
-        node = node_of(out, level)
+    if type(out) is Tensor and out.level == level and type(out.value) in _REAL:  # the common case, quickly
+        return out.node, out.value
+    node, value = node_of(out, level), strip(out, level)
     shape, dtype = np.shape(value_of(value)), getattr(value, "dtype", None) or np.asarray(value).dtype
     if dtype.kind == "c":
         raise GradientTypeError(
