@@ -1,0 +1,29 @@
+"""Every example in docstrings, in docs/ and in the README runs and prints what it says."""
+
+import doctest
+import importlib
+import pkgutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import qad
+
+ROOT = Path(__file__).parent.parent
+MODULES = sorted(m.name for m in pkgutil.walk_packages(qad.__path__, "qad."))
+PAGES = sorted([*ROOT.glob("docs/*.md"), ROOT / "README.md"])
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name):
+    module = importlib.import_module(name)
+    failed, _ = doctest.testmod(module, optionflags=FLAGS, extraglobs={"np": np, "qad": qad})
+    assert not failed
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_pages(page):
+    failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS, encoding="utf-8")
+    assert not failed
