@@ -83,7 +83,7 @@ def judge(floor, target, name, eager):
 def long_files(root):
     """List the files of more lines than one sitting takes."""
     counts = {path: len(path.read_text("utf-8").splitlines()) for path in root.rglob("*.py")}
-    return [f"{path.relative_to(root)}: {lines} lines" for path, lines in counts.items() if lines > MOST_LINES]
+    return [f"{path.relative_to(root)}: {n} lines" for path, n in counts.items() if n > MOST_LINES]
 
 
 def test_floors_import_only_downwards():
