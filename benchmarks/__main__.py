@@ -7,11 +7,9 @@ import sys
 
 from . import NAMES, RESULTS
 
-# OpenBLAS, MKL, Accelerate, BLIS and torch read theirs; XLA sizes its pool by NPROC
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS", "NPROC", "PJRT_NPROC",
-)  # fmt: skip
+# read by OpenBLAS, MKL, BLIS, Accelerate, Numba and torch
+THREAD_VARIABLES = [f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")]
+THREAD_VARIABLES.append("VECLIB_MAXIMUM_THREADS")
 
 
 def parse(arguments=None):
@@ -41,6 +39,10 @@ def limit_threads(threads):
     if "numpy" in sys.modules:
         raise RuntimeError("NumPy is imported already: its BLAS no longer listens to OMP_NUM_THREADS")
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
+    if threads == 1:
+        # Large calls of jax may still use two processors (the table says so); NPROC=1 would hold them to one,
+        # but nearly double the time of small calls, which then wait for the only worker.
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false"
 
 
 def main(arguments=None):

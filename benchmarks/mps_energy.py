@@ -33,10 +33,10 @@ def absorb_site(environment, site):
     return (environment @ site.reshape(left, physical * right)).reshape(left * physical, right)
 
 
-def bra(site):
+def bra(xp, site):
     """The conjugate of a site as the matrix (right, left physical)."""
     left, physical, right = site.shape
-    return site.conj().reshape(left * physical, right).T
+    return xp.conj(site.reshape(left * physical, right)).T
 
 
 def operator_matrices(operators):
@@ -50,8 +50,8 @@ def make_loss(xp):
     def energy(sites, matrices):
         environment = overlap = xp.ones_like(sites[0][:, 0, :1])
         for site, matrix in zip(sites, matrices, strict=True):
-            environment = bra(site) @ absorb_operator(environment, site, matrix)
-            overlap = bra(site) @ absorb_site(overlap, site)
+            environment = bra(xp, site) @ absorb_operator(environment, site, matrix)
+            overlap = bra(xp, site) @ absorb_site(overlap, site)
         return xp.real(environment[0, 0] / overlap[0, 0])
 
     return energy
@@ -66,7 +66,7 @@ def by_hand(sites, operators):
         left, overlap, halves = np.ones((1, 1)), np.ones((1, 1)), []
         for site, matrix in zip(sites, matrices, strict=True):
             halves.append((absorb_operator(left, site, matrix), absorb_site(overlap, site)))
-            left, overlap = bra(site) @ halves[-1][0], bra(site) @ halves[-1][1]
+            left, overlap = (bra(np, site) @ half for half in halves[-1])
         norm = overlap[0, 0].real
         energy = left[0, 0].real / norm
         return energy, close_from_right(sites, mirrored, halves, energy, norm)

@@ -7,6 +7,7 @@ from pathlib import Path
 from . import NAMES, RESULTS
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+MORE_THAN_ONE = 1.15
 SELF = "qad"  # the entry that the others are compared with
 PREFACE = """\
 # Benchmarks
@@ -17,8 +18,8 @@ measured here.
 Every library that is installed runs in the same process, warmed up, in interleaved rounds, with the same
 number of threads, and each has to find the same value and the same gradient. "/ qad" is the time as a
 multiple of qad's, "/ by hand" as a multiple of the baseline written by hand in NumPy. The first call includes
-compilation, where there is
-any. Figures of different runs or machines do not compare; ratios nearly do."""
+compilation, where there is any, and "processors" says who used more than one: small calls of jax would suffer
+where it is held to a single thread. Figures of different runs or machines do not compare; ratios nearly do."""
 
 
 def duration(seconds):
@@ -40,7 +41,7 @@ def rows(case):
     hand = next((entry["median"] for entry in results if entry["baseline"]), None)
     median = "per operation" if case["operations"] > 1 else "median"
     split = any(entry["forward"] for entry in results)
-    header = ["", median, "minimum", "/ qad", "/ by hand", "first call"]
+    header = ["", median, "minimum", "/ qad", "/ by hand", "first call", "processors"]
     table = [header + ["value alone", "gradient / value"] * split]
     for entry in results:
         forward = entry["forward"] and entry["forward"]["median"]
@@ -51,6 +52,7 @@ def rows(case):
             ratio(entry["median"], own),
             ratio(entry["median"], hand),
             duration(entry["first_call"]),
+            f"{entry['cores_busy']:.1f}" if entry["cores_busy"] > MORE_THAN_ONE else "",
         ]
         table.append(line + [duration(forward) if forward else "", ratio(entry["median"], forward)] * split)
     used = [i for i in range(len(table[0])) if i == 0 or any(line[i] for line in table[1:])]
