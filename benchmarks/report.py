@@ -1,0 +1,140 @@
+"""Tables, JSON and plots of results; `python -m benchmarks.report` makes `docs/benchmarks.md` of the JSON."""
+
+import json
+import statistics
+from pathlib import Path
+
+from . import NAMES, RESULTS
+
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+MORE_THAN_ONE = 1.15
+SELF = "qad"  # the entry that the others are compared with
+PREFACE = """\
+# Benchmarks
+
+This page is generated: `python -m benchmarks` measures, `python -m benchmarks.report` writes what was
+measured here.
+
+Every library that is installed runs in the same process, warmed up, in interleaved rounds, with the same
+number of threads, and each has to find the same value and the same gradient. "/ qad" is the time as a
+multiple of qad's, "/ by hand" as a multiple of the baseline written by hand in NumPy. The first call includes
+compilation, where there is any, and "processors" says who used more than one: holding jax to a single thread
+would slow its small calls down. Figures of different runs or machines do not compare; ratios nearly do."""
+
+
+def duration(seconds):
+    """Three digits and a unit."""
+    unit, scale = next(((u, s) for u, s in (("s", 1), ("ms", 1e-3)) if seconds >= s), ("µs", 1e-6))
+    number = seconds / scale
+    return f"{number:.{0 if number >= 100 else 1 if number >= 10 else 2}f} {unit}"
+
+
+def ratio(time, reference):
+    """A multiple of a reference, or nothing where there is no reference."""
+    return f"{time / reference:.2f}" if reference else ""
+
+
+def rows(case):
+    """The table of one case as lists of cells, header first."""
+    results = case["results"]
+    own = next((entry["median"] for entry in results if entry["contender"] == SELF), None)
+    hand = next((entry["median"] for entry in results if entry["baseline"]), None)
+    median = "per operation" if case["operations"] > 1 else "median"
+    split = any(entry["forward"] for entry in results)
+    header = ["", median, "minimum", "/ qad", "/ by hand", "first call", "processors"]
+    table = [header + ["value alone", "gradient / value"] * split]
+    for entry in results:
+        forward = entry["forward"] and entry["forward"]["median"]
+        line = [
+            entry["contender"],
+            duration(entry["median"]),
+            duration(entry["minimum"]),
+            ratio(entry["median"], own),
+            ratio(entry["median"], hand),
+            duration(entry["first_call"]),
+            f"{entry['cores_busy']:.1f}" if entry["cores_busy"] > MORE_THAN_ONE else "",
+        ]
+        table.append(line + [duration(forward) if forward else "", ratio(entry["median"], forward)] * split)
+    used = [i for i in range(len(table[0])) if i == 0 or any(line[i] for line in table[1:])]
+    return [[line[i] for i in used] for line in table]
+
+
+def markdown(table):
+    """A Markdown table that reads well as it is: names to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    lines = [table[0], rule, *table[1:]]
+    aligned = [[line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])] for line in lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in aligned)
+
+
+def provenance(results):
+    """One paragraph: what ran, how often, where."""
+    facts = results["environment"]
+    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+    entries = [entry for case in results["cases"] for entry in case["results"]]
+    rounds = statistics.median(entry["samples"] for entry in entries)
+    return (
+        f"Medians of {rounds:.0f} interleaved samples; all results agree to "
+        f"{max(entry['deviation'] for entry in entries):.0e}. Python {facts['python']}, {versions}, "
+        f"{facts['blas']}; {facts['system']} {facts['machine']} with {facts['cpus']} processors, "
+        f"{facts['threads']} thread(s) a library. Missing: {', '.join(results['missing']) or 'none'}."
+    )
+
+
+def text(results):
+    """The report of one benchmark, as Markdown."""
+    parts = [f"## {results['benchmark']}", f"**{results['headline']}**", results["description"]]
+    for case in results["cases"]:
+        parts += [f"### {results['benchmark']}, {case['case']}", markdown(rows(case))]
+    return "\n\n".join([*parts, provenance(results)])
+
+
+def write_json(results, path):
+    """Keep the results."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def write_plot(results, path):
+    """Draw the medians of every case as bars on a logarithmic axis; say so where matplotlib is missing."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        print("No plot: matplotlib is missing (pip install 'qad[viz]').")
+        return
+    cases = results["cases"]
+    height = 0.8 + 0.3 * max(len(case["results"]) for case in cases)
+    figure = Figure(figsize=(4.6 * len(cases), height), layout="constrained")
+    for axes, case in zip(figure.subplots(1, len(cases), squeeze=False)[0], cases, strict=True):
+        draw_bars(axes, case["results"])
+        axes.set(title=f"{results['benchmark']}, {case['case']}", xlabel="seconds, median", xscale="log")
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=120)
+
+
+def draw_bars(axes, entries):
+    """One bar an entry, qad's own in colour, its time written beside it."""
+    names = [entry["contender"] for entry in entries]
+    colors = ["#c44e52" if name.startswith(SELF) else "#9aa5b1" for name in names]
+    bars = axes.barh(names, [entry["median"] for entry in entries], color=colors)
+    axes.bar_label(bars, [duration(entry["median"]) for entry in entries], padding=3, fontsize=8)
+    axes.invert_yaxis()
+    axes.margins(x=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def write_page():
+    """Write `docs/benchmarks.md` from the JSON of the last runs."""
+    kept = [RESULTS / f"{name}.json" for name in NAMES]
+    parts = [PREFACE]
+    for path in (path for path in kept if path.exists()):
+        results = json.loads(path.read_text("utf-8"))
+        image = f"![{results['benchmark']}](../benchmarks/results/{path.stem}.png)"
+        parts += [text(results), image, f"Reproduce: `python -m benchmarks {path.stem}`"]
+    PAGE.write_text("\n\n".join(parts) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    write_page()
