@@ -97,7 +97,9 @@ class _Check:
 
     def fail(self, where, what, found, expected):
         ratio = found / expected if expected else float("nan")
-        self.failures.append(f"  {where}: {what}: the rule gives {found:.12g}, expected {expected:.12g} (ratio {ratio:.6g})")
+        self.failures.append(
+            f"  {where}: {what}: the rule gives {found:.12g}, expected {expected:.12g} (ratio {ratio:.6g})"
+        )
 
     def run(self, f, args, order, where):
         """Check `f` and, below `order`, its gradient."""
@@ -118,7 +120,9 @@ class _Check:
             seeds = [(cotangents, "w"), (turned, "iw")]
         else:
             seeds = [(cotangents, "w")]
-        pulled = [(w, name, pullback(unflatten(out_spec, list(w)))) for w, name in seeds] if "reverse" in self.modes else []
+        pulled = (
+            [(w, name, pullback(unflatten(out_spec, list(w)))) for w, name in seeds] if "reverse" in self.modes else []
+        )
         for _, _, gradients in pulled[:1]:
             self.kinds(gradients, leaves, names, where)
         for i, x in enumerate(leaves):
@@ -158,7 +162,9 @@ class _Check:
                 self.fail(where, f"reverse mode, cotangent {seed_name}, against differences", by_rule, by_difference)
             if moved is not None:
                 by_jvp = _inner(w, moved)
-                if not abs(by_rule - by_jvp) <= 1e-11 * (scale + _norm(w) * _norm(moved) + _norm([gradients[i]]) * _norm([v])):
+                if not abs(by_rule - by_jvp) <= 1e-11 * (
+                    scale + _norm(w) * _norm(moved) + _norm([gradients[i]]) * _norm([v])
+                ):
                     self.fail(where, f"adjoint identity, cotangent {seed_name}", by_rule, by_jvp)
 
     def single(self, f, args, doubled):
@@ -172,7 +178,9 @@ class _Check:
         expected = flatten(wide_pull(unflatten(spec, ws)))[0]
         for i, (g, e, x) in enumerate(zip(got, expected, flatten(args)[0], strict=True)):
             if np.asarray(g).dtype != np.asarray(x).dtype:
-                self.failures.append(f"  single precision, array {i}: the gradient is {g.dtype}, the argument {x.dtype}")
+                self.failures.append(
+                    f"  single precision, array {i}: the gradient is {g.dtype}, the argument {x.dtype}"
+                )
             if not _norm([g - e]) <= 1e-3 * (1e-3 + _norm([e])):
                 self.fail(f"single precision, array {i}", "norm of the gradient", _norm([g]), _norm([e]))
 

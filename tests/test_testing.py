@@ -30,7 +30,8 @@ def test_right_rules_pass():
 
 def test_factor_two():
     report = caught(with_rule(lambda x: x * x, lambda g, y, x: 4 * g * x), Z)
-    assert "ratio 2" in report and "order 1, argument [0] along v" in report
+    assert "ratio 2" in report
+    assert "order 1, argument [0] along v" in report
 
 
 def test_missing_conjugate():
@@ -57,7 +58,7 @@ def test_wrong_only_at_second_order():
 
 def test_complex_gradient_of_real_input(monkeypatch):
     """Without the projection to real a real input would get a complex cotangent."""
-    monkeypatch.setattr(backward, "project", lambda g, ans: g)
+    monkeypatch.setattr(backward, "prepared", lambda g, owned, ans, p: (g, owned))
     monkeypatch.setattr("qad.core.transforms.publish", lambda g, owned, value: g.conj())
     report = caught(lambda x: x * (1 + 2j), Z.real.copy())
     assert "the gradient is complex128(3,), the argument float64(3,)" in report

@@ -8,5 +8,6 @@ from qad.core.transforms import grad, value_and_grad, vjp
 from qad.core.wirtinger import jacobian, wirtinger
 
 __all__ = [
-    "Tensor", "grad", "hvp", "jacobian", "jvp", "no_grad", "stop_gradient", "tensor", "value_and_grad", "vjp", "wirtinger",
+    "Tensor", "grad", "hvp", "jacobian", "jvp", "no_grad", "stop_gradient", "tensor",
+    "value_and_grad", "vjp", "wirtinger",
 ]  # fmt: skip

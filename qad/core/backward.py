@@ -70,55 +70,60 @@ def sweep(roots, free=False) -> dict:
     dict
         id of leaf -> (cotangent, whether nobody else holds its memory, the leaf).
     """
-    found = {}
-    waiting = Waiting()
+    found, waiting = {}, Waiting()
     heap = waiting.heap
     while roots:
         waiting.arrive(*roots.pop(), False)
-    next_node = None
-    while heap or next_node is not None:
-        if next_node is None or (heap and -heap[0] >= next_node[0]):
-            if next_node is not None:
-                waiting.arrive(next_node, g, owned)
+    g = owned = following = None  # a first contribution, held back: in a chain it is the next to be visited
+    while heap or following:
+        if following is None or (heap and -heap[0] >= following[0]):
+            if following is not None:
+                waiting.arrive(following, g, owned)
             g, owned, node = waiting.pop()
         else:
-            node = next_node
-        next_node = None
+            node = following
+        following = None
         _, p, args, kwargs, ans, parents = node if len(node) == 6 else alive(node)
-        if type(g) is list:
-            g = [project(part, a) for part, a in zip(g, ans, strict=True)]
-        else:
-            if g.dtype is not ans.dtype:
-                g = project(g, ans)
-            if type(g) is not ndarray and isinstance(g, Lazy) and type(g) not in p.lazy:
-                g, owned = g.dense(), True
+        if type(g) is not ndarray or g.dtype is not ans.dtype:
+            g, owned = prepared(g, owned, ans, p)
         if p.vjps:
             seed, fresh = g, p.fresh
             for parent, rule in zip(parents, p.vjps):  # noqa: B905 - metadata that trails has no rule
                 if parent is not None:
                     c = rule(seed, ans, *args) if kwargs is None else rule(seed, ans, *args, **kwargs)
-                    if next_node is None:
-                        g, owned, next_node = c, fresh, parent
-                    elif next_node is parent:
+                    if following is None:
+                        g, owned, following = c, fresh, parent
+                    elif following is parent:
                         g, owned = add(g, owned, c), True
                     else:
                         waiting.arrive(parent, c, fresh)
         elif p is LEAF:
             found[node[0]] = g, owned, node
-        elif p is PICK:
-            waiting.arrive_output(parents[0], args, g)
         else:
-            wanted = tuple(i for i, parent in enumerate(parents) if parent is not None)
-            for i, c in zip(wanted, p.shared(wanted, g, ans, *args, **kwargs or {}), strict=True):
-                waiting.arrive(parents[i], c, p.fresh)
+            spread(waiting, node, g)
         if free and p is not LEAF:
             del node[1:]
     return found
 
 
-def project(g, ans):
-    """Cotangent `g` as `ans` needs it: real where `ans` is real."""
-    return g.real if g is not None and g.dtype.kind == "c" and ans.dtype.kind == "f" else g
+def prepared(g, owned, ans, p):
+    """A cotangent as its node needs it: real where the answer is real, dense unless its primitive accepts it lazy."""
+    if type(g) is list:  # several outputs
+        return [None if part is None else prepared(part, False, a, p)[0] for part, a in zip(g, ans, strict=True)], False
+    if g.dtype.kind == "c" and ans.dtype.kind == "f":
+        g = g.real
+    return (g.dense(), True) if isinstance(g, Lazy) and type(g) not in p.lazy else (g, owned)
+
+
+def spread(waiting, node, g):
+    """Hand the cotangent of one output to its node, or ask a shared rule for those of all arguments."""
+    _, p, args, kwargs, ans, parents = node
+    if p is PICK:
+        waiting.arrive_output(parents[0], args, g)
+        return
+    wanted = tuple(i for i, parent in enumerate(parents) if parent is not None)
+    for i, c in zip(wanted, p.shared(wanted, g, ans, *args, **kwargs or {}), strict=True):
+        waiting.arrive(parents[i], c, p.fresh)
 
 
 def add(g, owned, c):

@@ -51,6 +51,6 @@ def operand(x):
         if any(type(entry) is Tensor for entry in x):
             raise ArgumentError("a list of Tensors is no operand: write qad.stack([...]) first")
         x = np.asarray(x)
-    if type(x) is not Tensor and getattr(x, "dtype", None) == object:
+    if type(x) is not Tensor and getattr(getattr(x, "dtype", None), "kind", "") == "O":
         raise ArgumentError("object arrays cannot be differentiated: write array.astype(complex) or astype(float)")
     return x

@@ -125,7 +125,9 @@ def _general(p):
 
     def handler(*args, **kwargs):
         if kwargs.get("out") is not None:
-            raise ArgumentError(f"{p.name}(..., out=...) would write a recorded value into an array: write y = {p.name}(...)")
+            raise ArgumentError(
+                f"{p.name}(..., out=...) would write a recorded value into an array: write y = {p.name}(...)"
+            )
         if any(type(v) is Tensor for v in kwargs.values()):
             args, kwargs = _by_position(p.fn, args, kwargs)
         arrays = len(p.vjps) or len(args)

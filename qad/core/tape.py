@@ -66,8 +66,8 @@ def backward(x, gradient=None, retain_graph=False) -> None:
     """
     if x.level != 0:
         raise ArgumentError(
-            "backward() belongs to Tensors made by qad.tensor(..., requires_grad=True): this one is a constant or lives "
-            "inside a transform, where qad.grad, qad.vjp and qad.hvp nest"
+            "backward() belongs to Tensors made by qad.tensor(..., requires_grad=True): this one is a constant or "
+            "lives inside a transform, where qad.grad, qad.vjp and qad.hvp nest"
         )
     if gradient is None:
         scalar_loss(x, 0, "backward()")

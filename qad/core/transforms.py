@@ -15,7 +15,6 @@ from qad.core.record import leaked
 from qad.core.tensor import Tensor, value_of
 from qad.core.trees import LEAF, check_leaf, flatten, leaf_path, strip, stripped, unflatten
 
-
 _REAL = frozenset((np.float64, np.float32))
 
 

@@ -46,7 +46,7 @@ def wirtinger(f, argnums=0):
         real, imag, x = _rows(f, args, kwargs, argnums)
         if x.dtype.kind != "c":
             raise GradientTypeError(
-                "qad.wirtinger differentiates with respect to complex arrays, but the argument is real: use qad.jacobian"
+                "qad.wirtinger differentiates by complex arrays, but the argument is real: use qad.jacobian"
             )
         return 0.5 * (real + 1j * imag), 0.5 * (np.conj(real) + 1j * np.conj(imag))
 

@@ -24,7 +24,8 @@ def test_jvp_of_pytrees_and_constant_outputs():
     out, moved = qad.jvp(lambda t: {"a": t["x"] * 2, "b": np.ones(3)}, ({"x": Z},), ({"x": V},))
     np.testing.assert_array_equal(moved["a"], 2 * V)
     np.testing.assert_array_equal(moved["b"], np.zeros(3))
-    assert type(moved["a"]) is np.ndarray and type(out["a"]) is np.ndarray
+    assert type(moved["a"]) is np.ndarray
+    assert type(out["a"]) is np.ndarray
 
 
 def test_hvp_against_differences_and_reverse_over_reverse():
