@@ -72,9 +72,11 @@ def sweep(roots, free=False) -> dict:
     """
     found, waiting = {}, Waiting()
     heap = waiting.heap
+    owned = following = None  # a first contribution, held back: in a chain it is the next to be visited
+    if roots:
+        following, g = roots.pop()
     while roots:
         waiting.arrive(*roots.pop(), False)
-    g = owned = following = None  # a first contribution, held back: in a chain it is the next to be visited
     while heap or following:
         if following is None or (heap and -heap[0] >= following[0]):
             if following is not None:

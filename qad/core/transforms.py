@@ -69,9 +69,10 @@ def publish(g, owned, value):
         raise ShapeError(f"a rule returned a cotangent of shape {g.shape} for an argument of shape {value.shape}")
     if g.dtype is not value.dtype and g.dtype != value.dtype:
         g, owned = g.astype(value.dtype), True
+    plain = type(g) is np.ndarray
     if value.dtype.kind == "c":
-        g, owned = g.conj(), True
-    if type(g) is np.ndarray:
+        g, owned = np.conjugate(g, out=g) if owned and plain else g.conj(), True
+    if plain:
         return g if owned else g.copy()
     return np.array(g) if type(value) is np.ndarray and type(g) is not Tensor else g
 
