@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from numpy import ndarray
 
 from qad.core.errors import FreedGraphError
-from qad.core.node import LEAF, PICK
+from qad.core.node import ANSWER, FREED, ID, LEAF, PICK, PRIMITIVE
 
 
 class Lazy:
@@ -22,41 +22,6 @@ class Lazy:
     """
 
     __slots__ = ()
-
-
-class Waiting:
-    """Cotangents that have arrived at nodes which the sweep has not reached yet."""
-
-    __slots__ = ("slots", "heap")
-
-    def __init__(self):
-        self.slots = {}  # id -> [cotangent, owned, node]
-        self.heap = []
-
-    def arrive(self, node, c, fresh):
-        """Add cotangent `c` to what waits for `node`."""
-        key = node[0]
-        slot = self.slots.get(key)
-        if slot is None:
-            self.slots[key] = [c, fresh, node]
-            heappush(self.heap, -key)
-        else:
-            slot[0] = add(slot[0], slot[1], c)
-            slot[1] = True
-
-    def arrive_output(self, node, i, c):
-        """Add cotangent `c` to what waits for output `i` of `node`; its cotangent is a list."""
-        key = node[0]
-        slot = self.slots.get(key)
-        if slot is None:
-            slot = self.slots[key] = [[None] * len(alive(node)[4]), False, node]
-            heappush(self.heap, -key)
-        parts = slot[0]
-        parts[i] = c if parts[i] is None else add(parts[i], False, c)
-
-    def pop(self):
-        """The cotangent, its ownership and the node of highest id."""
-        return self.slots.pop(-heappop(self.heap))
 
 
 def sweep(roots, free=False) -> dict:
@@ -70,42 +35,86 @@ def sweep(roots, free=False) -> dict:
     dict
         id of leaf -> (cotangent, whether nobody else holds its memory, the leaf).
     """
-    found, waiting = {}, Waiting()
-    heap = waiting.heap
+    found, waiting, heap = {}, {}, []  # waiting: id -> (cotangent, owned, node); heap: the ids, negative
     owned = following = None  # a first contribution, held back: in a chain it is the next to be visited
     if roots:
         following, g = roots.pop()
     while roots:
-        waiting.arrive(*roots.pop(), False)
+        arrive(waiting, heap, *roots.pop(), False)
     while heap or following:
-        if following is None or (heap and -heap[0] >= following[0]):
+        if following is None or (heap and -heap[0] >= following[ID]):
             if following is not None:
-                waiting.arrive(following, g, owned)
-            g, owned, node = waiting.pop()
+                arrive(waiting, heap, following, g, owned)
+            g, owned, node = waiting.pop(-heappop(heap))
         else:
             node = following
         following = None
         _, p, args, kwargs, ans, parents = node if len(node) == 6 else alive(node)
-        if type(g) is not ndarray or g.dtype is not ans.dtype:
+        if (type(g) is not ndarray and type(g) not in p.accepts) or g.dtype is not ans.dtype:
             g, owned = prepared(g, owned, ans, p)
         if p.vjps:
             seed, fresh = g, p.fresh
             for parent, rule in zip(parents, p.vjps):  # noqa: B905 - metadata that trails has no rule
                 if parent is not None:
                     c = rule(seed, ans, *args) if kwargs is None else rule(seed, ans, *args, **kwargs)
-                    if following is None:
+                    if parent[PRIMITIVE] is LEAF:
+                        collect(found, parent, c, fresh)
+                    elif following is None:
                         g, owned, following = c, fresh, parent
                     elif following is parent:
                         g, owned = add(g, owned, c), True
                     else:
-                        waiting.arrive(parent, c, fresh)
+                        arrive(waiting, heap, parent, c, fresh)
         elif p is LEAF:
-            found[node[0]] = g, owned, node
+            collect(found, node, g, owned)
         else:
-            spread(waiting, node, g)
+            spread(waiting, heap, node, g)
         if free and p is not LEAF:
-            del node[1:]
+            node[1:] = FREED
     return found
+
+
+def arrive(waiting, heap, node, c, fresh):
+    """Add cotangent `c` to what waits for `node`."""
+    key = node[ID]
+    if key in waiting:
+        g, owned, _ = waiting[key]
+        waiting[key] = add(g, owned, c), True, node
+    else:
+        waiting[key] = c, fresh, node
+        heappush(heap, -key)
+
+
+def collect(found, leaf, c, fresh):
+    """Add cotangent `c` to what was found for `leaf`."""
+    key, ans = leaf[ID], leaf[ANSWER]
+    if type(c) is not ndarray or c.dtype is not ans.dtype:
+        c, fresh = prepared(c, fresh, ans, LEAF)
+    if key in found:
+        g, owned, _ = found[key]
+        c, fresh = add(g, owned, c), True
+    found[key] = c, fresh, leaf
+
+
+def spread(waiting, heap, node, g):
+    """Hand the cotangent of one output to its node, or ask a shared rule for those of all arguments."""
+    _, p, args, kwargs, ans, parents = node
+    if p is PICK:
+        arrive_output(waiting, heap, parents[0], args, g)
+        return
+    wanted = tuple(i for i, parent in enumerate(parents) if parent is not None)
+    for i, c in zip(wanted, p.shared(wanted, g, ans, *args, **kwargs or {}), strict=True):
+        arrive(waiting, heap, parents[i], c, p.fresh)
+
+
+def arrive_output(waiting, heap, node, i, c):
+    """Add cotangent `c` to what waits for output `i` of `node`; its cotangent is a list."""
+    key = node[ID]
+    if key not in waiting:
+        waiting[key] = [None] * len(alive(node)[ANSWER]), False, node
+        heappush(heap, -key)
+    parts = waiting[key][0]
+    parts[i] = c if parts[i] is None else add(parts[i], False, c)
 
 
 def prepared(g, owned, ans, p):
@@ -114,18 +123,7 @@ def prepared(g, owned, ans, p):
         return [None if part is None else prepared(part, False, a, p)[0] for part, a in zip(g, ans, strict=True)], False
     if g.dtype.kind == "c" and ans.dtype.kind == "f":
         g = g.real
-    return (g.dense(), True) if isinstance(g, Lazy) and type(g) not in p.lazy else (g, owned)
-
-
-def spread(waiting, node, g):
-    """Hand the cotangent of one output to its node, or ask a shared rule for those of all arguments."""
-    _, p, args, kwargs, ans, parents = node
-    if p is PICK:
-        waiting.arrive_output(parents[0], args, g)
-        return
-    wanted = tuple(i for i, parent in enumerate(parents) if parent is not None)
-    for i, c in zip(wanted, p.shared(wanted, g, ans, *args, **kwargs or {}), strict=True):
-        waiting.arrive(parents[i], c, p.fresh)
+    return (g.dense(), True) if isinstance(g, Lazy) and type(g) not in p.accepts else (g, owned)
 
 
 def add(g, owned, c):
@@ -142,7 +140,7 @@ def add(g, owned, c):
 
 def alive(node):
     """`node`, unless an earlier backward pass freed it."""
-    if len(node) == 1:
+    if len(node) != 6:
         raise FreedGraphError(
             "this part of the graph was freed by an earlier backward pass: write y.backward(retain_graph=True) in the "
             "first one, or use qad.grad and qad.hvp for higher derivatives"

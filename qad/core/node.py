@@ -1,12 +1,14 @@
 """Nodes of the tape and the primitives that they record.
 
 A node is a plain list ``[id, primitive, args, kwargs, answer, parents]`` of raw values of the level below;
-a list costs half of a class instance, and ``del node[1:]`` frees it.  ``parents[i]`` is the node of
+a list costs half of a class instance.  ``parents[i]`` is the node of
 ``args[i]``, or None where that argument is a constant.  Ids increase, so that descending ids are a
 topological order.  A leaf keeps its accumulated gradient in the place of args.
 """
 
 from itertools import count
+
+import numpy as np
 
 ID, PRIMITIVE, ARGS, KWARGS, ANSWER, PARENTS = range(6)
 GRAD = ARGS  # of a leaf
@@ -14,11 +16,14 @@ GRAD = ARGS  # of a leaf
 next_id = count().__next__
 
 
+_SCALARS = frozenset((np.float64, np.complex128, np.float32, np.complex64))
+
+
 class Primitive:
     """A function with its derivative rules; `qad.extend.defvjp` explains the fields."""
 
     __slots__ = (
-        "fn", "name", "vjps", "shared", "jvps", "linear", "elementwise", "fresh", "lazy", "broadcasting",
+        "fn", "name", "vjps", "shared", "jvps", "linear", "elementwise", "fresh", "accepts", "broadcasting",
     )  # fmt: skip
 
     def __init__(self, fn, name, vjps=(), shared=None, linear=False, elementwise=False, fresh=False, lazy=()):
@@ -30,7 +35,7 @@ class Primitive:
         self.linear = linear
         self.elementwise = elementwise
         self.fresh = fresh
-        self.lazy = lazy
+        self.accepts = _SCALARS.union(lazy)  # kinds of cotangents besides ndarray that rules take as they are
         self.broadcasting = None  # the variant for operands of different shapes
 
     def __repr__(self):
@@ -48,6 +53,7 @@ class Primitive:
 
 
 LEAF = Primitive(None, "leaf")
+FREED = (Primitive(None, "freed"),)  # what is left of a node besides its id
 PICK = Primitive(None, "pick")  # output number ``args`` of a primitive with several outputs
 
 

@@ -82,7 +82,7 @@ def defvjp(fn, *rules, argnums=None, shared=None, linear=False, elementwise=Fals
         rules = tuple(table.get(i) for i in range(max(argnums) + 1))
     p = PRIMITIVES.get(fn) or Primitive(fn, fn.__name__)
     p.vjps, p.shared = rules, shared
-    p.linear, p.elementwise, p.fresh, p.lazy = linear, elementwise, fresh, lazy
+    p.linear, p.elementwise, p.fresh, p.accepts = linear, elementwise, fresh, p.accepts.union(lazy)
     if elementwise:
         spread = tuple(rule and _unbroadcasting(rule, i) for i, rule in enumerate(rules))
         p.broadcasting = Primitive(fn, p.name, spread, fresh=fresh)

@@ -40,7 +40,7 @@ def jvp(f, primals, tangents):
         raise ArgumentError("primals and tangents are tuples of equal length: write qad.jvp(f, (x,), (t,))")
     level = open_level(FORWARD)
     try:
-        duals = [_dual(p, t, level, f"{n}") for n, (p, t) in enumerate(zip(primals, tangents, strict=True))]
+        duals = [_dual(p, t, level, n) for n, (p, t) in enumerate(zip(primals, tangents, strict=True))]
         out = run(f, duals, {})
     finally:
         FORWARD.discard(level)
@@ -60,7 +60,7 @@ def _dual(primal, tangent, level, name):
     duals = []
     for i, (value, t) in enumerate(zip(leaves, moves, strict=True)):
         value, t = strip(value, CONSTANT), strip(t, CONSTANT)
-        check_leaf(value, lambda i=i: name + leaf_path(primal, i))
+        check_leaf(value, lambda i=i: f"{name}{leaf_path(primal, i)}")
         value = number(value)
         duals.append(Tensor(value, match(t, value, "tangent"), level))
     return unflatten(spec, duals)

@@ -57,7 +57,7 @@ class Tensor:
     @property
     def is_leaf(self) -> bool:
         """Whether this Tensor was made by the user (or a transform), not by an operation."""
-        return self.node is None or (type(self.node) is list and self.node[1:2] == [LEAF])
+        return self.node is None or (type(self.node) is list and self.node[PRIMITIVE] is LEAF)
 
     # -- ways out of the tape --------------------------------------------------------------------
 
@@ -143,8 +143,6 @@ class Tensor:
             return ""
         if type(self.node) is not list:
             return ", tangent"
-        if len(self.node) == 1:
-            return ", freed"
         primitive = self.node[PRIMITIVE]
         return ", requires_grad" if primitive is LEAF else f", op={primitive.name}"
 

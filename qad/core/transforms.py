@@ -27,7 +27,7 @@ def lift(tree, level, name):
     lifted = []
     for i, value in enumerate(leaves):
         value = strip(value, CONSTANT)
-        check_leaf(value, lambda i=i: name + leaf_path(tree, i))
+        check_leaf(value, lambda i=i: f"{name}{leaf_path(tree, i)}")
         value = number(value)
         lifted.append(Tensor(value, leaf(value), level))
     return unflatten(spec, lifted), lifted, spec
@@ -36,6 +36,12 @@ def lift(tree, level, name):
 def number(x):
     """Python's numbers as NumPy's, which know their dtype and shape."""
     return np.asarray(x)[()] if type(x) in (float, complex) else x
+
+
+def check_argnum(n, args):
+    """Raise unless `n` names one of `args`."""
+    if not -len(args) <= n < len(args):
+        raise ArgumentError(f"argnums names argument {n}, but there are {len(args)} positional arguments")
 
 
 def run(f, args, kwargs):
@@ -128,7 +134,8 @@ def value_and_grad(f, argnums=0, has_aux=False):
     >>> float(value), gradient
     (5.0, array([2.+4.j]))
     """
-    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+    several = isinstance(argnums, tuple)
+    numbers = argnums if several else (argnums,)
 
     @wraps(f)
     def value_and_gradient(*args, **kwargs):
@@ -136,9 +143,8 @@ def value_and_grad(f, argnums=0, has_aux=False):
         try:
             call, lifted = list(args), []
             for n in numbers:
-                if not -len(args) <= n < len(args):
-                    raise ArgumentError(f"argnums names argument {n}, but there are {len(args)} positional arguments")
-                call[n], leaves, spec = lift(args[n], level, f"{n}")
+                check_argnum(n, args)
+                call[n], leaves, spec = lift(args[n], level, n)
                 lifted.append((leaves, spec))
             out = run(f, call, kwargs)
             if has_aux:
@@ -149,11 +155,11 @@ def value_and_grad(f, argnums=0, has_aux=False):
         roots = [(node, value.dtype.type(1))] if node is not None else []
         del out, node  # so that the sweep frees the graph as it goes
         found = sweep(roots)
-        gradients = tuple(
+        gradients = [
             to_public(found, leaves[0]) if spec is LEAF else unflatten(spec, [to_public(found, x) for x in leaves])
             for leaves, spec in lifted
-        )
-        gradient = gradients if isinstance(argnums, tuple) else gradients[0]
+        ]
+        gradient = tuple(gradients) if several else gradients[0]
         return ((value, stripped(aux, level)) if has_aux else value), gradient
 
     return value_and_gradient
@@ -205,7 +211,7 @@ def vjp(f, *primals):
     """
     level = open_level(REVERSE)
     try:
-        lifted = [lift(primal, level, f"{n}") for n, primal in enumerate(primals)]
+        lifted = [lift(primal, level, n) for n, primal in enumerate(primals)]
         out = run(f, [tree for tree, _, _ in lifted], {})
     finally:
         REVERSE.discard(level)

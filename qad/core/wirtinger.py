@@ -8,7 +8,7 @@ from qad.core.backward import sweep
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.levels import REVERSE, open_level
 from qad.core.tensor import Tensor, value_of
-from qad.core.transforms import lift, node_of, run
+from qad.core.transforms import check_argnum, lift, node_of, run
 from qad.core.trees import strip
 
 
@@ -120,7 +120,8 @@ def _rows(f, args, kwargs, argnums):
     call = list(args)
     level = open_level(REVERSE)
     try:
-        call[argnums], leaves, _ = lift(args[argnums], level, f"{argnums}")
+        check_argnum(argnums, args)
+        call[argnums], leaves, _ = lift(args[argnums], level, argnums)
         out = run(f, call, kwargs)
     finally:
         REVERSE.discard(level)
