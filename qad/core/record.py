@@ -80,7 +80,7 @@ def binary(p):
 
     The broadcasting variant of `p` is chosen here, while shapes are at hand, and only where it is needed.
     """
-    fn, broadcasting = p.fn, p.broadcasting
+    fn, broadcasting = p.fn, p.broadcasting or p
 
     def recorder(x, y):
         if type(x) is Tensor and (level := x.level) in REVERSE and level > blocked():
