@@ -118,7 +118,7 @@ def cases():
     import qad
 
     operator = qad.mps.heisenberg(SITES)
-    operators = list(operator.tensors)
+    operators = [tensor.astype(complex) for tensor in operator.tensors]  # torch multiplies no real with complex
     matrices = operator_matrices(operators)
     for bond in BONDS:
         psi = qad.mps.MPS.random(n=SITES, bond=bond, phys=2, dtype=complex, seed=0)
