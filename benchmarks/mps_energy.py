@@ -47,8 +47,9 @@ def operator_matrices(operators):
 def make_loss(xp):
     """The energy as a sweep from the left, in any library's namespace."""
 
-    def energy(sites, matrices):
-        environment = overlap = xp.ones_like(sites[0][:, 0, :1])
+    def energy(sites, constants):
+        environment, *matrices = constants
+        overlap = environment
         for site, matrix in zip(sites, matrices, strict=True):
             environment = bra(xp, site) @ absorb_operator(environment, site, matrix)
             overlap = bra(xp, site) @ absorb_site(overlap, site)
@@ -104,12 +105,12 @@ def chain_value(psi, operator):
     return lambda: qad.mps.energy(psi, operator)
 
 
-def peers_sweep(sites, matrices):
+def peers_sweep(sites, constants):
     """qad's gradient of the sweep that the peers make."""
     import qad
 
     energy = make_loss(np)
-    function = qad.value_and_grad(lambda variables: energy(variables, matrices))
+    function = qad.value_and_grad(lambda variables: energy(variables, constants))
     return lambda: function(sites)
 
 
@@ -118,12 +119,12 @@ def cases():
     import qad
 
     operator = qad.mps.heisenberg(SITES)
-    operators = list(operator.tensors)
-    matrices = operator_matrices(operators)
+    operators = [tensor.astype(complex) for tensor in operator.tensors]  # torch multiplies no real with complex
+    constants = [np.ones((1, 1), complex), *operator_matrices(operators)]
     for bond in BONDS:
         psi = qad.mps.MPS.random(n=SITES, bond=bond, phys=2, dtype=complex, seed=0)
         sites = list(psi.tensors)
-        value = partial(partial, make_loss(np), sites, matrices)
+        value = partial(partial, make_loss(np), sites, constants)
         contenders = [
             Contender("NumPy by hand", partial(by_hand, sites, operators), baseline=True, forward=value),
             Contender(
@@ -132,9 +133,9 @@ def cases():
                 lambda output: (output[0], output[1].tensors),
                 forward=partial(chain_value, psi, operator),
             ),
-            Contender("qad, peers' sweep", partial(peers_sweep, sites, matrices), forward=value),
-            with_torch(make_loss, sites, matrices, forward=True),
-            with_jax(make_loss, sites, matrices, forward=True),
-            with_autograd(make_loss, sites, matrices, forward=True),
+            Contender("qad, peers' sweep", partial(peers_sweep, sites, constants), forward=value),
+            with_torch(make_loss, sites, constants, forward=True),
+            with_jax(make_loss, sites, constants, forward=True),
+            with_autograd(make_loss, sites, constants, forward=True),
         ]
         yield Case(f"bond {bond}", contenders)

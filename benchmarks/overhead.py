@@ -2,7 +2,7 @@
 
 `y = y * c`, a thousand times, then the real part of the sum and its gradient with respect to the start; times
 are per product, forward and backward, the arithmetic included. "NumPy, forward alone" is the bare arithmetic
-of the forward pass. Eager jax, at some 200 µs an operation, gets a few samples only; jitted jax sits out, for
+of the forward pass. Eager jax, at hundreds of µs a product, gets a few samples only; jitted jax sits out, for
 its compiler melts the chain into one loop and no per-operation overhead is left to measure.
 """
 

@@ -109,7 +109,8 @@ def write_plot(results, path):
     figure = Figure(figsize=(4.6 * len(cases), height), layout="constrained")
     for axes, case in zip(figure.subplots(1, len(cases), squeeze=False)[0], cases, strict=True):
         draw_bars(axes, case["results"])
-        axes.set(title=f"{results['benchmark']}, {case['case']}", xlabel="seconds, median", xscale="log")
+        label = "median in seconds" + " per operation" * (case["operations"] > 1)
+        axes.set(title=f"{results['benchmark']}, {case['case']}", xlabel=label, xscale="log")
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
 

@@ -17,6 +17,7 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from .case import Case, Contender
 from .peers import environment, has, missing
@@ -134,12 +135,12 @@ def settled_memory():
         gc.unfreeze()
 
 
-def sample_interleaved(watches, repeats):
+def sample_interleaved(watches, repeats, label):
     """Sample all stopwatches round after round, in a new order each time."""
     seconds = sum(watch.calibrate() for watch in watches if watch.most_rounds is None)
     rounds = repeats or max(FEWEST_ROUNDS, min(ROUNDS, int(CASE_SECONDS / max(seconds, 1e-9))))
     order = random.Random(0)
-    for _ in range(rounds):
+    for _ in tqdm(range(rounds), desc=label, leave=False, disable=None):
         for watch in order.sample(watches, len(watches)):
             watch.sample()
 
@@ -149,7 +150,7 @@ def run_case(case: Case, repeats=None):
     entrants = [enter(one) for one in case.contenders if one.needs is None or has(one.needs)]
     deviations = compare(case, entrants)
     with settled_memory():
-        sample_interleaved([watch for entrant in entrants for watch in entrant.watches()], repeats)
+        sample_interleaved([watch for entrant in entrants for watch in entrant.watches()], repeats, case.name)
     return {
         "case": case.name,
         "operations": case.operations,
