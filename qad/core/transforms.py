@@ -65,7 +65,7 @@ def to_public(found, x):
 
 def zeros_of(value):
     """Zeros of the shape and kind of `value`."""
-    zero = np.zeros(value.shape, value.dtype, like=value_of(value))
+    zero = np.zeros_like(value_of(value))
     return zero if type(value) is np.ndarray else zero[()]
 
 
