@@ -1,22 +1,127 @@
-"""Elementwise functions."""
+"""Elementwise functions: a line each.
+
+The flag `elementwise` promises that the derivative of one output depends on the inputs at its own place and
+that the rule is a multiplication ``g * w``: then forward mode is the same multiplication (and takes the real
+part where the answer is real), and broadcasting is added at the door.  Functions with branch cuts are
+differentiated through their own answer ``y`` (``arcsin' = 1 / cos y``), which keeps to the branch that NumPy took.
+"""
+
+from math import log, pi
 
 import numpy as np
 
-from qad.extend import attach, attach_operator, defvjp, quick
+from qad.core.errors import GradientTypeError
+from qad.extend import defvjp, implements, value_of
 
-defvjp(np.add, lambda g, y, a, b: g, lambda g, y, a, b: g, elementwise=True)
-defvjp(np.subtract, lambda g, y, a, b: g, lambda g, y, a, b: -g, elementwise=True)
-defvjp(np.multiply, lambda g, y, a, b: g * b, lambda g, y, a, b: g * a, elementwise=True, fresh=True)
-defvjp(np.sin, lambda g, y, x: g * np.cos(x), elementwise=True, fresh=True)
-defvjp(np.cos, lambda g, y, x: g * -np.sin(x), elementwise=True, fresh=True)
-defvjp(np.negative, lambda g, y, x: -g, elementwise=True, fresh=True)
-defvjp(np.conjugate, lambda g, y, x: g.conj(), linear=True)
-defvjp(np.real, lambda g, y, x: g, linear=True)
-defvjp(np.sum, lambda g, y, x, axis=None, keepdims=False: g + np.zeros(x.shape), linear=True, fresh=True)
-attach("conj", quick(np.conjugate))
-attach("real", lambda x: np.real(x) if x.dtype.kind == "c" else x, property=True)
-attach("sum", lambda x, axis=None, keepdims=False: np.sum(x, axis=axis, keepdims=keepdims))
-attach("__neg__", quick(np.negative))
-attach_operator("mul", np.multiply)
-attach_operator("add", np.add)
-attach_operator("sub", np.subtract)
+
+def table(fn, *rules, fresh=True):
+    """One line: an elementwise function and the rule of each argument."""
+    defvjp(fn, *rules, elementwise=True, fresh=fresh)
+
+
+def zero(g, y, *args):
+    """The rule of an argument on which the function depends in steps."""
+    return g * 0
+
+
+def nonzero(x):
+    """`x` with its zeros made harmless."""
+    return x + (x == 0)
+
+
+def per_square(a, b):
+    """``a / (a^2 + b^2)`` without overflow, and 0 at the origin."""
+    r = nonzero(np.hypot(a, b))
+    return a / r / r
+
+
+def refuse_complex(x, name):
+    """Order has no derivative among complex numbers."""
+    if x.dtype.kind == "c":
+        raise GradientTypeError(
+            f"{name} of complex numbers has no derivative: write np.{name} of x.real, of abs(x) or of qad.abs2(x)"
+        )
+
+
+def chosen(name, i):
+    """The rule of argument `i` of a maximum or minimum: ties share equally."""
+
+    def rule(g, y, *ab):
+        refuse_complex(y, name)
+        return g * (ab[i] == y) - 0.5 * g * (ab[i] == ab[1 - i])
+
+    return rule
+
+
+# -- arithmetic ----------------------------------------------------------------------------------------------
+table(np.add, lambda g, y, a, b: g, lambda g, y, a, b: g, fresh=False)
+table(np.subtract, lambda g, y, a, b: g, lambda g, y, a, b: -g, fresh=False)
+table(np.multiply, lambda g, y, a, b: g * b, lambda g, y, a, b: g * a)
+table(np.divide, lambda g, y, a, b: g / b, lambda g, y, a, b: -g * y / b)
+table(np.remainder, lambda g, y, a, b: g, lambda g, y, a, b: -g * (a // b), fresh=False)
+table(np.fmod, lambda g, y, a, b: g, lambda g, y, a, b: -g * np.rint((a - y) / b), fresh=False)
+table(np.positive, lambda g, y, x: g, fresh=False)
+table(np.negative, lambda g, y, x: -g)
+table(np.square, lambda g, y, x: 2 * g * x)
+table(np.reciprocal, lambda g, y, x: -g * y * y)
+table(np.sqrt, lambda g, y, x: 0.5 * g / y)
+table(np.cbrt, lambda g, y, x: g / (3 * y * y))
+table(np.hypot, lambda g, y, a, b: g * (a / nonzero(y)), lambda g, y, a, b: g * (b / nonzero(y)))
+table(np.ldexp, lambda g, y, x, n: np.ldexp(g, n), zero)
+
+# -- exponentials and logarithms -----------------------------------------------------------------------------
+table(np.exp, lambda g, y, x: g * y)
+table(np.exp2, lambda g, y, x: g * (log(2) * y))
+table(np.expm1, lambda g, y, x: g * (y + 1))
+table(np.log, lambda g, y, x: g / x)
+table(np.log2, lambda g, y, x: g / (log(2) * x))
+table(np.log10, lambda g, y, x: g / (log(10) * x))
+table(np.log1p, lambda g, y, x: g / (1 + x))
+table(np.logaddexp, lambda g, y, a, b: g * np.exp(a - y), lambda g, y, a, b: g * np.exp(b - y))
+table(np.logaddexp2, lambda g, y, a, b: g * np.exp2(a - y), lambda g, y, a, b: g * np.exp2(b - y))
+
+# -- trigonometric and hyperbolic functions ------------------------------------------------------------------
+table(np.sin, lambda g, y, x: g * np.cos(x))
+table(np.cos, lambda g, y, x: g * -np.sin(x))
+table(np.tan, lambda g, y, x: g * (1 + y * y))
+table(np.arcsin, lambda g, y, x: g / np.cos(y))
+table(np.arccos, lambda g, y, x: -g / np.sin(y))
+table(np.arctan, lambda g, y, x: g / (1 + x * x))
+table(np.sinh, lambda g, y, x: g * np.cosh(x))
+table(np.cosh, lambda g, y, x: g * np.sinh(x))
+table(np.tanh, lambda g, y, x: g * (1 - y * y))
+table(np.arcsinh, lambda g, y, x: g / np.cosh(y))
+table(np.arccosh, lambda g, y, x: g / np.sinh(y))
+table(np.arctanh, lambda g, y, x: g / (1 - x * x))
+table(np.arctan2, lambda g, y, a, b: g * per_square(b, a), lambda g, y, a, b: -g * per_square(a, b))
+table(np.degrees, lambda g, y, x: g * (180 / pi))
+table(np.rad2deg, lambda g, y, x: g * (180 / pi))
+table(np.radians, lambda g, y, x: g * (pi / 180))
+table(np.deg2rad, lambda g, y, x: g * (pi / 180))
+
+# -- choices and steps, of real numbers ----------------------------------------------------------------------
+table(np.maximum, chosen("maximum", 0), chosen("maximum", 1))
+table(np.minimum, chosen("minimum", 0), chosen("minimum", 1))
+table(np.fmax, chosen("fmax", 0), chosen("fmax", 1))
+table(np.fmin, chosen("fmin", 0), chosen("fmin", 1))
+table(np.copysign, lambda g, y, x, s: g * np.sign(x) * np.copysign(1.0, s), zero)
+table(np.heaviside, zero, lambda g, y, x, h: g * (x == 0))
+table(np.nextafter, lambda g, y, x, towards: g, zero, fresh=False)
+table(np.unwrap, lambda g, y, x, **options: g, fresh=False)  # whole turns are added, in steps
+
+
+@implements(np.divmod)
+def _divmod(a, b):
+    return np.floor_divide(a, b), np.remainder(a, b)
+
+
+@implements(np.modf)
+def _modf(x):
+    whole = np.trunc(x)
+    return x - whole, whole
+
+
+@implements(np.frexp)
+def _frexp(x):
+    exponent = np.frexp(value_of(x))[1]
+    return np.ldexp(x, -exponent), exponent

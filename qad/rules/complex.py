@@ -1,0 +1,115 @@
+"""Functions of complex numbers that are not holomorphic, right at zero.
+
+Where the answer is real its cotangent g is real too, and a rule ``g * w`` means ``dy = Re(w dz)``; forward mode
+then takes the real part of the same product, so such rules are flagged elementwise as well.
+Derivatives at z = 0, where there is a kink: abs, angle and sign take 0.  `abs2` is smooth there.
+"""
+
+from math import pi
+
+import numpy as np
+
+from qad.extend import attach, defvjp, implements, primitive, quick, value_of
+from qad.rules.elementwise import nonzero
+
+
+@primitive
+def abs2(z):
+    """Absolute square ``|z|^2``, elementwise and real, with the right derivatives at zero to every order.
+
+    Parameters
+    ----------
+    z : array_like
+        Real or complex, of any shape.
+
+    Returns
+    -------
+    ndarray of the real dtype that belongs to `z`, of its shape
+
+    Notes
+    -----
+    ``d|z|^2 = 2 Re(conj(z) dz)``, so that the gradient of ``abs2(z).sum()`` is ``2 z``. ``abs(z) ** 2`` has the same
+    value and first derivative, but second derivative 0 at z = 0, where the root has a kink.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.abs2(np.array([3 + 4j]))
+    array([25.])
+    """
+    return np.multiply(z, np.conjugate(z)).real
+
+
+defvjp(abs2, lambda g, y, z: 2 * g * z.conj(), elementwise=True, fresh=True)
+
+
+def real_part(z):
+    """``z.real`` as a function."""
+    return z.real
+
+
+def imag_part(z):
+    """``z.imag`` as a function."""
+    return z.imag
+
+
+defvjp(real_part, lambda g, y, z: g, linear=True)
+defvjp(imag_part, lambda g, y, z: g * -1j, linear=True, fresh=True)
+defvjp(np.conjugate, lambda g, y, z: g.conj(), linear=True)
+defvjp(np.absolute, lambda g, y, z: g * np.sign(z).conj(), elementwise=True, fresh=True)
+defvjp(np.fabs, lambda g, y, x: g * np.sign(x), elementwise=True, fresh=True)
+
+
+def _angle_rule(g, y, z, deg=False):
+    """``d arg z = Im(dz / z)``."""
+    return g * ((180 / pi if deg else 1.0) * -1j) * (z != 0) / nonzero(z)
+
+
+def _sign_rule(g, y, z):
+    """``s = z / |z|: ds = i s Im(conj(s) dz) / |z|``; steps where z is real."""
+    if z.dtype.kind != "c":
+        return g * 0
+    return 1j * y.conj() * (g * y).imag / nonzero(np.absolute(z))
+
+
+defvjp(np.angle, _angle_rule, elementwise=True, fresh=True)
+defvjp(np.sign, _sign_rule, fresh=True)
+
+_real, _imag, _conj, _sign = quick(real_part), quick(imag_part), quick(np.conjugate), quick(np.sign)
+
+
+@implements(np.real)
+def real(x):
+    """The real part; a real Tensor is its own."""
+    return _real(x) if x.value.dtype.kind == "c" else x
+
+
+@implements(np.imag)
+def imag(x):
+    """The imaginary part; plain zeros for a real Tensor."""
+    return _imag(x) if x.value.dtype.kind == "c" else value_of(x).imag
+
+
+@implements(np.conjugate)
+def conj(x):
+    """The complex conjugate; a real Tensor is its own."""
+    return _conj(x) if x.value.dtype.kind == "c" else x
+
+
+@implements(np.sign)
+def sign(x):
+    """``z / |z|`` of complex numbers; steps without derivative of real ones."""
+    return _sign(x) if x.value.dtype.kind == "c" else np.sign(value_of(x))
+
+
+@implements(np.real_if_close)
+def real_if_close(x, tol=100):
+    """The real part if all imaginary parts are close to zero, else `x` itself."""
+    return real(x) if np.isrealobj(np.real_if_close(value_of(x), tol)) else x
+
+
+attach("real", real, property=True)
+attach("imag", imag, property=True)
+attach("conj", conj)
+attach("conjugate", conj)
+attach("__abs__", quick(np.absolute))

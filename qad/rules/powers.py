@@ -1,0 +1,48 @@
+"""Powers ``x ** p``, of real and complex bases and exponents.
+
+    d(x^p) = p x^(p-1) dx + x^p log(x) dp
+
+The first term is 0 where p = 0, the second where x = 0.  Exponents of a negative real base have no real
+derivative: the second term is then NumPy's nan, with its warning; make the base complex.
+"""
+
+import numpy as np
+
+from qad.extend import attach, defvjp, implements, quick
+from qad.rules.elementwise import nonzero
+
+
+def base_rule(power):
+    """The rule of the base of `power`."""
+
+    def rule(g, y, x, p):
+        if type(p) in (int, float, complex):
+            return g * (p * power(x, p - 1.0)) if p else g * 0
+        return g * (p * power(x + ((x == 0) & (p == 0)), p - 1.0))
+
+    return rule
+
+
+def _exponent_rule(g, y, x, p):
+    return g * (y * np.log(nonzero(x)))
+
+
+defvjp(np.power, base_rule(lambda x, p: x**p), _exponent_rule, elementwise=True, fresh=True)
+defvjp(np.float_power, base_rule(np.float_power), _exponent_rule, elementwise=True, fresh=True)
+
+_general = quick(np.power)
+_quick = {2: quick(np.square), 0.5: quick(np.sqrt)}
+
+
+def _power(x, p):
+    special = _quick.get(p) if type(p) in (int, float) else None
+    return special(x) if special else _general(x, p)
+
+
+def _reflected(p, x):
+    return _general(x, p)
+
+
+attach("__pow__", _power)
+attach("__rpow__", _reflected)
+implements(np.power)(_power)

@@ -1,0 +1,43 @@
+"""``sinc`` and its derivatives of every order, exact at zero."""
+
+from math import factorial, pi
+
+import numpy as np
+
+from qad.extend import defvjp, primitive
+
+_TERMS = 16  # of the series, which serves up to |x| = 1
+
+
+@primitive
+def sinc_derivative(x, order):
+    r"""The derivative of ``np.sinc`` of the given order.
+
+    From ``x sinc(x) = sin(pi x) / pi``, differentiated n times: ``x s_n + n s_{n-1} = pi^{n-1} sin(pi x + n pi/2)``.
+    That recursion loses its digits below ``|x| = 1``, where the power series is summed instead.
+    """
+    small = abs(x) <= 1
+    far = np.where(small, 2.0, x)
+    s = np.sin(pi * far) / (pi * far)
+    for n in range(1, order + 1):
+        s = (pi ** (n - 1) * np.sin(pi * far + n * pi / 2) - n * s) / far
+    return np.where(small, _series(np.where(small, x, 0.0), order), s)[()]
+
+
+def _series(x, order):
+    """``sum_k (-pi^2)^k / (2k+1)! d^order x^2k``, by Horner's rule in x^2."""
+    first = (order + 1) // 2
+    x2, total = x * x, 0.0
+    for k in reversed(range(first, first + _TERMS)):
+        coefficient = (-(pi**2)) ** k / factorial(2 * k + 1) * factorial(2 * k) / factorial(2 * k - order)
+        total = total * x2 + coefficient
+    return total * x if order % 2 else total
+
+
+defvjp(
+    sinc_derivative,
+    lambda g, y, x, order: g * sinc_derivative(x, order=order + 1),
+    elementwise=True,
+    fresh=True,
+)
+defvjp(np.sinc, lambda g, y, x: g * sinc_derivative(x, order=1), elementwise=True, fresh=True)
