@@ -1,0 +1,225 @@
+"""Reductions: sum, mean, var, std, average, logsumexp, and what follows from them.
+
+A reduction is a small primitive of ``axis`` and ``keepdims``; the handlers of NumPy's signatures bring everything
+else (``dtype``, ``where``, ``initial``) to these by functions that have rules of their own.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import attach, defvjp, implements, primitive, quick, value_of
+from qad.rules.elementwise import nonzero
+
+
+def refuse_out(out, name):
+    """No recorded value is written into an array."""
+    if out is not None:
+        raise ArgumentError(f"{name}(..., out=...) would write a recorded value into an array: write y = {name}(...)")
+
+
+def axes_of(axis, ndim) -> tuple:
+    """`axis` as NumPy's reductions take it, as a tuple of non-negative numbers."""
+    if axis is None:
+        return tuple(range(ndim))
+    return tuple(a + ndim if a < 0 else a for a in (axis if isinstance(axis, tuple) else (axis,)))
+
+
+def count(shape, axis) -> int:
+    """How many numbers are reduced to one."""
+    n = 1
+    for a in axes_of(axis, len(shape)):
+        n *= shape[a]
+    return n
+
+
+# -- sum and its adjoint -------------------------------------------------------------------------------------
+@primitive
+def spread(g, shape, axis=None, keepdims=False):
+    """`g` repeated along the reduced axes, back to `shape`: a read-only view, the adjoint of a sum."""
+    if axis is None and isinstance(g, (np.ndarray, np.generic)):
+        return np.ndarray(shape, g.dtype, g, 0, (0,) * len(shape))  # a tenth of the price of broadcast_to
+    if not keepdims:
+        kept = axes_of(axis, len(shape))
+        g = g.reshape(tuple(1 if a in kept else n for a, n in enumerate(shape)))
+    return np.broadcast_to(g, shape)
+
+
+@primitive
+def sum_over(x, axis=None, keepdims=False):
+    """``x.sum(axis, keepdims)``."""
+    return np.add.reduce(x, axis=axis, keepdims=keepdims)
+
+
+def _sum_rule(g, y, x, axis=None, keepdims=False):
+    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims)
+
+
+def _spread_rule(g, y, x, shape, axis=None, keepdims=False):
+    return sum_over(g, axis=axis, keepdims=keepdims)
+
+
+def total(x):
+    """``x.sum()``, the hot case."""
+    return np.add.reduce(x, axis=None)
+
+
+defvjp(sum_over, _sum_rule, linear=True)
+defvjp(spread, _spread_rule, linear=True, fresh=True)
+defvjp(total, _sum_rule, linear=True)
+_total = quick(total)
+
+
+@implements(np.sum)
+def sum(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    """``np.sum``; without options the quick way."""
+    if dtype is None and out is None and initial is None and where is True:
+        return sum_over(x, axis=axis, keepdims=keepdims) if axis is not None or keepdims else _total(x)
+    refuse_out(out, "np.sum")
+    x = x if dtype is None else np.astype(x, dtype)
+    y = sum_over(x if where is True else np.where(where, x, 0), axis=axis, keepdims=keepdims)
+    return y if initial is None else y + initial
+
+
+@implements((np.add, "reduce"))
+def _add_reduce(x, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    return sum(x, axis, dtype, out, keepdims, initial, where)
+
+
+# -- mean, variance, deviation -------------------------------------------------------------------------------
+@implements(np.mean)
+def mean(x, axis=None, dtype=None, out=None, keepdims=False, where=True):
+    """``np.mean``."""
+    y = sum(x, axis, dtype, out, keepdims, where=where)
+    return y / _number(x, axis, keepdims, where)
+
+
+def _number(x, axis, keepdims, where):
+    """How many numbers each mean is taken of: an integer, or an array of them under a mask."""
+    if where is True:
+        return count(x.shape, axis)
+    mask = np.broadcast_to(value_of(where), x.shape)
+    return np.sum(mask, axis=axis, keepdims=keepdims, dtype=x.real.dtype)
+
+
+def _deviation(x, axis):
+    return (x - mean(x, axis, keepdims=True)).conj()
+
+
+def _spread_deviation(scale, x, axis, ddof, keepdims):
+    """``scale * conj(x - mean) / (n - ddof)``, with `scale` as the reduction gave it."""
+    n = count(x.shape, axis) - ddof
+    return spread(scale / n, shape=x.shape, axis=axis, keepdims=keepdims) * _deviation(x, axis)
+
+
+@primitive
+def var_over(x, axis=None, ddof=0, keepdims=False):
+    """The variance, real also of complex numbers: the mean of ``|x - mean|^2``."""
+    return np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
+
+
+@primitive
+def std_over(x, axis=None, ddof=0, keepdims=False):
+    """The standard deviation; its derivative is taken to be 0 where it is 0."""
+    return np.std(x, axis=axis, ddof=ddof, keepdims=keepdims)
+
+
+def _var_rule(g, y, x, axis=None, ddof=0, keepdims=False):
+    return _spread_deviation(2 * g, x, axis, ddof, keepdims)
+
+
+def _std_rule(g, y, x, axis=None, ddof=0, keepdims=False):
+    return _spread_deviation(g / nonzero(y), x, axis, ddof, keepdims)
+
+
+defvjp(var_over, _var_rule, fresh=True)
+defvjp(std_over, _std_rule, fresh=True)
+
+
+@implements(np.var)
+def var(x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, correction=0):
+    """``np.var``; `correction` is the array API's name of `ddof`."""
+    refuse_out(out, "np.var")
+    x = x if dtype is None else np.astype(x, dtype)
+    ddof = ddof or correction
+    if where is True:
+        return var_over(x, axis=axis, ddof=ddof, keepdims=keepdims)
+    d = x - mean(x, axis, keepdims=True, where=where)
+    squares = sum((d * d.conj()).real, axis, keepdims=keepdims, where=where)
+    return squares / (_number(x, axis, keepdims, where) - ddof)
+
+
+@implements(np.std)
+def std(x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, correction=0):
+    """``np.std``; `correction` is the array API's name of `ddof`."""
+    if where is not True:
+        return np.sqrt(var(x, axis, dtype, out, ddof, keepdims, where=where, correction=correction))
+    refuse_out(out, "np.std")
+    x = x if dtype is None else np.astype(x, dtype)
+    return std_over(x, axis=axis, ddof=ddof or correction, keepdims=keepdims)
+
+
+@implements(np.average)
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    """``np.average``; the weights have the shape of `a`, or of the axes averaged over, in their order."""
+    if weights is None:
+        y, norm = mean(a, axis, keepdims=keepdims), count(a.shape, axis)
+    else:
+        axes = axes_of(axis, a.ndim)
+        if weights.shape != a.shape:
+            if weights.shape != tuple(a.shape[i] for i in axes) or list(axes) != sorted(axes):
+                raise ShapeError(
+                    f"weights of shape {weights.shape} do not fit axis {axis} of an array of shape {a.shape}"
+                )
+            weights = weights.reshape(tuple(n if i in axes else 1 for i, n in enumerate(a.shape)))
+        norm = np.sum(weights + np.zeros(a.shape, weights.dtype), axis=axis, keepdims=keepdims)
+        y = np.sum(a * weights, axis=axis, keepdims=keepdims) / norm
+    return (y, norm + np.zeros(y.shape, y.dtype)) if returned else y
+
+
+# -- logsumexp -----------------------------------------------------------------------------------------------
+@primitive
+def logsumexp(x, axis=None, keepdims=False):
+    """Logarithm of a sum of exponentials, without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+        Real or complex, of any shape.
+    axis : int or tuple of int, optional
+        The axes to sum over; all of them by default.
+    keepdims : bool
+        Whether the reduced axes stay, of size 1.
+
+    Returns
+    -------
+    ndarray or scalar
+        ``m + log(sum(exp(x - m)))`` with m the largest real part: of the dtype of `x`, and on the principal
+        branch of the logarithm up to the imaginary part of m, which is 0. It is -inf for an empty sum of
+        zeros (all x = -inf).
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> float(qad.logsumexp(np.array([1000.0, 1000.0])))
+    1000.6931471805599
+    """
+    x = np.asarray(x)
+    m = np.max(x.real, axis=axis, keepdims=True)
+    m = np.where(np.isfinite(m), m, 0)
+    with np.errstate(divide="ignore"):
+        y = np.log(np.sum(np.exp(x - m), axis=axis, keepdims=True)) + m
+    return y if keepdims else y.reshape(np.delete(x.shape, axes_of(axis, x.ndim)))[()]
+
+
+def _logsumexp_rule(g, y, x, axis=None, keepdims=False):
+    """``exp(x - y)``, the softmax."""
+    y = spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
+    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * np.exp(x - y)
+
+
+defvjp(logsumexp, _logsumexp_rule, fresh=True)
+
+attach("sum", sum)
+attach("mean", mean)
+attach("var", var)
+attach("std", std)

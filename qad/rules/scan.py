@@ -1,0 +1,163 @@
+"""Sums and products along an axis, and differences.
+
+The derivative of a product leaves one factor out.  It is formed from the products before and after each entry,
+never by division, so that it is right at zeros, and being built of functions with rules, to every order.
+"""
+
+import numpy as np
+
+from qad.extend import attach, defvjp, implements, primitive, value_of
+from qad.rules.reduce import axes_of, count, refuse_out
+
+
+@primitive
+def cumsum_over(x, axis):
+    """Cumulative sum along one axis."""
+    return np.cumsum(x, axis=axis)
+
+
+@primitive
+def cumprod_over(x, axis):
+    """Cumulative product along one axis."""
+    return np.cumprod(x, axis=axis)
+
+
+@primitive
+def prod_over(x, axis):
+    """Product over one axis."""
+    return np.multiply.reduce(x, axis=axis)
+
+
+def _shifted(x, fill, forward):
+    """`x` moved by one place along its first axis, with `fill` where nothing comes in."""
+    edge = np.full_like(x[:1], fill)
+    return np.concatenate([edge, x[:-1]] if forward else [x[1:], edge])
+
+
+def _before(x):
+    """The product of all entries before each, along the first axis."""
+    return cumprod_over(_shifted(x, 1, True), axis=0)
+
+
+def _after(x):
+    """The product of all entries after each, along the first axis."""
+    return np.flip(_before(np.flip(x, 0)), 0)
+
+
+def _weighted_after(g, x):
+    """``r_i = g_i + x_{i+1} r_{i+1}``, by doubling: after step k each r_i has 2^k terms, each a_i 2^k factors."""
+    r, a, n = g, _shifted(x, 0, False), 1
+    while n < len(x):
+        r = np.concatenate([r[:-n] + a[:-n] * r[n:], r[-n:]])
+        a = np.concatenate([a[:-n] * a[n:], a[-n:]])
+        n *= 2
+    return r
+
+
+def _prod_rule(g, y, x, axis):
+    x = np.moveaxis(x, axis, 0)
+    return np.moveaxis(g * _before(x) * _after(x), 0, axis)
+
+
+def _cumprod_rule(g, y, x, axis):
+    """``sum_{k >= i} g_k y_k / x_i`` without the division."""
+    g, x = np.moveaxis(g, axis, 0), np.moveaxis(x, axis, 0)
+    return np.moveaxis(_before(x) * _weighted_after(g, x), 0, axis)
+
+
+def _cumsum_rule(g, y, x, axis):
+    return np.flip(cumsum_over(np.flip(g, axis), axis=axis), axis)
+
+
+defvjp(cumsum_over, _cumsum_rule, linear=True)
+defvjp(cumprod_over, _cumprod_rule, fresh=True)
+defvjp(prod_over, _prod_rule, fresh=True)
+
+
+@implements(np.prod)
+def prod(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    """``np.prod``."""
+    refuse_out(out, "np.prod")
+    x = x if dtype is None else np.astype(x, dtype)
+    x = x if where is True else np.where(where, x, 1)
+    axes = axes_of(axis, x.ndim)
+    kept = tuple(n for i, n in enumerate(x.shape) if i not in axes)
+    x = np.moveaxis(x, axes, range(-len(axes), 0)).reshape((*kept, count(x.shape, axis)))
+    y = prod_over(x, axis=-1)
+    if keepdims:
+        y = np.expand_dims(y, axes)
+    return y if initial is None else y * initial
+
+
+@implements((np.multiply, "reduce"))
+def _multiply_reduce(x, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    return prod(x, axis, dtype, out, keepdims, initial, where)
+
+
+def _cumulative(over, name):
+    """A handler of the signature of ``np.cumsum``: without an axis the array is flattened."""
+
+    def handler(x, axis=None, dtype=None, out=None):
+        refuse_out(out, name)
+        x = x if dtype is None else np.astype(x, dtype)
+        return over(x.reshape(-1), axis=0) if axis is None else over(x, axis=axis)
+
+    return handler
+
+
+def _standard(over, name, first):
+    """A handler of the array API's signature, that of ``np.cumulative_sum``."""
+
+    def handler(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+        y = _cumulative(over, name)(x, axis if x.ndim > 1 else 0, dtype, out)
+        if not include_initial:
+            return y
+        start = np.full_like(np.take(value_of(y), [0], axis or 0), first)
+        return np.concatenate([start, y], axis or 0)
+
+    return handler
+
+
+cumsum = implements(np.cumsum)(_cumulative(cumsum_over, "np.cumsum"))
+cumprod = implements(np.cumprod)(_cumulative(cumprod_over, "np.cumprod"))
+if hasattr(np, "cumulative_sum"):  # NumPy 2.1
+    implements(np.cumulative_sum)(_standard(cumsum_over, "np.cumulative_sum", 0))
+    implements(np.cumulative_prod)(_standard(cumprod_over, "np.cumulative_prod", 1))
+
+
+def _pairs(x, axis):
+    """All entries but the first along an axis, and all but the last."""
+    x = np.moveaxis(x, axis, -1)
+    return x[..., 1:], x[..., :-1]
+
+
+@implements(np.diff)
+def diff(a, n=1, axis=-1, prepend=None, append=None):
+    """``np.diff``; what is prepended or appended may be a number, or an array that fits."""
+    edges = [_edge(e, a, axis) for e in (prepend, append)]
+    if prepend is not None or append is not None:
+        a = np.concatenate([e for e in (edges[0], a, edges[1]) if e is not None], axis)
+    for _ in range(n):
+        later, earlier = _pairs(a, axis)
+        a = np.moveaxis(later - earlier, -1, axis)
+    return a
+
+
+def _edge(e, a, axis):
+    if e is None or np.ndim(value_of(e)):
+        return e
+    return np.full_like(np.take(value_of(a), [0], axis), 0) + e
+
+
+@implements(np.trapezoid)
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    """``np.trapezoid``."""
+    if x is not None:
+        dx = np.diff(x) if x.ndim == 1 else np.moveaxis(np.diff(x, axis=axis), axis, -1)
+    later, earlier = _pairs(y, axis)
+    return np.sum((later + earlier) * dx * 0.5, axis=-1)
+
+
+attach("prod", prod)
+attach("cumsum", cumsum)
+attach("cumprod", cumprod)
