@@ -1,0 +1,60 @@
+"""Changes of dtype, and copies."""
+
+import numpy as np
+
+from qad.core.errors import GradientTypeError
+from qad.extend import attach, defvjp, implements, primitive, value_of
+
+
+@primitive
+def cast(x, dtype):
+    """`x` as another float or complex dtype, copied; never from complex to real."""
+    return x.astype(dtype)
+
+
+def _cast_rule(g, y, x, dtype):
+    """Back again, through the real part where `x` is real."""
+    return (g.real if x.dtype.kind == "f" else g).astype(x.dtype)
+
+
+defvjp(cast, _cast_rule, linear=True, fresh=True)
+defvjp(np.copy, lambda g, y, x, order="K": g, linear=True)
+
+
+@implements(np.astype)
+def astype(x, dtype, /, *, copy=True, device=None):
+    """``np.astype``: integers and booleans come back plain; complex to real raises."""
+    old, new = x.dtype, np.dtype(dtype)
+    if new.kind not in "fc":
+        return value_of(x).astype(new)
+    if old.kind == "c" and new.kind == "f":
+        raise GradientTypeError(
+            f"astype from {old} to {new} would drop the imaginary part: write x.real (and then .astype({new}))"
+        )
+    return cast(x, dtype=new) if copy or old != new else x
+
+
+@primitive
+def replace_nonfinite(x, nan, posinf, neginf):
+    """``np.nan_to_num``, on real and imaginary parts separately."""
+    return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+def _replace_rule(g, y, z, nan, posinf, neginf):
+    """What was replaced is constant."""
+    if z.dtype.kind != "c":
+        return g * np.isfinite(z)
+    return g.real * np.isfinite(z.real) + 1j * (g.imag * np.isfinite(z.imag))
+
+
+defvjp(replace_nonfinite, _replace_rule, fresh=True)
+
+
+@implements(np.nan_to_num)
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    """``np.nan_to_num``; always a copy."""
+    return replace_nonfinite(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+attach("astype", astype)
+attach("copy", lambda x, order="C": np.copy(x, order))

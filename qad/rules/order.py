@@ -1,0 +1,140 @@
+"""Functions of the order of real numbers: extremes, sorting, medians, clipping.
+
+Where several entries are equal they share the derivative equally: that is the mean over the ways to order them.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import attach, defvjp, implements, primitive, value_of
+from qad.rules.elementwise import refuse_complex
+from qad.rules.reduce import refuse_out, spread
+
+
+@primitive
+def max_over(x, axis=None, keepdims=False):
+    """``x.max(axis, keepdims)``."""
+    return np.maximum.reduce(x, axis=axis, keepdims=keepdims)
+
+
+@primitive
+def min_over(x, axis=None, keepdims=False):
+    """``x.min(axis, keepdims)``."""
+    return np.minimum.reduce(x, axis=axis, keepdims=keepdims)
+
+
+def _extreme_rule(name):
+    def rule(g, y, x, axis=None, keepdims=False):
+        refuse_complex(x, name)
+        attained = x == spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
+        shares = np.sum(attained, axis=axis, keepdims=keepdims, dtype=x.dtype)
+        return spread(g / shares, shape=x.shape, axis=axis, keepdims=keepdims) * attained
+
+    return rule
+
+
+defvjp(max_over, _extreme_rule("max"), fresh=True)
+defvjp(min_over, _extreme_rule("min"), fresh=True)
+
+
+def _extreme(over, pick, name):
+    """A handler of the signature of ``np.max``; `pick` is the extreme of two."""
+
+    def handler(x, axis=None, out=None, keepdims=False, initial=None, where=True):
+        refuse_out(out, name)
+        if where is not True:
+            if initial is None:
+                raise ArgumentError(f"{name}(..., where=mask) needs initial=, the value of what is left out")
+            x = np.where(where, x, initial)
+        y = over(x, axis=axis, keepdims=keepdims)
+        return y if initial is None else pick(y, initial)
+
+    return handler
+
+
+max = implements(np.max)(implements(np.amax)(_extreme(max_over, np.maximum, "np.max")))
+min = implements(np.min)(implements(np.amin)(_extreme(min_over, np.minimum, "np.min")))
+
+
+@implements(np.ptp)
+def ptp(x, axis=None, out=None, keepdims=False):
+    """``np.ptp``: the largest minus the smallest."""
+    return max(x, axis, out, keepdims) - min(x, axis, out, keepdims)
+
+
+# -- sorting -------------------------------------------------------------------------------------------------
+@primitive
+def sort_along(x, axis):
+    """Sorted along one axis."""
+    return np.sort(x, axis=axis)
+
+
+@primitive
+def share_ties(g, groups):
+    """The mean of `g` over each group of places, given as an array of group numbers of its shape."""
+    numbers = np.bincount(groups.ravel())
+    sums = np.bincount(groups.ravel(), weights=g.ravel()).astype(g.dtype)
+    return (sums / numbers)[groups].astype(g.dtype)
+
+
+defvjp(share_ties, lambda g, y, x, groups: share_ties(g, groups=groups), linear=True, fresh=True)
+
+
+def _sort_rule(g, y, x, axis):
+    refuse_complex(x, "sort")
+    order = np.argsort(x, axis=axis)
+    equal = np.diff(np.moveaxis(value_of(y), axis, -1)) == 0
+    if equal.any():
+        steps = np.concatenate([np.ones_like(equal[..., :1]), ~equal], axis=-1)
+        groups = np.cumsum(steps).reshape(steps.shape) - 1
+        g = share_ties(g, groups=np.moveaxis(groups, -1, axis))
+    return np.take_along_axis(g, np.argsort(order, axis=axis), axis=axis)
+
+
+defvjp(sort_along, _sort_rule, fresh=True)
+
+
+@implements(np.sort)
+def sort(x, axis=-1, kind=None, order=None, *, stable=None):
+    """``np.sort`` of real numbers; `kind` and `stable` make no difference to values."""
+    return sort_along(x.reshape(-1), axis=0) if axis is None else sort_along(x, axis=axis)
+
+
+@implements(np.median)
+def median(x, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """``np.median`` over one axis, or all."""
+    refuse_out(out, "np.median")
+    if isinstance(axis, tuple):
+        raise ArgumentError("np.median of a Tensor takes one axis, or none: reshape the axes into one first")
+    ordered = np.moveaxis(sort(x, axis), 0 if axis is None else axis, -1)
+    n = ordered.shape[-1]
+    y = (ordered[..., (n - 1) // 2] + ordered[..., n // 2]) / 2
+    if np.isnan(last := value_of(ordered)[..., -1:]).any():
+        y = np.where(np.isnan(last[..., 0]), np.nan, y)
+    if keepdims:
+        return y.reshape((1,) * x.ndim) if axis is None else np.expand_dims(y, axis)
+    return y
+
+
+@implements(np.clip)
+def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
+    """``np.clip``; at a bound the argument and the bound share the derivative."""
+    refuse_out(out, "np.clip")
+    low, high = min if a_min is None else a_min, max if a_max is None else a_max
+    a = a if low is None else np.maximum(a, low)
+    return a if high is None else np.minimum(a, high)
+
+
+@implements((np.maximum, "reduce"))
+def _maximum_reduce(x, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    return max(x, axis, out, keepdims, initial, where)
+
+
+@implements((np.minimum, "reduce"))
+def _minimum_reduce(x, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    return min(x, axis, out, keepdims, initial, where)
+
+
+attach("max", max)
+attach("min", min)
+attach("clip", clip)
