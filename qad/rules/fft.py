@@ -1,0 +1,142 @@
+"""Fourier transforms, with every ``n``, ``axis`` and ``norm``.
+
+The matrix F of a transform is symmetric, so in the unconjugated inside convention its adjoint is F itself, applied
+to the cotangent padded or cut to the transform's length.  Transforms of several axes, the Hermitian ones and the
+shifts are composed of ``fft``, ``ifft``, ``rfft``, ``irfft`` (and ``roll``).
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import defvjp, implements, primitive
+from qad.rules.reduce import axes_of, refuse_out
+
+_INVERSE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def fit(x, n, axis):
+    """`x` cut, or padded with zeros at the end, to length `n` along an axis."""
+    have = x.shape[axis]
+    if have == n:
+        return x
+    x = np.moveaxis(x, axis, -1)
+    if have > n:
+        x = x[..., :n]
+    else:
+        x = np.concatenate([x, np.zeros((*x.shape[:-1], n - have), x.dtype)], axis=-1)
+    return np.moveaxis(x, -1, axis)
+
+
+def _primitive(fn):
+    """A primitive of the four transforms of one axis; `n` counts points of the time domain and is always given."""
+
+    def transform(x, n, axis, norm):
+        return fn(x, n, axis, norm)
+
+    transform.__name__ = fn.__name__
+    return primitive(transform)
+
+
+fft_along, ifft_along = _primitive(np.fft.fft), _primitive(np.fft.ifft)
+rfft_along, irfft_along = _primitive(np.fft.rfft), _primitive(np.fft.irfft)
+
+
+def _symmetric(transform):
+    def rule(g, y, x, n, axis, norm):
+        return fit(transform(g, n=n, axis=axis, norm=norm), x.shape[axis], axis)
+
+    return rule
+
+
+def _rfft_rule(g, y, x, n, axis, norm):
+    """The first half of the rows of F."""
+    return fit(fft_along(g, n=n, axis=axis, norm=norm).real, x.shape[axis], axis)
+
+
+def _irfft_rule(g, y, x, n, axis, norm):
+    """Each entry stands for itself and its conjugate, but the first and (n even) the last."""
+    c = rfft_along(g, n=n, axis=axis, norm=_INVERSE[norm]).conj()
+    weights = np.full(n // 2 + 1, 2, y.dtype)
+    weights[0] = 1
+    if n % 2 == 0:
+        weights[-1] = 1
+    c = c * weights.reshape((-1,) + (1,) * (y.ndim - 1 - axis % y.ndim))
+    return fit(c, x.shape[axis], axis)
+
+
+defvjp(fft_along, _symmetric(fft_along), linear=True)
+defvjp(ifft_along, _symmetric(ifft_along), linear=True)
+defvjp(rfft_along, _rfft_rule, linear=True)
+defvjp(irfft_along, _irfft_rule, linear=True)
+
+
+# -- NumPy's names -------------------------------------------------------------------------------------------
+def _along(transform, name, points):
+    """A handler of the signature of ``np.fft.fft``; `points` counts them in the time domain by default."""
+
+    def handler(a, n=None, axis=-1, norm=None, out=None):
+        refuse_out(out, f"np.fft.{name}")
+        return transform(a, n=points(a.shape[axis]) if n is None else n, axis=axis, norm=norm)
+
+    return handler
+
+
+fft = implements(np.fft.fft)(_along(fft_along, "fft", lambda m: m))
+ifft = implements(np.fft.ifft)(_along(ifft_along, "ifft", lambda m: m))
+rfft = implements(np.fft.rfft)(_along(rfft_along, "rfft", lambda m: m))
+irfft = implements(np.fft.irfft)(_along(irfft_along, "irfft", lambda m: 2 * (m - 1)))
+
+
+@implements(np.fft.hfft)
+def hfft(a, n=None, axis=-1, norm=None, out=None):
+    """``np.fft.hfft``: of the half of a Hermitian-symmetric signal."""
+    return irfft(a.conj(), n, axis, _INVERSE[norm], out)
+
+
+@implements(np.fft.ihfft)
+def ihfft(a, n=None, axis=-1, norm=None, out=None):
+    """``np.fft.ihfft``."""
+    return rfft(a, n, axis, _INVERSE[norm], out).conj()
+
+
+def _sizes(a, s, axes):
+    """Pairs of length (None: as it is) and axis."""
+    if axes is None:
+        axes = range(-(a.ndim if s is None else len(s)), 0)
+    s = (None,) * len(axes) if s is None else tuple(None if n == -1 else n for n in s)
+    if len(s) != len(axes):
+        raise ArgumentError(f"s has {len(s)} lengths for {len(axes)} axes: give one each")
+    return list(zip(s, axes, strict=True))
+
+
+def _fftn(first, others, real_last, name, default):
+    """Over several axes: `first` over the last axis (at the end if `real_last`), `others` over the rest."""
+
+    def handler(a, s=None, axes=default, norm=None, out=None):
+        refuse_out(out, f"np.fft.{name}")
+        *rest, last = _sizes(a, s, axes)
+        if not real_last:
+            a = first(a, last[0], last[1], norm)
+        for n, axis in reversed(rest):
+            a = others(a, n, axis, norm)
+        return first(a, last[0], last[1], norm) if real_last else a
+
+    return handler
+
+
+for _name, _first, _others in (("fft", fft, fft), ("ifft", ifft, ifft), ("rfft", rfft, fft), ("irfft", irfft, ifft)):
+    for _end, _default in (("2", (-2, -1)), ("n", None)):
+        _fn = getattr(np.fft, _name + _end)
+        implements(_fn)(_fftn(_first, _others, _name == "irfft", _name + _end, _default))
+
+
+def _shift(sign):
+    def handler(x, axes=None):
+        axes = axes_of(axes, x.ndim)
+        return np.roll(x, tuple(sign * (x.shape[a] // 2) for a in axes), axes)
+
+    return handler
+
+
+fftshift = implements(np.fft.fftshift)(_shift(1))
+ifftshift = implements(np.fft.ifftshift)(_shift(-1))
