@@ -5,4 +5,5 @@ from qad import rules as _rules
 from qad.core import *
 from qad.core import errors as errors
 from qad.core.errors import QadError as QadError
+from qad.rules.names import *
 from qad.testing import check_grads as check_grads

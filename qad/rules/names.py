@@ -1,0 +1,35 @@
+"""The functions that are reachable as ``qad.<name>``: NumPy's own, which dispatch on Tensors, and qad's.
+
+``qad.sin is numpy.sin``; a name stands here when a Tensor may be among its arguments.  Plain arrays give plain arrays.
+"""
+# ruff: noqa: F401, I001 - these imports are the table of what `qad` offers, by family
+
+from numpy import (  # elementwise
+    abs, absolute, add, angle, arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh, cbrt, ceil, clip, conj,
+    conjugate, copysign, cos, cosh, deg2rad, degrees, divide, divmod, exp, exp2, expm1, fabs, float_power, floor,
+    floor_divide, fmax, fmin, fmod, frexp, heaviside, hypot, imag, ldexp, log, log1p, log2, log10, logaddexp,
+    logaddexp2, maximum, minimum, mod, modf, multiply, nan_to_num, negative, nextafter, positive, power, rad2deg,
+    radians, real, real_if_close, reciprocal, remainder, rint, round, sign, sinc, sin, sinh, sqrt, square, subtract,
+    tan, tanh, true_divide, trunc, unwrap,
+)  # fmt: skip
+from numpy import (  # reductions, order, differences
+    all, amax, amin, any, argmax, argmin, argsort, average, count_nonzero, cumprod, cumsum, diff, max, mean, median,
+    min, nonzero, prod, ptp, searchsorted, sort, std, sum, trapezoid, var,
+)  # fmt: skip
+from numpy import (  # shapes, places, products
+    argwhere, array_split, atleast_1d, atleast_2d, atleast_3d, broadcast_to, column_stack, concatenate, diag,
+    diagflat, diagonal, dot, dstack, expand_dims, flip, fliplr, flipud, hstack, inner, kron, matmul, moveaxis,
+    outer, pad, ravel, repeat, reshape, roll, rot90, select, split, squeeze, stack, swapaxes, take, take_along_axis,
+    tensordot, tile, trace, transpose, tril, triu, vdot, vstack, where,
+)  # fmt: skip
+from numpy import (  # without derivative
+    allclose, array_equal, equal, full_like, greater, greater_equal, isclose, iscomplex, iscomplexobj, isfinite,
+    isinf, isnan, isreal, isrealobj, less, less_equal, logical_and, logical_not, logical_or, logical_xor, ndim,
+    not_equal, ones_like, result_type, shape, signbit, size, zeros_like,
+)  # fmt: skip
+from numpy import astype, copy, e, fft, inf, nan, newaxis, pi
+
+from qad.rules.complex import abs2
+from qad.rules.reduce import logsumexp
+
+__all__ = [name for name in dir() if not name.startswith("_")]

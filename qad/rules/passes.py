@@ -1,0 +1,50 @@
+"""Functions without derivative: they run on the bare values and return plain arrays and numbers.
+
+Integer- and boolean-valued functions, steps, questions about dtypes and shapes, and arrays made in the image of
+another.
+"""
+
+import numpy as np
+
+from qad.extend import Tensor, attach, implements, passes_through, value_of
+
+passes_through(  # comparisons, logic, bits
+    np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
+    np.logical_and, np.logical_or, np.logical_xor, np.logical_not,
+    np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift, np.bitwise_count,
+    np.isnan, np.isinf, np.isfinite, np.isnat, np.signbit, np.isclose, np.allclose, np.array_equal, np.array_equiv,
+    np.isreal, np.iscomplex, np.isposinf, np.isneginf, np.any, np.all, np.isin,
+)  # fmt: skip
+passes_through(  # steps
+    np.floor, np.ceil, np.trunc, np.rint, np.round, np.around, np.fix, np.floor_divide, np.spacing, np.gcd, np.lcm,
+    np.digitize, np.searchsorted, np.histogram, np.histogram_bin_edges, np.bincount,
+)  # fmt: skip
+passes_through(  # places and counts
+    np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.argsort, np.lexsort, np.argpartition, np.argwhere,
+    np.nonzero, np.flatnonzero, np.count_nonzero,
+)  # fmt: skip
+passes_through(  # questions about the array
+    np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type,
+    np.common_type, np.shares_memory, np.may_share_memory, np.array_repr, np.array_str, np.array2string,
+)  # fmt: skip
+passes_through(np.zeros_like, np.ones_like, np.empty_like, np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri)
+
+
+@implements(np.full_like)
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    """``np.full_like``, differentiable in the value."""
+    if type(fill_value) is not Tensor:
+        return np.full_like(value_of(a), fill_value, dtype=dtype, order=order, shape=shape)
+    return np.zeros_like(value_of(a), dtype=dtype, order=order, shape=shape) + fill_value
+
+
+def _method(fn):
+    def method(x, *args, **kwargs):
+        return fn(value_of(x), *args, **kwargs)
+
+    method.__name__ = fn.__name__
+    return method
+
+
+for _fn in (np.argmax, np.argmin, np.argsort, np.any, np.all, np.nonzero, np.searchsorted, np.round):
+    attach(_fn.__name__, _method(_fn))

@@ -1,0 +1,85 @@
+"""What is promised for every primitive: a case that checks it, and cotangents as fresh as its flag says.
+
+A case counts for all primitives that it records, in its first two derivatives.  To join, a test module of one of
+the FLOORS states a list called CASES; see ``tests/cases.py``.
+"""
+
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core.backward import Lazy
+from qad.core.registry import PRIMITIVES
+from tests.cases import below, normal
+
+FLOORS = ("rules", "linalg", "tensor")
+TESTS = Path(__file__).parents[1]
+
+
+def gathered():
+    """Every case of every module."""
+    for floor in FLOORS:
+        for path in sorted((TESTS / floor).glob("test_*.py")):
+            if path != Path(__file__):
+                yield from getattr(import_module(f"tests.{floor}.{path.stem}"), "CASES", ())
+
+
+def ours(fn):
+    """Whether a primitive belongs to qad, not to a test that defined one of its own."""
+    return (getattr(fn, "__module__", None) or "numpy").partition(".")[0] in ("numpy", "scipy", "qad")
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """Pairs of a case and a node that it recorded, one per primitive, variant and case."""
+    pairs = []
+    for case in gathered():
+        by_primitive = {id(node[1]): node for node in case.nodes()}
+        pairs += [(case, node) for node in by_primitive.values()]
+    return pairs
+
+
+def test_every_primitive_has_a_case(recorded):
+    covered = {node[1].fn for _, node in recorded}
+    missing = sorted(p.name for fn, p in PRIMITIVES.items() if ours(fn) and fn not in covered)
+    assert not missing, f"no case in CASES records {', '.join(missing)}"
+
+
+def arrays(*things):
+    """The ndarrays among `things` and in the tuples among them."""
+    for x in things:
+        if isinstance(x, (tuple, list)):
+            yield from arrays(*x)
+        elif isinstance(x, np.ndarray):
+            yield x
+
+
+def stale(node):
+    """What is wrong with the cotangents of a node that promises fresh ones, or None."""
+    _, p, args, kwargs, ans, parents = node
+    several = isinstance(ans, (tuple, list))
+    g = tuple(normal(*a.shape, a.dtype.type) for a in (ans if several else (ans,)))
+    g = g if several else g[0]
+    wanted = tuple(i for i, parent in enumerate(parents) if parent is not None)
+    cotangents = [c.dense() if isinstance(c, Lazy) else c for c in p.cotangents(wanted, g, ans, args, kwargs or {})]
+    for i, c in enumerate(cotangents):
+        if isinstance(c, np.ndarray):
+            if not c.flags.writeable:
+                return "is read-only"
+            if any(np.shares_memory(c, x) for x in arrays(g, ans, args, cotangents[:i])):
+                return "shares memory with the cotangent, the answer, an operand or another cotangent"
+    return None
+
+
+def test_fresh_cotangents_are_fresh(recorded):
+    wrong = {f"{node[1].name} ({case})": stale(node) for case, node in recorded if node[1].fresh}
+    wrong = [f"{name}: its cotangent {complaint}" for name, complaint in wrong.items() if complaint]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_stale_cotangents_are_noticed():
+    (node,) = below(qad.tensor(normal(3), requires_grad=True) + 1.0)
+    assert "shares memory" in stale(node)
