@@ -8,6 +8,7 @@ from qad.core.tensor import Tensor
 
 PLAIN = -2  # level of operands among which there is no Tensor at all
 SCALARS = frozenset((float, int, complex))
+NUMBERS = SCALARS | {np.float64, np.complex128}  # as constants they do not change another operand's shape
 
 
 def top_level(args) -> int:

@@ -10,7 +10,7 @@ from qad.core.errors import LeakedTensorError
 from qad.core.forward import push_forward
 from qad.core.levels import CONSTANT, FORWARD, REVERSE, blocked
 from qad.core.node import PICK, next_id
-from qad.core.operands import PLAIN, SCALARS, operand, rebuild, split, top_level, variant
+from qad.core.operands import NUMBERS, PLAIN, operand, rebuild, split, top_level, variant
 from qad.core.tensor import Tensor, missing_rule, value_of
 
 
@@ -105,7 +105,7 @@ def binary(p):
                 ans = fn(v, y)
                 chosen = p if v.shape == y.shape else broadcasting
                 return Tensor(ans, [next_id(), chosen, (v, y), None, ans, (x.node, None)], level)
-            if kind in SCALARS:
+            if kind in NUMBERS:
                 v = x.value
                 ans = fn(v, y)
                 return Tensor(ans, [next_id(), p, (v, y), None, ans, (x.node, None)], level)
@@ -114,6 +114,13 @@ def binary(p):
                 ans = fn(v, w)
                 chosen = p if v.shape == w.shape else broadcasting
                 return Tensor(ans, [next_id(), chosen, (v, w), None, ans, (x.node, y.node)], level)
+        elif type(y) is Tensor and (level := y.level) in REVERSE and level > blocked():
+            kind = type(x)
+            if kind is np.ndarray or kind in NUMBERS:
+                w = y.value
+                ans = fn(x, w)
+                chosen = p if kind in NUMBERS or x.shape == w.shape else broadcasting
+                return Tensor(ans, [next_id(), chosen, (x, w), None, ans, (None, y.node)], level)
         return record(p, (operand(x), operand(y)))
 
     def reflected(y, x):
