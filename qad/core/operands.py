@@ -4,6 +4,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.levels import CONSTANT
+from qad.core.node import ARGS, PARENTS, PRIMITIVE
 from qad.core.tensor import Tensor
 
 PLAIN = -2  # level of operands among which there is no Tensor at all
@@ -39,6 +40,14 @@ def variant(p, values):
     """`p` itself where no operand is broadcast, else its broadcasting variant."""
     shapes = {getattr(v, "shape", ()) for v in values if type(v) not in SCALARS}
     return p if len(shapes) <= 1 else p.broadcasting
+
+
+def operand_of(x, fn):
+    """The Tensor that `fn`, a function of one operand, made into the Tensor `x`; None if `x` was made otherwise."""
+    node = x.node
+    if type(node) is list and len(node) == 6 and node[PRIMITIVE].fn is fn:
+        return Tensor(node[ARGS][0], node[PARENTS][0], x.level)
+    return None
 
 
 def rebuild(template, items):

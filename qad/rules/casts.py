@@ -3,10 +3,9 @@
 import numpy as np
 
 from qad.core.errors import GradientTypeError
-from qad.extend import attach, defvjp, implements, primitive, value_of
+from qad.extend import attach, defvjp, implements, primitive, quick, value_of
 
 
-@primitive
 def cast(x, dtype):
     """`x` as another float or complex dtype, copied; never from complex to real."""
     return x.astype(dtype)
@@ -18,6 +17,7 @@ def _cast_rule(g, y, x, dtype):
 
 
 defvjp(cast, _cast_rule, linear=True, fresh=True)
+_cast = quick(cast, metadata=True)
 defvjp(np.copy, lambda g, y, x, order="K": g, linear=True)
 
 
@@ -31,7 +31,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
         raise GradientTypeError(
             f"astype from {old} to {new} would drop the imaginary part: write x.real (and then .astype({new}))"
         )
-    return cast(x, dtype=new) if copy or old != new else x
+    return _cast(x, new) if copy or old != new else x
 
 
 @primitive

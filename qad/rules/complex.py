@@ -9,7 +9,7 @@ from math import pi
 
 import numpy as np
 
-from qad.extend import attach, defvjp, implements, primitive, quick, value_of
+from qad.extend import attach, defvjp, implements, operand_of, primitive, quick, value_of
 from qad.rules.elementwise import nonzero
 
 
@@ -29,7 +29,8 @@ def abs2(z):
     Notes
     -----
     ``d|z|^2 = 2 Re(conj(z) dz)``, so that the gradient of ``abs2(z).sum()`` is ``2 z``. ``abs(z) ** 2`` has the same
-    value and first derivative, but second derivative 0 at z = 0, where the root has a kink.
+    value, and is recorded as this function (so is ``np.square(abs(z))``); other products of absolute values, such as
+    ``abs(z) * abs(z)``, have second derivative 0 at z = 0, where the root has a kink.
 
     Examples
     --------
@@ -75,7 +76,8 @@ def _sign_rule(g, y, z):
 defvjp(np.angle, _angle_rule, elementwise=True, fresh=True)
 defvjp(np.sign, _sign_rule, fresh=True)
 
-_real, _imag, _conj, _sign = quick(real_part), quick(imag_part), quick(np.conjugate), quick(np.sign)
+_real, _imag, _conj = quick(real_part), quick(imag_part), quick(np.conjugate)
+_sign, _square = quick(np.sign), quick(np.square)
 
 
 @implements(np.real)
@@ -100,6 +102,13 @@ def conj(x):
 def sign(x):
     """``z / |z|`` of complex numbers; steps without derivative of real ones."""
     return _sign(x) if x.value.dtype.kind == "c" else np.sign(value_of(x))
+
+
+@implements(np.square)
+def square(x):
+    """``x * x``; the square of a recorded absolute value is `abs2`, which is smooth at zero."""
+    z = operand_of(x, np.absolute)
+    return _square(x) if z is None else abs2(z)
 
 
 @implements(np.real_if_close)

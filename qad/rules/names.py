@@ -20,7 +20,7 @@ from numpy import (  # shapes, places, products
     argwhere, array_split, atleast_1d, atleast_2d, atleast_3d, broadcast_to, column_stack, concatenate, diag,
     diagflat, diagonal, dot, dstack, expand_dims, flip, fliplr, flipud, hstack, inner, kron, matmul, moveaxis,
     outer, pad, ravel, repeat, reshape, roll, rot90, select, split, squeeze, stack, swapaxes, take, take_along_axis,
-    tensordot, tile, trace, transpose, tril, triu, vdot, vstack, where,
+    tile, trace, transpose, tril, triu, vdot, vstack, where,
 )  # fmt: skip
 from numpy import (  # without derivative
     allclose, array_equal, equal, full_like, greater, greater_equal, isclose, iscomplex, iscomplexobj, isfinite,

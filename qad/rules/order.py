@@ -6,18 +6,16 @@ Where several entries are equal they share the derivative equally: that is the m
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import attach, defvjp, implements, primitive, value_of
+from qad.extend import attach, defvjp, implements, primitive, quick, value_of
 from qad.rules.elementwise import refuse_complex
 from qad.rules.reduce import refuse_out, spread
 
 
-@primitive
 def max_over(x, axis=None, keepdims=False):
     """``x.max(axis, keepdims)``."""
     return np.maximum.reduce(x, axis=axis, keepdims=keepdims)
 
 
-@primitive
 def min_over(x, axis=None, keepdims=False):
     """``x.min(axis, keepdims)``."""
     return np.minimum.reduce(x, axis=axis, keepdims=keepdims)
@@ -39,6 +37,7 @@ defvjp(min_over, _extreme_rule("min"), fresh=True)
 
 def _extreme(over, pick, name):
     """A handler of the signature of ``np.max``; `pick` is the extreme of two."""
+    over = quick(over, metadata=True)
 
     def handler(x, axis=None, out=None, keepdims=False, initial=None, where=True):
         refuse_out(out, name)
@@ -46,7 +45,7 @@ def _extreme(over, pick, name):
             if initial is None:
                 raise ArgumentError(f"{name}(..., where=mask) needs initial=, the value of what is left out")
             x = np.where(where, x, initial)
-        y = over(x, axis=axis, keepdims=keepdims)
+        y = over(x, axis, keepdims)
         return y if initial is None else pick(y, initial)
 
     return handler

@@ -44,7 +44,6 @@ def spread(g, shape, axis=None, keepdims=False):
     return np.broadcast_to(g, shape)
 
 
-@primitive
 def sum_over(x, axis=None, keepdims=False):
     """``x.sum(axis, keepdims)``."""
     return np.add.reduce(x, axis=axis, keepdims=keepdims)
@@ -55,28 +54,22 @@ def _sum_rule(g, y, x, axis=None, keepdims=False):
 
 
 def _spread_rule(g, y, x, shape, axis=None, keepdims=False):
-    return sum_over(g, axis=axis, keepdims=keepdims)
-
-
-def total(x):
-    """``x.sum()``, the hot case."""
-    return np.add.reduce(x, axis=None)
+    return g.sum(axis, keepdims=keepdims)
 
 
 defvjp(sum_over, _sum_rule, linear=True)
 defvjp(spread, _spread_rule, linear=True, fresh=True)
-defvjp(total, _sum_rule, linear=True)
-_total = quick(total)
+_sum = quick(sum_over, metadata=True)
 
 
 @implements(np.sum)
 def sum(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
     """``np.sum``; without options the quick way."""
     if dtype is None and out is None and initial is None and where is True:
-        return sum_over(x, axis=axis, keepdims=keepdims) if axis is not None or keepdims else _total(x)
+        return _sum(x, axis, keepdims)
     refuse_out(out, "np.sum")
     x = x if dtype is None else np.astype(x, dtype)
-    y = sum_over(x if where is True else np.where(where, x, 0), axis=axis, keepdims=keepdims)
+    y = np.add.reduce(x if where is True else np.where(where, x, 0), axis=axis, keepdims=keepdims)
     return y if initial is None else y + initial
 
 
@@ -111,13 +104,11 @@ def _spread_deviation(scale, x, axis, ddof, keepdims):
     return spread(scale / n, shape=x.shape, axis=axis, keepdims=keepdims) * _deviation(x, axis)
 
 
-@primitive
 def var_over(x, axis=None, ddof=0, keepdims=False):
     """The variance, real also of complex numbers: the mean of ``|x - mean|^2``."""
     return np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
 
 
-@primitive
 def std_over(x, axis=None, ddof=0, keepdims=False):
     """The standard deviation; its derivative is taken to be 0 where it is 0."""
     return np.std(x, axis=axis, ddof=ddof, keepdims=keepdims)
@@ -133,6 +124,7 @@ def _std_rule(g, y, x, axis=None, ddof=0, keepdims=False):
 
 defvjp(var_over, _var_rule, fresh=True)
 defvjp(std_over, _std_rule, fresh=True)
+_var, _std = quick(var_over, metadata=True), quick(std_over, metadata=True)
 
 
 @implements(np.var)
@@ -142,7 +134,7 @@ def var(x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     x = x if dtype is None else np.astype(x, dtype)
     ddof = ddof or correction
     if where is True:
-        return var_over(x, axis=axis, ddof=ddof, keepdims=keepdims)
+        return _var(x, axis, ddof, keepdims)
     d = x - mean(x, axis, keepdims=True, where=where)
     squares = sum((d * d.conj()).real, axis, keepdims=keepdims, where=where)
     return squares / (_number(x, axis, keepdims, where) - ddof)
@@ -155,7 +147,7 @@ def std(x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
         return np.sqrt(var(x, axis, dtype, out, ddof, keepdims, where=where, correction=correction))
     refuse_out(out, "np.std")
     x = x if dtype is None else np.astype(x, dtype)
-    return std_over(x, axis=axis, ddof=ddof or correction, keepdims=keepdims)
+    return _std(x, axis, ddof or correction, keepdims)
 
 
 @implements(np.average)

@@ -9,7 +9,9 @@ from tests.cases import Case, normal
 Z0 = np.array([0, 1 + 1j])
 CASES = [
     Case(lambda z: qad.abs2(z), Z0, name="abs2-at-0"),
-    Case(lambda z: abs(z) ** 2, Z0, order=1, name="abs-squared-at-0"),
+    Case(lambda z: abs(z) ** 2 + np.square(np.abs(z)), Z0, name="abs-squared-at-0"),
+    Case(lambda x: abs(x) ** 2, np.array([0.0, -1.0]), name="real-abs-squared-at-0"),
+    Case(lambda z: abs(z) * abs(z), Z0, order=1, name="abs-times-abs-at-0"),
     Case(lambda z: qad.abs2(z * z - 1), (np.array([1.0 + 0j]),), name="abs2-of-0"),
     Case(lambda z: z.real * z.imag + z.conjugate().imag, normal(3, complex), name="methods"),
 ]
@@ -24,6 +26,7 @@ def test_second_order_of_abs2_at_zero():
     v = np.array([1.0, 1j])
     np.testing.assert_array_equal(qad.hvp(lambda z: qad.abs2(z).sum(), (np.zeros(2, complex),), (v,))[0], 2 * v)
     np.testing.assert_array_equal(qad.hvp(lambda x: qad.abs2(x).sum(), (np.zeros(2),), (v.real,))[0], 2 * v.real)
+    np.testing.assert_array_equal(qad.hvp(lambda z: (abs(z) ** 2).sum(), (np.zeros(2, complex),), (v,))[0], 2 * v)
 
 
 @pytest.mark.parametrize("f", [np.abs, np.angle, lambda z: np.sign(z).real, lambda z: np.hypot(z.real, z.imag)])

@@ -183,6 +183,13 @@ def test_operators_agree_with_functions(op, f, other):
         np.testing.assert_allclose(a, b, rtol=1e-14)
 
 
+def test_recorded_scalars_beside_arrays():
+    for z in (np.array([0.5, -1.5]), np.array([0.5 - 1j, 2j])):
+        Case(lambda z: z.sum() * z + (z - z.sum()) / z[0], z).check()
+        Case(lambda z: z.sum() + 2.0 * z.sum() * np.ones((2, 1)) - np.float64(3) * z, z).check()
+        Case(lambda a, b: a * b.sum() - b / a.sum(), (z, z + 1)).check()
+
+
 def test_unary_operators():
     x = np.array([-0.7, 1.2])
     for op, f in ((operator.neg, np.negative), (operator.pos, np.positive), (abs, np.absolute)):
