@@ -17,7 +17,7 @@ passes_through(  # comparisons, logic, bits
 )  # fmt: skip
 passes_through(  # steps
     np.floor, np.ceil, np.trunc, np.rint, np.round, np.around, np.fix, np.floor_divide, np.spacing, np.gcd, np.lcm,
-    np.digitize, np.searchsorted, np.histogram, np.histogram_bin_edges, np.bincount,
+    np.digitize, np.searchsorted, np.histogram_bin_edges,
 )  # fmt: skip
 passes_through(  # places and counts
     np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.argsort, np.lexsort, np.argpartition, np.argwhere,
