@@ -7,6 +7,7 @@ serves every order.  It never tests for ndarray and never writes in place.
 """
 
 from qad.core.backward import Lazy
+from qad.core.operands import operand
 from qad.core.registry import (
     attach,
     attach_operator,
@@ -16,11 +17,12 @@ from qad.core.registry import (
     passes_through,
     primitive,
     quick,
+    quick_product,
     unbroadcast,
 )
 from qad.core.tensor import Tensor, value_of
 
 __all__ = [
-    "Lazy", "Tensor", "attach", "attach_operator", "defjvp", "defvjp", "implements", "passes_through", "primitive",
-    "quick", "unbroadcast", "value_of",
+    "Lazy", "Tensor", "attach", "attach_operator", "defjvp", "defvjp", "implements", "operand", "passes_through",
+    "primitive", "quick", "quick_product", "unbroadcast", "value_of",
 ]  # fmt: skip

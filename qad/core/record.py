@@ -75,6 +75,21 @@ def unary(p):
     return recorder
 
 
+def unary_with_metadata(p):
+    """A quick recorder for a primitive of one operand and positional metadata."""
+    fn = p.fn
+
+    def recorder(x, *metadata):
+        level = x.level if type(x) is Tensor else PLAIN
+        if level in REVERSE and level > blocked():
+            args = (x.value, *metadata)
+            ans = fn(*args)
+            return Tensor(ans, [next_id(), p, args, None, ans, (x.node,)], level)
+        return record(p, (x, *metadata))
+
+    return recorder
+
+
 def binary(p):
     """A quick recorder for an elementwise primitive of two operands, and its reflection.
 
@@ -105,3 +120,24 @@ def binary(p):
         return recorder(x, y)
 
     return recorder, reflected
+
+
+def product(p, method, otherwise):
+    """A quick recorder for a product of two matrices.
+
+    Primitive `p` serves two matrices, as `method` where their values are ndarrays; the function `otherwise` everything
+    else.  The choice is made here, while shapes are at hand, so that the rules of `p` need not look at them.
+    """
+
+    def recorder(x, y):
+        level, v, w, left, right = PLAIN, x, y, None, None
+        if type(x) is Tensor:
+            level, v, left = x.level, x.value, x.node
+        if type(y) is Tensor:
+            level, w, right = y.level if y.level == level or left is None else PLAIN, y.value, y.node
+        if level in REVERSE and level > blocked() and type(v) is type(w) is np.ndarray and v.ndim == 2 == w.ndim:
+            ans = method(v, w)
+            return Tensor(ans, [next_id(), p, (v, w), None, ans, (left, right)], level)
+        return otherwise(x, y)
+
+    return recorder

@@ -8,7 +8,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.node import Primitive
 from qad.core.operands import PLAIN, operand, top_level
-from qad.core.record import binary, record, unary
+from qad.core.record import binary, product, record, unary, unary_with_metadata
 from qad.core.tensor import FUNCTIONS, UFUNCS, Tensor, value_of
 
 PRIMITIVES: dict = {}  # NumPy function or wrapped primitive -> Primitive
@@ -107,10 +107,17 @@ def _install(fn, p):
         FUNCTIONS[fn] = _general(p)
 
 
-def quick(fn):
-    """A recorder of `fn` with little overhead, for one or two operands and nothing else."""
+def quick(fn, metadata=False):
+    """A recorder of `fn` with little overhead, for one operand (and positional `metadata`) or for two operands."""
     p = PRIMITIVES[fn]
+    if metadata:
+        return unary_with_metadata(p)
     return binary(p)[0] if len(p.vjps) == 2 else unary(p)
+
+
+def quick_product(fn, method, otherwise):
+    """A recorder with little overhead for two matrices: `fn`, as `method` on ndarrays; ``otherwise(x, y)`` takes all else."""
+    return product(PRIMITIVES[fn], method, otherwise)
 
 
 def attach_operator(name, ufunc):
