@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, attach, defvjp, implements, primitive, quick
 from qad.rules.index import refuse_out
 from qad.rules.lazy import ScaledIdentity
@@ -35,7 +35,9 @@ defvjp(
 
 @implements(np.diag)
 def diag(v, k=0):
-    if v.ndim != 1:
+    if v.ndim not in (1, 2):
+        raise ShapeError(f"np.diag takes one or two axes, not shape {v.shape}: for a stack write np.linalg.diagonal")
+    if v.ndim == 2:
         return np.diagonal(v, k)
     n = v.size + abs(k)
     return on_diagonal(v, shape=(n, n), offset=k, axis1=0, axis2=1)

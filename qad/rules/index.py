@@ -131,7 +131,7 @@ def where(condition, *branches):
 
 @implements(np.select)
 def select(condlist, choicelist, default=0):
-    if len(condlist) != len(choicelist) or not condlist:
+    if len(condlist) != len(choicelist):
         raise ArgumentError(f"np.select needs as many choices as conditions: {len(condlist)} and {len(choicelist)} were given")
     result = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist)):

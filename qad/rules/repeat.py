@@ -63,8 +63,8 @@ REPEATING = ("edge", "reflect", "symmetric", "wrap")  # modes that copy entries
 
 @implements(np.pad)
 def pad(array, pad_width, mode="constant", *, constant_values=0, reflect_type="even"):
-    if type(array) is not Tensor or type(constant_values) is Tensor:
-        raise ArgumentError("np.pad differentiates its array alone: for recorded borders use qad.concatenate")
+    if type(constant_values) is Tensor:
+        raise ArgumentError("np.pad is not differentiated in its constant_values: build recorded borders with qad.concatenate")
     widths = _widths(value_of(pad_width), array.ndim)
     if mode == "constant":
         return pad_with(array, widths=widths, value=constant_values)
