@@ -1,4 +1,3 @@
 """Derivative rules of NumPy's functions, a table per family."""
 
-from qad.rules import elementwise
-from qad.rules import index, shape, diagonal, repeat, join, products
+from qad.rules import diagonal, elementwise, index, join, products, repeat, shape

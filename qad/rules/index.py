@@ -40,7 +40,9 @@ attach("__getitem__", item)
 def refuse_out(function, out):
     """Raise for ``out=``, which cannot be recorded."""
     if out is not None:
-        raise ArgumentError(f"np.{function}(..., out=...) would write a recorded value into an array: write y = np.{function}(...)")
+        raise ArgumentError(
+            f"np.{function}(..., out=...) would write a recorded value into an array: write y = np.{function}(...)"
+        )
 
 
 def along(axis, index, ndim):
@@ -132,9 +134,11 @@ def where(condition, *branches):
 @implements(np.select)
 def select(condlist, choicelist, default=0):
     if len(condlist) != len(choicelist):
-        raise ArgumentError(f"np.select needs as many choices as conditions: {len(condlist)} and {len(choicelist)} were given")
+        raise ArgumentError(
+            f"np.select needs as many choices as conditions: {len(choicelist)} for {len(condlist)} were given"
+        )
     result = default
-    for condition, choice in zip(reversed(condlist), reversed(choicelist)):
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         result = where(condition, choice, result)
     return result
 
@@ -151,8 +155,8 @@ def choose(a, choices, out=None, mode="raise"):
 def _writes(function):
     def refuse(*args, **kwargs):
         raise ArgumentError(
-            f"np.{function.__name__} writes into its argument, which a Tensor does not allow: write qad.where(mask, new, x), "
-            "or collect the parts and call qad.stack or qad.concatenate"
+            f"np.{function.__name__} writes into its argument, which a Tensor does not allow: write "
+            "qad.where(mask, new, x), or collect the parts and call qad.stack or qad.concatenate"
         )
 
     return refuse

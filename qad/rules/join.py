@@ -37,7 +37,7 @@ def plain_only(function, out, dtype, casting):
     """Raise for the keywords that make no sense on the tape."""
     refuse_out(function, out)
     if dtype is not None or casting != "same_kind":
-        raise ArgumentError(f"np.{function}(..., dtype=..., casting=...) with a Tensor: write np.{function}(...).astype(dtype)")
+        raise ArgumentError(f"np.{function}(..., dtype=, casting=) of Tensors: write np.{function}(...).astype(dtype)")
 
 
 @implements(np.concatenate)
@@ -45,7 +45,7 @@ def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     plain_only("concatenate", out, dtype, casting)
     arrays = [operand(a) for a in arrays]
     if axis is None:
-        arrays, axis = [a.reshape(-1) for a in arrays], 0
+        arrays, axis = [np.reshape(a, -1) for a in arrays], 0
     return joined(*arrays, axis=axis)
 
 
@@ -115,7 +115,7 @@ def _cutting(function):
     """A handler for a function that cuts `n` entries into runs: it is asked where, on ``arange(n)``."""
 
     def handler(ary, indices_or_sections, axis=0):
-        runs = function(np.arange(ary.shape[axis]), indices_or_sections)
+        runs = function(np.arange(ary.shape[normalize_axis_index(axis, ary.ndim)]), indices_or_sections)
         return [ary[along(axis, slice(run[0], run[-1] + 1) if run.size else slice(0, 0), ary.ndim)] for run in runs]
 
     return handler
@@ -129,7 +129,7 @@ def _cutting_along(function, least):
 
     def handler(ary, indices_or_sections):
         if ary.ndim < least:
-            raise ArgumentError(f"np.{function.__name__} works on arrays of {least} or more axes, not on shape {ary.shape}")
+            raise ArgumentError(f"np.{function.__name__} works on {least} or more axes, not on shape {ary.shape}")
         axis = {np.hsplit: min(1, ary.ndim - 1), np.vsplit: 0, np.dsplit: 2}[function]
         return split(ary, indices_or_sections, axis)
 

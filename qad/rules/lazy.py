@@ -80,7 +80,7 @@ class Scatter(Lazy):
         return Scatter(self.shape, np.empty(0, self.dtype).real.dtype, [(i, part.real) for i, part in self.parts])
 
     def dense(self):
-        indices, parts = zip(*self.parts)
+        indices, parts = zip(*self.parts, strict=True)
         return scatter(*parts, indices=indices, shape=self.shape, dtype=self.dtype)
 
     def add(self, other):
@@ -101,7 +101,7 @@ def scatter(*parts, indices, shape, dtype):
     """Zeros of this shape, to which each of `parts` is added at its index; repeated entries add up."""
     out = np.zeros(shape, dtype, like=kin(parts[0]))
     places = None
-    for index, part in zip(indices, parts):
+    for index, part in zip(indices, parts, strict=True):
         if may_repeat(index):
             if places is None:
                 places = np.arange(out.size).reshape(shape)

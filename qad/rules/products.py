@@ -3,7 +3,6 @@
 from math import prod
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
 from qad.extend import attach, defvjp, implements, operand, primitive, quick_product, unbroadcast
@@ -136,9 +135,9 @@ def kron(a, b):
     a, b = operand(a), operand(b)
     n = max(axes(a), axes(b))
     p, q = ((1,) * (n - axes(x)) + (x.shape if axes(x) else ()) for x in (a, b))
-    spread = np.reshape(a, [m for pair in zip(p, (1,) * n) for m in pair])
-    tiles = np.reshape(b, [m for pair in zip((1,) * n, q) for m in pair])
-    return (spread * tiles).reshape([m * k for m, k in zip(p, q)])
+    spread = np.reshape(a, [m for pair in zip(p, (1,) * n, strict=True) for m in pair])
+    tiles = np.reshape(b, [m for pair in zip((1,) * n, q, strict=True) for m in pair])
+    return (spread * tiles).reshape([m * k for m, k in zip(p, q, strict=True)])
 
 
 # -- vectors along the last axis -------------------------------------------------------------------

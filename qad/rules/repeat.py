@@ -22,7 +22,7 @@ def _untile(g, y, A, reps):
     reps = tuple(reps) if np.iterable(reps) else (reps,)
     reps = (1,) * (y.ndim - len(reps)) + reps
     shape = (1,) * (y.ndim - A.ndim) + A.shape
-    pairs = [n for pair in zip(reps, shape) for n in pair]
+    pairs = [n for pair in zip(reps, shape, strict=True) for n in pair]
     return g.reshape(pairs).sum(axis=tuple(range(0, 2 * y.ndim, 2))).reshape(A.shape)
 
 
@@ -52,7 +52,7 @@ def pad_with(x, *, widths, value):
 
 
 def _cut(g, y, x, *, widths, value):
-    return g[tuple(slice(before, before + n) for (before, _), n in zip(widths, x.shape))]
+    return g[tuple(slice(before, before + n) for (before, _), n in zip(widths, x.shape, strict=True))]
 
 
 defvjp(pad_with, _cut)
@@ -64,7 +64,7 @@ REPEATING = ("edge", "reflect", "symmetric", "wrap")  # modes that copy entries
 @implements(np.pad)
 def pad(array, pad_width, mode="constant", *, constant_values=0, reflect_type="even"):
     if type(constant_values) is Tensor:
-        raise ArgumentError("np.pad is not differentiated in its constant_values: build recorded borders with qad.concatenate")
+        raise ArgumentError("np.pad has no derivative in constant_values: build recorded borders with qad.concatenate")
     widths = _widths(value_of(pad_width), array.ndim)
     if mode == "constant":
         return pad_with(array, widths=widths, value=constant_values)
@@ -82,5 +82,6 @@ def _widths(pad_width, ndim) -> tuple:
         table = {axis % ndim: width for axis, width in pad_width.items()}
         pad_width = [np.broadcast_to(table.get(axis, 0), 2) for axis in range(ndim)]
     return tuple(map(tuple, np.broadcast_to(np.asarray(pad_width), (ndim, 2)).tolist()))
+
 
 attach("repeat", repeat)

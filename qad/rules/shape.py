@@ -54,7 +54,9 @@ def reshaped(a, shape, order="C", *, copy=None):
     if order == "C":
         return _reshape(a, shape)
     if order != "F":
-        raise ArgumentError(f"order={order!r} asks for the layout in memory, which a Tensor does not promise: write 'C' or 'F'")
+        raise ArgumentError(
+            f"order={order!r} asks for a layout in memory, which Tensors do not promise: write 'C' or 'F'"
+        )
     backwards = tuple(shape)[::-1] if np.iterable(shape) else (shape,)
     return _T(_reshape(_T(a), backwards))
 
@@ -89,9 +91,7 @@ def _each(function):
     return handler
 
 
-atleast_1d, atleast_2d, atleast_3d = (
-    implements(f)(_each(f)) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d)
-)
+atleast_1d, atleast_2d, atleast_3d = (implements(f)(_each(f)) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d))
 
 
 @implements(np.broadcast_arrays)

@@ -14,13 +14,52 @@ ROWS, COLUMNS = np.array([0, 2, 2, -1]), np.array([1, 1, 1, 0])
 M, N = MASK[:, 0], None
 
 INDICES = [  # of an array of shape (4, 3, 2)
-    0, -1, slice(1, 3), slice(None, None, -2), ..., N, (0,), (), (1, 2), (1, 2, 0), (..., 0), (0, ..., 1), (N, 0, N, ..., N),
-    (slice(1, None), slice(None), slice(0, 1)), (slice(3, 1),), np.int64(2), np.array(2),
-    [0, 1], [[0, 0], [1, 3]], [], ROWS, (ROWS,), (ROWS, COLUMNS), (ROWS, COLUMNS, COLUMNS), (slice(None), COLUMNS),
-    (slice(None), [0, 0]), (ROWS, slice(None), 0), (0, slice(None), [0, 0]), (ROWS, ..., N), (N, ROWS, 1),
-    (ROWS[:, N], COLUMNS), (ROWS, slice(None), COLUMNS), MASK, M, (M, 0), (slice(None), MASK[0]), (M, ..., 0),
-    (M, COLUMNS[:2]), (N, MASK), (MASK, 0), np.zeros((4, 3, 2), bool), True, False, ([True, False, True, True],), M.tolist(),
-]  # fmt: skip
+    0,
+    -1,
+    slice(1, 3),
+    slice(None, None, -2),
+    ...,
+    N,
+    (0,),
+    (),
+    (1, 2),
+    (1, 2, 0),
+    (..., 0),
+    (0, ..., 1),
+    (N, 0, N, ..., N),
+    (slice(1, None), slice(None), slice(0, 1)),
+    (slice(3, 1),),
+    np.int64(2),
+    np.array(2),
+    [0, 1],
+    [[0, 0], [1, 3]],
+    [],
+    ROWS,
+    (ROWS,),
+    (ROWS, COLUMNS),
+    (ROWS, COLUMNS, COLUMNS),
+    (slice(None), COLUMNS),
+    (slice(None), [0, 0]),
+    (ROWS, slice(None), 0),
+    (0, slice(None), [0, 0]),
+    (ROWS, ..., N),
+    (N, ROWS, 1),
+    (ROWS[:, N], COLUMNS),
+    (ROWS, slice(None), COLUMNS),
+    MASK,
+    M,
+    (M, 0),
+    (slice(None), MASK[0]),
+    (M, ..., 0),
+    (M, COLUMNS[:2]),
+    (N, MASK),
+    (MASK, 0),
+    np.zeros((4, 3, 2), bool),
+    True,
+    False,
+    ([True, False, True, True],),
+    M.tolist(),
+]
 
 
 def repeated(x):
@@ -29,7 +68,10 @@ def repeated(x):
 
 
 TABLE = [(lambda x, i=i: x[i], (4, 3, 2)) for i in INDICES]
-TABLE += [(lambda x, i=i: x[i] * x[i] * x[i], (4, 3, 2)) for i in (0, (slice(None), 1), ROWS, (ROWS, slice(None), COLUMNS), MASK)]
+TABLE += [
+    (lambda x, i=i: x[i] * x[i] * x[i], (4, 3, 2))
+    for i in (0, (slice(None), 1), ROWS, (ROWS, slice(None), COLUMNS), MASK)
+]
 TABLE += [
     (repeated, (4,)),
     (lambda x: x[()], ()),

@@ -53,10 +53,18 @@ def test_both_kinds_in_one_program():
 
 
 @pytest.mark.parametrize(
-    ("index", "expected"),
-    [(0, False), (slice(2), False), ((..., None, 1), False), (np.array([0]), True), (np.array([True]), False),
-     ((0, np.array([1, 1])), True), ((np.array([True]), np.array([0])), True), ((slice(1), np.array([True])), False)],
-)  # fmt: skip
+    "index, expected",
+    [
+        (0, False),
+        (slice(2), False),
+        ((..., None, 1), False),
+        (np.array([0]), True),
+        (np.array([True]), False),
+        ((0, np.array([1, 1])), True),
+        ((np.array([True]), np.array([0])), True),
+        ((slice(1), np.array([True])), False),
+    ],
+)
 def test_may_repeat(index, expected):
     assert may_repeat(index) == expected
 
