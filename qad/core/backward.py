@@ -71,6 +71,9 @@ def sweep(roots, free=False) -> dict:
             spread(waiting, heap, node, g)
         if free and p is not LEAF:
             node[1:] = FREED
+    for key, (g, owned, node) in found.items():  # only now, so that lazy cotangents of a leaf stay lazy in their sum
+        if type(g) is not ndarray or g.dtype is not node[ANSWER].dtype:
+            found[key] = *prepared(g, owned, node[ANSWER], LEAF), node
     return found
 
 
@@ -87,9 +90,7 @@ def arrive(waiting, heap, node, c, fresh):
 
 def collect(found, leaf, c, fresh):
     """Add cotangent `c` to what was found for `leaf`."""
-    key, ans = leaf[ID], leaf[ANSWER]
-    if type(c) is not ndarray or c.dtype is not ans.dtype:
-        c, fresh = prepared(c, fresh, ans, LEAF)
+    key = leaf[ID]
     if key in found:
         g, owned, _ = found[key]
         c, fresh = add(g, owned, c), True
@@ -132,7 +133,7 @@ def add(g, owned, c):
         return g.add(c)
     if isinstance(c, Lazy):
         return c.add(g)
-    if owned and type(g) is ndarray and g.dtype is c.dtype and g.shape == c.shape:
+    if owned and type(g) is type(c) is ndarray and g.dtype is c.dtype and g.shape == c.shape:
         g += c
         return g
     return g + c

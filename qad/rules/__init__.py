@@ -1,3 +1,4 @@
 """Derivative rules of NumPy's functions, a table per family."""
 
-from qad.rules import casts, complex, elementwise, fft, operators, order, passes, powers, reduce, scan, special
+from qad.rules import casts, complex, diagonal, elementwise, fft, index, join, operators, order
+from qad.rules import passes, powers, products, reduce, repeat, scan, shape, special

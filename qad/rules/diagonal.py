@@ -1,0 +1,95 @@
+"""Diagonals, triangles and traces of matrices."""
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import Tensor, attach, defvjp, implements, primitive, quick
+from qad.rules.index import refuse_out
+from qad.rules.lazy import ScaledIdentity
+
+# -- diagonals -------------------------------------------------------------------------------------
+
+
+@primitive
+def on_diagonal(d, *, shape, offset, axis1, axis2):
+    """Zeros of this shape with `d`, whose last axis runs along the diagonal, on the diagonal of two axes."""
+    out = np.zeros(shape, d.dtype, like=d)
+    rows = np.arange(d.shape[-1]) + max(-offset, 0)
+    columns = np.arange(d.shape[-1]) + max(offset, 0)
+    np.moveaxis(out, (axis1, axis2), (0, 1))[rows, columns] = np.moveaxis(d, -1, 0)
+    return out
+
+
+def _onto(g, y, a, offset=0, axis1=0, axis2=1):
+    return on_diagonal(g, shape=a.shape, offset=offset, axis1=axis1, axis2=axis2)
+
+
+defvjp(np.diagonal, _onto, linear=True, fresh=True)
+defvjp(
+    on_diagonal,
+    lambda g, y, d, *, shape, offset, axis1, axis2: np.diagonal(g, offset, axis1, axis2),
+    linear=True,
+)
+
+
+@implements(np.diag)
+def diag(v, k=0):
+    if v.ndim not in (1, 2):
+        raise ShapeError(f"np.diag takes one or two axes, not shape {v.shape}: for a stack write np.linalg.diagonal")
+    if v.ndim == 2:
+        return np.diagonal(v, k)
+    n = v.size + abs(k)
+    return on_diagonal(v, shape=(n, n), offset=k, axis1=0, axis2=1)
+
+
+@implements(np.diagflat)
+def diagflat(v, k=0):
+    return diag(v.reshape(-1), k)
+
+
+@implements(np.linalg.diagonal)
+def linalg_diagonal(x, *, offset=0):
+    return np.diagonal(x, offset, -2, -1)
+
+
+attach("diagonal", lambda x, offset=0, axis1=0, axis2=1: np.diagonal(x, offset, axis1, axis2))
+
+# -- triangles -------------------------------------------------------------------------------------
+
+defvjp(np.tril, lambda g, y, m, k=0: np.tril(g, k), linear=True, fresh=True)
+defvjp(np.triu, lambda g, y, m, k=0: np.triu(g, k), linear=True, fresh=True)
+
+# -- traces ----------------------------------------------------------------------------------------
+
+
+def matrix_trace(x):
+    """The trace over the last two axes (quicker than NumPy's method)."""
+    return trace(x, 0, -2, -1) if type(x) is Tensor else np.add.reduce(x.diagonal(0, -2, -1), -1)
+
+
+defvjp(matrix_trace, lambda g, y, x: ScaledIdentity(g, x.shape), linear=True, fresh=True)
+_trace = quick(matrix_trace)
+
+
+@implements(np.trace)
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    if dtype is not None or out is not None:
+        refuse_out("trace", out)
+        raise ArgumentError("np.trace(..., dtype=...) of a Tensor: write np.trace(x).astype(dtype)")
+    n = a.ndim
+    if offset == 0 and ((n == 2 and axis1 == 0 and axis2 == 1) or _are_last(axis1, axis2, n)):
+        return _trace(a)
+    return np.diagonal(a, offset, axis1, axis2).sum(-1)
+
+
+def _are_last(axis1, axis2, n) -> bool:
+    return {normalize_axis_index(axis1, n), normalize_axis_index(axis2, n)} == {n - 2, n - 1}
+
+
+@implements(np.linalg.trace)
+def linalg_trace(x, *, offset=0, dtype=None):
+    return trace(x, offset, -2, -1, dtype)
+
+
+attach("trace", trace)

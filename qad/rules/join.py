@@ -1,0 +1,149 @@
+"""Functions that join arrays into one and cut one into several."""
+
+from itertools import accumulate
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from qad.core.errors import ArgumentError
+from qad.extend import defvjp, implements, operand, primitive, value_of
+from qad.rules.index import along, refuse_out
+
+# -- joining ---------------------------------------------------------------------------------------
+
+
+@primitive
+def joined(*arrays, axis):
+    """Arrays joined along an existing axis."""
+    return np.concatenate(arrays, axis)
+
+
+def _pieces(needed, g, y, *arrays, axis):
+    ends = list(accumulate(a.shape[axis] for a in arrays))
+    return [g[along(axis, slice(ends[i] - arrays[i].shape[axis], ends[i]), g.ndim)] for i in needed]
+
+
+@primitive
+def stacked(*arrays, axis):
+    """Arrays of equal shape joined along a new axis."""
+    return np.stack(arrays, axis)
+
+
+defvjp(joined, shared=_pieces)
+defvjp(stacked, shared=lambda needed, g, y, *arrays, axis: [g[along(axis, i, g.ndim)] for i in needed])
+
+
+def plain_only(function, out, dtype, casting):
+    """Raise for the keywords that make no sense on the tape."""
+    refuse_out(function, out)
+    if dtype is not None or casting != "same_kind":
+        raise ArgumentError(f"np.{function}(..., dtype=, casting=) of Tensors: write np.{function}(...).astype(dtype)")
+
+
+@implements(np.concatenate)
+def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    plain_only("concatenate", out, dtype, casting)
+    arrays = [operand(a) for a in arrays]
+    if axis is None:
+        arrays, axis = [np.reshape(a, -1) for a in arrays], 0
+    return joined(*arrays, axis=axis)
+
+
+@implements(np.stack)
+def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    plain_only("stack", out, dtype, casting)
+    return stacked(*map(operand, arrays), axis=axis)
+
+
+@implements(np.hstack)
+def hstack(tup, *, dtype=None, casting="same_kind"):
+    arrays = [np.atleast_1d(operand(a)) for a in tup]
+    return concatenate(arrays, 0 if arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+
+
+@implements(np.vstack)
+def vstack(tup, *, dtype=None, casting="same_kind"):
+    return concatenate([np.atleast_2d(operand(a)) for a in tup], 0, dtype=dtype, casting=casting)
+
+
+@implements(np.dstack)
+def dstack(tup):
+    return concatenate([np.atleast_3d(operand(a)) for a in tup], 2)
+
+
+@implements(np.column_stack)
+def column_stack(tup):
+    arrays = [operand(a) for a in tup]
+    return concatenate([a if np.ndim(a) > 1 else np.atleast_2d(a).T for a in arrays], 1)
+
+
+@implements(np.append)
+def append(arr, values, axis=None):
+    return concatenate([arr, values], axis)
+
+
+@implements(np.block)
+def block(arrays):
+    """Innermost lists are joined along the last axis, the lists around them along the one before, and so on."""
+    depth = _depth(arrays)
+    ndim = max(depth, _most_axes(arrays))
+    return _joined_block(arrays, depth, ndim)
+
+
+def _depth(arrays) -> int:
+    return 1 + _depth(arrays[0]) if isinstance(arrays, list) else 0
+
+
+def _most_axes(arrays) -> int:
+    return max(map(_most_axes, arrays)) if isinstance(arrays, list) else np.ndim(value_of(arrays))
+
+
+def _joined_block(arrays, depth, ndim):
+    if isinstance(arrays, list) != (depth > 0):
+        raise ArgumentError("the lists given to np.block are not all nested to the same depth")
+    if depth:
+        return concatenate([_joined_block(a, depth - 1, ndim) for a in arrays], -depth)
+    array = operand(arrays)
+    shape = np.shape(value_of(array))
+    return np.reshape(array, (1,) * (ndim - len(shape)) + shape)
+
+
+# -- cutting ---------------------------------------------------------------------------------------
+
+
+def _cutting(function):
+    """A handler for a function that cuts `n` entries into runs: it is asked where, on ``arange(n)``."""
+
+    def handler(ary, indices_or_sections, axis=0):
+        runs = function(np.arange(ary.shape[normalize_axis_index(axis, ary.ndim)]), indices_or_sections)
+        return [ary[along(axis, slice(run[0], run[-1] + 1) if run.size else slice(0, 0), ary.ndim)] for run in runs]
+
+    return handler
+
+
+split, array_split = (implements(f)(_cutting(f)) for f in (np.split, np.array_split))
+
+
+def _cutting_along(function, least):
+    """A handler for `split` along one axis; `least` is the number of axes that NumPy asks for."""
+
+    def handler(ary, indices_or_sections):
+        if ary.ndim < least:
+            raise ArgumentError(f"np.{function.__name__} works on {least} or more axes, not on shape {ary.shape}")
+        axis = {np.hsplit: min(1, ary.ndim - 1), np.vsplit: 0, np.dsplit: 2}[function]
+        return split(ary, indices_or_sections, axis)
+
+    return handler
+
+
+for function, least in ((np.hsplit, 1), (np.vsplit, 2), (np.dsplit, 3)):
+    implements(function)(_cutting_along(function, least))
+
+
+def unstack(x, /, *, axis=0):
+    axis = normalize_axis_index(axis, x.ndim)
+    return tuple([x[along(axis, i, x.ndim)] for i in range(x.shape[axis])])
+
+
+if hasattr(np, "unstack"):  # NumPy 2.1
+    implements(np.unstack)(unstack)

@@ -1,0 +1,195 @@
+"""Products of arrays: two matrices by `dot`, stacks and vectors by `matmul`, and what is written in them."""
+
+from math import prod
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import attach, defvjp, implements, operand, primitive, quick_product, unbroadcast
+from qad.rules.index import refuse_out
+from qad.rules.lazy import ScaledIdentity
+
+
+def axes(x) -> int:
+    """The number of axes of an operand, Python's numbers included."""
+    return getattr(x, "ndim", 0)
+
+
+# -- two matrices ----------------------------------------------------------------------------------
+
+
+@primitive
+def matrix_product(a, b):
+    """The product of two matrices, and of nothing else: its rules need not look at shapes."""
+    return np.dot(a, b)
+
+
+def _matrix_left(g, y, a, b):
+    return g.times(b.T) if type(g) is ScaledIdentity else np.dot(g, b.T)
+
+
+def _matrix_right(g, y, a, b):
+    return g.after(a.T) if type(g) is ScaledIdentity else np.dot(a.T, g)
+
+
+defvjp(matrix_product, _matrix_left, _matrix_right, linear=True, fresh=True, lazy=(ScaledIdentity,))
+
+# -- stacks of matrices, and vectors ---------------------------------------------------------------
+
+
+@primitive
+def stack_product(a, b):
+    """``np.matmul`` of stacks of matrices, which broadcast, and of vectors."""
+    return np.matmul(a, b)
+
+
+def _stack_left(g, y, a, b):
+    if b.ndim == 1:
+        return unbroadcast(g * b if a.ndim == 1 else g[..., None] * b, a.shape)
+    if a.ndim == 1:
+        return unbroadcast((b @ g[..., None])[..., 0], a.shape)
+    return unbroadcast(g.times(b.mT) if type(g) is ScaledIdentity else g @ b.mT, a.shape)
+
+
+def _stack_right(g, y, a, b):
+    if a.ndim == 1:
+        return unbroadcast(g * a if b.ndim == 1 else a[:, None] * g[..., None, :], b.shape)
+    if b.ndim == 1:
+        return unbroadcast((a.mT @ g[..., None])[..., 0], b.shape)
+    if type(g) is ScaledIdentity:
+        return unbroadcast(g.after(a.mT), b.shape)
+    if b.ndim == 2:  # one matrix for a whole stack: one product, not a sum of many
+        rows = prod(a.shape[:-1])
+        return a.reshape((rows, a.shape[-1])).T @ g.reshape((rows, g.shape[-1]))
+    return unbroadcast(a.mT @ g, b.shape)
+
+
+defvjp(stack_product, _stack_left, _stack_right, linear=True, fresh=True, lazy=(ScaledIdentity,))
+
+# -- products written in these ---------------------------------------------------------------------
+
+
+def _any_matmul(x, y):
+    x, y = operand(x), operand(y)
+    return matrix_product(x, y) if axes(x) == 2 == axes(y) else stack_product(x, y)
+
+
+def _any_dot(x, y):
+    x, y = operand(x), operand(y)
+    if not (axes(x) and axes(y)):
+        return np.multiply(x, y)
+    return _any_matmul(x, y) if y.ndim <= 2 else inner(x, np.moveaxis(y, -2, -1))
+
+
+matmul = quick_product(matrix_product, np.ndarray.dot, _any_matmul)
+quick_dot = quick_product(matrix_product, np.ndarray.dot, _any_dot)
+implements(np.matmul)(matmul)
+implements(np.linalg.matmul)(matmul)
+attach("__matmul__", matmul)
+attach("__rmatmul__", lambda y, x: matmul(x, y))
+attach("dot", quick_dot)
+
+
+@implements(np.dot)
+def dot(a, b, out=None):
+    refuse_out("dot", out)
+    return quick_dot(a, b)
+
+
+@implements(np.inner)
+def inner(a, b):
+    a, b = operand(a), operand(b)
+    if not (axes(a) and axes(b)):
+        return np.multiply(a, b)
+    if b.ndim <= 2:
+        return matmul(a, b.T)
+    k = b.shape[-1]
+    return matmul(a, b.reshape((prod(b.shape[:-1]), k)).T).reshape(a.shape[:-1] + b.shape[:-1])
+
+
+def _vdot_left(g, y, a, b):
+    return (g * b).conj().reshape(a.shape)
+
+
+def _vdot_right(g, y, a, b):
+    return (g * a.conj()).reshape(b.shape)
+
+
+defvjp(np.vdot, _vdot_left, _vdot_right, linear=True, fresh=True)
+
+
+def _outer_left(g, y, a, b):
+    return (g @ b.reshape(-1)).reshape(a.shape)
+
+
+def _outer_right(g, y, a, b):
+    return (a.reshape(-1) @ g).reshape(b.shape)
+
+
+defvjp(np.outer, _outer_left, _outer_right, linear=True, fresh=True)
+implements(np.linalg.outer)(lambda x1, x2: np.outer(x1, x2))
+
+
+@implements(np.kron)
+def kron(a, b):
+    a, b = operand(a), operand(b)
+    n = max(axes(a), axes(b))
+    p, q = ((1,) * (n - axes(x)) + (x.shape if axes(x) else ()) for x in (a, b))
+    spread = np.reshape(a, [m for pair in zip(p, (1,) * n, strict=True) for m in pair])
+    tiles = np.reshape(b, [m for pair in zip((1,) * n, q, strict=True) for m in pair])
+    return (spread * tiles).reshape([m * k for m, k in zip(p, q, strict=True)])
+
+
+# -- vectors along the last axis -------------------------------------------------------------------
+
+
+@implements(np.vecdot)
+def vecdot(x1, x2):
+    return matmul(x1.conj()[..., None, :], operand(x2)[..., None])[..., 0, 0]
+
+
+@implements(np.linalg.vecdot)
+def linalg_vecdot(x1, x2, /, *, axis=-1):
+    return vecdot(np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1))
+
+
+def matvec(x1, x2):
+    return matmul(operand(x1), operand(x2)[..., None])[..., 0]
+
+
+def vecmat(x1, x2):
+    return matmul(operand(x1).conj()[..., None, :], operand(x2))[..., 0, :]
+
+
+if hasattr(np, "matvec"):  # NumPy 2.2
+    implements(np.matvec)(matvec)
+    implements(np.vecmat)(vecmat)
+
+
+@primitive
+def cross_product(a, b):
+    """The vector product along the last axis, of length 3."""
+    return np.cross(a, b)
+
+
+defvjp(
+    cross_product,
+    lambda g, y, a, b: unbroadcast(cross_product(b, g), a.shape),
+    lambda g, y, a, b: unbroadcast(cross_product(g, a), b.shape),
+    linear=True,
+    fresh=True,
+)
+
+
+@implements(np.cross)
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = np.moveaxis(operand(a), axisa, -1), np.moveaxis(operand(b), axisb, -1)
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise ArgumentError(f"np.cross of Tensors takes vectors of length 3, not of shapes {a.shape} and {b.shape}")
+    c = cross_product(a, b)
+    return np.moveaxis(c, -1, axisc)
+
+
+implements(np.linalg.cross)(lambda x1, x2, /, *, axis=-1: cross(x1, x2, axis=axis))

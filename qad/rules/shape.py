@@ -1,0 +1,170 @@
+"""Functions that give the same entries another shape, or another order of axes.
+
+The few primitives are methods of arrays, which are quicker than NumPy's functions and which Tensors have
+too; everything else is written in them.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import attach, defvjp, implements, operand, quick, unbroadcast, value_of
+
+# -- primitives ------------------------------------------------------------------------------------
+
+
+def T(x):
+    return x.T
+
+
+def mT(x):
+    return x.mT
+
+
+def reshape(x, shape):
+    return x.reshape(shape)
+
+
+def transpose(x, axes):
+    return x.transpose(axes)
+
+
+def swapaxes(x, axis1, axis2):
+    return x.swapaxes(axis1, axis2)
+
+
+def inverse(axes) -> tuple:
+    """The permutation that undoes `axes`."""
+    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
+
+
+defvjp(T, lambda g, y, x: g.T, linear=True)
+defvjp(mT, lambda g, y, x: g.mT, linear=True)
+defvjp(reshape, lambda g, y, x, shape: g.reshape(x.shape), linear=True)
+defvjp(transpose, lambda g, y, x, axes: g.transpose(inverse(axes)), linear=True)
+defvjp(swapaxes, lambda g, y, x, axis1, axis2: g.swapaxes(axis1, axis2), linear=True)
+defvjp(np.broadcast_to, lambda g, y, x, shape, subok=False: unbroadcast(g, x.shape), linear=True)
+_T, _mT = quick(T), quick(mT)
+_reshape, _transpose, _swapaxes = (quick(f, metadata=True) for f in (reshape, transpose, swapaxes))
+
+# -- reshapes --------------------------------------------------------------------------------------
+
+
+@implements(np.reshape)
+def reshaped(a, shape, order="C", *, copy=None):
+    if order == "C":
+        return _reshape(a, shape)
+    if order != "F":
+        raise ArgumentError(
+            f"order={order!r} asks for a layout in memory, which Tensors do not promise: write 'C' or 'F'"
+        )
+    backwards = tuple(shape)[::-1] if np.iterable(shape) else (shape,)
+    return _T(_reshape(_T(a), backwards))
+
+
+def reshape_method(x, *shape, order="C", copy=None):
+    return reshaped(x, shape[0] if len(shape) == 1 else shape, order)
+
+
+@implements(np.ravel)
+def ravel(a, order="C"):
+    return reshaped(a, -1, order) if a.ndim else _reshape(a, (1,))
+
+
+def _as_numpy_shapes(function):
+    """A handler for a function that only changes the shape, to the one NumPy gives."""
+
+    def handler(a, *args, **kwargs):
+        return _reshape(a, function(value_of(a), *args, **kwargs).shape)
+
+    return handler
+
+
+squeeze, expand_dims = (implements(f)(_as_numpy_shapes(f)) for f in (np.squeeze, np.expand_dims))
+
+
+def _each(function):
+    one = _as_numpy_shapes(function)
+
+    def handler(*arrays):
+        return one(operand(arrays[0])) if len(arrays) == 1 else tuple([one(operand(a)) for a in arrays])
+
+    return handler
+
+
+atleast_1d, atleast_2d, atleast_3d = (implements(f)(_each(f)) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d))
+
+
+@implements(np.broadcast_arrays)
+def broadcast_arrays(*args, subok=False):
+    args = [operand(a) for a in args]
+    shape = np.broadcast_shapes(*(np.shape(value_of(a)) for a in args))
+    return tuple([a if np.shape(value_of(a)) == shape else np.broadcast_to(a, shape) for a in args])
+
+
+# -- permutations of axes --------------------------------------------------------------------------
+
+
+@implements(np.transpose)
+def transposed(a, axes=None):
+    if axes is None:
+        return _T(a)
+    n = a.ndim
+    return _transpose(a, tuple([axis + n if axis < 0 else axis for axis in axes]))
+
+
+def transpose_method(x, *axes):
+    return transposed(x, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None)
+
+
+@implements(np.swapaxes)
+def swapped(a, axis1, axis2):
+    return _swapaxes(a, axis1, axis2)
+
+
+def _permuting(function):
+    """A handler for a function that moves axes: an array of shape (0, 1, 2, ...) shows where they go."""
+
+    def handler(a, *args, **kwargs):
+        return _transpose(a, function(np.empty(range(a.ndim)), *args, **kwargs).shape)
+
+    return handler
+
+
+moveaxis, rollaxis = (implements(f)(_permuting(f)) for f in (np.moveaxis, np.rollaxis))
+
+
+def matrix_transpose(x):
+    """The transpose of the last two axes."""
+    if x.ndim < 2:
+        raise ShapeError(f"a matrix transpose needs two axes, but the array has shape {x.shape}: use .T, or x[:, None]")
+    return _mT(x)
+
+
+implements(np.matrix_transpose)(matrix_transpose)
+implements(np.linalg.matrix_transpose)(matrix_transpose)
+
+
+def adjoint(x):
+    """The conjugate transpose of the last two axes."""
+    y = matrix_transpose(x)
+    return y.conj() if y.dtype.kind == "c" else y
+
+
+def matrix_adjoint(x):
+    """The conjugate transpose of a matrix; for stacks of them there is `mH`."""
+    if x.ndim != 2:
+        raise ShapeError(f".H is for matrices, but the array has shape {x.shape}: write .mH for the last two axes")
+    return adjoint(x)
+
+
+for name, function in (("T", _T), ("mT", matrix_transpose), ("mH", adjoint), ("H", matrix_adjoint)):
+    attach(name, function, property=True)
+for name, function in (
+    ("reshape", reshape_method),
+    ("ravel", ravel),
+    ("flatten", ravel),
+    ("squeeze", squeeze),
+    ("transpose", transpose_method),
+    ("swapaxes", _swapaxes),
+):
+    attach(name, function)
