@@ -20,9 +20,9 @@ FIX = {
 
 
 def width(s):
-    """Half of a digit's worth: gaps below this (batch,) multiple of the largest value count as none.
+    """Gaps (...) below which two of the values `s` (..., k) count as equal: ``eps**(3/4)`` of the largest.
 
-    ``eps**(3/4)``: a gap of that relative size is itself known to a quarter of the digits only.
+    A gap of that size is itself known to a quarter of the digits only.
     """
     return np.finfo(s.dtype).eps ** 0.75 * np.abs(s).max(axis=-1, initial=0.0)
 
@@ -119,10 +119,11 @@ def refuse(size, s, owner, scale, degenerate="raise", tolerance=None):
     if not len(bad):
         return
     *batch, i, j = map(int, bad[0])
+    i = i if size.shape[-2] == s.shape[-1] else j
     here = f" of batch entry {tuple(batch)}" if batch else ""
     values = s[tuple(batch)]
     complain(
-        f"{owner}{here}: its values {values[min(i, len(values) - 1)]:.17g} and {values[j]:.17g} (numbers {i} and {j}) are "
+        f"{owner}{here}: its values {values[i]:.17g} and {values[j]:.17g} (numbers {i} and {j}) are "
         "degenerate to rounding (or zero), and the loss depends on them or on their vectors in a way that the factors do not "
         f"determine. Use {FIX[owner]}, which is exact there, or a loss of the other columns only",
         degenerate,
