@@ -35,8 +35,8 @@ def cholesky(a, /, *, upper=False):
     --------
     >>> import numpy as np, qad
     >>> qad.grad(lambda a: qad.linalg.cholesky(a).sum())(4.0 * np.eye(2))
-    array([[0.25 , 0.125],
-           [0.125, 0.25 ]])
+    array([[0.25, 0.25],
+           [0.25, 0.25]])
     """
     if value_of(a) is a:
         return np.linalg.cholesky(a, upper=upper)

@@ -37,8 +37,7 @@ def cofactors(a):
     if inverse is not None:
         return np.linalg.det(a)[..., None, None] * inverse.mT
     u, s, vh = np.linalg.svd(a)
-    p = np.stack([np.delete(s, i, axis=-1).prod(axis=-1) for i in range(s.shape[-1])], axis=-1)
-    return _sign(u, vh) * (u.conj() * p[..., None, :]) @ vh.conj()
+    return _sign(u, vh) * (u.conj() * _all_but_one(s)[..., None, :]) @ vh.conj()
 
 
 @primitive
@@ -51,7 +50,7 @@ def cofactors_derivative(e, a):
         return np.linalg.det(a)[..., None, None] * change.mT
     u, s, vh = np.linalg.svd(a)
     inner = u.mT.conj() @ e @ vh.mT.conj()
-    p = _pairs(s)
+    p = _all_but_two(s)
     diagonal = (p @ np.diagonal(inner, axis1=-2, axis2=-1)[..., None]) * np.eye(s.shape[-1])
     change = _sign(u, vh) * vh.mT.conj() @ (diagonal - p * inner) @ u.mT.conj()
     return change.mT
@@ -61,14 +60,19 @@ def _sign(u, vh):
     return (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
 
 
-def _pairs(s):
+def _all_but_one(s):
+    """Products (..., n) of all entries of `s` (..., n) but one."""
+    one = np.ones_like(s[..., :1])
+    before = np.cumprod(np.concatenate([one, s[..., :-1]], axis=-1), axis=-1)
+    after = np.cumprod(np.concatenate([one, s[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
+    return before * after
+
+
+def _all_but_two(s):
     """Products (..., n, n) of all entries of `s` (..., n) but two; zero on the diagonal."""
-    n = s.shape[-1]
-    p = np.zeros((*s.shape, n), s.dtype)
-    for i in range(n):
-        for j in range(i):
-            p[..., i, j] = p[..., j, i] = np.delete(s, (i, j), axis=-1).prod(axis=-1)
-    return p
+    same = np.eye(s.shape[-1], dtype=bool)
+    without_first = np.where(same, 1.0, s[..., None, :])
+    return np.where(same, 0.0, _all_but_one(without_first))
 
 
 def _good_inverse(a):
@@ -78,9 +82,13 @@ def _good_inverse(a):
     except np.linalg.LinAlgError:
         return None
     with np.errstate(all="ignore"):
-        condition = np.abs(a).sum(axis=-2).max(axis=-1, initial=0.0) * np.abs(inverse).sum(axis=-2).max(axis=-1, initial=0.0)
-        good = (condition < np.finfo(a.dtype).eps ** -0.25) & (np.linalg.det(a) != 0)
+        good = (_size(a) * _size(inverse) < np.finfo(a.dtype).eps ** -0.25) & (np.linalg.det(a) != 0)
     return inverse if good.all() else None
+
+
+def _size(a):
+    """The 1-norm (...)."""
+    return np.abs(a).sum(axis=-2).max(axis=-1, initial=0.0)
 
 
 def _third(g, ans, e, a):

@@ -75,14 +75,10 @@ def over_gaps(x, s, *, kind, owner, scale=None, degenerate="raise"):
     degenerate : "raise" or "warn"
     """
     d, closed = _denominators(s, kind)
-    if kind == "differences":
-        diagonal = np.eye(s.shape[-1], dtype=bool)
-        off = closed & ~diagonal
-    else:
-        off = closed
+    off = closed & ~np.eye(s.shape[-1], dtype=bool) if kind == "differences" else closed
     if off.any():
         refuse(np.where(off, np.abs(x), 0.0), s, owner, _largest(x, scale), degenerate)
-    return np.where(closed, 0.0, x / np.where(closed, 1.0, d))
+    return x / np.where(closed, np.inf, d)
 
 
 def _largest(x, scale):
@@ -124,8 +120,8 @@ def refuse(size, s, owner, scale, degenerate="raise", tolerance=None):
     values = s[tuple(batch)]
     complain(
         f"{owner}{here}: its values {values[i]:.17g} and {values[j]:.17g} (numbers {i} and {j}) are "
-        "degenerate to rounding (or zero), and the loss depends on them or on their vectors in a way that the factors do not "
-        f"determine. Use {FIX[owner]}, which is exact there, or a loss of the other columns only",
+        "degenerate to rounding (or zero), and the loss depends on them or on their vectors in a way that the "
+        f"factors do not determine. Use {FIX[owner]}, which is exact there, or a loss of the other columns only",
         degenerate,
     )
 
@@ -162,8 +158,8 @@ def check_phases(diagonal, s, owner, scale):
         here = f" of batch entry {tuple(batch)}" if batch else ""
         raise ArgumentError(
             f"{owner}{here}: the loss depends on the phase of vector number {i} (its derivative along that phase is "
-            f"{diagonal[tuple(bad[0])]:.3g}), which {owner} leaves arbitrary. Write the loss in gauge-invariant terms, such as "
-            "U @ f(s) @ Vh or abs of an overlap"
+            f"{diagonal[tuple(bad[0])]:.3g}), which {owner} leaves arbitrary. Write the loss in gauge-invariant terms, "
+            "such as U @ f(s) @ Vh or abs of an overlap"
         )
 
 
@@ -173,9 +169,9 @@ def check_blocks(s, products, gs, owner, scale, degenerate):
     Off-diagonal entries of the `products` ``U^H G_U``, Hermitian part included, must vanish there, and the
     cotangent `gs` (..., k) of the values must be constant.
     """
+    if blocks(s)[..., -1:].min(initial=s.shape[-1]) == s.shape[-1] - 1:
+        return  # every value is a block of its own
     pairs = same_block(s) & ~np.eye(s.shape[-1], dtype=bool)
-    if not pairs.any():
-        return
     for x in products:
         if x is not None:
             refuse(np.where(pairs, np.abs(value_of(x)), 0.0), s, owner, scale, degenerate)

@@ -16,7 +16,7 @@ def inv(a):
     Examples
     --------
     >>> import numpy as np, qad
-    >>> qad.grad(lambda a: qad.tr(qad.linalg.inv(a)))(np.diag([1.0, 2.0])).round(6)
+    >>> qad.grad(lambda a: np.trace(qad.linalg.inv(a)))(np.diag([1.0, 2.0])).round(6)
     array([[-1.  , -0.  ],
            [-0.  , -0.25]])
     """

@@ -7,7 +7,7 @@ singular value that is degenerate shares its gradient equally among its multiple
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defjvp, defvjp, implements, primitive, value_of
+from qad.extend import defvjp, implements, primitive, value_of
 from qad.linalg.gaps import same_block
 from qad.linalg.svd import thin
 
@@ -54,7 +54,9 @@ def norm(x, ord=None, axis=None, keepdims=False):
         return _finish(_vector(x, 2 if ord is None else ord, axes), axes, keepdims)
     if len(axes) == 2:
         return _finish(_matrix(x, "fro" if ord is None else ord, axes), axes, keepdims)
-    raise ArgumentError(f"norm: {len(axes)} axes with ord={ord!r}; give one axis (vectors), two (matrices), or ord=None")
+    raise ArgumentError(
+        f"norm: {len(axes)} axes with ord={ord!r}; give one axis (vectors), two (matrices), or ord=None"
+    )
 
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):

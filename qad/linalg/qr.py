@@ -47,7 +47,9 @@ def qr(a, mode="reduced"):
         return reduced(a)[1]
     if mode == "reduced" or (mode == "complete" and a.shape[-2] <= a.shape[-1]):
         return reduced(a)
-    raise ArgumentError(f'qr: mode {mode!r} of a {a.shape[-2]} x {a.shape[-1]} matrix has no derivative rule: write mode="reduced"')
+    raise ArgumentError(
+        f'qr: mode {mode!r} of a {a.shape[-2]} x {a.shape[-1]} matrix has no derivative rule: write mode="reduced"'
+    )
 
 
 implements(np.linalg.qr)(qr)

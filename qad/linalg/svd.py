@@ -13,7 +13,17 @@ The code below is the complex conjugate of that, which is the tape's inside conv
 import numpy as np
 
 from qad.extend import defvjp, implements, primitive, value_of
-from qad.linalg.gaps import check_blocks, check_phases, check_policy, complain, magnitude, max_of, over_gaps, refuse, vanishing
+from qad.linalg.gaps import (
+    check_blocks,
+    check_phases,
+    check_policy,
+    complain,
+    magnitude,
+    max_of,
+    over_gaps,
+    refuse,
+    vanishing,
+)
 from qad.linalg.parts import diagonal_of, hermitian, skew
 
 
@@ -153,13 +163,9 @@ def _check(s, gu, gs, gv, left, right, degenerate):
     scale = magnitude(gu, gv)
     if gs is not None:
         scale = max_of(scale, np.abs(value_of(gs) * s).max(axis=-1, initial=0.0))
-    if left is not None and left.dtype.kind == "c" or right is not None and right.dtype.kind == "c":
-        phases = 0.0
-        if left is not None:
-            phases = phases + diagonal_of(value_of(left)).imag
-        if right is not None:
-            phases = phases - diagonal_of(value_of(right)).imag
-        check_phases(phases, s, "svd", scale)
+    turn = 0.0 if left is None else diagonal_of(value_of(left)).imag
+    turn = turn if right is None else turn - diagonal_of(value_of(right)).imag
+    check_phases(turn, s, "svd", scale)
     check_blocks(s, (left, right), gs, "svd", scale, degenerate)
     return scale
 
@@ -213,8 +219,8 @@ def _check_complement(inner, k, scale, degenerate):
     turn = np.abs(skew(inner[..., k:, :])).max(axis=(-2, -1), initial=0.0)
     if (turn > 100 * np.sqrt(np.finfo(inner.dtype).eps) * scale).any():
         complain(
-            "svd: the loss depends on the choice of basis in the null space (columns of U or rows of Vh beyond min(m, n)): "
-            "write full_matrices=False, or a function of their projector",
+            "svd: the loss depends on the choice of basis in the null space (columns of U or rows of Vh beyond "
+            "min(m, n)): write full_matrices=False, or a function of their projector",
             degenerate,
         )
 
