@@ -37,7 +37,7 @@ def qr(a, mode="reduced"):
     Examples
     --------
     >>> import numpy as np, qad
-    >>> qad.grad(lambda a: np.abs(qad.linalg.qr(a).R[0, 0]))(np.array([[3.0, 1.0], [4.0, 1.0]])).round(6)
+    >>> qad.grad(lambda a: np.abs(qad.linalg.qr(a).R[0, 0]))(np.array([[3.0, 1.0], [4.0, 1.0]])).round(6) + 0.0
     array([[0.6, 0. ],
            [0.8, 0. ]])
     """

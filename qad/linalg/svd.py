@@ -70,8 +70,8 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
     ...     u, s, vh = qad.linalg.svd(a, full_matrices=False)
     ...     return np.sum(u @ vh)
     >>> qad.grad(overlap)(np.array([[2.0, 1.0], [0.0, 1.0]])).round(6)
-    array([[-0.126491,  0.126491],
-           [ 0.379473, -0.379473]])
+    array([[ 0.063246, -0.189737],
+           [ 0.189737,  0.063246]])
     """
     check_policy(degenerate)
     if not _recorded(a):
