@@ -12,13 +12,13 @@ where P_ij is the product of all singular values but the i-th and the j-th.
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defjvp, defvjp, primitive
+from qad.extend import defjvp, defvjp, primitive, value_of
 
 
 def det(a):
     """Determinant (...) of `a` (..., n, n), differentiable at singular matrices too (to second order).
 
-    Third derivatives need an invertible matrix.
+    Third derivatives need a well-conditioned matrix, and raise otherwise.
 
     Examples
     --------
@@ -93,10 +93,9 @@ def _size(a):
 
 def _third(g, ans, e, a):
     """Derivative of ``sum(g * cofactors_derivative(e, a))`` with respect to `a`; needs the inverse."""
-    try:
-        w = np.linalg.inv(a)
-    except np.linalg.LinAlgError:
-        raise ArgumentError("det: third derivatives need an invertible matrix; first and second ones do not") from None
+    if _good_inverse(value_of(a)) is None:
+        raise ArgumentError("det: third derivatives need a well-conditioned matrix; first and second ones do not")
+    w = np.linalg.inv(a)
     x, y = w @ e, w @ g
     tx, ty = _trace(x), _trace(y)
     xw, yw = x @ w, y @ w

@@ -126,4 +126,4 @@ def require_hermitian(a, owner):
         )
 
 
-defvjp(_eigh, shared=_eigh_vjp, fresh=True)
+defvjp(_eigh, shared=_eigh_vjp)

@@ -148,7 +148,6 @@ def _extreme(s, *, index):
     return s[..., index]
 
 
-@primitive
 def _multiplet(s, *, index):
     """Weights (..., k) that share one among the values degenerate with number `index`."""
     members = same_block(s)[..., index, :]

@@ -225,5 +225,5 @@ def _check_complement(inner, k, scale, degenerate):
         )
 
 
-defvjp(thin, shared=_thin_vjp, fresh=True)
-defvjp(_full, shared=_full_vjp, fresh=True)
+defvjp(thin, shared=_thin_vjp)
+defvjp(_full, shared=_full_vjp)

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from tests.cases import Case
 
 import qad
+from qad.linalg.det import cofactors
 from tests.linalg.draw import draw, herm, positive, well
 
 
@@ -33,10 +35,15 @@ def eigh_loss(a):
     return (v * np.exp(-w)[..., None, :]) @ v.conj().mT @ c @ low, w[..., :1, None] * low
 
 
+def singular(n, r, real):
+    """A random matrix of rank r."""
+    return draw(n, r, real=real) @ draw(r, n, real=real, seed=1)
+
+
 SVD_SHAPES = [(4, 4), (6, 3), (3, 6), (2, 4, 3), (2, 2, 2, 3), (1, 3), (3, 1)]
 
 # name, function, arguments (drawn with real=...)
-CASES = [
+TABLE = [
     *((f"svd {s}", svd_loss(False), lambda real, s=s: (draw(*s, real=real),)) for s in SVD_SHAPES),
     *((f"svd full {s}", svd_loss(True), lambda real, s=s: (draw(*s, real=real),)) for s in SVD_SHAPES[:4]),
     ("svd values", lambda a: np.linalg.svd(a, compute_uv=False), lambda real: (draw(2, 3, 4, real=real),)),
@@ -79,19 +86,24 @@ CASES = [
 ]  # fmt: skip
 
 
-def singular(n, r, real):
-    return draw(n, r, real=real) @ draw(r, n, real=real, seed=1)
+CASES = [
+    Case(f, make(real), name=f"{name}, {'real' if real else 'complex'}")
+    for real in (False, True)
+    for name, f, make in TABLE
+]
+CASES += [Case(cofactors, well(3, 3), name="cofactors")]
 
 
-@pytest.mark.parametrize("real", [False, True], ids=["complex", "real"])
-@pytest.mark.parametrize("f, make", [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_derivatives(f, make, real):
-    qad.check_grads(f, make(real), rtol=1e-6)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_derivatives(case):
+    qad.check_grads(case.f, case.point, rtol=1e-6)
 
 
 @pytest.mark.parametrize("real", [False, True], ids=["complex", "real"])
 def test_third_derivative_of_det(real):
     qad.check_grads(np.linalg.det, (well(3, 3, real=real),), order=3, rtol=1e-7)
+    with pytest.raises(qad.QadError, match="third derivatives"):
+        qad.check_grads(np.linalg.det, (singular(3, 2, real),), order=3, rtol=1e-7)
 
 
 NAMES = [

@@ -7,7 +7,7 @@ import qad
 from tests.linalg.draw import draw
 
 # name, function, argument, words of the message
-CASES = [
+POINTS = [
     ("deficient qr", lambda a: np.linalg.qr(a).R.sum(), np.array([[1.0, 2.0], [2.0, 4.0]]), r"column 1 .*R\[1, 1\]"),
     ("batched qr", lambda a: np.linalg.qr(a).R.sum(), np.stack([np.eye(2), np.ones((2, 2))]), r"batch entry \(1,\)"),
     ("complete qr", lambda a: np.linalg.qr(a, "complete").Q.sum(), np.ones((3, 2)), "reduced"),
@@ -22,7 +22,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f, a, words", [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+@pytest.mark.parametrize("f, a, words", [c[1:] for c in POINTS], ids=[c[0] for c in POINTS])
 def test_errors(f, a, words):
     with pytest.raises(qad.QadError, match=words):
         qad.grad(f)(a)

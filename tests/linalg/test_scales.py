@@ -18,7 +18,7 @@ def invariant_eigh(a):
 
 
 # name, loss, degree k of homogeneity: L(c A) = c^k L(A)
-CASES = [
+POINTS = [
     ("svd", invariant_svd, 0),
     ("eigh", invariant_eigh, 0),
     ("svdvals", lambda a: np.linalg.svdvals(a)[0], 1),
@@ -34,7 +34,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
-@pytest.mark.parametrize("loss, degree", [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+@pytest.mark.parametrize("loss, degree", [c[1:] for c in POINTS], ids=[c[0] for c in POINTS])
 def test_gradients_scale(loss, degree, scale):
     a = well(3, 3, seed=2)
     g, scaled = qad.grad(loss)(a), qad.grad(loss)(a * scale)
