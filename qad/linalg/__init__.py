@@ -13,6 +13,6 @@ from qad.linalg.solve import solve
 from qad.linalg.svd import svd, svdvals
 
 __all__ = [
-    "cholesky", "det", "eigh", "eigvalsh", "funm_herm", "funm_svd", "inv", "matrix_norm", "norm", "qr", "slogdet", "solve", "svd", "svdvals",
-    "vector_norm",
+    "cholesky", "det", "eigh", "eigvalsh", "funm_herm", "funm_svd", "inv", "matrix_norm", "norm", "qr",
+    "slogdet", "solve", "svd", "svdvals", "vector_norm",
 ]  # fmt: skip

@@ -40,13 +40,22 @@ class Function:
             return abs(self.f(np.zeros(1))[0]) == 0
 
     def value(self, x):
-        """``f(x)``."""
-        y = np.sign(x) * self.f(np.abs(x)) if self.odd else self.f(x)
+        """``f(x)``, continued."""
+        if not self.odd:
+            return self.plain(x)
+        with np.errstate(all="ignore"):
+            return np.where(x == 0, 0.0, np.sign(x) * self.plain(np.abs(x)))
+
+    def plain(self, x):
+        """``f(x)``, as given."""
+        y = self.f(x)
         if type(y) is Tensor:
             raise ArgumentError(
                 "the function depends on a recorded Tensor, whose gradient would be lost: bring it into the "
                 "matrix, as in funm_herm(np.exp, t * A), or multiply outside"
             )
+        if self.odd and y.dtype.kind == "c":
+            raise ArgumentError("funm_svd takes real functions: apply it to the real and the imaginary part")
         return y
 
     def first(self, x):
@@ -74,7 +83,8 @@ def first_differences(f, w):
     near = np.abs(gap) <= NEAR * _largest(w)
     if not f.through_zero:
         near &= x * y > 0
-    return _finite(_integrated(quotient, error, near, lambda n, *p: _segment(f, n, *p), x, y), w)
+    d = _integrated(quotient, error, near, lambda n, *p: _segment(f, n, *p), x, y)
+    return _finite(f, d, w, x, y)
 
 
 def second_differences(f, w, d, k):
@@ -91,7 +101,8 @@ def second_differences(f, w, d, k):
     near = gaps.max(axis=0) <= 2 * NEAR * _largest(w)
     if not f.through_zero:
         near &= (x * y > 0) & (y * z > 0)
-    return _finite(_integrated(quotient, error, near, lambda n, *p: _triangle(f, n, *p), x, y, z), w)
+    d = _integrated(quotient, error, near, lambda n, *p: _triangle(f, n, *p), x, y, z)
+    return _finite(f, d, w, x, y, z)
 
 
 def _largest(w):
@@ -129,15 +140,20 @@ def _triangle(f, n, x, y, z):
     return np.einsum("pst,s,t->p", f.second(points), weights * t, weights)
 
 
-def _finite(d, w):
-    """`d`, if all of it is finite."""
+def _finite(f, d, w, *points):
+    """`d`, if all of it is finite; of no consequence for an odd function is what stands at zero alone."""
+    if f.odd:
+        nowhere = ~np.isfinite(d)
+        for p in points:
+            nowhere &= p == 0
+        d = np.where(nowhere, 0.0, d)
     bad = np.argwhere(~np.isfinite(d))
     if len(bad):
         *batch, i, j = map(int, bad[0])
         values = w[tuple(batch)]
         here = f" of batch entry {tuple(batch)}" if batch else ""
         raise ArgumentError(
-            f"the matrix function{here} has no finite derivative between the values {values[i]:.6g} and {values[j]:.6g} of "
+            f"the matrix function{here} has no finite derivative between {values[i]:.6g} and {values[j]:.6g}, values of "
             "its spectrum: keep them away from the singularity, or cut the function off there"
         )
     return d

@@ -9,7 +9,7 @@ what the rules below say: ``tr(X D2F[E, G]) = tr(G D2F[E, X])``.
 
 import numpy as np
 
-from qad.extend import defvjp, primitive, value_of
+from qad.extend import defjvp, defvjp, primitive, value_of
 from qad.linalg.divided import Function, first_differences, second_derivative
 from qad.linalg.eigh import require_hermitian
 from qad.linalg.parts import adjoint, hermitian
@@ -71,16 +71,34 @@ def _along_two(e, d, a, w, v, *, f):
     return v @ second_derivative(f, w, vh @ e @ v, vh @ d @ v) @ vh
 
 
+def _zero(x):
+    """The rule of an eigenvalue or eigenvector: a function of `a`, whose rule speaks for it."""
+    return lambda *args, f: args[x] * 0.0
+
+
 def _funm_vjp(needed, g, ans, a, *, f):
     _, w, v = ans
     return (hermitian(_along(g[0].mT, a, w, v, f=f).mT) if g[0] is not None else a * 0.0,)
 
 
+def _funm_jvp(t, ans, a, *, f):
+    _, w, v = ans
+    return _along(hermitian(t), a, w, v, f=f), w * 0.0, v * 0.0
+
+
 defvjp(_funm, shared=_funm_vjp)
+defjvp(_funm, _funm_jvp)
 defvjp(
     _along,
     lambda g, ans, e, a, w, v, *, f: _along(g.mT, a, w, v, f=f).mT,
     lambda g, ans, e, a, w, v, *, f: hermitian(_along_two(e, g.mT, a, w, v, f=f).mT),
-    lambda g, ans, e, a, w, v, *, f: w * 0.0,  # w and v are functions of `a`, whose rule speaks for them
-    lambda g, ans, e, a, w, v, *, f: v * 0.0,
+    _zero(4),
+    _zero(5),
+)
+defjvp(
+    _along,
+    lambda t, ans, e, a, w, v, *, f: _along(t, a, w, v, f=f),
+    lambda t, ans, e, a, w, v, *, f: _along_two(e, hermitian(t), a, w, v, f=f),
+    _zero(1),
+    _zero(1),
 )

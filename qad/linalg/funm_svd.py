@@ -13,7 +13,7 @@ degenerate singular values; the second derivative is that of f(J).  Both are sym
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, primitive
+from qad.extend import defjvp, defvjp, primitive
 from qad.linalg.divided import Function, first_differences, second_derivative
 from qad.linalg.parts import adjoint, hermitian, skew
 
@@ -24,9 +24,9 @@ def funm_svd(f, a):
     Parameters
     ----------
     f : callable
-        Of an array of non-negative numbers, elementwise, written in NumPy's functions: ``np.sqrt``, ``lambda s: 1.0``
-        (the polar factor), ``lambda s: np.maximum(s - 0.1, 0)``. Its derivatives come from the tape; it must
-        not depend on Tensors of its own.
+        Of an array of non-negative numbers, elementwise and real, written in NumPy's functions: ``np.sqrt``,
+        ``lambda s: 1.0`` (the polar factor), ``lambda s: np.maximum(s - 0.1, 0)``. Its derivatives come from
+        the tape; it must not depend on Tensors of its own.
     a : array (..., m, n)
 
     Returns
@@ -36,8 +36,8 @@ def funm_svd(f, a):
     Raises
     ------
     ArgumentError
-        If `f` depends on a Tensor; in the backward pass, where `f` has no finite derivative, or a singular value is zero
-        and f(s)/s is not bounded there, so that the function is not differentiable.
+        If `f` depends on a Tensor or is complex; in the backward pass, where `f` has no finite derivative, or a
+        singular value is zero and f(s)/s is not bounded there, so that the function is not differentiable.
     MissingRuleError
         For third derivatives.
 
@@ -56,7 +56,7 @@ def funm_svd(f, a):
 def _funm(a, *, f):
     """The function; the factors come along for the rules."""
     u, s, vh = np.linalg.svd(a, full_matrices=False)
-    return (u * f.value(s)[..., None, :]) @ vh, u, s, vh
+    return (u * f.plain(s)[..., None, :]) @ vh, u, s, vh
 
 
 @primitive
@@ -79,17 +79,19 @@ def _along(e, a, u, s, vh, *, f):
 
 def _ratio(f, s):
     """``f(s) / s`` (..., k), which is f'(0) at zero."""
-    value = f.value(s)
-    ratio = np.where(s == 0, f.first(s), value / np.where(s == 0, 1.0, s))
-    typical = np.abs(value).max(axis=-1, initial=0.0) / np.maximum(s.max(axis=-1, initial=0.0), np.finfo(s.dtype).tiny)
-    lost = s <= 10 * s.shape[-1] * np.finfo(s.dtype).eps * s.max(axis=-1, initial=0.0)[..., None]
-    bad = np.argwhere(lost & ~(np.abs(ratio) <= 1e6 * typical[..., None]) & (value != 0))
+    value = f.plain(s)
+    with np.errstate(all="ignore"):
+        ratio = np.where((s == 0) & (value == 0), f.first(s), value / s)
+    largest = s.max(axis=-1, initial=0.0)[..., None]
+    typical = np.abs(value).max(axis=-1, initial=0.0)[..., None] / np.maximum(largest, np.finfo(s.dtype).tiny)
+    lost = s <= 10 * s.shape[-1] * np.finfo(s.dtype).eps * largest
+    bad = np.argwhere(lost & ~(np.abs(ratio) <= 1e6 * typical))
     if len(bad):
         *batch, i = map(int, bad[0])
         here = f" of batch entry {tuple(batch)}" if batch else ""
         raise ArgumentError(
-            f"funm_svd{here}: singular value number {i} is {s[tuple(bad[0])]:.3g}, zero to rounding, where U f(S) V^H has no "
-            "derivative because f(s)/s is not bounded. Use a function that vanishes there, or cut it off"
+            f"funm_svd{here}: singular value number {i} is {s[tuple(bad[0])]:.3g}, zero to rounding, where U f(S) V^H has "
+            "no derivative because f(s)/s is not bounded. Use a function that vanishes there, or cut it off"
         )
     return ratio
 
@@ -126,17 +128,32 @@ def _dilated(a):
     return j
 
 
+def _zero(x):
+    """The rule of a factor: a function of `a`, whose rule speaks for it."""
+    return lambda *args, f: args[x] * 0.0
+
+
 def _funm_vjp(needed, g, ans, a, *, f):
     _, u, s, vh = ans
     return (_along(g[0].conj(), a, u, s, vh, f=f).conj() if g[0] is not None else a * 0.0,)
 
 
+def _funm_jvp(t, ans, a, *, f):
+    _, u, s, vh = ans
+    return _along(t, a, u, s, vh, f=f), u * 0.0, s * 0.0, vh * 0.0
+
+
 defvjp(_funm, shared=_funm_vjp)
+defjvp(_funm, _funm_jvp)
 defvjp(
     _along,
     lambda g, ans, e, a, u, s, vh, *, f: _along(g.conj(), a, u, s, vh, f=f).conj(),
     lambda g, ans, e, a, u, s, vh, *, f: _along_two(e, g.conj(), a, u, s, vh, f=f).conj(),
-    lambda g, ans, e, a, u, s, vh, *, f: u * 0.0,  # the factors are functions of `a`, whose rule speaks for them
-    lambda g, ans, e, a, u, s, vh, *, f: s * 0.0,
-    lambda g, ans, e, a, u, s, vh, *, f: vh * 0.0,
+    *(_zero(4), _zero(5), _zero(6)),
+)
+defjvp(
+    _along,
+    lambda t, ans, e, a, u, s, vh, *, f: _along(t, a, u, s, vh, f=f),
+    lambda t, ans, e, a, u, s, vh, *, f: _along_two(e, t, a, u, s, vh, f=f),
+    *(_zero(1), _zero(1), _zero(1)),
 )
