@@ -1,6 +1,7 @@
 """qad: derivatives of programs over complex numbers and tensor networks."""
 
 from qad import extend as extend
+from qad import linalg as linalg
 from qad import rules as _rules
 from qad.core import *
 from qad.core import errors as errors

@@ -1,0 +1,64 @@
+"""Cholesky factor ``A = L L^H``: ``G_A = herm(L^-H phi(L^H G) L^-1)``, phi = lower triangle with half the diagonal.
+
+Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527), complex and with a real diagonal.
+"""
+
+import numpy as np
+
+from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.eigh import require_hermitian
+from qad.linalg.parts import hermitian
+
+
+def cholesky(a, /, *, upper=False):
+    """Cholesky factor of Hermitian positive definite matrices.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+        Hermitian; one triangle is read. The gradient is that of a Hermitian matrix.
+    upper : bool
+        Return ``L^H`` instead of L.
+
+    Returns
+    -------
+    array (..., n, n)
+
+    Raises
+    ------
+    LinAlgError
+        If `a` is not positive definite.
+    ArgumentError
+        In the backward pass or in forward mode, if `a` is not Hermitian.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: qad.linalg.cholesky(a).sum())(4.0 * np.eye(2))
+    array([[0.25, 0.25],
+           [0.25, 0.25]])
+    """
+    if value_of(a) is a:
+        return np.linalg.cholesky(a, upper=upper)
+    return lower(a.conj().mT).conj().mT if upper else lower(a)
+
+
+implements(np.linalg.cholesky)(cholesky)
+
+
+@primitive
+def lower(a):
+    """The lower factor."""
+    return np.linalg.cholesky(a)
+
+
+def _lower_vjp(g, ans, a):
+    require_hermitian(value_of(a), "cholesky")
+    n = a.shape[-1]
+    inner = ans.mT @ g
+    phi = np.tril(inner, -1) + inner.real * (0.5 * np.eye(n))
+    up = ans.mT
+    return hermitian(np.linalg.solve(up, np.linalg.solve(up.conj(), phi.mT).mT))
+
+
+defvjp(lower, _lower_vjp, fresh=True)

@@ -1,0 +1,169 @@
+"""Divided differences ``f[x, y]`` and ``f[x, y, z]`` over a spectrum, accurate at, near and far from coinciding points.
+
+Where points are close the quotient loses its digits to cancellation.  There the Hermite-Genocchi formulas
+
+    f[x, y]    = int_0^1 f'(x + t (y - x)) dt
+    f[x, y, z] = int_0^1 int_0^1 f''(x + s (y - x) + s t (z - y)) s dt ds
+
+are integrated by Gauss' rule at two orders, and their difference is the estimate of the error: of the integral and
+the quotient the one with the smaller error is taken, entry by entry.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.core.tangents import jvp
+from qad.core.tensor import Tensor
+
+NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
+LOW, HIGH = (4, 6)  # numbers of nodes of Gauss' rule
+
+
+class Function:
+    """An elementwise function with its first two derivatives, from the tape.
+
+    Parameters
+    ----------
+    f : callable
+        Of an array of real numbers, elementwise, written in NumPy's functions.
+    odd : bool
+        Continue `f` from the positive numbers as an odd function, ``sign(x) f(|x|)``.
+    """
+
+    def __init__(self, f, odd=False):
+        self.f = lambda x: f(x) + 0.0 * x  # constants become arrays
+        self.odd = odd
+        self.through_zero = not odd or self._starts_at_zero()
+
+    def _starts_at_zero(self):
+        with np.errstate(all="ignore"):
+            return abs(self.f(np.zeros(1))[0]) == 0
+
+    def value(self, x):
+        """``f(x)``, continued."""
+        if not self.odd:
+            return self.plain(x)
+        with np.errstate(all="ignore"):
+            return np.where(x == 0, 0.0, np.sign(x) * self.plain(np.abs(x)))
+
+    def plain(self, x):
+        """``f(x)``, as given."""
+        y = self.f(x)
+        if type(y) is Tensor:
+            raise ArgumentError(
+                "the function depends on a recorded Tensor, whose gradient would be lost: bring it into the "
+                "matrix, as in funm_herm(np.exp, t * A), or multiply outside"
+            )
+        if self.odd and y.dtype.kind == "c":
+            raise ArgumentError("funm_svd takes real functions: apply it to the real and the imaginary part")
+        return y
+
+    def first(self, x):
+        """``f'(x)``."""
+        return self._slope(np.abs(x) if self.odd else x)
+
+    def second(self, x):
+        """``f''(x)``."""
+        point = np.abs(x) if self.odd else x
+        y = jvp(self._slope, (point,), (np.ones_like(point),))[1]
+        return np.sign(x) * y if self.odd else y
+
+    def _slope(self, x):
+        return jvp(self.f, (x,), (x * 0.0 + 1.0,))[1]
+
+
+def first_differences(f, w):
+    """``f[w_i, w_j]``, an array (..., n, n), of points `w` (..., n)."""
+    value, (x, y) = f.value(w), np.broadcast_arrays(w[..., :, None], w[..., None, :])
+    fx, fy = value[..., :, None], value[..., None, :]
+    gap = y - x
+    with np.errstate(all="ignore"):
+        quotient = (fy - fx) / gap
+        error = np.finfo(w.dtype).eps * (np.abs(fx) + np.abs(fy)) / np.abs(gap)
+    near = np.abs(gap) <= NEAR * _largest(w)
+    if not f.through_zero:
+        near &= x * y > 0
+    d = _integrated(quotient, error, near, lambda n, *p: _segment(f, n, *p), x, y)
+    return _finite(f, d, w, x, y)
+
+
+def second_differences(f, w, d, k):
+    """``f[w_k, w_i, w_j]``, an array (..., n, n); `d` are the `first_differences`."""
+    x, y, z = np.broadcast_arrays(w[..., k, None, None], w[..., :, None], w[..., None, :])
+    dxy, dxz = d[..., k, :, None], d[..., k, None, :]
+    gaps = np.stack([np.abs(z - x), np.abs(z - y), np.abs(y - x)])
+    widest = gaps.argmax(axis=0)
+    with np.errstate(all="ignore"):
+        ways = np.stack([(d - dxy) / (z - x), (dxz - dxy) / (z - y), (dxz - d) / (x - y)])
+        quotient = np.take_along_axis(ways, widest[None], axis=0)[0]
+        size = np.abs(dxy) + np.abs(dxz) + np.abs(d)
+        error = 4 * np.finfo(w.dtype).eps * size / gaps.max(axis=0)
+    near = gaps.max(axis=0) <= 2 * NEAR * _largest(w)
+    if not f.through_zero:
+        near &= (x * y > 0) & (y * z > 0)
+    d = _integrated(quotient, error, near, lambda n, *p: _triangle(f, n, *p), x, y, z)
+    return _finite(f, d, w, x, y, z)
+
+
+def _largest(w):
+    return np.abs(w).max(axis=-1, initial=0.0)[..., None, None]
+
+
+def _integrated(quotient, error, near, rule, *points):
+    """`quotient`, with the entries replaced where the integral `rule` is more accurate."""
+    if not near.any():
+        return quotient
+    points = [p[near] for p in points]
+    with np.errstate(all="ignore"):
+        low, high = rule(LOW, *points), rule(HIGH, *points)
+        better = ~(np.abs(high - low) > error[near])  # an error that is NaN is that of coinciding points
+    out = quotient.astype(np.result_type(quotient, high))
+    out[near] = np.where(better & np.isfinite(high), high, out[near])
+    return out
+
+
+def _nodes(n):
+    """Nodes and weights of Gauss' rule on [0, 1]."""
+    t, weights = np.polynomial.legendre.leggauss(n)
+    return (t + 1) / 2, weights / 2
+
+
+def _segment(f, n, x, y):
+    t, weights = _nodes(n)
+    return f.first(x[:, None] + t * (y - x)[:, None]) @ weights
+
+
+def _triangle(f, n, x, y, z):
+    t, weights = _nodes(n)
+    s = t[:, None]
+    points = x[:, None, None] + s * (y - x)[:, None, None] + s * t * (z - y)[:, None, None]
+    return np.einsum("pst,s,t->p", f.second(points), weights * t, weights)
+
+
+def _finite(f, d, w, *points):
+    """`d`, if all of it is finite; of no consequence for an odd function is what stands at zero alone."""
+    if f.odd:
+        nowhere = ~np.isfinite(d)
+        for p in points:
+            nowhere &= p == 0
+        d = np.where(nowhere, 0.0, d)
+    bad = np.argwhere(~np.isfinite(d))
+    if len(bad):
+        *batch, i, j = map(int, bad[0])
+        values = w[tuple(batch)]
+        here = f" of batch entry {tuple(batch)}" if batch else ""
+        raise ArgumentError(
+            f"the matrix function{here} has no finite derivative between {values[i]:.6g} and {values[j]:.6g}, values of "
+            "its spectrum: keep them away from the singularity, or cut the function off there"
+        )
+    return d
+
+
+def second_derivative(f, w, x, y):
+    """``sum_k f[i, k, j] (x_ik y_kj + y_ik x_kj)``: of a matrix function, in its eigenbasis, along `x` and `y`."""
+    d = first_differences(f, w)
+    total = 0.0
+    for k in range(w.shape[-1]):
+        both = x[..., :, k, None] * y[..., None, k, :] + y[..., :, k, None] * x[..., None, k, :]
+        total = total + second_differences(f, w, d, k) * both
+    return total

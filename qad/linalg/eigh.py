@@ -1,0 +1,129 @@
+"""Eigen-decomposition of Hermitian matrices ``A = V diag(w) V^H``.
+
+In the public convention, with ``sk(X) = (X - X^H) / 2``,
+
+    G_A = V [ diag(g_w) + sk(V^H G_V)_ij / (w_j - w_i) ] V^H
+
+(Giles, "An extended collection of matrix derivative results", 2008).  The code is its complex conjugate.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, over_gaps
+from qad.linalg.parts import diagonal_of, hermitian, skew
+
+
+def eigh(a, UPLO="L", *, degenerate="raise"):
+    """Eigenvalues and eigenvectors of Hermitian matrices.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+        Hermitian, or real symmetric.
+    UPLO : "L" or "U"
+        The triangle that is read. The gradient is that of a Hermitian matrix whichever it is: projected to
+        its Hermitian part.
+    degenerate : "raise" or "warn"
+        What the backward pass does where the factors do not determine the derivative; with "warn" the
+        undetermined part contributes zero.
+
+    Returns
+    -------
+    eigenvalues, eigenvectors : a named tuple of arrays (..., n), ascending, and (..., n, n), in columns
+
+    Raises
+    ------
+    ArgumentError
+        In the backward pass or in forward mode: if `a` is not Hermitian, if the loss depends on the phases of
+        eigenvectors, or on vectors or values inside a degenerate block. Then `qad.linalg.funm_herm` gives
+        the exact derivative of V f(w) V^H.
+    LinAlgError
+        If the iteration does not converge.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: qad.linalg.eigh(a)[0][0])(np.array([[2.0, 1.0], [1.0, 2.0]])).round(6)
+    array([[ 0.5, -0.5],
+           [-0.5,  0.5]])
+    """
+    check_policy(degenerate)
+    if value_of(a) is a:
+        return np.linalg.eigh(a, UPLO)
+    return _eigh(a, UPLO=UPLO, degenerate=degenerate)
+
+
+def eigvalsh(a, UPLO="L", *, degenerate="raise"):
+    """Eigenvalues (..., n) of Hermitian `a` (..., n, n), ascending; see `eigh`.
+
+    Raises
+    ------
+    ArgumentError
+        In the backward pass, where the loss weighs degenerate eigenvalues differently.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: qad.linalg.eigvalsh(a).sum())(np.eye(2))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    check_policy(degenerate)
+    if value_of(a) is a:
+        return np.linalg.eigvalsh(a, UPLO)
+    return _eigh(a, UPLO=UPLO, degenerate=degenerate)[0]
+
+
+implements(np.linalg.eigh)(eigh)
+implements(np.linalg.eigvalsh)(eigvalsh)
+
+
+@primitive
+def _eigh(a, *, UPLO="L", degenerate="raise"):
+    return np.linalg.eigh(a, UPLO)
+
+
+def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise"):
+    gw, gv = g
+    w, v = ans
+    require_hermitian(value_of(a), "eigh")
+    vc = v.conj()
+    if gv is None:
+        check_blocks(value_of(w), (), gw, "eigh", None, degenerate)
+        return ((vc * gw[..., None, :]) @ v.mT,)
+    inner = v.mT @ gv
+    scale = _check(w, gw, gv, inner, degenerate)
+    core = hermitian(over_gaps(skew(inner), w, kind="differences", owner="eigh", scale=scale, degenerate=degenerate))
+    if gw is not None:
+        core = core + gw[..., None] * np.eye(w.shape[-1])
+    return (vc @ core @ v.mT,)
+
+
+def _check(w, gw, gv, inner, degenerate):
+    """Refuse losses that the factors do not determine; returns the size of the cotangents."""
+    w = value_of(w)
+    scale = magnitude(gv)
+    if gw is not None:
+        scale = max_of(scale, np.abs(value_of(gw) * w).max(axis=-1, initial=0.0))
+    if inner.dtype.kind == "c":
+        check_phases(diagonal_of(value_of(inner)).imag, w, "eigh", scale)
+    check_blocks(w, (inner,), gw, "eigh", scale, degenerate)
+    return scale
+
+
+def require_hermitian(a, owner):
+    """Raise unless the bare array `a` is Hermitian to half of its digits."""
+    apart = np.abs(a - a.conj().mT).max(axis=(-2, -1), initial=0.0)
+    size = np.abs(a).max(axis=(-2, -1), initial=0.0)
+    bad = np.argwhere(apart > np.sqrt(np.finfo(a.dtype).eps) * size)
+    if len(bad):
+        here = f" (batch entry {tuple(map(int, bad[0]))})" if a.ndim > 2 else ""
+        raise ArgumentError(
+            f"{owner}: the matrix{here} is not Hermitian: entries differ from those of its adjoint by "
+            f"{apart[tuple(bad[0])]:.3g}. Write (A + A.mH) / 2, of which {owner} reads one triangle"
+        )
+
+
+defvjp(_eigh, shared=_eigh_vjp)

@@ -1,0 +1,182 @@
+"""Division by gaps of a spectrum, and what happens where there is none.
+
+Rules of decompositions divide by ``s_j - s_i``, ``s_j + s_i`` and ``s_j``.  Where such a gap is lost in
+rounding, the factors do not determine the derivative: a numerator that is nonzero there raises, a zero
+contributes zero.  Because the division itself is what refuses, its own derivatives refuse too: second order
+and forward mode are as safe as the gradient.
+"""
+
+import warnings
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import defjvp, defvjp, primitive, value_of
+
+FIX = {
+    "svd": "qad.linalg.funm_svd(f, A) for U f(S) V^H",
+    "eigh": "qad.linalg.funm_herm(f, A) for V f(w) V^H",
+}
+
+
+def width(s):
+    """Gaps (...) below which two of the values `s` (..., k) count as equal: ``eps**(3/4)`` of the largest.
+
+    A gap of that size is itself known to a quarter of the digits only.
+    """
+    return np.finfo(s.dtype).eps ** 0.75 * np.abs(s).max(axis=-1, initial=0.0)
+
+
+def noise(dtype, n):
+    """Relative size up to which an entry of a product of n terms counts as rounding."""
+    return 100 * max(n, 1) * np.finfo(dtype).eps
+
+
+def blocks(s):
+    """Numbers of the degenerate block to which each of the (sorted) values `s` (..., k) belongs."""
+    breaks = np.abs(np.diff(s, axis=-1)) > width(s)[..., None]
+    return np.concatenate([np.zeros((*s.shape[:-1], 1), int), np.cumsum(breaks, axis=-1)], axis=-1)[..., : s.shape[-1]]
+
+
+def same_block(s):
+    """Boolean (..., k, k): whether i and j belong to one degenerate block; true on the diagonal."""
+    number = blocks(s)
+    return number[..., :, None] == number[..., None, :]
+
+
+def vanishing(s):
+    """Boolean (..., k): which of the singular values `s` are zero to rounding."""
+    return s <= width(s)[..., None]
+
+
+def _denominators(s, kind):
+    """The divisors, and where they are lost in rounding."""
+    if kind == "differences":
+        return s[..., None, :] - s[..., :, None], same_block(s)
+    zero = vanishing(s)
+    if kind == "sums":
+        return s[..., None, :] + s[..., :, None], zero[..., None, :] & zero[..., :, None]
+    return s[..., None, :], zero[..., None, :]
+
+
+@primitive
+def over_gaps(x, s, *, kind, owner, scale=None, degenerate="raise"):
+    """`x` divided by the gaps of `s`; zero where there is none and `x` is zero to rounding, else an error.
+
+    Parameters
+    ----------
+    x : array (..., k, k), or (..., m, k) for "values"
+    s : array (..., k), sorted
+    kind : "differences" (``s_j - s_i``), "sums" (``s_j + s_i``) or "values" (``s_j``)
+    owner : str
+        Who asks ("svd" or "eigh"), for the message.
+    scale : array (...), optional
+        What rounding is relative to, where it is more than the largest entry of `x`.
+    degenerate : "raise" or "warn"
+    """
+    d, closed = _denominators(s, kind)
+    off = closed & ~np.eye(s.shape[-1], dtype=bool) if kind == "differences" else closed
+    if off.any():
+        refuse(np.where(off, np.abs(x), 0.0), s, owner, _largest(x, scale), degenerate)
+    return x / np.where(closed, np.inf, d)
+
+
+def _largest(x, scale):
+    size = np.abs(x).max(axis=(-2, -1), initial=0.0)
+    return size if scale is None else np.maximum(size, scale)
+
+
+def _over_gaps_s(g, ans, x, s, *, kind, owner, scale=None, degenerate="raise"):
+    q = over_gaps(g * ans, s, kind=kind, owner=owner, degenerate=degenerate)
+    if kind == "differences":
+        return q.sum(axis=-1) - q.sum(axis=-2)
+    return -(q.sum(axis=-1) + q.sum(axis=-2)) if kind == "sums" else -q.sum(axis=-2)
+
+
+def _moved(t, ans, x, s, *, kind, owner, scale=None, degenerate="raise"):
+    dt = t[..., None, :]
+    if kind != "values":
+        dt = dt - t[..., :, None] if kind == "differences" else dt + t[..., :, None]
+    return -over_gaps(ans * dt, s, kind=kind, owner=owner, degenerate=degenerate)
+
+
+def _again(g, ans, x, s, *, kind, owner, scale=None, degenerate="raise"):
+    return over_gaps(g, s, kind=kind, owner=owner, degenerate=degenerate)
+
+
+defvjp(over_gaps, _again, _over_gaps_s, fresh=True)
+defjvp(over_gaps, _again, _moved)
+
+
+def refuse(size, s, owner, scale, degenerate="raise", tolerance=None):
+    """Raise (or warn) if an entry of `size` (..., m, k) exceeds rounding relative to `scale` (...)."""
+    limit = (noise(s.dtype, max(size.shape[-2:])) if tolerance is None else tolerance) * scale[..., None, None]
+    bad = np.argwhere(size > limit)
+    if not len(bad):
+        return
+    *batch, i, j = map(int, bad[0])
+    i = i if size.shape[-2] == s.shape[-1] else j
+    here = f" of batch entry {tuple(batch)}" if batch else ""
+    values = s[tuple(batch)]
+    complain(
+        f"{owner}{here}: its values {values[i]:.17g} and {values[j]:.17g} (numbers {i} and {j}) are "
+        "degenerate to rounding (or zero), and the loss depends on them or on their vectors in a way that the "
+        f"factors do not determine. Use {FIX[owner]}, which is exact there, or a loss of the other columns only",
+        degenerate,
+    )
+
+
+def complain(message, degenerate):
+    """Raise, or warn if the caller has asked for that."""
+    if degenerate == "raise":
+        raise ArgumentError(message)
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def check_policy(degenerate):
+    """`degenerate` is one of the policies."""
+    if degenerate not in ("raise", "warn"):
+        raise ArgumentError(f'degenerate={degenerate!r}: write degenerate="raise" or degenerate="warn"')
+
+
+def magnitude(*xs):
+    """The largest absolute entry per batch entry (...) of arrays (..., m, k); None counts as zero."""
+    return max_of(*(np.abs(value_of(x)).max(axis=(-2, -1), initial=0.0) for x in xs if x is not None))
+
+
+def max_of(first, *rest):
+    for other in rest:
+        first = np.maximum(first, other)
+    return first
+
+
+def check_phases(diagonal, s, owner, scale):
+    """Raise where the loss depends on the phases of the vectors: `diagonal` (..., k) must be zero."""
+    bad = np.argwhere(np.abs(diagonal) > 100 * np.sqrt(np.finfo(s.dtype).eps) * scale[..., None])
+    if len(bad):
+        *batch, i = map(int, bad[0])
+        here = f" of batch entry {tuple(batch)}" if batch else ""
+        raise ArgumentError(
+            f"{owner}{here}: the loss depends on the phase of vector number {i} (its derivative along that phase is "
+            f"{diagonal[tuple(bad[0])]:.3g}), which {owner} leaves arbitrary. Write the loss in gauge-invariant terms, "
+            "such as U @ f(s) @ Vh or abs of an overlap"
+        )
+
+
+def check_blocks(s, products, gs, owner, scale, degenerate):
+    """First-order check inside degenerate blocks, on bare values.
+
+    Off-diagonal entries of the `products` ``U^H G_U``, Hermitian part included, must vanish there, and the
+    cotangent `gs` (..., k) of the values must be constant.
+    """
+    if blocks(s)[..., -1:].min(initial=s.shape[-1]) == s.shape[-1] - 1:
+        return  # every value is a block of its own
+    pairs = same_block(s) & ~np.eye(s.shape[-1], dtype=bool)
+    for x in products:
+        if x is not None:
+            refuse(np.where(pairs, np.abs(value_of(x)), 0.0), s, owner, scale, degenerate)
+    if gs is not None:
+        gs = value_of(gs)
+        differ = np.where(pairs, np.abs(gs[..., None, :] - gs[..., :, None]), 0.0)
+        largest = np.abs(gs).max(axis=-1, initial=0.0)
+        refuse(differ, s, owner, largest, degenerate, tolerance=np.sqrt(np.finfo(s.dtype).eps))

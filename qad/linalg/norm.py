@@ -1,0 +1,213 @@
+"""Norms of vectors and matrices.
+
+Where a norm has a kink (at zero, for the Euclidean ones) the gradient is the subgradient zero; a largest
+singular value that is degenerate shares its gradient equally among its multiplet.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.gaps import same_block
+from qad.linalg.svd import thin
+
+
+def norm(x, ord=None, axis=None, keepdims=False):
+    """Norm of vectors or matrices, with NumPy's signature.
+
+    Parameters
+    ----------
+    x : array
+    ord : None, a number, inf, -inf, "fro" or "nuc"
+        As in `numpy.linalg.norm`; ``ord=0`` counts nonzero entries and has no derivative.
+    axis : int, pair of int or None
+        One axis: vectors. Two: matrices. None: all of `x`.
+    keepdims : bool
+        Whether the axes stay, with size one.
+
+    Returns
+    -------
+    real array
+        The shape of `x` without `axis`.
+
+    Raises
+    ------
+    ArgumentError
+        For an order that does not exist. For the second derivative of a Euclidean norm at zero, which does not exist:
+        its square is ``np.sum(x.real**2 + x.imag**2)``. For the second derivative of singular values where
+        they are degenerate or zero.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(qad.linalg.norm)(np.array([3.0, 4.0]))
+    array([0.6, 0.8])
+    >>> qad.grad(qad.linalg.norm)(np.zeros(2))
+    array([0., 0.])
+    """
+    if value_of(x) is x:
+        return np.linalg.norm(x, ord, axis, keepdims)
+    axes = _axes(x, axis)
+    if axis is None and ord is None:
+        return _finish(_length(x, axis=axes), axes, keepdims)
+    if len(axes) == 1:
+        return _finish(_vector(x, 2 if ord is None else ord, axes), axes, keepdims)
+    if len(axes) == 2:
+        return _finish(_matrix(x, "fro" if ord is None else ord, axes), axes, keepdims)
+    raise ArgumentError(
+        f"norm: {len(axes)} axes with ord={ord!r}; give one axis (vectors), two (matrices), or ord=None"
+    )
+
+
+def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
+    """Norm of vectors: `norm`, but ``axis=None`` flattens `x` and several axes count as one vector.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(qad.linalg.vector_norm)(np.array([[3.0], [4.0]]))
+    array([[0.6],
+           [0.8]])
+    """
+    if value_of(x) is x:
+        return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    axes = _axes(x, axis)
+    return _finish(_vector(x, ord, axes), axes, keepdims)
+
+
+def matrix_norm(x, /, *, keepdims=False, ord="fro"):
+    """Norm of matrices over the last two axes: `norm` with ``axis=(-2, -1)``.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(qad.linalg.matrix_norm)(np.array([[3.0], [4.0]]))
+    array([[0.6],
+           [0.8]])
+    """
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+implements(np.linalg.norm)(norm)
+implements(np.linalg.vector_norm)(vector_norm)
+implements(np.linalg.matrix_norm)(matrix_norm)
+
+
+def _axes(x, axis):
+    """The axes as a tuple of non-negative ints."""
+    if axis is None:
+        return tuple(range(x.ndim))
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    if len({a % x.ndim for a in axes if -x.ndim <= a < x.ndim}) != len(axes):
+        raise ArgumentError(f"norm: axis {axis} does not fit an array of {x.ndim} axes")
+    return tuple(a % x.ndim for a in axes)
+
+
+def _finish(n, axes, keepdims):
+    """Drop the axes, which are kept as ones until here."""
+    if keepdims:
+        return n
+    return n.reshape(tuple(size for i, size in enumerate(n.shape) if i not in axes))
+
+
+def _vector(x, p, axes):
+    """Vector norm of order `p` along `axes`, kept."""
+    if isinstance(p, str):
+        raise ArgumentError(f"norm: vectors have no norm {p!r}; give a number, or two axes")
+    if p == 2:
+        return _length(x, axis=axes)
+    if p == 0:
+        return np.sum(value_of(x) != 0, axis=axes, keepdims=True).astype(value_of(x).real.dtype)
+    size = np.abs(x)
+    if p == np.inf:
+        return np.max(size, axis=axes, keepdims=True)
+    if p == -np.inf:
+        return np.min(size, axis=axes, keepdims=True)
+    return np.sum(size, axis=axes, keepdims=True) if p == 1 else _p_norm(x, p=p, axis=axes)
+
+
+def _matrix(x, p, axes):
+    """Matrix norm of order `p` over two `axes`, kept."""
+    rows, columns = axes
+    if p in ("fro", "f"):
+        return _length(x, axis=axes)
+    if p in (1, -1, np.inf, -np.inf):
+        first, second = (rows, columns) if abs(p) == 1 else (columns, rows)
+        extreme = np.max if p > 0 else np.min
+        return extreme(np.sum(np.abs(x), axis=first, keepdims=True), axis=second, keepdims=True)
+    if p not in ("nuc", 2, -2):
+        raise ArgumentError(f"norm: matrices have no norm {p!r}; there are 'fro', 'nuc', 1, -1, 2, -2, inf and -inf")
+    s = thin(np.moveaxis(x, axes, (-2, -1)), kinks=False)[1]
+    n = np.sum(s, axis=-1) if p == "nuc" else _extreme(s, index=0 if p == 2 else -1)
+    return n.reshape(tuple(1 if i in axes else size for i, size in enumerate(x.shape)))
+
+
+@primitive
+def _extreme(s, *, index):
+    """The largest (index 0) or smallest (-1) of descending values (..., k)."""
+    return s[..., index]
+
+
+def _multiplet(s, *, index):
+    """Weights (..., k) that share one among the values degenerate with number `index`."""
+    members = same_block(s)[..., index, :]
+    return members / members.sum(axis=-1, keepdims=True)
+
+
+defvjp(_extreme, lambda g, ans, s, *, index: g[..., None] * _multiplet(value_of(s), index=index), fresh=True)
+
+
+@primitive
+def _length(x, *, axis):
+    """Euclidean length along `axis`, kept."""
+    square = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x**2
+    return np.sqrt(square.sum(axis=axis, keepdims=True))
+
+
+@primitive
+def _direction(x, n):
+    """``conj(x) / n``, zero where n is."""
+    return x.conj() / np.where(n == 0, np.inf, n)
+
+
+def _no_second(n):
+    if (value_of(n) == 0).any():
+        raise ArgumentError(
+            "norm: at zero a Euclidean norm has no second derivative. Differentiate its square, "
+            "np.sum(x.real**2 + x.imag**2), or keep away from zero"
+        )
+
+
+def _direction_x(g, ans, x, n):
+    _no_second(n)
+    return (g / n).conj()
+
+
+def _direction_n(g, ans, x, n):
+    axes = tuple(i for i, size in enumerate(n.shape) if size == 1)
+    return -(g * ans).real.sum(axis=axes, keepdims=True) / n
+
+
+defvjp(_length, lambda g, n, x, *, axis: g * _direction(x, n), fresh=True)
+defvjp(_direction, _direction_x, _direction_n)
+
+
+@primitive
+def _p_norm(x, *, p, axis):
+    """``(sum |x|^p)^(1/p)`` along `axis`, kept; scaled, so that no power overflows."""
+    size = np.abs(x)
+    largest = size.max(axis=axis, keepdims=True, initial=0.0)
+    with np.errstate(divide="ignore"):
+        return largest * ((size / np.where(largest == 0, 1.0, largest)) ** p).sum(axis=axis, keepdims=True) ** (1 / p)
+
+
+def _p_norm_vjp(g, n, x, *, p, axis):
+    """``g conj(x) (|x| / n)^(p - 2) / n``; entries that are zero get zero."""
+    zero = value_of(x) == 0
+    empty = value_of(n) == 0
+    n = np.where(empty, 1.0, n)
+    ratio = np.where(zero, 1.0, np.abs(x) / n)
+    return g / n * np.where(zero, 0.0, x.conj() * ratio ** (p - 2))
+
+
+defvjp(_p_norm, _p_norm_vjp, fresh=True)

@@ -1,0 +1,52 @@
+"""Sign and logarithm of the determinant: ``G_A = (g_log - i Im(conj(g_sign) sign)) A^-H``.
+
+That is: log det A changes by tr(A^-1 dA); its real part moves the logarithm, its imaginary part the phase.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import defvjp, value_of
+
+
+def slogdet(a):
+    """Sign (a phase, for complex `a`) and logarithm of the absolute value of the determinant.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+
+    Returns
+    -------
+    sign, logabsdet : a named tuple of arrays (...)
+
+    Raises
+    ------
+    ArgumentError
+        In the backward pass or in forward mode, at a singular matrix.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: qad.linalg.slogdet(a).logabsdet)(np.diag([1.0, 2.0]))
+    array([[1. , 0. ],
+           [0. , 0.5]])
+    """
+    return np.linalg.slogdet(a)
+
+
+def _slogdet_vjp(needed, g, ans, a):
+    gs, gl = g
+    sign, _ = ans
+    if (value_of(sign) == 0).any():
+        raise ArgumentError("slogdet: the matrix is singular, where the logarithm has no derivative; det(A) has one")
+    weight = gl
+    if gs is not None and a.dtype.kind == "c":
+        turn = (gs * sign * 1j).real * -1j
+        weight = turn if gl is None else gl + turn
+    if weight is None:
+        return (a * 0.0,)
+    return (weight[..., None, None] * np.linalg.inv(a).mT,)
+
+
+defvjp(np.linalg.slogdet, shared=_slogdet_vjp, fresh=True)

@@ -1,0 +1,57 @@
+"""Linear systems ``A x = b``: ``G_b = A^-H G``, ``G_A = -G_b x^H`` (Giles 2008, section 2.2.3)."""
+
+import numpy as np
+
+from qad.extend import defjvp, defvjp, unbroadcast
+
+
+def solve(a, b):
+    """Solution x of ``a @ x = b``, exactly like `numpy.linalg.solve`.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+    b : array (n,) or (..., n, k)
+        Batches broadcast; one-dimensional `b` is a vector, anything else a stack of matrices.
+
+    Returns
+    -------
+    array (..., n) or (..., n, k)
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is singular.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> a = np.array([[2.0, 0.0], [0.0, 4.0]])
+    >>> qad.grad(lambda b: qad.linalg.solve(a, b).sum())(np.ones(2))
+    array([0.5 , 0.25])
+    """
+    return np.linalg.solve(a, b)
+
+
+def _solve_vjp(needed, g, ans, a, b):
+    vector = b.ndim == 1
+    if vector:
+        g, ans = g[..., None], ans[..., None]
+    gb = np.linalg.solve(a.mT, g)
+    out = []
+    for i in needed:
+        if i == 0:
+            out.append(unbroadcast(-(gb @ ans.mT), a.shape))
+        else:
+            out.append(unbroadcast(gb[..., 0] if vector else gb, b.shape))
+    return out
+
+
+def _moved_a(t, ans, a, b):
+    if b.ndim == 1:
+        return -np.linalg.solve(a, t @ ans[..., None])[..., 0]
+    return -np.linalg.solve(a, t @ ans)
+
+
+defvjp(np.linalg.solve, shared=_solve_vjp)
+defjvp(np.linalg.solve, _moved_a, lambda t, ans, a, b: np.linalg.solve(a, t))

@@ -1,0 +1,229 @@
+"""Singular value decomposition ``A = U diag(s) Vh``.
+
+With ``a = sk(U^H G_U)``, ``b = sk(V^H G_V)`` and ``sk(X) = (X - X^H) / 2``, cotangents in the public convention,
+
+    X   = (a + b)_ij / (s_j - s_i) + (a - b)_ij / (s_j + s_i) + diag(g_s)
+    G_A = U X V^H + (1 - U U^H) G_U S^-1 V^H + U S^-1 G_V^H (1 - V V^H),
+
+the second quotient on the diagonal included: there it is the term of Wan and Zhang (arXiv:1909.02659).  Only
+differences and sums of singular values occur, never those of squares, so that no scale over- or underflows.
+The code below is the complex conjugate of that, which is the tape's inside convention.
+"""
+
+import numpy as np
+
+from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.gaps import (
+    check_blocks,
+    check_phases,
+    check_policy,
+    complain,
+    magnitude,
+    max_of,
+    over_gaps,
+    refuse,
+    vanishing,
+)
+from qad.linalg.parts import diagonal_of, hermitian, skew
+
+
+def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="raise"):
+    """Singular value decomposition, with NumPy's signature and defaults.
+
+    Parameters
+    ----------
+    a : array (..., m, n)
+        Real or complex.
+    full_matrices : bool
+        Whether U and Vh are square, (m, m) and (n, n), or have k = min(m, n) columns and rows.
+    compute_uv : bool
+        False: the singular values alone.
+    hermitian : bool
+        NumPy's shortcut for Hermitian matrices, on plain arrays; ignored where `a` is a Tensor.
+    degenerate : "raise" or "warn"
+        What the backward pass does where the factors do not determine the derivative; with "warn" the
+        undetermined part contributes zero.
+
+    Returns
+    -------
+    U, S, Vh : a named tuple of arrays (..., m, k), (..., k) in descending order, (..., k, n)
+        Or S alone.
+
+    Raises
+    ------
+    ArgumentError
+        In the backward pass (or in forward mode), if the loss depends on the phases of singular vectors, or on
+        vectors or values inside a degenerate block, or on those of singular values that are zero. Then
+        `qad.linalg.funm_svd` gives the exact derivative of U f(S) Vh.
+    LinAlgError
+        If the iteration does not converge.
+
+    Notes
+    -----
+    In forward mode only the second cause can be seen: tangents of vectors are those of the gauge in which
+    U^H dU + V^H dV has no diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> def overlap(a):
+    ...     u, s, vh = qad.linalg.svd(a, full_matrices=False)
+    ...     return np.sum(u @ vh)
+    >>> qad.grad(overlap)(np.array([[2.0, 1.0], [0.0, 1.0]])).round(6)
+    array([[ 0.063246, -0.189737],
+           [ 0.189737,  0.063246]])
+    """
+    check_policy(degenerate)
+    if not _recorded(a):
+        return np.linalg.svd(a, full_matrices, compute_uv, hermitian)
+    if not compute_uv:
+        return svdvals(a, degenerate=degenerate)
+    if full_matrices and a.shape[-1] != a.shape[-2]:
+        return _full(a, degenerate=degenerate)
+    return thin(a, degenerate=degenerate)
+
+
+def svdvals(x, *, degenerate="raise"):
+    """Singular values (..., k) of `x` (..., m, n), in descending order.
+
+    Raises
+    ------
+    ArgumentError
+        In the backward pass, where the loss weighs degenerate singular values differently, or has a nonzero
+        derivative with respect to a vanishing one (a kink, like that of an absolute value).
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: qad.linalg.svdvals(a)[0])(np.diag([1.0, 3.0]))
+    array([[0., 0.],
+           [0., 1.]])
+    """
+    check_policy(degenerate)
+    return thin(x, degenerate=degenerate)[1] if _recorded(x) else np.linalg.svdvals(x)
+
+
+implements(np.linalg.svd)(svd)
+implements(np.linalg.svdvals)(svdvals)
+
+
+def _recorded(a):
+    return value_of(a) is not a
+
+
+@primitive
+def thin(a, *, degenerate="raise", kinks=True):
+    """Thin decomposition; without `kinks` vanishing singular values have subgradient zero."""
+    return np.linalg.svd(a, full_matrices=False)
+
+
+@primitive
+def _full(a, *, degenerate="raise"):
+    return np.linalg.svd(a, full_matrices=True)
+
+
+def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True):
+    gu, gs, gv = g
+    u, s, vh = ans
+    uc, vc = u.conj(), vh.conj()
+    gs = None if gs is None else _at_kinks(gs, s, kinks=kinks, degenerate=degenerate)
+    if gu is None and gv is None:
+        check_blocks(value_of(s), (), gs, "svd", None, degenerate)
+        return (uc @ (gs[..., :, None] * vc),)
+    left = None if gu is None else u.mT @ gu
+    right = None if gv is None else gv @ vh.mT
+    scale = _check(s, gu, gs, gv, left, right, degenerate)
+    core = _core(left, right, gs, s, scale, degenerate)
+    inner = core @ vc
+    if gv is not None and vh.shape[-1] > vh.shape[-2]:
+        rest = (gv - right @ vc).mT
+        inner = inner + _over(rest, s, "values", scale, degenerate).mT
+    total = uc @ inner
+    if gu is not None and u.shape[-2] > u.shape[-1]:
+        total = total + _over(gu - uc @ left, s, "values", scale, degenerate) @ vc
+    return (total,)
+
+
+def _core(left, right, gs, s, scale, degenerate):
+    """X of the head of this page, conjugated."""
+    a = 0.0 if left is None else skew(left)
+    b = 0.0 if right is None else -skew(right)
+    apart = hermitian(_over(a + b, s, "differences", scale, degenerate))
+    x = apart + skew(_over(a - b, s, "sums", scale, degenerate))
+    return x if gs is None else x + gs[..., None] * np.eye(s.shape[-1])
+
+
+def _over(x, s, kind, scale, degenerate):
+    return over_gaps(x, s, kind=kind, owner="svd", scale=scale, degenerate=degenerate)
+
+
+def _check(s, gu, gs, gv, left, right, degenerate):
+    """Refuse losses that the factors do not determine; returns the size of the cotangents."""
+    s = value_of(s)
+    scale = magnitude(gu, gv)
+    if gs is not None:
+        scale = max_of(scale, np.abs(value_of(gs) * s).max(axis=-1, initial=0.0))
+    turn = 0.0 if left is None else diagonal_of(value_of(left)).imag
+    turn = turn if right is None else turn - diagonal_of(value_of(right)).imag
+    check_phases(turn, s, "svd", scale)
+    check_blocks(s, (left, right), gs, "svd", scale, degenerate)
+    return scale
+
+
+@primitive
+def _at_kinks(gs, s, *, kinks, degenerate):
+    """The cotangent `gs` of `s`: at vanishing values it must be zero or, without `kinks`, is taken as zero."""
+    zero = vanishing(s)
+    if not zero.any():
+        return gs
+    if not kinks:
+        return np.where(zero, 0.0, gs)
+    largest = np.abs(gs).max(axis=-1, initial=0.0)
+    tolerance = np.sqrt(np.finfo(s.dtype).eps)
+    refuse(np.where(zero, np.abs(gs), 0.0)[..., None, :], s, "svd", largest, degenerate, tolerance)
+    return gs
+
+
+def _at_kinks_vjp(g, ans, gs, s, *, kinks, degenerate):
+    return _at_kinks(g, s, kinks=kinks, degenerate=degenerate)
+
+
+defvjp(_at_kinks, _at_kinks_vjp, lambda g, ans, gs, s, *, kinks, degenerate: s * 0.0)
+
+
+def _full_vjp(needed, g, ans, a, *, degenerate="raise"):
+    """Columns of U (rows of Vh) beyond k turn with the others: ``dU' = -U dU^H U'``."""
+    gu, gs, gv = g
+    u, s, vh = ans
+    k = s.shape[-1]
+    if u.shape[-1] > k:
+        gu, u = _folded(gu, u, k, degenerate)
+    elif vh.shape[-2] > k:
+        turned, v = _folded(None if gv is None else gv.mT, vh.mT, k, degenerate)
+        gv, vh = None if turned is None else turned.mT, v.mT
+    return _thin_vjp(needed, (gu, gs, gv), (u, s, vh), a, degenerate=degenerate)
+
+
+def _folded(g, u, k, degenerate):
+    """The cotangent of the first `k` columns of square `u` that contains those of the others, and these columns."""
+    first, others = u[..., :, :k], u[..., :, k:]
+    if g is None:
+        return None, first
+    inner = u.mT @ g[..., :, k:]
+    _check_complement(value_of(inner), k, magnitude(g), degenerate)
+    return g[..., :, :k] - others.conj() @ inner[..., :k, :].conj().mT, first
+
+
+def _check_complement(inner, k, scale, degenerate):
+    """Columns that span a null space are arbitrary up to a unitary among themselves."""
+    turn = np.abs(skew(inner[..., k:, :])).max(axis=(-2, -1), initial=0.0)
+    if (turn > 100 * np.sqrt(np.finfo(inner.dtype).eps) * scale).any():
+        complain(
+            "svd: the loss depends on the choice of basis in the null space (columns of U or rows of Vh beyond "
+            "min(m, n)): write full_matrices=False, or a function of their projector",
+            degenerate,
+        )
+
+
+defvjp(thin, shared=_thin_vjp)
+defvjp(_full, shared=_full_vjp)
