@@ -84,6 +84,7 @@ class Scatter(Lazy):
         return scatter(*parts, indices=indices, shape=self.shape, dtype=self.dtype)
 
     def add(self, other):
+        self.dtype = np.result_type(self.dtype, other.dtype)  # a real node may be sent complex cotangents
         if type(other) is Scatter:
             self.parts += other.parts
             self.waiting += other.waiting + sum([part.size for _, part in other.parts])
