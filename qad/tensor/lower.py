@@ -1,0 +1,199 @@
+"""Lowering: a pairwise contraction as one product of matrices, with as few copies as possible.
+
+The labels of a pair fall into four groups: summed (in both operands only), batch (in both and the result), and the
+free labels of either operand.  A group whose labels lie side by side in memory is one axis of a matrix without a copy,
+and BLAS takes either order of the two axes.  Where the groups are interleaved, the outer ones may become loop axes of
+``matmul``, or the operand is copied; a small cost model decides.  The result is a Python expression in ``a`` and ``b``
+made of views and one product, which is compiled once and printed by ``print(plan)``.
+"""
+
+from itertools import product
+from math import prod
+
+__all__ = ["lower"]
+
+# Nanoseconds, for complex128 on one core; only ratios matter.
+COPY_ELEMENT, COPY_CALL = 1.5, 500.0
+GEMM_CALL, MATMUL_CALL, TOUCH = 150.0, 1000.0, 0.5
+MISPLACED_ELEMENT = 0.75
+
+
+def lower(left, right, out, sizes):
+    """Choose the cheapest way to contract two operands that lie C-contiguous in memory.
+
+    Parameters
+    ----------
+    left, right, out : tuple of int
+        Labels of the operands and of the result; no label twice in one, each label in at least two of the three.
+    sizes : mapping of int to int
+        The size of every label.
+
+    Returns
+    -------
+    source : str
+        An expression in ``a`` and ``b`` whose value has the axes of ``out``.
+    cost : float
+        Estimated nanoseconds beyond the multiply-adds, for comparing layouts.
+    """
+    problem = _Problem(left, right, out, sizes)
+    if not problem.summed:
+        return problem.multiply(), 0.0
+    if not problem.out:
+        return problem.full()
+    return min((problem.matrix(*choice) for choice in problem.choices()), key=lambda found: found[1])
+
+
+class _Problem:
+    """One pair, its labels of size 1 taken out: they never move data."""
+
+    def __init__(self, left, right, out, sizes):
+        self.sizes = sizes
+        self.shapes = [tuple(sizes[label] for label in labels) for labels in (left, right, out)]
+        self.left, self.right, self.out = (tuple(label for label in labels if sizes[label] != 1)
+                                           for labels in (left, right, out))
+        both = set(self.left) & set(self.right)
+        self.batch = both & set(self.out)
+        self.summed = both - set(self.out)
+
+    def size(self, labels):
+        return prod(self.sizes[label] for label in labels)
+
+    def multiply(self):
+        """Nothing is summed: an elementwise product, both operands spread over the axes of the result."""
+        axes = [[label] for label in self.out]
+        one = self.view("a", self.left, self.shapes[0], _only(axes, self.left))
+        two = self.view("b", self.right, self.shapes[1], _only(axes, self.right))
+        return _reshaped(f"({one} * {two})", tuple(self.size(axis) for axis in axes), self.shapes[2])
+
+    def full(self):
+        """Everything is summed: a dot product of the flattened operands, the second in the order of the first."""
+        one = self.view("a", self.left, self.shapes[0], [self.left])
+        two = self.view("b", self.right, self.shapes[1], [self.left])
+        copied = self.left != self.right
+        source = _reshaped(f"{one}.dot({two})", (), self.shapes[2])
+        return source, copied * (COPY_CALL + COPY_ELEMENT * self.size(self.right))
+
+    def choices(self):
+        for one, two, swap in product(self.forms(self.left), self.forms(self.right), (False, True)):
+            if one[1] or two[1] or self.order(self.left) == self.order(self.right):
+                yield one, two, swap
+
+    def order(self, labels):
+        return [label for label in labels if label in self.summed]
+
+    def forms(self, labels):
+        """Ways to see an operand as matrices: (labels looped over, whether it is copied)."""
+        free = [label for label in labels if label not in self.summed and label not in self.batch]
+        found = [((), True)]
+        for split in range(len(labels) + 1):
+            loops = tuple(label for label in labels[:split] if label in free)
+            if (loops, False) not in found and self.fits(labels, loops):
+                found.append((loops, False))
+        return found
+
+    def fits(self, labels, loops):
+        """Whether the axes left after looping are one or two runs in memory, the innermost axis among them."""
+        kinds = [self.kind(label, loops) for label in labels]
+        runs = [kind for place, kind in enumerate(kinds) if place == 0 or kinds[place - 1] != kind or kind == "loop"]
+        return kinds[-1] != "loop" and runs.count("free") <= 1 and runs.count("sum") <= 1
+
+    def kind(self, label, loops):
+        if label in self.summed:
+            return "sum"
+        return "loop" if label in self.batch or label in loops else "free"
+
+    def matrix(self, one, two, swap):
+        """The expression and its cost for one choice of loops and copies, and of which free labels come first."""
+        (loops_left, copy_left), (loops_right, copy_right) = one, two
+        looped = self.batch | set(loops_left) | set(loops_right)
+        loops = [label for label in self.out if label in looped]
+        summed = self.order(self.right if copy_left and not copy_right else self.left)
+        free_left = self.free(self.left, looped, copy_left)
+        free_right = self.free(self.right, looped, copy_right)
+        sides = [("a", self.left, self.shapes[0], free_left), ("b", self.right, self.shapes[1], free_right)]
+        (first, second) = sides[::-1] if swap else sides
+        source, shape = self.product(first, second, loops, summed)
+        order = (*loops, *first[3], *second[3])
+        source = self.placed(source, shape, order)
+        copied = [labels for labels, copy in ((self.left, copy_left), (self.right, copy_right)) if copy]
+        cost = sum(COPY_CALL + COPY_ELEMENT * self.size(labels) for labels in copied)
+        m, n, k, calls = map(self.size, (free_left, free_right, summed, loops))
+        cost += calls * (GEMM_CALL + TOUCH * (m * k + k * n + m * n)) + bool(loops) * MATMUL_CALL
+        return source, cost + (order != self.out) * MISPLACED_ELEMENT * self.size(self.out)
+
+    def free(self, labels, looped, copied):
+        """The free labels of an operand in the order in which the product leaves them."""
+        order = self.out if copied else labels
+        return [label for label in order if label in labels and label not in looped and label not in self.summed]
+
+    def product(self, first, second, loops, summed):
+        """The product of two matrices, or of stacks of them where there are loops, and its shape."""
+        one_free, two_free = first[3], second[3]
+        if not loops:
+            one = self.view(*first[:3], [group for group in (one_free, summed) if group])
+            two = self.view(*second[:3], [group for group in (summed, two_free) if group])
+            return f"{one}.dot({two})", tuple(self.size(group) for group in (one_free, two_free) if group)
+        axes = [[label] for label in loops]
+        one = self.view(*first[:3], [*_only(axes, first[1]), one_free, summed])
+        two = self.view(*second[:3], [*_only(axes, second[1]), summed, two_free])
+        return f"({one} @ {two})", tuple(self.size(group) for group in (*axes, one_free, two_free))
+
+    def placed(self, source, shape, order):
+        """The product's axes split into labels and put where the result wants them."""
+        if order == self.out:
+            return _reshaped(source, shape, self.shapes[2])
+        source = _reshaped(source, shape, tuple(self.sizes[label] for label in order))
+        source = _transposed(source, [order.index(label) for label in self.out])
+        return _reshaped(source, tuple(self.sizes[label] for label in self.out), self.shapes[2])
+
+    def view(self, name, labels, shape, groups):
+        """An operand with one axis per group of labels; a group that it lacks is an axis of size 1."""
+        runs = [group for group in groups if group]
+        place = {label: number for number, run in enumerate(runs) for label in run}
+        memory = [list(run) for run in _runs(labels, place.get)]
+        sizes = tuple(map(self.size, groups))
+        if sorted(memory) == sorted(map(list, runs)):
+            order = [memory.index(list(run)) for run in runs]
+            text, axes = name, tuple(map(self.size, memory))
+        else:
+            order = [labels.index(label) for run in runs for label in run]
+            text, axes = name, tuple(self.sizes[label] for label in labels)
+        if order == sorted(order):
+            return _reshaped(text, shape, sizes)
+        text = _transposed(_reshaped(text, shape, axes), order)
+        return _reshaped(text, tuple(axes[axis] for axis in order), sizes)
+
+
+def _only(groups, labels):
+    """Loop axes as an operand sees them: without the leading ones that it lacks, which broadcasting adds."""
+    own = [group if group[0] in labels else [] for group in groups]
+    while own and not own[0]:
+        own.pop(0)
+    return own
+
+
+def _runs(labels, key):
+    """Split a sequence into maximal runs of equal key."""
+    runs = []
+    for label in labels:
+        if runs and key(runs[-1][-1]) == key(label):
+            runs[-1].append(label)
+        else:
+            runs.append([label])
+    return runs
+
+
+def _reshaped(text, current, shape):
+    if current == shape:
+        return text
+    return f"{text}.ravel()" if len(shape) == 1 else f"{text}.reshape({shape})"
+
+
+def _transposed(text, order):
+    if order == sorted(order):
+        return text
+    if order == [1, 0]:
+        return f"{text}.T"
+    if order[:-2] == sorted(order[:-2]) and order[-2:] == [len(order) - 1, len(order) - 2]:
+        return f"{text}.mT"
+    return f"{text}.transpose({tuple(order)})"
