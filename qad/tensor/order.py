@@ -3,20 +3,20 @@
 from functools import lru_cache
 
 from qad.tensor.optimal import LIMIT, optimal_order
+from qad.tensor.starts import starting_trees
 from qad.tensor.tree import Tree, improve
 
 __all__ = ["find_order", "to_path", "from_path"]
 
-TRIALS = 32  # random greedy trees to start from
-STARTS = 3  # how many of the starting trees are improved
+BEST = 2  # how many of each kind of starting tree are improved
 
 
 @lru_cache(maxsize=512)
 def find_order(inputs, output, sizes, variable):
     """Which arrays to contract in which order.
 
-    Exact for up to `qad.tensor.optimal.LIMIT` operands.  For more, greedy trees of cotengrust are rerooted and
-    improved piece by piece, all under the cost of value and gradient together.
+    Exact for up to `qad.tensor.optimal.LIMIT` operands.  For more, sweeps and greedy trees of cotengrust are
+    rerooted and improved piece by piece, all under the cost of value and gradient together.
 
     Parameters
     ----------
@@ -39,21 +39,11 @@ def find_order(inputs, output, sizes, variable):
     if len(inputs) <= LIMIT:
         return optimal_order(inputs, output, sizes, variable)[0]
     network = inputs, output, sizes, variable
-    starts = sorted((Tree(network, pairs) for pairs in _greedy(inputs, output, sizes)), key=Tree.cost)
-    return min((improve(tree) for tree in starts[:STARTS]), key=Tree.cost).pairs()
-
-
-def _greedy(inputs, output, sizes):
-    import cotengrust  # only large networks need it, and it is no part of `import qad`
-
-    terms = [[chr(0x100 + label) for label in term] for term in inputs]
-    result = [chr(0x100 + label) for label in output]
-    extent = {chr(0x100 + label): float(size) for label, size in enumerate(sizes)}
-    options = {"simplify": False, "use_ssa": True}
-    for seed in range(TRIALS // 8):
-        found, _ = cotengrust.optimize_random_greedy_track_flops(terms, result, extent, ntrials=8, seed=seed, **options)
-        yield [tuple(pair) for pair in found]
-    yield [tuple(pair) for pair in cotengrust.optimize_greedy(terms, result, extent, **options)]
+    found = []
+    for kind in starting_trees(inputs, output, sizes):
+        trees = sorted((Tree(network, pairs) for pairs in kind), key=Tree.cost)
+        found += [improve(tree) for tree in trees[:BEST]]
+    return min(found, key=Tree.cost).pairs()
 
 
 def to_path(pairs, count):
