@@ -7,10 +7,11 @@ and BLAS takes either order of the two axes.  Where the groups are interleaved, 
 made of views and one product, which is compiled once and printed by ``print(plan)``.
 """
 
+from functools import lru_cache
 from itertools import product
 from math import prod
 
-__all__ = ["lower"]
+__all__ = ["canonical", "lowered"]
 
 # Nanoseconds, for complex128 on one core; only ratios matter.
 COPY_ELEMENT, COPY_CALL = 1.5, 500.0
@@ -18,24 +19,30 @@ GEMM_CALL, MATMUL_CALL, TOUCH = 150.0, 1000.0, 0.5
 MISPLACED_ELEMENT = 0.75
 
 
-def lower(left, right, out, sizes):
-    """Choose the cheapest way to contract two operands that lie C-contiguous in memory.
+def canonical(terms):
+    """The same terms with labels numbered in order of first appearance, so that equal structures share a cache."""
+    numbers = {}
+    return tuple(tuple(numbers.setdefault(label, len(numbers)) for label in term) for term in terms)
+
+
+@lru_cache(maxsize=16384)
+def lowered(labels, shapes):
+    """The cheapest way to contract two operands that lie C-contiguous in memory.
 
     Parameters
     ----------
-    left, right, out : tuple of int
-        Labels of the operands and of the result; no label twice in one, each label in at least two of the three.
-    sizes : mapping of int to int
-        The size of every label.
+    labels : three tuples of int
+        Of the operands and the result; no label twice in one, each in at least two of the three.
+    shapes : three tuples of int
 
     Returns
     -------
     source : str
-        An expression in ``a`` and ``b`` whose value has the axes of ``out``.
+        An expression in ``a`` and ``b`` whose value has the axes of the result.
     cost : float
         Estimated nanoseconds beyond the multiply-adds, for comparing layouts.
     """
-    problem = _Problem(left, right, out, sizes)
+    problem = _Problem(labels, shapes)
     if not problem.summed:
         return problem.multiply(), 0.0
     if not problem.out:
@@ -46,11 +53,10 @@ def lower(left, right, out, sizes):
 class _Problem:
     """One pair, its labels of size 1 taken out: they never move data."""
 
-    def __init__(self, left, right, out, sizes):
-        self.sizes = sizes
-        self.shapes = [tuple(sizes[label] for label in labels) for labels in (left, right, out)]
-        self.left, self.right, self.out = (tuple(label for label in labels if sizes[label] != 1)
-                                           for labels in (left, right, out))
+    def __init__(self, labels, shapes):
+        self.sizes = sizes = {label: size for pair in zip(labels, shapes) for label, size in zip(*pair)}
+        self.shapes = shapes
+        self.left, self.right, self.out = (tuple(label for label in term if sizes[label] != 1) for term in labels)
         both = set(self.left) & set(self.right)
         self.batch = both & set(self.out)
         self.summed = both - set(self.out)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import prod
 
 from qad.extend import defvjp, primitive
-from qad.tensor.lower import lower
+from qad.tensor.lower import canonical, lowered
 
 __all__ = ["Pair", "pair", "contract"]
 
@@ -37,7 +37,7 @@ class Pair:
         self.labels, self.shapes = labels, shapes
         sizes = {label: size for term, shape in zip(labels, shapes) for label, size in zip(term, shape)}
         self.flops = prod(sizes.values())
-        self.source, self.overhead = lower(*labels, sizes)
+        self.source, self.overhead = lowered(labels, shapes)
         self.run = eval(f"lambda a, b: {self.source}", {"__builtins__": {}})  # views and one product, nothing else
         self._left = self._right = None
 
@@ -75,9 +75,7 @@ def pair(labels, shapes):
     shapes : three tuples of int
         Their shapes.
     """
-    numbers = {}
-    canonical = tuple(tuple(numbers.setdefault(label, len(numbers)) for label in term) for term in labels)
-    return _pair(canonical, shapes)
+    return _pair(canonical(labels), shapes)
 
 
 _pair = lru_cache(maxsize=8192)(Pair)

@@ -1,0 +1,151 @@
+"""``einsum`` and ``tensordot``: the public contraction functions, and NumPy's on Tensors."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import implements
+from qad.tensor.pair import contract, pair
+from qad.tensor.parse import split_lists
+from qad.tensor.plan import as_operand, find_plan, recorded
+
+__all__ = ["einsum", "tensordot"]
+
+
+def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=False, check=False):
+    """Contract a tensor network given in index notation.
+
+    Parameters
+    ----------
+    subscripts : str
+        NumPy's notation, all of it, with any character as a label: ``"ij,jk->ik"``, implicit output, ellipsis, repeated
+        labels (``"ii->"``), labels in many operands.  NumPy's interleaved form ``einsum(a, [0, 1], b, [1, 2], [0, 2])``
+        works too, with any sortable labels.
+    *operands : array
+        One per term.  An axis of size 1 stretches to the size that its label has in other operands.
+    optimize : "auto", bool or path
+        A path in opt_einsum's linear format prescribes the order.  Otherwise the order is searched once per structure,
+        for value and gradient together, and kept.
+    memory_limit, hermitian, check
+        Not supported yet; anything but the defaults raises.
+
+    Returns
+    -------
+    array
+        With one axis per output label, of the operands' common dtype.  It may be a view of a single operand.
+
+    Raises
+    ------
+    ArgumentError, ShapeError
+        The expression and the operands do not fit; the message quotes the expression and points at the operand.
+
+    Notes
+    -----
+    The network is contracted pair by pair, each pair as one (batched) matrix product, and each pair is one node of
+    the tape whose two derivatives are pairs again; see `qad.plan` for the order and its cost.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> a, b = np.arange(6.0).reshape(2, 3), np.ones((3, 2))
+    >>> qad.einsum("ij,jk->ik", a, b)
+    array([[ 3.,  3.],
+           [12., 12.]])
+    >>> qad.grad(lambda a: qad.einsum("ij,ji->", a, b) ** 2)(a)
+    array([[30., 30., 30.],
+           [30., 30., 30.]])
+    """
+    if memory_limit is not None or hermitian or check:
+        raise ArgumentError("einsum: memory_limit, hermitian and check are not supported yet: leave them at their defaults")
+    output = None
+    if not isinstance(subscripts, str):
+        operands, terms, output = split_lists((subscripts, *operands))
+        subscripts, output = _hashable(terms), None if output is None else tuple(output)
+    operands = [as_operand(operand) for operand in operands]
+    shapes = tuple([operand.shape for operand in operands])
+    path = None if optimize == "auto" or optimize is True else _path(optimize)
+    return find_plan(subscripts, output, shapes, recorded(operands), path=path).execute(operands)
+
+
+def _hashable(terms):
+    try:
+        return tuple(map(tuple, terms))
+    except TypeError as error:
+        raise ArgumentError("einsum: the first argument is a string of subscripts, or every operand is followed by a "
+                            "list of labels: einsum(a, [0, 1], b, [1, 2], [0, 2])") from error
+
+
+def _path(optimize):
+    """A prescribed path, NumPy's leading "einsum_path" taken off; names of other libraries' searches mean "auto"."""
+    if optimize is False or isinstance(optimize, str):
+        return None
+    try:
+        return tuple(tuple(map(int, step)) for step in optimize if step != "einsum_path")
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"einsum: optimize={optimize!r} is neither 'auto', a bool nor a path such as [(0, 1), (0, 1)]"
+                            ) from error
+
+
+def tensordot(a, b, axes=2):
+    """Contract two arrays over given axes, as `numpy.tensordot` does.
+
+    Parameters
+    ----------
+    a, b : array
+    axes : int or two sequences of int
+        The number of last axes of `a` and first axes of `b`, or which axes of `a` and of `b`.
+
+    Returns
+    -------
+    array
+        The other axes of `a`, then those of `b`.
+
+    Raises
+    ------
+    ShapeError
+        The axes do not match.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.tensordot(np.ones((2, 3, 4)), np.ones((4, 3, 5)), ([1, 2], [1, 0])).shape
+    (2, 5)
+    """
+    a, b = as_operand(a), as_operand(b)
+    if type(axes) is not int:
+        one, two = axes
+        axes = (one,) if isinstance(one, int) else tuple(one), (two,) if isinstance(two, int) else tuple(two)
+    return contract(a, b, recipe=_tensordot(a.shape, b.shape, axes))
+
+
+@lru_cache(maxsize=4096)
+def _tensordot(shape_a, shape_b, axes):
+    count_a, count_b = len(shape_a), len(shape_b)
+    if isinstance(axes, int):
+        axes = tuple(range(count_a - axes, count_a)), tuple(range(axes))
+    try:
+        one, two = [axis % count_a for axis in axes[0]], [axis % count_b for axis in axes[1]]
+        fits = [shape_a[axis] for axis in one] == [shape_b[axis] for axis in two]
+    except (IndexError, ZeroDivisionError):
+        fits = False
+    if not fits or len(set(one)) < len(one) or len(set(two)) < len(two):
+        raise ShapeError(f"tensordot: axes {axes} do not pair axes of equal sizes of shapes {shape_a} and {shape_b}")
+    labels_a = tuple(range(count_a))
+    partner = dict(zip(two, one))
+    labels_b = tuple(partner.get(axis, count_a + axis) for axis in range(count_b))
+    out = tuple(label for label in labels_a + labels_b if (label in labels_a) != (label in labels_b))
+    sizes = dict(zip(labels_a + labels_b, shape_a + shape_b))
+    return pair((labels_a, labels_b, out), (shape_a, shape_b, tuple(sizes[label] for label in out)))
+
+
+@implements(np.einsum)
+def _numpy_einsum(*operands, out=None, optimize="auto", dtype=None, order="K", casting="safe"):
+    if out is not None:
+        raise ArgumentError("einsum(..., out=...) would write a recorded value into an array: write y = einsum(...)")
+    if dtype is not None or order not in ("K", "C", "A") or casting != "safe":
+        raise ArgumentError("einsum on a Tensor takes no dtype, order or casting: convert with .astype")
+    return einsum(*operands, optimize=optimize)
+
+
+implements(np.tensordot)(tensordot)
