@@ -3,8 +3,10 @@
 from qad import extend as extend
 from qad import linalg as linalg
 from qad import rules as _rules
-from qad.core import *
+from qad import tensor as _floor
+from qad.core import *  # after the floor `qad.tensor`, whose name the function takes
 from qad.core import errors as errors
 from qad.core.errors import QadError as QadError
 from qad.rules.names import *
+from qad.tensor import *
 from qad.testing import check_grads as check_grads

@@ -70,7 +70,9 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
 
 def _hashable(terms):
     try:
-        return tuple(map(tuple, terms))
+        terms = tuple(map(tuple, terms))
+        hash(terms)
+        return terms
     except TypeError as error:
         raise ArgumentError("einsum: the first argument is a string of subscripts, or every operand is followed by a "
                             "list of labels: einsum(a, [0, 1], b, [1, 2], [0, 2])") from error

@@ -80,7 +80,7 @@ def _parse_text(subscripts, ndims):
     text = "".join(subscripts.split())
     left, arrow, right = text.partition("->")
     if any(mark in left + right for mark in "->"):
-        raise ArgumentError(f'einsum "{text}": write "->" once, between the operands and the output')
+        raise ArgumentError(f'expression "{text}": write "->" once, between the operands and the output')
     terms = [_split_term(term, text, number) for number, term in enumerate(left.split(","))]
     return _resolve(terms, _split_term(right, text, None) if arrow else None, ndims, text)
 
@@ -90,7 +90,7 @@ def _split_term(term, text, number):
     head, dots, tail = term.partition(DOTS)
     if "." in head + tail or "," in term:
         where = "the output" if number is None else f"operand {number}"
-        raise ArgumentError(f'einsum "{text}": {where} has a stray "{"," if "," in term else "."}"'
+        raise ArgumentError(f'expression "{text}": {where} has a stray "{"," if "," in term else "."}"'
                             + _pointer(text, number))
     return [*head, *([DOTS] if dots else ()), *tail]
 
@@ -133,7 +133,7 @@ def split_lists(arguments):
 def _resolve(terms, output, ndims, text):
     if len(terms) != len(ndims):
         few = "too few" if len(ndims) < len(terms) else "too many"
-        raise ArgumentError(f'einsum "{text}" has {len(terms)} terms, but {len(ndims)} operands are given: {few}')
+        raise ArgumentError(f'expression "{text}" has {len(terms)} terms, but {len(ndims)} operands are given: {few}')
     widths = [_dots_width(term, ndim, text, number) for number, (term, ndim) in enumerate(zip(terms, ndims))]
     most = max(widths, default=0)
     terms = [_fill_dots(term, width, most) for term, width in zip(terms, widths)]
@@ -158,11 +158,11 @@ def _dots_width(term, ndim, text, number):
     """How many axes the ellipsis of a term stands for."""
     dotted = DOTS in term
     if term.count(DOTS) > 1:
-        raise ArgumentError(f'einsum "{text}": operand {number} has more than one ellipsis' + _pointer(text, number))
+        raise ArgumentError(f'expression "{text}": operand {number} has more than one ellipsis' + _pointer(text, number))
     named = len(term) - dotted
     if named > ndim or (named < ndim and not dotted):
         least = "at least " if dotted else ""
-        raise ShapeError(f'einsum "{text}": operand {number} has {ndim} axes, but its term needs {least}{named}'
+        raise ShapeError(f'expression "{text}": operand {number} has {ndim} axes, but its term needs {least}{named}'
                          + _pointer(text, number))
     return ndim - named
 
@@ -179,16 +179,16 @@ def _output(counts, output, most, text):
         named = sorted(name for name, count in counts.items() if count == 1 and not isinstance(name, _Dot))
         return [*_dots(0, most), *named]
     if most and DOTS not in output:
-        raise ArgumentError(f'einsum "{text}": an ellipsis stands for {most} axes, which the output lacks: '
+        raise ArgumentError(f'expression "{text}": an ellipsis stands for {most} axes, which the output lacks: '
                             'write "..." in it, or give the axes labels to sum them')
     if output.count(DOTS) > 1:
-        raise ArgumentError(f'einsum "{text}": the output has more than one ellipsis')
+        raise ArgumentError(f'expression "{text}": the output has more than one ellipsis')
     output = _fill_dots(output, most, most)
     for name, count in Counter(output).items():
         if name not in counts:
-            raise ArgumentError(f'einsum "{text}": output label {name!r} occurs in no operand')
+            raise ArgumentError(f'expression "{text}": output label {name!r} occurs in no operand')
         if count > 1:
-            raise ArgumentError(f'einsum "{text}": output label {name!r} occurs more than once; '
+            raise ArgumentError(f'expression "{text}": output label {name!r} occurs more than once; '
                                 "take the diagonal in an operand, or embed it with np.diag afterwards")
     return output
 
@@ -211,7 +211,7 @@ def label_sizes(expression, shapes):
             elif size not in (1, sizes[label]):
                 first = seen[label]
                 raise ShapeError(
-                    f"einsum \"{expression.text}\": label '{expression.names[label]}' has size {sizes[label]} in operand "
+                    f"expression \"{expression.text}\": label '{expression.names[label]}' has size {sizes[label]} in operand "
                     f"{first} (shape {shapes[first]}), but size {size} in operand {number} (shape {shape})"
                     + _pointer(expression.text, number))
     return tuple(sizes)
@@ -223,7 +223,7 @@ def _check_diagonal(expression, number, labels, shape):
     for label in labels:
         found = {size for other, size in zip(labels, shape) if other == label}
         if len(found) > 1:
-            raise ShapeError(f"einsum \"{expression.text}\": operand {number} (shape {shape}) repeats label "
+            raise ShapeError(f"expression \"{expression.text}\": operand {number} (shape {shape}) repeats label "
                              f"'{expression.names[label]}' on axes of sizes {sorted(found)}, which have no diagonal"
                              + _pointer(expression.text, number))
 

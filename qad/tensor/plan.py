@@ -236,6 +236,6 @@ def find_plan(subscripts, output, shapes, variables, dtype=complex, path=None):
 def _given_order(path, count, text):
     pairs = from_path(path, count)
     if pairs is None and path != ((0,),) * (count == 1):
-        raise ArgumentError(f'einsum "{text}": the path {list(path)} does not contract {count} operands to one: give '
+        raise ArgumentError(f'expression "{text}": the path {list(path)} does not contract {count} operands to one: give '
                             f"{count - 1} pairs of different positions, each in the list of what is left at that step")
     return pairs or ()
