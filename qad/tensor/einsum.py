@@ -61,7 +61,7 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     output = None
     if not isinstance(subscripts, str):
         operands, terms, output = split_lists((subscripts, *operands))
-        subscripts, output = _hashable(terms), None if output is None else tuple(output)
+        subscripts, output = _hashable(terms), None if output is None else _hashable([output])[0]
     operands = [as_operand(operand) for operand in operands]
     shapes = tuple([operand.shape for operand in operands])
     path = None if optimize == "auto" or optimize is True else _path(optimize)

@@ -5,7 +5,7 @@ where the labels that one of them treats as a group lie side by side, so the can
 free labels of either parent, split by what the reader sums.  They are compared by the cost model of `qad.tensor.lower`.
 """
 
-from qad.tensor.lower import canonical, lowered
+from qad.tensor.lower import canonical, overhead
 
 __all__ = ["choose_layouts"]
 
@@ -63,7 +63,7 @@ def choose_layouts(pairs, terms, count, sizes, held):
 
 def _overhead(terms, sizes):
     terms = tuple(tuple(label for label in term if sizes[label] != 1) for term in terms)
-    return lowered(canonical(terms), tuple(tuple(sizes[label] for label in term) for term in terms))[1]
+    return overhead(canonical(terms), tuple([tuple([sizes[label] for label in term]) for term in terms]))
 
 
 def _candidates(term, left, right, other, out):

@@ -11,12 +11,13 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
-__all__ = ["canonical", "lowered"]
+__all__ = ["canonical", "lowered", "overhead"]
 
-# Nanoseconds, for complex128 on one core; only ratios matter.
-COPY_ELEMENT, COPY_CALL = 1.5, 500.0
-GEMM_CALL, MATMUL_CALL, TOUCH = 150.0, 1000.0, 0.5
-MISPLACED_ELEMENT = 0.75
+# Nanoseconds, for complex128 on one core, beyond the multiply-adds themselves; only ratios matter.
+COPY_CALL, COPY_ELEMENT = 500.0, 1.0
+MATMUL_CALL, PRODUCT_CALL = 1000.0, 150.0
+SMALLER_OPERAND, LARGER_OPERAND, RESULT = 2.0, 0.1, 0.75  # per element, for every product of two matrices
+MISPLACED_ELEMENT = 0.75  # the reader of a result in the wrong order may have to copy it
 
 
 def canonical(terms):
@@ -25,7 +26,6 @@ def canonical(terms):
     return tuple(tuple(numbers.setdefault(label, len(numbers)) for label in term) for term in terms)
 
 
-@lru_cache(maxsize=16384)
 def lowered(labels, shapes):
     """The cheapest way to contract two operands that lie C-contiguous in memory.
 
@@ -37,32 +37,45 @@ def lowered(labels, shapes):
 
     Returns
     -------
-    source : str
+    str
         An expression in ``a`` and ``b`` whose value has the axes of the result.
-    cost : float
-        Estimated nanoseconds beyond the multiply-adds, for comparing layouts.
     """
     problem = _Problem(labels, shapes)
     if not problem.summed:
-        return problem.multiply(), 0.0
+        return problem.multiply()
     if not problem.out:
         return problem.full()
-    return min((problem.matrix(*choice) for choice in problem.choices()), key=lambda found: found[1])
+    return problem.matrix(*min(problem.choices(), key=lambda choice: problem.cost(*choice)))
+
+
+@lru_cache(maxsize=32768)
+def overhead(labels, shapes):
+    """Estimated nanoseconds of `lowered` beyond its multiply-adds, for comparing layouts."""
+    problem = _Problem(labels, shapes)
+    if not problem.summed:
+        return 0.0
+    if not problem.out:
+        return (problem.left != problem.right) * problem.copy_cost(problem.right)
+    return min(problem.cost(*choice) for choice in problem.choices())
 
 
 class _Problem:
     """One pair, its labels of size 1 taken out: they never move data."""
 
     def __init__(self, labels, shapes):
-        self.sizes = sizes = {label: size for pair in zip(labels, shapes) for label, size in zip(*pair)}
+        self.sizes = sizes = {label: size for term, shape in zip(labels, shapes, strict=True)
+                              for label, size in zip(term, shape, strict=True)}
         self.shapes = shapes
-        self.left, self.right, self.out = (tuple(label for label in term if sizes[label] != 1) for term in labels)
-        both = set(self.left) & set(self.right)
-        self.batch = both & set(self.out)
-        self.summed = both - set(self.out)
+        self.left, self.right, self.out = (tuple([label for label in term if sizes[label] != 1]) for term in labels)
+        both = set(self.left).intersection(self.right)
+        self.batch = both.intersection(self.out)
+        self.summed = both.difference(self.out)
 
     def size(self, labels):
-        return prod(self.sizes[label] for label in labels)
+        return prod([self.sizes[label] for label in labels])
+
+    def copy_cost(self, labels):
+        return COPY_CALL + COPY_ELEMENT * self.size(labels)
 
     def multiply(self):
         """Nothing is summed: an elementwise product, both operands spread over the axes of the result."""
@@ -75,13 +88,13 @@ class _Problem:
         """Everything is summed: a dot product of the flattened operands, the second in the order of the first."""
         one = self.view("a", self.left, self.shapes[0], [self.left])
         two = self.view("b", self.right, self.shapes[1], [self.left])
-        copied = self.left != self.right
-        source = _reshaped(f"{one}.dot({two})", (), self.shapes[2])
-        return source, copied * (COPY_CALL + COPY_ELEMENT * self.size(self.right))
+        return _reshaped(f"{one}.dot({two})", (), self.shapes[2])
 
     def choices(self):
+        """All ways to make it a product of matrices: the form of either operand, and whether the second one leads."""
+        same = self.order(self.left) == self.order(self.right)
         for one, two, swap in product(self.forms(self.left), self.forms(self.right), (False, True)):
-            if one[1] or two[1] or self.order(self.left) == self.order(self.right):
+            if same or one[1] or two[1]:
                 yield one, two, swap
 
     def order(self, labels):
@@ -108,24 +121,30 @@ class _Problem:
             return "sum"
         return "loop" if label in self.batch or label in loops else "free"
 
-    def matrix(self, one, two, swap):
-        """The expression and its cost for one choice of loops and copies, and of which free labels come first."""
-        (loops_left, copy_left), (loops_right, copy_right) = one, two
-        looped = self.batch | set(loops_left) | set(loops_right)
+    def groups(self, one, two):
+        """For one choice of forms: loop axes, free axes of either operand, all in the order of the product."""
+        looped = self.batch.union(one[0], two[0])
         loops = [label for label in self.out if label in looped]
-        summed = self.order(self.right if copy_left and not copy_right else self.left)
-        free_left = self.free(self.left, looped, copy_left)
-        free_right = self.free(self.right, looped, copy_right)
+        return loops, self.free(self.left, looped, one[1]), self.free(self.right, looped, two[1])
+
+    def cost(self, one, two, swap):
+        """Estimated nanoseconds of one choice beyond the multiply-adds."""
+        loops, free_left, free_right = self.groups(one, two)
+        m, n, k, calls = self.size(free_left), self.size(free_right), self.size(self.summed), self.size(loops)
+        small, large = sorted((m * k, k * n))
+        cost = calls * (PRODUCT_CALL + SMALLER_OPERAND * small + LARGER_OPERAND * large + RESULT * m * n)
+        cost += bool(loops) * MATMUL_CALL + one[1] * self.copy_cost(self.left) + two[1] * self.copy_cost(self.right)
+        order = [*loops, *free_right, *free_left] if swap else [*loops, *free_left, *free_right]
+        return cost + (order != list(self.out)) * MISPLACED_ELEMENT * self.size(self.out)
+
+    def matrix(self, one, two, swap):
+        """The expression for one choice."""
+        loops, free_left, free_right = self.groups(one, two)
+        summed = self.order(self.right if one[1] and not two[1] else self.left)
         sides = [("a", self.left, self.shapes[0], free_left), ("b", self.right, self.shapes[1], free_right)]
-        (first, second) = sides[::-1] if swap else sides
+        first, second = sides[::-1] if swap else sides
         source, shape = self.product(first, second, loops, summed)
-        order = (*loops, *first[3], *second[3])
-        source = self.placed(source, shape, order)
-        copied = [labels for labels, copy in ((self.left, copy_left), (self.right, copy_right)) if copy]
-        cost = sum(COPY_CALL + COPY_ELEMENT * self.size(labels) for labels in copied)
-        m, n, k, calls = map(self.size, (free_left, free_right, summed, loops))
-        cost += calls * (GEMM_CALL + TOUCH * (m * k + k * n + m * n)) + bool(loops) * MATMUL_CALL
-        return source, cost + (order != self.out) * MISPLACED_ELEMENT * self.size(self.out)
+        return self.placed(source, shape, (*loops, *first[3], *second[3]))
 
     def free(self, labels, looped, copied):
         """The free labels of an operand in the order in which the product leaves them."""

@@ -27,17 +27,15 @@ class Pair:
         What is executed, as a Python expression in ``a`` and ``b``.
     run : callable
         ``run(a, b)`` executes it.
-    overhead : float
-        Estimated nanoseconds beyond the multiply-adds.
     """
 
-    __slots__ = ("labels", "shapes", "flops", "source", "run", "overhead", "_left", "_right")
+    __slots__ = ("labels", "shapes", "flops", "source", "run", "_left", "_right")
 
     def __init__(self, labels, shapes):
         self.labels, self.shapes = labels, shapes
         sizes = {label: size for term, shape in zip(labels, shapes) for label, size in zip(term, shape)}
         self.flops = prod(sizes.values())
-        self.source, self.overhead = lowered(labels, shapes)
+        self.source = lowered(labels, shapes)
         self.run = eval(f"lambda a, b: {self.source}", {"__builtins__": {}})  # views and one product, nothing else
         self._left = self._right = None
 

@@ -47,21 +47,22 @@ class Plan:
     """
 
     def __init__(self, expression, shapes, variables, dtype, pairs):
-        self.expression, self.shapes, self.variables, self.dtype = expression, shapes, variables, np.dtype(dtype)
-        self.slices = 1
         sizes = label_sizes(expression, shapes)
         network = _network(expression, shapes, sizes, variables)
         if pairs is None:
             pairs = find_order(*network)
         tree = Tree(network, pairs)
-        self.path = to_path(pairs, len(shapes)) or ((0,),)
-        self.flops = sum(map(tree.forward_cost, tree.children))
-        self.flops_with_gradient = tree.cost()
-        self._held = tuple(tree.variables[node] > 0 for node in range(len(shapes) + len(pairs)))
-        self._terms = _layout(tree, pairs, self._held)
-        self._prepare = _preparations(expression, shapes, self._terms)
-        self._steps = _steps(pairs, self._terms, sizes)
-        self._key = expression, shapes, variables, self.dtype, self.path
+        held = tuple(tree.variables[node] > 0 for node in range(len(shapes) + len(pairs)))
+        terms = _layout(tree, pairs, held)
+        path = to_path(pairs, len(shapes)) or ((0,),)
+        self.__dict__.update(
+            expression=expression, shapes=shapes, variables=variables, dtype=np.dtype(dtype), path=path, slices=1,
+            flops=sum(map(tree.forward_cost, tree.children)), flops_with_gradient=tree.cost(),
+            _held=held, _terms=terms, _steps=_steps(pairs, terms, sizes), _prepare=_preparations(expression, shapes, terms),
+            _key=(expression, shapes, variables, np.dtype(dtype), path))
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"a Plan is immutable: make another one with qad.plan, instead of setting {name}")
 
     def __call__(self, *operands):
         """Contract operands of the planned shapes."""

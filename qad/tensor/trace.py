@@ -45,6 +45,7 @@ def tr(*factors):
     array([[2., 6.],
            [4., 8.]])
     """
+    factors = [as_operand(factor) for factor in factors]
     if len(factors) == 1:
         return trace(*factors)
     if len(factors) == 2:
@@ -55,11 +56,11 @@ def tr(*factors):
 @primitive
 def trace(a):
     """The trace over the last two axes."""
-    if np.ndim(a) < 2 or a.shape[-1] != a.shape[-2]:
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise _open_ring((a,))
     if type(a) is np.ndarray and a.ndim == 2 and a.dtype.kind in "fc":
         return a.diagonal().dot(_ones(len(a), a.dtype))  # BLAS; a third of the time of a.trace()
-    return as_operand(a).trace(axis1=-2, axis2=-1)
+    return a.trace(axis1=-2, axis2=-1)
 
 
 @lru_cache(maxsize=256)
@@ -93,9 +94,8 @@ defvjp(trace_product,
 
 
 def _ring(factors):
-    factors = [as_operand(factor) for factor in factors]
     shapes = tuple([factor.shape for factor in factors])
-    return _ring_plan(shapes, recorded(factors)).execute(factors)
+    return _ring_plan(shapes, recorded(factors)).execute(list(factors))
 
 
 @lru_cache(maxsize=1024)
@@ -109,7 +109,7 @@ def _ring_plan(shapes, variables):
 
 
 def _open_ring(factors):
-    shapes = [factor if type(factor) is tuple else np.shape(factor) for factor in factors]
+    shapes = [factor if type(factor) is tuple else factor.shape for factor in factors]
     return ShapeError(f"tr: factors of shapes {shapes} do not close a ring: the last axis of each must be as long as the "
                       "last but one of the next, and of the last as that of the first")
 
