@@ -11,6 +11,7 @@ from qad.extend import Tensor
 from qad.tensor.layout import choose_layouts
 from qad.tensor.lower import canonical
 from qad.tensor.memory import peak_size
+from qad.tensor.network import network
 from qad.tensor.order import find_order, from_path, to_path
 from qad.tensor.pair import contract, pair
 from qad.tensor.parse import label_sizes, parse, parse_lists
@@ -44,6 +45,9 @@ class Plan:
         are variables (their gradients included).
     slices : int
         The number of parts contracted one after the other.
+    prepare, steps : tuple
+        What is executed: (operand, `Single`) for steps on single operands, (left, right, `Pair`) for pairs, whose results
+        are numbered on from the operands.
     """
 
     def __init__(self, expression, shapes, variables, dtype, pairs):
@@ -58,7 +62,7 @@ class Plan:
         self.__dict__.update(
             expression=expression, shapes=shapes, variables=variables, dtype=np.dtype(dtype), path=path, slices=1,
             flops=sum(map(tree.forward_cost, tree.children)), flops_with_gradient=tree.cost(),
-            _held=held, _terms=terms, _steps=_steps(pairs, terms, sizes), _prepare=_preparations(expression, shapes, terms),
+            _held=held, _terms=terms, steps=_steps(pairs, terms, sizes), prepare=_preparations(expression, shapes, terms),
             _key=(expression, shapes, variables, np.dtype(dtype), path))
 
     def __setattr__(self, name, value):
@@ -74,22 +78,24 @@ class Plan:
 
     def execute(self, operands):
         """`__call__` for a list of arrays that are known to fit; the list is used up."""
-        for number, recipe in self._prepare:
+        wanted = recorded(operands)
+        if wanted and len(self.steps) > 2:
+            return network(*operands, plan=self, wanted=wanted)[0]
+        for number, recipe in self.prepare:
             operands[number] = reduce(operands[number], recipe=recipe)
-        recorded = any(type(operand) is Tensor for operand in operands)
-        for left, right, recipe in self._steps:
+        for left, right, recipe in self.steps:
             one, two = operands[left], operands[right]
             operands[left] = operands[right] = None
-            operands.append(contract(one, two, recipe=recipe) if recorded else recipe.run(one, two))
+            operands.append(contract(one, two, recipe=recipe) if wanted else recipe.run(one, two))
         return operands[-1]
 
     @cached_property
     def write_size(self):
-        return sum(prod(recipe.shapes[2]) for _, _, recipe in self._steps) or prod(self._prepare[0][1].out_shape)
+        return sum(prod(recipe.shapes[2]) for _, _, recipe in self.steps) or prod(self.prepare[0][1].out_shape)
 
     @cached_property
     def peak_size(self):
-        return peak_size(self._prepare, self._steps, self._held, self.shapes)
+        return peak_size(self.prepare, self.steps, self._held, self.shapes)
 
     def __eq__(self, other):
         return isinstance(other, Plan) and self._key == other._key
@@ -98,14 +104,14 @@ class Plan:
         return hash(self._key)
 
     def __repr__(self):
-        return f'<Plan "{self.expression.text}": {len(self._steps)} pairs, {self.flops:.4g} multiply-adds>'
+        return f'<Plan "{self.expression.text}": {len(self.steps)} pairs, {self.flops:.4g} multiply-adds>'
 
     def __str__(self):
         return table(self)
 
-    def steps(self):
+    def table_rows(self):
         """The pairs in order: labels of both operands and of the result, the recipe, and how many cotangents follow."""
-        for node, (left, right, recipe) in enumerate(self._steps, len(self.shapes)):
+        for node, (left, right, recipe) in enumerate(self.steps, len(self.shapes)):
             terms = tuple(self.expression.term(self._terms[each]) for each in (left, right, node))
             yield terms, recipe, self._held[left] + self._held[right]
 

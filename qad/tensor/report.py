@@ -10,7 +10,7 @@ HEAD = ("step", "contract", "result size", "multiply-adds", "with gradient", "ex
 def table(plan):
     """The steps of a plan, one per line, then its totals."""
     rows = [HEAD]
-    for number, (terms, recipe, sides) in enumerate(plan.steps(), 1):
+    for number, (terms, recipe, sides) in enumerate(plan.table_rows(), 1):
         rows.append((str(number), "{},{}->{}".format(*terms), f"{prod(recipe.shapes[2]):,}", f"{recipe.flops:,}",
                      f"{recipe.flops * (1 + sides):,}", recipe.source))
     rows.append(("", "total", f"{plan.write_size:,}", f"{plan.flops:,}", f"{plan.flops_with_gradient:,}", ""))

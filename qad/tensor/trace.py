@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, primitive, unbroadcast
+from qad.extend import defvjp, primitive, quick, unbroadcast
 from qad.tensor.plan import as_operand, find_plan, recorded
 
 __all__ = ["tr", "partial_trace"]
@@ -45,12 +45,11 @@ def tr(*factors):
     array([[2., 6.],
            [4., 8.]])
     """
-    factors = [as_operand(factor) for factor in factors]
-    if len(factors) == 1:
-        return trace(*factors)
     if len(factors) == 2:
-        return trace_product(*factors)
-    return _ring(factors)
+        return _quick_product(*factors)
+    if len(factors) == 1:
+        return _quick_trace(*factors)
+    return _ring(list(map(as_operand, factors)))
 
 
 @primitive
@@ -91,6 +90,9 @@ defvjp(trace_product,
        lambda g, ans, a, b: _turned(g, b, a.shape),
        lambda g, ans, a, b: _turned(g, a, b.shape),
        linear=True, fresh=True)
+
+
+_quick_trace, _quick_product = quick(trace), quick(trace_product)
 
 
 def _ring(factors):
