@@ -48,7 +48,7 @@ def tr(*factors):
     if len(factors) == 2:
         return _quick_product(*factors)
     if len(factors) == 1:
-        return _quick_trace(*factors)
+        return _quick_trace(as_operand(*factors))
     return _ring(list(map(as_operand, factors)))
 
 
