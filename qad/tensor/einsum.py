@@ -57,7 +57,9 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
            [30., 30., 30.]])
     """
     if memory_limit is not None or hermitian or check:
-        raise ArgumentError("einsum: memory_limit, hermitian and check are not supported yet: leave them at their defaults")
+        raise ArgumentError(
+            "einsum: memory_limit, hermitian and check are not supported yet: leave them at their defaults"
+        )
     output = None
     if not isinstance(subscripts, str):
         operands, terms, output = split_lists((subscripts, *operands))
@@ -74,8 +76,10 @@ def _hashable(terms):
         hash(terms)
         return terms
     except TypeError as error:
-        raise ArgumentError("einsum: the first argument is a string of subscripts, or every operand is followed by a "
-                            "list of labels: einsum(a, [0, 1], b, [1, 2], [0, 2])") from error
+        raise ArgumentError(
+            "einsum: the first argument is a string of subscripts, or every operand is followed by a "
+            "list of labels: einsum(a, [0, 1], b, [1, 2], [0, 2])"
+        ) from error
 
 
 def _path(optimize):
@@ -85,8 +89,9 @@ def _path(optimize):
     try:
         return tuple(tuple(map(int, step)) for step in optimize if step != "einsum_path")
     except (TypeError, ValueError) as error:
-        raise ArgumentError(f"einsum: optimize={optimize!r} is neither 'auto', a bool nor a path such as [(0, 1), (0, 1)]"
-                            ) from error
+        raise ArgumentError(
+            f"einsum: optimize={optimize!r} is neither 'auto', a bool nor a path such as [(0, 1), (0, 1)]"
+        ) from error
 
 
 def tensordot(a, b, axes=2):
@@ -134,10 +139,10 @@ def _tensordot(shape_a, shape_b, axes):
     if not fits or len(set(one)) < len(one) or len(set(two)) < len(two):
         raise ShapeError(f"tensordot: axes {axes} do not pair axes of equal sizes of shapes {shape_a} and {shape_b}")
     labels_a = tuple(range(count_a))
-    partner = dict(zip(two, one))
+    partner = dict(zip(two, one, strict=True))
     labels_b = tuple(partner.get(axis, count_a + axis) for axis in range(count_b))
     out = tuple(label for label in labels_a + labels_b if (label in labels_a) != (label in labels_b))
-    sizes = dict(zip(labels_a + labels_b, shape_a + shape_b))
+    sizes = dict(zip(labels_a + labels_b, shape_a + shape_b, strict=True))
     return pair((labels_a, labels_b, out), (shape_a, shape_b, tuple(sizes[label] for label in out)))
 
 

@@ -52,7 +52,9 @@ def choose_layouts(pairs, terms, count, sizes, held):
             node, reader = count + number, readers[count + number]
             other = sum(pairs[reader]) - node
             best = None
-            for term in _candidates(terms[node], *(terms[child] for child in pair), terms[other], terms[count + reader]):
+            for term in _candidates(
+                terms[node], *(terms[child] for child in pair), terms[other], terms[count + reader]
+            ):
                 terms[node] = term
                 found = cost(number) + cost(reader)
                 if best is None or found < best[0]:

@@ -63,8 +63,11 @@ class _Problem:
     """One pair, its labels of size 1 taken out: they never move data."""
 
     def __init__(self, labels, shapes):
-        self.sizes = sizes = {label: size for term, shape in zip(labels, shapes, strict=True)
-                              for label, size in zip(term, shape, strict=True)}
+        self.sizes = sizes = {
+            label: size
+            for term, shape in zip(labels, shapes, strict=True)
+            for label, size in zip(term, shape, strict=True)
+        }
         self.shapes = shapes
         self.left, self.right, self.out = (tuple([label for label in term if sizes[label] != 1]) for term in labels)
         both = set(self.left).intersection(self.right)

@@ -1,7 +1,6 @@
 """``ncon``: networks given by integer labels, positive ones summed and negative ones open."""
 
 from qad.core.errors import ArgumentError
-from qad.tensor.parse import label_sizes
 from qad.tensor.plan import as_operand, find_plan, recorded
 
 __all__ = ["ncon"]
@@ -14,8 +13,8 @@ def ncon(tensors, indices, order=None):
     ----------
     tensors : sequence of arrays
     indices : sequence of sequences of int
-        The labels of each tensor, one per axis.  Positive labels are summed, negative ones are axes of the result in the
-        order -1, -2, ...  A label may stand in any number of tensors: a negative one in several is a batch axis.
+        The labels of each tensor, one per axis.  Positive labels are summed, negative ones are axes of the result in
+        the order -1, -2, ...  A label may stand in any number of tensors: a negative one in several is a batch axis.
         Strings are labels as well; those that begin with "-" are open, in sorted order after the integers.
     order : sequence of labels, optional
         Contract the labels in this order, each together with all others that its two tensors share.  By default the

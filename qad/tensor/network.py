@@ -1,15 +1,16 @@
 """A whole network as one node of the tape.
 
 The forward pass keeps the intermediates that a needed cotangent is a product with; the backward pass walks the same
-pairs in reverse, two products for a pair at most.  Seen from the tape this is one primitive with several results, so it
-costs no recording per pair; its rule is written in `contract`, which records itself, so higher orders need nothing else.
+pairs in reverse, two products for a pair at most.  Seen from the tape this is one primitive with several results, so
+it costs no recording per pair; its rule is written in `contract`, which records itself, so higher orders need nothing
+else.
 """
 
 from functools import lru_cache
 
 from qad.extend import Tensor, defvjp, primitive
 from qad.tensor.pair import contract
-from qad.tensor.single import reduce, spread
+from qad.tensor.single import spread
 
 __all__ = ["network"]
 

@@ -33,7 +33,11 @@ class Pair:
 
     def __init__(self, labels, shapes):
         self.labels, self.shapes = labels, shapes
-        sizes = {label: size for term, shape in zip(labels, shapes) for label, size in zip(term, shape)}
+        sizes = {
+            label: size
+            for term, shape in zip(labels, shapes, strict=True)
+            for label, size in zip(term, shape, strict=True)
+        }
         self.flops = prod(sizes.values())
         self.source = lowered(labels, shapes)
         self.run = eval(f"lambda a, b: {self.source}", {"__builtins__": {}})  # views and one product, nothing else
@@ -85,7 +89,9 @@ def contract(a, b, *, recipe):
     return recipe.run(a, b)
 
 
-defvjp(contract,
-       lambda g, ans, a, b, *, recipe: contract(g, b, recipe=recipe.left),
-       lambda g, ans, a, b, *, recipe: contract(a, g, recipe=recipe.right),
-       linear=True)
+defvjp(
+    contract,
+    lambda g, ans, a, b, *, recipe: contract(g, b, recipe=recipe.left),
+    lambda g, ans, a, b, *, recipe: contract(a, g, recipe=recipe.right),
+    linear=True,
+)

@@ -90,8 +90,9 @@ def _split_term(term, text, number):
     head, dots, tail = term.partition(DOTS)
     if "." in head + tail or "," in term:
         where = "the output" if number is None else f"operand {number}"
-        raise ArgumentError(f'expression "{text}": {where} has a stray "{"," if "," in term else "."}"'
-                            + _pointer(text, number))
+        raise ArgumentError(
+            f'expression "{text}": {where} has a stray "{"," if "," in term else "."}"' + _pointer(text, number)
+        )
     return [*head, *([DOTS] if dots else ()), *tail]
 
 
@@ -110,8 +111,10 @@ def parse_lists(terms, output, ndims):
     try:
         return _parse_lists(tuple(map(tuple, terms)), None if output is None else tuple(output), ndims)
     except TypeError as error:
-        raise ArgumentError("einsum: in the interleaved form every operand is followed by a list of labels, "
-                            f"e.g. einsum(a, [0, 1], b, [1, 2], [0, 2]) ({error})") from error
+        raise ArgumentError(
+            "einsum: in the interleaved form every operand is followed by a list of labels, "
+            f"e.g. einsum(a, [0, 1], b, [1, 2], [0, 2]) ({error})"
+        ) from error
 
 
 @lru_cache(maxsize=4096)
@@ -127,21 +130,29 @@ def _parse_lists(terms, output, ndims):
 def split_lists(arguments):
     """Split ``(a, [0, 1], b, [1, 2], [0, 2])`` into operands, terms and output (None where it is not given)."""
     count = len(arguments) // 2
-    return arguments[:2 * count:2], arguments[1:2 * count:2], arguments[2 * count] if len(arguments) % 2 else None
+    return (
+        arguments[: 2 * count : 2],
+        arguments[1 : 2 * count : 2],
+        arguments[2 * count] if len(arguments) % 2 else None,
+    )
 
 
 def _resolve(terms, output, ndims, text):
     if len(terms) != len(ndims):
         few = "too few" if len(ndims) < len(terms) else "too many"
         raise ArgumentError(f'expression "{text}" has {len(terms)} terms, but {len(ndims)} operands are given: {few}')
-    widths = [_dots_width(term, ndim, text, number) for number, (term, ndim) in enumerate(zip(terms, ndims))]
+    widths = [
+        _dots_width(term, ndim, text, number) for number, (term, ndim) in enumerate(zip(terms, ndims, strict=True))
+    ]
     most = max(widths, default=0)
-    terms = [_fill_dots(term, width, most) for term, width in zip(terms, widths)]
+    terms = [_fill_dots(term, width, most) for term, width in zip(terms, widths, strict=True)]
     counts = Counter(name for term in terms for name in term)
     output = _output(counts, output, most, text)
     numbers = {name: number for number, name in enumerate(counts)}
-    names = tuple(name if isinstance(name, str) else str(name) for name in
-                  (DOTS + str(name[1]) if isinstance(name, _Dot) else name for name in numbers))
+    names = tuple(
+        name if isinstance(name, str) else str(name)
+        for name in (DOTS + str(name[1]) if isinstance(name, _Dot) else name for name in numbers)
+    )
     inputs = tuple(tuple(numbers[name] for name in term) for term in terms)
     return Expression(inputs, tuple(numbers[name] for name in output), names, text)
 
@@ -158,12 +169,16 @@ def _dots_width(term, ndim, text, number):
     """How many axes the ellipsis of a term stands for."""
     dotted = DOTS in term
     if term.count(DOTS) > 1:
-        raise ArgumentError(f'expression "{text}": operand {number} has more than one ellipsis' + _pointer(text, number))
+        raise ArgumentError(
+            f'expression "{text}": operand {number} has more than one ellipsis' + _pointer(text, number)
+        )
     named = len(term) - dotted
     if named > ndim or (named < ndim and not dotted):
         least = "at least " if dotted else ""
-        raise ShapeError(f'expression "{text}": operand {number} has {ndim} axes, but its term needs {least}{named}'
-                         + _pointer(text, number))
+        raise ShapeError(
+            f'expression "{text}": operand {number} has {ndim} axes, but its term needs {least}{named}'
+            + _pointer(text, number)
+        )
     return ndim - named
 
 
@@ -171,7 +186,7 @@ def _fill_dots(term, width, most):
     if DOTS not in term:
         return term
     place = term.index(DOTS)
-    return [*term[:place], *_dots(most - width, most), *term[place + 1:]]
+    return [*term[:place], *_dots(most - width, most), *term[place + 1 :]]
 
 
 def _output(counts, output, most, text):
@@ -179,8 +194,10 @@ def _output(counts, output, most, text):
         named = sorted(name for name, count in counts.items() if count == 1 and not isinstance(name, _Dot))
         return [*_dots(0, most), *named]
     if most and DOTS not in output:
-        raise ArgumentError(f'expression "{text}": an ellipsis stands for {most} axes, which the output lacks: '
-                            'write "..." in it, or give the axes labels to sum them')
+        raise ArgumentError(
+            f'expression "{text}": an ellipsis stands for {most} axes, which the output lacks: '
+            'write "..." in it, or give the axes labels to sum them'
+        )
     if output.count(DOTS) > 1:
         raise ArgumentError(f'expression "{text}": the output has more than one ellipsis')
     output = _fill_dots(output, most, most)
@@ -188,8 +205,10 @@ def _output(counts, output, most, text):
         if name not in counts:
             raise ArgumentError(f'expression "{text}": output label {name!r} occurs in no operand')
         if count > 1:
-            raise ArgumentError(f'expression "{text}": output label {name!r} occurs more than once; '
-                                "take the diagonal in an operand, or embed it with np.diag afterwards")
+            raise ArgumentError(
+                f'expression "{text}": output label {name!r} occurs more than once; '
+                "take the diagonal in an operand, or embed it with np.diag afterwards"
+            )
     return output
 
 
@@ -203,17 +222,19 @@ def label_sizes(expression, shapes):
         Two axes of one label disagree; inside one operand there is no stretching.
     """
     sizes, seen = [1] * len(expression.names), [0] * len(expression.names)
-    for number, (labels, shape) in enumerate(zip(expression.inputs, shapes)):
+    for number, (labels, shape) in enumerate(zip(expression.inputs, shapes, strict=True)):
         _check_diagonal(expression, number, labels, shape)
-        for label, size in zip(labels, shape):
+        for label, size in zip(labels, shape, strict=True):
             if sizes[label] == 1:
                 sizes[label], seen[label] = size, number
             elif size not in (1, sizes[label]):
                 first = seen[label]
                 raise ShapeError(
-                    f"expression \"{expression.text}\": label '{expression.names[label]}' has size {sizes[label]} in operand "
+                    f'expression "{expression.text}": '
+                    f"label '{expression.names[label]}' has size {sizes[label]} in operand "
                     f"{first} (shape {shapes[first]}), but size {size} in operand {number} (shape {shape})"
-                    + _pointer(expression.text, number))
+                    + _pointer(expression.text, number)
+                )
     return tuple(sizes)
 
 
@@ -221,11 +242,13 @@ def _check_diagonal(expression, number, labels, shape):
     if len(set(labels)) == len(labels):
         return
     for label in labels:
-        found = {size for other, size in zip(labels, shape) if other == label}
+        found = {size for other, size in zip(labels, shape, strict=True) if other == label}
         if len(found) > 1:
-            raise ShapeError(f"expression \"{expression.text}\": operand {number} (shape {shape}) repeats label "
-                             f"'{expression.names[label]}' on axes of sizes {sorted(found)}, which have no diagonal"
-                             + _pointer(expression.text, number))
+            raise ShapeError(
+                f'expression "{expression.text}": operand {number} (shape {shape}) repeats label '
+                f"'{expression.names[label]}' on axes of sizes {sorted(found)}, which have no diagonal"
+                + _pointer(expression.text, number)
+            )
 
 
 def _pointer(text, number):

@@ -46,8 +46,8 @@ class Plan:
     slices : int
         The number of parts contracted one after the other.
     prepare, steps : tuple
-        What is executed: (operand, `Single`) for steps on single operands, (left, right, `Pair`) for pairs, whose results
-        are numbered on from the operands.
+        What is executed: (operand, `Single`) for steps on single operands, (left, right, `Pair`) for pairs, whose
+        results are numbered on from the operands.
     """
 
     def __init__(self, expression, shapes, variables, dtype, pairs):
@@ -60,10 +60,20 @@ class Plan:
         terms = _layout(tree, pairs, held)
         path = to_path(pairs, len(shapes)) or ((0,),)
         self.__dict__.update(
-            expression=expression, shapes=shapes, variables=variables, dtype=np.dtype(dtype), path=path, slices=1,
-            flops=sum(map(tree.forward_cost, tree.children)), flops_with_gradient=tree.cost(),
-            _held=held, _terms=terms, steps=_steps(pairs, terms, sizes), prepare=_preparations(expression, shapes, terms),
-            _key=(expression, shapes, variables, np.dtype(dtype), path))
+            expression=expression,
+            shapes=shapes,
+            variables=variables,
+            dtype=np.dtype(dtype),
+            path=path,
+            slices=1,
+            flops=sum(map(tree.forward_cost, tree.children)),
+            flops_with_gradient=tree.cost(),
+            _held=held,
+            _terms=terms,
+            steps=_steps(pairs, terms, sizes),
+            prepare=_preparations(expression, shapes, terms),
+            _key=(expression, shapes, variables, np.dtype(dtype), path),
+        )
 
     def __setattr__(self, name, value):
         raise AttributeError(f"a Plan is immutable: make another one with qad.plan, instead of setting {name}")
@@ -72,8 +82,10 @@ class Plan:
         """Contract operands of the planned shapes."""
         operands = [as_operand(operand) for operand in operands]
         if tuple(operand.shape for operand in operands) != self.shapes:
-            raise ShapeError(f'the plan of "{self.expression.text}" is for operands of shapes {list(self.shapes)}, not '
-                             f"{[operand.shape for operand in operands]}: make a plan for these")
+            raise ShapeError(
+                f'the plan of "{self.expression.text}" is for operands of shapes {list(self.shapes)}, not '
+                f"{[operand.shape for operand in operands]}: make a plan for these"
+            )
         return self.execute(operands)
 
     def execute(self, operands):
@@ -122,8 +134,10 @@ def _network(expression, shapes, sizes, variables):
     A repeated label is a diagonal, a stretched axis is dropped (the other operands carry its label), and a label that
     one operand alone holds is summed at once.
     """
-    terms = [tuple(dict.fromkeys(label for label, size in zip(labels, shape) if size == sizes[label]))
-             for labels, shape in zip(expression.inputs, shapes)]
+    terms = [
+        tuple(dict.fromkeys(label for label, size in zip(labels, shape, strict=True) if size == sizes[label]))
+        for labels, shape in zip(expression.inputs, shapes, strict=True)
+    ]
     holders = Counter(label for term in (*terms, expression.output) for label in term)
     terms = tuple(tuple(label for label in term if holders[label] > 1) for term in terms)
     return terms, expression.output, sizes, tuple(number in variables for number in range(len(shapes)))
@@ -140,9 +154,13 @@ def _layout(tree, pairs, held):
 
 def _preparations(expression, shapes, terms):
     """The steps on single operands: those that change something, and that of a network of one operand."""
-    return tuple((number, single(*canonical((labels, term)), shape))
-                 for number, (labels, term, shape) in enumerate(zip(expression.inputs, terms, shapes))
-                 if labels != term or len(shapes) == 1)
+    return tuple(
+        (number, single(*canonical((labels, term)), shape))
+        for number, (labels, term, shape) in enumerate(
+            zip(expression.inputs, terms[: len(shapes)], shapes, strict=True)
+        )
+        if labels != term or len(shapes) == 1
+    )
 
 
 def _steps(pairs, terms, sizes):
@@ -213,8 +231,9 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
 
 def recorded(operands):
     """The numbers of the operands that are being recorded."""
-    return tuple([number for number, operand in enumerate(operands)
-                  if type(operand) is Tensor and operand.requires_grad])
+    return tuple(
+        [number for number, operand in enumerate(operands) if type(operand) is Tensor and operand.requires_grad]
+    )
 
 
 def _checked(variables, count):
@@ -243,6 +262,8 @@ def find_plan(subscripts, output, shapes, variables, dtype=complex, path=None):
 def _given_order(path, count, text):
     pairs = from_path(path, count)
     if pairs is None and path != ((0,),) * (count == 1):
-        raise ArgumentError(f'expression "{text}": the path {list(path)} does not contract {count} operands to one: give '
-                            f"{count - 1} pairs of different positions, each in the list of what is left at that step")
+        raise ArgumentError(
+            f'expression "{text}": the path {list(path)} does not contract {count} operands to one: give '
+            f"{count - 1} pairs of different positions, each in the list of what is left at that step"
+        )
     return pairs or ()

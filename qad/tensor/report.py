@@ -11,20 +11,35 @@ def table(plan):
     """The steps of a plan, one per line, then its totals."""
     rows = [HEAD]
     for number, (terms, recipe, sides) in enumerate(plan.table_rows(), 1):
-        rows.append((str(number), "{},{}->{}".format(*terms), f"{prod(recipe.shapes[2]):,}", f"{recipe.flops:,}",
-                     f"{recipe.flops * (1 + sides):,}", recipe.source))
+        rows.append(
+            (
+                str(number),
+                "{},{}->{}".format(*terms),
+                f"{prod(recipe.shapes[2]):,}",
+                f"{recipe.flops:,}",
+                f"{recipe.flops * (1 + sides):,}",
+                recipe.source,
+            )
+        )
     rows.append(("", "total", f"{plan.write_size:,}", f"{plan.flops:,}", f"{plan.flops_with_gradient:,}", ""))
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
-    lines = ["  ".join(cell.rjust(width) if 2 <= column <= 4 else cell.ljust(width)
-                       for column, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in rows]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if 2 <= column <= 4 else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
     return "\n".join([_title(plan), *lines])
 
 
 def _title(plan):
     variables = ", ".join(map(str, plan.variables)) or "none"
     bytes_alive = plan.peak_size * plan.dtype.itemsize
-    return (f"{plan.expression.text}   {plan.dtype}, variable operands: {variables}, "
-            f"peak memory: {plan.peak_size:,} elements ({_bytes(bytes_alive)})")
+    return (
+        f"{plan.expression.text}   {plan.dtype}, variable operands: {variables}, "
+        f"peak memory: {plan.peak_size:,} elements ({_bytes(bytes_alive)})"
+    )
 
 
 def _bytes(count):

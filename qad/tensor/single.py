@@ -28,7 +28,7 @@ class Single:
 
     def __init__(self, labels, out, shape):
         self.labels, self.out, self.shape = labels, out, shape
-        size = dict(zip(labels, shape))
+        size = dict(zip(labels, shape, strict=True))
         distinct = tuple(size)
         self.out_shape = tuple(size[label] for label in out)
         self._places = tuple(map(distinct.index, labels))
@@ -74,7 +74,7 @@ def _diagonals(a, places):
         first = places.index(places[axis])
         if first < axis:
             a = np.moveaxis(a.diagonal(0, first, axis), -1, first)
-            places = places[:axis] + places[axis + 1:]
+            places = places[:axis] + places[axis + 1 :]
     return a
 
 

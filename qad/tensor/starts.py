@@ -1,7 +1,7 @@
 """Contraction trees of large networks to start an improvement from: random greedy ones, and sweeps.
 
-A sweep takes in one operand after another, near ones first, as a physicist contracts a chain from one end.  Greedy trees
-suit networks without a long direction, sweeps those with one; piecewise improvement then repairs either.
+A sweep takes in one operand after another, near ones first, as a physicist contracts a chain from one end.  Greedy
+trees suit networks without a long direction, sweeps those with one; piecewise improvement then repairs either.
 """
 
 from math import prod
@@ -20,8 +20,11 @@ def starting_trees(inputs, output, sizes):
     extent = {chr(0x100 + label): float(size) for label, size in enumerate(sizes)}
     found = [cotengrust.optimize_greedy(terms, result, extent, simplify=False, use_ssa=True)]
     for seed in range(BATCHES):
-        found.append(cotengrust.optimize_random_greedy_track_flops(
-            terms, result, extent, ntrials=TRIALS, seed=seed, simplify=False, use_ssa=True)[0])
+        found.append(
+            cotengrust.optimize_random_greedy_track_flops(
+                terms, result, extent, ntrials=TRIALS, seed=seed, simplify=False, use_ssa=True
+            )[0]
+        )
     return [[tuple(pair) for pair in pairs] for pairs in found], _sweeps(inputs, output, sizes)
 
 
@@ -55,14 +58,19 @@ def _sweep(inputs, output, sizes, holders, start):
     kept = set(output)
 
     def remaining(number):
-        return [label for label in legs.union(inputs[number])
-                if label in kept or any(other in waiting and other != number for other in holders[label])]
+        return [
+            label
+            for label in legs.union(inputs[number])
+            if label in kept or any(other in waiting and other != number for other in holders[label])
+        ]
 
     while waiting:
         touching = {other for label in legs for other in holders[label] if other in waiting} or waiting
         nearest = min(level[number] for number in touching)
-        chosen = min((number for number in touching if level[number] == nearest),
-                     key=lambda number: (prod(sizes[label] for label in remaining(number)), number))
+        chosen = min(
+            (number for number in touching if level[number] == nearest),
+            key=lambda number: (prod(sizes[label] for label in remaining(number)), number),
+        )
         legs = set(remaining(chosen))
         waiting.remove(chosen)
         pairs.append((node, chosen))

@@ -86,10 +86,13 @@ def _turned(g, b, shape):
     return b.T * g if g.ndim == 0 else unbroadcast(b.mT * g[..., None, None], shape)
 
 
-defvjp(trace_product,
-       lambda g, ans, a, b: _turned(g, b, a.shape),
-       lambda g, ans, a, b: _turned(g, a, b.shape),
-       linear=True, fresh=True)
+defvjp(
+    trace_product,
+    lambda g, ans, a, b: _turned(g, b, a.shape),
+    lambda g, ans, a, b: _turned(g, a, b.shape),
+    linear=True,
+    fresh=True,
+)
 
 
 _quick_trace, _quick_product = quick(trace), quick(trace_product)
@@ -103,8 +106,11 @@ def _ring(factors):
 @lru_cache(maxsize=1024)
 def _ring_plan(shapes, variables):
     count = len(shapes)
-    if not count or min(map(len, shapes)) < 2 or any(
-            shapes[place - 1][-1] != shapes[place][-2] for place in range(count)):
+    if (
+        not count
+        or min(map(len, shapes)) < 2
+        or any(shapes[place - 1][-1] != shapes[place][-2] for place in range(count))
+    ):
         raise _open_ring(shapes)
     terms = tuple((Ellipsis, place, (place + 1) % count) for place in range(count))
     return find_plan(terms, (Ellipsis,), shapes, variables)
@@ -112,8 +118,10 @@ def _ring_plan(shapes, variables):
 
 def _open_ring(factors):
     shapes = [factor if type(factor) is tuple else factor.shape for factor in factors]
-    return ShapeError(f"tr: factors of shapes {shapes} do not close a ring: the last axis of each must be as long as the "
-                      "last but one of the next, and of the last as that of the first")
+    return ShapeError(
+        f"tr: factors of shapes {shapes} do not close a ring: the last axis of each must be as long as the "
+        "last but one of the next, and of the last as that of the first"
+    )
 
 
 def partial_trace(rho, dims, keep):
@@ -152,8 +160,10 @@ def partial_trace(rho, dims, keep):
     dims = tuple(map(int, dims))
     keep = (int(keep),) if np.ndim(keep) == 0 else tuple(map(int, keep))
     if rho.shape[-2:] != (prod(dims),) * 2:
-        raise ShapeError(f"partial_trace: a matrix on spaces of dimensions {dims} has shape (..., {prod(dims)}, "
-                         f"{prod(dims)}), not {rho.shape}")
+        raise ShapeError(
+            f"partial_trace: a matrix on spaces of dimensions {dims} has shape (..., {prod(dims)}, "
+            f"{prod(dims)}), not {rho.shape}"
+        )
     count = len(dims)
     if len({space % count for space in keep if -count <= space < count}) < len(keep):
         raise ArgumentError(f"partial_trace: keep={keep} must name different spaces among 0 to {count - 1}")

@@ -52,7 +52,10 @@ class Tree:
         self.root = self.count + len(pairs) - 1
 
     def join(self, node, left, right, holders):
-        """Make `node` the parent of two others; `holders` counts who holds each label: one that nobody else holds is summed."""
+        """Make `node` the parent of two others.
+
+        `holders` counts the arrays that hold each label; a label that nobody else holds is summed.
+        """
         shared = self.legs[left] & self.legs[right]
         for label in shared:
             holders[label] -= 1
@@ -72,8 +75,10 @@ class Tree:
 
     def cost(self, nodes=None):
         """Multiply-adds, value and gradient, at all inner nodes or at some."""
-        return sum(self.forward_cost(node) * (1 + sum(self.variables[child] > 0 for child in self.children[node]))
-                   for node in (self.children if nodes is None else nodes))
+        return sum(
+            self.forward_cost(node) * (1 + sum(self.variables[child] > 0 for child in self.children[node]))
+            for node in (self.children if nodes is None else nodes)
+        )
 
     def below(self, top):
         """Inner nodes from `top` down, parents first."""
@@ -153,7 +158,9 @@ def _replace_piece(tree, top):
     if len(leaves) < 3:
         return False
     numbers = {}
-    terms = tuple(tuple(numbers.setdefault(label, len(numbers)) for label in sorted(tree.legs[leaf])) for leaf in leaves)
+    terms = tuple(
+        tuple(numbers.setdefault(label, len(numbers)) for label in sorted(tree.legs[leaf])) for leaf in leaves
+    )
     output = tuple(numbers[label] for label in sorted(tree.legs[top]))
     held = tuple(tree.variables[leaf] > 0 for leaf in leaves)
     pairs, cost = optimal_order(terms, output, tuple(tree.sizes[label] for label in numbers), held)
@@ -183,5 +190,5 @@ def _graft(tree, top, inner, leaves, pairs):
     for node in inner:
         del tree.children[node]
     nodes = [*leaves, *inner[1:], top]
-    for node, (left, right) in zip(nodes[len(leaves):], pairs, strict=True):
+    for node, (left, right) in zip(nodes[len(leaves) :], pairs, strict=True):
         tree.join(node, nodes[left], nodes[right], holders)

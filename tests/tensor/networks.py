@@ -63,7 +63,7 @@ def all_trees(count):
         if len(alive) == 1:
             yield ()
         for place, left in enumerate(alive):
-            for right in alive[place + 1:]:
+            for right in alive[place + 1 :]:
                 rest = [node for node in alive if node not in (left, right)]
                 for pairs in grow([*rest, fresh], fresh + 1):
                     yield ((left, right), *pairs)
@@ -85,9 +85,11 @@ def cheapest(terms, output, sizes, variables):
             return 0
         if part not in memory:
             members = sorted(part)
-            memory[part] = min(split_cost(frozenset(chosen), part)
-                               for code in range(1, 1 << (len(members) - 1))
-                               for chosen in [[m for place, m in enumerate(members[1:]) if code >> place & 1]])
+            memory[part] = min(
+                split_cost(frozenset(chosen), part)
+                for code in range(1, 1 << (len(members) - 1))
+                for chosen in [[m for place, m in enumerate(members[1:]) if code >> place & 1]]
+            )
         return memory[part]
 
     def split_cost(one, part):

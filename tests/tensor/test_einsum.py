@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.tensor.networks import operands_for, random_network
 
 import qad
 from qad.core.errors import ArgumentError, ShapeError
+from tests.tensor.networks import operands_for, random_network
 
 
 @pytest.mark.parametrize("count", range(1, 9))
@@ -13,7 +13,9 @@ def test_random_networks_equal_numpy(count):
     rng = np.random.default_rng(count)
     for kind in (float, complex, "mixed"):
         for _ in range(4):
-            text, shapes = random_network(rng, count, extra=min(3, 2 * count - 2), hyper=True, repeat=bool(rng.integers(2)))
+            text, shapes = random_network(
+                rng, count, extra=min(3, 2 * count - 2), hyper=True, repeat=bool(rng.integers(2))
+            )
             operands = operands_for(rng, shapes, kind)
             expected = np.einsum(text, *operands, optimize=True)
             found = qad.einsum(text, *operands)
@@ -40,11 +42,11 @@ def test_random_networks_have_right_derivatives(count):
 
 
 SPECIAL = [
-    ("ii->", (3, 3)), ("ii->i", (3, 3)), ("iij->ij", (2, 2, 3)), ("ij->ji", (2, 3)), ("ij->", (2, 3)), ("->", ()), ("i->i", (3,)),
-    ("ij,j->ij", (2, 3), (3,)), ("i,j->ij", (2,), (3,)), (",->", (), ()), (",ij->ij", (), (2, 3)), ("ij,kl->ik", (2, 3), (2, 3)),
-    ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)), ("i...,i...->...", (2, 3), (2, 1, 3)), ("ij,jk->ik", (2, 1), (3, 4)),
-    ("a,a,a->", (3,), (3,), (3,)), ("ab,ac,ad->bcd", (3, 2), (3, 2), (3, 2)), ("ijj,jk,kk->i", (2, 3, 3), (3, 2), (2, 2)),
-    ("ij,jk,ki->", (2, 3), (3, 4), (4, 2)), ("ab,cd->", (2, 3), (2, 2)), ("ij,ij->", (1, 3), (2, 3)),
+    ("ii->", (3, 3)), ("ii->i", (3, 3)), ("iij->ij", (2, 2, 3)), ("ij->ji", (2, 3)), ("ij->", (2, 3)), ("->", ()),
+    ("i->i", (3,)),     ("ij,j->ij", (2, 3), (3,)), ("i,j->ij", (2,), (3,)), (",->", (), ()), (",ij->ij", (), (2, 3)),
+    ("ij,kl->ik", (2, 3), (2, 3)),     ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)), ("i...,i...->...", (2, 3), (2, 1, 3)), ("ij,jk->ik", (2, 1), (3, 4)),
+    ("a,a,a->", (3,), (3,), (3,)), ("ab,ac,ad->bcd", (3, 2), (3, 2), (3, 2)),
+    ("ijj,jk,kk->i", (2, 3, 3), (3, 2), (2, 2)),     ("ij,jk,ki->", (2, 3), (3, 4), (4, 2)), ("ab,cd->", (2, 3), (2, 2)), ("ij,ij->", (1, 3), (2, 3)),
 ]  # fmt: skip
 
 
@@ -85,7 +87,10 @@ def test_numpys_functions_on_tensors():
     qad.check_grads(lambda a, b, c: np.einsum("ij,jk,ki", a, b, c), (a, b, c))
     qad.check_grads(lambda a, b: np.einsum(a, [0, 1], b, [1, 2], [2, 0]), (a, b))
     qad.check_grads(lambda a, b: np.tensordot(a, b, 1), (a, b))
-    qad.check_grads(lambda a, b: np.tensordot(a, b, axes=([0, 1], [1, 0])), (a, c[:3].copy() if False else operands_for(rng, [(3, 2)])[0]))
+    qad.check_grads(
+        lambda a, b: np.tensordot(a, b, axes=([0, 1], [1, 0])),
+        (a, c[:3].copy() if False else operands_for(rng, [(3, 2)])[0]),
+    )
     x = qad.tensor(a, requires_grad=True)
     assert type(np.einsum("ij->ji", x)) is qad.Tensor
     with pytest.raises(ArgumentError, match="out"):
@@ -103,7 +108,7 @@ def test_plain_arrays_stay_plain():
 
 
 def test_gradient_of_n_operands_costs_about_three_times_the_value():
-    p = qad.plan(",".join("abcdefghij"[i:i + 2] for i in range(9)) + ",ja->", *[(20, 20)] * 10)
+    p = qad.plan(",".join("abcdefghij"[i : i + 2] for i in range(9)) + ",ja->", *[(20, 20)] * 10)
     assert p.flops_with_gradient == 3 * p.flops
 
 
@@ -114,7 +119,7 @@ def test_what_is_not_supported_yet_raises(option):
 
 
 @pytest.mark.parametrize(
-    ("shapes", "axes"),
+    "shapes, axes",
     [(((2, 3, 4), (4, 3, 5)), ([1, 2], [1, 0])), (((2, 3), (3, 2)), 1), (((2, 3), (2, 3)), 2), (((2,), (3,)), 0),
      (((2, 3), (5, 3)), (1, 1)), (((2, 3), (5, 3)), (-1, [-1])), (((2, 3, 4), (3, 4)), 2)],
 )  # fmt: skip
@@ -152,8 +157,14 @@ def test_ncon_traces_batches_and_scalars():
 
 
 @pytest.mark.parametrize(
-    ("indices", "order"),
-    [([[1, 2]], None), ([[1, 2], [2, 0]], None), ([[1, 2], [2, 3]], [1]), ([[1, 2], [2, 3]], [1, 2, 3, 4]), ([[1], [1, 2]], None)],
+    "indices, order",
+    [
+        ([[1, 2]], None),
+        ([[1, 2], [2, 0]], None),
+        ([[1, 2], [2, 3]], [1]),
+        ([[1, 2], [2, 3]], [1, 2, 3, 4]),
+        ([[1], [1, 2]], None),
+    ],
 )
 def test_ncon_errors(indices, order):
     with pytest.raises(ValueError) as caught:

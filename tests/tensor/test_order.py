@@ -2,24 +2,30 @@
 
 import numpy as np
 import pytest
-from tests.tensor.networks import all_trees, cheapest, joint_cost, random_network
 
 import qad
 from qad.tensor.order import find_order, from_path, to_path
 from qad.tensor.tree import Tree
+from tests.tensor.networks import all_trees, cheapest, joint_cost, random_network
 
 
 def problem(text, shapes):
     terms, output = text.split("->")
     terms = terms.split(",")
-    sizes = {label: size for term, shape in zip(terms, shapes, strict=True) for label, size in zip(term, shape, strict=True)}
+    sizes = {
+        label: size for term, shape in zip(terms, shapes, strict=True) for label, size in zip(term, shape, strict=True)
+    }
     return terms, output, sizes
 
 
 def as_numbers(terms, output, sizes, variables):
     names = {label: number for number, label in enumerate(sizes)}
-    return (tuple(tuple(names[label] for label in term) for term in terms), tuple(names[label] for label in output),
-            tuple(sizes.values()), tuple(number in variables for number in range(len(terms))))
+    return (
+        tuple(tuple(names[label] for label in term) for term in terms),
+        tuple(names[label] for label in output),
+        tuple(sizes.values()),
+        tuple(number in variables for number in range(len(terms))),
+    )
 
 
 def without_dangling(text, shapes):
@@ -85,8 +91,9 @@ def test_two_variables_often_want_another_order():
         network = as_numbers(terms, output, sizes, variables)
         forward_optimal = find_order(*network[:3], (False,) * 6)
         joint = find_order(*network)
-        ratio = (joint_cost(terms, output, sizes, variables, forward_optimal)
-                 / joint_cost(terms, output, sizes, variables, joint))
+        ratio = joint_cost(terms, output, sizes, variables, forward_optimal) / joint_cost(
+            terms, output, sizes, variables, joint
+        )
         assert ratio >= 1
         worse, most = worse + (ratio > 1), max(most, ratio)
     assert worse >= 12
@@ -108,7 +115,9 @@ def chain(length, bond, mpo, phys=2):
 
 def test_large_networks_are_ordered_well():
     terms, shapes = chain(16, 32, 5)
-    sizes = {label: size for term, shape in zip(terms, shapes, strict=True) for label, size in zip(term, shape, strict=True)}
+    sizes = {
+        label: size for term, shape in zip(terms, shapes, strict=True) for label, size in zip(term, shape, strict=True)
+    }
     network = as_numbers(terms, (), sizes, set(range(2, 48, 3)))
     pairs = find_order(*network)
     assert joint_cost(terms, (), sizes, set(range(2, 48, 3)), pairs) <= 2.2e7

@@ -13,8 +13,11 @@ from qad.tensor.single import reduce, single, spread
 
 def recipe(text, *shapes, **sizes):
     left, right, out = text.replace("->", ",").split(",")
-    sizes = sizes or {label: size for term, shape in zip((left, right), shapes, strict=True)
-                      for label, size in zip(term, shape, strict=True)}
+    sizes = sizes or {
+        label: size
+        for term, shape in zip((left, right), shapes, strict=True)
+        for label, size in zip(term, shape, strict=True)
+    }
     terms = tuple(tuple(term) for term in (left, right, out))
     return pair(terms, tuple(tuple(sizes[label] for label in term) for term in terms))
 
@@ -50,7 +53,9 @@ def test_cotangents_are_pairs():
     assert r.left.flops == r.right.flops == r.flops == 120
 
 
-@pytest.mark.parametrize("text", ["ij,jk->ik", "ij,ji->", "i,j->ij", "bij,bkj->bik", "ib,bj->bij", "ij,i->j", "i,->i", ",->"])
+@pytest.mark.parametrize(
+    "text", ["ij,jk->ik", "ij,ji->", "i,j->ij", "bij,bkj->bik", "ib,bj->bij", "ij,i->j", "i,->i", ",->"]
+)
 def test_gradients(text):
     rng = np.random.default_rng(0)
     sizes = {"b": 2, "i": 3, "j": 2, "k": 3}
@@ -60,9 +65,9 @@ def test_gradients(text):
     qad.check_grads(lambda a, b: contract(a, b, recipe=r), (a.real, b), order=1)
 
 
-
 WITHOUT_COPY = [
-    "ij,jk->ik", "ij,kj->ik", "ji,jk->ki", "ijk,jkl->il", "bij,bjk->bik", "ibj,bjk->bik", "bij,kbj->bik", "ijkl,klmn->ijmn",
+    "ij,jk->ik", "ij,kj->ik", "ji,jk->ki", "ijk,jkl->il", "bij,bjk->bik", "ibj,bjk->bik", "bij,kbj->bik",
+    "ijkl,klmn->ijmn",
 ]  # fmt: skip
 
 

@@ -8,17 +8,20 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.tensor.parse import label_sizes, parse, parse_lists
 
 VALID = [
-    ("ij,jk->ik", (2, 2)), ("ij,jk", (2, 2)), ("ba", (2,)), ("bA", (2,)), ("ii", (2,)), ("ii->i", (2,)), ("iij->j", (3,)),
+    ("ij,jk->ik", (2, 2)), ("ij,jk", (2, 2)), ("ba", (2,)), ("bA", (2,)), ("ii", (2,)), ("ii->i", (2,)),
+    ("iij->j", (3,)),
     ("...ij,...jk", (3, 2)), ("...ij,...jk->...ik", (4, 3)), ("i...,i...", (2, 3)), ("...", (2,)), ("...,...", (0, 2)),
     ("i...i->...", (3,)), ("ij...,jk->k...i", (3, 2)), ("", (0,)), (",", (0, 0)), (",->", (0, 0)), (",i->i", (0, 1)),
     (" i j , j k -> i k ", (2, 2)), ("ijk,ijk,ijl->l", (3, 3, 3)), ("ij...,jk->ik", (2, 2)),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "ndims"), VALID)
+@pytest.mark.parametrize("text, ndims", VALID)
 def test_output_is_numpys(text, ndims):
-    operands = [np.ones(tuple(range(2, 2 + ndim)) if "ii" not in text and "i...i" not in text else (2,) * ndim)
-                for ndim in ndims]
+    operands = [
+        np.ones(tuple(range(2, 2 + ndim)) if "ii" not in text and "i...i" not in text else (2,) * ndim)
+        for ndim in ndims
+    ]
     operands = [np.ones((2,) * operand.ndim) for operand in operands]
     assert qad.einsum(text, *operands).shape == np.einsum(text, *operands).shape
     np.testing.assert_allclose(qad.einsum(text, *operands), np.einsum(text, *operands))
@@ -50,7 +53,12 @@ def test_any_number_of_labels():
 
 def test_axes_of_size_one_stretch():
     rng = np.random.default_rng(0)
-    cases = [("i,i->i", (1,), (3,)), ("ij,jk->ik", (2, 1), (3, 4)), ("i...,i...", (2, 3), (2, 1, 3)), ("ij,ij->", (3, 1), (3, 4))]
+    cases = [
+        ("i,i->i", (1,), (3,)),
+        ("ij,jk->ik", (2, 1), (3, 4)),
+        ("i...,i...", (2, 3), (2, 1, 3)),
+        ("ij,ij->", (3, 1), (3, 4)),
+    ]
     for text, *shapes in cases:
         operands = [rng.random(shape) for shape in shapes]
         np.testing.assert_allclose(qad.einsum(text, *operands), np.einsum(text, *operands))
@@ -76,7 +84,7 @@ ERRORS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "shapes", "kind", "words"), ERRORS)
+@pytest.mark.parametrize("text, shapes, kind, words", ERRORS)
 def test_errors_quote_and_point(text, shapes, kind, words):
     with pytest.raises(kind) as caught:
         qad.einsum(text, *map(np.ones, shapes))

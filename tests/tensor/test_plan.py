@@ -5,13 +5,13 @@ import time
 
 import numpy as np
 import pytest
-from tests.tensor.networks import joint_cost, operands_for, random_network
 
 import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.tensor import pair as pair_module
 from qad.tensor.order import from_path
 from qad.tensor.plan import find_plan
+from tests.tensor.networks import joint_cost, operands_for, random_network
 
 
 class Counter:
@@ -27,7 +27,11 @@ class Counter:
             run = self.run
 
             def counted(a, b):
-                sizes = {label: size for term, x in zip(labels, (a, b), strict=False) for label, size in zip(term, np.shape(x), strict=True)}
+                sizes = {
+                    label: size
+                    for term, x in zip(labels, (a, b), strict=False)
+                    for label, size in zip(term, np.shape(x), strict=True)
+                }
                 counter.total += int(np.prod(list(sizes.values()), dtype=np.int64))
                 return run(a, b)
 
@@ -75,7 +79,11 @@ def test_figures_follow_from_the_path():
     for _ in range(10):
         text, shapes = random_network(rng, 5, closed=True)
         terms, output = text.split("->")
-        sizes = {label: size for term, shape in zip(terms.split(","), shapes, strict=True) for label, size in zip(term, shape, strict=True)}
+        sizes = {
+            label: size
+            for term, shape in zip(terms.split(","), shapes, strict=True)
+            for label, size in zip(term, shape, strict=True)
+        }
         p = qad.plan(text, *shapes, variables=[1, 3])
         pairs = from_path(p.path, 5)
         assert p.flops_with_gradient == joint_cost(terms.split(","), output, sizes, {1, 3}, pairs)
@@ -98,8 +106,9 @@ def test_given_paths_are_followed():
     a, b, c = (np.random.default_rng(0).random((3, 3)) for _ in range(3))
     for path in ([(0, 1), (0, 1)], [(1, 2), (0, 1)], ["einsum_path", (0, 2), (0, 1)]):
         np.testing.assert_allclose(qad.einsum("ij,jk,kl->il", a, b, c, optimize=path), a @ b @ c)
-        assert find_plan("ij,jk,kl->il", None, ((3, 3),) * 3, (), path=tuple(p for p in path if p != "einsum_path")).path == tuple(
-            p for p in path if p != "einsum_path")
+        assert find_plan(
+            "ij,jk,kl->il", None, ((3, 3),) * 3, (), path=tuple(p for p in path if p != "einsum_path")
+        ).path == tuple(p for p in path if p != "einsum_path")
     for wrong in ([(0, 1)], [(0, 3), (0, 1)], [(0, 0), (0, 1)], [(0, 1, 2)], "no"[:0] or [("x", 1)], 7):
         with pytest.raises(ArgumentError, match="path"):
             qad.einsum("ij,jk,kl->il", a, b, c, optimize=wrong)
@@ -167,7 +176,10 @@ def test_a_network_seen_before_is_found_at_once():
 def test_threads_share_the_cache():
     find_plan.cache_clear()
     found = []
-    threads = [threading.Thread(target=lambda: found.append(qad.plan("ij,jk,kl->il", (2, 3), (3, 4), (4, 5)))) for _ in range(8)]
+    threads = [
+        threading.Thread(target=lambda: found.append(qad.plan("ij,jk,kl->il", (2, 3), (3, 4), (4, 5))))
+        for _ in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.tensor.networks import operands_for
 
 import qad
 from qad.core.errors import ArgumentError, ShapeError
+from tests.tensor.networks import operands_for
 
 CASES = [
     [(3, 3)], [(2, 3, 3)], [(3, 4), (4, 3)], [(2, 3, 4), (4, 3)], [(2, 1, 3, 4), (5, 4, 3)], [(1, 1), (1, 1)],
@@ -24,7 +24,7 @@ def test_trace_of_a_product(shapes):
         found = qad.tr(*factors)
         assert np.shape(found) == np.shape(expected)
         np.testing.assert_allclose(found, expected, atol=1e-12)
-        if min(map(min, shapes)) and kind != float:
+        if min(map(min, shapes)) and kind is not float:
             qad.check_grads(qad.tr, tuple(factors))
 
 
@@ -57,7 +57,9 @@ def test_cyclic_order_is_free():
     assert p.flops == 2 * 2500 + 50
 
 
-@pytest.mark.parametrize("shapes", [[(3, 4)], [(3, 4), (4, 5)], [(2, 6), (3, 4)], [(3, 4), (4, 5), (5, 4)], [(3,)], [(3, 4), (4,)], []])
+@pytest.mark.parametrize(
+    "shapes", [[(3, 4)], [(3, 4), (4, 5)], [(2, 6), (3, 4)], [(3, 4), (4, 5), (5, 4)], [(3,)], [(3, 4), (4,)], []]
+)
 def test_open_rings_raise(shapes):
     with pytest.raises(ShapeError, match="ring"):
         qad.tr(*map(np.ones, shapes))
@@ -67,8 +69,13 @@ def test_partial_trace():
     rng = np.random.default_rng(0)
     rho = operands_for(rng, [(5, 12, 12)])[0]
     x = rho.reshape(5, 2, 3, 2, 2, 3, 2)
-    for keep, text, size in ((0, "zabcxbc->zax", 2), ([2, 0], "zabcxbw->zcawx", 4), ((-2,), "zabcaxc->zbx", 3), ((), "zabcabc->z", 1),
-                             ((0, 1, 2), "zabcxyw->zabcxyw", 12)):
+    for keep, text, size in (
+        (0, "zabcxbc->zax", 2),
+        ([2, 0], "zabcxbw->zcawx", 4),
+        ((-2,), "zabcaxc->zbx", 3),
+        ((), "zabcabc->z", 1),
+        ((0, 1, 2), "zabcxyw->zabcxyw", 12),
+    ):
         expected = np.einsum(text, x).reshape(5, size, size)
         np.testing.assert_allclose(qad.partial_trace(rho, (2, 3, 2), keep), expected)
     qad.check_grads(lambda rho: qad.partial_trace(rho, (2, 3, 2), 1), (rho,))
