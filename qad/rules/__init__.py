@@ -1,4 +1,21 @@
 """Derivative rules of NumPy's functions, a table per family."""
 
-from qad.rules import casts, complex, diagonal, elementwise, fft, index, join, operators, order
-from qad.rules import passes, powers, products, reduce, repeat, scan, shape, special
+from qad.rules import (
+    casts,
+    complex,
+    diagonal,
+    elementwise,
+    fft,
+    index,
+    join,
+    operators,
+    order,
+    passes,
+    powers,
+    products,
+    reduce,
+    repeat,
+    scan,
+    shape,
+    special,
+)

@@ -5,6 +5,7 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError, ShapeError
+from tests.cases import Case, normal
 from tests.tensor.networks import operands_for, random_network
 
 
@@ -39,6 +40,22 @@ def test_random_networks_have_right_derivatives(count):
             return qad.einsum(text, *found)
 
         qad.check_grads(network, tuple(operands[number] for number in variables), order=2 if count < 5 else 1)
+
+
+CASES = [
+    Case(
+        lambda a, b, c: qad.einsum("ij,jk,kl->il", a, b, c),
+        (normal(2, 3), normal(3, 2, complex), normal(2, 2, complex)),
+    ),
+    Case(lambda *x: qad.einsum("abb,bc,cd,da->", *x), tuple(normal(2, 2, *n, complex) for n in [(2,), (), (), ()])),
+    Case(lambda a, b: np.tensordot(a, b, 1), (normal(2, 3), normal(3, 2, complex))),
+    Case(lambda a: qad.einsum("iij->j", a), normal(2, 2, 3, complex)),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_derivatives(case):
+    case.check()
 
 
 SPECIAL = [

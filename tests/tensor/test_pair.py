@@ -9,6 +9,7 @@ import qad
 from qad.tensor.lower import canonical, lowered
 from qad.tensor.pair import contract, pair
 from qad.tensor.single import reduce, single, spread
+from tests.cases import Case, normal
 
 
 def recipe(text, *shapes, **sizes):
@@ -20,6 +21,23 @@ def recipe(text, *shapes, **sizes):
     }
     terms = tuple(tuple(term) for term in (left, right, out))
     return pair(terms, tuple(tuple(sizes[label] for label in term) for term in terms))
+
+
+DIAGONAL = single((0, 1, 0), (1,), (2, 3, 2))
+
+CASES = [
+    Case(
+        lambda a, b: contract(a, b, recipe=recipe("bij,bjk->kbi", a.shape, b.shape)),
+        (normal(2, 3, 2), normal(2, 2, 4, complex)),
+    ),
+    Case(lambda a: reduce(a, recipe=DIAGONAL), normal(2, 3, 2, complex), name="reduce"),
+    Case(lambda g: spread(g, recipe=DIAGONAL), normal(3, complex), name="spread"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_derivatives(case):
+    case.check()
 
 
 def random_pair(rng):

@@ -5,15 +5,28 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError, ShapeError
+from tests.cases import Case, normal
 from tests.tensor.networks import operands_for
 
-CASES = [
+SHAPES = [
     [(3, 3)], [(2, 3, 3)], [(3, 4), (4, 3)], [(2, 3, 4), (4, 3)], [(2, 1, 3, 4), (5, 4, 3)], [(1, 1), (1, 1)],
     [(3, 4), (4, 2), (2, 3)], [(2, 3, 4), (1, 4, 2), (5, 1, 2, 3)], [(2, 2)] * 5, [(0, 0)], [(0, 2), (2, 0)],
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("shapes", CASES, ids=str)
+CASES = [
+    Case(qad.tr, normal(3, 3, complex)),
+    Case(qad.tr, (normal(3, 4, complex), normal(4, 3))),
+    Case(qad.tr, (normal(2, 3, 4, complex), normal(4, 3))),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_derivatives(case):
+    case.check()
+
+
+@pytest.mark.parametrize("shapes", SHAPES, ids=str)
 def test_trace_of_a_product(shapes):
     for kind in (complex, float, "mixed"):
         factors = operands_for(np.random.default_rng(0), shapes, kind)
@@ -25,7 +38,7 @@ def test_trace_of_a_product(shapes):
         assert np.shape(found) == np.shape(expected)
         np.testing.assert_allclose(found, expected, atol=1e-12)
         if min(map(min, shapes)) and kind is not float:
-            qad.check_grads(qad.tr, tuple(factors))
+            Case(qad.tr, tuple(factors)).check()
 
 
 def test_other_types_and_memory_orders():
