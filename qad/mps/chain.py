@@ -57,7 +57,8 @@ class Chain:
         return np.result_type(*{t.dtype for t in self.tensors})
 
     def __repr__(self):
-        kind, bonds = type(self).__name__, "-".join(map(str, self.bonds))
+        kind, bonds = type(self).__name__, [str(b) for b in self.bonds]
+        bonds = "-".join(bonds if len(bonds) <= 12 else [*bonds[:5], "...", *bonds[-5:]])
         ends = "periodic" if self.periodic else "open"
         return f"{kind}({len(self)} sites, {ends}, bonds {bonds}, {self.dtype})"
 
@@ -70,7 +71,7 @@ class Chain:
             if tensor.ndim != len(self.LEGS) or 0 in tensor.shape:
                 raise ShapeError(
                     f"site {site} of the {kind} has shape {tensor.shape}: a site tensor has legs {legs}, each of "
-                    "dimension 1 or more (open chains have outer bonds of 1: write tensor[None] for a missing left bond)"
+                    "dimension 1 or more (outer bonds of an open chain are 1: write tensor[None] for a missing one)"
                 )
         for site, (one, two) in enumerate(pairwise(self.tensors)):
             if one.shape[self.RIGHT] != two.shape[0]:
@@ -82,8 +83,8 @@ class Chain:
         first, last = self.tensors[0], self.tensors[-1]
         if last.shape[self.RIGHT] != first.shape[0]:
             raise ShapeError(
-                f"the ends of the {kind} do not fit: site 0 begins with a bond of {first.shape[0]}, site "
-                f"{len(self) - 1} ends with {last.shape[self.RIGHT]}; give both dimension 1 (open) or the same (periodic)"
+                f"the ends of the {kind} do not fit: the bond left of site 0 is {first.shape[0]}, the one right of the "
+                f"last site is {last.shape[self.RIGHT]}; give both dimension 1 (open chain) or the same (periodic)"
             )
 
 

@@ -116,7 +116,7 @@ def neighbour_sum(n, couplings, fields, periodic):
         bulk = bulk + c * entry(width, 0, i, left) + entry(width, i, width - 1, right)
     for h, operator in fields:
         bulk = bulk + h * entry(width, 0, width - 1, operator)
-    for i, (c, left, right) in zip(wrapped, couplings):
+    for i, (c, left, right) in zip(wrapped, couplings, strict=False):
         first = first + entry(width, 0, i, right)
         last = last + c * entry(width, i, width - 1, left)
     middle = bulk + sum(entry(width, i, i, IDENTITY) for i in wrapped)

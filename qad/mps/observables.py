@@ -29,7 +29,7 @@ def norm(psi):
     1.0
     """
     (square,), log_scale = sandwich(psi, None, psi)
-    return np.sqrt(square.real) * square.real.dtype.type(np.exp(log_scale / 2))
+    return np.sqrt(square.real) * factor(square, log_scale / 2)
 
 
 def overlap(bra, ket):
@@ -58,7 +58,7 @@ def overlap(bra, ket):
     """
     check_match(bra, ket.phys, "the other state")
     (value,), log_scale = sandwich(bra, None, ket)
-    return value * rescale(value, log_scale)
+    return value * factor(value, log_scale)
 
 
 def expectation(psi, H):
@@ -89,7 +89,7 @@ def expectation(psi, H):
     """
     check_operator(psi, H)
     (value,), log_scale = sandwich(psi, operator_matrices(H, psi.dtype), psi)
-    return value * rescale(value, log_scale)
+    return value * factor(value, log_scale)
 
 
 def energy(psi, H):
@@ -129,16 +129,9 @@ def energy(psi, H):
     MPS(10 sites, open, bonds 1-2-4-8-8-8-8-8-4-2-1, complex128)
     """
     check_operator(psi, H)
-    extended = with_norm(H)
-    if extended is not None:
-        (square, value), _ = sandwich(psi, operator_matrices(extended, psi.dtype), psi, channels=2)
-        shift = 0.0
-    else:
-        (square,), norm_scale = sandwich(psi, None, psi)
-        (value,), scale = sandwich(psi, operator_matrices(H, psi.dtype), psi)
-        shift = scale - norm_scale
+    value, square = value_and_square(psi, H)
     check_hermitian(value_of(value), value_of(square))
-    return value.real / square.real * rescale(value.real, shift)
+    return value.real / square.real
 
 
 def variance(psi, H):
@@ -165,9 +158,20 @@ def variance(psi, H):
     return energy(psi, H @ H) - energy(psi, H) ** 2
 
 
-def rescale(value, log_scale):
-    """The factor that was taken out of `value` as a number of its kind."""
-    return value.real.dtype.type(np.exp(log_scale))
+def value_and_square(psi, H):
+    """``<psi|H|psi>`` and ``<psi|psi>`` up to a common factor; by one sweep if `H` has an identity channel."""
+    extended = with_norm(H)
+    if extended is not None:
+        (square, value), _ = sandwich(psi, operator_matrices(extended, psi.dtype), psi, channels=2)
+        return value, square
+    (square,), square_scale = sandwich(psi, None, psi)
+    (value,), value_scale = sandwich(psi, operator_matrices(H, psi.dtype), psi)
+    return value * factor(value, value_scale - square_scale), square
+
+
+def factor(value, log_scale):
+    """``exp(log_scale)`` in the precision of `value`."""
+    return np.finfo(value.dtype).dtype.type(np.exp(log_scale))
 
 
 def check_operator(psi, H):
@@ -181,7 +185,7 @@ def check_match(psi, phys, other):
     if len(psi) != len(phys):
         raise ShapeError(f"the state has {len(psi)} sites, {other} has {len(phys)}: make both for the same n")
     if psi.phys != phys:
-        site = next(i for i, pair in enumerate(zip(psi.phys, phys)) if pair[0] != pair[1])
+        site = next(i for i, pair in enumerate(zip(psi.phys, phys, strict=True)) if pair[0] != pair[1])
         raise ShapeError(
             f"site {site} of the state has physical dimension {psi.phys[site]}, of {other} {phys[site]}: "
             "they must agree (physical legs are leg 1 of a state, legs 2 and 3 of an operator)"
@@ -190,8 +194,13 @@ def check_match(psi, phys, other):
 
 def check_hermitian(value, square):
     """Raise where the quotient of `value` and `square` is no energy."""
-    if not square.real > 0:
-        raise ArgumentError(f"the state has squared norm {square.real}: an energy needs a finite norm above zero")
+    if square.real == 0:
+        raise ArgumentError("the state has norm zero (or underflows): an energy needs a norm above zero")
+    if not (np.isfinite(square) and np.isfinite(value)):
+        raise ArgumentError(
+            f"the sweep ended in <psi|psi> = {square}, <psi|H|psi> = {value}: tensors of psi or H hold inf or nan, or "
+            "are so large that a few of them overflow; divide them by their norms"
+        )
     if abs(value.imag) > 1e-4 * abs(value.real) + np.sqrt(np.finfo(value.dtype).eps) * square.real:
         raise ArgumentError(
             "the expectation value has an imaginary part, so the operator is not Hermitian: energies need a Hermitian "

@@ -47,7 +47,7 @@ class MPO(Chain):
             )
         pairs = join([t.transpose(0, 2, 3, 1) for t in self], self.bonds)
         n = len(self)
-        legs = pairs.reshape([size for pair in zip(outs, ins) for size in pair])
+        legs = pairs.reshape([size for pair in zip(outs, ins, strict=True) for size in pair])
         return legs.transpose(*range(0, 2 * n, 2), *range(1, 2 * n, 2)).reshape(np.prod(outs), -1)
 
     def __matmul__(self, other):
@@ -56,7 +56,7 @@ class MPO(Chain):
             return NotImplemented
         if len(other) != len(self):
             raise ArgumentError(f"operators of {len(self)} and {len(other)} sites cannot be multiplied")
-        return MPO([stacked(upper, lower) for upper, lower in zip(self, other)])
+        return MPO([stacked(upper, lower) for upper, lower in zip(self, other, strict=True)])
 
 
 def stacked(upper, lower):

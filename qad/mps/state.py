@@ -1,5 +1,7 @@
 """Matrix product states."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
@@ -51,10 +53,10 @@ class MPS(Chain):
     def random(cls, n, bond, phys=2, dtype=complex, seed=0, periodic=False):
         """A random state of norm 1 with site tensors of even scale.
 
-        Every site is a random isometry from its left bond, ``sum_{s,b} A[a,s,b] conj(A[c,s,b]) = delta_ac`` (Haar
-        distributed, by QR of a Gaussian matrix), so that the chain neither grows nor decays along its
-        length.  For an open chain that makes the norm exactly 1; for a periodic one the rest is divided out,
-        at the cost of a norm, which is of order ``n phys bond**5``.
+        In an open chain every site is a random isometry from its left bond, ``sum_{s,b} A[a,s,b] conj(A[c,s,b]) =
+        delta_ac`` (Haar distributed, by QR of a Gaussian matrix), so that nothing grows or decays along the chain
+        and the norm is 1.  In a periodic one every site is Gaussian, of that size on average, and the norm is
+        divided out evenly, at the cost of computing it, ``O(n phys bond**5)``.
 
         Parameters
         ----------
@@ -84,10 +86,11 @@ class MPS(Chain):
         n, bond, phys = site_count(n, 1, "n"), site_count(bond, 1, "bond"), site_count(phys, 1, "phys")
         dtype = np.dtype(dtype)
         if dtype.kind not in "fc":
-            raise ArgumentError(f"a random MPS needs a real or complex floating dtype, not {dtype}: write dtype=complex")
+            raise ArgumentError(f"a random MPS needs a float or complex dtype, not {dtype}: write dtype=complex")
         rng = np.random.default_rng(seed)
         bonds = [bond] * (n + 1) if periodic else [min(bond, phys ** min(i, n - i, 60)) for i in range(n + 1)]
-        psi = cls([random_isometry(rng, a, phys, b, dtype) for a, b in zip(bonds, bonds[1:])])
+        make = random_gaussian if periodic else random_isometry
+        psi = cls([make(rng, a, phys, b, dtype) for a, b in pairwise(bonds)])
         return normalised(psi) if periodic else psi
 
     @classmethod
@@ -139,16 +142,20 @@ def join(tensors, bonds):
     return np.trace(row.reshape(bonds[0], -1, bonds[0]), axis1=0, axis2=2)
 
 
+def random_gaussian(rng, left, phys, right, dtype):
+    """A site tensor of independent Gaussian numbers, as large as an isometry from the left bond."""
+    shape = (left, phys, right)
+    gauss = rng.standard_normal(shape)
+    if dtype.kind == "c":
+        gauss = (gauss + 1j * rng.standard_normal(shape)) / np.sqrt(2)
+    return (gauss / np.sqrt(phys * right)).astype(dtype)
+
+
 def random_isometry(rng, left, phys, right, dtype):
-    """A random site tensor that is an isometry from its left bond, or a scaled coisometry where it must be."""
-    shape = (phys * right, left)
-    gauss = rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if dtype.kind == "c" else 0)
-    if left <= phys * right:
-        q, r = np.linalg.qr(gauss)
-        matrix = q * np.sign(r.diagonal().real)
-    else:  # only at periodic chains with phys=1
-        matrix = np.linalg.qr(gauss.T)[0].T * np.sqrt(1 / left)
-    return np.ascontiguousarray(matrix.T.reshape(left, phys, right), dtype)
+    """A site tensor that is an isometry from its left bond, uniformly distributed."""
+    gauss = random_gaussian(rng, left, phys, right, np.dtype(np.result_type(dtype, np.float64)))
+    q, r = np.linalg.qr(gauss.reshape(left, -1).T)
+    return np.ascontiguousarray((q * np.sign(r.diagonal().real)).T.reshape(left, phys, right), dtype)
 
 
 def normalised(psi):

@@ -15,7 +15,7 @@ import numpy as np
 
 from qad.extend import value_of
 
-SITES_PER_SCALING = 8
+SITES_PER_SCALING = 4
 
 
 def sandwich(bra, operators, ket, channels=1):

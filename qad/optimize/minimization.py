@@ -76,7 +76,7 @@ def minimize(
     """
     options = scipy_options(method, gtol=gtol, ftol=ftol, maxiter=maxiter, memory=memory)
     search = Search(fun, params, callback)
-    with bar_for(progress, method, maxiter) as search.bar:
+    with bar_for(progress, maxiter) as search.bar:
         success, message = search.run(method, options)
     return search.result(success, message)
 
@@ -100,9 +100,9 @@ def scipy_options(method, **given) -> dict:
 class bar_for:
     """Context of a progress bar: a new one, the one that is given, or one that stays dark."""
 
-    def __init__(self, progress, method, maxiter):
+    def __init__(self, progress, maxiter):
         self.own = isinstance(progress, bool)
-        self.bar = tqdm(total=maxiter, desc=method, disable=not progress) if self.own else progress
+        self.bar = tqdm(total=maxiter, desc="loss", disable=not progress) if self.own else progress
 
     def __enter__(self):
         return self.bar
@@ -125,7 +125,7 @@ class Search:
         self.packing = Packing(params)
         self.start = self.packing.pack(params)
         self.best = self.latest = None  # (value, norm of the gradient, vector)
-        self.history, self.evaluations = [], 0
+        self.history, self.evaluations, self.interrupted = [], 0, False
 
     def run(self, method, options):
         """Search until SciPy, the user or a bad number ends it; returns success and message."""
@@ -136,11 +136,13 @@ class Search:
             )
             return bool(found.success), str(found.message)
         except Stop as stop:
-            return False, str(stop)
+            message = str(stop)
         except KeyboardInterrupt:
             if self.best is None:
                 raise
-            return False, f"stopped by the user (Ctrl-C) after {len(self.history) - 1} iterations"
+            message = f"stopped by the user (Ctrl-C) after {len(self.history) - 1} iterations"
+        self.interrupted = True
+        return False, message
 
     def evaluate(self, vector):
         """Loss and packed gradient."""
@@ -171,7 +173,7 @@ class Search:
         """Note that an iteration ended at `vector`."""
         value, norm, _ = self.latest if np.array_equal(vector, self.latest[2]) else self.best
         self.history.append(value)
-        self.bar.set_postfix_str(f"loss {value:.12g}, gradient {norm:.2e}", refresh=False)
+        self.bar.set_postfix_str(f"{value:.12g}, gradient {norm:.2e}", refresh=False)
         self.bar.update()
         if self.callback is not None:
             try:
@@ -183,7 +185,7 @@ class Search:
         """All that was found."""
         value, norm, vector = self.best
         params = self.packing.unpack(vector)
-        iterations = len(self.history) - 1
+        history = np.array(self.history)
         return OptimizeResult(
-            params, value, np.array(self.history), norm, success, message, iterations, self.evaluations
+            params, value, history, norm, success, self.interrupted, message, len(history) - 1, self.evaluations
         )

@@ -49,7 +49,7 @@ class Packing:
     def unpack(self, vector):
         """The tree of the numbers in `vector`, in memory of its own."""
         parts = np.split(vector, self.ends[:-1])
-        return unflatten(self.spec, [as_leaf(*pair) for pair in zip(parts, self.templates)])
+        return unflatten(self.spec, [as_leaf(*pair) for pair in zip(parts, self.templates, strict=True)])
 
 
 def as_reals(leaf):

@@ -22,6 +22,8 @@ class OptimizeResult:
         Euclidean norm of the gradient at `params`.
     success : bool
         Whether a tolerance was reached.
+    interrupted : bool
+        Whether the user, the callback or a loss that is not finite ended it.
     message : str
         Why it stopped.
     nit, nfev : int
@@ -33,6 +35,7 @@ class OptimizeResult:
     history: np.ndarray = field(metadata={"static": True})
     gradient_norm: float = field(metadata={"static": True})
     success: bool = field(metadata={"static": True})
+    interrupted: bool = field(metadata={"static": True})
     message: str = field(metadata={"static": True})
     nit: int = field(metadata={"static": True})
     nfev: int = field(metadata={"static": True})
