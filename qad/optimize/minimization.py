@@ -1,7 +1,7 @@
 """SciPy's optimisers for functions of any pytree, complex leaves included."""
 
 import numpy as np
-import scipy.optimize
+import scipy  # loads scipy.optimize when it is first used, which takes longer than the rest of qad
 from tqdm import tqdm
 
 from qad.core import hvp, value_and_grad
