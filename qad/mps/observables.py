@@ -4,6 +4,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import value_of
+from qad.mps.operator import MPO
+from qad.mps.state import MPS
 from qad.mps.sweep import operator_matrices, sandwich, with_norm
 
 
@@ -28,6 +30,7 @@ def norm(psi):
     >>> round(float(qad.mps.norm(qad.mps.MPS.random(n=6, bond=4))), 12)
     1.0
     """
+    check_kind(psi, MPS)
     (square,), log_scale = sandwich(psi, None, psi)
     return np.sqrt(square.real) * factor(square, log_scale / 2)
 
@@ -56,6 +59,7 @@ def overlap(bra, ket):
     >>> complex(qad.mps.overlap(up_down, down_up))
     0j
     """
+    check_kind(ket, MPS)
     check_match(bra, ket.phys, "the other state")
     (value,), log_scale = sandwich(bra, None, ket)
     return value * factor(value, log_scale)
@@ -176,12 +180,24 @@ def factor(value, log_scale):
 
 def check_operator(psi, H):
     """Raise unless `H` acts on chains like `psi`."""
+    check_kind(H, MPO)
     check_match(psi, tuple(w.shape[3] for w in H), "the operator")
     check_match(psi, tuple(w.shape[2] for w in H), "the operator")
 
 
+def check_kind(x, kind):
+    """Raise unless `x` is a chain of this kind."""
+    if not isinstance(x, kind):
+        legs = ", ".join(kind.LEGS)
+        raise ArgumentError(
+            f"an {kind.__name__} is needed, but got {type(x).__name__}: write qad.mps.{kind.__name__}(tensors) "
+            f"with site tensors of legs ({legs})"
+        )
+
+
 def check_match(psi, phys, other):
-    """Raise unless `psi` has these physical dimensions."""
+    """Raise unless `psi` is a state of these physical dimensions."""
+    check_kind(psi, MPS)
     if len(psi) != len(phys):
         raise ShapeError(f"the state has {len(psi)} sites, {other} has {len(phys)}: make both for the same n")
     if psi.phys != phys:

@@ -8,7 +8,8 @@ from tqdm import tqdm
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
-from qad.mps.observables import check_operator, energy, variance
+from qad.mps.observables import check_kind, check_operator, energy, variance
+from qad.mps.operator import MPO
 from qad.mps.state import MPS
 from qad.optimize import minimize
 
@@ -85,7 +86,7 @@ def ground_state(
     progress : bool
         Show a progress bar with the energy and the norm of its gradient.
     start : MPS, optional
-        An open chain to start from instead; `bond`, `seed` and `dtype` are not used then.
+        An open chain to start from instead, whose bonds are kept; `bond`, `seed` and `dtype` are not used then.
     dtype : dtype
         Of the random state.
     tol : float
@@ -135,6 +136,7 @@ def ground_state(
 
 def start_state(H, bond, seed, dtype):
     """A random open state on which `H` acts."""
+    check_kind(H, MPO)
     phys = {size for w in H for size in w.shape[2:]}
     if len(phys) > 1:
         raise ShapeError(f"the sites of H have physical dimensions {sorted(phys)}: give a start state that fits them")

@@ -38,7 +38,7 @@ def sandwich(bra, operators, ket, channels=1):
         Taken out on the way, lest long chains overflow; a constant for derivatives.
     """
     outer = bra[0].shape[0], (1 if operators is None else operators[0][1]), ket[0].shape[0]
-    environment, lead = opened(outer, ket[0].dtype)
+    environment, lead = opened(outer, np.result_type(bra[0].dtype, ket[0].dtype, np.float32))
     log_scale = 0.0
     same = bra is ket
     for site, upper in enumerate(ket):
@@ -98,6 +98,7 @@ def operator_matrix(tensor):
 
 def operator_matrices(H, dtype):
     """Every site of `H` as `sandwich` wants it, in the precision of `dtype`."""
+    dtype = np.result_type(dtype, np.float32)  # amplitudes may be integers
     memory = {}  # chains repeat their tensors
     rows = []
     for tensor in H:

@@ -101,7 +101,7 @@ class bar_for:
     """Context of a progress bar: a new one, the one that is given, or one that stays dark."""
 
     def __init__(self, progress, maxiter):
-        self.own = isinstance(progress, bool)
+        self.own = not hasattr(progress, "update")
         self.bar = tqdm(total=maxiter, desc="loss", disable=not progress) if self.own else progress
 
     def __enter__(self):

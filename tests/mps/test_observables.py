@@ -79,6 +79,19 @@ def test_single_precision_stays_single():
     assert qad.grad(energy)(psi, heisenberg(6)).dtype == np.complex64
 
 
+def test_amplitudes_may_be_integers():
+    psi = MPS([np.array([[[1], [0]]]), np.array([[[0], [1]]])])
+    assert psi.dtype.kind == "i"
+    assert energy(psi, heisenberg(2)) == -0.25
+    assert norm(psi) == 1.0
+    assert overlap(psi, MPS.product([0, 1])) == 1
+
+
+def test_one_site():
+    psi, H = MPS.random(1, 1, seed=2), MPO([np.array([[0.0, 1j], [-1j, 0.5]])[None, None]])
+    assert energy(psi, H) == pytest.approx(moment(psi, H).real)
+
+
 def test_physical_dimension_three():
     psi = MPS.random(4, 5, phys=3, seed=3)
     H = hermitian(random_operator(4, 2, phys=3))
@@ -156,6 +169,18 @@ def test_bad_pairs():
         energy(MPS.random(4, 2, phys=3), heisenberg(4))
     with pytest.raises(ArgumentError, match="operators of 4 and 5 sites"):
         heisenberg(4) @ heisenberg(5)
+
+
+def test_arguments_of_another_kind():
+    psi, H = MPS.random(4, 2), heisenberg(4)
+    with pytest.raises(ArgumentError, match="an MPO is needed, but got ndarray"):
+        energy(psi, H.to_dense())
+    with pytest.raises(ArgumentError, match=r"an MPS is needed, but got list: write qad.mps.MPS\(tensors\)"):
+        energy(list(psi), H)
+    with pytest.raises(ArgumentError, match="an MPS is needed"):
+        norm(list(psi))
+    with pytest.raises(ArgumentError, match="an MPS is needed"):
+        overlap(psi, list(psi))
 
 
 def test_energies_that_are_none():

@@ -129,6 +129,11 @@ def test_bad_input(wrong, match):
         ground_state(heisenberg(4), **wrong)
 
 
+def test_an_operator_that_is_none():
+    with pytest.raises(ArgumentError, match="an MPO is needed"):
+        ground_state(np.eye(4))
+
+
 @pytest.mark.parametrize("dtype", [float, complex, np.complex64])
 def test_schmidt_form(dtype):
     psi = MPS.random(6, 5, dtype=dtype, seed=1)
