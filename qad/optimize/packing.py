@@ -29,7 +29,7 @@ class Packing:
     >>> packing.pack({"z": np.array([1 + 2j]), "x": 3.0})
     array([3., 1., 2.])
     >>> packing.unpack(np.array([5.0, 6.0, 7.0]))
-    {'x': np.float64(5.0), 'z': array([6.+7.j])}
+    {'z': array([6.+7.j]), 'x': np.float64(5.0)}
     """
 
     def __init__(self, params):
