@@ -13,9 +13,8 @@ from qad.mps.operator import MPO
 from qad.mps.state import MPS
 from qad.optimize import minimize
 
-ROUND = 30  # iterations between two choices of gauge
-MEMORY = 20  # steps that L-BFGS remembers
-FLOOR = 1e-4  # Schmidt coefficients below this are not divided out any further
+ROUND = 20  # iterations between two choices of gauge; as many steps as L-BFGS remembers
+FIRST_FLOOR, FLOORS = 1e-2, (1e-5, 1e-1)  # Schmidt coefficients below the floor are not divided out any further
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ def ground_state(
     dtype : dtype
         Of the random state.
     tol : float
-        Converged when 30 iterations lower the energy by less than ``tol * max(|E|, 1)``.
+        Converged when 20 iterations lower the energy by less than `tol` times the largest ``|E|`` so far.
     maxiter : int
         Most iterations.
     callback : callable, optional
@@ -113,8 +112,10 @@ def ground_state(
     The raw tensors are badly conditioned variables.  In right-canonical gauge a change ``dA`` of one tensor moves the
     state by ``sum_a w[a]**2 |dA[a]|**2``, ``w`` the Schmidt coefficients of its left bond, which span many orders of
     magnitude.  So L-BFGS runs on ``M[a] = A[a] sqrt(w[a]**2 + floor**2)``, in which that is nearly the
-    Euclidean norm, and every 30 iterations gauge and coefficients are chosen anew.  It is the preconditioner of
-    M. Hauru, M. Van Damme and J. Haegeman, SciPost Phys. 10, 040 (2021), held fixed for a while.
+    Euclidean norm, and every 20 iterations gauge and coefficients are chosen anew.  The floor follows the error that
+    is left, ``w**2`` below which is not worth resolving yet: 0.3 times the root of the last round's relative
+    gain.  It is the preconditioner of M. Hauru, M. Van Damme and J. Haegeman, SciPost Phys. 10, 040 (2021), held
+    fixed for a while.
 
     Examples
     --------
@@ -150,8 +151,8 @@ class Search:
         check_operator(start, H)
         self.H, self.callback = H, callback
         self.state, self.history = start, []
-        self.gradient_norm, self.nfev = np.inf, 0
-        self.converged, self.message = False, "stopped by the user (Ctrl-C)"
+        self.gradient_norm, self.nfev, self.floor = np.inf, 0, FIRST_FLOOR
+        self.converged, self.message = False, ""
 
     def run(self, tol, maxiter, bar):
         """Minimise until converged, interrupted or out of iterations."""
@@ -161,11 +162,12 @@ class Search:
         except KeyboardInterrupt:  # between two rounds
             if not self.history:
                 raise
+            self.converged, self.message = False, "stopped by the user (Ctrl-C)"
 
     def round(self, iterations, tol, bar):
         """One round; returns whether to go on."""
         state, weights = schmidt_form(self.state)
-        scales = [(1 / np.hypot(w, FLOOR)).astype(w.dtype)[:, None, None] for w in weights]
+        scales = [(1 / np.hypot(w, self.floor)).astype(w.dtype)[:, None, None] for w in weights]
 
         def chain(variables):
             return MPS([m * scale for m, scale in zip(variables, scales, strict=True)])
@@ -178,7 +180,7 @@ class Search:
             gtol=0.0,
             ftol=0.0,
             maxiter=iterations,
-            memory=MEMORY,
+            memory=ROUND,
         )
         self.state = chain(found.params)
         self.history += list(found.history[1 if self.history else 0 :])
@@ -188,8 +190,9 @@ class Search:
 
     def judge(self, found, tol):
         """Note why a round ended; returns whether to go on."""
-        gain = found.history[0] - found.fun
-        self.converged = not found.interrupted and gain <= tol * max(abs(found.fun), 1)
+        gain, scale = found.history[0] - found.fun, np.abs(self.history).max()
+        self.floor = np.clip(0.3 * np.sqrt(gain / scale), *FLOORS) if gain > 0 else FLOORS[0]
+        self.converged = not found.interrupted and gain <= tol * scale
         if self.converged:
             self.message = f"converged: the last {found.nit} iterations gained {gain:.1e}"
         else:

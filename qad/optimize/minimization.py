@@ -140,7 +140,7 @@ class Search:
         except KeyboardInterrupt:
             if self.best is None:
                 raise
-            message = f"stopped by the user (Ctrl-C) after {len(self.history) - 1} iterations"
+            message = "stopped by the user (Ctrl-C)"
         self.interrupted = True
         return False, message
 
@@ -179,7 +179,7 @@ class Search:
             try:
                 self.callback(self.packing.unpack(vector), value)
             except StopIteration:
-                raise Stop(f"stopped by the callback after {len(self.history) - 1} iterations") from None
+                raise Stop("stopped by the callback") from None
 
     def result(self, success, message):
         """All that was found."""

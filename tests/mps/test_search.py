@@ -70,12 +70,12 @@ def test_callback_sees_states_and_may_stop():
         seen.append(energy)
         assert isinstance(state, MPS)
         assert qad.mps.energy(state, H) == pytest.approx(energy)
-        if len(seen) == 35:
+        if len(seen) == 25:
             raise StopIteration
 
     H = heisenberg(8)
     result = ground_state(H, bond=8, callback=callback)
-    assert len(seen) == 35
+    assert len(seen) == 25
     np.testing.assert_array_equal(result.history[1:], seen)
     assert not result.converged
     assert "callback" in result.message
@@ -86,7 +86,7 @@ def test_ctrl_c_returns_the_best_state():
 
     def callback(state, energy):
         calls.append(energy)
-        if len(calls) == 40:
+        if len(calls) == 30:
             raise KeyboardInterrupt
 
     result = ground_state(heisenberg(8), bond=8, callback=callback)
