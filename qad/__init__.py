@@ -2,6 +2,8 @@
 
 from qad import extend as extend
 from qad import linalg as linalg
+from qad import mps as mps
+from qad import optimize as optimize
 from qad import rules as _rules
 from qad import tensor as _floor
 from qad.core import *  # after the floor `qad.tensor`, whose name the function takes

@@ -1,0 +1,67 @@
+"""Matrix product operators."""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.mps.chain import Chain
+from qad.mps.state import MOST_AMPLITUDES, join
+
+
+class MPO(Chain):
+    """A matrix product operator ``<s'|H|s> = tr(W1[s1', s1] ... Wn[sn', sn])``.
+
+    Parameters
+    ----------
+    tensors : sequence of arrays
+        Site tensors with legs ``(left, right, out, in)``; outer bonds of dimension 1 for an open chain, any
+        dimension that both ends share for a periodic one.
+
+    Raises
+    ------
+    ShapeError
+        If a tensor has not four legs, or a bond does not fit; the message names the site.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> x = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> qad.mps.MPO([x[None, None]] * 3)
+    MPO(3 sites, open, bonds 1-1-1-1, float64)
+    """
+
+    __slots__ = ()
+    LEGS, RIGHT = ("left", "right", "out", "in"), 1
+
+    def to_dense(self):
+        """The matrix of the operator, rows ``out`` and columns ``in`` with site 0 most significant.
+
+        Raises
+        ------
+        ArgumentError
+            If it has more than 2**28 entries.
+        """
+        outs, ins = [t.shape[2] for t in self], [t.shape[3] for t in self]
+        if (count := float(np.prod(np.array(outs + ins, float)))) > MOST_AMPLITUDES:
+            raise ArgumentError(
+                f"to_dense would write {count:.3g} entries, more than 2**28: qad.mps.expectation needs none of them"
+            )
+        pairs = join([t.transpose(0, 2, 3, 1) for t in self], self.bonds)
+        n = len(self)
+        legs = pairs.reshape([size for pair in zip(outs, ins, strict=True) for size in pair])
+        return legs.transpose(*range(0, 2 * n, 2), *range(1, 2 * n, 2)).reshape(np.prod(outs), -1)
+
+    def __matmul__(self, other):
+        """The operator that applies `other` first; bond dimensions multiply."""
+        if not isinstance(other, MPO):
+            return NotImplemented
+        if len(other) != len(self):
+            raise ArgumentError(f"operators of {len(self)} and {len(other)} sites cannot be multiplied")
+        return MPO([stacked(upper, lower) for upper, lower in zip(self, other, strict=True)])
+
+
+def stacked(upper, lower):
+    """The site tensor of a product of two operators: bonds paired, the inner physical legs contracted."""
+    a, b, out, inner = upper.shape
+    c, d, _, in_ = lower.shape
+    product = upper.transpose(0, 1, 2, 3).reshape(-1, inner) @ lower.transpose(2, 0, 1, 3).reshape(inner, -1)
+    return product.reshape(a, b, out, c, d, in_).transpose(0, 3, 1, 4, 2, 5).reshape(a * c, b * d, out, in_)

@@ -1,0 +1,176 @@
+"""Matrix product states."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.mps.chain import Chain, site_count
+from qad.mps.sweep import sandwich
+
+MOST_AMPLITUDES = 2**28  # what to_dense is willing to write out: 4 GiB of complex128
+
+
+class MPS(Chain):
+    """A matrix product state ``psi[s1, ..., sn] = tr(A1[s1] A2[s2] ... An[sn])``.
+
+    Parameters
+    ----------
+    tensors : sequence of arrays
+        Site tensors with legs ``(left, physical, right)``.  An open chain has outer bonds of dimension 1, a
+        periodic one any dimension that both ends share.  Arrays are kept, not copied; Tensors are welcome.
+
+    Attributes
+    ----------
+    tensors : tuple of arrays
+    bonds, bond, periodic, dtype
+        See `qad.mps.chain.Chain`.
+
+    Raises
+    ------
+    ShapeError
+        If a tensor has not three legs, or a bond does not fit; the message names the site.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> psi = qad.mps.MPS.random(n=4, bond=8, seed=1)
+    >>> psi
+    MPS(4 sites, open, bonds 1-2-4-2-1, complex128)
+    >>> psi[1].shape, psi.to_dense().shape
+    ((2, 2, 4), (2, 2, 2, 2))
+    """
+
+    __slots__ = ()
+    LEGS, RIGHT = ("left", "physical", "right"), 2
+
+    @property
+    def phys(self) -> tuple:
+        """Dimensions of the physical legs."""
+        return tuple(t.shape[1] for t in self.tensors)
+
+    @classmethod
+    def random(cls, n, bond, phys=2, dtype=complex, seed=0, periodic=False):
+        """A random state of norm 1 with site tensors of even scale.
+
+        In an open chain every site is a random isometry from its left bond, ``sum_{s,b} A[a,s,b] conj(A[c,s,b]) =
+        delta_ac`` (Haar distributed, by QR of a Gaussian matrix), so that nothing grows or decays along the chain
+        and the norm is 1.  In a periodic one every site is Gaussian, of that size on average, and the norm is
+        divided out evenly, at the cost of computing it, ``O(n phys bond**5)``.
+
+        Parameters
+        ----------
+        n : int
+            Number of sites.
+        bond : int
+            Bond dimension; in an open chain no bond exceeds what the shorter side can fill.
+        phys : int
+            Dimension of every physical leg.
+        dtype : dtype
+            A real or complex floating dtype.
+        seed : int or numpy.random.Generator
+        periodic : bool
+
+        Raises
+        ------
+        ArgumentError
+            If a size is no positive whole number or the dtype is no floating one.
+
+        Examples
+        --------
+        >>> import qad
+        >>> psi = qad.mps.MPS.random(n=20, bond=16, dtype=float, seed=3)
+        >>> round(float(qad.mps.norm(psi)), 12)
+        1.0
+        """
+        n, bond, phys = site_count(n, 1, "n"), site_count(bond, 1, "bond"), site_count(phys, 1, "phys")
+        dtype = np.dtype(dtype)
+        if dtype.kind not in "fc":
+            raise ArgumentError(f"a random MPS needs a float or complex dtype, not {dtype}: write dtype=complex")
+        rng = np.random.default_rng(seed)
+        bonds = [bond] * (n + 1) if periodic else [min(bond, phys ** min(i, n - i, 60)) for i in range(n + 1)]
+        make = random_gaussian if periodic else random_isometry
+        psi = cls([make(rng, a, phys, b, dtype) for a, b in pairwise(bonds)])
+        return normalised(psi) if periodic else psi
+
+    @classmethod
+    def product(cls, states, phys=2, dtype=complex):
+        """A product state, all bonds 1.
+
+        Parameters
+        ----------
+        states : sequence
+            Per site a vector of amplitudes (an array or a Tensor), or the number of a basis state.
+        phys : int
+            Dimension of the physical leg of sites given by number.
+        dtype : dtype
+            Of sites given by number.
+
+        Examples
+        --------
+        >>> import qad
+        >>> neel = qad.mps.MPS.product([0, 1, 0, 1])
+        >>> neel.to_dense()[0, 1, 0, 1]
+        np.complex128(1+0j)
+        """
+        return cls([basis_or_vector(state, site, phys, dtype)[None, :, None] for site, state in enumerate(states)])
+
+    def to_dense(self):
+        """All amplitudes, an array of shape `phys` with site 0 leftmost.
+
+        Raises
+        ------
+        ArgumentError
+            If there are more than 2**28 of them.
+        """
+        if (count := float(np.prod(np.array(self.phys, float)))) > MOST_AMPLITUDES:
+            raise ArgumentError(
+                f"to_dense would write {count:.3g} amplitudes, more than 2**28: qad.mps.expectation and "
+                "qad.mps.overlap need none of them"
+            )
+        return join(self.tensors, self.bonds).reshape(self.phys)
+
+
+def join(tensors, bonds):
+    """Product of matrices ``(left, anything, right)`` along the chain, closed by a trace: a flat array."""
+    row = tensors[0].reshape(-1, bonds[1])
+    for site, tensor in enumerate(tensors[1:], 1):
+        row = row @ tensor.reshape(bonds[site], -1)
+        row = row.reshape(-1, bonds[site + 1])
+    if bonds[0] == 1:
+        return row.reshape(-1)
+    return np.trace(row.reshape(bonds[0], -1, bonds[0]), axis1=0, axis2=2)
+
+
+def random_gaussian(rng, left, phys, right, dtype):
+    """A site tensor of independent Gaussian numbers, as large as an isometry from the left bond."""
+    shape = (left, phys, right)
+    gauss = rng.standard_normal(shape)
+    if dtype.kind == "c":
+        gauss = (gauss + 1j * rng.standard_normal(shape)) / np.sqrt(2)
+    return (gauss / np.sqrt(phys * right)).astype(dtype)
+
+
+def random_isometry(rng, left, phys, right, dtype):
+    """A site tensor that is an isometry from its left bond, uniformly distributed."""
+    gauss = random_gaussian(rng, left, phys, right, np.dtype(np.result_type(dtype, np.float64)))
+    q, r = np.linalg.qr(gauss.reshape(left, -1).T)
+    return np.ascontiguousarray((q * np.sign(r.diagonal().real)).T.reshape(left, phys, right), dtype)
+
+
+def normalised(psi):
+    """`psi` with its norm divided out, an equal part from every site."""
+    (square,), log_scale = sandwich(psi, None, psi)
+    factor = np.exp(-(np.log(square.real) + log_scale) / (2 * len(psi)))
+    return type(psi)([tensor * tensor.real.dtype.type(factor) for tensor in psi])
+
+
+def basis_or_vector(state, site, phys, dtype):
+    """The amplitudes of one site of a product state."""
+    if np.ndim(state) == 1:
+        return state if hasattr(state, "dtype") else np.asarray(state)
+    if np.ndim(state) != 0 or int(state) != state:
+        raise ShapeError(f"site {site} of a product state needs a vector or the number of a basis state, got {state!r}")
+    if not 0 <= state < phys:
+        raise ArgumentError(f"site {site}: there is no basis state {state} among {phys} (numbers start at 0)")
+    return np.eye(phys, dtype=dtype)[int(state)]

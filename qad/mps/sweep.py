@@ -1,0 +1,132 @@
+"""Sandwiches ``<bra| H |ket>`` by one sweep from the left, shaped for matrix products.
+
+The environment of the sites already swept has legs ``(bra, operator, ket)``, and a site is absorbed by three
+matrix products between which nothing is transposed (a, a' bonds of the bra, b, b' of the ket, w, w' of H)::
+
+    (a w, b)    @ (b, s b')      the ket's tensor        ->  (a, w s, b')
+    (s' w', w s) @ (w s, b')     H's, once for every a   ->  (a, s' w', b')
+    (a', a s')  @ (a s', w' b')  the bra's conjugate     ->  (a', w', b')
+
+A periodic chain carries the legs where it was opened as a leading axis; it is closed by a trace at the end.
+The functions are plain NumPy, and so differentiable to any order.
+"""
+
+import numpy as np
+
+from qad.extend import value_of
+
+SITES_PER_SCALING = 4
+
+
+def sandwich(bra, operators, ket, channels=1):
+    """Contract ``<bra| H |ket>``.
+
+    Parameters
+    ----------
+    bra, ket : sequences of site tensors (left, physical, right)
+        `bra` is conjugated here.
+    operators : list of (matrix, left, right), or None for ``<bra|ket>``
+        Matrices as `operator_matrix` makes them, with the dimensions of their bonds.
+    channels : int
+        Dimension of the operator's last bond, if it is to be read out channel by channel instead of being closed.
+
+    Returns
+    -------
+    values : list of scalars
+        One per channel, to be multiplied by ``exp(log_scale)``.
+    log_scale : float
+        Taken out on the way, lest long chains overflow; a constant for derivatives.
+    """
+    outer = bra[0].shape[0], (1 if operators is None else operators[0][1]), ket[0].shape[0]
+    environment, lead = opened(outer, np.result_type(bra[0].dtype, ket[0].dtype, np.float32))
+    log_scale = 0.0
+    same = bra is ket
+    for site, upper in enumerate(ket):
+        left, phys, right = upper.shape
+        half = upper.reshape(left * phys, right)
+        below = (half if same else bra[site].reshape(-1, bra[site].shape[2])).conj().mT
+        environment = environment.reshape(-1, left) @ upper.reshape(left, phys * right)
+        rows = below.shape[1]
+        if operators is not None:
+            matrix, bond, next_bond = operators[site]
+            environment = matrix @ environment.reshape(-1, bond * phys, right)
+            environment = environment.reshape(*lead, rows, next_bond * right)
+        else:
+            environment = environment.reshape(*lead, rows, right)
+        environment = below @ environment
+        if site % SITES_PER_SCALING == SITES_PER_SCALING - 1:
+            environment, log_scale = scaled(environment, log_scale)
+    return closed(environment, outer, channels), log_scale
+
+
+def opened(outer, dtype):
+    """The environment of no sites, ``(bra, operator ket)``, and its leading shape.
+
+    For a periodic chain it is an identity with the three opened legs, as one, in front.
+    """
+    size = outer[0] * outer[1] * outer[2]
+    if size == 1:
+        return np.ones((1, 1), dtype), ()
+    return np.eye(size, dtype=dtype).reshape(size, outer[0], -1), (size,)
+
+
+def closed(environment, outer, channels):
+    """The number in every channel of the finished environment; the opened legs are traced."""
+    size = outer[0] * outer[1] * outer[2]
+    if size == 1:
+        return [environment[0, channel] for channel in range(channels)]
+    if channels == 1:
+        return [np.trace(environment.reshape(size, size))]
+    split = environment.reshape(size, outer[0], channels, outer[2])
+    return [np.trace(split[:, :, channel].reshape(size, size)) for channel in range(channels)]
+
+
+def scaled(environment, log_scale):
+    """`environment` with its Frobenius norm near 1, by a power of two, which costs no digits."""
+    size = np.linalg.norm(value_of(environment).ravel())
+    if not 0 < size < np.inf:
+        return environment, log_scale
+    exponent = int(np.frexp(size)[1])
+    return environment * environment.dtype.type(2.0**-exponent), log_scale + exponent * np.log(2.0)
+
+
+def operator_matrix(tensor):
+    """A site tensor (left, right, out, in) as the matrix ``(out right, left in)`` of the sweep."""
+    left, right, out, in_ = tensor.shape
+    return tensor.transpose(2, 1, 0, 3).reshape(out * right, left * in_)
+
+
+def operator_matrices(H, dtype):
+    """Every site of `H` as `sandwich` wants it, in the precision of `dtype`."""
+    dtype = np.result_type(dtype, np.float32)  # amplitudes may be integers
+    memory = {}  # chains repeat their tensors
+    rows = []
+    for tensor in H:
+        if id(tensor) not in memory:
+            fitting = np.result_type(dtype, 1j) if tensor.dtype.kind == "c" else dtype
+            memory[id(tensor)] = operator_matrix(tensor).astype(fitting), *tensor.shape[:2]
+        rows.append(memory[id(tensor)])
+    return rows
+
+
+def with_norm(H):
+    """`H` with the identity channel of its automaton led out beside it, or None where there is no such channel.
+
+    Hamiltonians made of sums carry the identity of all sites swept so far as state 0 of their bonds.  Where
+    that is seen in the numbers (and no derivative by them is wanted), one sweep yields the norm (channel 0)
+    together with the expectation value (channel 1).
+    """
+    *others, last = H
+    distinct = {id(t): t for t in others}.values()
+    if H.periodic or type(last) is not np.ndarray or not all(map(starts_with_identity, distinct)):
+        return None
+    beside = np.zeros_like(last)
+    beside[0, 0] = np.eye(*last.shape[2:])
+    return [*others, np.concatenate([beside, last], axis=1)]
+
+
+def starts_with_identity(tensor):
+    """Whether state 0 of the right bond follows from state 0 of the left one alone, by the identity."""
+    if type(tensor) is not np.ndarray or tensor[1:, 0].any():
+        return False
+    return np.array_equal(tensor[0, 0], np.eye(*tensor.shape[2:]))

@@ -1,0 +1,191 @@
+"""SciPy's optimisers for functions of any pytree, complex leaves included."""
+
+import numpy as np
+import scipy  # loads scipy.optimize when it is first used, which takes longer than the rest of qad
+from tqdm import tqdm
+
+from qad.core import hvp, value_and_grad
+from qad.core.errors import ArgumentError
+from qad.optimize.packing import Packing
+from qad.optimize.result import OptimizeResult
+
+# method -> SciPy's names of our options; what a method does not know is not in its row
+METHODS = {
+    "L-BFGS-B": {"gtol": "gtol", "ftol": "ftol", "maxiter": "maxiter", "memory": "maxcor"},
+    "BFGS": {"gtol": "gtol", "maxiter": "maxiter"},
+    "CG": {"gtol": "gtol", "maxiter": "maxiter"},
+    "TNC": {"gtol": "gtol", "ftol": "ftol", "maxiter": "maxfun"},
+    "trust-ncg": {"gtol": "gtol", "maxiter": "maxiter"},
+    "trust-krylov": {"gtol": "gtol", "maxiter": "maxiter"},
+}
+NEWTON = ("trust-ncg", "trust-krylov")  # these are given Hessian-vector products
+UNLIMITED = 10**9
+
+
+def minimize(
+    fun, params, method="L-BFGS-B", callback=None, progress=False, *, gtol=1e-6, ftol=None, maxiter=1000, memory=None
+):
+    """Minimise a real function of a pytree of float and complex arrays.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(params)`` returns a real scalar; it is differentiated by qad.
+    params : pytree
+        Where to start; it is not changed.
+    method : str
+        "L-BFGS-B" (default), "BFGS", "CG", "TNC", or with Hessian-vector products "trust-ncg", "trust-krylov".
+    callback : callable, optional
+        ``callback(params, value)`` after every iteration; raising StopIteration in it ends the search.
+    progress : bool or tqdm
+        Show a progress bar with the loss and the norm of the gradient, or move the bar that is given.
+    gtol : float
+        Stop where the gradient is below this: its largest component for "L-BFGS-B", "BFGS" and "CG".
+    ftol : float, optional
+        Stop where an iteration gains less than ``ftol * max(|f|, 1)``; "L-BFGS-B" (default 1e-14) and "TNC".
+    maxiter : int
+        Most iterations.
+    memory : int, optional
+        How many steps "L-BFGS-B" remembers; default 20.
+
+    Returns
+    -------
+    OptimizeResult
+        With the best parameters that were seen, also after Ctrl-C, StopIteration or a loss that is no longer
+        finite; `success` is False then, and `message` says why.
+
+    Raises
+    ------
+    ArgumentError
+        For an unknown method, an option that the method has not, or a loss that is not finite at the start.
+    GradientTypeError
+        If `params` holds anything but floats and complex numbers, or `fun` returns a complex number.
+
+    Notes
+    -----
+    A complex number is optimised as its real and imaginary part; qad's gradient ``dL/dx + i dL/dy`` is
+    exactly what that needs.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> target = np.array([1 + 2j, 3 - 1j])
+    >>> result = qad.optimize.minimize(lambda p: qad.abs2(p["z"] - target).sum(), {"z": np.zeros(2, complex)})
+    >>> result.params["z"].round(6)
+    array([1.+2.j, 3.-1.j])
+    """
+    options = scipy_options(method, gtol=gtol, ftol=ftol, maxiter=maxiter, memory=memory)
+    search = Search(fun, params, callback)
+    with bar_for(progress, maxiter) as search.bar:
+        success, message = search.run(method, options)
+    return search.result(success, message)
+
+
+def scipy_options(method, **given) -> dict:
+    """The options of `method` by SciPy's names, with our defaults."""
+    if method not in METHODS:
+        raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(METHODS)}")
+    names = METHODS[method]
+    for name, value in given.items():
+        if value is not None and name not in names:
+            raise ArgumentError(f"{method} has no option {name!r}, only {', '.join(names)}")
+        if value is not None and not value >= 0:
+            raise ArgumentError(f"{name} must not be negative, but got {value!r}")
+    defaults = {"ftol": 1e-14, "memory": 20}
+    chosen = {name: defaults.get(name) if given[name] is None else given[name] for name in names}
+    options = {names[name]: value for name, value in chosen.items()}
+    return options | ({"maxfun": UNLIMITED} if method == "L-BFGS-B" else {})
+
+
+class bar_for:
+    """Context of a progress bar: a new one, the one that is given, or one that stays dark."""
+
+    def __init__(self, progress, maxiter):
+        self.own = not hasattr(progress, "update")
+        self.bar = tqdm(total=maxiter, desc="loss", disable=not progress) if self.own else progress
+
+    def __enter__(self):
+        return self.bar
+
+    def __exit__(self, *exc):
+        if self.own:
+            self.bar.close()
+
+
+class Stop(Exception):
+    """Ends the search from within an evaluation."""
+
+
+class Search:
+    """One minimisation: evaluates, remembers the best, reports."""
+
+    def __init__(self, fun, params, callback):
+        self.fun, self.callback = fun, callback
+        self.value_and_grad = value_and_grad(fun)
+        self.packing = Packing(params)
+        self.start = self.packing.pack(params)
+        self.best = self.latest = None  # (value, norm of the gradient, vector)
+        self.history, self.evaluations, self.interrupted = [], 0, False
+
+    def run(self, method, options):
+        """Search until SciPy, the user or a bad number ends it; returns success and message."""
+        hessp = self.curvature if method in NEWTON else None
+        try:
+            found = scipy.optimize.minimize(
+                self.evaluate, self.start, jac=True, hessp=hessp, method=method, callback=self.step, options=options
+            )
+            return bool(found.success), str(found.message)
+        except Stop as stop:
+            message = str(stop)
+        except KeyboardInterrupt:
+            if self.best is None:
+                raise
+            message = "stopped by the user (Ctrl-C)"
+        self.interrupted = True
+        return False, message
+
+    def evaluate(self, vector):
+        """Loss and packed gradient."""
+        value, gradient = self.value_and_grad(self.packing.unpack(vector))
+        self.evaluations += 1
+        value, gradient = float(value), self.packing.pack(gradient)
+        self.latest = value, float(np.linalg.norm(gradient)), vector.copy()
+        if not np.isfinite(self.latest[:2]).all():
+            self.refuse(value)
+        if self.best is None:
+            self.history.append(value)
+        if self.best is None or value < self.best[0]:
+            self.best = self.latest
+        return value, gradient
+
+    def refuse(self, value):
+        """End the search at a loss or gradient that is not finite."""
+        what = f"the loss is {value}" if not np.isfinite(value) else "the gradient is not finite"
+        if self.best is None:
+            raise ArgumentError(f"{what} at the starting parameters: start where it is finite")
+        raise Stop(f"{what} in evaluation {self.evaluations}; the best parameters before it are returned")
+
+    def curvature(self, vector, direction):
+        """Hessian at `vector` times `direction`, all packed."""
+        return self.packing.pack(hvp(self.fun, (self.packing.unpack(vector),), (self.packing.unpack(direction),))[0])
+
+    def step(self, vector):
+        """Note that an iteration ended at `vector`."""
+        value, norm, _ = self.latest if np.array_equal(vector, self.latest[2]) else self.best
+        self.history.append(value)
+        self.bar.set_postfix_str(f"{value:.12g}, gradient {norm:.2e}", refresh=False)
+        self.bar.update()
+        if self.callback is not None:
+            try:
+                self.callback(self.packing.unpack(vector), value)
+            except StopIteration:
+                raise Stop("stopped by the callback") from None
+
+    def result(self, success, message):
+        """All that was found."""
+        value, norm, vector = self.best
+        params = self.packing.unpack(vector)
+        history = np.array(self.history)
+        return OptimizeResult(
+            params, value, history, norm, success, self.interrupted, message, len(history) - 1, self.evaluations
+        )

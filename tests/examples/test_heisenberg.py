@@ -1,0 +1,59 @@
+"""The ground-state example, as a user runs it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "mps" / "01_heisenberg_ground_state.py"
+
+
+def run(*arguments):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, EXAMPLE, *arguments], capture_output=True, text=True, env=environment, timeout=100, check=False
+    )
+
+
+def printed(output, name):
+    """The number that the example printed beside `name`."""
+    line = next(line for line in output.splitlines() if line.startswith(name))
+    return float(line.removeprefix(name).split()[0])
+
+
+def test_short_form(tmp_path):
+    done = run("--short", "--output", str(tmp_path / "plot.png"))
+    assert done.returncode == 0, done.stderr
+    assert printed(done.stdout, "exact") == pytest.approx(-4.258035207283, abs=1e-11)
+    assert printed(done.stdout, "energy") == pytest.approx(-4.258035207283, rel=1e-8)
+    assert printed(done.stdout, "relative error") < 1e-8
+    assert "gradient" in done.stderr  # the progress bar
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_odd_chains_have_an_exact_energy_too(tmp_path):
+    done = run("--n", "7", "--bond", "8", "--seed", "3", "--output", str(tmp_path / "plot.png"))
+    assert printed(done.stdout, "exact") == pytest.approx(-2.836239680686657, abs=1e-11)
+    assert printed(done.stdout, "relative error") < 1e-9
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--n", "1"], "'1' is no whole number of at least 2"),
+        (["--n", "ten"], "'ten' is no whole number"),
+        (["--bond", "0"], "at least 1"),
+        (["--bond=-3"], "at least 1"),
+        (["--seed", "1.5"], "at least 0"),
+        (["--output", "plot.txt"], "does not end in .png"),
+        (["--output", "nowhere/plot.png"], "there is no folder"),
+    ],
+)
+def test_nonsense_is_refused(arguments, message):
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,88 @@
+"""Hamiltonians against sums of Kronecker products and exact energies."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core.errors import ArgumentError
+from qad.mps import heisenberg, ising, xxz
+
+X, Z = np.array([[0.0, 1.0], [1.0, 0.0]]), np.diag([1.0, -1.0])
+Y = np.array([[0.0, -1j], [1j, 0.0]])
+
+
+def on_sites(n, operators):
+    """The Kronecker product with `operators`, a dict by site, among identities."""
+    out = np.eye(1)
+    for site in range(n):
+        out = np.kron(out, operators.get(site, np.eye(2)))
+    return out
+
+
+def bonds(n, periodic):
+    return [(i, (i + 1) % n) for i in range(n if periodic else n - 1)]
+
+
+@pytest.mark.parametrize("n", [3, 4, 6])
+@pytest.mark.parametrize("periodic", [False, True])
+def test_against_kronecker_products(n, periodic):
+    pairs = bonds(n, periodic)
+    spins = sum(on_sites(n, {i: p, j: p}) / 4 for i, j in pairs for p in (X, Y, Z))
+    anisotropic = sum(on_sites(n, {i: p, j: p}) * c / 4 for i, j in pairs for p, c in ((X, 1), (Y, 1), (Z, -0.7)))
+    field = -sum(on_sites(n, {i: Z, j: Z}) for i, j in pairs) - 1.3 * sum(on_sites(n, {i: X}) for i in range(n))
+    np.testing.assert_allclose(heisenberg(n, periodic).to_dense(), spins, atol=1e-14)
+    np.testing.assert_allclose(xxz(n, -0.7, periodic).to_dense(), anisotropic, atol=1e-14)
+    np.testing.assert_allclose(ising(n, 1.3, periodic).to_dense(), field, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "H, exact",
+    [
+        (heisenberg(2), -0.75),
+        (heisenberg(4), -1.616025403784),
+        (heisenberg(8), -3.3749325986879),
+        (heisenberg(4, periodic=True), -2.0),
+        (heisenberg(8, periodic=True), -3.651093408937),
+        (xxz(10, 0), -3.0133370916661),
+        (xxz(10, 0.5), -3.5902507029866),
+        (xxz(10, 2), -5.8326813652217),
+        (ising(10, 0.5), -9.7655039579272),
+        (ising(10, 1.5), -16.535254946759),
+        (ising(8, 1.0, periodic=True), -2 / np.sin(np.pi / 16)),
+    ],
+    ids=str,
+)
+def test_exact_energies(H, exact):
+    assert np.linalg.eigvalsh(H.to_dense())[0] == pytest.approx(exact, abs=2e-12)
+
+
+def test_operator_bonds_are_small():
+    assert heisenberg(6).bond == 5
+    assert heisenberg(6, periodic=True).bond == 8
+    assert ising(6, 1.0).bond == 3
+    assert heisenberg(6).dtype == float
+
+
+@pytest.mark.parametrize("make", [lambda g: ising(4, g), lambda g: xxz(4, g)])
+def test_coefficients_are_differentiable(make):
+    """Hellmann and Feynman: the derivative of an energy is the expectation of dH/dg."""
+    psi = qad.mps.MPS.random(4, 3, seed=4)
+    slope = (make(1.5).to_dense() - make(0.5).to_dense()) @ psi.to_dense().ravel()
+    expected = np.vdot(psi.to_dense(), slope).real
+    assert qad.grad(lambda g: qad.mps.energy(psi, make(g)))(0.8) == pytest.approx(expected, abs=1e-13)
+
+
+@pytest.mark.parametrize("wrong", [1, 0, 2.5, "four", None])
+def test_numbers_of_sites(wrong):
+    with pytest.raises(ArgumentError, match="n must be a whole number of at least 2"):
+        heisenberg(wrong)
+    with pytest.raises(ArgumentError, match="n of a ring must be a whole number of at least 3"):
+        heisenberg(2, periodic=True)
+
+
+@pytest.mark.parametrize("wrong", [1j, np.inf, np.nan, "1", [1.0, 2.0], None])
+def test_coefficients_must_be_real(wrong):
+    with pytest.raises(ArgumentError, match="delta must be a finite real number"):
+        xxz(4, wrong)
+    with pytest.raises(ArgumentError, match="g must be a finite real number"):
+        ising(4, wrong)

@@ -1,0 +1,151 @@
+"""Ground states against exact energies; interruption, bad input, canonical form."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core.errors import ArgumentError, ShapeError
+from qad.mps import MPS, ground_state, heisenberg, ising, norm, overlap, xxz
+from qad.mps.canonical import schmidt_form
+
+
+@pytest.mark.parametrize(
+    "H, bond, exact, tolerance",
+    [
+        (heisenberg(2), 2, -0.75, 1e-12),
+        (heisenberg(8), 16, -3.3749325986879, 1e-10),
+        (heisenberg(10), 16, -4.258035207283, 1e-8),
+        (heisenberg(8, periodic=True), 16, -3.651093408937, 1e-8),
+        (xxz(10, 0.5), 16, -3.5902507029866, 1e-8),
+        (xxz(10, 2), 16, -5.8326813652217, 1e-8),
+        (ising(10, 0.5), 8, -9.7655039579272, 1e-8),
+        (ising(20, 1), 12, -25.107797111624, 1e-8),
+    ],
+    ids=str,
+)
+def test_exact_energies(H, bond, exact, tolerance):
+    result = ground_state(H, bond=bond, seed=1)
+    assert result.energy == pytest.approx(exact, rel=tolerance)
+    assert result.energy > exact - 1e-11
+    assert 0 <= result.variance + 1e-12 < 1e-5
+    assert result.converged
+    assert norm(result.state) == pytest.approx(1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_twenty_sites(seed):
+    result = ground_state(heisenberg(20), bond=24, seed=seed)
+    assert result.energy == pytest.approx(-8.682473334399, rel=2e-8)
+
+
+def test_history_goes_down_and_agrees_with_the_result():
+    H = heisenberg(6)
+    result = ground_state(H, bond=8, seed=0)
+    assert result.history[0] == pytest.approx(qad.mps.energy(MPS.random(6, 8, seed=0), H))
+    assert result.history[-1] == pytest.approx(result.energy)
+    assert np.all(np.diff(result.history) <= 1e-12)
+    assert result.nfev >= len(result.history) - 1
+
+
+def test_real_states_stay_real():
+    result = ground_state(heisenberg(6), bond=8, dtype=float)
+    assert result.state.dtype == float
+    assert result.energy == pytest.approx(-2.4935771338879, rel=1e-9)
+
+
+def test_start_states():
+    neel = MPS.product([0, 1] * 3)
+    mean_field = ground_state(heisenberg(6), start=neel)
+    assert mean_field.energy == pytest.approx(-1.25)  # the best product state
+    found = ground_state(heisenberg(6), bond=8)
+    again = ground_state(heisenberg(6), start=found.state)
+    assert again.energy == pytest.approx(found.energy, abs=1e-9)
+
+
+def test_callback_sees_states_and_may_stop():
+    seen = []
+
+    def callback(state, energy):
+        seen.append(energy)
+        assert isinstance(state, MPS)
+        assert qad.mps.energy(state, H) == pytest.approx(energy)
+        if len(seen) == 25:
+            raise StopIteration
+
+    H = heisenberg(8)
+    result = ground_state(H, bond=8, callback=callback)
+    assert len(seen) == 25
+    np.testing.assert_array_equal(result.history[1:], seen)
+    assert not result.converged
+    assert "callback" in result.message
+
+
+def test_ctrl_c_returns_the_best_state():
+    calls = []
+
+    def callback(state, energy):
+        calls.append(energy)
+        if len(calls) == 30:
+            raise KeyboardInterrupt
+
+    result = ground_state(heisenberg(8), bond=8, callback=callback)
+    assert "Ctrl-C" in result.message
+    assert not result.converged
+    assert result.energy == pytest.approx(min(calls))
+
+
+def test_maxiter():
+    result = ground_state(heisenberg(8), bond=8, maxiter=40)
+    assert len(result.history) == 41
+    assert not result.converged
+    assert "maxiter" in result.message
+
+
+def test_progress_bar(capsys):
+    ground_state(heisenberg(4), bond=4, progress=True)
+    shown = capsys.readouterr().err
+    assert "energy" in shown
+    assert "-1.616" in shown
+    assert "gradient" in shown
+
+
+@pytest.mark.parametrize(
+    "wrong, match",
+    [
+        ({"method": "dmrg"}, "lbfgs"),
+        ({"bond": 0}, "bond"),
+        ({"tol": -1}, "tol"),
+        ({"tol": np.nan}, "tol"),
+        ({"maxiter": 0}, "maxiter"),
+        ({"start": MPS.random(5, 2)}, "5 sites"),
+        ({"start": MPS.random(4, 2, periodic=True)}, "periodic"),
+        ({"start": MPS([np.zeros((1, 2, 1))] * 4)}, "norm 0"),
+    ],
+    ids=str,
+)
+def test_bad_input(wrong, match):
+    with pytest.raises((ArgumentError, ShapeError), match=match):
+        ground_state(heisenberg(4), **wrong)
+
+
+def test_an_operator_that_is_none():
+    with pytest.raises(ArgumentError, match="an MPO is needed"):
+        ground_state(np.eye(4))
+
+
+@pytest.mark.parametrize("dtype", [float, complex, np.complex64])
+def test_schmidt_form(dtype):
+    psi = MPS.random(6, 5, dtype=dtype, seed=1)
+    psi = MPS([1.5 * t for t in psi])
+    state, weights = schmidt_form(psi)
+    assert state.dtype == psi.dtype
+    tolerance = 1e-5 if dtype is np.complex64 else 1e-12
+    fidelity = abs(overlap(psi, state)) / norm(psi)
+    assert fidelity == pytest.approx(1, abs=tolerance)
+    assert np.vdot(state.to_dense(), psi.to_dense()).real == pytest.approx(norm(psi), rel=tolerance)
+    for site, (tensor, weight) in enumerate(zip(state, weights, strict=True)):
+        rows = tensor.reshape(tensor.shape[0], -1)
+        np.testing.assert_allclose(rows @ rows.conj().T, np.eye(len(rows)), atol=tolerance)
+        dense = np.linalg.svd(psi.to_dense().reshape(2**site, -1), compute_uv=False)
+        np.testing.assert_allclose(weight, dense[: len(weight)] / norm(psi), atol=tolerance)
