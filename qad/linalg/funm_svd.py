@@ -90,8 +90,8 @@ def _ratio(f, s):
         *batch, i = map(int, bad[0])
         here = f" of batch entry {tuple(batch)}" if batch else ""
         raise ArgumentError(
-            f"funm_svd{here}: singular value number {i} is {s[tuple(bad[0])]:.3g}, zero to rounding, where U f(S) V^H has "
-            "no derivative because f(s)/s is not bounded. Use a function that vanishes there, or cut it off"
+            f"funm_svd{here}: singular value number {i} is {s[tuple(bad[0])]:.3g}, zero to rounding, where U f(S) V^H "
+            "has no derivative because f(s)/s is not bounded. Use a function that vanishes there, or cut it off"
         )
     return ratio
 
