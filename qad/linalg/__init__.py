@@ -25,7 +25,8 @@ from qad.linalg.triangular import solve_triangular
 from qad.linalg.truncated import truncated_eigh, truncated_svd
 
 __all__ = [
-    "cholesky", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "funm_herm", "funm_svd", "inv", "logm", "lq",
-    "lstsq", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "polar", "qr", "slogdet", "solve",
-    "solve_triangular", "sqrtm", "svd", "svdvals", "truncated_eigh", "truncated_svd", "vector_norm",
+    "cholesky", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "funm_herm", "funm_svd", "inv",
+    "logm", "lq", "lstsq", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "polar",
+    "qr", "slogdet", "solve", "solve_triangular", "sqrtm", "svd", "svdvals", "truncated_eigh", "truncated_svd",
+    "vector_norm",
 ]  # fmt: skip

@@ -157,3 +157,8 @@ defjvp(
     lambda t, ans, e, a, u, s, vh, *, f: _along_two(e, t, a, u, s, vh, f=f),
     *(_zero(1), _zero(1), _zero(1)),
 )
+defvjp(
+    _along_two,
+    lambda g, ans, e, d, a, u, s, vh, *, f: _along_two(g.conj(), d, a, u, s, vh, f=f).conj(),
+    lambda g, ans, e, d, a, u, s, vh, *, f: _along_two(e, g.conj(), a, u, s, vh, f=f).conj(),
+)

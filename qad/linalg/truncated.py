@@ -100,8 +100,8 @@ def rank_of(s, max_rank, cutoff, relative, multiplets):
         )
     if multiplets == "warn" and _cuts(s, k):
         warnings.warn(
-            f"truncation to rank {k} cuts through degenerate values ({s.reshape(-1, s.shape[-1])[0, k - 1]:.6g}), of which "
-            'the choice is arbitrary: write multiplets="drop" to leave them all out',
+            f"truncation to rank {k} cuts through degenerate values ({s.reshape(-1, s.shape[-1])[0, k - 1]:.6g}), of "
+            'which the choice is arbitrary: write multiplets="drop" to leave them all out',
             RuntimeWarning,
             stacklevel=3,
         )
