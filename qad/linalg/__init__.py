@@ -1,18 +1,32 @@
 """Matrix functions with derivatives that are right, one heavy function per file."""
 
 from qad.linalg.cholesky import cholesky
+from qad.linalg.cond import cond, matrix_rank
 from qad.linalg.det import det
+from qad.linalg.eig import eig, eigvals
 from qad.linalg.eigh import eigh, eigvalsh
+from qad.linalg.expm import expm
 from qad.linalg.funm_herm import funm_herm
 from qad.linalg.funm_svd import funm_svd
 from qad.linalg.inv import inv
+from qad.linalg.logm import logm
+from qad.linalg.lq import lq
+from qad.linalg.lstsq import lstsq
 from qad.linalg.norm import matrix_norm, norm, vector_norm
+from qad.linalg.pinv import pinv
+from qad.linalg.polar import polar
+from qad.linalg.products import matrix_power, multi_dot
 from qad.linalg.qr import qr
 from qad.linalg.slogdet import slogdet
 from qad.linalg.solve import solve
+from qad.linalg.sqrtm import sqrtm
 from qad.linalg.svd import svd, svdvals
+from qad.linalg.triangular import solve_triangular
+from qad.linalg.truncated import truncated_eigh, truncated_svd
 
 __all__ = [
-    "cholesky", "det", "eigh", "eigvalsh", "funm_herm", "funm_svd", "inv", "matrix_norm", "norm", "qr",
-    "slogdet", "solve", "svd", "svdvals", "vector_norm",
+    "cholesky", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "funm_herm", "funm_svd", "inv",
+    "logm", "lq", "lstsq", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "polar",
+    "qr", "slogdet", "solve", "solve_triangular", "sqrtm", "svd", "svdvals", "truncated_eigh", "truncated_svd",
+    "vector_norm",
 ]  # fmt: skip

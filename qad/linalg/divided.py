@@ -153,8 +153,8 @@ def _finite(f, d, w, *points):
         values = w[tuple(batch)]
         here = f" of batch entry {tuple(batch)}" if batch else ""
         raise ArgumentError(
-            f"the matrix function{here} has no finite derivative between {values[i]:.6g} and {values[j]:.6g}, values of "
-            "its spectrum: keep them away from the singularity, or cut the function off there"
+            f"the matrix function{here} has no finite derivative between {values[i]:.6g} and {values[j]:.6g}, values "
+            "of its spectrum: keep them away from the singularity, or cut the function off there"
         )
     return d
 

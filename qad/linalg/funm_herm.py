@@ -102,3 +102,8 @@ defjvp(
     _zero(1),
     _zero(1),
 )
+defvjp(
+    _along_two,
+    lambda g, ans, e, d, a, w, v, *, f: _along_two(g.mT, d, a, w, v, f=f).mT,
+    lambda g, ans, e, d, a, w, v, *, f: _along_two(e, g.mT, a, w, v, f=f).mT,
+)

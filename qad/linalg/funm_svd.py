@@ -90,8 +90,8 @@ def _ratio(f, s):
         *batch, i = map(int, bad[0])
         here = f" of batch entry {tuple(batch)}" if batch else ""
         raise ArgumentError(
-            f"funm_svd{here}: singular value number {i} is {s[tuple(bad[0])]:.3g}, zero to rounding, where U f(S) V^H has "
-            "no derivative because f(s)/s is not bounded. Use a function that vanishes there, or cut it off"
+            f"funm_svd{here}: singular value number {i} is {s[tuple(bad[0])]:.3g}, zero to rounding, where U f(S) V^H "
+            "has no derivative because f(s)/s is not bounded. Use a function that vanishes there, or cut it off"
         )
     return ratio
 
@@ -156,4 +156,9 @@ defjvp(
     lambda t, ans, e, a, u, s, vh, *, f: _along(t, a, u, s, vh, f=f),
     lambda t, ans, e, a, u, s, vh, *, f: _along_two(e, t, a, u, s, vh, f=f),
     *(_zero(1), _zero(1), _zero(1)),
+)
+defvjp(
+    _along_two,
+    lambda g, ans, e, d, a, u, s, vh, *, f: _along_two(g.conj(), d, a, u, s, vh, f=f).conj(),
+    lambda g, ans, e, d, a, u, s, vh, *, f: _along_two(e, g.conj(), a, u, s, vh, f=f).conj(),
 )

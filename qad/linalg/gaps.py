@@ -15,6 +15,7 @@ from qad.extend import defjvp, defvjp, primitive, value_of
 
 FIX = {
     "svd": "qad.linalg.funm_svd(f, A) for U f(S) V^H",
+    "eig": "expm, logm or sqrtm for functions of the matrix",
     "eigh": "qad.linalg.funm_herm(f, A) for V f(w) V^H",
 }
 
@@ -39,7 +40,12 @@ def blocks(s):
 
 
 def same_block(s):
-    """Boolean (..., k, k): whether i and j belong to one degenerate block; true on the diagonal."""
+    """Boolean (..., k, k): whether i and j belong to one degenerate block; true on the diagonal.
+
+    Real values are sorted, and blocks are chains of neighbours; complex ones are compared in pairs.
+    """
+    if s.dtype.kind == "c":
+        return np.abs(s[..., :, None] - s[..., None, :]) <= width(s)[..., None, None]
     number = blocks(s)
     return number[..., :, None] == number[..., None, :]
 
@@ -169,7 +175,7 @@ def check_blocks(s, products, gs, owner, scale, degenerate):
     Off-diagonal entries of the `products` ``U^H G_U``, Hermitian part included, must vanish there, and the
     cotangent `gs` (..., k) of the values must be constant.
     """
-    if blocks(s)[..., -1:].min(initial=s.shape[-1]) == s.shape[-1] - 1:
+    if s.dtype.kind == "f" and blocks(s)[..., -1:].min(initial=s.shape[-1]) == s.shape[-1] - 1:
         return  # every value is a block of its own
     pairs = same_block(s) & ~np.eye(s.shape[-1], dtype=bool)
     for x in products:

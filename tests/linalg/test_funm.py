@@ -7,6 +7,8 @@ from tests.cases import Case
 import qad
 from qad.linalg import funm_herm, funm_svd
 from qad.linalg.divided import Function, first_differences, second_differences
+from qad.linalg.funm_herm import _along_two as along_two_herm
+from qad.linalg.funm_svd import _along_two as along_two_svd
 from qad.linalg.triangular import solve_lower, solve_upper
 from tests.linalg.draw import draw, herm, unitary, well, with_eigenvalues, with_values
 
@@ -38,8 +40,20 @@ SHAPES = [(3, 3), (4, 3), (3, 5)]
 SINGULAR = ("identity", "sine", "soft threshold")  # differentiable at zero singular values
 
 
-def triangle(a):
-    return np.triu(a) + 2 * np.eye(3)
+def solves(a, b):
+    r = np.triu(a) + 2 * np.eye(3)
+    return solve_upper(r, solve_lower(r.mT, b))
+
+
+def second_of_exp(e, d):
+    """The second derivative at a degenerate point, as a function of its directions."""
+    a = with_eigenvalues([1, 1, 2])
+    return along_two_herm(e, d, a, *np.linalg.eigh(a), f=Function(np.exp))
+
+
+def second_of_sine(e, d):
+    a = with_values([1, 1, 0.5], 4, 3)
+    return along_two_svd(e, d, a, *np.linalg.svd(a, full_matrices=False), f=Function(np.sin, odd=True))
 
 
 CASES = [
@@ -63,7 +77,9 @@ CASES += [
 CASES += [
     Case(lambda a: funm_herm(np.exp, herm(a)), draw(2, 3, 3), name="batch"),
     Case(lambda a: funm_svd(np.sin, a), draw(2, 3, 4), name="batch, singular"),
-    Case(lambda a, b: solve_upper(triangle(a), solve_lower(triangle(a).mT, b)), (draw(3, 3), draw(3, 2)), name="solves"),
+    Case(solves, (draw(3, 3), draw(3, 2))),
+    Case(second_of_exp, (draw(3, 3), draw(3, 3, seed=1))),
+    Case(second_of_sine, (draw(4, 3), draw(4, 3, seed=1))),
 ]  # fmt: skip
 
 

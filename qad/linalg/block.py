@@ -1,0 +1,23 @@
+"""Derivatives of analytic matrix functions by block matrices: ``f([[A, E], [0, A]]) = [[f(A), L(A, E)], [0, f(A)]]``.
+
+L is the Frechet derivative (Higham, "Functions of Matrices", theorem 3.6).  As ``tr(X L(A, E)) = tr(E L(A, X))``, the
+unconjugated cotangent of A is ``L(A, g^T)^T``.
+"""
+
+import numpy as np
+
+
+def frechet(f, a, e):
+    """``L(a, e)`` (..., n, n) of the function `f` of matrices."""
+    n = a.shape[-1]
+    top = np.concatenate([a, e], axis=-1)
+    bottom = np.concatenate([a * 0.0, a], axis=-1)
+    return f(np.concatenate([top, bottom], axis=-2))[..., :n, n:]
+
+
+def each(f, a):
+    """`f` of every matrix of the stack `a` (..., n, n)."""
+    if a.ndim == 2:
+        return f(a)
+    flat = [f(x) for x in a.reshape(-1, *a.shape[-2:])]
+    return np.stack(flat).reshape(*a.shape[:-2], *flat[0].shape) if flat else a

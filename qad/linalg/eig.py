@@ -1,0 +1,100 @@
+"""Eigen-decomposition of general matrices, with eigenvectors of unit length.  In the public convention
+
+    K   = (V^H G_V - V^H V diag(Re diag(V^H G_V)))_ij / conj(w_j - w_i) off the diagonal, g_w on it
+    G_A = V^-H K V^H
+
+(Boeddeker et al., arXiv:1701.00392, eq. 4.77, with the term of the normalisation).  The code is its complex conjugate.
+"""
+
+import numpy as np
+
+from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, over_gaps
+from qad.linalg.parts import diagonal_of
+
+
+def eig(a, *, degenerate="raise"):
+    """Eigenvalues and right eigenvectors, of unit length, of any square matrices.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+    degenerate : "raise" or "warn"
+        What the backward pass does where the factors do not determine the derivative.
+
+    Returns
+    -------
+    eigenvalues, eigenvectors : a named tuple of arrays (..., n) and (..., n, n), in columns
+
+    Raises
+    ------
+    ArgumentError
+        In the backward pass or in forward mode, if the loss depends on the phases of eigenvectors, or on
+        vectors or values of a degenerate eigenvalue. `expm`, `logm` and `sqrtm` are exact there.
+    LinAlgError
+        If the iteration does not converge; in the backward pass, if the matrix has no basis of eigenvectors.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: np.abs(qad.linalg.eig(a)[0]).max())(np.array([[2.0, 1.0], [0.0, 1.0]]))
+    array([[1., 0.],
+           [1., 0.]])
+    """
+    check_policy(degenerate)
+    return np.linalg.eig(a) if value_of(a) is a else _eig(a, degenerate=degenerate)
+
+
+def eigvals(a, *, degenerate="raise"):
+    """Eigenvalues (..., n) of any square matrices `a` (..., n, n); see `eig`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: qad.linalg.eigvals(a).real.sum())(np.diag([2.0, 1.0]))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    check_policy(degenerate)
+    return np.linalg.eigvals(a) if value_of(a) is a else _eig(a, degenerate=degenerate)[0]
+
+
+implements(np.linalg.eig)(eig)
+implements(np.linalg.eigvals)(eigvals)
+
+
+@primitive
+def _eig(a, *, degenerate="raise"):
+    return np.linalg.eig(a)
+
+
+def _eig_vjp(needed, g, ans, a, *, degenerate="raise"):
+    gw, gv = g
+    w, v = ans
+    w = w + 0j
+    if gv is None:
+        check_blocks(value_of(w), (), gw, "eig", None, degenerate)
+        return (np.linalg.solve(v.mT, gw[..., :, None] * v.mT),)
+    inner = v.mT @ gv
+    lengths = diagonal_of(inner)
+    scale = _check(w, gw, gv, lengths, degenerate)
+    moved = inner - (v.mT @ v.conj()) * lengths.real[..., None, :]
+    check_blocks(value_of(w), (moved,), gw, "eig", scale, degenerate)
+    core = over_gaps(moved, w, kind="differences", owner="eig", scale=scale, degenerate=degenerate)
+    if gw is not None:
+        core = core + gw[..., None] * np.eye(w.shape[-1])
+    return (np.linalg.solve(v.mT, core @ v.mT),)
+
+
+def _check(w, gw, gv, lengths, degenerate):
+    """Refuse losses that depend on phases; returns the size of the cotangents."""
+    w = value_of(w)
+    scale = magnitude(gv)
+    if gw is not None:
+        scale = max_of(scale, np.abs(value_of(gw) * w).max(axis=-1, initial=0.0))
+    if lengths.dtype.kind == "c":
+        check_phases(value_of(lengths).imag, w, "eig", scale)
+    return scale
+
+
+defvjp(_eig, shared=_eig_vjp)

@@ -1,0 +1,38 @@
+"""Matrix logarithm; its derivative is the corner of the logarithm of a block matrix (see ``block.py``)."""
+
+import scipy.linalg
+
+from qad.extend import defjvp, defvjp, primitive, value_of
+from qad.linalg.block import each, frechet
+from qad.linalg.sqrtm import off_the_cut
+
+
+def logm(a):
+    """Principal logarithm (..., n, n) of `a` (..., n, n).
+
+    For Hermitian positive matrices ``funm_herm(np.log, a)`` is faster, and returns a Hermitian matrix.
+
+    Raises
+    ------
+    ArgumentError
+        If an eigenvalue is zero or lies on the negative axis, where the logarithm has a cut.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: np.trace(qad.linalg.logm(a)))(np.diag([4.0, 1.0])).round(6)
+    array([[0.25, 0.  ],
+           [0.  , 1.  ]])
+    """
+    off_the_cut(value_of(a), "logm")
+    return _log(a)
+
+
+@primitive
+def _log(a):
+    log = each(scipy.linalg.logm, a)
+    return log.astype(a.dtype) if a.dtype.itemsize < log.dtype.itemsize and a.dtype.kind == log.dtype.kind else log
+
+
+defvjp(_log, lambda g, ans, a: frechet(_log, a, g.mT).mT)
+defjvp(_log, lambda t, ans, a: frechet(_log, a, t))

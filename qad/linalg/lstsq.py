@@ -1,0 +1,47 @@
+"""Least squares ``min |A x - b|``, through the Moore-Penrose inverse."""
+
+import numpy as np
+
+from qad.extend import implements, value_of
+from qad.linalg.pinv import pinv
+from qad.linalg.svd import svdvals
+
+
+def lstsq(a, b, rcond=None):
+    """Least-squares solution of ``a @ x = b``, with NumPy's signature.
+
+    Parameters
+    ----------
+    a : array (m, n)
+    b : array (m,) or (m, k)
+    rcond : float, optional
+        Singular values below this multiple of the largest count as zero.
+
+    Returns
+    -------
+    x : array (n,) or (n, k), the solution of least norm
+    residuals : array (k,), sums of squared residuals; empty unless m > n = rank
+    rank : int, without derivative
+    s : array (min(m, n),), singular values
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> a = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> qad.grad(lambda b: qad.linalg.lstsq(a, b)[0][1])(np.array([1.0, 2.0, 4.0])).round(6) + 0.0
+    array([-0.5,  0. ,  0.5])
+    """
+    if value_of(a) is a and value_of(b) is b:
+        return np.linalg.lstsq(a, b, rcond)
+    m, n = a.shape
+    cut = np.finfo(value_of(a).dtype).eps * max(m, n) if rcond is None else rcond
+    x, s = pinv(a, rtol=cut) @ b, svdvals(a)
+    values = value_of(s)
+    rank = int(np.sum(values > cut * values[0]))
+    if not m > n == rank:
+        return x, np.zeros(0, values.dtype), rank, s
+    apart = (b - a @ x).reshape(m, -1)
+    return x, np.sum((apart * apart.conj()).real, axis=0), rank, s
+
+
+implements(np.linalg.lstsq)(lstsq)

@@ -1,0 +1,69 @@
+"""Moore-Penrose inverse P.  In the public convention (Golub and Pereyra, SIAM J. Numer. Anal. 10, 413, 1973)
+
+G_A = -P^H G P^H + (1 - A P) G^H P P^H + P^H P G^H (1 - P A).
+"""
+
+import numpy as np
+
+from qad.extend import defvjp, implements, primitive, value_of
+
+
+def pinv(a, rcond=None, hermitian=False, *, rtol=None):
+    """Moore-Penrose inverse, with NumPy's signature.
+
+    Parameters
+    ----------
+    a : array (..., m, n)
+    rcond, rtol : float or array (...), optional
+        Singular values below this multiple of the largest count as zero.
+    hermitian : bool
+        NumPy's shortcut for Hermitian matrices.
+
+    Returns
+    -------
+    array (..., n, m)
+
+    Notes
+    -----
+    Where `a` is rank-deficient the pseudoinverse is discontinuous: the gradient is that along matrices of the
+    same rank.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: qad.linalg.pinv(a).sum())(np.array([[2.0], [0.0]])).round(6)
+    array([[-0.25],
+           [ 0.25]])
+    """
+    if value_of(a) is a:
+        return np.linalg.pinv(a, hermitian=hermitian, **_cut(rcond, rtol))
+    return _pinv(a, hermitian=hermitian, **_cut(rcond, rtol))
+
+
+implements(np.linalg.pinv)(pinv)
+
+
+def _cut(rcond, rtol):
+    """The one that is given."""
+    return {"rcond": rcond} if rcond is not None else {"rtol": rtol} if rtol is not None else {}
+
+
+@primitive
+def _pinv(a, **options):
+    return np.linalg.pinv(a, **options)
+
+
+def _pinv_vjp(g, p, a, **options):
+    pt, gh = p.mT, g.conj().mT
+    total = -(pt @ g @ pt)
+    pc, (m, n) = p.conj(), a.shape[-2:]
+    if m > n or np.linalg.matrix_rank(value_of(a)).min(initial=m) < m:
+        right = gh @ pc @ pt
+        total = total + right - (a.conj() @ (pc @ right))
+    if n > m or np.linalg.matrix_rank(value_of(a)).min(initial=n) < n:
+        left = pt @ pc @ gh
+        total = total + left - (left @ pc) @ a.conj()
+    return total
+
+
+defvjp(_pinv, _pinv_vjp, fresh=True)

@@ -1,0 +1,84 @@
+"""Powers and chains of products: recorded product by product."""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import implements, value_of
+
+
+def matrix_power(a, n):
+    """``a`` (..., k, k) to the integer power `n`, by repeated squaring; negative powers by the inverse.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: np.trace(qad.linalg.matrix_power(a, 3)))(2.0 * np.eye(2))
+    array([[12.,  0.],
+           [ 0., 12.]])
+    """
+    if value_of(a) is a:
+        return np.linalg.matrix_power(a, n)
+    if not isinstance(n, (int, np.integer)):
+        raise ArgumentError(f"matrix_power: the exponent {n!r} is not an integer; see qad.linalg.funm_herm for others")
+    if n == 0:
+        return a * 0.0 + np.eye(a.shape[-1])
+    base, n = (np.linalg.inv(a), -n) if n < 0 else (a, n)
+    result = None
+    while n:
+        if n & 1:
+            result = base if result is None else result @ base
+        n >>= 1
+        if n:
+            base = base @ base
+    return result
+
+
+def multi_dot(arrays, *, out=None):
+    """Product of two or more matrices in the order that costs least; the first and last may be vectors.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> x, a = np.array([1.0, 2.0]), np.eye(2)
+    >>> qad.grad(lambda x: qad.linalg.multi_dot([x, a, x]))(x)
+    array([2., 4.])
+    """
+    if all(value_of(x) is x for x in arrays):
+        return np.linalg.multi_dot(arrays, out=out)
+    if out is not None:
+        raise ArgumentError("multi_dot(..., out=...) would write a recorded value into an array: leave `out` away")
+    if len(arrays) < 2 or any(x.ndim > 2 for x in arrays) or any(x.ndim != 2 for x in arrays[1:-1]):
+        raise ArgumentError("multi_dot takes two or more matrices, of which the first and the last may be vectors")
+    row, column = arrays[0].ndim == 1, arrays[-1].ndim == 1
+    chain = list(arrays)
+    if row:
+        chain[0] = chain[0].reshape(1, -1)
+    if column:
+        chain[-1] = chain[-1].reshape(-1, 1)
+    product = _best(chain, _splits([chain[0].shape[0], *(x.shape[1] for x in chain)]), 0, len(chain) - 1)
+    if row or column:
+        product = product.reshape(() if row and column else -1)
+    return product
+
+
+implements(np.linalg.matrix_power)(matrix_power)
+implements(np.linalg.multi_dot)(multi_dot)
+
+
+def _splits(sizes):
+    """Where to split the chain i..j of matrices (sizes[i], sizes[i+1]) (Cormen et al., section 15.2)."""
+    n = len(sizes) - 1
+    cost, split = {(i, i): 0 for i in range(n)}, {}
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            options = [(cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
+            cost[i, j], split[i, j] = min(options)
+    return split
+
+
+def _best(chain, split, i, j):
+    if i == j:
+        return chain[i]
+    k = split[i, j]
+    return _best(chain, split, i, k) @ _best(chain, split, k + 1, j)
