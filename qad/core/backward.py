@@ -33,7 +33,7 @@ def sweep(roots, free=False) -> dict:
     Returns
     -------
     dict
-        id of leaf -> (cotangent, whether nobody else holds its memory, the leaf).
+        id of leaf -> (cotangent, whether nobody else holds its memory, the leaf), to be read with `arrived`.
     """
     found, waiting, heap = {}, {}, []  # waiting: id -> (cotangent, owned, node); heap: the ids, negative
     owned = following = None  # a first contribution, held back: in a chain it is the next to be visited
@@ -58,7 +58,10 @@ def sweep(roots, free=False) -> dict:
                 if parent is not None:
                     c = rule(seed, ans, *args) if kwargs is None else rule(seed, ans, *args, **kwargs)
                     if parent[PRIMITIVE] is LEAF:
-                        collect(found, parent, c, fresh)
+                        if parent[ID] in found:
+                            collect(found, parent, c, fresh)
+                        else:
+                            found[parent[ID]] = c, fresh, parent
                     elif following is None:
                         g, owned, following = c, fresh, parent
                     elif following is parent:
@@ -71,10 +74,17 @@ def sweep(roots, free=False) -> dict:
             spread(waiting, heap, node, g)
         if free and p is not LEAF:
             node[1:] = FREED
-    for key, (g, owned, node) in found.items():  # only now, so that lazy cotangents of a leaf stay lazy in their sum
-        if type(g) is not ndarray or g.dtype is not node[ANSWER].dtype:
-            found[key] = *prepared(g, owned, node[ANSWER], LEAF), node
     return found
+
+
+def arrived(found, leaf):
+    """Cotangent of `leaf` among what `sweep` found, and whether nobody else holds its memory; None if there is none."""
+    if leaf[ID] not in found:
+        return None, False
+    g, owned, _ = found[leaf[ID]]
+    if type(g) is not ndarray or g.dtype is not leaf[ANSWER].dtype:  # only now: lazy cotangents stay lazy in their sum
+        return prepared(g, owned, leaf[ANSWER], LEAF)
+    return g, owned
 
 
 def arrive(waiting, heap, node, c, fresh):

@@ -8,7 +8,7 @@ cotangent.  Nothing is kept, so memory does not grow with the depth of the progr
 
 import numpy as np
 
-from qad.core.backward import Lazy, sweep
+from qad.core.backward import Lazy, arrived, sweep
 from qad.core.levels import REVERSE, open_level
 from qad.core.node import leaf
 from qad.core.operands import rebuild, split
@@ -74,7 +74,7 @@ def transpose(p, moving, tangents, ans, values, kwargs):
         if type(c) is Tensor and c.level == level:
             roots.append((c.node, tangents[i]))
     found = sweep(roots)
-    out = [found.get(probe.node[0], (None,))[0] for probe in probes]
+    out = [arrived(found, probe.node)[0] for probe in probes]
     out = [np.zeros(a.shape, a.dtype) if t is None else t for t, a in zip(out, ans if several else (ans,), strict=True)]
     return out if several else out[0]
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from qad.core.backward import sweep
+from qad.core.backward import arrived, sweep
 from qad.core.errors import ArgumentError, GradientTypeError
-from qad.core.node import GRAD, leaf
+from qad.core.node import ANSWER, GRAD, leaf
 from qad.core.tensor import Tensor, value_of
 from qad.core.transforms import match, publish, scalar_loss
 from qad.core.trees import tree_map
@@ -74,8 +74,9 @@ def backward(x, gradient=None, retain_graph=False) -> None:
         seed = x.dtype.type(1)
     else:
         seed = np.conj(match(gradient, x.value, "gradient"))
-    for g, owned, node in sweep([(x.node, seed)], free=not retain_graph).values():
-        g = publish(g, owned, node[4])
+    found = sweep([(x.node, seed)], free=not retain_graph)
+    for _, _, node in found.values():
+        g = publish(*arrived(found, node), node[ANSWER])
         node[GRAD] = g if node[GRAD] is None else node[GRAD] + g
 
 

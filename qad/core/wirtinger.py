@@ -4,7 +4,7 @@ from functools import wraps
 
 import numpy as np
 
-from qad.core.backward import sweep
+from qad.core.backward import arrived, sweep
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.levels import REVERSE, open_level
 from qad.core.tensor import Tensor, value_of
@@ -143,7 +143,7 @@ def _sweep_rows(node, value, shape, x, seed):
         one = np.zeros(shape, np.result_type(value_of(value)))
         one[index] = seed
         found = sweep([(node, one)]) if node is not None else {}
-        row = found.get(x.node[0], (None,))[0]
+        row = arrived(found, x.node)[0]
         rows.append(np.zeros(x.shape, x.dtype) if row is None else row)
     if not rows:
         return np.zeros(shape + x.shape, x.dtype)

@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, primitive, quick, unbroadcast
+from qad.extend import defvjp, primitive, quick, quick_product
 from qad.rules.diagonal import matrix_trace
 from qad.tensor.plan import as_operand, find_plan, recorded
 
@@ -63,29 +63,22 @@ def _trace(a):
 @primitive
 def trace_product(a, b):
     """The trace of a product of two matrices, which is not formed."""
-    if a.ndim == b.ndim == 2:
-        turned = b.T
-        if turned.shape != a.shape:
-            raise _open_ring((a, b))
-        return a.ravel().dot(turned.ravel())
-    return _ring((a, b))
+    turned = b.T
+    if turned.shape != a.shape:
+        raise _open_ring((a, b))
+    return a.ravel().dot(turned.ravel())
 
 
-def _turned(g, b, shape):
-    """The cotangent of one factor: the other, transposed and scaled."""
-    return b.T * g if g.ndim == 0 else unbroadcast(b.mT * g[..., None, None], shape)
+defvjp(trace_product, lambda g, ans, a, b: g * b.T, lambda g, ans, a, b: g * a.T, linear=True, fresh=True)
 
 
-defvjp(
-    trace_product,
-    lambda g, ans, a, b: _turned(g, b, a.shape),
-    lambda g, ans, a, b: _turned(g, a, b.shape),
-    linear=True,
-    fresh=True,
-)
+def _any_two(a, b):
+    a, b = as_operand(a), as_operand(b)
+    return trace_product(a, b) if a.ndim == b.ndim == 2 else _ring([a, b])
 
 
-_quick_trace, _quick_product = quick(matrix_trace), quick(trace_product)
+_quick_trace = quick(matrix_trace)
+_quick_product = quick_product(trace_product, trace_product.__wrapped__, _any_two)
 
 
 def _ring(factors):
