@@ -23,11 +23,12 @@ class Primitive:
     """A function with its derivative rules; `qad.extend.defvjp` explains the fields."""
 
     __slots__ = (
-        "fn", "name", "vjps", "shared", "jvps", "linear", "elementwise", "fresh", "accepts", "broadcasting",
+        "fn", "raw", "name", "vjps", "shared", "jvps", "linear", "elementwise", "fresh", "accepts", "broadcasting",
     )  # fmt: skip
 
-    def __init__(self, fn, name, vjps=(), shared=None, linear=False, elementwise=False, fresh=False, lazy=()):
-        self.fn = fn
+    def __init__(self, fn, name, vjps=(), shared=None, linear=False, elementwise=False, fresh=False, lazy=(), raw=None):
+        self.fn = fn  # dispatches on Tensors
+        self.raw = raw or fn  # for plain operands
         self.name = name
         self.vjps = vjps
         self.shared = shared

@@ -4,7 +4,7 @@
 the common case (open reverse level, plain or equal-level operands) and fall back to `record`.
 """
 
-import numpy as np
+from numpy import ndarray
 
 from qad.core.errors import LeakedTensorError
 from qad.core.forward import push_forward
@@ -62,13 +62,13 @@ def wrap(ans, node, level):
 
 def unary(p):
     """A quick recorder for a primitive of one operand."""
-    fn = p.fn
+    fn, raw = p.fn, p.raw
 
     def recorder(x):
         level = x.level if type(x) is Tensor else PLAIN
         if level in REVERSE and level > blocked():
             v = x.value
-            ans = fn(v)
+            ans = fn(v) if type(v) is Tensor else raw(v)
             return Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
         return record(p, (x,))
 
@@ -100,7 +100,7 @@ def binary(p):
     def recorder(x, y):
         if type(x) is Tensor and (level := x.level) in REVERSE and level > blocked():
             kind = type(y)
-            if kind is np.ndarray:
+            if kind is ndarray:
                 v = x.value
                 ans = fn(v, y)
                 chosen = p if v.shape == y.shape else broadcasting
@@ -116,7 +116,7 @@ def binary(p):
                 return Tensor(ans, [next_id(), chosen, (v, w), None, ans, (x.node, y.node)], level)
         elif type(y) is Tensor and (level := y.level) in REVERSE and level > blocked():
             kind = type(x)
-            if kind is np.ndarray or kind in NUMBERS:
+            if kind is ndarray or kind in NUMBERS:
                 w = y.value
                 ans = fn(x, w)
                 chosen = p if kind in NUMBERS or x.shape == w.shape else broadcasting
@@ -137,12 +137,19 @@ def product(p, method, otherwise):
     """
 
     def recorder(x, y):
-        level, v, w, left, right = PLAIN, x, y, None, None
         if type(x) is Tensor:
             level, v, left = x.level, x.value, x.node
-        if type(y) is Tensor:
-            level, w, right = y.level if y.level == level or left is None else PLAIN, y.value, y.node
-        if level in REVERSE and level > blocked() and type(v) is type(w) is np.ndarray and v.ndim == 2 == w.ndim:
+            if type(y) is not Tensor:
+                w, right = y, None
+            elif y.level == level:
+                w, right = y.value, y.node
+            else:
+                return otherwise(x, y)
+        elif type(y) is Tensor:
+            level, v, left, w, right = y.level, x, None, y.value, y.node
+        else:
+            return otherwise(x, y)
+        if type(v) is type(w) is ndarray and v.ndim == 2 == w.ndim and level in REVERSE and level > blocked():
             ans = method(v, w)
             return Tensor(ans, [next_id(), p, (v, w), None, ans, (left, right)], level)
         return otherwise(x, y)

@@ -43,7 +43,7 @@ def primitive(fn):
     def call(*args, **kwargs):
         return fn(*args, **kwargs) if top_level(args) == PLAIN else record(p, args, kwargs)
 
-    p = PRIMITIVES[call] = Primitive(call, fn.__name__)
+    p = PRIMITIVES[call] = Primitive(call, fn.__name__, raw=fn)
     return call
 
 

@@ -6,11 +6,13 @@ Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the 
 from functools import wraps
 
 import numpy as np
+from numpy import conjugate, ndarray
 
 from qad.core.backward import arrived, sweep
 from qad.core.errors import ArgumentError, GradientTypeError, QadError, ShapeError
 from qad.core.levels import CONSTANT, REVERSE, is_open, open_level
-from qad.core.node import leaf
+from qad.core.node import ID, leaf, next_id
+from qad.core.node import LEAF as LEAF_NODE
 from qad.core.record import leaked
 from qad.core.tensor import Tensor, value_of
 from qad.core.trees import LEAF, check_leaf, flatten, leaf_path, strip, stripped, unflatten
@@ -20,8 +22,8 @@ _REAL = frozenset((np.float64, np.float32))
 
 def lift(tree, level, name):
     """`tree` with each leaf recorded on `level`, its leaves as Tensors, and its spec."""
-    if type(tree) is np.ndarray and tree.dtype.kind in "fc":  # the common case, quickly
-        x = Tensor(tree, leaf(tree), level)
+    if type(tree) is ndarray and tree.dtype.kind in "fc":  # the common case, quickly
+        x = Tensor(tree, [next_id(), LEAF_NODE, None, None, tree, ()], level)
         return x, (x,), LEAF
     leaves, spec = flatten(tree)
     lifted = []
@@ -56,13 +58,14 @@ def run(f, args, kwargs):
 
 def to_public(found, x):
     """The public gradient of leaf Tensor `x`, zeros where the sweep found none."""
-    value = x.value
-    g, owned = arrived(found, x.node)
-    if g is None:
+    value, entry = x.value, found.get(x.node[ID])
+    if entry is None:
         return zeros_of(value)
-    if owned and type(g) is type(value) is np.ndarray and g.dtype is value.dtype and g.shape == value.shape:
-        return np.conjugate(g, g) if g.dtype.kind == "c" else g  # the common case, quickly
-    return publish(g, owned, value)
+    g, owned, _ = entry
+    dtype = value.dtype
+    if owned and type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:
+        return conjugate(g, g) if dtype.kind == "c" else g  # the common case, quickly
+    return publish(*arrived(found, x.node), value)
 
 
 def zeros_of(value):
@@ -158,10 +161,12 @@ def value_and_grad(f, argnums=0, has_aux=False):
         roots = [(node, value.dtype.type(1))] if node is not None else []
         del out, node  # so that the sweep frees the graph as it goes
         found = sweep(roots)
-        gradients = [
-            to_public(found, leaves[0]) if spec is LEAF else unflatten(spec, [to_public(found, x) for x in leaves])
-            for leaves, spec in lifted
-        ]
+        gradients = []
+        for leaves, spec in lifted:
+            if spec is LEAF:
+                gradients.append(to_public(found, leaves[0]))
+            else:
+                gradients.append(unflatten(spec, [to_public(found, x) for x in leaves]))
         gradient = tuple(gradients) if several else gradients[0]
         return ((value, stripped(aux, level)) if has_aux else value), gradient
 

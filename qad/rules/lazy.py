@@ -20,15 +20,12 @@ class ScaledIdentity(Lazy):
         The last two axes need not be equal.
     """
 
-    __slots__ = ("scale", "shape")
+    __slots__ = ("scale", "shape", "dtype")
 
     def __init__(self, scale, shape):
         self.scale = scale
         self.shape = shape
-
-    @property
-    def dtype(self):
-        return self.scale.dtype
+        self.dtype = scale.dtype
 
     @property
     def real(self):
@@ -40,14 +37,14 @@ class ScaledIdentity(Lazy):
 
     def times(self, matrix):
         """``self @ matrix``, newly allocated."""
-        return self._scaled(matrix) if self.shape[-2] == self.shape[-1] else self.dense() @ matrix
+        rows, columns = self.shape[-2:]
+        if rows != columns:
+            return self.dense() @ matrix
+        return self.scale * matrix if len(self.shape) == 2 else self.scale[..., None, None] * matrix
 
     def after(self, matrix):
         """``matrix @ self``, newly allocated."""
-        return self._scaled(matrix) if self.shape[-2] == self.shape[-1] else matrix @ self.dense()
-
-    def _scaled(self, matrix):
-        return self.scale * matrix if len(self.shape) == 2 else self.scale[..., None, None] * matrix
+        return self.times(matrix) if self.shape[-2] == self.shape[-1] else matrix @ self.dense()
 
     def add(self, other):
         if type(other) is ScaledIdentity:
