@@ -117,7 +117,7 @@ def quick(fn, metadata=False):
 
 
 def quick_product(fn, method, otherwise):
-    """A recorder with little overhead for two matrices: `fn`, as `method` on ndarrays; ``otherwise(x, y)`` takes all else."""
+    """A recorder of `fn` with little overhead for two matrices, as `method` on ndarrays; `otherwise` takes all else."""
     return product(PRIMITIVES[fn], method, otherwise)
 
 

@@ -77,7 +77,14 @@ def _ones(n, dtype):
     return np.ones(n, dtype)
 
 
-defvjp(matrix_trace, lambda g, y, x: ScaledIdentity(g, x.shape), linear=True, fresh=True)
+def _identity(g, y, x):
+    shape = x.shape
+    if shape[-1] == shape[-2]:
+        return ScaledIdentity(g, shape)
+    return g[..., None, None] * np.eye(*shape[-2:], dtype=bool)
+
+
+defvjp(matrix_trace, _identity, linear=True, fresh=True)
 _trace = quick(matrix_trace)
 
 

@@ -13,12 +13,15 @@ from qad.rules.lazy import Scatter
 
 defvjp(getitem, lambda g, y, x, index: Scatter(x.shape, x.dtype, [(index, g)]), linear=True, fresh=True)
 _getitem = quick(getitem, metadata=True)
+SETTLED = frozenset((int, slice, type(None), type(...)))
 
 
 def item(x, index):
     """``x[index]``; the index may hold Tensors, which serve as integers or masks."""
     kind = type(index)
-    return _getitem(x, index if kind is int or kind is slice else settled(index))
+    if kind not in SETTLED and not (kind is tuple and SETTLED.issuperset(map(type, index))):
+        index = settled(index)
+    return _getitem(x, index)
 
 
 def settled(index):
@@ -162,8 +165,8 @@ def _writes(function):
     return refuse
 
 
-for function in (np.put, np.put_along_axis, np.place, np.putmask, np.fill_diagonal, np.copyto):
-    implements(function)(_writes(function))
+for _function in (np.put, np.put_along_axis, np.place, np.putmask, np.fill_diagonal, np.copyto):
+    implements(_function)(_writes(_function))
 
 attach("take", take)
 attach("compress", lambda x, condition, axis=None, out=None: compress(condition, x, axis, out))

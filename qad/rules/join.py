@@ -5,7 +5,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import defvjp, implements, operand, primitive, value_of
 from qad.rules.index import along, refuse_out
 
@@ -124,20 +124,19 @@ def _cutting(function):
 split, array_split = (implements(f)(_cutting(f)) for f in (np.split, np.array_split))
 
 
-def _cutting_along(function, least):
+def _cutting_along(function, axis, least):
     """A handler for `split` along one axis; `least` is the number of axes that NumPy asks for."""
 
     def handler(ary, indices_or_sections):
         if ary.ndim < least:
-            raise ArgumentError(f"np.{function.__name__} works on {least} or more axes, not on shape {ary.shape}")
-        axis = {np.hsplit: min(1, ary.ndim - 1), np.vsplit: 0, np.dsplit: 2}[function]
-        return split(ary, indices_or_sections, axis)
+            raise ShapeError(f"np.{function.__name__} works on {least} or more axes, not on shape {ary.shape}")
+        return split(ary, indices_or_sections, min(axis, ary.ndim - 1))
 
     return handler
 
 
-for function, least in ((np.hsplit, 1), (np.vsplit, 2), (np.dsplit, 3)):
-    implements(function)(_cutting_along(function, least))
+for _function, _axis, _least in ((np.hsplit, 1, 1), (np.vsplit, 0, 2), (np.dsplit, 2, 3)):
+    implements(_function)(_cutting_along(_function, _axis, _least))
 
 
 def unstack(x, /, *, axis=0):

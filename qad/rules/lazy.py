@@ -4,47 +4,47 @@ from math import prod
 
 import numpy as np
 
+from qad.core.errors import ShapeError
 from qad.extend import Lazy, defvjp, primitive, value_of
 
 
 class ScaledIdentity(Lazy):
     """The cotangent of a trace: ``scale`` times the identity on the last two axes.
 
-    Products take it as a factor without forming it, see `times` and `after`.
+    A product with it, on either side, is the product with its `factor`.
 
     Parameters
     ----------
     scale : array
         Of the batch shape ``shape[:-2]``.
     shape : tuple
-        The last two axes need not be equal.
+        The last two axes are equal.
+
+    Raises
+    ------
+    ShapeError
+        If they are not.
     """
 
-    __slots__ = ("scale", "shape", "dtype")
+    __slots__ = ("scale", "shape", "factor")
 
     def __init__(self, scale, shape):
+        if shape[-1] != shape[-2]:
+            raise ShapeError(f"a scaled identity is square, not of shape {shape}")
         self.scale = scale
         self.shape = shape
-        self.dtype = scale.dtype
+        self.factor = scale[...] if len(shape) == 2 else scale[..., None, None]  # NumPy multiplies by arrays quickest
+
+    @property
+    def dtype(self):
+        return self.scale.dtype
 
     @property
     def real(self):
         return ScaledIdentity(self.scale.real, self.shape)
 
     def dense(self):
-        identity = np.eye(*self.shape[-2:], dtype=bool, like=kin(value_of(self.scale)))
-        return self.scale[..., None, None] * identity
-
-    def times(self, matrix):
-        """``self @ matrix``, newly allocated."""
-        rows, columns = self.shape[-2:]
-        if rows != columns:
-            return self.dense() @ matrix
-        return self.scale * matrix if len(self.shape) == 2 else self.scale[..., None, None] * matrix
-
-    def after(self, matrix):
-        """``matrix @ self``, newly allocated."""
-        return self.times(matrix) if self.shape[-2] == self.shape[-1] else matrix @ self.dense()
+        return self.factor * np.eye(self.shape[-1], dtype=bool, like=kin(value_of(self.factor)))
 
     def add(self, other):
         if type(other) is ScaledIdentity:
@@ -81,7 +81,8 @@ class Scatter(Lazy):
         return scatter(*parts, indices=indices, shape=self.shape, dtype=self.dtype)
 
     def add(self, other):
-        self.dtype = np.result_type(self.dtype, other.dtype)  # a real node may be sent complex cotangents
+        if other.dtype is not self.dtype:
+            self.dtype = np.result_type(self.dtype, other.dtype)  # a real node may be sent complex cotangents
         if type(other) is Scatter:
             self.parts += other.parts
             self.waiting += other.waiting + sum([part.size for _, part in other.parts])
@@ -98,14 +99,15 @@ class Scatter(Lazy):
 def scatter(*parts, indices, shape, dtype):
     """Zeros of this shape, to which each of `parts` is added at its index; repeated entries add up."""
     out = np.zeros(shape, dtype, like=kin(parts[0]))
-    places = None
+    places = np.arange(0)  # the numbers of the entries of `out`, once they are needed
     for index, part in zip(indices, parts, strict=True):
-        if may_repeat(index):
-            if places is None:
-                places = np.arange(out.size).reshape(shape)
-            np.add.at(out.reshape(-1), places[index].reshape(-1), part.reshape(-1))  # 50 times quicker flat
-        else:
+        if not may_repeat(index):
             out[index] += part
+            continue
+        if out.ndim > 1 or type(index) is tuple:
+            places = places if places.size else np.arange(out.size).reshape(shape)
+            index = places[index]
+        np.add.at(out.reshape(-1), index.reshape(-1), part.reshape(-1))  # 50 times quicker when flat
     return out
 
 

@@ -21,6 +21,8 @@ from numpy import (  # shapes, places, products
     diagflat, diagonal, dot, dstack, expand_dims, flip, fliplr, flipud, hstack, inner, kron, matmul, moveaxis,
     outer, pad, ravel, repeat, reshape, roll, rot90, select, split, squeeze, stack, swapaxes, take, take_along_axis,
     tile, trace, transpose, tril, triu, vdot, vstack, where,
+    append, block, broadcast_arrays, choose, compress, concat, cross, delete, dsplit, extract, hsplit, matrix_transpose,
+    permute_dims, rollaxis, vecdot, vsplit,
 )  # fmt: skip
 from numpy import (  # without derivative
     allclose, array_equal, equal, full_like, greater, greater_equal, isclose, iscomplex, iscomplexobj, isfinite,

@@ -25,11 +25,11 @@ def matrix_product(a, b):
 
 
 def _matrix_left(g, y, a, b):
-    return g.times(b.T) if type(g) is ScaledIdentity else np.dot(g, b.T)
+    return g.factor * b.T if type(g) is ScaledIdentity else np.dot(g, b.T)
 
 
 def _matrix_right(g, y, a, b):
-    return g.after(a.T) if type(g) is ScaledIdentity else np.dot(a.T, g)
+    return g.factor * a.T if type(g) is ScaledIdentity else np.dot(a.T, g)
 
 
 defvjp(matrix_product, _matrix_left, _matrix_right, linear=True, fresh=True, lazy=(ScaledIdentity,))
@@ -48,7 +48,7 @@ def _stack_left(g, y, a, b):
         return unbroadcast(g * b if a.ndim == 1 else g[..., None] * b, a.shape)
     if a.ndim == 1:
         return unbroadcast((b @ g[..., None])[..., 0], a.shape)
-    return unbroadcast(g.times(b.mT) if type(g) is ScaledIdentity else g @ b.mT, a.shape)
+    return unbroadcast(g.factor * b.mT if type(g) is ScaledIdentity else g @ b.mT, a.shape)
 
 
 def _stack_right(g, y, a, b):
@@ -57,7 +57,7 @@ def _stack_right(g, y, a, b):
     if b.ndim == 1:
         return unbroadcast((a.mT @ g[..., None])[..., 0], b.shape)
     if type(g) is ScaledIdentity:
-        return unbroadcast(g.after(a.mT), b.shape)
+        return unbroadcast(g.factor * a.mT, b.shape)
     if b.ndim == 2:  # one matrix for a whole stack: one product, not a sum of many
         rows = prod(a.shape[:-1])
         return a.reshape((rows, a.shape[-1])).T @ g.reshape((rows, g.shape[-1]))

@@ -62,7 +62,8 @@ def reshaped(a, shape, order="C", *, copy=None):
 
 
 def reshape_method(x, *shape, order="C", copy=None):
-    return reshaped(x, shape[0] if len(shape) == 1 else shape, order)
+    shape = shape[0] if len(shape) == 1 else shape
+    return _reshape(x, shape) if order == "C" else reshaped(x, shape, order)
 
 
 @implements(np.ravel)
@@ -157,9 +158,9 @@ def matrix_adjoint(x):
     return adjoint(x)
 
 
-for name, function in (("T", _T), ("mT", matrix_transpose), ("mH", adjoint), ("H", matrix_adjoint)):
-    attach(name, function, property=True)
-for name, function in (
+for _name, _function in (("T", _T), ("mT", matrix_transpose), ("mH", adjoint), ("H", matrix_adjoint)):
+    attach(_name, _function, property=True)
+for _name, _function in (
     ("reshape", reshape_method),
     ("ravel", ravel),
     ("flatten", ravel),
@@ -167,4 +168,4 @@ for name, function in (
     ("transpose", transpose_method),
     ("swapaxes", _swapaxes),
 ):
-    attach(name, function)
+    attach(_name, _function)
