@@ -155,3 +155,14 @@ def test_shapes(shape):
     g = qad.grad(lambda x: (x * x).sum())(x)
     assert g.shape == shape
     assert type(g) is np.ndarray
+
+
+def test_recorded_cotangents_are_not_added_into_plain_arrays():
+    @qad.extend.primitive
+    def mixed(a, x):
+        return a + x
+
+    qad.extend.defvjp(mixed, lambda g, y, a, x: np.ones(2), lambda g, y, a, x: g * x, fresh=True)
+    x = np.array([1.0, 2.0])
+    hvp = qad.hvp(lambda x: mixed(x, x).sum(), (x,), (x,))[0]
+    assert np.array_equal(hvp, x)
