@@ -1,0 +1,144 @@
+"""Fixed points ``x = f(x, p)`` and their implicit derivatives.
+
+    G_p = (df/dp)^* u   with   u = G_x + (df/dx)^* u
+
+The forward iteration is plain, or mixed by D. G. Anderson, J. ACM 12, 547 (1965); see H. F. Walker and P. Ni, SIAM J.
+Numer. Anal. 49, 1715 (2011).  The equation for u is solved by GMRES, which needs no contraction.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ConvergenceError
+from qad.core.trees import flatten, tree_map, unflatten
+from qad.extend import value_of
+from qad.linalg.implicit import attach
+from qad.linalg.krylov import Packing, Report, bare
+
+METHODS = ("anderson", "plain")
+
+
+def fixed_point(
+    f, x0, *params, method="anderson", tol=1e-12, maxiter=1000, history=5, adjoint_tol=1e-12, report=None
+):  # fmt: skip
+    """Iterate ``x <- f(x, *params)`` to its fixed point, and differentiate that implicitly.
+
+    Memory does not grow with the number of iterations, and derivatives do not depend on the path.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(x, *params)`` returns a pytree like x. It may close over Tensors: they count as parameters.
+    x0 : pytree of float or complex arrays
+        Where to start; the fixed point does not depend on it, so its gradient is zero.
+    *params : pytrees
+    method : "anderson" or "plain"
+        How the forward iteration runs.
+    tol : float
+        Of ``|f(x) - x|``, relative to ``|x|`` (to ``|x0|`` if that is larger).
+    maxiter : int
+        Largest number of calls of `f` in the forward iteration.
+    history : int
+        Earlier steps that Anderson's mixing uses.
+    adjoint_tol : float
+        Relative tolerance of the linear solves in derivatives.
+    report : qad.linalg.Report, optional
+        Is filled in: ``iterations`` and ``residual`` of the forward iteration, and ``adjoint``, a list with those of
+        each linear solve in the backward pass.
+
+    Returns
+    -------
+    pytree like `x0`
+
+    Raises
+    ------
+    ConvergenceError
+        If the iteration diverges or `maxiter` is reached; in the backward pass, if ``1 - df/dx`` is singular:
+        the fixed point is not isolated, as where a gauge is left free.
+    ArgumentError
+        If `f` changes structure, shapes, or real into complex numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> root = lambda a: qad.fixed_point(lambda x, a: 0.5 * (x + a / x), np.array(1.0), a)
+    >>> print(round(float(root(2.0)), 12), round(float(qad.grad(root)(2.0)), 12))
+    1.414213562373 0.353553390593
+    """
+    if method not in METHODS:
+        raise ArgumentError(f"method is {method!r}: choose one of {', '.join(METHODS)}")
+    report = Report() if report is None else report
+    leaves, spec = flatten(x0)
+    start = [np.asarray(value_of(x)) for x in leaves]
+
+    def iterate(step, start):
+        iteration = _Iteration(step, start, tol, maxiter, report)
+        return iteration.anderson(history) if method == "anderson" else iteration.plain()
+
+    def residual_of(x):
+        return tree_map(lambda a, b: a - b, x, f(x, *params))
+
+    def again(residual, start):
+        return iterate(lambda x: [a - b for a, b in zip(x, residual(x), strict=True)], start)
+
+    x = iterate(bare(lambda x: f(x, *params), spec, start, "the function of fixed_point"), start)
+    return attach(residual_of, unflatten(spec, x), again, options={"tol": adjoint_tol}, report=report)
+
+
+class _Iteration:
+    """One forward iteration over lists of plain arrays, as real vectors."""
+
+    def __init__(self, step, start, tol, maxiter, report):
+        self.packing = Packing(start, real=True)
+        self.step = step
+        self.x = self.packing.pack(start)
+        self.scale = np.linalg.norm(self.x)
+        self.tol = max(tol, 4 * np.finfo(self.packing.dtype).eps)
+        self.maxiter = maxiter
+        self.report = report
+        self.first = None
+
+    def call(self, n):
+        """``f(x)`` and ``f(x) - x``; whether that is small enough; raises where there is no hope."""
+        y = self.packing.pack(self.step(self.packing.unpack(self.x)))
+        change = y - self.x
+        error = np.linalg.norm(change)
+        size = max(np.linalg.norm(y), np.linalg.norm(self.x), self.scale)
+        self.first = error if self.first is None else self.first
+        self.report.iterations, self.report.residual = n, float(error / size) if size else 0.0
+        if not np.isfinite(error) or error > 1e8 * max(self.first, self.scale):
+            raise ConvergenceError(
+                f"fixed_point diverges: after {n} iterations |f(x) - x| is {error:.3g}, from {self.first:.3g} at the start"
+            )
+        done = error <= self.tol * size
+        if not done and n >= self.maxiter:
+            raise ConvergenceError(
+                f"fixed_point: after {n} iterations |f(x) - x| / |x| is {self.report.residual:.3g}, above tol={self.tol:.3g}: "
+                "raise maxiter or tol, or fix what the iteration leaves free (a gauge, a phase, a norm)"
+            )
+        return y, change, done
+
+    def plain(self):
+        """Iterate ``x <- f(x)``."""
+        for n in range(1, self.maxiter + 1):
+            self.x, _, done = self.call(n)
+            if done:
+                return self.packing.unpack(self.x)
+
+    def anderson(self, history):
+        """Mix earlier steps so that their combined change is least."""
+        ys, changes = [], []
+        for n in range(1, self.maxiter + 1):
+            y, change, done = self.call(n)
+            if done:
+                return self.packing.unpack(y)
+            ys, changes = [*ys[-history:], y], [*changes[-history:], change]
+            self.x = _mixed(ys, changes)
+
+
+def _mixed(ys, changes):
+    """``y - sum g_i dy_i``, the g_i minimising ``|c - sum g_i dc_i|``, for differences d of earlier steps."""
+    if len(ys) == 1:
+        return ys[0]
+    rows = np.diff(changes, axis=0)
+    weights = np.linalg.lstsq(rows.T, changes[-1], rcond=1e-10)[0]
+    return ys[-1] - weights @ np.diff(ys, axis=0)
