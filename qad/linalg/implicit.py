@@ -75,7 +75,7 @@ def root(*operands, equation):
 
 
 def _rule(needed, g, ans, *operands, equation):
-    seeds = [np.zeros(x.shape, x.dtype) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
+    seeds = [np.zeros(x.shape, x.dtype) if c is None else c.conj().astype(x.dtype) for c, x in zip(g, ans, strict=True)]
     _, adjoint = vjp(lambda *x: equation.residual(x, operands), *ans)
     start = equation.guess and equation.guess(*([value_of(x) for x in xs] for xs in (seeds, ans)))
     u = linear_solve(

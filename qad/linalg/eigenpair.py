@@ -1,0 +1,189 @@
+"""One simple eigenpair of an operator as the solution of a bordered equation.
+
+    A x / s - nu x = 0,    <w, x> = 1,    lambda = s nu
+
+is holomorphic in (x, nu), and its derivative is invertible where the eigenvalue is simple: the other eigenvalues shift
+to ``(lambda_i - lambda) / s`` and the border adds two of modulus one. w is the solution itself, held fixed.
+Afterwards x is given unit norm and the phase in which ``<v0, x>`` is positive, by ordinary recorded operations.
+
+Reference: H. Xie, J.-G. Liu and L. Wang, Phys. Rev. B 101, 245139 (2020), for real symmetric operators.
+"""
+
+import numpy as np
+from scipy.sparse import linalg as sparse
+
+from qad.core.errors import ArgumentError, ConvergenceError
+from qad.core.trees import flatten, tree_map, unflatten
+from qad.extend import value_of
+from qad.linalg.implicit import attach
+from qad.linalg.krylov import Packing, bare
+
+SMALL = 8  # ARPACK needs room: smaller operators are diagonalised
+
+
+def operator_of(a):
+    """`a` as a function: it may be one already, or a square matrix."""
+    if callable(a):
+        return a
+    if np.ndim(a) != 2 or np.shape(a)[0] != np.shape(a)[1]:
+        raise ArgumentError(f"the operator is a function or a square matrix, not an array of shape {np.shape(a)}")
+    return lambda v: a @ v
+
+
+class Operator:
+    """A function of pytrees on plain vectors; counts its calls."""
+
+    def __init__(self, apply, v0, name):
+        leaves, self.spec = flatten(v0)
+        leaves = [np.asarray(value_of(x)) for x in leaves]
+        self.apply, self.name, self.calls = apply, name, 0
+        self.start = self._promoted(leaves)
+        self.packing = Packing(self.start)
+        if self.packing.real and self.packing.complex != [False] * len(leaves):
+            raise ArgumentError(f"{name}: the arrays of v0 are all real or all complex, not mixed")
+        self.on_leaves = bare(apply, self.spec, self.start, name)
+        if not np.linalg.norm(self.packing.pack(self.start)) > 0:
+            raise ArgumentError(f"{name}: v0 is zero or not finite")
+
+    def _promoted(self, leaves):
+        """`leaves` in the dtype that the operator returns."""
+        wide = [x.astype(np.result_type(x, np.complex64)) for x in leaves]
+        out = bare(self.apply, self.spec, wide, self.name)(leaves)
+        return [x.astype(np.result_type(x, y), copy=False) for x, y in zip(leaves, out, strict=True)]
+
+    def __call__(self, v):
+        self.calls += 1
+        return self.packing.pack(self.on_leaves(self.packing.unpack(v)))
+
+    def linear_operator(self):
+        """For SciPy."""
+        n = sum(x.size for x in self.start)
+        return sparse.LinearOperator((n, n), matvec=lambda v: self(np.ravel(v)), dtype=self.packing.dtype)
+
+    def tree(self, v):
+        """The pytree that vector `v` holds."""
+        return unflatten(self.spec, self.packing.unpack(v))
+
+
+def search(operator, start, hermitian, maxiter):
+    """The lowest eigenpair of a Hermitian operator, the dominant one of any other; by ARPACK."""
+    if start.size < SMALL:
+        return _dense(operator, start.size, hermitian)
+    linear = operator.linear_operator()
+    try:
+        if hermitian:
+            values, vectors = sparse.eigsh(linear, k=1, which="SA", v0=start, tol=0, maxiter=maxiter)
+        else:
+            values, vectors = sparse.eigs(linear, k=1, which="LM", v0=start, tol=0, maxiter=maxiter)
+    except sparse.ArpackNoConvergence as error:
+        raise ConvergenceError(
+            f"{operator.name}: ARPACK did not converge in {operator.calls} products ({maxiter} restarts): raise maxiter, "
+            "or the next eigenvalue is as large as this one"
+        ) from error
+    return values[0], vectors[:, 0]
+
+
+def _dense(operator, n, hermitian):
+    columns = np.eye(n, dtype=operator.packing.dtype)
+    matrix = np.stack([operator(c) for c in columns], axis=1)
+    values, vectors = np.linalg.eigh(matrix) if hermitian else np.linalg.eig(matrix)
+    k = 0 if hermitian else np.argmax(np.abs(values))
+    return values[k], vectors[:, k]
+
+
+def pair(operator, hermitian, limits, report, start=None, partner=None):
+    """Value and vector of an eigenpair, differentiable; see `search` for which one.
+
+    Parameters
+    ----------
+    operator : Operator
+    start : vector, optional
+        Where to search from, if not from v0.
+    partner : list of arrays, optional
+        The left eigenvector, if it is known: then a gradient of the value alone takes no solve. A Hermitian
+        operator's is the right one.
+    """
+    start = operator.packing.pack(operator.start) if start is None else start
+    value, x = search(operator, start, hermitian, limits["maxiter"])
+    value, x = _real_if_real(operator, value, x)
+    x = x / np.linalg.norm(x)
+    image = operator(x)
+    scale = max(abs(value), np.linalg.norm(image), np.finfo(image.dtype).tiny)
+    if hermitian:
+        scale = max(scale, np.linalg.norm(operator(start)) / np.linalg.norm(start))
+    report.iterations, report.residual = operator.calls, float(np.linalg.norm(image - value * x) / scale)
+    _check_pair(operator, value, report, scale)
+    w = operator.tree(x)
+
+    def equation(unknown):
+        v, nu = unknown
+        y = operator.apply(v)
+        return tree_map(lambda y, v: y * (1 / scale) - nu * v, y, v), inner(w, v) - 1
+
+    def guess(seeds, solution):
+        """The adjoint solution for a cotangent of the value alone: the left eigenvector."""
+        left = solution[:-1] if hermitian else partner
+        overlap = sum(np.vdot(v, u) for v, u in zip(solution[:-1], left, strict=True))
+        return [*(-seeds[-1] / overlap * u for u in left), np.zeros_like(seeds[-1])]
+
+    def again(f, solution):
+        return _again(f, solution, hermitian, limits, scale, operator)
+
+    nu = np.asarray(value / scale, x.dtype)
+    known = guess if hermitian or partner is not None else None
+    v, nu = attach(equation, (w, nu), again, guess=known, options=limits, report=report)
+    return nu * scale, v
+
+
+def _real_if_real(operator, value, x):
+    """Undo the complex arithmetic of ARPACK and LAPACK for a real operator."""
+    if operator.packing.dtype.kind == "c" or not np.iscomplexobj(x):
+        return value, x.astype(operator.packing.dtype, copy=False)
+    if abs(value.imag) > 1e-10 * abs(value):
+        raise ArgumentError(
+            f"{operator.name}: the dominant eigenvalue {value:.6g} is one of a complex pair: start from a complex v0"
+        )
+    turned = x * np.conj(x[np.argmax(np.abs(x))])
+    return value.real, np.ascontiguousarray(turned.real)
+
+
+def _check_pair(operator, value, report, scale):
+    if not abs(value) > 0 and scale <= np.finfo(operator.packing.dtype).tiny:
+        raise ArgumentError(f"{operator.name}: the dominant eigenvalue is {value:.3g}: the operator is nilpotent or zero")
+    limit = np.sqrt(np.finfo(operator.packing.dtype).eps)
+    if not report.residual < limit:
+        raise ConvergenceError(
+            f"{operator.name}: |A x - lambda x| is {report.residual:.3g} of |A x| after {operator.calls} products: "
+            "the operator is not linear (over the complex numbers), or it is defective"
+        )
+
+
+def _again(f, solution, hermitian, limits, scale, old):
+    """The eigenpair of the same equation with other operands."""
+    operator = Operator.__new__(Operator)
+    operator.__dict__.update(old.__dict__)
+    zero = np.zeros_like(solution[-1])
+    operator.on_leaves = lambda leaves: [scale * y for y in f([*leaves, zero])[:-1]]
+    value, x = search(operator, operator.packing.pack(solution[:-1]), hermitian, limits["maxiter"])
+    value, x = _real_if_real(operator, value, x)
+    x = x / np.vdot(operator.packing.pack(solution[:-1]), x)
+    return [*operator.packing.unpack(x), np.asarray(value / scale, x.dtype)]
+
+
+def inner(a, b):
+    """``sum conj(a) b`` over the leaves of two pytrees."""
+    pairs = zip(flatten(a)[0], flatten(b)[0], strict=True)
+    return sum((x.conj() * y).sum() for x, y in pairs)
+
+
+def normalised(v, v0, name):
+    """`v` of unit norm, with ``<v0, v>`` positive."""
+    overlap, square = inner(v0, v), inner(v, v).real
+    size = np.sqrt(value_of(square) * value_of(inner(v0, v0)).real)
+    if not abs(value_of(overlap)) > 1e-10 * size:
+        raise ArgumentError(
+            f"{name}: v0 is orthogonal to the eigenvector (overlap {abs(value_of(overlap)) / size:.3g}), so that it cannot "
+            "fix its phase: start from another v0"
+        )
+    factor = overlap.conj() / (abs(overlap) * np.sqrt(square))
+    return tree_map(lambda x: x * factor, v)
