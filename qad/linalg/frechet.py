@@ -1,0 +1,56 @@
+"""Matrix functions and their Fréchet derivatives, to any order.
+
+A holomorphic function f of matrices has ``f(A + E) = f(A) + L(A, E) + ...``, and ``f(A^T) = f(A)^T``; therefore the
+unconjugated cotangent g of f(A) becomes ``L(A^T, g)`` for A, and the cotangent of L(A, E) becomes
+
+    L(A^T, g) for E,    L2(A^T; E^T, g) for A,
+
+where ``L2(A; B, E)``, the derivative of ``L(A, E)`` along B, is the upper right block of
+``L([[A, E], [0, A]], [[B, 0], [0, B]])``.  That is a Fréchet derivative again: rules of every order follow.
+
+Reference: N. J. Higham, Functions of Matrices (2008), chapter 3.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import defjvp, defvjp
+
+
+def differentiable(function, frechet):
+    """Give the primitive ``function(A)`` its rules, by the primitive ``frechet(A, E)`` of its derivative."""
+
+    def along(a, b, e):
+        """The derivative of ``frechet(a, e)`` as a moves along b."""
+        n, zero = a.shape[-1], np.zeros(a.shape, a.dtype)
+        doubled = _blocks(a, e, zero, a)
+        return frechet(doubled, _blocks(b, zero, zero, b))[..., :n, n:]
+
+    defvjp(function, lambda g, ans, a: frechet(a.mT, g))
+    defjvp(function, lambda t, ans, a: frechet(a, t))
+    defvjp(frechet, lambda g, ans, a, e: along(a.mT, e.mT, g), lambda g, ans, a, e: frechet(a.mT, g))
+    defjvp(frechet, lambda t, ans, a, e: along(a, t, e), lambda t, ans, a, e: frechet(a, t))
+
+
+def _blocks(a, b, c, d):
+    """``[[a, b], [c, d]]`` over the last two axes."""
+    return np.concatenate([np.concatenate([a, b], axis=-1), np.concatenate([c, d], axis=-1)], axis=-2)
+
+
+def over_batch(function, *matrices):
+    """Apply a function of matrices to each of a batch, with leading axes."""
+    shape = np.broadcast_shapes(*(m.shape[:-2] for m in matrices))
+    if not shape:
+        return function(*matrices)
+    flat = [np.broadcast_to(m, shape + m.shape[-2:]).reshape(-1, *m.shape[-2:]) for m in matrices]
+    out = [function(*row) for row in zip(*flat, strict=True)]
+    n = matrices[-1].shape[-2:]
+    return np.stack(out).reshape(shape + n) if out else np.zeros(shape + n, np.result_type(*matrices))
+
+
+def check_square(a, name):
+    """Raise unless `a` holds square matrices of finite numbers."""
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ShapeError(f"{name} needs square matrices, not shape {a.shape}")
+    if not np.isfinite(a).all():
+        raise ArgumentError(f"{name}: {np.size(a) - np.isfinite(a).sum()} entries of the matrix are not finite")
