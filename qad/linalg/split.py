@@ -11,9 +11,11 @@ The derivative of these equations at A_0 is diagonal (s kept, t discarded singul
 
     X = (s R + t R') / (s^2 - t^2),    Y = (s R' + t R) / (s^2 - t^2)
 
-for residuals R and R'.  Each step with it, from X = Y = 0, makes the derivatives of one more order exact.  Then
+for residuals R and R'.  Each step with it, from X = Y = 0, makes the derivatives of one more order exact; and all steps are
+ordinary recorded operations.  The same is done for the orthonormal bases, ``U (U^H U)^(-1/2)`` and V likewise, and for
+the polar decomposition ``U^H A V = H W``.  Then
 
-    P = U sqrt(S_0),    Q = sqrt(S_0)^-1 (U^H U)^-1 U^H A,    P Q = A truncated, with its coupling to what is discarded.
+    P = U sqrt(H),    Q = sqrt(H) W V^H,    P^H P = Q Q^H,    P Q = A truncated, with its coupling to what is discarded.
 
 Reference for the coupling: A. Francuz, N. Schuch and B. Vanhecke, Phys. Rev. Research 7, 013237 (2025).
 """
@@ -55,9 +57,9 @@ def covariant_split(a, max_rank=None, cutoff=1e-12):
 
     Notes
     -----
-    A multiplet (relative gaps below 1e-8) is never cut: the rank is reduced to where it begins. Derivatives are
-    those of a gauge that is fixed at this point; a function of P and Q that does not change under ``P M, M^-1 Q``
-    has the right derivatives, to every order, and no other function has any.
+    A multiplet (relative gaps below 1e-8) is never cut: the rank is reduced to where it begins. ``P^H P = Q Q^H`` leaves a
+    unitary gauge, which derivatives take as fixed at this point: a function of P and Q that does not change under
+    ``P W, W^H Q`` for unitary W has the right derivatives, to every order, and no other function has any.
 
     Examples
     --------
@@ -83,14 +85,12 @@ def covariant_split(a, max_rank=None, cutoff=1e-12):
     if not np.isfinite(bare).all() or not bare.any():
         raise ArgumentError(f"covariant_split: the matrix {'is zero' if np.isfinite(bare).all() else 'is not finite'}")
     u, s, vh = np.linalg.svd(bare)
-    k = _rank(s, max_rank, cutoff)
+    k, scale = _rank(s, max_rank, cutoff), s[0]
     root = np.sqrt(s[:k])
     if type(a) is not Tensor:
         return u[:, :k] * root, root[:, None] * vh[:k]
-    x = _kept(a, u, s, vh, k, _orders(a) + SPARE)
-    basis = u[:, :k] + u[:, k:] @ x
-    adjoint = basis.conj().mT
-    return basis * root, (1 / root)[:, None] * np.linalg.solve(adjoint @ basis, adjoint @ a)
+    p, q = _factors(a * (1 / scale), u, s / scale, vh, k, _orders(a) + SPARE)
+    return p * np.sqrt(scale), q * np.sqrt(scale)
 
 
 def _rank(s, max_rank, cutoff):
@@ -106,9 +106,19 @@ def _rank(s, max_rank, cutoff):
     return k
 
 
-def _kept(a, u, s, vh, k, steps):
-    """X, so that ``U_0 + U_1 X`` spans the space of the kept left singular vectors."""
-    b = u.conj().T @ a @ vh.conj().T
+def _factors(a, u, s, vh, k, steps):
+    """P and Q of the recorded matrix `a`, with its singular value decomposition at the point."""
+    v = vh.conj().T
+    x, y = _subspaces(u.conj().T @ a @ v, s, k, steps)
+    left, right = _orthonormal(u[:, :k] + u[:, k:] @ x, steps), _orthonormal(v[:, :k] + v[:, k:] @ y, steps)
+    core = left.conj().mT @ a @ right
+    w = _unitary(core, s[:k], steps)
+    h = _root(core @ w.conj().mT, s[:k], steps)
+    return left @ h, h @ w @ right.conj().mT
+
+
+def _subspaces(b, s, k, steps):
+    """X and Y: the spaces of the kept singular vectors as graphs, of ``b = U^H A V``."""
     b00, b01, b10, b11 = b[:k, :k], b[:k, k:], b[k:, :k], b[k:, k:]
     h00, h01, h10, h11 = (block.conj().mT for block in (b00, b01, b10, b11))
     kept, short = s[:k], min(b11.shape)
@@ -120,7 +130,37 @@ def _kept(a, u, s, vh, k, steps):
         r, other = b10 + b11 @ y - x @ (b00 + b01 @ y), h01 + h11 @ x - y @ (h00 + h10 @ x)
         x = x + (kept * r + tall * _resized(other, len(tall))) / ((kept - tall) * (kept + tall))
         y = y + (kept * other + wide * _resized(r, len(wide))) / ((kept - wide) * (kept + wide))
-    return x
+    return x, y
+
+
+def _orthonormal(basis, steps):
+    """``basis (basis^H basis)^(-1/2)``, which changes nothing at the point."""
+    overlap = basis.conj().mT @ basis
+    root = _root(overlap, np.ones(overlap.shape[0]), steps)
+    return np.linalg.solve(root, basis.conj().mT).conj().mT
+
+
+def _root(w, diagonal, steps):
+    """The square root of the Hermitian `w`, which is this diagonal matrix at the point."""
+    root = np.sqrt(diagonal)
+    r = np.diag(root)
+    for _ in range(steps):
+        r = r + (w - r @ r) / (root[:, None] + root)
+    return r
+
+
+def _unitary(core, s, steps):
+    """W of ``core = H W`` with Hermitian H, where at the point ``H = diag(s)`` and ``W = 1``.
+
+    Solved are ``core W^H = W core^H`` and ``W W^H = 1``, for the skew-Hermitian and the Hermitian part of dW.
+    """
+    w = one = np.eye(len(s))
+    for _ in range(steps):
+        even = 0.5 * (one - w @ w.conj().mT)
+        turned = core @ w.conj().mT
+        odd = (turned - turned.conj().mT + s[:, None] * even - even * s) / (s[:, None] + s)
+        w = w + odd + even
+    return w
 
 
 def _resized(r, rows):

@@ -45,6 +45,23 @@ def test_multiplets_inside_of_what_is_kept_and_dropped(gap):
     qad.check_grads(product(4), (with_spectrum(s, 7, 8),))
 
 
+def test_factors_are_balanced_to_every_order():
+    a = with_spectrum(np.array([3.0, 2.0, 2.0, 1.0, 0.5]), 6, 5)
+
+    def unbalanced(a):
+        p, q = covariant_split(a, 3)
+        return p.conj().mT @ p - q @ q.conj().mT
+
+    def invariant(a):
+        p, q = covariant_split(a, 3)
+        square = p.conj().mT @ p
+        return np.trace(square @ square @ square).real, np.trace(q @ q.conj().mT @ square).real
+
+    w = random(6, 5, seed=1)
+    assert np.allclose(qad.jvp(lambda a: qad.jvp(unbalanced, (a,), (w,))[1], (a,), (w,))[1], 0, atol=1e-12)
+    qad.check_grads(invariant, (a,))
+
+
 def test_zeros_are_dropped():
     a = with_spectrum(np.array([1.0, 0.7, 1e-17, 1e-17]), 4, 4)
     p, _ = covariant_split(a, 4)
