@@ -9,6 +9,7 @@ from qad import tensor as _floor
 from qad.core import *  # after the floor `qad.tensor`, whose name the function takes
 from qad.core import errors as errors
 from qad.core.errors import QadError as QadError
+from qad.linalg.fixed_point import fixed_point
 from qad.rules.names import *
 from qad.tensor import *
 from qad.testing import check_grads as check_grads

@@ -2,10 +2,10 @@
 
     H = -sum sz_i sz_(i+1) - g sum sx_i,    E = <l| H_two |r> / (lambda^2 <l|r>)
 
-One tensor A (left, physical, right), repeated without end, is the state.  Its transfer operator ``X -> sum_s A_s X A_s^H``
-has the dominant eigenvalue lambda and eigenvectors r and l, which hold the two half-chains; the energy of a bond
-follows.  Its gradient goes through the eigenvectors implicitly (H. Xie, J.-G. Liu and L. Wang, Phys. Rev. B 101,
-245139 (2020)): one linear solve, never a matrix of the transfer operator.  L-BFGS does the rest.
+One tensor A (left, physical, right), repeated without end, is the state.  Its transfer operator
+``X -> sum_s A_s X A_s^H`` has the dominant eigenvalue lambda and eigenvectors r and l, which hold the two half-chains;
+the energy of a bond follows.  Its gradient goes through the eigenvectors implicitly (H. Xie, J.-G. Liu and L. Wang,
+Phys. Rev. B 101, 245139 (2020)): linear solves, never a matrix of the transfer operator.  L-BFGS does the rest.
 
 Run: ``python examples/mps/02_dominant_eigenvector_ising.py``; ``--short`` for one field and a small bond.
 """

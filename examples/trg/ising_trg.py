@@ -4,11 +4,12 @@
 
 Each step of the tensor renormalisation group (M. Levin and C. P. Nave, Phys. Rev. Lett. 99, 120601 (2007)) splits the
 tensor of four sites in two ways, drops small singular values, and joins four halves to a tensor of twice the area.
-The derivatives go through all of the twenty steps.  Two obstacles make other libraries return NaN, or wrong numbers, here:
-symmetry makes singular values coincide (at K = 0.5 exactly, from step 12 on), and the first steps have zeros among them.
-`qad.linalg.covariant_split` differentiates the kept subspaces, which are smooth, and not the vectors in them.  (The method
-itself jumps, by some 1e-9, wherever a kept and a dropped singular value cross: differences of lnZ near K = 0.44 give a
-specific heat of 3.4 or of 13, as the step is chosen, where the derivative of the program is 3.312.)
+The derivatives go through all of the twenty steps.  Two obstacles make other libraries return NaN, or wrong numbers:
+singular values coincide (at K = 0.5 twofold, from step 12 on), and the first steps have zeros among them.
+`qad.linalg.covariant_split` differentiates the kept subspaces, which are smooth, and not the vectors in them.
+
+The method itself jumps, by some 1e-9, wherever a kept and a dropped singular value cross: differences of lnZ near
+K = 0.44 give a specific heat of 3.4 or of 13, as the step is chosen, where the derivative of the program is 3.312.
 
 Run: ``python examples/trg/ising_trg.py``; ``--short`` for two temperatures and no plot.
 """
@@ -21,6 +22,8 @@ from scipy import integrate, special
 import qad
 
 CHI, STEPS = 16, 20
+COUPLINGS = (0.38, 0.4, 0.41, 0.42, 0.43, 0.435, 0.44, 0.45, 0.455, 0.46, 0.48, 0.5)
+SHORT = (0.44, 0.5)
 CRITICAL = np.log(1 + np.sqrt(2)) / 2
 
 
@@ -109,7 +112,7 @@ def main(arguments=None):
     parser.add_argument("--short", action="store_true", help="two temperatures, no plot")
     parser.add_argument("--plot", default="ising_trg.png", help="where the plot goes")
     options = parser.parse_args(arguments)
-    couplings = (0.44, 0.5) if options.short else (0.38, 0.4, 0.41, 0.42, 0.43, 0.435, 0.44, 0.45, 0.455, 0.46, 0.48, 0.5)
+    couplings = SHORT if options.short else COUPLINGS
     print(f"{'K':>6} {'lnZ':>16} {'exact':>16} {'u':>12} {'exact':>12} {'c':>9} {'exact':>9}")
     found = []
     for k in couplings:

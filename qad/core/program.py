@@ -63,7 +63,8 @@ def capture(f, x):
     finally:
         REVERSE.discard(level)
     nodes = _below([node_of(leaf, level) for leaf in out])
-    captured = _captured([a for node in nodes for a in _constants(node)] + [x for x in out if node_of(x, level) is None])
+    constants = [a for node in nodes for a in _constants(node)]
+    captured = _captured(constants + [x for x in out if node_of(x, level) is None])
     number = {x.node[ID]: k for k, x in enumerate(leaves)}
     number |= {-id(a): len(leaves) + k for k, a in enumerate(captured)}  # negative: never the id of a node
     steps = []

@@ -3,13 +3,18 @@
 from qad.linalg.cholesky import cholesky
 from qad.linalg.cond import cond, matrix_rank
 from qad.linalg.det import det
+from qad.linalg.dominant import dominant_eig
 from qad.linalg.eig import eig, eigvals
 from qad.linalg.eigh import eigh, eigvalsh
 from qad.linalg.expm import expm
+from qad.linalg.expm_multiply import expm_multiply
 from qad.linalg.funm_herm import funm_herm
 from qad.linalg.funm_svd import funm_svd
+from qad.linalg.implicit import linear_solve
 from qad.linalg.inv import inv
+from qad.linalg.krylov import Report
 from qad.linalg.logm import logm
+from qad.linalg.lowest import lowest_eig
 from qad.linalg.lq import lq
 from qad.linalg.lstsq import lstsq
 from qad.linalg.norm import matrix_norm, norm, vector_norm
@@ -19,14 +24,15 @@ from qad.linalg.products import matrix_power, multi_dot
 from qad.linalg.qr import qr
 from qad.linalg.slogdet import slogdet
 from qad.linalg.solve import solve
+from qad.linalg.split import covariant_split
 from qad.linalg.sqrtm import sqrtm
 from qad.linalg.svd import svd, svdvals
 from qad.linalg.triangular import solve_triangular
 from qad.linalg.truncated import truncated_eigh, truncated_svd
 
 __all__ = [
-    "cholesky", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "funm_herm", "funm_svd", "inv",
-    "logm", "lq", "lstsq", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "polar",
-    "qr", "slogdet", "solve", "solve_triangular", "sqrtm", "svd", "svdvals", "truncated_eigh", "truncated_svd",
-    "vector_norm",
+    "Report", "cholesky", "cond", "covariant_split", "det", "dominant_eig", "eig", "eigh", "eigvals", "eigvalsh",
+    "expm", "expm_multiply", "funm_herm", "funm_svd", "inv", "linear_solve", "logm", "lowest_eig", "lq", "lstsq",
+    "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "polar", "qr", "slogdet", "solve",
+    "solve_triangular", "sqrtm", "svd", "svdvals", "truncated_eigh", "truncated_svd", "vector_norm",
 ]  # fmt: skip

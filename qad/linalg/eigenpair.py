@@ -77,8 +77,8 @@ def search(operator, start, hermitian, maxiter):
             values, vectors = sparse.eigs(linear, k=1, which="LM", v0=start, tol=0, maxiter=maxiter)
     except sparse.ArpackNoConvergence as error:
         raise ConvergenceError(
-            f"{operator.name}: ARPACK did not converge in {operator.calls} products ({maxiter} restarts): raise maxiter, "
-            "or the next eigenvalue is as large as this one"
+            f"{operator.name}: ARPACK did not converge in {operator.calls} products ({maxiter} restarts): "
+            "raise maxiter, or the next eigenvalue is as large as this one"
         ) from error
     return values[0], vectors[:, 0]
 
@@ -149,7 +149,7 @@ def _real_if_real(operator, value, x):
 
 def _check_pair(operator, value, report, scale):
     if not abs(value) > 0 and scale <= np.finfo(operator.packing.dtype).tiny:
-        raise ArgumentError(f"{operator.name}: the dominant eigenvalue is {value:.3g}: the operator is nilpotent or zero")
+        raise ArgumentError(f"{operator.name}: the eigenvalue is {value:.3g}: the operator is nilpotent or zero")
     limit = np.sqrt(np.finfo(operator.packing.dtype).eps)
     if not report.residual < limit:
         raise ConvergenceError(
@@ -182,8 +182,8 @@ def normalised(v, v0, name):
     size = np.sqrt(value_of(square) * value_of(inner(v0, v0)).real)
     if not abs(value_of(overlap)) > 1e-10 * size:
         raise ArgumentError(
-            f"{name}: v0 is orthogonal to the eigenvector (overlap {abs(value_of(overlap)) / size:.3g}), so that it cannot "
-            "fix its phase: start from another v0"
+            f"{name}: v0 is orthogonal to the eigenvector (overlap {abs(value_of(overlap)) / size:.3g}), so that it "
+            "cannot fix its phase: start from another v0"
         )
     factor = overlap.conj() / (abs(overlap) * np.sqrt(square))
     return tree_map(lambda x: x * factor, v)

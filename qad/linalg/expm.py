@@ -4,8 +4,8 @@ With ``2^-s A`` small enough, ``r = (V - U)^-1 (V + U)`` is squared s times; U a
 Fréchet derivative differentiates each of these steps.  s follows from the norms of A^4 and A^6, which for
 matrices far from normal are much smaller than the powers of the norm.
 
-References: N. J. Higham, SIAM J. Matrix Anal. Appl. 26, 1179 (2005); A. H. Al-Mohy and N. J. Higham, ibid. 30, 1639 (2009)
-and 31, 970 (2009).
+References: N. J. Higham, SIAM J. Matrix Anal. Appl. 26, 1179 (2005); A. H. Al-Mohy and N. J. Higham, ibid. 30, 1639
+(2009) and 31, 970 (2009).
 """
 
 import numpy as np
@@ -92,7 +92,7 @@ class _Pade:
     def __init__(self, a):
         norm = _norm(a)
         if not np.all(norm * np.finfo(a.dtype).eps < 1):
-            raise ArgumentError(f"expm: the norm of the matrix is {norm.max():.3g}, which leaves no digit of its exponential")
+            raise ArgumentError(f"expm: the norm of the matrix is {norm.max():.3g}, which leaves no digit right")
         first = _exponent(norm / np.finfo(a.dtype).max ** 0.125)  # so that no power overflows
         a = _scaled(a, first)
         self.one = np.eye(a.shape[-1], dtype=a.dtype)

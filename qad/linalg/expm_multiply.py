@@ -97,7 +97,7 @@ def _schedule(norm):
 def _degree(theta):
     """The least degree whose remainder, and those of derivatives, are below rounding."""
     m, limit = 1, log(np.finfo(float).eps / 4)
-    while theta > 0 and m * log(theta) - lgamma(m + 1) > limit or m < theta:
+    while m < theta or (theta > 0 and m * log(theta) - lgamma(m + 1) > limit):
         m += 1
     return m + ORDERS
 

@@ -6,6 +6,8 @@ The forward iteration is plain, or mixed by D. G. Anderson, J. ACM 12, 547 (1965
 Numer. Anal. 49, 1715 (2011).  The equation for u is solved by GMRES, which needs no contraction.
 """
 
+from itertools import count
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
@@ -107,32 +109,38 @@ class _Iteration:
         self.report.iterations, self.report.residual = n, float(error / size) if size else 0.0
         if not np.isfinite(error) or error > 1e8 * max(self.first, self.scale):
             raise ConvergenceError(
-                f"fixed_point diverges: after {n} iterations |f(x) - x| is {error:.3g}, from {self.first:.3g} at the start"
+                f"fixed_point diverges: after {n} iterations |f(x) - x| is {error:.3g}, at the start {self.first:.3g}"
             )
         done = error <= self.tol * size
         if not done and n >= self.maxiter:
             raise ConvergenceError(
-                f"fixed_point: after {n} iterations |f(x) - x| / |x| is {self.report.residual:.3g}, above tol={self.tol:.3g}: "
-                "raise maxiter or tol, or fix what the iteration leaves free (a gauge, a phase, a norm)"
+                f"fixed_point: after {n} iterations |f(x) - x| / |x| is {self.report.residual:.3g}, above "
+                f"tol={self.tol:.3g}: raise maxiter or tol, or fix what is left free (a gauge, a phase, a norm)"
             )
         return y, change, done
 
+    def steps(self):
+        """Yield ``f(x)`` and ``f(x) - x`` at each x until that is small enough."""
+        for n in count(1):
+            y, change, done = self.call(n)
+            if done:
+                self.x = y
+                return
+            yield y, change
+
     def plain(self):
         """Iterate ``x <- f(x)``."""
-        for n in range(1, self.maxiter + 1):
-            self.x, _, done = self.call(n)
-            if done:
-                return self.packing.unpack(self.x)
+        for y, _ in self.steps():
+            self.x = y
+        return self.packing.unpack(self.x)
 
     def anderson(self, history):
         """Mix earlier steps so that their combined change is least."""
         ys, changes = [], []
-        for n in range(1, self.maxiter + 1):
-            y, change, done = self.call(n)
-            if done:
-                return self.packing.unpack(y)
+        for y, change in self.steps():
             ys, changes = [*ys[-history:], y], [*changes[-history:], change]
             self.x = _mixed(ys, changes)
+        return self.packing.unpack(self.x)
 
 
 def _mixed(ys, changes):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from qad.core import Tensor, vjp
+from qad.core import vjp
 from qad.core.program import capture
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.extend import defvjp, primitive, value_of

@@ -2,6 +2,8 @@
 
     dE = <x| dH |x>          (Hellmann and Feynman; no linear solve)
     dx = -(H - E)^+ dH x     (the projected solve, by GMRES with the bordered operator)
+
+Lanczos is ARPACK's, through SciPy.
 """
 
 import numpy as np

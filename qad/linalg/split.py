@@ -11,9 +11,9 @@ The derivative of these equations at A_0 is diagonal (s kept, t discarded singul
 
     X = (s R + t R') / (s^2 - t^2),    Y = (s R' + t R) / (s^2 - t^2)
 
-for residuals R and R'.  Each step with it, from X = Y = 0, makes the derivatives of one more order exact; and all steps are
-ordinary recorded operations.  The same is done for the orthonormal bases, ``U (U^H U)^(-1/2)`` and V likewise, and for
-the polar decomposition ``U^H A V = H W``.  Then
+for residuals R and R'.  Each step with it, from X = Y = 0, makes the derivatives of one more order exact; and all steps
+are ordinary recorded operations.  The same is done for the orthonormal bases, ``U (U^H U)^(-1/2)`` and V likewise, and
+for the polar decomposition ``U^H A V = H W``.  Then
 
     P = U sqrt(H),    Q = sqrt(H) W V^H,    P^H P = Q Q^H,    P Q = A truncated, with its coupling to what is discarded.
 
@@ -57,9 +57,9 @@ def covariant_split(a, max_rank=None, cutoff=1e-12):
 
     Notes
     -----
-    A multiplet (relative gaps below 1e-8) is never cut: the rank is reduced to where it begins. ``P^H P = Q Q^H`` leaves a
-    unitary gauge, which derivatives take as fixed at this point: a function of P and Q that does not change under
-    ``P W, W^H Q`` for unitary W has the right derivatives, to every order, and no other function has any.
+    A multiplet (relative gaps below 1e-8) is never cut: the rank is reduced to where it begins. ``P^H P = Q Q^H``
+    leaves a unitary gauge, which derivatives take as fixed at this point: a function of P and Q that does not change
+    under ``P W, W^H Q`` for unitary W has the right derivatives, to every order, and no other function has any.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def test_against_the_dense_solution():
 
 
 def test_gradient_of_the_value_is_left_times_right():
-    value, right, left = dominant_eig(A, V0, "both")
+    _, right, left = dominant_eig(A, V0, "both")
     for side in ("right", "left", "both"):
         g = qad.grad(lambda a, side=side: dominant_eig(lambda v: a @ v, V0, side)[0].real)(A)
         assert np.allclose(g, np.outer(left, right.conj()), rtol=0, atol=1e-11)

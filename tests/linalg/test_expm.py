@@ -82,7 +82,7 @@ def test_bad_matrices_raise_with_numbers():
         expm(np.ones((2, 3)))
     with pytest.raises(ArgumentError, match="1 entries"):
         expm(np.array([[np.nan, 0], [0, 1]]))
-    with pytest.raises(ArgumentError, match=r"2e\+16, which leaves no digit"):
+    with pytest.raises(ArgumentError, match=r"2e\+16, which leaves no digit right"):
         expm(np.diag([-2e16, 1.0]))
     with pytest.raises(ArgumentError, match=r"norm of the matrix is 1e\+04"), np.errstate(all="ignore"):
         expm(np.array([[1e4]]))

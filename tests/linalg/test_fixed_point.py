@@ -107,7 +107,7 @@ def test_no_fixed_point_raises_with_numbers():
 
 def test_a_free_gauge_raises_in_the_backward_pass():
     def loss(w):
-        x = fixed_point(lambda x: (w @ x) / np.linalg.norm((w @ x)), np.ones(4, complex) / 2)
+        x = fixed_point(lambda x: (w @ x) / np.linalg.norm(w @ x), np.ones(4, complex) / 2)
         return (x * B).sum().real
 
     hermitian = W @ W.conj().T + np.eye(4)
