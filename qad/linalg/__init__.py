@@ -8,6 +8,7 @@ from qad.linalg.eig import eig, eigvals
 from qad.linalg.eigh import eigh, eigvalsh
 from qad.linalg.expm import expm
 from qad.linalg.expm_multiply import expm_multiply
+from qad.linalg.funm import funm
 from qad.linalg.funm_herm import funm_herm
 from qad.linalg.funm_svd import funm_svd
 from qad.linalg.implicit import linear_solve
@@ -31,8 +32,9 @@ from qad.linalg.triangular import solve_triangular
 from qad.linalg.truncated import truncated_eigh, truncated_svd
 
 __all__ = [
-    "Report", "cholesky", "cond", "covariant_split", "det", "dominant_eig", "eig", "eigh", "eigvals", "eigvalsh",
-    "expm", "expm_multiply", "funm_herm", "funm_svd", "inv", "linear_solve", "logm", "lowest_eig", "lq", "lstsq",
-    "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "polar", "qr", "slogdet", "solve",
-    "solve_triangular", "sqrtm", "svd", "svdvals", "truncated_eigh", "truncated_svd", "vector_norm",
+    "Report", "cholesky", "cond", "covariant_split", "det", "dominant_eig", "eig", "eigh", "eigvals",
+    "eigvalsh", "expm", "expm_multiply", "funm", "funm_herm", "funm_svd", "inv", "linear_solve", "logm",
+    "lowest_eig", "lq", "lstsq", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv",
+    "polar", "qr", "slogdet", "solve", "solve_triangular", "sqrtm", "svd", "svdvals", "truncated_eigh",
+    "truncated_svd", "vector_norm",
 ]  # fmt: skip

@@ -37,17 +37,6 @@ def _blocks(a, b, c, d):
     return np.concatenate([np.concatenate([a, b], axis=-1), np.concatenate([c, d], axis=-1)], axis=-2)
 
 
-def over_batch(function, *matrices):
-    """Apply a function of matrices to each of a batch, with leading axes."""
-    shape = np.broadcast_shapes(*(m.shape[:-2] for m in matrices))
-    if not shape:
-        return function(*matrices)
-    flat = [np.broadcast_to(m, shape + m.shape[-2:]).reshape(-1, *m.shape[-2:]) for m in matrices]
-    out = [function(*row) for row in zip(*flat, strict=True)]
-    n = matrices[-1].shape[-2:]
-    return np.stack(out).reshape(shape + n) if out else np.zeros(shape + n, np.result_type(*matrices))
-
-
 def check_square(a, name):
     """Raise unless `a` holds square matrices of finite numbers."""
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
