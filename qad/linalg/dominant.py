@@ -9,10 +9,10 @@ import numpy as np
 
 from qad.core import vjp
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.core.trees import flatten, tree_map
+from qad.core.trees import tree_map
 from qad.extend import value_of
 from qad.linalg.eigenpair import Operator, inner, normalised, operator_of, pair
-from qad.linalg.krylov import Report
+from qad.linalg.krylov import Report, plain_leaves
 
 SIDES = ("right", "left", "both")
 
@@ -76,7 +76,7 @@ def dominant_eig(a, v0, side="right", *, tol=1e-12, restart=60, maxiter=1000, re
     conjugate, left = pair(adjoint, False, limits, report)
     if side == "left":
         return conjugate.conj(), normalised(left, v0, operator.name)
-    partner = [np.asarray(value_of(x)) for x in flatten(left)[0]]
+    partner, _ = plain_leaves(left)
     value, right = pair(operator, False, limits, report, partner=partner)
     _check_same(value_of(value), np.conj(value_of(conjugate)))
     right = normalised(right, v0, operator.name)

@@ -16,7 +16,7 @@ from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.extend import value_of
 from qad.linalg.implicit import attach
-from qad.linalg.krylov import Packing, bare
+from qad.linalg.krylov import Packing, bare, plain_leaves
 
 SMALL = 8  # ARPACK needs room: smaller operators are diagonalised
 
@@ -34,8 +34,7 @@ class Operator:
     """A function of pytrees on plain vectors; counts its calls."""
 
     def __init__(self, apply, v0, name):
-        leaves, self.spec = flatten(v0)
-        leaves = [np.asarray(value_of(x)) for x in leaves]
+        leaves, self.spec = plain_leaves(v0)
         self.apply, self.name, self.calls = apply, name, 0
         self.start = self._promoted(leaves)
         self.packing = Packing(self.start)

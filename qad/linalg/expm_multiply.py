@@ -16,9 +16,10 @@ import numpy as np
 
 from qad.core import no_grad, vjp
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.trees import flatten, tree_map
+from qad.core.trees import tree_map
 from qad.extend import value_of
 from qad.linalg.eigenpair import Operator, operator_of
+from qad.linalg.krylov import plain_leaves
 
 MOST_PRODUCTS = 100_000
 RADIUS = 5.0  # largest norm of one step: terms grow to e^5 at most before they fall
@@ -115,8 +116,8 @@ def _norm(apply, v, rounds=8):
         y = operator(x)
         size = max(size, float(np.linalg.norm(y)))
         with no_grad():
-            back = flatten(pullback(operator.tree(y))[0])[0]
-        x = operator.packing.pack([np.asarray(value_of(b)) for b in back])
+            back = pullback(operator.tree(y))[0]
+        x = operator.packing.pack(plain_leaves(back)[0])
         if not np.linalg.norm(x) > 0:
             break
     return size

@@ -11,10 +11,9 @@ from itertools import count
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.core.trees import flatten, tree_map, unflatten
-from qad.extend import value_of
+from qad.core.trees import tree_map, unflatten
 from qad.linalg.implicit import attach
-from qad.linalg.krylov import Packing, Report, bare
+from qad.linalg.krylov import Packing, Report, bare, plain_leaves
 
 METHODS = ("anderson", "plain")
 
@@ -69,8 +68,7 @@ def fixed_point(
     if method not in METHODS:
         raise ArgumentError(f"method is {method!r}: choose one of {', '.join(METHODS)}")
     report = Report() if report is None else report
-    leaves, spec = flatten(x0)
-    start = [np.asarray(value_of(x)) for x in leaves]
+    start, spec = plain_leaves(x0)
 
     def iterate(step, start):
         iteration = _Iteration(step, start, tol, maxiter, report)

@@ -16,7 +16,7 @@ from qad.core import vjp
 from qad.core.program import capture
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.extend import defvjp, primitive, value_of
-from qad.linalg.krylov import Report, bare, solve
+from qad.linalg.krylov import Report, bare, plain_leaves, solve
 
 
 @dataclass(eq=False)
@@ -139,10 +139,9 @@ def linear_solve(matvec, b, x0=None, *, tol=1e-12, restart=60, maxiter=2000, rep
     array([-0.25  , -0.0625])
     """
     report = Report() if report is None else report
-    leaves, spec = flatten(b)
-    plain = [np.asarray(value_of(x)) for x in leaves]
+    plain, spec = plain_leaves(b)
     limits = {"tol": tol, "restart": restart, "maxiter": maxiter}
-    start = None if x0 is None else [np.asarray(value_of(x)) for x in flatten(x0)[0]]
+    start = None if x0 is None else plain_leaves(x0)[0]
     x, iterations, residual = solve(bare(matvec, spec, plain, name), plain, start, name=name, **limits)
     _note(report, name, iterations, residual)
     x = unflatten(spec, x)

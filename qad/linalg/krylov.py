@@ -78,6 +78,13 @@ class Packing:
         return [p.reshape(s).astype(d, copy=False) for p, s, d in zip(parts, self.shapes, self.dtypes, strict=True)]
 
 
+def plain_leaves(tree):
+    """Leaves of `tree` as plain arrays of float or complex numbers, and its spec."""
+    leaves, spec = flatten(tree)
+    arrays = [np.asarray(value_of(x)) for x in leaves]
+    return [x if x.dtype.kind in "fc" else x.astype(float) for x in arrays], spec
+
+
 def bare(f, spec, like, name):
     """`f` of a pytree as a function of lists of plain arrays, which checks what comes back.
 

@@ -99,6 +99,14 @@ def test_transfer_operators_of_pytrees():
     qad.check_grads(value, (random(2, 4, 4, seed=6),))
 
 
+def test_single_precision_and_integers():
+    a, h, v0 = A.astype(np.complex64), H.astype(np.complex64), V0.astype(np.complex64)
+    assert dominant_eig(a, v0)[1].dtype == np.complex64
+    qad.check_grads(lambda a: dominant_eig(a, v0.astype(a.dtype)), (a,), order=1)
+    qad.check_grads(lambda h: lowest_eig(h + h.conj().T, v0.astype(h.dtype)), (h,), order=1)
+    assert np.isclose(dominant_eig(np.diag(np.arange(4)), np.ones(4, int))[0], 3)
+
+
 def test_small_operators():
     qad.check_grads(lambda a: dominant_eig(a, V0[:3], "both"), (A[:3, :3],))
     assert np.isclose(dominant_eig(np.array([[2j]]), np.ones(1))[0], 2j)
