@@ -203,7 +203,7 @@ def _orthogonalise(basis, w, j):
     column = np.zeros(j + 2, basis.dtype)
     size = np.linalg.norm(w)
     for _ in range(2):
-        overlap = known.conj() @ w
+        overlap = (known @ w.conj()).conj()
         w = w - overlap @ known
         column[:-1] += overlap
     rest = np.linalg.norm(w)
