@@ -25,7 +25,7 @@ from qad.linalg.products import matrix_power, multi_dot
 from qad.linalg.qr import qr
 from qad.linalg.slogdet import slogdet
 from qad.linalg.solve import solve
-from qad.linalg.split import covariant_split
+from qad.linalg.chord import covariant_split
 from qad.linalg.sqrtm import sqrtm
 from qad.linalg.svd import svd, svdvals
 from qad.linalg.triangular import solve_triangular

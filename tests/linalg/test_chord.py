@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError, ShapeError
-from qad.linalg.split import covariant_split
+from qad.linalg.chord import covariant_split
 
 
 def random(*shape, seed=0):
