@@ -50,7 +50,7 @@ def sweep(roots, free=False) -> dict:
             node = following
         following = None
         _, p, args, kwargs, ans, parents = node if len(node) == 6 else alive(node)
-        if (type(g) is not ndarray and type(g) not in p.accepts) or g.dtype is not ans.dtype:
+        if (type(g) is not ndarray and type(g) not in p.accepts) or (g.dtype is not ans.dtype and g.dtype.kind == "c"):
             g, owned = prepared(g, owned, ans, p)
         if p.vjps:
             seed, fresh = g, p.fresh

@@ -3,7 +3,7 @@
 Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the tape's cotangents.
 """
 
-from functools import wraps
+from functools import lru_cache, wraps
 
 import numpy as np
 from numpy import conjugate, ndarray
@@ -88,6 +88,14 @@ def publish(g, owned, value):
     return np.array(g) if type(value) is np.ndarray and type(g) is not Tensor else g
 
 
+@lru_cache(maxsize=None)
+def one(dtype):
+    """The cotangent of a scalar loss: a read-only array, by which NumPy multiplies quicker than by its scalars."""
+    seed = np.ones((), dtype)
+    seed.flags.writeable = False
+    return seed
+
+
 def scalar_loss(out, level, name):
     """The node (or None) and value of the output of a function to be differentiated; it must be a real scalar."""
     if type(out) is Tensor and out.level == level and type(out.value) in _REAL:  # the common case, quickly
@@ -158,7 +166,7 @@ def value_and_grad(f, argnums=0, has_aux=False):
             node, value = scalar_loss(out, level, "qad.grad")
         finally:
             REVERSE.discard(level)
-        roots = [(node, value.dtype.type(1))] if node is not None else []
+        roots = [(node, one(value.dtype))] if node is not None else []
         del out, node  # so that the sweep frees the graph as it goes
         found = sweep(roots)
         gradients = []
