@@ -119,7 +119,7 @@ class Plan:
 
     @cached_property
     def peak_size(self):
-        return peak_size(self.prepare, self.steps, self._held, self.shapes)
+        return peak_size(self)
 
     def __eq__(self, other):
         return isinstance(other, Plan) and self._key == other._key

@@ -148,7 +148,9 @@ def test_levels_nest():
         return qad.grad(lambda b: qad.einsum("ij,jk,kl,li->", a, b, c, b).real)(b)
 
     qad.check_grads(inner, (a, b))
-    qad.check_grads(lambda a: qad.hvp(lambda b: qad.einsum("ij,jk,kl,li->", a, b, c, b).real, (b,), (c,)), (a,), order=1)
+    qad.check_grads(
+        lambda a: qad.hvp(lambda b: qad.einsum("ij,jk,kl,li->", a, b, c, b).real, (b,), (c,)), (a,), order=1
+    )
 
 
 def test_plain_arrays_stay_plain():
