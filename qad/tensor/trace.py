@@ -83,7 +83,8 @@ _quick_product = quick_product(trace_product, trace_product.__wrapped__, _any_tw
 
 def _ring(factors):
     shapes = tuple([factor.shape for factor in factors])
-    return _ring_plan(shapes, recorded(factors)).execute(list(factors))
+    wanted = recorded(factors)
+    return _ring_plan(shapes, wanted).execute(list(factors), wanted)
 
 
 @lru_cache(maxsize=1024)
@@ -157,4 +158,6 @@ def partial_trace(rho, dims, keep):
     term = (Ellipsis, *range(count), *columns)
     output = (Ellipsis, *keep, *(count + space for space in keep))
     rho = rho.reshape((*batch, *dims, *dims))
-    return find_plan((term,), output, (rho.shape,), recorded([rho])).execute([rho]).reshape((*batch, size, size))
+    wanted = recorded([rho])
+    found = find_plan((term,), output, (rho.shape,), wanted).execute([rho], wanted)
+    return found.reshape((*batch, size, size))
