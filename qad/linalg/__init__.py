@@ -19,6 +19,7 @@ from qad.linalg.products import matrix_power, multi_dot
 from qad.linalg.qr import qr
 from qad.linalg.slogdet import slogdet
 from qad.linalg.solve import solve
+from qad.linalg.split import split
 from qad.linalg.sqrtm import sqrtm
 from qad.linalg.svd import svd, svdvals
 from qad.linalg.triangular import solve_triangular
@@ -27,6 +28,6 @@ from qad.linalg.truncated import truncated_eigh, truncated_svd
 __all__ = [
     "cholesky", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "funm_herm", "funm_svd", "inv",
     "logm", "lq", "lstsq", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "polar",
-    "qr", "slogdet", "solve", "solve_triangular", "sqrtm", "svd", "svdvals", "truncated_eigh", "truncated_svd",
+    "qr", "slogdet", "solve", "solve_triangular", "split", "sqrtm", "svd", "svdvals", "truncated_eigh", "truncated_svd",
     "vector_norm",
 ]  # fmt: skip

@@ -121,6 +121,7 @@ def _integrated(quotient, error, near, rule, *points):
     with np.errstate(all="ignore"):
         low, high = rule(LOW, *points), rule(HIGH, *points)
         better = ~(np.abs(high - low) > error[near])  # an error that is NaN is that of coinciding points
+        better &= ~(np.abs(high - quotient[near]) > 1e4 * error[near])  # else it has missed a jump
     out = quotient.astype(np.result_type(quotient, high))
     out[near] = np.where(better & np.isfinite(high), high, out[near])
     return out

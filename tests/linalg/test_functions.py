@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from tests.cases import Case
 
 import qad
 from qad import linalg as la
+from tests.cases import Case
 from tests.linalg.draw import draw, herm, unitary, well, with_eigenvalues, with_values
 
 
