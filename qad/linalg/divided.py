@@ -16,6 +16,7 @@ from qad.core.tangents import jvp
 from qad.core.tensor import Tensor
 
 NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
+GOOD = 1e-13  # relative error of a quotient that needs no integral
 LOW, HIGH = (4, 6)  # numbers of nodes of Gauss' rule
 
 
@@ -114,7 +115,8 @@ def _largest(w):
 
 
 def _integrated(quotient, error, near, rule, *points):
-    """`quotient`, with the entries replaced where the integral `rule` is more accurate."""
+    """`quotient`, with the entries replaced where it has lost digits and the integral `rule` is more accurate."""
+    near = near & ~(error <= GOOD * np.abs(quotient))
     if not near.any():
         return quotient
     points = [p[near] for p in points]
@@ -190,6 +192,8 @@ def _near(f, w, d, near, x, y):
     for k in range(w.shape[-1]):
         at = np.flatnonzero(near[..., k, :].reshape(-1, w.shape[-1]).any(axis=0))
         block = (..., *np.ix_(at, at))
+        if not d[block].any():
+            continue  # the function vanishes here, as on what a truncation discards
         both = x[..., at, k, None] * y[..., None, k, at] + y[..., at, k, None] * x[..., None, k, at]
         total[block] += second_differences(f, w[..., at], d[block], np.searchsorted(at, k), largest) * both
     return total

@@ -71,9 +71,20 @@ def test_dependence_on_the_basis_of_the_bond_raises():
         qad.grad(lambda a: np.sum(split(a)[0].real))(with_values([2, 1, 1, 0.5]))
 
 
-def test_stacks_are_refused():
-    with pytest.raises(qad.QadError, match="one matrix"):
-        split(draw(2, 3, 3))
+def test_stacks():
+    stack = np.stack([with_values([2, 2, 0.5, 0.2]), 1e-3 * with_values([3, 1, 1, 1], seed=4)])
+    w = draw(4, 4, seed=9)
+
+    def loss(a, k):
+        left, right = split(a, k)
+        return np.sum((w * (left @ right)).real)
+
+    one_by_one = [qad.grad(loss)(a, None) for a in stack]
+    np.testing.assert_allclose(qad.grad(loss)(stack, None), one_by_one, rtol=1e-12)
+    with pytest.warns(RuntimeWarning, match="degenerate"):
+        split(stack, 2)
+    with pytest.raises(qad.QadError, match="cuts through"):
+        qad.grad(lambda a: loss(a, 2))(with_values([2, 1, 1, 0.5]))
 
 
 @pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-8])
