@@ -23,12 +23,13 @@ from qad.linalg.solve import solve
 from qad.linalg.split import split
 from qad.linalg.sqrtm import sqrtm
 from qad.linalg.svd import svd, svdvals
+from qad.linalg.tensorsolve import tensorinv, tensorsolve
 from qad.linalg.triangular import solve_triangular
 from qad.linalg.truncated import truncated_eigh, truncated_svd
 
 __all__ = [
     "cholesky", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "funm_herm", "funm_svd", "inv",
-    "logm", "lq", "lstsq", "lu", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "polar",
-    "qr", "slogdet", "solve", "solve_triangular", "split", "sqrtm", "svd", "svdvals", "truncated_eigh", "truncated_svd",
-    "vector_norm",
+    "logm", "lq", "lstsq", "lu", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv",
+    "polar", "qr", "slogdet", "solve", "solve_triangular", "split", "sqrtm", "svd", "svdvals", "tensorinv",
+    "tensorsolve", "truncated_eigh", "truncated_svd", "vector_norm",
 ]  # fmt: skip

@@ -11,9 +11,8 @@ the quotient the one with the smaller error is taken, entry by entry.
 
 import numpy as np
 
+from qad.core import Tensor, jvp
 from qad.core.errors import ArgumentError
-from qad.core.tangents import jvp
-from qad.core.tensor import Tensor
 
 NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
 GOOD = 1e-13  # relative error of a quotient that needs no integral

@@ -66,6 +66,10 @@ TABLE = [
       for trans in (0, "T", "C") for lower in (False, True) for unit in (False, True)),
     *(("lu", lambda a: la.lu(a)[1:], shape) for shape in ([(3, 3)], [(2, 4, 4)])),
     ("lu, U alone", lambda a: la.lu(a)[2], [(3, 3)]),
+    ("tensorinv", lambda a: np.linalg.tensorinv(a + 3 * np.eye(6).reshape(6, 2, 3), 1), [(6, 2, 3)]),
+    ("tensorsolve", lambda a, b: np.linalg.tensorsolve(a + 3 * np.eye(6).reshape(2, 3, 6), b), [(2, 3, 6), (2, 3)]),
+    ("tensorsolve, axes", lambda a, b: np.linalg.tensorsolve(a, b, (0,)), [(4, 2, 2), (2, 2)]),
+    ("tensordot", lambda a, b: np.linalg.tensordot(a, b, axes=1), [(2, 3), (3, 4)]),
     ("solve_triangular, vector", la.solve_triangular, [(2, 3, 3), (3,)]),
     ("solve_triangular, batch", la.solve_triangular, [(3, 3), (2, 3, 1)]),
 ]  # fmt: skip
@@ -187,6 +191,8 @@ ERRORS = [
     ("one matrix", lambda a: np.linalg.multi_dot([a]), np.eye(2), "two or more"),
     ("lu of a wide matrix", lambda a: la.lu(a[:1])[2], np.eye(2), "square"),
     ("lu of a singular matrix", lambda a: la.lu(a)[2], np.ones((2, 2)), "pivot"),
+    ("tensorinv", lambda a: np.linalg.tensorinv(a[0], 1), np.eye(2), "no square matrix"),
+    ("tensorsolve", lambda a: np.linalg.tensorsolve(a, a), np.eye(2), "no square matrix"),
     ("trans", lambda a: la.solve_triangular(a, a, 3), np.eye(2), "trans=3"),
 ]  # fmt: skip
 
