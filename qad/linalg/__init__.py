@@ -12,6 +12,7 @@ from qad.linalg.inv import inv
 from qad.linalg.logm import logm
 from qad.linalg.lq import lq
 from qad.linalg.lstsq import lstsq
+from qad.linalg.lu import lu
 from qad.linalg.norm import matrix_norm, norm, vector_norm
 from qad.linalg.pinv import pinv
 from qad.linalg.polar import polar
@@ -19,14 +20,16 @@ from qad.linalg.products import matrix_power, multi_dot
 from qad.linalg.qr import qr
 from qad.linalg.slogdet import slogdet
 from qad.linalg.solve import solve
+from qad.linalg.split import split
 from qad.linalg.sqrtm import sqrtm
 from qad.linalg.svd import svd, svdvals
+from qad.linalg.tensorsolve import tensorinv, tensorsolve
 from qad.linalg.triangular import solve_triangular
 from qad.linalg.truncated import truncated_eigh, truncated_svd
 
 __all__ = [
     "cholesky", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "funm_herm", "funm_svd", "inv",
-    "logm", "lq", "lstsq", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "polar",
-    "qr", "slogdet", "solve", "solve_triangular", "sqrtm", "svd", "svdvals", "truncated_eigh", "truncated_svd",
-    "vector_norm",
+    "logm", "lq", "lstsq", "lu", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv",
+    "polar", "qr", "slogdet", "solve", "solve_triangular", "split", "sqrtm", "svd", "svdvals", "tensorinv",
+    "tensorsolve", "truncated_eigh", "truncated_svd", "vector_norm",
 ]  # fmt: skip
