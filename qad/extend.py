@@ -6,7 +6,7 @@ in NumPy's functions and ndarray's methods, which record themselves when they ar
 serves every order.  It never tests for ndarray and never writes in place.
 """
 
-from qad.core.backward import Lazy
+from qad.core.backward import Lazy, One
 from qad.core.operands import operand, operand_of
 from qad.core.registry import (
     attach,
@@ -23,6 +23,6 @@ from qad.core.registry import (
 from qad.core.tensor import Tensor, value_of
 
 __all__ = [
-    "Lazy", "Tensor", "attach", "attach_operator", "defjvp", "defvjp", "implements", "operand", "operand_of",
+    "Lazy", "One", "Tensor", "attach", "attach_operator", "defjvp", "defvjp", "implements", "operand", "operand_of",
     "passes_through", "primitive", "quick", "quick_product", "unbroadcast", "value_of",
 ]  # fmt: skip

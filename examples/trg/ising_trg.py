@@ -6,7 +6,7 @@ Each step of the tensor renormalisation group (M. Levin and C. P. Nave, Phys. Re
 tensor of four sites in two ways, drops small singular values, and joins four halves to a tensor of twice the area.
 The derivatives go through all of the twenty steps.  Two obstacles make other libraries return NaN, or wrong numbers:
 singular values coincide (at K = 0.5 twofold, from step 12 on), and the first steps have zeros among them.
-`qad.linalg.covariant_split` differentiates the kept subspaces, which are smooth, and not the vectors in them.
+`qad.linalg.split` differentiates the kept subspaces, which are smooth, and not the vectors in them.
 
 The method itself jumps, by some 1e-9, wherever a kept and a dropped singular value cross: differences of lnZ near
 K = 0.44 give a specific heat of 3.4 or of 13, as the step is chosen, where the derivative of the program is 3.312.
@@ -60,7 +60,7 @@ def coarser(tensor, chi):
 
 def halves(matrix, d, chi):
     """The two factors of the truncated `matrix`, with legs of size `d`."""
-    p, q = qad.linalg.covariant_split(matrix, chi, cutoff=1e-12)
+    p, q = qad.linalg.split(matrix, chi, cutoff=1e-12, multiplets="drop")
     return p.reshape(d, d, -1), q.reshape(-1, d, d)
 
 

@@ -3,12 +3,12 @@
 Iterative, in descending order of node ids (a topological order), each node once.  A cotangent is the
 unconjugated functional ``Re sum g * d_ans``, in which holomorphic rules are the textbook's.  Cotangents of
 real-valued nodes are projected to their real part when the node is reached, and a node's cotangents are
-added in place only in a buffer that the sweep itself made, or that a rule promised to be fresh.
+added in place only in a buffer that the sweep itself made, or that a rule promised to be fresh (views never are).
 """
 
 from heapq import heappop, heappush
 
-from numpy import ndarray
+from numpy import ndarray, ones
 
 from qad.core.errors import FreedGraphError
 from qad.core.node import ANSWER, FREED, ID, LEAF, PICK, PRIMITIVE
@@ -22,6 +22,31 @@ class Lazy:
     """
 
     __slots__ = ()
+
+
+class One(Lazy):
+    """The cotangent of a scalar loss.  A rule of the form ``g * x`` may accept it, and saves the product."""
+
+    __slots__ = ("dtype", "_dense")
+    shape = ()
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+        self._dense = ones((), dtype)
+        self._dense.flags.writeable = False  # it is shared
+
+    @property
+    def real(self):
+        return One(self._dense.real.dtype)
+
+    def dense(self):
+        return self._dense
+
+    def __mul__(self, x):
+        return x
+
+    def add(self, other):
+        return self._dense + (other.dense() if isinstance(other, Lazy) else other)
 
 
 def sweep(roots, free=False) -> dict:
@@ -50,7 +75,7 @@ def sweep(roots, free=False) -> dict:
             node = following
         following = None
         _, p, args, kwargs, ans, parents = node if len(node) == 6 else alive(node)
-        if (type(g) is not ndarray and type(g) not in p.accepts) or g.dtype is not ans.dtype:
+        if (type(g) is not ndarray and type(g) not in p.accepts) or (g.dtype is not ans.dtype and g.dtype.kind == "c"):
             g, owned = prepared(g, owned, ans, p)
         if p.vjps:
             seed, fresh = g, p.fresh
@@ -134,7 +159,7 @@ def prepared(g, owned, ans, p):
         return [None if part is None else prepared(part, False, a, p)[0] for part, a in zip(g, ans, strict=True)], False
     if g.dtype.kind == "c" and ans.dtype.kind == "f":
         g = g.real
-    return (g.dense(), True) if isinstance(g, Lazy) and type(g) not in p.accepts else (g, owned)
+    return (g.dense(), type(g) is not One) if isinstance(g, Lazy) and type(g) not in p.accepts else (g, owned)
 
 
 def add(g, owned, c):
@@ -143,7 +168,7 @@ def add(g, owned, c):
         return g.add(c)
     if isinstance(c, Lazy):
         return c.add(g)
-    if owned and type(g) is type(c) is ndarray and g.dtype is c.dtype and g.shape == c.shape:
+    if owned and type(g) is type(c) is ndarray and g.base is None and g.dtype is c.dtype and g.shape == c.shape:
         g += c
         return g
     return g + c

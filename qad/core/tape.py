@@ -6,7 +6,7 @@ from qad.core.backward import arrived, sweep
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.node import ANSWER, GRAD, leaf
 from qad.core.tensor import Tensor, value_of
-from qad.core.transforms import match, publish, scalar_loss
+from qad.core.transforms import match, one, publish, scalar_loss
 from qad.core.trees import tree_map
 
 
@@ -71,7 +71,7 @@ def backward(x, gradient=None, retain_graph=False) -> None:
         )
     if gradient is None:
         scalar_loss(x, 0, "backward()")
-        seed = x.dtype.type(1)
+        seed = one(x.dtype)
     else:
         seed = np.conj(match(gradient, x.value, "gradient"))
     found = sweep([(x.node, seed)], free=not retain_graph)

@@ -3,12 +3,12 @@
 Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the tape's cotangents.
 """
 
-from functools import wraps
+from functools import lru_cache, wraps
 
 import numpy as np
 from numpy import conjugate, ndarray
 
-from qad.core.backward import arrived, sweep
+from qad.core.backward import One, arrived, sweep
 from qad.core.errors import ArgumentError, GradientTypeError, QadError, ShapeError
 from qad.core.levels import CONSTANT, REVERSE, is_open, open_level
 from qad.core.node import ID, leaf, next_id
@@ -63,8 +63,11 @@ def to_public(found, x):
         return zeros_of(value)
     g, owned, _ = entry
     dtype = value.dtype
-    if owned and type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:
-        return conjugate(g, g) if dtype.kind == "c" else g  # the common case, quickly
+    if type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:  # the common case, quickly
+        owned = owned and g.base is None
+        if dtype.kind == "c":
+            return conjugate(g, g) if owned else conjugate(g)
+        return g if owned else g.copy()
     return publish(*arrived(found, x.node), value)
 
 
@@ -81,11 +84,15 @@ def publish(g, owned, value):
     if g.dtype is not value.dtype and g.dtype != value.dtype:
         g, owned = g.astype(value.dtype), True
     plain = type(g) is np.ndarray
+    owned = owned and plain and g.base is None
     if value.dtype.kind == "c":
-        g, owned = np.conjugate(g, out=g) if owned and plain else g.conj(), True
+        g, owned = np.conjugate(g, out=g) if owned else g.conj(), True
     if plain:
         return g if owned else g.copy()
     return np.array(g) if type(value) is np.ndarray and type(g) is not Tensor else g
+
+
+one = lru_cache(maxsize=None)(One)  # the cotangent of a scalar loss, by its dtype
 
 
 def scalar_loss(out, level, name):
@@ -158,7 +165,7 @@ def value_and_grad(f, argnums=0, has_aux=False):
             node, value = scalar_loss(out, level, "qad.grad")
         finally:
             REVERSE.discard(level)
-        roots = [(node, value.dtype.type(1))] if node is not None else []
+        roots = [(node, one(value.dtype))] if node is not None else []
         del out, node  # so that the sweep frees the graph as it goes
         found = sweep(roots)
         gradients = []

@@ -18,6 +18,7 @@ from qad.linalg.logm import logm
 from qad.linalg.lowest import lowest_eig
 from qad.linalg.lq import lq
 from qad.linalg.lstsq import lstsq
+from qad.linalg.lu import lu
 from qad.linalg.norm import matrix_norm, norm, vector_norm
 from qad.linalg.pinv import pinv
 from qad.linalg.polar import polar
@@ -25,16 +26,17 @@ from qad.linalg.products import matrix_power, multi_dot
 from qad.linalg.qr import qr
 from qad.linalg.slogdet import slogdet
 from qad.linalg.solve import solve
-from qad.linalg.chord import covariant_split
+from qad.linalg.split import split
 from qad.linalg.sqrtm import sqrtm
 from qad.linalg.svd import svd, svdvals
+from qad.linalg.tensorsolve import tensorinv, tensorsolve
 from qad.linalg.triangular import solve_triangular
 from qad.linalg.truncated import truncated_eigh, truncated_svd
 
 __all__ = [
-    "Report", "cholesky", "cond", "covariant_split", "det", "dominant_eig", "eig", "eigh", "eigvals",
-    "eigvalsh", "expm", "expm_multiply", "funm", "funm_herm", "funm_svd", "inv", "linear_solve", "logm",
-    "lowest_eig", "lq", "lstsq", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv",
-    "polar", "qr", "slogdet", "solve", "solve_triangular", "sqrtm", "svd", "svdvals", "truncated_eigh",
-    "truncated_svd", "vector_norm",
+    "Report", "cholesky", "cond", "det", "dominant_eig", "eig", "eigh", "eigvals", "eigvalsh", "expm",
+    "expm_multiply", "funm", "funm_herm", "funm_svd", "inv", "linear_solve", "logm", "lowest_eig", "lq",
+    "lstsq", "lu", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "polar", "qr",
+    "slogdet", "solve", "solve_triangular", "split", "sqrtm", "svd", "svdvals", "tensorinv", "tensorsolve",
+    "truncated_eigh", "truncated_svd", "vector_norm",
 ]  # fmt: skip

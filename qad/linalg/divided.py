@@ -11,11 +11,11 @@ the quotient the one with the smaller error is taken, entry by entry.
 
 import numpy as np
 
+from qad.core import Tensor, jvp
 from qad.core.errors import ArgumentError
-from qad.core.tangents import jvp
-from qad.core.tensor import Tensor
 
 NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
+GOOD = 1e-13  # relative error of a quotient that needs no integral
 LOW, HIGH = (4, 6)  # numbers of nodes of Gauss' rule
 
 
@@ -87,8 +87,12 @@ def first_differences(f, w):
     return _finite(f, d, w, x, y)
 
 
-def second_differences(f, w, d, k):
-    """``f[w_k, w_i, w_j]``, an array (..., n, n); `d` are the `first_differences`."""
+def second_differences(f, w, d, k, largest=None):
+    """``f[w_k, w_i, w_j]``, an array (..., n, n); `d` are the `first_differences`.
+
+    `largest` (..., 1, 1) is the size of the spectrum from which `w` was taken, if it is only a part.
+    """
+    largest = _largest(w) if largest is None else largest
     x, y, z = np.broadcast_arrays(w[..., k, None, None], w[..., :, None], w[..., None, :])
     dxy, dxz = d[..., k, :, None], d[..., k, None, :]
     gaps = np.stack([np.abs(z - x), np.abs(z - y), np.abs(y - x)])
@@ -98,7 +102,7 @@ def second_differences(f, w, d, k):
         quotient = np.take_along_axis(ways, widest[None], axis=0)[0]
         size = np.abs(dxy) + np.abs(dxz) + np.abs(d)
         error = 4 * np.finfo(w.dtype).eps * size / gaps.max(axis=0)
-    near = gaps.max(axis=0) <= 2 * NEAR * _largest(w)
+    near = gaps.max(axis=0) <= 2 * NEAR * largest
     if not f.through_zero:
         near &= (x * y > 0) & (y * z > 0)
     d = _integrated(quotient, error, near, lambda n, *p: _triangle(f, n, *p), x, y, z)
@@ -110,13 +114,15 @@ def _largest(w):
 
 
 def _integrated(quotient, error, near, rule, *points):
-    """`quotient`, with the entries replaced where the integral `rule` is more accurate."""
+    """`quotient`, with the entries replaced where it has lost digits and the integral `rule` is more accurate."""
+    near = near & ~(error <= GOOD * np.abs(quotient))
     if not near.any():
         return quotient
     points = [p[near] for p in points]
     with np.errstate(all="ignore"):
         low, high = rule(LOW, *points), rule(HIGH, *points)
         better = ~(np.abs(high - low) > error[near])  # an error that is NaN is that of coinciding points
+        better &= ~(np.abs(high - quotient[near]) > 1e4 * error[near])  # else it has missed a jump
     out = quotient.astype(np.result_type(quotient, high))
     out[near] = np.where(better & np.isfinite(high), high, out[near])
     return out
@@ -160,10 +166,33 @@ def _finite(f, d, w, *points):
 
 
 def second_derivative(f, w, x, y):
-    """``sum_k f[i, k, j] (x_ik y_kj + y_ik x_kj)``: of a matrix function, in its eigenbasis, along `x` and `y`."""
+    """``sum_k f[i, k, j] (x_ik y_kj + y_ik x_kj)``: of a matrix function, in its eigenbasis, along `x` and `y`.
+
+    Where i and k are far apart, or else k and j, the quotient by their gap turns the sum into matrix products;
+    what remains is summed within the neighbourhood of each k.
+    """
     d = first_differences(f, w)
-    total = 0.0
+    gap = w[..., None, :] - w[..., :, None]
+    near = np.abs(gap) <= NEAR * _largest(w)
+    inverse = np.where(near, 0.0, 1.0 / np.where(near, 1.0, gap))
+    return _far(d, near, inverse, x, y) + _far(d, near, inverse, y, x) + _near(f, w, d, near, x, y)
+
+
+def _far(d, near, inverse, x, y):
+    """The terms ``f[i, k, j] x_ik y_kj`` in which i and k, or else k and j, are far apart."""
+    c, e, close = x * inverse, y * inverse, np.where(near, x, 0.0)
+    return c @ (d * y) - d * (c @ y) + d * (close @ e) - (close * d) @ e
+
+
+def _near(f, w, d, near, x, y):
+    """The terms in which both i and j are near to k."""
+    x, y = np.where(near, x, 0.0), np.where(near, y, 0.0)
+    total, largest = np.zeros(x.shape, np.result_type(d, x, y)), _largest(w)
     for k in range(w.shape[-1]):
-        both = x[..., :, k, None] * y[..., None, k, :] + y[..., :, k, None] * x[..., None, k, :]
-        total = total + second_differences(f, w, d, k) * both
+        at = np.flatnonzero(near[..., k, :].reshape(-1, w.shape[-1]).any(axis=0))
+        block = (..., *np.ix_(at, at))
+        if not d[block].any():
+            continue  # the function vanishes here, as on what a truncation discards
+        both = x[..., at, k, None] * y[..., None, k, at] + y[..., at, k, None] * x[..., None, k, at]
+        total[block] += second_differences(f, w[..., at], d[block], np.searchsorted(at, k), largest) * both
     return total

@@ -63,6 +63,7 @@ def multi_dot(arrays, *, out=None):
 
 implements(np.linalg.matrix_power)(matrix_power)
 implements(np.linalg.multi_dot)(multi_dot)
+implements(np.linalg.tensordot)(lambda x1, x2, /, *, axes=2: np.tensordot(x1, x2, axes))
 
 
 def _splits(sizes):

@@ -1,8 +1,9 @@
 """Truncated decompositions, whose derivatives contain the coupling to the discarded space.
 
-The full decomposition is computed and cut: its rule, given zero cotangents for what was discarded, contains
-the quotients by ``s_kept -+ s_discarded`` that the rule of a thin decomposition, applied to truncated factors,
-leaves out (Francuz, Schuch and Vanhecke, arXiv:2311.11894).  Degeneracy within the discarded space is harmless.
+A step function of the spectrum gives the kept space, ``P = U_k V_k^H``; its divided differences are the quotients by
+``s_kept -+ s_discarded`` that the rule of a thin decomposition, applied to truncated factors, leaves out (Francuz,
+Schuch and Vanhecke, arXiv:2311.11894), and ask nothing of the discarded values.  In orthonormal bases of the kept space
+that are smooth in A, what remains is the decomposition of the small matrix ``C = W_U^H A W_V``.
 """
 
 import warnings
@@ -12,8 +13,11 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 from qad.linalg.eigh import eigh
+from qad.linalg.funm_herm import funm_herm
+from qad.linalg.funm_svd import funm_svd
 from qad.linalg.gaps import check_policy, width
 from qad.linalg.norm import norm
+from qad.linalg.parts import adjoint, hermitian
 from qad.linalg.svd import svd
 
 
@@ -54,9 +58,19 @@ def truncated_svd(a, max_rank=None, cutoff=None, relative=True, *, multiplets="w
     (array([3., 2.]), np.float64(1.0))
     """
     check_policy(degenerate)
-    u, s, vh = svd(a, full_matrices=False, degenerate=degenerate)
-    k = rank_of(value_of(s), max_rank, cutoff, relative, multiplets)
-    return u[..., :, :k], s[..., :k], vh[..., :k, :], norm(s[..., k:], axis=-1)
+    u, s, vh = np.linalg.svd(value_of(a), full_matrices=False)
+    k = rank_of(s, max_rank, cutoff, relative, multiplets)
+    if value_of(a) is a:
+        return u[..., :, :k], s[..., :k], vh[..., :k, :], np.linalg.norm(s[..., k:], axis=-1)
+    if not _has_gap(s, k):
+        u, s, vh = svd(a, full_matrices=False, degenerate=degenerate)
+        return u[..., :, :k], s[..., :k], vh[..., :k, :], norm(s[..., k:], axis=-1)
+    polar = funm_svd(above_one, a * (1 / threshold(s, k)))
+    left = smooth_basis(polar, adjoint(vh[..., :k, :]))
+    right = adjoint(polar) @ left
+    u, s, vh = svd(adjoint(left) @ a @ right, degenerate=degenerate)
+    u, vh = left @ u, vh @ adjoint(right)
+    return u, s, vh, norm(a - (u * s[..., None, :]) @ vh, axis=(-2, -1))
 
 
 def truncated_eigh(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn", degenerate="raise"):
@@ -76,12 +90,53 @@ def truncated_eigh(a, max_rank=None, cutoff=None, relative=True, *, multiplets="
     (array([ 3., -2.]), np.float64(1.0))
     """
     check_policy(degenerate)
-    w, v = eigh(a, degenerate=degenerate)
+    w, v = _by_size(*np.linalg.eigh(value_of(a)))
+    k = rank_of(np.abs(w), max_rank, cutoff, relative, multiplets)
+    if value_of(a) is a:
+        return w[..., :k], v[..., :, :k], np.linalg.norm(w[..., k:], axis=-1)
+    if not _has_gap(np.abs(w), k):
+        w, v = _by_size(*eigh(a, degenerate=degenerate))
+        return w[..., :k], v[..., :, :k], norm(w[..., k:], axis=-1)
+    basis = smooth_basis(funm_herm(outside_one, a * (1 / threshold(np.abs(w), k))), v[..., :, :k])
+    w, v = _by_size(*eigh(hermitian(adjoint(basis) @ a @ basis), degenerate=degenerate))
+    v = basis @ v
+    return w, v, norm(a - (v * w[..., None, :]) @ adjoint(v), axis=(-2, -1))
+
+
+def _has_gap(s, k):
+    """Whether something is discarded, and a gap separates it from what is kept."""
+    return k < s.shape[-1] and bool((s[..., k - 1] - s[..., k] > width(s)).all())
+
+
+def _by_size(w, v):
+    """Eigenpairs in descending order of size."""
     order = np.argsort(-np.abs(value_of(w)), axis=-1, kind="stable")
-    w = np.take_along_axis(w, order, axis=-1)
-    v = np.take_along_axis(v, order[..., None, :], axis=-1)
-    k = rank_of(np.abs(value_of(w)), max_rank, cutoff, relative, multiplets)
-    return w[..., :k], v[..., :, :k], norm(w[..., k:], axis=-1)
+    return np.take_along_axis(w, order, axis=-1), np.take_along_axis(v, order[..., None, :], axis=-1)
+
+
+def threshold(s, k):
+    """A constant (..., 1, 1) between the descending sizes number k - 1 and k of `s`."""
+    below = s[..., k] if k < s.shape[-1] else 0.0
+    return ((s[..., k - 1] + below) / 2)[..., None, None]
+
+
+def above_one(x):
+    """The step that keeps what is above one."""
+    return x > 1.0
+
+
+def outside_one(x):
+    return np.abs(x) > 1.0
+
+
+def smooth_basis(p, v0):
+    """Orthonormal basis ``B (B^H B)^-1/2``, ``B = p v0``, of the kept space, of which `v0` is a constant one."""
+    b = p @ v0
+    return b @ funm_herm(inverse_root, hermitian(adjoint(b) @ b))
+
+
+def inverse_root(w):
+    return 1 / np.sqrt(w)
 
 
 def rank_of(s, max_rank, cutoff, relative, multiplets):
@@ -94,7 +149,7 @@ def rank_of(s, max_rank, cutoff, relative, multiplets):
         k = min(k, int(np.sum(s > limit, axis=-1).max(initial=0)))
     while multiplets == "drop" and _cuts(s, k):
         k -= 1
-    if k < 1:
+    if k < 1 or not s.size:
         raise ArgumentError(
             f"truncation leaves nothing (max_rank={max_rank}, cutoff={cutoff}): keep one value at least"
         )

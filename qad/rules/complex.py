@@ -9,7 +9,7 @@ from math import pi
 
 import numpy as np
 
-from qad.extend import attach, defvjp, implements, operand_of, primitive, quick, value_of
+from qad.extend import One, attach, defvjp, implements, operand_of, primitive, quick, value_of
 from qad.rules.elementwise import nonzero
 
 
@@ -54,7 +54,7 @@ def imag_part(z):
     return z.imag
 
 
-defvjp(real_part, lambda g, y, z: g, linear=True)
+defvjp(real_part, lambda g, y, z: g, linear=True, lazy=(One,))
 defvjp(imag_part, lambda g, y, z: g * -1j, linear=True, fresh=True)
 defvjp(np.conjugate, lambda g, y, z: g.conj(), linear=True)
 defvjp(np.absolute, lambda g, y, z: g * np.sign(z).conj(), elementwise=True, fresh=True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, attach, defvjp, implements, primitive, quick
+from qad.extend import One, Tensor, attach, defvjp, implements, primitive, quick
 from qad.rules.index import refuse_out
 from qad.rules.lazy import ScaledIdentity
 
@@ -84,7 +84,7 @@ def _identity(g, y, x):
     return g[..., None, None] * np.eye(*shape[-2:], dtype=bool)
 
 
-defvjp(matrix_trace, _identity, linear=True, fresh=True)
+defvjp(matrix_trace, _identity, linear=True, fresh=True, lazy=(One,))
 _trace = quick(matrix_trace)
 
 

@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.extend import Lazy, defvjp, primitive, value_of
+from qad.extend import Lazy, One, defvjp, primitive, value_of
 
 
 class ScaledIdentity(Lazy):
@@ -33,7 +33,10 @@ class ScaledIdentity(Lazy):
             raise ShapeError(f"a scaled identity is square, not of shape {shape}")
         self.scale = scale
         self.shape = shape
-        self.factor = scale[...] if len(shape) == 2 else scale[..., None, None]  # NumPy multiplies by arrays quickest
+        if type(scale) is One:
+            self.factor = scale
+        else:
+            self.factor = scale[...] if len(shape) == 2 else scale[..., None, None]  # arrays multiply quickest
 
     @property
     def dtype(self):

@@ -67,7 +67,8 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     operands = [as_operand(operand) for operand in operands]
     shapes = tuple([operand.shape for operand in operands])
     path = None if optimize == "auto" or optimize is True else _path(optimize)
-    return find_plan(subscripts, output, shapes, recorded(operands), path=path).execute(operands)
+    wanted = recorded(operands)
+    return find_plan(subscripts, output, shapes, wanted, complex, path).execute(operands, wanted)
 
 
 def _hashable(terms):

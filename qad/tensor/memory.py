@@ -2,42 +2,34 @@
 
 from math import prod
 
+from qad.tensor.network import program
+
 __all__ = ["peak_size"]
 
 
-def peak_size(prepare, steps, held, shapes):
+def peak_size(plan):
     """The largest number of elements alive at once beyond the operands.
 
-    Forward, an intermediate goes when its pair is done, unless the gradient needs it: the tape keeps both operands of
-    a pair of which one depends on a variable.  Backward, a pair's operands go with the cotangent of its result, and the
-    gradients of the operands stay.
-
-    Parameters
-    ----------
-    prepare, steps : sequences
-        The steps of a `Plan` on single operands and on pairs.
-    held : sequence of bool
-        Per node, whether it depends on a variable.
-    shapes : sequence of tuples of int
-        Of the operands.
+    Forward, an intermediate goes when its pair is done, unless the backward pass needs it.  Those stay until its end;
+    a cotangent goes when both products with it are done, and the gradients of the operands stay.  Copies that a
+    product makes of an operand for itself are not counted.
     """
-    sizes = [0] * len(shapes)
-    for number, recipe in prepare:
+    count = len(plan.shapes)
+    wanted = program(plan, plan.variables)
+    sizes = [0] * count
+    for number, recipe in plan.prepare:
         sizes[number] = prod(recipe.out_shape)
-    sizes += [prod(recipe.shapes[2]) for _, _, recipe in steps]
-    alive = peak = sum(sizes[: len(shapes)])
-    for node, (left, right, _) in enumerate(steps, len(shapes)):
+    sizes += [prod(recipe.shapes[2]) for _, _, recipe in plan.steps]
+    alive = peak = sum(sizes[:count])
+    for node, (left, right, _) in enumerate(plan.steps, count):
         alive += sizes[node]
         peak = max(peak, alive)
-        if not (held[left] or held[right]):
-            alive -= sizes[left] + sizes[right]
-    if not any(held):
+        alive -= sum(sizes[child] for child in (left, right) if child not in wanted.kept)
+    if not wanted.steps:
         return peak
-    alive += sizes[-1]
-    for node, (left, right, recipe) in reversed(list(enumerate(steps, len(shapes)))):
-        if not held[node]:
-            continue
-        alive += sum(prod(recipe.shapes[side]) for side, child in enumerate((left, right)) if held[child])
+    alive += sizes[-1]  # the cotangent of the result
+    for node, _, _, to_left, to_right in wanted.steps:
+        alive += sum(prod(recipe.shapes[2]) for recipe in (to_left, to_right) if recipe is not None)
         peak = max(peak, alive)
-        alive -= sizes[node] + sizes[left] + sizes[right]
-    return max(peak, alive)
+        alive -= sizes[node]
+    return peak

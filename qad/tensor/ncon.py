@@ -45,7 +45,8 @@ def ncon(tensors, indices, order=None):
     output = tuple(sorted(filter(_is_open, labels), key=_place))
     path = None if order is None else _path(terms, labels, tuple(order))
     shapes = tuple([operand.shape for operand in operands])
-    return find_plan(terms, output, shapes, recorded(operands), path=path).execute(operands)
+    wanted = recorded(operands)
+    return find_plan(terms, output, shapes, wanted, complex, path).execute(operands, wanted)
 
 
 def _is_open(label):

@@ -86,19 +86,31 @@ class Plan:
                 f'the plan of "{self.expression.text}" is for operands of shapes {list(self.shapes)}, not '
                 f"{[operand.shape for operand in operands]}: make a plan for these"
             )
-        return self.execute(operands)
+        return self.execute(operands, recorded(operands))
 
-    def execute(self, operands):
-        """`__call__` for a list of arrays that are known to fit; the list is used up."""
-        wanted = recorded(operands)
-        if wanted and len(self.steps) > 2:
+    def execute(self, operands, wanted):
+        """`__call__` for a list of arrays that are known to fit; the list is used up.
+
+        `wanted` are the numbers of the recorded operands.
+        """
+        if wanted or Tensor in map(type, operands):
+            return self._record(operands, wanted)
+        for number, recipe in self.prepare:
+            operands[number] = recipe.run(operands[number])
+        for left, right, recipe in self.steps:
+            one, two = operands[left], operands[right]
+            operands[left] = operands[right] = None
+            operands.append(recipe.run(one, two))
+        return operands[-1]
+
+    def _record(self, operands, wanted):
+        """Small networks pair by pair, which forward mode likes, larger ones as one node."""
+        if len(self.steps) > 2:
             return network(*operands, plan=self, wanted=wanted)[0]
         for number, recipe in self.prepare:
             operands[number] = reduce(operands[number], recipe=recipe)
         for left, right, recipe in self.steps:
-            one, two = operands[left], operands[right]
-            operands[left] = operands[right] = None
-            operands.append(contract(one, two, recipe=recipe) if wanted else recipe.run(one, two))
+            operands.append(contract(operands[left], operands[right], recipe=recipe))
         return operands[-1]
 
     @cached_property
@@ -107,7 +119,7 @@ class Plan:
 
     @cached_property
     def peak_size(self):
-        return peak_size(self.prepare, self.steps, self._held, self.shapes)
+        return peak_size(self)
 
     def __eq__(self, other):
         return isinstance(other, Plan) and self._key == other._key

@@ -5,7 +5,6 @@ linear, and each is the other's derivative.
 """
 
 from functools import lru_cache
-from math import prod
 
 import numpy as np
 
@@ -24,41 +23,39 @@ class Single:
     shape, out_shape : tuple of int
     """
 
-    __slots__ = ("labels", "out", "shape", "out_shape", "_places", "_inner_shape", "_sums", "_spread_shape", "_order")
+    __slots__ = ("labels", "out", "shape", "out_shape", "_diagonals", "_sums", "_order", "_merged", "_spread")
 
     def __init__(self, labels, out, shape):
         self.labels, self.out, self.shape = labels, out, shape
         size = dict(zip(labels, shape, strict=True))
-        distinct = tuple(size)
         self.out_shape = tuple(size[label] for label in out)
-        self._places = tuple(map(distinct.index, labels))
-        self._inner_shape = tuple(size.values())
-        self._sums = tuple(axis for axis, label in enumerate(distinct) if label not in out)
-        self._spread_shape = tuple(size[label] if label in out else 1 for label in distinct)
-        kept = tuple(label for label in distinct if label in out)
-        self._order = tuple(map(kept.index, out))
+        self._diagonals, merged = _merge(labels)
+        self._sums = tuple(axis for axis, label in enumerate(merged) if label not in out)
+        kept = tuple(label for label in merged if label in out)
+        self._order = tuple(map(kept.index, out)) if kept != out else None
+        self._merged = merged, tuple(size[label] for label in merged)
+        self._spread = tuple(map(out.index, kept)), tuple(size[label] if label in out else 1 for label in merged)
 
     def run(self, a):
         """View the diagonals, sum the other labels, put the axes in order."""
-        if len(self._inner_shape) < len(self.shape):
-            a = _diagonals(a, self._places)
+        for one, two in self._diagonals:
+            a = a.diagonal(0, one, two)
         if self._sums:
-            if prod(self._inner_shape) == prod(self.out_shape):
-                a = a.reshape([self._inner_shape[axis] for axis in range(a.ndim) if axis not in self._sums])
-            else:
-                a = a.sum(self._sums, dtype=a.dtype)
-        return a.transpose(self._order) if a.ndim > 1 else a
+            a = np.add.reduce(a, self._sums, a.dtype)
+        return a if self._order is None else a.transpose(self._order)
 
     def run_back(self, g):
         """The transpose: axes put back, sums broadcast, diagonals embedded in zeros."""
-        if g.ndim > 1:
-            g = g.transpose(np.argsort(self._order))
+        order, ones = self._spread
+        labels, shape = self._merged
+        if self._order is not None:
+            g = g.transpose(order)
         if self._sums:
-            g = np.broadcast_to(g.reshape(self._spread_shape), self._inner_shape)
-        if len(self._inner_shape) == len(self.shape):
+            g = np.broadcast_to(g.reshape(ones), shape)
+        if not self._diagonals:
             return g
-        result = np.zeros(self.shape, g.dtype, like=g)
-        np.einsum(result, self._places, range(len(self._inner_shape)))[...] = g  # a view of the diagonals
+        result = np.zeros(self.shape, g.dtype)
+        np.einsum(result, self.labels, labels)[...] = g  # a view of the diagonals
         return result
 
     def __repr__(self):
@@ -68,14 +65,16 @@ class Single:
         return single, (self.labels, self.out, self.shape)
 
 
-def _diagonals(a, places):
-    """A view in which the axes that share a place are one axis; places count up in order of first appearance."""
-    for axis in range(len(places) - 1, -1, -1):
-        first = places.index(places[axis])
-        if first < axis:
-            a = np.moveaxis(a.diagonal(0, first, axis), -1, first)
-            places = places[:axis] + places[axis + 1 :]
-    return a
+def _merge(labels):
+    """Pairs of axes for `ndarray.diagonal`, which puts the merged axis last, and the labels that result."""
+    labels, pairs = list(labels), []
+    while len(set(labels)) < len(labels):
+        label = next(label for label in labels if labels.count(label) > 1)
+        one = labels.index(label)
+        two = labels.index(label, one + 1)
+        pairs.append((one, two))
+        labels = [other for axis, other in enumerate(labels) if axis not in (one, two)] + [label]
+    return tuple(pairs), tuple(labels)
 
 
 @lru_cache(maxsize=4096)

@@ -6,8 +6,9 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, primitive, quick, quick_product
+from qad.extend import One, defvjp, primitive, quick, quick_product
 from qad.rules.diagonal import matrix_trace
+from qad.rules.lazy import ScaledIdentity
 from qad.tensor.plan import as_operand, find_plan, recorded
 
 __all__ = ["tr", "partial_trace"]
@@ -49,15 +50,20 @@ def tr(*factors):
     if len(factors) == 2:
         return _quick_product(*factors)
     if len(factors) == 1:
-        return _trace(as_operand(*factors))
+        return _quick_trace(as_operand(factors[0]))
     return _ring(list(map(as_operand, factors)))
 
 
-def _trace(a):
+@primitive
+def ring_trace(a):
+    """The trace of a square matrix, or of each of a stack of them."""
     shape = a.shape
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise _open_ring((a,))
-    return _quick_trace(a)
+    return matrix_trace(a)
+
+
+defvjp(ring_trace, lambda g, ans, a: ScaledIdentity(g, a.shape), linear=True, fresh=True, lazy=(One,))
 
 
 @primitive
@@ -69,7 +75,7 @@ def trace_product(a, b):
     return a.ravel().dot(turned.ravel())
 
 
-defvjp(trace_product, lambda g, ans, a, b: g * b.T, lambda g, ans, a, b: g * a.T, linear=True, fresh=True)
+defvjp(trace_product, lambda g, ans, a, b: g * b.T, lambda g, ans, a, b: g * a.T, linear=True, fresh=True, lazy=(One,))
 
 
 def _any_two(a, b):
@@ -77,13 +83,14 @@ def _any_two(a, b):
     return trace_product(a, b) if a.ndim == b.ndim == 2 else _ring([a, b])
 
 
-_quick_trace = quick(matrix_trace)
+_quick_trace = quick(ring_trace)
 _quick_product = quick_product(trace_product, trace_product.__wrapped__, _any_two)
 
 
 def _ring(factors):
     shapes = tuple([factor.shape for factor in factors])
-    return _ring_plan(shapes, recorded(factors)).execute(list(factors))
+    wanted = recorded(factors)
+    return _ring_plan(shapes, wanted).execute(list(factors), wanted)
 
 
 @lru_cache(maxsize=1024)
@@ -157,4 +164,6 @@ def partial_trace(rho, dims, keep):
     term = (Ellipsis, *range(count), *columns)
     output = (Ellipsis, *keep, *(count + space for space in keep))
     rho = rho.reshape((*batch, *dims, *dims))
-    return find_plan((term,), output, (rho.shape,), recorded([rho])).execute([rho]).reshape((*batch, size, size))
+    wanted = recorded([rho])
+    found = find_plan((term,), output, (rho.shape,), wanted).execute([rho], wanted)
+    return found.reshape((*batch, size, size))

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.cases import Case
 
 import qad
 from qad.linalg.det import cofactors
+from tests.cases import Case
 from tests.linalg.draw import draw, herm, positive, well
 
 

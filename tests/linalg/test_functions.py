@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from tests.cases import Case
 
 import qad
 from qad import linalg as la
+from tests.cases import Case
 from tests.linalg.draw import draw, herm, unitary, well, with_eigenvalues, with_values
 
 
@@ -64,6 +64,12 @@ TABLE = [
     *((f"cond {p}", lambda a, p=p: np.linalg.cond(a, p), [(2, 3, 3)]) for p in (None, 2, -2, "fro")),
     *((f"solve_triangular {trans}{lower}{unit}", triangular(trans, lower, unit), [(3, 3), (3, 2)])
       for trans in (0, "T", "C") for lower in (False, True) for unit in (False, True)),
+    *(("lu", lambda a: la.lu(a)[1:], shape) for shape in ([(3, 3)], [(2, 4, 4)])),
+    ("lu, U alone", lambda a: la.lu(a)[2], [(3, 3)]),
+    ("tensorinv", lambda a: np.linalg.tensorinv(a + 3 * np.eye(6).reshape(6, 2, 3), 1), [(6, 2, 3)]),
+    ("tensorsolve", lambda a, b: np.linalg.tensorsolve(a + 3 * np.eye(6).reshape(2, 3, 6), b), [(2, 3, 6), (2, 3)]),
+    ("tensorsolve, axes", lambda a, b: np.linalg.tensorsolve(a, b, (0,)), [(4, 2, 2), (2, 2)]),
+    ("tensordot", lambda a, b: np.linalg.tensordot(a, b, axes=1), [(2, 3), (3, 4)]),
     ("solve_triangular, vector", la.solve_triangular, [(2, 3, 3), (3,)]),
     ("solve_triangular, batch", la.solve_triangular, [(3, 3), (2, 3, 1)]),
 ]  # fmt: skip
@@ -136,6 +142,13 @@ def test_zeros_may_be_discarded():
     np.testing.assert_allclose(np.vdot(qad.grad(loss)(a), v).real, expected, rtol=1e-7)
 
 
+def test_second_order_whatever_is_discarded():
+    """Forward mode does not ask for vectors of the discarded values, degenerate and zero as these may be."""
+    a = with_values([4, 3, 1, 1, 1e-13, 1e-14])
+    qad.check_grads(truncation_loss(2), (a,), rtol=1e-6)
+    qad.check_grads(hermitian_truncation, (with_eigenvalues([4, -3, 1, 1, 0, 0]),), rtol=1e-6)
+
+
 def truncated(loss, a):
     """The loss of the best approximation of rank 3."""
     u, s, vh = np.linalg.svd(a)
@@ -176,6 +189,10 @@ ERRORS = [
     ("half a power", lambda a: np.linalg.matrix_power(a, 0.5), np.eye(2), "not an integer"),
     ("degenerate eig", lambda a: np.abs(np.linalg.eig(a)[1] + 1), np.eye(2), "eig: its values"),
     ("one matrix", lambda a: np.linalg.multi_dot([a]), np.eye(2), "two or more"),
+    ("lu of a wide matrix", lambda a: la.lu(a[:1])[2], np.eye(2), "square"),
+    ("lu of a singular matrix", lambda a: la.lu(a)[2], np.ones((2, 2)), "pivot"),
+    ("tensorinv", lambda a: np.linalg.tensorinv(a[0], 1), np.eye(2), "no square matrix"),
+    ("tensorsolve", lambda a: np.linalg.tensorsolve(a, a), np.eye(2), "no square matrix"),
     ("trans", lambda a: la.solve_triangular(a, a, 3), np.eye(2), "trans=3"),
 ]  # fmt: skip
 

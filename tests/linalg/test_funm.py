@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tests.cases import Case
 
 import qad
 from qad.linalg import funm_herm, funm_svd
@@ -10,6 +9,7 @@ from qad.linalg.divided import Function, first_differences, second_differences
 from qad.linalg.funm_herm import _along_two as along_two_herm
 from qad.linalg.funm_svd import _along_two as along_two_svd
 from qad.linalg.triangular import solve_lower, solve_upper
+from tests.cases import Case
 from tests.linalg.draw import draw, herm, unitary, well, with_eigenvalues, with_values
 
 SPECTRA = {

@@ -132,6 +132,27 @@ def test_numpys_functions_on_tensors():
         np.einsum("ij->ji", x, dtype=complex)
 
 
+@pytest.mark.parametrize("text", ["ij->ji", "ii->", "ij,jk->ik", "ij,jk,kl->il", "ij,jk,kl,lm->im"])
+def test_constant_tensors_give_constant_tensors(text):
+    operands = operands_for(np.random.default_rng(0), [(2, 2)] * (text.count(",") + 1))
+    found = qad.einsum(text, qad.tensor(operands[0]), *operands[1:])
+    assert type(found) is qad.Tensor
+    assert not found.requires_grad
+    np.testing.assert_allclose(found.numpy(), np.einsum(text, *operands))
+
+
+def test_levels_nest():
+    a, b, c = operands_for(np.random.default_rng(0), [(2, 2)] * 3)
+
+    def inner(a, b):
+        return qad.grad(lambda b: qad.einsum("ij,jk,kl,li->", a, b, c, b).real)(b)
+
+    qad.check_grads(inner, (a, b))
+    qad.check_grads(
+        lambda a: qad.hvp(lambda b: qad.einsum("ij,jk,kl,li->", a, b, c, b).real, (b,), (c,)), (a,), order=1
+    )
+
+
 def test_plain_arrays_stay_plain():
     a = np.ones((2, 3))
     assert type(qad.einsum("ij->ji", a)) is np.ndarray

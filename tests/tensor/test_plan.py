@@ -2,6 +2,7 @@
 
 import threading
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -161,6 +162,25 @@ def test_sizes():
     assert p.slices == 1
     q = qad.plan("ij,jk,kl->il", (2, 30), (30, 30), (30, 40), variables=[2])
     assert q.peak_size == 60 + 80 + 80 + 1200  # intermediate, result, its cotangent, the gradient
+
+
+@pytest.mark.parametrize("variables", [(), (0,), tuple(range(10))])
+def test_peak_size_is_what_is_allocated(variables):
+    size = 60
+    text = ",".join("abcdefghij"[i] + "abcdefghijk"[i + 1] for i in range(10)) + "->ak"
+    operands = operands_for(np.random.default_rng(0), [(size, size)] * 10)
+    p = qad.plan(text, *[(size, size)] * 10, variables=variables)
+
+    def loss(*chosen):
+        return np.abs(p(*chosen, *operands[len(chosen) :])[0, 0]) ** 2
+
+    run = qad.grad(loss, argnums=variables) if variables else loss
+    run(*operands[: len(variables)])
+    tracemalloc.start()
+    run(*operands[: len(variables)])
+    measured = tracemalloc.get_traced_memory()[1] / 16
+    tracemalloc.stop()
+    assert 0.8 * p.peak_size < measured < 1.4 * p.peak_size
 
 
 def test_a_network_seen_before_is_found_at_once():

@@ -1,0 +1,70 @@
+"""LU decomposition ``A = P L U`` of square matrices.  In the public convention
+
+    G_A = P L^-H [ tril(L^H G_L, -1) + triu(G_U U^H) ] U^-H
+
+(de Hoog, Anderssen and Lukas, "Differentiation of matrix functionals using triangular factorization", 2011).
+"""
+
+import numpy as np
+import scipy.linalg
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import defvjp, primitive, value_of
+from qad.linalg.triangular import solve_upper
+
+
+def lu(a):
+    """LU decomposition with partial pivoting, ``a = p @ l @ u``.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+
+    Returns
+    -------
+    p : array (..., n, n), a permutation, without derivative
+    l, u : arrays (..., n, n)
+        Lower triangular with ones on its diagonal, and upper triangular.
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ArgumentError
+        In the backward pass or in forward mode, if a matrix is singular.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: qad.linalg.lu(a)[2][1, 1])(np.array([[2.0, 1.0], [1.0, 2.0]])) + 0.0
+    array([[ 0.25, -0.5 ],
+           [-0.5 ,  1.  ]])
+    """
+    if a.shape[-1] != a.shape[-2]:
+        raise ShapeError(f"lu takes square matrices, not shape {a.shape}: use qad.linalg.qr")
+    p = scipy.linalg.lu(value_of(a))[0]
+    return p, *_factors(p.mT @ a)
+
+
+@primitive
+def _factors(a):
+    """L and U of matrices that need no pivots."""
+    p, low, up = scipy.linalg.lu(a)
+    return (p @ low, up)
+
+
+def _factors_vjp(needed, g, ans, a):
+    gl, gu = g
+    low, up = ans
+    size = np.abs(np.diagonal(value_of(up), axis1=-2, axis2=-1))
+    if (size <= 10 * a.shape[-1] * np.finfo(size.dtype).eps * size.max(axis=-1, initial=0.0)[..., None]).any():
+        raise ArgumentError(f"lu: a matrix is singular (a pivot is {size.min():.3g}): its factors have no derivative")
+    inner = 0.0
+    if gl is not None:
+        inner = inner + np.tril(low.mT @ gl, -1)
+    if gu is not None:
+        inner = inner + np.triu(gu @ up.mT)
+    return (solve_upper(low.mT, solve_upper(up, inner.mT).mT),)
+
+
+defvjp(_factors, shared=_factors_vjp)

@@ -1,0 +1,98 @@
+"""Symmetric split ``A = L R`` with ``L = U sqrt(S)``, ``R = sqrt(S) V^H``, for losses that contract the new bond.
+
+Around the point it is this pair up to a unitary of the bond, ``L W`` and ``W^H R``, in a gauge in which it is smooth even
+where values that are kept coincide; ``chord.py`` tells how.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import defvjp, quick, value_of
+from qad.linalg.chord import factors
+from qad.linalg.gaps import magnitude, width
+from qad.linalg.parts import skew
+from qad.linalg.truncated import rank_of
+
+
+def split(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn"):
+    """Split a matrix in two halves of equal weight, with derivatives that are exact at degenerate singular values.
+
+    Parameters
+    ----------
+    a : array (..., m, n)
+    max_rank, cutoff, relative, multiplets
+        What to keep, as in `truncated_svd`. Singular values that are zero to rounding are never kept.
+
+    Returns
+    -------
+    L, R : arrays (..., m, k) and (..., k, n)
+        ``U sqrt(S)`` and ``sqrt(S) Vh``: ``L @ R`` is the best approximation of `a` of rank k.
+
+    Raises
+    ------
+    ArgumentError
+        If a recorded matrix is cut within a multiplet. In the backward pass, if the loss is not invariant under
+        ``L W, W^H R`` with unitary W, that is, if it depends on the basis of the new bond.
+
+    Notes
+    -----
+    In forward mode the tangents are those of a pair in a smooth basis of the bond.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> def rebuilt(a):
+    ...     l, r = qad.linalg.split(a)
+    ...     return (l @ r)[0, 1]
+    >>> qad.grad(rebuilt)(np.eye(2)).round(6) + 0.0
+    array([[0., 1.],
+           [0., 0.]])
+    """
+    plain = value_of(a) is a
+    u, s, vh = np.linalg.svd(value_of(a), full_matrices=not plain)
+    lost = 10 * max(a.shape[-2:]) * np.finfo(s.dtype).eps * s[..., :1]
+    nonzero = int(np.sum(s > lost, axis=-1).min(initial=s.shape[-1]))
+    policy = multiplets if plain or multiplets != "warn" else "cut"  # which raises, below
+    k = rank_of(s, nonzero if max_rank is None else min(nonzero, max_rank), cutoff, relative, policy)
+    if plain:
+        root = np.sqrt(s[..., :k])
+        return u[..., :, :k] * root[..., None, :], root[..., :, None] * vh[..., :k, :]
+    if k < s.shape[-1] and not (s[..., k - 1] - s[..., k] > width(s)).all():
+        raise ArgumentError(
+            f"split: rank {k} cuts through degenerate singular values, of which the choice is arbitrary and has no "
+            'derivative: write multiplets="drop"'
+        )
+    left, right = factors(a, u, s, vh, k)
+    pair = _tied(left, right.mT)
+    m = a.shape[-2]
+    return pair[..., :m, :], pair[..., m:, :].mT
+
+
+def _tie(left, right):
+    """L and the transpose of R, one over the other, so that one rule sees the cotangents of both.
+
+    No `primitive`: only the level at which `split` was called checks them, as only its loss has to be invariant.
+    """
+    return np.concatenate([left, right], axis=-2)
+
+
+def _check(g, left, right):
+    """Raise unless the loss is invariant under ``L W, W^H R``: ``G_L^H L - R G_R^H`` is Hermitian."""
+    g, left, right = value_of(g), value_of(left), value_of(right)
+    m = left.shape[-2]
+    first, second = g[..., :m, :].mT @ left, right.mT @ g[..., m:, :]
+    turn = np.abs(skew(first - second)).max(axis=(-2, -1))
+    if (turn > 100 * np.sqrt(np.finfo(g.dtype).eps) * (magnitude(first) + magnitude(second))).any():
+        raise ArgumentError(
+            f"split: the loss depends on the basis of the new bond (its slope along a rotation is {turn.max():.3g}), "
+            "which is arbitrary: contract the bond, or use qad.linalg.truncated_svd"
+        )
+
+
+def _left_vjp(g, ans, left, right):
+    _check(g, left, right)
+    return g[..., : left.shape[-2], :]
+
+
+defvjp(_tie, _left_vjp, lambda g, ans, left, right: g[..., left.shape[-2] :, :])
+_tied = quick(_tie)
