@@ -6,7 +6,7 @@ Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the 
 from functools import lru_cache, wraps
 
 import numpy as np
-from numpy import conjugate, ndarray
+from numpy import array, conjugate, ndarray
 
 from qad.core.backward import One, arrived, sweep
 from qad.core.errors import ArgumentError, GradientTypeError, QadError, ShapeError
@@ -67,7 +67,7 @@ def to_public(found, x):
         owned = owned and g.base is None
         if dtype.kind == "c":
             return conjugate(g, g) if owned else conjugate(g)
-        return g if owned else g.copy()
+        return g if owned else array(g)
     return publish(*arrived(found, x.node), value)
 
 
