@@ -191,8 +191,15 @@ def _near(f, w, d, near, x, y):
     for k in range(w.shape[-1]):
         at = np.flatnonzero(near[..., k, :].reshape(-1, w.shape[-1]).any(axis=0))
         block = (..., *np.ix_(at, at))
-        if not d[block].any():
+        if not d[block].any() and not _curved(f, w[..., at]):
             continue  # the function vanishes here, as on what a truncation discards
         both = x[..., at, k, None] * y[..., None, k, at] + y[..., at, k, None] * x[..., None, k, at]
         total[block] += second_differences(f, w[..., at], d[block], np.searchsorted(at, k), largest) * both
     return total
+
+
+def _curved(f, w):
+    """Whether ``f''`` is finite and not zero at one of the points: a slope of zero alone does not make a constant."""
+    with np.errstate(all="ignore"):
+        second = f.second(w)
+    return np.any(second[np.isfinite(second)])

@@ -93,6 +93,11 @@ defvjp(
     lambda g, ans, e, a, *, f: _along(g.mT, a, f=f).mT,
     lambda g, ans, e, a, *, f: _along_two(g.mT, e, a, f=f).mT,
 )
+defvjp(
+    _along_two,
+    lambda g, ans, e, d, a, *, f: _along_two(g.mT, d, a, f=f).mT,
+    lambda g, ans, e, d, a, *, f: _along_two(e, g.mT, a, f=f).mT,
+)
 defjvp(_along, lambda t, ans, e, a, *, f: _along(t, a, f=f), lambda t, ans, e, a, *, f: _along_two(t, e, a, f=f))
 
 

@@ -6,7 +6,9 @@ import scipy.linalg
 
 import qad
 from qad.core.errors import ArgumentError, MissingRuleError, ShapeError
-from qad.linalg.funm import funm
+from qad.linalg import funm_herm
+from qad.linalg.divided import Function
+from qad.linalg.funm import _along_two, funm
 from tests.cases import Case, normal
 
 A = normal(4, 4, complex) / 2
@@ -19,6 +21,10 @@ def cosine(a):
 
 def power(a):
     return funm(lambda w: w**0.3, a)
+
+
+def curved(e, d):
+    return _along_two(e, d, A, f=Function(np.cos))
 
 
 def similar(values, seed=2):
@@ -36,6 +42,8 @@ CASES = [
     Case(cosine, UNITARY * np.array([1, 1, 2j, 2j]) @ UNITARY.conj().T, name="degenerate and normal"),
     Case(cosine, similar(np.array([1, 1 + 1e-5, 2j, 2j + 1e-5])), name="nearly degenerate"),
     Case(cosine, np.eye(3, dtype=complex), name="identity"),
+    Case(curved, (normal(4, 4, complex, seed=3), normal(4, 4, complex, seed=4)), name="second derivative"),
+    Case(lambda a: funm_herm(np.cos, a + a.T), np.zeros((3, 3)), name="slope zero, curvature not"),
     Case(cosine, np.zeros((3, 3)), name="zero"),
 ]
 
