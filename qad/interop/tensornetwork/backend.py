@@ -6,6 +6,7 @@ from tensornetwork.backends.numpy.numpy_backend import NumPyBackend
 from qad import linalg
 from qad.extend import Tensor, value_of
 from qad.interop.tensornetwork import factors, krylov
+from qad.interop.tensornetwork.lanczos import check, lanczos
 from qad.tensor import einsum, tensordot
 
 __all__ = ["QadBackend"]
@@ -75,25 +76,25 @@ class QadBackend(NumPyBackend):
         self, A, args=None, initial_state=None, shape=None, dtype=None, num_krylov_vecs=20, numeig=1, tol=1e-8,
         delta=1e-8, ndiag=20, reorthogonalize=False,
     ):  # fmt: skip
-        """Lowest eigenpairs of a Hermitian operator; differentiable, see `qad.interop.tensornetwork.krylov.lanczos`."""
-        krylov.check(num_krylov_vecs, numeig, reorthogonalize)
-        start = krylov.start(self, initial_state, shape, dtype)
-        apply = krylov.bind(A, args)
-        return krylov.lanczos(apply, start, num_krylov_vecs, numeig, tol, delta, ndiag, reorthogonalize)
+        """Lowest eigenpairs of a Hermitian operator; see `qad.interop.tensornetwork.lanczos.lanczos`."""
+        check(num_krylov_vecs, numeig, reorthogonalize)
+        vector = krylov.start(self, initial_state, shape, dtype)
+        return lanczos(krylov.bind(A, args), vector, num_krylov_vecs, numeig, tol, delta, ndiag, reorthogonalize)
 
     def eigs(
         self, A, args=None, initial_state=None, shape=None, dtype=None, num_krylov_vecs=50, numeig=6, tol=1e-8,
         which="LR", maxiter=None,
     ):  # fmt: skip
-        """Eigenpairs of a linear operator; without derivative, so that recorded Tensors raise."""
-        start = krylov.start(self, initial_state, shape, dtype)
-        apply = krylov.bare(krylov.bind(A, args), start, "eigs")
+        """Eigenpairs of a linear operator; see `qad.interop.tensornetwork.krylov.eigenpair`."""
+        vector = value_of(krylov.start(self, initial_state, shape, dtype))
+        apply = krylov.bind(A, args)
         values, vectors = super().eigs(
-            apply, None, value_of(start).ravel(), num_krylov_vecs=num_krylov_vecs, numeig=numeig, tol=tol, which=which,
-            maxiter=maxiter,
+            krylov.bare(apply, vector.shape), None, vector.ravel(), num_krylov_vecs=num_krylov_vecs, numeig=numeig, tol=tol,
+            which=which, maxiter=maxiter,
         )  # fmt: skip
-        return values, [vector.reshape(start.shape) for vector in vectors]
+        pairs = [krylov.eigenpair(apply, *pair) for pair in zip(values, (v.reshape(vector.shape) for v in vectors))]
+        values, vectors = zip(*pairs, strict=True)
+        return np.stack(values), list(vectors)
 
     def _gmres(self, A_mv, b, A_args, A_kwargs, x0, tol, atol, num_krylov_vectors, maxiter, M=None):
-        apply = krylov.bare(krylov.bind(A_mv, A_args, A_kwargs), b, "gmres")
-        return krylov.gmres(apply, value_of(b), value_of(x0), tol, atol, num_krylov_vectors, maxiter, M)
+        return krylov.gmres(krylov.bind(A_mv, A_args, A_kwargs), b, x0, tol, atol, num_krylov_vectors, maxiter, M)

@@ -1,13 +1,18 @@
-"""Krylov methods: Lanczos on the tape; Arnoldi and GMRES on bare values, which refuse recorded Tensors."""
+"""Eigenpairs by ARPACK and linear equations by GMRES: found on plain values, differentiated by the implicit function theorem."""
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 from scipy.sparse.linalg import gmres as scipy_gmres
 
-from qad.core.errors import ArgumentError, MissingRuleError
+from qad.core import no_grad
+from qad.core.errors import ArgumentError, ConvergenceError
 from qad.extend import Tensor, value_of
+from qad.linalg.implicit import attach, linear_solve
+from qad.linalg.krylov import solve
 
-__all__ = ["bare", "bind", "check", "gmres", "lanczos", "start"]
+__all__ = ["bare", "bind", "eigenpair", "gmres", "start"]
+
+LIMITS = {"tol": 1e-12, "restart": 60, "maxiter": 2000}  # of the linear solves in derivatives
 
 
 def start(backend, state, shape, dtype):
@@ -21,115 +26,90 @@ def start(backend, state, shape, dtype):
     return state
 
 
-def check(steps, number, reorthogonalize):
-    """Refuse what Lanczos' iteration cannot do, in the package's words."""
-    if steps < number:
-        raise ArgumentError("`num_krylov_vecs` >= `numeig` required!")
-    if number > 1 and not reorthogonalize:
-        raise ArgumentError(
-            f"Got numeig = {number} > 1 and `reorthogonalize = False`. Use `reorthogonalize=True` for `numeig > 1`"
-        )
-
-
 def bind(operator, args, kwargs=None):
     """The operator as a function of the vector alone."""
     return lambda vector: operator(vector, *(args or ()), **(kwargs or {}))
 
 
-def lanczos(apply, vector, steps, number, tol, delta, interval, reorthogonalize):
-    """Lowest eigenpairs of a Hermitian operator by Lanczos' iteration.
+def bare(apply, shape):
+    """`apply` between flat plain vectors; nothing is recorded."""
+
+    def on_plain(flat):
+        with no_grad():
+            return value_of(apply(flat.reshape(shape))).ravel()
+
+    return on_plain
+
+
+def eigenpair(apply, value, vector):
+    """An eigenpair of a linear operator as a function of the Tensors that `apply` closes over.
 
     Parameters
     ----------
     apply : callable
         Takes a vector, of any shape, to another of that shape.
+    value : complex
     vector : array
-        Where to start.
-    steps : int
-        The largest number of vectors in the basis.
-    number : int
-        How many pairs are wanted.
-    tol, interval : float, int
-        Every `interval` steps the energies are compared; stop where they moved by less than `tol`.
-    delta : float
-        Stop where the next basis vector is shorter: the basis spans an invariant subspace.
-    reorthogonalize : bool
-        Orthogonalise each vector against the whole basis; needed for more than one pair.
+        The pair, found on plain values. The eigenvalue has to be simple where it is differentiated.
 
     Returns
     -------
-    energies : array, shape (number,)
-        Of the dtype of the vectors.
-    states : list of arrays, of the shape of `vector`
+    value : scalar
+    vector : array
+        Of unit norm, with the phase of the one that was found. Plain where `apply` closes over no Tensors.
 
     Notes
     -----
-    The derivative is that of the iteration as it ran; stopping is decided on bare values.  That is exact for what was
-    computed, converged or not.  One exception: after a stop by `delta` the states do not feel a perturbation that leads
-    out of the invariant subspace; the energies do, to first order.
+    The pair solves the bordered equation ``A v / s = nu v``, ``<w, v> = 1`` with ``value = s nu``, the scale s and the
+    reference w = v held fixed; see `qad.linalg.implicit`.
     """
-    basis, diagonal, norms, energies = [], [], [], None
-    vector = vector / np.linalg.norm(vector)
-    for step in range(steps):
-        norm = np.linalg.norm(vector)
-        if norm < delta:
-            break
-        vector = vector / norm
-        if reorthogonalize:
-            for earlier in basis:
-                vector = vector - np.vdot(earlier, vector) * earlier
-        basis.append(vector)
-        norms.append(norm)
-        image = apply(vector)
-        diagonal.append(np.vdot(vector, image).real)
-        if step and step % interval == 0 and step >= number - 1:
-            former, energies = energies, np.linalg.eigvalsh(value_of(_tridiagonal(diagonal, norms)))[:number]
-            if former is not None and np.linalg.norm(energies - former) < tol:
-                break
-        vector = image - diagonal[-1] * vector
-        if step:
-            vector = vector - norm * basis[-2]
-    return _ritz_pairs(basis, _tridiagonal(diagonal, norms), number)
+    scale = max(abs(value), np.finfo(vector.dtype).tiny)
+    reference = vector.conj()
+
+    def equation(unknown):
+        v, nu = unknown
+        return apply(v) * (1 / scale) - nu * v, (reference * v).sum() - 1
+
+    found = vector / np.linalg.norm(vector), np.asarray(value / scale, vector.dtype)
+    reference = found[0].conj()
+    v, nu = attach(equation, found, newton, options=LIMITS)
+    return nu * scale, v / np.linalg.norm(v)
 
 
-def _tridiagonal(diagonal, norms):
-    """The operator in the basis of Lanczos: real."""
-    matrix = np.diag(np.stack(diagonal))
-    if len(norms) > 1:
-        side = np.stack(norms[1:])
-        matrix = matrix + np.diag(side, 1) + np.diag(side, -1)
-    return matrix
+def newton(equation, unknown, steps=20):
+    """Solve the bordered equation again, for another operator, from a solution nearby."""
+    for _ in range(steps):
+        (residual, gap) = equation(unknown)
+        if max(np.linalg.norm(residual), abs(gap)) < 1e3 * np.finfo(residual.dtype).eps:
+            return unknown
+        v, nu = unknown
 
+        def jacobian(step, v=v, nu=nu, residual=residual, gap=gap):
+            moved, closed = equation([v + step[0], nu + step[1]])  # the equation is of second degree
+            return [moved - residual + step[1] * step[0], closed - gap]
 
-def _ritz_pairs(basis, matrix, number):
-    energies, u = np.linalg.eigh(matrix)
-    vectors = np.stack(basis)
-    states = [np.tensordot(u[:, n], vectors, 1) for n in range(min(number, len(basis)))]
-    return energies[:number].astype(vectors.dtype), [state / np.linalg.norm(state) for state in states]
-
-
-def bare(apply, vector, method):
-    """`apply` between flat plain vectors; raises where `vector`, or what `apply` computes, is recorded."""
-
-    def on_plain(flat):
-        return _plain(apply(flat.reshape(vector.shape)), method).ravel()
-
-    _plain(vector, method)
-    return on_plain
-
-
-def _plain(x, method):
-    if type(x) is Tensor and x.requires_grad:
-        raise MissingRuleError(
-            f"{method} of tensornetwork has no derivative rule in qad: call it under qad.no_grad(), or on x.numpy(), if no "
-            "gradient is wanted"
-        )
-    return value_of(x)
+        step, _, _ = solve(jacobian, [-residual, -gap], **LIMITS)
+        unknown = [a + b for a, b in zip(unknown, step, strict=True)]
+    raise ConvergenceError("eigs: no eigenpair of the changed operator was found near the former one")
 
 
 def gmres(apply, b, x0, tol, atol, restart, maxiter, preconditioner):
-    """Solve a linear system on bare values; returns the solution, of the shape of `b`, and SciPy's status."""
-    operator = LinearOperator((b.size, b.size), matvec=apply, dtype=b.dtype)
+    """Solve ``apply(x) = b``.
+
+    Where the equation is recorded the solution is exact, up to rounding, whatever the tolerance and the limits of
+    iteration: its derivative is that of the solution.  Otherwise SciPy's GMRES does as it is told.
+
+    Returns
+    -------
+    x : array of the shape of `b`
+    status : int
+        0 for success.
+    """
+    residual = b - apply(x0.reshape(b.shape))
+    if type(residual) is Tensor and residual.requires_grad:
+        return linear_solve(apply, b, x0.reshape(b.shape), restart=max(restart, LIMITS["restart"]), name="gmres"), 0
+    b, x0 = value_of(b), value_of(x0)
+    operator = LinearOperator((b.size, b.size), matvec=bare(apply, b.shape), dtype=b.dtype)
     x, status = scipy_gmres(
         operator, b.ravel(), x0, rtol=tol, atol=atol, restart=restart, maxiter=maxiter, M=preconditioner
     )
