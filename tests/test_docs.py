@@ -18,6 +18,8 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name):
+    if name.startswith("qad.interop."):
+        pytest.importorskip(name, reason="needs a package that is optional")
     module = importlib.import_module(name)
     failed, _ = doctest.testmod(module, optionflags=FLAGS, extraglobs={"np": np, "qad": qad})
     assert not failed

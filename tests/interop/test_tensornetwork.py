@@ -1,5 +1,8 @@
 """Networks and factorisations of the tensornetwork package on the backend "qad", and the backend itself."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,7 +13,6 @@ pytest.importorskip("qad.interop.tensornetwork")
 
 from qad.interop.tensornetwork import QadBackend  # noqa: E402
 from tests.interop.samples import random  # noqa: E402
-
 
 
 def nodes(*arrays, backend="qad"):
@@ -94,7 +96,7 @@ def rejoined(function, *, keep, **options):
 
 @pytest.mark.parametrize("limit", [{}, {"max_singular_values": 2}, {"max_truncation_err": 0.4, "relative": True}])
 def test_split_node_full_svd(limit):
-    qad.check_grads(rejoined(tn.split_node_full_svd, keep=3, **limit), (random(2, 4, 3),), order=1)
+    qad.check_grads(rejoined(tn.split_node_full_svd, keep=3, **limit), (random(2, 4, 3),), order=1, rtol=1e-7)
 
 
 def test_singular_values_kept_and_discarded():
@@ -154,11 +156,6 @@ def test_items_of_tensors_stay_recorded():
     assert (x.shape, x.requires_grad) == ((), True)
 
 
-def test_what_is_no_array_is_refused():
-    with pytest.raises(TypeError):
-        tn.Node([1.0, 2.0], backend="qad")
-
-
 def test_masked_entries_are_replaced():
     backend, x = QadBackend(), random(3)
     mask = x.real > 0
@@ -171,3 +168,9 @@ def test_serialisation_keeps_values():
     backend = QadBackend()
     x = qad.tensor(random(2, 2), requires_grad=True)
     np.testing.assert_array_equal(backend.deserialize_tensor(backend.serialize_tensor(x)), x.numpy())
+
+
+def test_the_page_of_the_guide():
+    page = (Path(__file__).parents[2] / "docs" / "tensornetwork.md").read_text("utf-8")
+    for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
+        exec(block, {"__name__": "page"})

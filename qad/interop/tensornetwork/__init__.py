@@ -4,8 +4,7 @@ Importing this module registers the backend (with tensornetwork 0.4.6 or its for
 import name).  Nothing else changes in a program: ``backend="qad"``, or ``tensornetwork.set_default_backend("qad")``.
 
 Nodes, edges, ``ncon``, contractors, ``split_node`` and its relatives, FiniteMPS, InfiniteMPS and FiniteDMRG run on
-plain arrays and on Tensors, and what they compute from Tensors is recorded.  Without derivative are ``eigs`` (and so
-``InfiniteMPS.canonicalize``) and ``gmres``: given recorded Tensors they raise.
+plain arrays and on Tensors, and what they compute from Tensors is recorded; docs/tensornetwork.md has examples.
 
 Examples
 --------
@@ -21,8 +20,10 @@ array([2.+4.j, 4.+8.j])
 
 try:
     from tensornetwork.backends import backend_factory
-except ImportError as error:
-    raise ImportError("qad.interop.tensornetwork needs the tensornetwork package: pip install qad[tensornetwork]") from error
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "qad.interop.tensornetwork needs the tensornetwork package: pip install qad[tensornetwork]"
+    ) from error
 
 from qad.interop.tensornetwork.backend import QadBackend
 from qad.interop.tensornetwork.energy import keep_energies_recorded

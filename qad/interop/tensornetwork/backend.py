@@ -88,11 +88,11 @@ class QadBackend(NumPyBackend):
         """Eigenpairs of a linear operator; see `qad.interop.tensornetwork.krylov.eigenpair`."""
         vector = value_of(krylov.start(self, initial_state, shape, dtype))
         apply = krylov.bind(A, args)
+        plain = krylov.bare(apply, vector.shape)
         values, vectors = super().eigs(
-            krylov.bare(apply, vector.shape), None, vector.ravel(), num_krylov_vecs=num_krylov_vecs, numeig=numeig, tol=tol,
-            which=which, maxiter=maxiter,
-        )  # fmt: skip
-        pairs = [krylov.eigenpair(apply, *pair) for pair in zip(values, (v.reshape(vector.shape) for v in vectors))]
+            plain, None, vector.ravel(), None, None, num_krylov_vecs, numeig, tol, which, maxiter
+        )
+        pairs = [krylov.eigenpair(apply, values[n], vectors[n].reshape(vector.shape)) for n in range(len(vectors))]
         values, vectors = zip(*pairs, strict=True)
         return np.stack(values), list(vectors)
 

@@ -78,6 +78,7 @@ def _qr(matrix, positive):
     if not positive:
         return q, r
     phases = np.sign(np.diagonal(r))
+    phases = np.where(phases == 0, 1, phases)
     return q * phases, phases.conj()[:, None] * r
 
 

@@ -1,4 +1,4 @@
-"""Eigenpairs by ARPACK and linear equations by GMRES: found on plain values, differentiated by the implicit function theorem."""
+"""Eigenpairs and linear equations: solved on plain values, differentiated by the implicit function theorem."""
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -64,14 +64,13 @@ def eigenpair(apply, value, vector):
     reference w = v held fixed; see `qad.linalg.implicit`.
     """
     scale = max(abs(value), np.finfo(vector.dtype).tiny)
-    reference = vector.conj()
+    found = vector / np.linalg.norm(vector), np.asarray(value / scale, vector.dtype)
+    reference = found[0].conj()
 
     def equation(unknown):
         v, nu = unknown
         return apply(v) * (1 / scale) - nu * v, (reference * v).sum() - 1
 
-    found = vector / np.linalg.norm(vector), np.asarray(value / scale, vector.dtype)
-    reference = found[0].conj()
     v, nu = attach(equation, found, newton, options=LIMITS)
     return nu * scale, v / np.linalg.norm(v)
 
@@ -79,7 +78,7 @@ def eigenpair(apply, value, vector):
 def newton(equation, unknown, steps=20):
     """Solve the bordered equation again, for another operator, from a solution nearby."""
     for _ in range(steps):
-        (residual, gap) = equation(unknown)
+        residual, gap = equation(unknown)
         if max(np.linalg.norm(residual), abs(gap)) < 1e3 * np.finfo(residual.dtype).eps:
             return unknown
         v, nu = unknown
