@@ -9,7 +9,6 @@ import pytest
 import qad
 
 tn = pytest.importorskip("tensornetwork", reason="the optional package tensornetwork is not installed")
-pytest.importorskip("qad.interop.tensornetwork")
 
 from qad.interop.tensornetwork import QadBackend  # noqa: E402
 from tests.interop.samples import random  # noqa: E402

@@ -8,9 +8,9 @@ import pytest
 import qad
 
 tn = pytest.importorskip("tensornetwork", reason="the optional package tensornetwork is not installed")
-pytest.importorskip("qad.interop.tensornetwork")
 
 from qad.interop.tensornetwork import QadBackend  # noqa: E402
+from qad.interop.tensornetwork.krylov import newton  # noqa: E402
 from tests.interop.samples import random  # noqa: E402
 
 CHAIN = [random(1, 2, 3), random(3, 2, 4), random(4, 2, 2), random(2, 2, 1)]
@@ -85,10 +85,15 @@ def test_dmrg(method):
     qad.check_grads(energy, (np.array([1.0, 0.8, 0.3]), *CHAIN), order=1, rtol=1e-7)
 
 
-def test_dmrg_finds_the_ground_state():
-    tensors = [random(left, 2, right) for left, right in zip([1, 2, 4, 4, 4, 2], [2, 4, 4, 4, 2, 1], strict=True)]
-    energy = dmrg([1.0, 1.0, 0.0], tensors).run_two_site(max_bond_dim=8, num_sweeps=4)
-    np.testing.assert_allclose(energy, -2.4935771338879, rtol=1e-7)  # Bethe ansatz, open chain of 6
+def test_dmrg_finds_the_ground_state_and_its_gradient():
+    tensors = [random(left, 2, right) for left, right in zip([1, 2, 4, 8, 4, 2], [2, 4, 8, 4, 2, 1], strict=True)]
+
+    def energy(couplings):
+        return dmrg(couplings, tensors).run_two_site(max_bond_dim=8, num_sweeps=4, num_krylov_vecs=12).real
+
+    value, gradient = qad.value_and_grad(energy)(np.array([1.0, 1.0, 0.3]))
+    np.testing.assert_allclose(value, -2.4935771338879)  # Bethe ansatz, open chain of 6, a singlet
+    np.testing.assert_allclose(gradient, [value / 3, 2 * value / 3, 0], atol=1e-8)  # Hellmann, Feynman and isotropy
 
 
 def test_canonicalised_infinite_mps():
@@ -138,6 +143,20 @@ def test_arnoldi():
         return values, [qad.abs2(vector) for vector in vectors]
 
     qad.check_grads(eigs, (random(3, 2, 3, 2),), order=2)
+
+
+def test_an_eigenpair_is_found_again_for_another_operator():
+    a, change = random(4, 4), 1e-2 * random(4, 4)
+    values, vectors = np.linalg.eig(a)
+    v, reference = vectors[:, 0], vectors[:, 0].conj()
+
+    def equation(unknown):
+        v, nu = unknown
+        return [(a + change) @ v - nu * v, (reference * v).sum() - 1]
+
+    v, nu = newton(equation, [v, values[0]])
+    np.testing.assert_allclose((a + change) @ v, nu * v)
+    assert np.abs(np.linalg.eigvals(a + change) - nu).min() < 1e-12
 
 
 def test_gmres():

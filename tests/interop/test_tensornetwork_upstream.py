@@ -5,7 +5,6 @@ from importlib.util import find_spec
 import pytest
 
 pytest.importorskip("tensornetwork", reason="the optional package tensornetwork is not installed")
-pytest.importorskip("qad.interop.tensornetwork")
 
 from tests.interop.upstream.run import FILES, outcomes
 

@@ -56,10 +56,7 @@ def lanczos(apply, vector, steps, number, tol, delta, interval, reorthogonalize)
         norm = np.linalg.norm(vector)
         if norm < delta:
             break
-        vector = vector / norm
-        if reorthogonalize:
-            for earlier in basis:
-                vector = vector - np.vdot(earlier, vector) * earlier
+        vector = _orthogonal(vector / norm, basis if reorthogonalize else ())
         basis.append(vector)
         norms.append(norm)
         image = apply(vector)
@@ -72,6 +69,12 @@ def lanczos(apply, vector, steps, number, tol, delta, interval, reorthogonalize)
         if step:
             vector = vector - norm * basis[-2]
     return _ritz_pairs(basis, _tridiagonal(diagonal, norms), number)
+
+
+def _orthogonal(vector, basis):
+    for earlier in basis:
+        vector = vector - np.vdot(earlier, vector) * earlier
+    return vector
 
 
 def _tridiagonal(diagonal, norms):
