@@ -79,7 +79,8 @@ def newton(equation, unknown, steps=20):
     """Solve the bordered equation again, for another operator, from a solution nearby."""
     for _ in range(steps):
         residual, gap = equation(unknown)
-        if max(np.linalg.norm(residual), abs(gap)) < 1e3 * np.finfo(residual.dtype).eps:
+        size = max(np.linalg.norm(residual), abs(gap))
+        if size < 1e3 * np.finfo(residual.dtype).eps:
             return unknown
         v, nu = unknown
 
@@ -87,8 +88,8 @@ def newton(equation, unknown, steps=20):
             moved, closed = equation([v + step[0], nu + step[1]])  # the equation is of second degree
             return [moved - residual + step[1] * step[0], closed - gap]
 
-        step, _, _ = solve(jacobian, [-residual, -gap], **LIMITS)
-        unknown = [a + b for a, b in zip(unknown, step, strict=True)]
+        step, _, _ = solve(jacobian, [-residual / size, -gap / size], **LIMITS)  # of size 1, so that nothing cancels
+        unknown = [a + size * b for a, b in zip(unknown, step, strict=True)]
     raise ConvergenceError("eigs: no eigenpair of the changed operator was found near the former one")
 
 
