@@ -18,7 +18,12 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name):
-    module = importlib.import_module(name)
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if "pip install" in error.msg:
+            pytest.skip(error.msg)  # a bridge to a package that is not there
+        raise
     failed, _ = doctest.testmod(module, optionflags=FLAGS, extraglobs={"np": np, "qad": qad})
     assert not failed
 

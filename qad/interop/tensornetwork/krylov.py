@@ -1,0 +1,118 @@
+"""Eigenpairs and linear equations: solved on plain values, differentiated by the implicit function theorem."""
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import gmres as scipy_gmres
+
+from qad.core import no_grad
+from qad.core.errors import ArgumentError, ConvergenceError
+from qad.extend import Tensor, value_of
+from qad.linalg.implicit import attach, linear_solve
+from qad.linalg.krylov import solve
+
+__all__ = ["bare", "bind", "eigenpair", "gmres", "start"]
+
+LIMITS = {"tol": 1e-12, "restart": 60, "maxiter": 2000}  # of the linear solves in derivatives
+
+
+def start(backend, state, shape, dtype):
+    """The initial state, made at random where it is not given."""
+    if state is None:
+        if shape is None or dtype is None:
+            raise ArgumentError("if no `initial_state` is passed, then `shape` and`dtype` have to be provided")
+        return backend.randn(shape, dtype)
+    if not isinstance(state, (np.ndarray, Tensor)):
+        raise TypeError(f"Expected a `np.ndarray`. Got {type(state)}")
+    return state
+
+
+def bind(operator, args, kwargs=None):
+    """The operator as a function of the vector alone."""
+    return lambda vector: operator(vector, *(args or ()), **(kwargs or {}))
+
+
+def bare(apply, shape):
+    """`apply` between flat plain vectors; nothing is recorded."""
+
+    def on_plain(flat):
+        with no_grad():
+            return value_of(apply(flat.reshape(shape))).ravel()
+
+    return on_plain
+
+
+def eigenpair(apply, value, vector):
+    """An eigenpair of a linear operator as a function of the Tensors that `apply` closes over.
+
+    Parameters
+    ----------
+    apply : callable
+        Takes a vector, of any shape, to another of that shape.
+    value : complex
+    vector : array
+        The pair, found on plain values. The eigenvalue has to be simple where it is differentiated.
+
+    Returns
+    -------
+    value : scalar
+    vector : array
+        Of unit norm, with the phase of the one that was found. Plain where `apply` closes over no Tensors.
+
+    Notes
+    -----
+    The pair solves the bordered equation ``A v / s = nu v``, ``<w, v> = 1`` with ``value = s nu``, the scale s and the
+    reference w = v held fixed; see `qad.linalg.implicit`.
+    """
+    scale = max(abs(value), np.finfo(vector.dtype).tiny)
+    found = vector / np.linalg.norm(vector), np.asarray(value / scale, vector.dtype)
+    reference = found[0].conj()
+
+    def equation(unknown):
+        v, nu = unknown
+        return apply(v) * (1 / scale) - nu * v, (reference * v).sum() - 1
+
+    v, nu = attach(equation, found, newton, options=LIMITS)
+    return nu * scale, v / np.linalg.norm(v)
+
+
+def newton(equation, unknown, steps=20):
+    """Solve the bordered equation again, for another operator, from a solution nearby."""
+    for _ in range(steps):
+        residual, gap = equation(unknown)
+        size = max(np.linalg.norm(residual), abs(gap))
+        if size < 1e3 * np.finfo(residual.dtype).eps:
+            return unknown
+        v, nu = unknown
+
+        def jacobian(step, v=v, nu=nu, residual=residual, gap=gap):
+            moved, closed = equation([v + step[0], nu + step[1]])  # the equation is of second degree
+            return [moved - residual + step[1] * step[0], closed - gap]
+
+        step, _, _ = solve(jacobian, [-residual / size, -gap / size], **LIMITS)  # of size 1, so that nothing cancels
+        unknown = [a + size * b for a, b in zip(unknown, step, strict=True)]
+    raise ConvergenceError("eigs: no eigenpair of the changed operator was found near the former one")
+
+
+def gmres(apply, b, x0, tol, atol, restart, maxiter, preconditioner):
+    """Solve ``apply(x) = b``.
+
+    Where the equation is recorded the solution is exact, up to rounding, whatever the tolerance and the limits of
+    iteration: its derivative is that of the solution.  Otherwise SciPy's GMRES does as it is told.
+
+    Returns
+    -------
+    x : array of the shape of `b`
+    status : int
+        0 for success.
+    """
+    residual = b - apply(x0.reshape(b.shape))
+    if type(residual) is Tensor and residual.requires_grad:
+        return linear_solve(apply, b, x0.reshape(b.shape), restart=max(restart, LIMITS["restart"]), name="gmres"), 0
+    b, x0 = value_of(b), value_of(x0)
+    operator = LinearOperator((b.size, b.size), matvec=bare(apply, b.shape), dtype=b.dtype)
+    x, status = scipy_gmres(
+        operator, b.ravel(), x0, rtol=tol, atol=atol, restart=restart, maxiter=maxiter, M=preconditioner
+    )
+    if status < 0:
+        raise ArgumentError("gmres broke down or received illegal input")
+    return x.reshape(b.shape).astype(b.dtype), status
