@@ -29,10 +29,15 @@ def nonzero(x):
     return x + (x == 0)
 
 
+def per_size(a, r):
+    """``a / r``, and constant 0 where r is 0."""
+    return a * (r != 0) / nonzero(r)
+
+
 def per_square(a, b):
     """``a / (a^2 + b^2)`` without overflow, and 0 at the origin."""
-    r = nonzero(np.hypot(a, b))
-    return a / r / r
+    r = np.hypot(a, b)
+    return per_size(a, r) / nonzero(r)
 
 
 def refuse_complex(x, name):
@@ -66,7 +71,7 @@ table(np.square, lambda g, y, x: 2 * g * x)
 table(np.reciprocal, lambda g, y, x: -g * y * y)
 table(np.sqrt, lambda g, y, x: 0.5 * g / y)
 table(np.cbrt, lambda g, y, x: g / (3 * y * y))
-table(np.hypot, lambda g, y, a, b: g * (a / nonzero(y)), lambda g, y, a, b: g * (b / nonzero(y)))
+table(np.hypot, lambda g, y, a, b: g * per_size(a, y), lambda g, y, a, b: g * per_size(b, y))
 table(np.ldexp, lambda g, y, x, n: np.ldexp(g, n), zero)
 
 # -- exponentials and logarithms -----------------------------------------------------------------------------
@@ -107,7 +112,7 @@ table(np.fmin, chosen("fmin", 0), chosen("fmin", 1))
 table(np.copysign, lambda g, y, x, s: g * np.sign(x) * np.copysign(1.0, s), zero)
 table(np.heaviside, zero, lambda g, y, x, h: g * (x == 0))
 table(np.nextafter, lambda g, y, x, towards: g, zero, fresh=False)
-table(np.unwrap, lambda g, y, x, **options: g, fresh=False)  # whole turns are added, in steps
+table(np.unwrap, lambda g, y, x, *options, **more: g, fresh=False)  # whole turns are added, in steps
 
 
 @implements(np.divmod)

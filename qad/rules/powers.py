@@ -2,7 +2,7 @@
 
     d(x^p) = p x^(p-1) dx + x^p log(x) dp
 
-The first term is 0 where p = 0, the second where x = 0.  Exponents of a negative real base have no real
+The first term is 0 where p = 0, the second where x = 0.  Real exponents of a negative real base have no
 derivative: the second term is then NumPy's nan, with its warning; make the base complex.
 """
 
@@ -25,7 +25,12 @@ def base_rule(power):
 
 
 def _exponent_rule(g, y, x, p):
-    return g * (y * np.log(nonzero(x)))
+    x = nonzero(x)
+    if not isinstance(x, (int, float, complex)):
+        x = x.astype(y.dtype, copy=False)  # as `power` read it: a single in double precision, a negative as complex
+    elif y.dtype.kind == "c":
+        x = complex(x)
+    return g * (y * np.log(x))
 
 
 defvjp(np.power, base_rule(lambda x, p: x**p), _exponent_rule, elementwise=True, fresh=True)

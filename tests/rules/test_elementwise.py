@@ -210,3 +210,25 @@ def test_imaginary_unit_times_a_scalar():
     """``1j * np.float64`` alone would be a Python complex."""
     g = qad.grad(lambda x: qad.abs2(1j * x.sum() + 1.0))(np.array([1.0, 2.0]))
     np.testing.assert_allclose(g, [6.0, 6.0])
+
+
+def test_exponents_of_a_base_in_another_dtype():
+    """The logarithm is taken in the dtype of the power: single to double precision, negative to complex."""
+    p, z = np.array([0.5, 1.5]), np.array([0.5 + 1j, 2 - 1j])
+    for base in (np.float32(1.7), np.array([1.7, 0.3], np.float32), np.complex64(1 + 2j), True, 2, np.int64(3)):
+        Case(lambda p, base=base: base**p, (p,)).check()
+        Case(lambda z, base=base: base**z, (z,)).check()
+    for base in (-2, -2.0, np.float64(-2), np.array([-2.0, -0.5]), np.array([-2, -1])):
+        Case(lambda z, base=base: base**z, (z,)).check()
+
+
+def test_second_derivatives_at_the_kink_of_a_modulus():
+    """Zero by convention, as those of abs."""
+    x = np.zeros(2)
+    for f in (np.hypot, np.arctan2):
+        for product in qad.hvp(lambda a, b, f=f: f(a, b).sum(), (x, x), (np.ones(2), np.ones(2) * 2)):
+            np.testing.assert_array_equal(product, x)
+
+
+def test_unwrap_with_options_by_position():
+    Case(lambda x: np.unwrap(3 * x, 3.0, 0), at([ANY], (3, 2))).check()
