@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import One, Tensor, attach, defvjp, implements, primitive, quick
+from qad.extend import One, Tensor, attach, defvjp, implements, primitive, quick, unbroadcast
 from qad.rules.index import refuse_out
 from qad.rules.lazy import ScaledIdentity
 
@@ -59,8 +59,9 @@ attach("diagonal", lambda x, offset=0, axis1=0, axis2=1: np.diagonal(x, offset, 
 
 # -- triangles -------------------------------------------------------------------------------------
 
-defvjp(np.tril, lambda g, y, m, k=0: np.tril(g, k), linear=True, fresh=True)
-defvjp(np.triu, lambda g, y, m, k=0: np.triu(g, k), linear=True, fresh=True)
+# a vector becomes the rows of a matrix first
+defvjp(np.tril, lambda g, y, m, k=0: unbroadcast(np.tril(g, k), m.shape), linear=True, fresh=True)
+defvjp(np.triu, lambda g, y, m, k=0: unbroadcast(np.triu(g, k), m.shape), linear=True, fresh=True)
 
 # -- traces ----------------------------------------------------------------------------------------
 

@@ -54,6 +54,9 @@ CASES = [
 ]
 
 
+CASES += [Case(lambda x: np.tril(x, 1) ** 2 + np.triu(x) ** 3, normal(3, complex), name="triangles-of-a-row")]
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_derivatives(case):
     case.check()
