@@ -5,14 +5,15 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import attach, defvjp, implements, operand, primitive, quick_product, unbroadcast
+from qad.extend import attach, defvjp, implements, operand, primitive, quick, quick_product, unbroadcast
 from qad.rules.index import refuse_out
 from qad.rules.lazy import ScaledIdentity
 
 
-def axes(x) -> int:
-    """The number of axes of an operand, Python's numbers included."""
-    return getattr(x, "ndim", 0)
+def array(x):
+    """An operand as products take it: Python's numbers are arrays of double precision."""
+    x = operand(x)
+    return x if hasattr(x, "ndim") else np.asarray(x)
 
 
 # -- two matrices ----------------------------------------------------------------------------------
@@ -70,13 +71,13 @@ defvjp(stack_product, _stack_left, _stack_right, linear=True, fresh=True, lazy=(
 
 
 def _any_matmul(x, y):
-    x, y = operand(x), operand(y)
-    return matrix_product(x, y) if axes(x) == 2 == axes(y) else stack_product(x, y)
+    x, y = array(x), array(y)
+    return matrix_product(x, y) if x.ndim == 2 == y.ndim else stack_product(x, y)
 
 
 def _any_dot(x, y):
-    x, y = operand(x), operand(y)
-    if not (axes(x) and axes(y)):
+    x, y = array(x), array(y)
+    if not (x.ndim and y.ndim):
         return np.multiply(x, y)
     return _any_matmul(x, y) if y.ndim <= 2 else inner(x, np.moveaxis(y, -2, -1))
 
@@ -98,8 +99,8 @@ def dot(a, b, out=None):
 
 @implements(np.inner)
 def inner(a, b):
-    a, b = operand(a), operand(b)
-    if not (axes(a) and axes(b)):
+    a, b = array(a), array(b)
+    if not (a.ndim and b.ndim):
         return np.multiply(a, b)
     if b.ndim <= 2:
         return matmul(a, b.T)
@@ -116,6 +117,12 @@ def _vdot_right(g, y, a, b):
 
 
 defvjp(np.vdot, _vdot_left, _vdot_right, linear=True, fresh=True)
+_vdot = quick(np.vdot)
+
+
+@implements(np.vdot)
+def vdot(a, b):
+    return _vdot(array(a), array(b))
 
 
 def _outer_left(g, y, a, b):
@@ -127,14 +134,23 @@ def _outer_right(g, y, a, b):
 
 
 defvjp(np.outer, _outer_left, _outer_right, linear=True, fresh=True)
-implements(np.linalg.outer)(lambda x1, x2: np.outer(x1, x2))
+_outer = quick(np.outer)
+
+
+@implements(np.outer)
+def outer(a, b, out=None):
+    refuse_out("outer", out)
+    return _outer(array(a), array(b))
+
+
+implements(np.linalg.outer)(outer)
 
 
 @implements(np.kron)
 def kron(a, b):
-    a, b = operand(a), operand(b)
-    n = max(axes(a), axes(b))
-    p, q = ((1,) * (n - axes(x)) + (x.shape if axes(x) else ()) for x in (a, b))
+    a, b = array(a), array(b)
+    n = max(a.ndim, b.ndim)
+    p, q = ((1,) * (n - x.ndim) + x.shape for x in (a, b))
     spread = np.reshape(a, [m for pair in zip(p, (1,) * n, strict=True) for m in pair])
     tiles = np.reshape(b, [m for pair in zip((1,) * n, q, strict=True) for m in pair])
     return (spread * tiles).reshape([m * k for m, k in zip(p, q, strict=True)])
@@ -145,7 +161,7 @@ def kron(a, b):
 
 @implements(np.vecdot)
 def vecdot(x1, x2):
-    return matmul(x1.conj()[..., None, :], operand(x2)[..., None])[..., 0, 0]
+    return matmul(array(x1).conj()[..., None, :], array(x2)[..., None])[..., 0, 0]
 
 
 @implements(np.linalg.vecdot)
@@ -154,11 +170,11 @@ def linalg_vecdot(x1, x2, /, *, axis=-1):
 
 
 def matvec(x1, x2):
-    return matmul(operand(x1), operand(x2)[..., None])[..., 0]
+    return matmul(array(x1), array(x2)[..., None])[..., 0]
 
 
 def vecmat(x1, x2):
-    return matmul(operand(x1).conj()[..., None, :], operand(x2))[..., 0, :]
+    return matmul(array(x1).conj()[..., None, :], array(x2))[..., 0, :]
 
 
 if hasattr(np, "matvec"):  # NumPy 2.2
@@ -185,7 +201,7 @@ defvjp(
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if axis is not None:
         axisa = axisb = axisc = axis
-    a, b = np.moveaxis(operand(a), axisa, -1), np.moveaxis(operand(b), axisb, -1)
+    a, b = np.moveaxis(array(a), axisa, -1), np.moveaxis(array(b), axisb, -1)
     if a.shape[-1] != 3 or b.shape[-1] != 3:
         raise ArgumentError(f"np.cross of Tensors takes vectors of length 3, not of shapes {a.shape} and {b.shape}")
     c = cross_product(a, b)

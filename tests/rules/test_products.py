@@ -168,8 +168,16 @@ def test_lists_and_numbers_as_operands():
         lambda t: np.kron(t, 2),
         lambda t: np.outer([1, 2], t),
         lambda t: np.vdot([1, 2, 3, 4], t),
+        lambda t: np.vdot(2, t[0, 0]),
+        lambda t: np.vdot(t[0, 0], 2j),
+        lambda t: np.outer(2.0, t),
+        lambda t: np.outer(t, 1j),
+        lambda t: np.outer(b=t, a=[1, 2]),
+        lambda t: np.vecdot([1, 2j], t),
+        lambda t: np.dot(np.float32(2), t),
     ):
         qad.check_grads(f, (x,))
+        assert f(qad.tensor(x.astype(np.float32))).dtype == f(x.astype(np.float32)).dtype
 
 
 def test_products_across_levels():
