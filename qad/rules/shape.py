@@ -7,7 +7,7 @@ too; everything else is written in them.
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import attach, defvjp, implements, operand, quick, unbroadcast, value_of
+from qad.extend import Tensor, attach, defvjp, implements, operand, quick, unbroadcast, value_of
 
 # -- primitives ------------------------------------------------------------------------------------
 
@@ -87,7 +87,8 @@ def _each(function):
     one = _as_numpy_shapes(function)
 
     def handler(*arrays):
-        return one(operand(arrays[0])) if len(arrays) == 1 else tuple([one(operand(a)) for a in arrays])
+        reshaped = tuple([one(a) if type(a) is Tensor else function(operand(a)) for a in arrays])
+        return reshaped[0] if len(arrays) == 1 else reshaped
 
     return handler
 

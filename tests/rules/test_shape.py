@@ -154,3 +154,12 @@ def test_returned_gradients_do_not_alias():
 def test_what_is_refused(f, error):
     with pytest.raises(error):
         f(qad.tensor(normal(2, 3), requires_grad=True))
+
+
+def test_several_arrays_of_which_one_is_recorded():
+    x = np.array([1.0, 2.0])
+    for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
+        plain = f(x, 3.0, [1, 2])
+        for a, b in zip(f(qad.tensor(x, requires_grad=True), 3.0, [1, 2]), plain, strict=True):
+            assert a.shape == b.shape and a.dtype == b.dtype
+        qad.check_grads(lambda x, f=f: f(3.0, x)[1] ** 2, (x,))
