@@ -81,15 +81,15 @@ _sign, _square = quick(np.sign), quick(np.square)
 
 
 @implements(np.real)
-def real(x):
+def real(val):
     """The real part; a real Tensor is its own."""
-    return _real(x) if x.value.dtype.kind == "c" else x
+    return _real(val) if val.value.dtype.kind == "c" else val
 
 
 @implements(np.imag)
-def imag(x):
+def imag(val):
     """The imaginary part; plain zeros for a real Tensor."""
-    return _imag(x) if x.value.dtype.kind == "c" else value_of(x).imag
+    return _imag(val) if val.value.dtype.kind == "c" else value_of(val).imag
 
 
 @implements(np.conjugate)
@@ -112,9 +112,9 @@ def square(x):
 
 
 @implements(np.real_if_close)
-def real_if_close(x, tol=100):
+def real_if_close(a, tol=100):
     """The real part if all imaginary parts are close to zero, else `x` itself."""
-    return real(x) if np.isrealobj(np.real_if_close(value_of(x), tol)) else x
+    return real(a) if np.isrealobj(np.real_if_close(value_of(a), tol)) else a
 
 
 attach("real", real, property=True)

@@ -39,13 +39,13 @@ def _extreme(over, pick, name):
     """A handler of the signature of ``np.max``; `pick` is the extreme of two."""
     over = quick(over, metadata=True)
 
-    def handler(x, axis=None, out=None, keepdims=False, initial=None, where=True):
+    def handler(a, axis=None, out=None, keepdims=False, initial=None, where=True):
         refuse_out(out, name)
         if where is not True:
             if initial is None:
                 raise ArgumentError(f"{name}(..., where=mask) needs initial=, the value of what is left out")
-            x = np.where(where, x, initial)
-        y = over(x, axis, keepdims)
+            a = np.where(where, a, initial)
+        y = over(a, axis, keepdims)
         return y if initial is None else pick(y, initial)
 
     return handler
@@ -56,9 +56,9 @@ min = implements(np.min)(implements(np.amin)(_extreme(min_over, np.minimum, "np.
 
 
 @implements(np.ptp)
-def ptp(x, axis=None, out=None, keepdims=False):
+def ptp(a, axis=None, out=None, keepdims=False):
     """``np.ptp``: the largest minus the smallest."""
-    return max(x, axis, out, keepdims) - min(x, axis, out, keepdims)
+    return max(a, axis, out, keepdims) - min(a, axis, out, keepdims)
 
 
 # -- sorting -------------------------------------------------------------------------------------------------
@@ -94,24 +94,24 @@ defvjp(sort_along, _sort_rule, fresh=True)
 
 
 @implements(np.sort)
-def sort(x, axis=-1, kind=None, order=None, *, stable=None):
+def sort(a, axis=-1, kind=None, order=None, *, stable=None):
     """``np.sort`` of real numbers; `kind` and `stable` make no difference to values."""
-    return sort_along(x.reshape(-1), axis=0) if axis is None else sort_along(x, axis=axis)
+    return sort_along(a.reshape(-1), axis=0) if axis is None else sort_along(a, axis=axis)
 
 
 @implements(np.median)
-def median(x, axis=None, out=None, overwrite_input=False, keepdims=False):
+def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """``np.median`` over one axis, or all."""
     refuse_out(out, "np.median")
     if isinstance(axis, tuple):
         raise ArgumentError("np.median of a Tensor takes one axis, or none: reshape the axes into one first")
-    ordered = np.moveaxis(sort(x, axis), 0 if axis is None else axis, -1)
+    ordered = np.moveaxis(sort(a, axis), 0 if axis is None else axis, -1)
     n = ordered.shape[-1]
     y = (ordered[..., (n - 1) // 2] + ordered[..., n // 2]) / 2
     if np.isnan(last := value_of(ordered)[..., -1:]).any():
         y = np.where(np.isnan(last[..., 0]), np.nan, y)
     if keepdims:
-        return y.reshape((1,) * x.ndim) if axis is None else np.expand_dims(y, axis)
+        return y.reshape((1,) * a.ndim) if axis is None else np.expand_dims(y, axis)
     return y
 
 

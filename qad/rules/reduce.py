@@ -7,7 +7,7 @@ else (``dtype``, ``where``, ``initial``) to these by functions that have rules o
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import attach, defvjp, implements, primitive, quick, value_of
+from qad.extend import attach, defvjp, implements, operand, primitive, quick, value_of
 from qad.rules.elementwise import nonzero
 
 
@@ -63,13 +63,13 @@ _sum = quick(sum_over, metadata=True)
 
 
 @implements(np.sum)
-def sum(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
     """``np.sum``; without options the quick way."""
     if dtype is None and out is None and initial is None and where is True:
-        return _sum(x, axis, keepdims)
+        return _sum(a, axis, keepdims)
     refuse_out(out, "np.sum")
-    x = x if dtype is None else np.astype(x, dtype)
-    y = np.add.reduce(x if where is True else np.where(where, x, 0), axis=axis, keepdims=keepdims)
+    a = a if dtype is None else np.astype(a, dtype)
+    y = np.add.reduce(a if where is True else np.where(where, a, 0), axis=axis, keepdims=keepdims)
     return y if initial is None else y + initial
 
 
@@ -80,10 +80,10 @@ def _add_reduce(x, axis=0, dtype=None, out=None, keepdims=False, initial=None, w
 
 # -- mean, variance, deviation -------------------------------------------------------------------------------
 @implements(np.mean)
-def mean(x, axis=None, dtype=None, out=None, keepdims=False, where=True):
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
     """``np.mean``."""
-    y = sum(x, axis, dtype, out, keepdims, where=where)
-    return y / _number(x, axis, keepdims, where)
+    y = sum(a, axis, dtype, out, keepdims, where=where)
+    return y / _number(a, axis, keepdims, where)
 
 
 def _number(x, axis, keepdims, where):
@@ -128,35 +128,36 @@ _var, _std = quick(var_over, metadata=True), quick(std_over, metadata=True)
 
 
 @implements(np.var)
-def var(x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, correction=0):
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=0):
     """``np.var``; `correction` is the array API's name of `ddof`."""
     refuse_out(out, "np.var")
-    x = x if dtype is None else np.astype(x, dtype)
+    a = a if dtype is None else np.astype(a, dtype)
     ddof = ddof or correction
-    if where is True:
-        return _var(x, axis, ddof, keepdims)
-    d = x - mean(x, axis, keepdims=True, where=where)
+    if where is True and mean is None:
+        return _var(a, axis, ddof, keepdims)
+    d = a - (np.mean(a, axis, keepdims=True, where=where) if mean is None else mean)
     squares = sum((d * d.conj()).real, axis, keepdims=keepdims, where=where)
-    return squares / (_number(x, axis, keepdims, where) - ddof)
+    return squares / (_number(a, axis, keepdims, where) - ddof)
 
 
 @implements(np.std)
-def std(x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, correction=0):
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=0):
     """``np.std``; `correction` is the array API's name of `ddof`."""
-    if where is not True:
-        return np.sqrt(var(x, axis, dtype, out, ddof, keepdims, where=where, correction=correction))
+    if where is not True or mean is not None:
+        return np.sqrt(var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction))
     refuse_out(out, "np.std")
-    x = x if dtype is None else np.astype(x, dtype)
-    return _std(x, axis, ddof or correction, keepdims)
+    a = a if dtype is None else np.astype(a, dtype)
+    return _std(a, axis, ddof or correction, keepdims)
 
 
 @implements(np.average)
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     """``np.average``; the weights have the shape of `a`, or of the axes averaged over, in their order."""
+    a = operand(a)
     if weights is None:
         y, norm = mean(a, axis, keepdims=keepdims), count(a.shape, axis)
     else:
-        axes = axes_of(axis, a.ndim)
+        axes, weights = axes_of(axis, a.ndim), operand(weights)
         if weights.shape != a.shape:
             if weights.shape != tuple(a.shape[i] for i in axes) or list(axes) != sorted(axes):
                 raise ShapeError(

@@ -6,7 +6,7 @@ never by division, so that it is right at zeros, and being built of functions wi
 
 import numpy as np
 
-from qad.extend import attach, defvjp, implements, primitive, value_of
+from qad.extend import attach, defvjp, implements, operand, primitive, value_of
 from qad.rules.reduce import axes_of, count, refuse_out
 
 
@@ -75,15 +75,15 @@ defvjp(prod_over, _prod_rule, fresh=True)
 
 
 @implements(np.prod)
-def prod(x, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
     """``np.prod``."""
     refuse_out(out, "np.prod")
-    x = x if dtype is None else np.astype(x, dtype)
-    x = x if where is True else np.where(where, x, 1)
-    axes = axes_of(axis, x.ndim)
-    kept = tuple(n for i, n in enumerate(x.shape) if i not in axes)
-    x = np.moveaxis(x, axes, range(-len(axes), 0)).reshape((*kept, count(x.shape, axis)))
-    y = prod_over(x, axis=-1)
+    a = a if dtype is None else np.astype(a, dtype)
+    a = a if where is True else np.where(where, a, 1)
+    axes = axes_of(axis, a.ndim)
+    kept = tuple(n for i, n in enumerate(a.shape) if i not in axes)
+    a = np.moveaxis(a, axes, range(-len(axes), 0)).reshape((*kept, count(a.shape, axis)))
+    y = prod_over(a, axis=-1)
     if keepdims:
         y = np.expand_dims(y, axes)
     return y if initial is None else y * initial
@@ -97,10 +97,10 @@ def _multiply_reduce(x, axis=0, dtype=None, out=None, keepdims=False, initial=No
 def _cumulative(over, name):
     """A handler of the signature of ``np.cumsum``: without an axis the array is flattened."""
 
-    def handler(x, axis=None, dtype=None, out=None):
+    def handler(a, axis=None, dtype=None, out=None):
         refuse_out(out, name)
-        x = x if dtype is None else np.astype(x, dtype)
-        return over(x.reshape(-1), axis=0) if axis is None else over(x, axis=axis)
+        a = a if dtype is None else np.astype(a, dtype)
+        return over(a.reshape(-1), axis=0) if axis is None else over(a, axis=axis)
 
     return handler
 
@@ -108,8 +108,8 @@ def _cumulative(over, name):
 def _standard(over, name, first):
     """A handler of the array API's signature, that of ``np.cumulative_sum``."""
 
-    def handler(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-        y = _cumulative(over, name)(x, axis if x.ndim > 1 else 0, dtype, out)
+    def handler(a, /, *, axis=None, dtype=None, out=None, include_initial=False):
+        y = _cumulative(over, name)(a, axis if a.ndim > 1 else 0, dtype, out)
         if not include_initial:
             return y
         start = np.full_like(np.take(value_of(y), [0], axis or 0), first)
@@ -152,7 +152,9 @@ def _edge(e, a, axis):
 @implements(np.trapezoid)
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """``np.trapezoid``."""
+    y = operand(y)
     if x is not None:
+        x = operand(x)
         dx = np.diff(x) if x.ndim == 1 else np.moveaxis(np.diff(x, axis=axis), axis, -1)
     later, earlier = _pairs(y, axis)
     return np.sum((later + earlier) * dx * 0.5, axis=-1)

@@ -43,6 +43,17 @@ CASES += [
 ]
 
 
+CASES += [
+    Case(lambda x, f=f: f(x, axis=1, ddof=1, mean=np.mean(x, axis=1, keepdims=True)), x, name=f"{f.__name__}-mean")
+    for x in (R, C)
+    for f in (np.var, np.std)
+]
+CASES += [
+    Case(lambda x: np.average(x, axis=1, weights=[1, 2, 3, 4]), C, name="average-list"),
+    Case(lambda w: np.average([1.0, 2.0, 4.0], weights=w), np.array([1.0, 2.0, 4.0]), name="average-of-list"),
+]
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_derivatives(case):
     case.check()

@@ -4,6 +4,7 @@ A case counts for all primitives that it records, in its first two derivatives. 
 the FLOORS states a list called CASES; see ``tests/cases.py``.
 """
 
+import inspect
 from importlib import import_module
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 import qad
 from qad.core.backward import Lazy
 from qad.core.registry import PRIMITIVES
+from qad.core.tensor import FUNCTIONS
 from tests.cases import below, normal
 
 FLOORS = ("rules", "linalg", "tensor")
@@ -83,3 +85,15 @@ def test_fresh_cotangents_are_fresh(recorded):
 def test_stale_cotangents_are_noticed():
     (node,) = below(qad.tensor(normal(3), requires_grad=True) + 1.0)
     assert "shares memory" in stale(node)
+
+
+def test_every_keyword_of_numpy_is_understood():
+    for fn, handler in FUNCTIONS.items():
+        if isinstance(fn, tuple) or not getattr(fn, "__module__", "").startswith("numpy"):
+            continue
+        known = inspect.signature(handler).parameters.values()
+        if any(p.kind is p.VAR_KEYWORD for p in known):
+            continue
+        named = inspect.signature(fn).parameters.values()
+        missing = {p.name for p in named if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)} - {p.name for p in known}
+        assert not missing, f"np.{fn.__name__} of a Tensor does not know {missing}"

@@ -40,6 +40,12 @@ if hasattr(np, "cumulative_sum"):
     ]
 
 
+CASES += [
+    Case(lambda y: np.trapezoid(y, [0, 1, 3]), normal(2, 3, complex), name="trapezoid-list"),
+    Case(lambda x: np.trapezoid([1, 2, 4], x), normal(3), name="trapezoid-of-list"),
+]
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_derivatives(case):
     case.check()
