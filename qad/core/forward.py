@@ -12,7 +12,7 @@ from qad.core.backward import Lazy, arrived, sweep
 from qad.core.levels import REVERSE, open_level
 from qad.core.node import leaf
 from qad.core.operands import rebuild, split
-from qad.core.tensor import Tensor, missing_rule, value_of
+from qad.core.tensor import Tensor, hidden, missing_rule, value_of
 
 
 def push_forward(p, args, kwargs, level):
@@ -20,6 +20,8 @@ def push_forward(p, args, kwargs, level):
     values, tangents = split(args, level)
     kwargs = kwargs or {}
     ans = p.fn(*values, **kwargs)
+    if type(ans) is Tensor and ans.level >= level:
+        raise hidden(p.name)
     moving = tuple(i for i, t in enumerate(tangents) if t is not None)
     for i in moving:
         if not (p.has_rule(i) or p.jvps):

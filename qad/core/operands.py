@@ -63,4 +63,14 @@ def operand(x):
         x = np.asarray(x)
     if type(x) is not Tensor and getattr(getattr(x, "dtype", None), "kind", "") == "O":
         raise ArgumentError("object arrays cannot be differentiated: write array.astype(complex) or astype(float)")
+    check_arithmetic(x)
     return x
+
+
+def check_arithmetic(x):
+    """Raise for a kind of ndarray whose arithmetic is not ndarray's, such as masked arrays and matrices."""
+    if isinstance(x, np.ndarray) and type(x).__mul__ is not np.ndarray.__mul__:
+        raise ArgumentError(
+            f"{type(x).__name__} has an arithmetic of its own, which Tensors do not follow: write np.asarray(x), and "
+            "for a masked array x.filled(0), with qad.where for its mask"
+        )

@@ -11,7 +11,7 @@ from qad.core.forward import push_forward
 from qad.core.levels import CONSTANT, FORWARD, REVERSE, blocked
 from qad.core.node import PICK, next_id
 from qad.core.operands import NUMBERS, PLAIN, operand, rebuild, split, top_level, variant
-from qad.core.tensor import Tensor, missing_rule, value_of
+from qad.core.tensor import Tensor, hidden, missing_rule, value_of
 
 
 def record(p, args, kwargs=None):
@@ -46,6 +46,8 @@ def _record_reverse(p, args, kwargs, level):
     if p.broadcasting is not None:
         p = variant(p, values)
     ans = p.fn(*values, **kwargs or {})
+    if type(ans) is Tensor and ans.level >= level:
+        raise hidden(p.name)
     return wrap(ans, [next_id(), p, values, kwargs or None, ans, parents], level)
 
 

@@ -7,7 +7,7 @@ from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.node import ANSWER, GRAD, leaf
 from qad.core.tensor import Tensor, value_of
 from qad.core.transforms import match, one, publish, scalar_loss
-from qad.core.trees import tree_map
+from qad.core.trees import check_arithmetic, tree_map
 
 
 def tensor(data, requires_grad=False, dtype=None) -> Tensor:
@@ -26,6 +26,8 @@ def tensor(data, requires_grad=False, dtype=None) -> Tensor:
     ------
     GradientTypeError
         If `requires_grad` is asked for integers, booleans or objects.
+    RecordedTensorError
+        If `data` is a recorded Tensor, which would be cut off from its gradient.
 
     Examples
     --------
@@ -36,7 +38,8 @@ def tensor(data, requires_grad=False, dtype=None) -> Tensor:
     >>> x.grad
     array([2.+4.j])
     """
-    array = np.array(value_of(data), dtype=dtype)
+    check_arithmetic(data)
+    array = np.array(data, dtype=dtype)
     if not requires_grad:
         return Tensor(array)
     if array.dtype.kind not in "fc":
@@ -91,7 +94,16 @@ def accumulated(x):
     return x.node[GRAD] if x.level == 0 and x.is_leaf else None
 
 
-Tensor.backward, Tensor.zero_grad, Tensor.grad = backward, zero_grad, property(accumulated)
+def set_accumulated(x, gradient):
+    """Replace the accumulated gradient of a leaf by an array of its shape, or by None."""
+    if x.level != 0 or not x.is_leaf:
+        raise ArgumentError("only Tensors made by qad.tensor(..., requires_grad=True) have a gradient to be set")
+    if gradient is not None:
+        gradient = value_of(match(gradient, x.value, "gradient")).astype(x.dtype, copy=False)
+    x.node[GRAD] = gradient
+
+
+Tensor.backward, Tensor.zero_grad, Tensor.grad = backward, zero_grad, property(accumulated, set_accumulated)
 
 
 def stop_gradient(x):

@@ -172,15 +172,36 @@ def dispatch_ufunc(ufunc, method, inputs, kwargs):
     return handler(*inputs, **kwargs)
 
 
-def missing_rule(function) -> MissingRuleError:
+def missing_rule(function):
     """The error for a function without a rule; it shows the two lines that define one."""
-    module = (getattr(function, "__module__", None) or "numpy").replace("numpy", "np", 1)
-    name = f"{module}.{getattr(function, '__name__', function)}"
+    ufunc = getattr(function, "__self__", None)
+    if isinstance(ufunc, np.ufunc):  # one of its methods
+        return MissingRuleError(
+            f"{_name(ufunc)}.{function.__name__} has no derivative rule in qad: write it in functions that have one, "
+            "such as np.sum, np.cumsum, np.cumprod, qad.logsumexp, or x[:, None] * y for an outer product"
+        )
+    name = _name(function)
     return MissingRuleError(
         f"{name} has no derivative rule in qad. Define one (unconjugated cotangent g):\n"
         f"    from qad.extend import defvjp\n"
         f"    defvjp({name}, lambda g, ans, x: g * derivative_at(x))\n"
         f"or, if it has no derivative: qad.extend.passes_through({name})"
+    )
+
+
+def _name(function) -> str:
+    """A function as one writes it: ``np.interp``; other packages' ufuncs do not say where they come from."""
+    name = getattr(function, "__name__", str(function))
+    if isinstance(function, np.ufunc):
+        return f"np.{name}" if getattr(np, name, None) is function else name
+    return f"{getattr(function, '__module__', None) or 'numpy'}.{name}".replace("numpy", "np", 1)
+
+
+def hidden(name) -> ArgumentError:
+    """The error for a Tensor that an operation used without the tape's knowledge."""
+    return ArgumentError(
+        f"a recorded Tensor reached {name} by keyword, inside a list or through a closure, where no rule sees it: pass "
+        "every Tensor as a positional argument of its own"
     )
 
 

@@ -3,11 +3,12 @@
 Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the tape's cotangents.
 """
 
-from functools import lru_cache, wraps
+from functools import cache, wraps
 
 import numpy as np
 from numpy import array, conjugate, ndarray
 
+from qad.core.arguments import check_argnums, check_pair, numbers_of, output_dtype
 from qad.core.backward import One, arrived, sweep
 from qad.core.errors import ArgumentError, GradientTypeError, QadError, ShapeError
 from qad.core.levels import CONSTANT, REVERSE, is_open, open_level
@@ -15,7 +16,7 @@ from qad.core.node import ID, leaf, next_id
 from qad.core.node import LEAF as LEAF_NODE
 from qad.core.record import leaked
 from qad.core.tensor import Tensor, value_of
-from qad.core.trees import LEAF, check_leaf, flatten, leaf_path, strip, stripped, unflatten
+from qad.core.trees import LEAF, check_arithmetic, check_leaf, flatten, leaf_path, strip, stripped, unflatten
 
 _REAL = frozenset((np.float64, np.float32))
 
@@ -38,12 +39,6 @@ def lift(tree, level, name):
 def number(x):
     """Python's numbers as NumPy's, which know their dtype and shape."""
     return np.asarray(x)[()] if type(x) in (float, complex) else x
-
-
-def check_argnum(n, args):
-    """Raise unless `n` names one of `args`."""
-    if not -len(args) <= n < len(args):
-        raise ArgumentError(f"argnums names argument {n}, but there are {len(args)} positional arguments")
 
 
 def run(f, args, kwargs):
@@ -92,7 +87,7 @@ def publish(g, owned, value):
     return np.array(g) if type(value) is np.ndarray and type(g) is not Tensor else g
 
 
-one = lru_cache(maxsize=None)(One)  # the cotangent of a scalar loss, by its dtype
+one = cache(One)  # the cotangent of a scalar loss, by its dtype
 
 
 def scalar_loss(out, level, name):
@@ -100,7 +95,10 @@ def scalar_loss(out, level, name):
     if type(out) is Tensor and out.level == level and type(out.value) in _REAL:  # the common case, quickly
         return out.node, out.value
     node, value = node_of(out, level), strip(out, level)
-    shape, dtype = np.shape(value_of(value)), getattr(value, "dtype", None) or np.asarray(value).dtype
+    dtype = output_dtype(value, name)
+    shape = np.shape(value_of(value))
+    if node is not None and not hasattr(value, "dtype"):
+        raise GradientTypeError("an object array was among the operands: write array.astype(float) or astype(complex)")
     if dtype.kind == "c":
         raise GradientTypeError(
             f"{name} needs a real output, but got {dtype}. For the derivatives of a complex output use qad.wirtinger, "
@@ -147,20 +145,21 @@ def value_and_grad(f, argnums=0, has_aux=False):
     (5.0, array([2.+4.j]))
     """
     several = isinstance(argnums, tuple)
-    numbers = argnums if several else (argnums,)
+    numbers = numbers_of(argnums)
 
     @wraps(f)
     def value_and_gradient(*args, **kwargs):
         level = open_level(REVERSE)
         try:
-            call, lifted, count = list(args), [], len(args)
+            call, lifted = list(args), []
+            if several or numbers[0] >= len(args) or numbers[0] < 0:
+                check_argnums(numbers, args)
             for n in numbers:
-                if not -count <= n < count:
-                    check_argnum(n, args)
                 call[n], leaves, spec = lift(args[n], level, n)
                 lifted.append((leaves, spec))
             out = run(f, call, kwargs)
             if has_aux:
+                check_pair(out)
                 out, aux = out
             node, value = scalar_loss(out, level, "qad.grad")
         finally:
@@ -240,7 +239,7 @@ def vjp(f, *primals):
         found = sweep(roots)
         return tuple(unflatten(s, [to_public(found, x) for x in ts]) for _, ts, s in lifted)
 
-    return unflatten(spec, values), pullback
+    return unflatten(spec, [v.copy() if type(v) is ndarray else v for v in values]), pullback  # the tape needs them
 
 
 def node_of(x, level):
@@ -262,7 +261,9 @@ def seeds_like(w, values, spec):
 
 def match(c, value, what):
     """`c` as an array of the shape and kind of `value`; raises where it is complex for something real."""
+    c = strip(c, CONSTANT)
     if type(c) is not Tensor:
+        check_arithmetic(c)
         c = np.asarray(c)
     shape, dtype = np.shape(value_of(value)), np.result_type(value_of(value))
     if c.shape != shape:

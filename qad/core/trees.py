@@ -10,6 +10,7 @@ import numpy as np
 import optree
 
 from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.operands import check_arithmetic
 from qad.core.tensor import Tensor, value_of
 
 NAMESPACE = "qad"
@@ -78,6 +79,7 @@ def register_dataclass(cls):
 
 def check_leaf(leaf, path):
     """Raise unless `leaf` is an array or number that can have a gradient."""
+    check_arithmetic(leaf)
     dtype = getattr(leaf, "dtype", None)
     kind = dtype.kind if dtype is not None else {float: "f", complex: "c"}.get(type(leaf), "O")
     if kind not in "fc":

@@ -4,11 +4,12 @@ from functools import wraps
 
 import numpy as np
 
+from qad.core.arguments import check_argnums, numbers_of, output_dtype
 from qad.core.backward import arrived, sweep
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.levels import REVERSE, open_level
 from qad.core.tensor import Tensor, value_of
-from qad.core.transforms import check_argnum, lift, node_of, run
+from qad.core.transforms import lift, node_of, run
 from qad.core.trees import strip
 
 
@@ -94,7 +95,6 @@ def jacobian(f, argnums=0, holomorphic=False):
                 "the Jacobian of a function of complex arrays: write qad.wirtinger for both derivatives, or "
                 "qad.jacobian(f, holomorphic=True) if f is holomorphic"
             )
-        imag = np.zeros(real.shape) if imag is None else imag
         dz, dzbar = 0.5 * (real + 1j * imag), 0.5 * (np.conj(real) + 1j * np.conj(imag))
         _check_holomorphic(value_of(dz), value_of(dzbar))
         return dz
@@ -120,7 +120,7 @@ def _rows(f, args, kwargs, argnums):
     call = list(args)
     level = open_level(REVERSE)
     try:
-        check_argnum(argnums, args)
+        check_argnums(numbers_of(argnums), args)
         call[argnums], leaves, _ = lift(args[argnums], level, argnums)
         out = run(f, call, kwargs)
     finally:
@@ -129,18 +129,19 @@ def _rows(f, args, kwargs, argnums):
         raise ArgumentError("the argument is one array here: for a pytree use qad.vjp")
     (x,) = leaves
     node, value = node_of(out, level), strip(out, level)
-    shape = tuple(value.shape) if hasattr(value, "shape") else ()
-    real = _sweep_rows(node, value, shape, x, 1.0)
-    imag = _sweep_rows(node, value, shape, x, -1j) if value_of(value).dtype.kind == "c" else None
+    dtype = output_dtype(value, "qad.jacobian")
+    shape = np.shape(value_of(value))
+    real = _sweep_rows(node, shape, dtype, x, 1.0)
+    imag = _sweep_rows(node, shape, dtype, x, -1j) if dtype.kind == "c" else None
     if imag is None and x.dtype.kind == "c":
-        imag = np.zeros(real.shape)
+        imag = np.zeros(real.shape, value_of(x).real.dtype)
     return real, imag, x
 
 
-def _sweep_rows(node, value, shape, x, seed):
+def _sweep_rows(node, shape, dtype, x, seed):
     rows = []
     for index in np.ndindex(shape):
-        one = np.zeros(shape, np.result_type(value_of(value)))
+        one = np.zeros(shape, dtype)
         one[index] = seed
         found = sweep([(node, one)]) if node is not None else {}
         row = arrived(found, x.node)[0]

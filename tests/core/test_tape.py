@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.errors import ArgumentError, FreedGraphError, GradientTypeError, RecordedTensorError
+from qad.core.errors import ArgumentError, FreedGraphError, GradientTypeError, RecordedTensorError, ShapeError
 
 Z = np.array([1 + 2j, 3 - 1j])
 
@@ -158,3 +158,25 @@ def test_repr_shows_shape_dtype_and_operation():
     y.backward()
     assert "freed" in repr(y)
     assert repr(qad.tensor([1.0])) == "Tensor([1.], shape=(1,), dtype=float64)"
+
+
+def test_grad_may_be_set():
+    z = leaf()
+    loss(z).backward()
+    before = z.grad.copy()
+    z.grad *= 0.5
+    np.testing.assert_allclose(z.grad, 0.5 * before)
+    z.grad = None
+    assert z.grad is None
+    with pytest.raises(ShapeError):
+        z.grad = np.ones(3)
+    with pytest.raises(ArgumentError):
+        (2 * z).grad = np.ones(2)
+
+
+def test_constant_tensors_as_cotangents_give_plain_gradients():
+    z, w = leaf(), qad.tensor(np.ones(2))
+    (z * z).backward(w)
+    assert type(z.grad) is np.ndarray
+    assert type(qad.vjp(lambda z: z * z, Z)[1](w)[0]) is np.ndarray
+    assert type(qad.jvp(lambda z: z * z, (Z,), (w,))[1]) is np.ndarray
