@@ -1,5 +1,7 @@
 """Forward-mode transforms: `jvp`, and `hvp` as forward over reverse."""
 
+import numpy as np
+
 from qad.core.errors import ArgumentError
 from qad.core.levels import CONSTANT, FORWARD, open_level
 from qad.core.tensor import Tensor
@@ -47,8 +49,19 @@ def jvp(f, primals, tangents):
     leaves, spec = flatten(out)
     tangents = [node_of(x, level) for x in leaves]
     values = [strip(x, level) for x in leaves]
-    moved = [zeros_of(number(value)) if t is None else t for t, value in zip(tangents, values, strict=True)]
+    moved = [_handed_out(t, number(value)) for t, value in zip(tangents, values, strict=True)]
     return unflatten(spec, values), unflatten(spec, moved)
+
+
+def _handed_out(t, value):
+    """The tangent `t` (or None) of an output: of its dtype, in memory of its own."""
+    if t is None:
+        return zeros_of(value)
+    if t.dtype != value.dtype:
+        t = t.astype(value.dtype)
+    elif type(t) is np.ndarray:
+        t = t.copy()
+    return t if isinstance(value, (np.ndarray, Tensor)) or type(t) is Tensor else t[()]
 
 
 def _dual(primal, tangent, level, name):

@@ -76,3 +76,21 @@ def test_bad_tangents():
         qad.jvp(loss, (Z.real,), (V,))
     with pytest.raises(ArgumentError, match="structure"):
         qad.jvp(loss, (Z,), ([V],))
+
+
+def test_tangents_own_writable_memory():
+    x, t = np.ones(3), np.ones(3)
+    _, moved = qad.jvp(lambda x: (x, x.reshape(1, 3), np.broadcast_to(x, (2, 3))), (x,), (t,))
+    products = qad.hvp(lambda a, b: a.sum() * b.sum(), (x, x), (t, t))
+    for i, a in enumerate((*moved, *products)):
+        a[...] = i
+    np.testing.assert_array_equal(t, np.ones(3))
+    assert [a.flat[0] for a in (*moved, *products)] == [0, 1, 2, 3, 4]
+
+
+def test_tangents_have_the_dtype_of_the_output():
+    """A real tangent that a complex constant has turned complex by addition alone."""
+    x = np.float32(2.0)
+    for f in (lambda x: x + 1j, lambda x: np.concatenate([x[None], [1j]]), lambda x: x + np.float64(1.0), lambda x: x):
+        out, moved = qad.jvp(f, (x,), (x,))
+        assert moved.dtype == out.dtype and type(moved) is type(out)

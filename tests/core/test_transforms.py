@@ -218,3 +218,15 @@ def test_errors_wrapped_by_numpy_are_unwrapped():
 
     with pytest.raises(qad.errors.RecordedTensorError, match=r"np\.stack"):
         qad.grad(fill)(X)
+
+
+def test_writing_into_what_vjp_returned_leaves_its_pullback_right():
+    """Rules use the answers: of exp, of the identity."""
+    for f in (np.exp, lambda x: x, lambda x: (x, x * x)):
+        x = np.array([0.5, 1.0])
+        out, pullback = qad.vjp(f, x)
+        w = qad.core.trees.tree_map(np.ones_like, out)
+        (expected,) = pullback(w)
+        qad.core.trees.tree_map(lambda y: y.fill(7), out)
+        np.testing.assert_array_equal(pullback(w)[0], expected)
+        np.testing.assert_array_equal(x, [0.5, 1.0])
