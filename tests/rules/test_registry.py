@@ -95,5 +95,6 @@ def test_every_keyword_of_numpy_is_understood():
         if any(p.kind is p.VAR_KEYWORD for p in known):
             continue
         named = inspect.signature(fn).parameters.values()
-        missing = {p.name for p in named if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)} - {p.name for p in known}
+        named = {p.name for p in named if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+        missing = named - {p.name for p in known}
         assert not missing, f"np.{fn.__name__} of a Tensor does not know {missing}"
