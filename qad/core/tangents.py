@@ -6,7 +6,7 @@ from qad.core.errors import ArgumentError
 from qad.core.levels import CONSTANT, FORWARD, open_level
 from qad.core.tensor import Tensor
 from qad.core.transforms import grad, match, node_of, number, run, zeros_of
-from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
+from qad.core.trees import check_leaf, flatten, leaf_path, strip, tree_map, unflatten
 
 
 def jvp(f, primals, tangents):
@@ -101,4 +101,12 @@ def hvp(f, primals, tangents):
     (array([6., 0.]),)
     """
     gradient = grad(f, argnums=tuple(range(len(primals))))
-    return jvp(gradient, primals, tangents)[1]
+    products = jvp(gradient, primals, tangents)[1]
+    return tree_map(_like, products, primals)
+
+
+def _like(h, x):
+    """`h`, the product of primal `x`, as a NumPy scalar or an array without axes, whichever `x` is."""
+    if h.shape or type(h) is Tensor or type(x) is Tensor:
+        return h
+    return np.asarray(h) if isinstance(x, np.ndarray) else h[()]

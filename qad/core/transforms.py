@@ -83,7 +83,8 @@ def publish(g, owned, value):
     if value.dtype.kind == "c":
         g, owned = np.conjugate(g, out=g) if owned else g.conj(), True
     if plain:
-        return g if owned else g.copy()
+        g = g if owned else g.copy()
+        return g if type(value) is ndarray or not isinstance(value, np.generic) else g[()]
     return np.array(g) if type(value) is np.ndarray and type(g) is not Tensor else g
 
 

@@ -110,7 +110,7 @@ def var_over(x, axis=None, ddof=0, keepdims=False):
 
 
 def std_over(x, axis=None, ddof=0, keepdims=False):
-    """The standard deviation; its derivative is taken to be 0 where it is 0."""
+    """The standard deviation; its derivative is taken to be 0 where it is 0, up to rounding."""
     return np.std(x, axis=axis, ddof=ddof, keepdims=keepdims)
 
 
@@ -119,7 +119,10 @@ def _var_rule(g, y, x, axis=None, ddof=0, keepdims=False):
 
 
 def _std_rule(g, y, x, axis=None, ddof=0, keepdims=False):
-    return _spread_deviation(g / nonzero(y), x, axis, ddof, keepdims)
+    """Zero where the numbers are equal, to what rounding made of their mean."""
+    mean = np.mean(value_of(x), axis=axis, keepdims=keepdims)
+    spread_out = value_of(y) > 4 * np.finfo(x.dtype).eps * np.absolute(mean)
+    return _spread_deviation(g * spread_out / nonzero(y), x, axis, ddof, keepdims)
 
 
 defvjp(var_over, _var_rule, fresh=True)

@@ -230,3 +230,11 @@ def test_writing_into_what_vjp_returned_leaves_its_pullback_right():
         qad.core.trees.tree_map(lambda y: y.fill(7), out)
         np.testing.assert_array_equal(pullback(w)[0], expected)
         np.testing.assert_array_equal(x, [0.5, 1.0])
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.complex128, np.float32, np.complex64, np.array])
+def test_scalars_and_arrays_without_axes_come_back_as_they_were(kind):
+    x = kind(0.5)
+    for f in (lambda x: abs(x) ** 2, lambda x: (x * x).real, lambda x: x[..., None].real.sum(), lambda x: 1.0):
+        for g in (qad.grad(f)(x), qad.hvp(f, (x,), (x,))[0], qad.vjp(f, x)[1](1.0)[0]):
+            assert type(g) is type(x) and g.dtype == x.dtype

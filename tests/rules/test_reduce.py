@@ -113,3 +113,12 @@ def test_gradients_of_sums_own_their_memory():
 def test_out_is_refused(f):
     with pytest.raises(qad.errors.ArgumentError, match="out="):
         qad.grad(lambda x: f(x, *([0.0, 1.0] if f is np.clip else []), out=np.zeros(())))(R)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+def test_std_of_numbers_equal_up_to_the_rounding_of_their_mean(dtype):
+    """The mean of three times 0.1 is not 0.1."""
+    x = np.full((2, 3), 0.1, dtype)
+    for kw in ({}, {"axis": 1}, {"axis": 0, "keepdims": True}):
+        np.testing.assert_array_equal(qad.grad(lambda x, kw=kw: np.std(x, **kw).sum())(x), 0)
+        np.testing.assert_array_equal(qad.hvp(lambda x, kw=kw: np.std(x, **kw).sum(), (x,), (x,))[0], 0)
