@@ -1,0 +1,121 @@
+"""Checks of random programs: each transform against differences and against all others.
+
+``python -m tests.fuzz 0 5000`` runs the programs of five thousand seeds and prints those that fail.
+"""
+
+import sys
+
+import numpy as np
+
+import qad
+from tests.fuzz_programs import draw
+
+NUMBERS = (0, 1, 2)
+
+
+def inner(a, b):
+    return sum(float(np.vdot(x, y).real) for x, y in zip(a, b, strict=True))
+
+
+def norm(a):
+    return np.sqrt(inner(a, a))
+
+
+def minus(a, b):
+    return [x - y for x, y in zip(a, b, strict=True)]
+
+
+def difference(f, point, direction, h):
+    """Five-point differences of a function to a list of arrays."""
+    at = {k: f(*(x + k * h * v for x, v in zip(point, direction, strict=True))) for k in (-2, -1, 1, 2)}
+    return [(a - 8 * b + 8 * c - d) / (12 * h) for a, b, c, d in zip(at[-2], at[-1], at[1], at[2], strict=True)]
+
+
+def differences(f, point, direction):
+    """Differences, and how far they are off as two steps tell: much across a kink."""
+    fine, coarse = (difference(f, point, direction, h) for h in (2.5e-4, 5e-4))
+    return fine, norm(minus(fine, coarse))
+
+
+class Check:
+    """One program at one point; what disagrees is gathered in `found`."""
+
+    def __init__(self, seed, length):
+        self.program, self.inputs, self.wide = draw(seed, length)
+        rng = np.random.default_rng([seed, 1])
+        v = [rng.normal(size=x.shape) + 1j * rng.normal(size=x.shape) for x in self.wide]
+        self.v = [np.asarray(t if x.dtype.kind == "c" else t.real) for t, x in zip(v, self.wide, strict=True)]
+        self.gradient = qad.grad(self.program, argnums=NUMBERS)
+        self.g = self.gradient(*self.wide)
+        self.h = qad.hvp(self.program, tuple(self.wide), tuple(self.v))
+        self.found = []
+
+    def compare(self, what, a, b, tolerance):
+        error, size = norm(minus(a, b)), norm(b)
+        if not error <= tolerance * (1 + size):
+            self.found.append(f"{what}: off by {error:.2e} of {size:.2e}")
+
+    def against_differences(self):
+        slope, doubt = differences(lambda *xs: [np.asarray(self.program(*xs))], self.wide, self.v)
+        if doubt < 1e-6:
+            self.compare("gradient", [inner(self.g, self.v)], slope, 1e-8 + 100 * doubt)
+        curve, doubt = differences(self.gradient, self.wide, self.v)
+        if doubt < 1e-6 * (1 + norm(self.h)):
+            self.compare("hvp", self.h, curve, 1e-8 + 100 * doubt)
+
+    def against_each_other(self):
+        program, wide, v = self.program, self.wide, tuple(self.v)
+        value, moved = qad.jvp(program, tuple(wide), v)
+        self.compare("value", [value], [program(*wide)], 1e-13)
+        self.compare("jvp", [moved], [inner(self.g, v)], 1e-11)
+        self.compare("checkpoint", qad.grad(qad.checkpoint(program), NUMBERS)(*wide), self.g, 1e-11)
+        slope = lambda *xs: sum(np.vdot(t, u).real for t, u in zip(v, self.gradient(*xs), strict=True))  # noqa: E731
+        self.compare("reverse over reverse", qad.grad(slope, NUMBERS)(*wide), self.h, 1e-10)
+        moving = qad.grad(lambda *xs: qad.jvp(program, xs, v)[1], NUMBERS)
+        self.compare("reverse over forward", moving(*wide), self.h, 1e-10)
+        leaves = [qad.tensor(x, requires_grad=True) for x in wide]
+        program(*leaves).backward()
+        got = [0 * x if t.grad is None else t.grad for t, x in zip(leaves, wide, strict=True)]
+        self.compare("backward", got, self.g, 1e-13)
+
+    def single_precision(self):
+        single = self.gradient(*self.inputs)
+        self.compare("single precision", single, self.g, 1e-2 * (1 + norm(self.h)))
+        self.kinds(single, self.inputs)
+
+    def kinds(self, gradients, inputs):
+        for g, x in zip(gradients, inputs, strict=True):
+            if type(g) is not type(x) or g.shape != x.shape or g.dtype != x.dtype:
+                self.found.append(f"a gradient is {type(g)} {g.dtype}{g.shape}, its input {type(x)} {x.dtype}{x.shape}")
+
+    def memory(self):
+        """Gradients may be written into without changing inputs, each other or another call."""
+        expected = [x.copy() for x in self.g]
+        arrays = [x for x in (*self.g, *self.h, *self.wide) if type(x) is np.ndarray]
+        if any(np.shares_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i]):
+            self.found.append("shared memory")
+        for x in (x for x in (*self.g, *self.h) if type(x) is np.ndarray):
+            x.fill(7)
+        self.compare("another call", self.gradient(*self.wide), expected, 1e-13)
+
+
+def check(seed, length=20) -> list:
+    """What is wrong with the program of this seed, in words.  Differences that a kink spoils are not compared."""
+    c = Check(seed, length)
+    c.kinds((*c.g, *c.h), (*c.wide, *c.wide))
+    c.against_differences()
+    c.against_each_other()
+    c.single_precision()
+    c.memory()
+    return c.found
+
+
+if __name__ == "__main__":
+    np.seterr(all="ignore")
+    for seed in range(int(sys.argv[1]), int(sys.argv[2])):
+        try:
+            problems = check(seed)
+        except Exception as error:
+            problems = [f"{type(error).__name__}: {error}"[:300]]
+        if problems:
+            print(seed, problems, draw(seed)[0].names, flush=True)
