@@ -4,6 +4,7 @@ Dataclasses register themselves the first time they are met; fields marked
 ``field(metadata={"static": True})`` are structure, not leaves.
 """
 
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 
 import numpy as np
@@ -25,7 +26,8 @@ def flatten(tree):
     leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
     strangers = {type(leaf) for leaf in leaves if is_dataclass(leaf) and not isinstance(leaf, type)}
     for cls in strangers:
-        register_dataclass(cls)
+        with suppress(ValueError):  # another thread was first
+            register_dataclass(cls)
     return flatten(tree) if strangers else (leaves, spec)
 
 
