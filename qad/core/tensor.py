@@ -113,8 +113,9 @@ class Tensor:
     def _refuse(self, what, instead):
         if self.level != CONSTANT:
             raise RecordedTensorError(
-                f"a recorded Tensor was forced into {what}, which would cut it off from its gradient: keep it "
-                f"a Tensor (np.stack and np.concatenate collect Tensors), or write {instead} if no gradient is wanted"
+                f"a recorded Tensor was forced into {what}, which would cut it off from its gradient: keep it a Tensor "
+                "(np.stack and np.concatenate collect Tensors; NumPy's functions and qad.linalg's take them, those of "
+                f"math and SciPy do not), or write {instead} if no gradient is wanted"
             )
 
     # -- NumPy's protocols -----------------------------------------------------------------------

@@ -4,7 +4,7 @@ from math import prod
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import attach, defvjp, implements, operand, primitive, quick, quick_product, unbroadcast
 from qad.rules.index import refuse_out
 from qad.rules.lazy import ScaledIdentity
@@ -72,7 +72,14 @@ defvjp(stack_product, _stack_left, _stack_right, linear=True, fresh=True, lazy=(
 
 def _any_matmul(x, y):
     x, y = array(x), array(y)
-    return matrix_product(x, y) if x.ndim == 2 == y.ndim else stack_product(x, y)
+    try:
+        return matrix_product(x, y) if x.ndim == 2 == y.ndim else stack_product(x, y)
+    except ShapeError:
+        raise ShapeError(
+            f"shapes {x.shape} and {y.shape} do not fit in a matrix product: the last axis of the first must be as "
+            "long as the last but one of the second (the only one of a vector), and axes before these equal or 1: "
+            "transpose one (x.mT), or name the axes in qad.einsum"
+        ) from None
 
 
 def _any_dot(x, y):
