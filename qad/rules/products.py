@@ -5,8 +5,7 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import attach, defvjp, implements, operand, primitive, quick, quick_product, unbroadcast
-from qad.rules.index import refuse_out
+from qad.extend import attach, defvjp, implements, operand, primitive, quick, quick_product, refuse_out, unbroadcast
 from qad.rules.lazy import ScaledIdentity
 
 
@@ -100,7 +99,7 @@ attach("dot", quick_dot)
 
 @implements(np.dot)
 def dot(a, b, out=None):
-    refuse_out("dot", out)
+    refuse_out(out, "np.dot")
     return quick_dot(a, b)
 
 
