@@ -145,7 +145,7 @@ _outer = quick(np.outer)
 
 @implements(np.outer)
 def outer(a, b, out=None):
-    refuse_out("outer", out)
+    refuse_out(out, "np.outer")
     return _outer(array(a), array(b))
 
 
