@@ -1,15 +1,55 @@
-"""qad: derivatives of programs over complex numbers and tensor networks."""
+"""qad: derivatives of programs over complex numbers and tensor networks.
 
-from qad import extend as extend
-from qad import linalg as linalg
-from qad import mps as mps
-from qad import optimize as optimize
-from qad import rules as _rules
-from qad import tensor as _floor
-from qad.core import *  # after the floor `qad.tensor`, whose name the function takes
-from qad.core import errors as errors
-from qad.core.errors import QadError as QadError
+Transforms        grad  value_and_grad  vjp  jvp  hvp  wirtinger  jacobian  hessian  checkpoint  stop_gradient
+The tape          tensor  Tensor  no_grad
+Contractions      tr  einsum  tensordot  ncon  partial_trace  plan
+Equations         fixed_point, differentiated implicitly
+Matrices          qad.linalg    decompositions and functions of matrices
+Chains            qad.mps       matrix product states, operators, ground states
+Optimisation      qad.optimize  minimise over any structure of complex arrays
+Your own rules    qad.extend    and check_grads, which finds the mistake in them
+Errors            qad.errors    all of them under QadError
+NumPy             sin, sum, reshape, ...: NumPy's own functions, which take Tensors
+"""
+
+from qad import extend, linalg, mps, optimize
+from qad import rules as _rules  # gives NumPy's functions and Tensor their derivatives
+from qad import tensor as _floor  # loaded first: below, the function `tensor` takes its name
+from qad.core import errors
+from qad.core.checkpoint import checkpoint
+from qad.core.errors import QadError
+from qad.core.hessian import hessian
+from qad.core.levels import no_grad
+from qad.core.tangents import hvp, jvp
+from qad.core.tape import stop_gradient, tensor
+from qad.core.tensor import Tensor
+from qad.core.transforms import grad, value_and_grad, vjp
+from qad.core.wirtinger import jacobian, wirtinger
 from qad.linalg.fixed_point import fixed_point
+from qad.rules import names as _names
 from qad.rules.names import *
-from qad.tensor import *
-from qad.testing import check_grads as check_grads
+from qad.tensor.einsum import einsum, tensordot
+from qad.tensor.ncon import ncon
+from qad.tensor.plan import Plan, plan
+from qad.tensor.trace import partial_trace, tr
+from qad.testing import check_grads
+
+__version__ = "0.1.0"
+
+__all__ = [
+    # transforms
+    "grad", "value_and_grad", "vjp", "jvp", "hvp", "wirtinger", "jacobian", "hessian", "checkpoint", "stop_gradient",
+    # the tape
+    "Tensor", "no_grad", "tensor",
+    # contractions
+    "Plan", "einsum", "ncon", "partial_trace", "plan", "tensordot", "tr",
+    # solutions of equations
+    "fixed_point",
+    # parts, checks, errors
+    "QadError", "check_grads", "errors", "extend", "linalg", "mps", "optimize",
+    *_names.__all__,
+]  # fmt: skip
+
+
+def __dir__():
+    return ["__version__", *__all__]

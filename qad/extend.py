@@ -20,9 +20,9 @@ from qad.core.registry import (
     quick_product,
     unbroadcast,
 )
-from qad.core.tensor import Tensor, value_of
+from qad.core.tensor import Tensor, refuse_out, value_of
 
 __all__ = [
     "Lazy", "One", "Tensor", "attach", "attach_operator", "defjvp", "defvjp", "implements", "operand", "operand_of",
-    "passes_through", "primitive", "quick", "quick_product", "unbroadcast", "value_of",
+    "passes_through", "primitive", "quick", "quick_product", "refuse_out", "unbroadcast", "value_of",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from qad.core.errors import CheckError
+from qad.core.errors import ArgumentError, CheckError
 from qad.core.tangents import jvp
 from qad.core.tensor import value_of
 from qad.core.transforms import number, vjp
@@ -41,6 +41,8 @@ def check_grads(f, args, order=2, modes=("forward", "reverse"), rtol=1e-8, seed=
 
     Raises
     ------
+    ArgumentError
+        If `args` is no tuple.
     CheckError
         With a line for each check that failed.
 
@@ -49,6 +51,8 @@ def check_grads(f, args, order=2, modes=("forward", "reverse"), rtol=1e-8, seed=
     >>> import numpy as np, qad
     >>> qad.check_grads(lambda z: z * np.exp(z), (np.array([0.3 + 0.1j]),))
     """
+    if not isinstance(args, (tuple, list)):
+        raise ArgumentError("args is a tuple of the arguments of f: write qad.check_grads(f, (x,))")
     args = tuple(args)
     doubled = tuple(_double(a) for a in args)
     check = _Check(np.random.default_rng([seed, 0x51AD]), tuple(modes), rtol)  # no seed that a test would choose

@@ -9,11 +9,24 @@ import numpy as np
 import pytest
 
 import qad
+from qad.core.registry import PRIMITIVES
+from qad.core.tensor import FUNCTIONS, UFUNCS
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(m.name for m in pkgutil.walk_packages(qad.__path__, "qad."))
 PAGES = sorted([*ROOT.glob("docs/*.md"), ROOT / "README.md"])
+REGISTRIES = (PRIMITIVES, UFUNCS, FUNCTIONS)
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+@pytest.fixture(autouse=True)
+def registries_as_before():
+    """The rules that an example defines are gone after it."""
+    before = [dict(registry) for registry in REGISTRIES]
+    yield
+    for registry, entries in zip(REGISTRIES, before, strict=True):
+        registry.clear()
+        registry.update(entries)
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -2,7 +2,7 @@
 
 
 class QadError(Exception):
-    """Base of all of qad's exceptions."""
+    """Base of all of qad's exceptions; each is also of the builtin kind that fits, TypeError, ValueError and so on."""
 
 
 class GradientTypeError(QadError, TypeError):

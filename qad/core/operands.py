@@ -43,7 +43,15 @@ def variant(p, values):
 
 
 def operand_of(x, fn):
-    """The Tensor that `fn`, a function of one operand, made into the Tensor `x`; None if `x` was made otherwise."""
+    """The Tensor that `fn`, a function of one operand, made into the Tensor `x`; None if `x` was made otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> size = abs(qad.tensor([3 + 4j], requires_grad=True))
+    >>> qad.extend.operand_of(size, np.absolute).numpy()
+    array([3.+4.j])
+    """
     node = x.node
     if type(node) is list and len(node) == 6 and node[PRIMITIVE].fn is fn:
         return Tensor(node[ARGS][0], node[PARENTS][0], x.level)
@@ -56,7 +64,19 @@ def rebuild(template, items):
 
 
 def operand(x):
-    """Lists become arrays; what NumPy would store as objects is refused."""
+    """`x` as an operand: lists become arrays; what NumPy would store as objects is refused.
+
+    Raises
+    ------
+    ArgumentError
+        For a list that holds Tensors, and for an array of objects.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.operand([1.0, 2.0])
+    array([1., 2.])
+    """
     if isinstance(x, (list, tuple)):
         if any(type(entry) is Tensor for entry in x):
             raise ArgumentError("a list of Tensors is no operand: write qad.stack([...]) first")

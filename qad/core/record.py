@@ -1,12 +1,13 @@
 """Recording: apply a primitive to operands of which some are Tensors, and remember it.
 
 `record` is the general road.  `unary` and `binary` make short-cuts for the hot operations: they test for
-the common case (open reverse level, plain or equal-level operands) and fall back to `record`.
+the common case (open reverse level, plain or equal-level operands) and fall back to `record`.  What NumPy refuses
+goes that way too, to be refused with the operation's name; a ``try`` that does not fail costs nothing.
 """
 
 from numpy import ndarray
 
-from qad.core.errors import LeakedTensorError
+from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
 from qad.core.forward import push_forward
 from qad.core.levels import CONSTANT, FORWARD, REVERSE, blocked
 from qad.core.node import PICK, next_id
@@ -20,14 +21,18 @@ def record(p, args, kwargs=None):
     Plain operands give a plain result, constants and `qad.no_grad` a constant Tensor.
     """
     level = top_level(args)
-    if level in REVERSE and level > blocked():
-        return _record_reverse(p, args, kwargs, level)
-    if level == PLAIN:
-        return p.fn(*args, **kwargs or {})
-    if level <= blocked():
-        return wrap(p.fn(*map(value_of, args), **kwargs or {}), None, CONSTANT)
-    if level in FORWARD:
-        return push_forward(p, args, kwargs, level)
+    try:
+        if level in REVERSE and level > blocked():
+            return _record_reverse(p, args, kwargs, level)
+        if level == PLAIN:
+            return p.fn(*args, **kwargs or {})
+        if level <= blocked():
+            return wrap(p.fn(*map(value_of, args), **kwargs or {}), None, CONSTANT)
+        if level in FORWARD:
+            return push_forward(p, args, kwargs, level)
+    except ValueError as error:
+        explain(p, args, error)
+        raise
     raise leaked(p.name)
 
 
@@ -36,6 +41,18 @@ def leaked(where) -> LeakedTensorError:
         f"a Tensor of a finished transform was used in {where}: it leaked through a global, a closure or an "
         "attribute. Return it from the function (has_aux=True hands extra results out), or store x.numpy()"
     )
+
+
+def explain(p, args, error) -> None:
+    """Raise a plain ValueError that primitive `p` met as one of ours that names it; nothing for other errors."""
+    if type(error) is not ValueError or isinstance(error.__cause__, QadError):
+        return
+    shapes = " and ".join(str(a.shape) for a in args if hasattr(a, "shape"))
+    text = f"{p.name} of shape {shapes}: {str(error).strip()}"
+    if p.broadcasting is not None:
+        text += "; axes are matched from the last one and must be equal or 1: insert one of length 1 with x[:, None]"
+    about_shapes = any(word in str(error) for word in ("shape", "dimension", "size", "axis", "axes"))
+    raise (ShapeError if about_shapes else ArgumentError)(text) from error
 
 
 def _record_reverse(p, args, kwargs, level):
@@ -70,7 +87,10 @@ def unary(p):
         level = x.level if type(x) is Tensor else PLAIN
         if level in REVERSE and level > blocked():
             v = x.value
-            ans = fn(v) if type(v) is Tensor else raw(v)
+            try:
+                ans = fn(v) if type(v) is Tensor else raw(v)
+            except ValueError:
+                return record(p, (x,))
             return Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
         return record(p, (x,))
 
@@ -85,7 +105,10 @@ def unary_with_metadata(p):
         level = x.level if type(x) is Tensor else PLAIN
         if level in REVERSE and level > blocked():
             args = (x.value, *metadata)
-            ans = fn(*args)
+            try:
+                ans = fn(*args)
+            except ValueError:
+                return record(p, (x, *metadata))
             return Tensor(ans, [next_id(), p, args, None, ans, (x.node,)], level)
         return record(p, (x, *metadata))
 
@@ -100,29 +123,32 @@ def binary(p):
     fn, broadcasting = p.fn, p.broadcasting or p
 
     def recorder(x, y):
-        if type(x) is Tensor and (level := x.level) in REVERSE and level > blocked():
-            kind = type(y)
-            if kind is ndarray:
-                v = x.value
-                ans = fn(v, y)
-                chosen = p if v.shape == y.shape else broadcasting
-                return Tensor(ans, [next_id(), chosen, (v, y), None, ans, (x.node, None)], level)
-            if kind in NUMBERS:
-                v = x.value
-                ans = fn(v, y)
-                return Tensor(ans, [next_id(), p, (v, y), None, ans, (x.node, None)], level)
-            if kind is Tensor and y.level == level:
-                v, w = x.value, y.value
-                ans = fn(v, w)
-                chosen = p if v.shape == w.shape else broadcasting
-                return Tensor(ans, [next_id(), chosen, (v, w), None, ans, (x.node, y.node)], level)
-        elif type(y) is Tensor and (level := y.level) in REVERSE and level > blocked():
-            kind = type(x)
-            if kind is ndarray or kind in NUMBERS:
-                w = y.value
-                ans = fn(x, w)
-                chosen = p if kind in NUMBERS or x.shape == w.shape else broadcasting
-                return Tensor(ans, [next_id(), chosen, (x, w), None, ans, (None, y.node)], level)
+        try:
+            if type(x) is Tensor and (level := x.level) in REVERSE and level > blocked():
+                kind = type(y)
+                if kind is ndarray:
+                    v = x.value
+                    ans = fn(v, y)
+                    chosen = p if v.shape == y.shape else broadcasting
+                    return Tensor(ans, [next_id(), chosen, (v, y), None, ans, (x.node, None)], level)
+                if kind in NUMBERS:
+                    v = x.value
+                    ans = fn(v, y)
+                    return Tensor(ans, [next_id(), p, (v, y), None, ans, (x.node, None)], level)
+                if kind is Tensor and y.level == level:
+                    v, w = x.value, y.value
+                    ans = fn(v, w)
+                    chosen = p if v.shape == w.shape else broadcasting
+                    return Tensor(ans, [next_id(), chosen, (v, w), None, ans, (x.node, y.node)], level)
+            elif type(y) is Tensor and (level := y.level) in REVERSE and level > blocked():
+                kind = type(x)
+                if kind is ndarray or kind in NUMBERS:
+                    w = y.value
+                    ans = fn(x, w)
+                    chosen = p if kind in NUMBERS or x.shape == w.shape else broadcasting
+                    return Tensor(ans, [next_id(), chosen, (x, w), None, ans, (None, y.node)], level)
+        except ValueError:
+            pass
         return record(p, (operand(x), operand(y)))
 
     def reflected(y, x):
@@ -152,7 +178,10 @@ def product(p, method, otherwise):
         else:
             return otherwise(x, y)
         if type(v) is type(w) is ndarray and v.ndim == 2 == w.ndim and level in REVERSE and level > blocked():
-            ans = method(v, w)
+            try:
+                ans = method(v, w)
+            except ValueError:
+                return otherwise(x, y)
             return Tensor(ans, [next_id(), p, (v, w), None, ans, (left, right)], level)
         return otherwise(x, y)
 

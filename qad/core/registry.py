@@ -5,11 +5,10 @@ from functools import lru_cache, wraps
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
 from qad.core.node import Primitive
 from qad.core.operands import PLAIN, operand, top_level
 from qad.core.record import binary, product, record, unary, unary_with_metadata
-from qad.core.tensor import FUNCTIONS, UFUNCS, Tensor, value_of
+from qad.core.tensor import FUNCTIONS, UFUNCS, Tensor, refuse_out, value_of
 
 PRIMITIVES: dict = {}  # NumPy function or wrapped primitive -> Primitive
 
@@ -60,7 +59,7 @@ def defvjp(fn, *rules, argnums=None, shared=None, linear=False, elementwise=Fals
         The arguments that `rules` belong to; by default 0, 1, ...
     shared : callable, optional
         One rule for all arguments: ``shared(needed, g, ans, *args, **kwargs)`` returns one cotangent per
-        entry of `needed`, a tuple of argument numbers. For several outputs `g` is a tuple, with None
+        entry of `needed`, a tuple of argument numbers. For several outputs `g` is a list, with None
         for an output that was not used.
     linear : bool
         `fn` is real-linear in each of these arguments separately: forward mode applies it to tangents.
@@ -70,6 +69,11 @@ def defvjp(fn, *rules, argnums=None, shared=None, linear=False, elementwise=Fals
         The rules always return newly allocated arrays, so that they may be given away without a copy.
     lazy : tuple of type
         Kinds of `Lazy` cotangents that the rules accept as they are.
+
+    Notes
+    -----
+    Cotangents are unconjugated: the loss changes by ``Re sum(g * d_ans)``. A holomorphic function has the rule
+    ``g * f'(x)``, any other ``g * f_z + conj(g * f_zbar)``.
 
     Examples
     --------
@@ -97,6 +101,17 @@ def defjvp(fn, *rules):
 
     ``rule(t, ans, *args, **kwargs)`` returns the contribution of one argument's tangent `t` to the tangent
     of the answer. Without them forward mode follows from the flags of `defvjp`, or by transposition.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> @qad.extend.primitive
+    ... def cube(x):
+    ...     return x * x * x
+    >>> qad.extend.defvjp(cube, lambda g, ans, x: g * 3 * x**2)
+    >>> qad.extend.defjvp(cube, lambda t, ans, x: 3 * x**2 * t)
+    >>> qad.jvp(cube, (np.array(2.0),), (np.array(1.0),))[1]
+    np.float64(12.0)
     """
     PRIMITIVES[fn].jvps = rules
 
@@ -109,7 +124,15 @@ def _install(fn, p):
 
 
 def quick(fn, metadata=False):
-    """A recorder of `fn` with little overhead, for one operand (and positional `metadata`) or for two operands."""
+    """A recorder of `fn` with little overhead, for one operand (and positional `metadata`) or for two operands.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> sine = qad.extend.quick(np.sin)
+    >>> sine(qad.tensor([0.0]))
+    Tensor([0.], shape=(1,), dtype=float64)
+    """
     p = PRIMITIVES[fn]
     if metadata:
         return unary_with_metadata(p)
@@ -117,12 +140,27 @@ def quick(fn, metadata=False):
 
 
 def quick_product(fn, method, otherwise):
-    """A recorder of `fn` with little overhead for two matrices, as `method` on ndarrays; `otherwise` takes all else."""
+    """A recorder of `fn` with little overhead for two matrices, as `method` on ndarrays; `otherwise` takes all else.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> from qad.rules.products import matrix_product
+    >>> product = qad.extend.quick_product(matrix_product, np.ndarray.dot, np.matmul)
+    >>> product(qad.tensor(np.eye(2)), np.ones((2, 3))).shape
+    (2, 3)
+    """
     return product(PRIMITIVES[fn], method, otherwise)
 
 
 def attach_operator(name, ufunc):
-    """Give Tensor the operator ``__name__`` and its reflection ``__rname__``."""
+    """Give Tensor the operator ``__name__`` and its reflection, from an elementwise ufunc of two operands.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.attach_operator("add", np.add)  # as qad/rules/operators.py does
+    """
     forward, reflected = binary(PRIMITIVES[ufunc])
     attach(f"__{name}__", forward)
     attach(f"__r{name}__", reflected)
@@ -132,10 +170,7 @@ def _general(p):
     """A handler with the signature of the NumPy function."""
 
     def handler(*args, **kwargs):
-        if kwargs.get("out") is not None:
-            raise ArgumentError(
-                f"{p.name}(..., out=...) would write a recorded value into an array: write y = {p.name}(...)"
-            )
+        refuse_out(kwargs.get("out"), f"np.{p.name}")
         if any(type(v) is Tensor for v in kwargs.values()):
             args, kwargs = _by_position(p.fn, args, kwargs)
         arrays = len(p.vjps) or len(args)
@@ -165,7 +200,14 @@ def _unbroadcasting(rule, i):
 
 
 def unbroadcast(g, shape):
-    """Sum `g` over the axes along which an array of this `shape` was broadcast."""
+    """Sum `g` over the axes along which an array of this `shape` was broadcast: the adjoint of broadcasting.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.unbroadcast(np.ones((2, 3)), (3,))
+    array([2., 2., 2.])
+    """
     if g.shape == shape:
         return g
     extra = g.ndim - len(shape)
@@ -176,7 +218,22 @@ def unbroadcast(g, shape):
 
 
 def implements(fn):
-    """Decorator: call this instead of NumPy's `fn` whenever a Tensor is among its arguments."""
+    """Decorator: call this instead of NumPy's `fn` whenever a Tensor is among its arguments.
+
+    For functions that are written in others with rules, and to normalise arguments; the signature is that of `fn`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> @qad.extend.implements(np.polyval)
+    ... def polyval(p, x):
+    ...     y = 0 * x
+    ...     for c in p:
+    ...         y = y * x + c
+    ...     return y
+    >>> qad.grad(lambda x: np.polyval([1.0, 0.0, 5.0], x))(3.0)
+    np.float64(6.0)
+    """
 
     def install(handler):
         (UFUNCS if isinstance(fn, np.ufunc) else FUNCTIONS)[fn] = handler
@@ -186,7 +243,15 @@ def implements(fn):
 
 
 def passes_through(*functions):
-    """Declare functions without derivative: they run on the bare values and return plain arrays."""
+    """Declare functions without derivative: they run on the bare values and return plain arrays.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.passes_through(np.histogram)
+    >>> np.histogram(qad.tensor([0.1, 0.9, 0.8]), bins=2, range=(0, 1))[0]
+    array([1, 2])
+    """
     for fn in functions:
 
         def handler(*args, _fn=fn, **kwargs):
@@ -200,7 +265,16 @@ def _bare(x):
 
 
 def attach(name, function, property=False):
-    """Give Tensor a method, an operator or (with `property`) an attribute."""
+    """Give Tensor a method, an operator or (with `property`) an attribute.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.attach("dagger", lambda x: x.conj().mT)
+    >>> qad.tensor(np.ones((2, 3))).dagger().shape
+    (3, 2)
+    >>> del qad.Tensor.dagger
+    """
     setattr(Tensor, name, _property(function) if property else function)
 
 

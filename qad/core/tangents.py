@@ -6,7 +6,7 @@ from qad.core.errors import ArgumentError
 from qad.core.levels import CONSTANT, FORWARD, open_level
 from qad.core.tensor import Tensor
 from qad.core.transforms import grad, match, node_of, number, run, zeros_of
-from qad.core.trees import check_leaf, flatten, leaf_path, strip, tree_map, unflatten
+from qad.core.trees import check_leaf, flatten, leaf_path, nesting, strip, tree_map, unflatten
 
 
 def jvp(f, primals, tangents):
@@ -69,7 +69,7 @@ def _dual(primal, tangent, level, name):
     leaves, spec = flatten(primal)
     moves, given = flatten(tangent)
     if given != spec:
-        raise ArgumentError(f"the tangent of argument {name} has structure {given}, the argument {spec}")
+        raise ArgumentError(f"the tangent of argument {name} is nested like {nesting(given)}, not {nesting(spec)}")
     duals = []
     for i, (value, t) in enumerate(zip(leaves, moves, strict=True)):
         value, t = strip(value, CONSTANT), strip(t, CONSTANT)
@@ -100,6 +100,8 @@ def hvp(f, primals, tangents):
     >>> qad.hvp(lambda x: np.sum(x**3), (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))
     (array([6., 0.]),)
     """
+    if not isinstance(primals, tuple):
+        raise ArgumentError("primals and tangents are tuples of equal length: write qad.hvp(f, (x,), (t,))")
     gradient = grad(f, argnums=tuple(range(len(primals))))
     products = jvp(gradient, primals, tangents)[1]
     return tree_map(_like, products, primals)

@@ -40,6 +40,8 @@ def tensor(data, requires_grad=False, dtype=None) -> Tensor:
     """
     check_arithmetic(data)
     array = np.array(data, dtype=dtype)
+    if array.dtype.kind not in "fciub":
+        raise GradientTypeError(f"a Tensor holds numbers, not dtype {array.dtype}: write np.asarray(data, dtype=float)")
     if not requires_grad:
         return Tensor(array)
     if array.dtype.kind not in "fc":

@@ -14,6 +14,15 @@ class Tensor:
     lower level), ``node`` its place on the tape (its tangent, on a level of forward mode) and ``level``
     says who records.  Make one with `qad.tensor`; the transforms make their own.  NumPy's functions,
     operators and ndarray's methods work on it; ``qad.rules`` attaches them.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> x = qad.tensor([3.0, 4.0], requires_grad=True)
+    >>> y = np.linalg.norm(x)
+    >>> y.backward()
+    >>> x.grad
+    array([0.6, 0.8])
     """
 
     __slots__ = ("value", "node", "level", "__weakref__")
@@ -113,8 +122,9 @@ class Tensor:
     def _refuse(self, what, instead):
         if self.level != CONSTANT:
             raise RecordedTensorError(
-                f"a recorded Tensor was forced into {what}, which would cut it off from its gradient: keep it "
-                f"a Tensor (np.stack and np.concatenate collect Tensors), or write {instead} if no gradient is wanted"
+                f"a recorded Tensor was forced into {what}, which would cut it off from its gradient: keep it a Tensor "
+                "(np.stack and np.concatenate collect Tensors; NumPy's functions and qad.linalg's take them, those of "
+                f"math and SciPy do not), or write {instead} if no gradient is wanted"
             )
 
     # -- NumPy's protocols -----------------------------------------------------------------------
@@ -156,11 +166,7 @@ FUNCTIONS: dict = {}  # NumPy function -> handler of the same signature, filled 
 
 def dispatch_ufunc(ufunc, method, inputs, kwargs):
     """The rare forms of a ufunc call: keywords, and methods such as ``np.add.reduce``."""
-    if kwargs.get("out") is not None:
-        raise ArgumentError(
-            f"np.{ufunc.__name__}(..., out=...) would write a recorded value into an array: "
-            f"write y = np.{ufunc.__name__}(...) instead"
-        )
+    refuse_out(kwargs.get("out"), f"np.{ufunc.__name__}")
     handler = UFUNCS.get(ufunc) if method == "__call__" else FUNCTIONS.get((ufunc, method))
     if handler is None:
         raise missing_rule(ufunc if method == "__call__" else getattr(ufunc, method))
@@ -170,6 +176,21 @@ def dispatch_ufunc(ufunc, method, inputs, kwargs):
             "use qad.where for masks and .astype for dtypes"
         )
     return handler(*inputs, **kwargs)
+
+
+def refuse_out(out, name) -> None:
+    """Raise for ``out=``: what is written into an array cannot be recorded.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.refuse_out(None, "np.sum")
+    """
+    if out is not None:
+        raise ArgumentError(
+            f"{name}(..., out=...) would write a recorded value into an array: write y = {name}(...), "
+            "and a = a + x instead of a += x"
+        )
 
 
 def missing_rule(function):
@@ -206,7 +227,14 @@ def hidden(name) -> ArgumentError:
 
 
 def value_of(x):
-    """The bare array or number behind `x`, all levels removed."""
+    """The bare array or number behind `x`, all levels removed; for decisions that carry no derivative.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.value_of(qad.tensor([1.0]))
+    array([1.])
+    """
     while type(x) is Tensor:
         x = x.value
     return x

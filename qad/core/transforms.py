@@ -16,7 +16,7 @@ from qad.core.node import ID, leaf, next_id
 from qad.core.node import LEAF as LEAF_NODE
 from qad.core.record import leaked
 from qad.core.tensor import Tensor, value_of
-from qad.core.trees import LEAF, check_arithmetic, check_leaf, flatten, leaf_path, strip, stripped, unflatten
+from qad.core.trees import LEAF, check_arithmetic, check_leaf, flatten, leaf_path, nesting, strip, stripped, unflatten
 
 _REAL = frozenset((np.float64, np.float32))
 
@@ -134,7 +134,7 @@ def value_and_grad(f, argnums=0, has_aux=False):
     Raises
     ------
     GradientTypeError
-        If the output is complex or an argument is not of float or complex dtype.
+        If the output is complex or no number, or an argument is not of float or complex dtype.
     ShapeError
         If the output is not a scalar.
 
@@ -256,7 +256,9 @@ def seeds_like(w, values, spec):
     """Public cotangents `w` as the tape's: conjugated, checked against the outputs `values`."""
     leaves, given = flatten(w)
     if given != spec:
-        raise ArgumentError(f"the cotangent has structure {given}, the output {spec}")
+        raise ArgumentError(
+            f"the cotangent is nested like {nesting(given)}, the output like {nesting(spec)}: they must agree"
+        )
     return [np.conj(match(c, value, "cotangent")) for c, value in zip(leaves, values, strict=True)]
 
 

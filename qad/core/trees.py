@@ -4,6 +4,7 @@ Dataclasses register themselves the first time they are met; fields marked
 ``field(metadata={"static": True})`` are structure, not leaves.
 """
 
+import re
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 
@@ -43,7 +44,7 @@ def tree_map(function, tree, *rest):
     for other in rest:
         other_leaves, other_spec = flatten(other)
         if other_spec != spec:
-            raise ArgumentError(f"trees of different structure: {spec} and {other_spec}")
+            raise ArgumentError(f"trees of different structure: {nesting(spec)} and {nesting(other_spec)}")
         columns.append(other_leaves)
     return unflatten(spec, [function(*row) for row in zip(*columns, strict=True)])
 
@@ -98,6 +99,11 @@ def leaf_path(tree, i: int) -> str:
         return ""
     accessor = optree.tree_accessors(tree, namespace=NAMESPACE)[i]
     return accessor.codify("")
+
+
+def nesting(spec) -> str:
+    """A spec in Python's notation, with a star for each array: ``{'a': (*, *)}``."""
+    return re.fullmatch(r"PyTreeSpec\((.*?)(, namespace='.*')?\)", str(spec)).group(1)
 
 
 def stripped(tree, level):

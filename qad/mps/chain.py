@@ -21,6 +21,8 @@ class Chain:
     RIGHT: int  # the leg that joins the next site; leg 0 joins the previous one
 
     def __init__(self, tensors):
+        if not hasattr(tensors, "__iter__"):
+            raise ArgumentError(f"{type(self).__name__} takes a list of site tensors, not {type(tensors).__name__}")
         self.tensors = tuple(map(as_array, tensors))
         self._check()
 

@@ -6,10 +6,11 @@ shifts are composed of ``fft``, ``ifft``, ``rfft``, ``irfft`` (and ``roll``).
 """
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, implements, primitive
-from qad.rules.reduce import axes_of, refuse_out
+from qad.extend import defvjp, implements, primitive, refuse_out
+from qad.rules.reduce import axes_of
 
 _INVERSE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
@@ -76,7 +77,8 @@ def _along(transform, name, points):
 
     def handler(a, n=None, axis=-1, norm=None, out=None):
         refuse_out(out, f"np.fft.{name}")
-        return transform(a, n=points(a.shape[axis]) if n is None else n, axis=axis, norm=norm)
+        n = points(a.shape[normalize_axis_index(axis, a.ndim)]) if n is None else n
+        return transform(a, n=n, axis=axis, norm=norm)
 
     return handler
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.extend import attach, defjvp, defvjp, implements, operand, primitive, quick, unbroadcast, value_of
+from qad.extend import attach, defjvp, defvjp, implements, operand, primitive, quick, refuse_out, unbroadcast, value_of
 from qad.rules.lazy import Scatter
 
 # -- x[index] --------------------------------------------------------------------------------------
@@ -40,14 +40,6 @@ attach("__getitem__", item)
 # -- selection along an axis -----------------------------------------------------------------------
 
 
-def refuse_out(function, out):
-    """Raise for ``out=``, which cannot be recorded."""
-    if out is not None:
-        raise ArgumentError(
-            f"np.{function}(..., out=...) would write a recorded value into an array: write y = np.{function}(...)"
-        )
-
-
 def along(axis, index, ndim):
     """The index that takes `index` on one axis and everything on the others."""
     return (slice(None),) * normalize_axis_index(axis, ndim) + (index,)
@@ -67,7 +59,7 @@ def bounded(indices, size, mode):
 
 @implements(np.take)
 def take(a, indices, axis=None, out=None, mode="raise"):
-    refuse_out("take", out)
+    refuse_out(out, "np.take")
     a = operand(a)
     if axis is None:
         a, axis = a.reshape(-1), 0
@@ -148,7 +140,7 @@ def select(condlist, choicelist, default=0):
 
 @implements(np.choose)
 def choose(a, choices, out=None, mode="raise"):
-    refuse_out("choose", out)
+    refuse_out(out, "np.choose")
     choices = np.broadcast_arrays(*map(operand, choices), np.asarray(value_of(a)))
     *choices, a = choices
     a = bounded(a, len(choices), mode)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, implements, operand, primitive, value_of
-from qad.rules.index import along, refuse_out
+from qad.extend import defvjp, implements, operand, primitive, refuse_out, value_of
+from qad.rules.index import along
 
 # -- joining ---------------------------------------------------------------------------------------
 
@@ -35,7 +35,7 @@ defvjp(stacked, shared=lambda needed, g, y, *arrays, axis: [g[along(axis, i, g.n
 
 def plain_only(function, out, dtype, casting):
     """Raise for the keywords that make no sense on the tape."""
-    refuse_out(function, out)
+    refuse_out(out, f"np.{function}")
     if dtype is not None or casting != "same_kind":
         raise ArgumentError(f"np.{function}(..., dtype=, casting=) of Tensors: write np.{function}(...).astype(dtype)")
 

@@ -6,9 +6,9 @@ Where several entries are equal they share the derivative equally: that is the m
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import attach, defvjp, implements, primitive, quick, value_of
+from qad.extend import attach, defvjp, implements, primitive, quick, refuse_out, value_of
 from qad.rules.elementwise import refuse_complex
-from qad.rules.reduce import refuse_out, spread
+from qad.rules.reduce import spread
 
 
 def max_over(x, axis=None, keepdims=False):

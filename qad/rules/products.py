@@ -4,9 +4,8 @@ from math import prod
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
-from qad.extend import attach, defvjp, implements, operand, primitive, quick, quick_product, unbroadcast
-from qad.rules.index import refuse_out
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import attach, defvjp, implements, operand, primitive, quick, quick_product, refuse_out, unbroadcast
 from qad.rules.lazy import ScaledIdentity
 
 
@@ -72,7 +71,14 @@ defvjp(stack_product, _stack_left, _stack_right, linear=True, fresh=True, lazy=(
 
 def _any_matmul(x, y):
     x, y = array(x), array(y)
-    return matrix_product(x, y) if x.ndim == 2 == y.ndim else stack_product(x, y)
+    try:
+        return matrix_product(x, y) if x.ndim == 2 == y.ndim else stack_product(x, y)
+    except ShapeError:
+        raise ShapeError(
+            f"shapes {x.shape} and {y.shape} do not fit in a matrix product: the last axis of the first must be as "
+            "long as the last but one of the second (the only one of a vector), and axes before these equal or 1: "
+            "transpose one (x.mT), or name the axes in qad.einsum"
+        ) from None
 
 
 def _any_dot(x, y):
@@ -93,7 +99,7 @@ attach("dot", quick_dot)
 
 @implements(np.dot)
 def dot(a, b, out=None):
-    refuse_out("dot", out)
+    refuse_out(out, "np.dot")
     return quick_dot(a, b)
 
 
@@ -139,7 +145,7 @@ _outer = quick(np.outer)
 
 @implements(np.outer)
 def outer(a, b, out=None):
-    refuse_out("outer", out)
+    refuse_out(out, "np.outer")
     return _outer(array(a), array(b))
 
 

@@ -6,15 +6,9 @@ else (``dtype``, ``where``, ``initial``) to these by functions that have rules o
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import attach, defvjp, implements, operand, primitive, quick, value_of
+from qad.core.errors import ShapeError
+from qad.extend import attach, defvjp, implements, operand, primitive, quick, refuse_out, value_of
 from qad.rules.elementwise import nonzero
-
-
-def refuse_out(out, name):
-    """No recorded value is written into an array."""
-    if out is not None:
-        raise ArgumentError(f"{name}(..., out=...) would write a recorded value into an array: write y = {name}(...)")
 
 
 def axes_of(axis, ndim) -> tuple:

@@ -6,8 +6,8 @@ never by division, so that it is right at zeros, and being built of functions wi
 
 import numpy as np
 
-from qad.extend import attach, defvjp, implements, operand, primitive, value_of
-from qad.rules.reduce import axes_of, count, refuse_out
+from qad.extend import attach, defvjp, implements, operand, primitive, refuse_out, value_of
+from qad.rules.reduce import axes_of, count
 
 
 @primitive
