@@ -1,11 +1,12 @@
 """``einsum`` and ``tensordot``: the public contraction functions, and NumPy's on Tensors."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import implements
+from qad.tensor.hermitian import real_form
 from qad.tensor.pair import contract, pair
 from qad.tensor.parse import split_lists
 from qad.tensor.plan import as_operand, find_plan, recorded
@@ -27,8 +28,15 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     optimize : "auto", bool or path
         A path in opt_einsum's linear format prescribes the order.  Otherwise the order is searched once per structure,
         for value and gradient together, and kept.
-    memory_limit, hermitian, check
-        Not supported yet; anything but the defaults raises.
+    memory_limit
+        Not supported yet; anything but None raises.
+    hermitian : bool
+        The caller says that the network is ``<psi|O|psi>``, real by Hermiticity, with a scalar or a batch as output: it
+        is returned real, and only the bra half of its gradient is computed, and doubled.  Every variable operand needs
+        its partner among the operands: ``x`` and ``x.conj()`` (or ``np.conj(x)``) of the very same Tensor ``x``; where
+        it is real, ``x`` twice.  A reshaped or transposed variable is reshaped first and conjugated then.
+    check : bool
+        With `hermitian`: compare both halves of the gradient, and raise where they are not conjugate to each other.
 
     Returns
     -------
@@ -38,12 +46,15 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     Raises
     ------
     ArgumentError, ShapeError
-        The expression and the operands do not fit; the message quotes the expression and points at the operand.
+        The expression and the operands do not fit; the message quotes the expression and points at the operand.  With
+        `hermitian`: a variable operand has no partner, or the output holds a leg of one half alone.
+    CheckError
+        With `check`: the network is not real.
 
     Notes
     -----
-    The network is contracted pair by pair, each pair as one (batched) matrix product, and each pair is one node of
-    the tape whose two derivatives are pairs again; see `qad.plan` for the order and its cost.
+    The network is contracted pair by pair, each pair as one (batched) matrix product whose two derivatives are pairs
+    again; see `qad.plan` for the order and its cost.
 
     Examples
     --------
@@ -55,11 +66,14 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     >>> qad.grad(lambda a: qad.einsum("ij,ji->", a, b) ** 2)(a)
     array([[30., 30., 30.],
            [30., 30., 30.]])
+    >>> h = np.array([[1, 1j], [-1j, 2]])
+    >>> qad.grad(lambda x: qad.einsum("i,ij,j->", x.conj(), h, x, hermitian=True))(np.array([1, 1j]))
+    array([0.+0.j, 0.+2.j])
     """
-    if memory_limit is not None or hermitian or check:
-        raise ArgumentError(
-            "einsum: memory_limit, hermitian and check are not supported yet: leave them at their defaults"
-        )
+    if memory_limit is not None:
+        raise ArgumentError("einsum: memory_limit is not supported yet: leave it None")
+    if check and not hermitian:
+        raise ArgumentError("einsum: check=True compares the halves of a Hermitian form: pass hermitian=True as well")
     output = None
     if not isinstance(subscripts, str):
         operands, terms, output = split_lists((subscripts, *operands))
@@ -67,6 +81,9 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     operands = [as_operand(operand) for operand in operands]
     shapes = tuple([operand.shape for operand in operands])
     path = None if optimize == "auto" or optimize is True else _path(optimize)
+    if hermitian:
+        planned = partial(find_plan, subscripts, output, shapes, path=path)
+        return real_form(planned, operands, check, subscripts)
     wanted = recorded(operands)
     return find_plan(subscripts, output, shapes, wanted, complex, path).execute(operands, wanted)
 
@@ -133,9 +150,9 @@ def _tensordot(shape_a, shape_b, axes):
     if isinstance(axes, int):
         axes = tuple(range(count_a - axes, count_a)), tuple(range(axes))
     try:
-        one, two = [axis % count_a for axis in axes[0]], [axis % count_b for axis in axes[1]]
+        one, two = [range(count_a)[axis] for axis in axes[0]], [range(count_b)[axis] for axis in axes[1]]
         fits = [shape_a[axis] for axis in one] == [shape_b[axis] for axis in two]
-    except (IndexError, ZeroDivisionError):
+    except IndexError:
         fits = False
     if not fits or len(set(one)) < len(one) or len(set(two)) < len(two):
         raise ShapeError(f"tensordot: axes {axes} do not pair axes of equal sizes of shapes {shape_a} and {shape_b}")
