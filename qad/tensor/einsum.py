@@ -7,14 +7,16 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import implements
 from qad.tensor.hermitian import real_form
+from qad.tensor.memory import in_bytes
 from qad.tensor.pair import contract, pair
 from qad.tensor.parse import split_lists
-from qad.tensor.plan import as_operand, find_plan, recorded
+from qad.tensor.plan import as_operand, recorded
+from qad.tensor.planner import find_plan
 
 __all__ = ["einsum", "tensordot"]
 
 
-def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=False, check=False):
+def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=False, check=False, executor=None):
     """Contract a tensor network given in index notation.
 
     Parameters
@@ -28,8 +30,10 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     optimize : "auto", bool or path
         A path in opt_einsum's linear format prescribes the order.  Otherwise the order is searched once per structure,
         for value and gradient together, and kept.
-    memory_limit
-        Not supported yet; anything but None raises.
+    memory_limit : int or str, optional
+        The most bytes to be alive at once beyond the operands, forward and backward, or text such as "2GB".  A network
+        that needs more is contracted slice by slice, its gradient too; see `qad.plan`.  Second derivatives are sliced
+        as well, but may take more.
     hermitian : bool
         The caller says that the network is ``<psi|O|psi>``, real by Hermiticity, with a scalar or a batch as output: it
         is returned real, and only the bra half of its gradient is computed, and doubled.  Every variable operand needs
@@ -37,6 +41,9 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
         it is real, ``x`` twice.  A reshaped or transposed variable is reshaped first and conjugated then.
     check : bool
         With `hermitian`: compare both halves of the gradient, and raise where they are not conjugate to each other.
+    executor : concurrent.futures.Executor, optional
+        Runs the slices, a few more at once than there are processors, each with the memory of one.  The result is the
+        same to the last bit as without it.
 
     Returns
     -------
@@ -70,8 +77,6 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     >>> qad.grad(lambda x: qad.einsum("i,ij,j->", x.conj(), h, x, hermitian=True))(np.array([1, 1j]))
     array([0.+0.j, 0.+2.j])
     """
-    if memory_limit is not None:
-        raise ArgumentError("einsum: memory_limit is not supported yet: leave it None")
     if check and not hermitian:
         raise ArgumentError("einsum: check=True compares the halves of a Hermitian form: pass hermitian=True as well")
     output = None
@@ -80,12 +85,15 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
         subscripts, output = _hashable(terms), None if output is None else _hashable([output])[0]
     operands = [as_operand(operand) for operand in operands]
     shapes = tuple([operand.shape for operand in operands])
+    dtype, limit = complex, None
+    if memory_limit is not None:
+        dtype, limit = np.result_type(*[operand.dtype for operand in operands]), in_bytes(memory_limit)
     path = None if optimize == "auto" or optimize is True else _path(optimize)
     if hermitian:
-        planned = partial(find_plan, subscripts, output, shapes, path=path)
-        return real_form(planned, operands, check, subscripts)
+        planned = partial(find_plan, subscripts, output, shapes, dtype=dtype, path=path, limit=limit)
+        return real_form(planned, operands, check, subscripts, executor)
     wanted = recorded(operands)
-    return find_plan(subscripts, output, shapes, wanted, complex, path).execute(operands, wanted)
+    return find_plan(subscripts, output, shapes, wanted, dtype, path, limit).execute(operands, wanted, executor)
 
 
 def _hashable(terms):

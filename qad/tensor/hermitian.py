@@ -9,6 +9,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, CheckError
 from qad.core.levels import REVERSE, blocked
+from qad.core.operands import top_level
 from qad.core.transforms import vjp
 from qad.extend import Tensor, operand_of, value_of
 from qad.tensor.plan import recorded
@@ -18,7 +19,7 @@ __all__ = ["real_form"]
 TOLERANCE = 1e-6, 1e-3  # of `check`, in double and in single precision: an error of the caller's is no small one
 
 
-def real_form(planned, operands, check, text):
+def real_form(planned, operands, check, text, executor=None):
     """Contract a network that is real by Hermiticity; its gradient passes through the bra half alone.
 
     Parameters
@@ -30,26 +31,28 @@ def real_form(planned, operands, check, text):
         Compare the halves of the gradient, and the value with its conjugate.
     text : str
         The expression, for messages.
+    executor : concurrent.futures.Executor, optional
+        For slices.
     """
-    level = max((x.level for x in operands if type(x) is Tensor), default=None)
+    level = top_level(operands)
     groups = _groups(operands, level, text) if level in REVERSE and level > blocked() else []
     if check:
         _check(planned, [value_of(x) for x in operands], groups, text)
     if not groups:  # plain arrays, no_grad, and forward mode, which has no halves
-        return _contract(planned, operands).real
+        return _contract(planned, operands, executor).real
     bra = [number for _, bras in groups for number in bras]
     _check_batch(planned(tuple(sorted(bra))), groups)
     if _mirrored(planned(tuple(sorted(bra))).expression, groups, operands):
         ready = [_below(x, level) if number not in bra else x for number, x in enumerate(operands)]
     else:  # which of equal real operands is whose mirror image is unknown: all of them, at half their weight
         ready = list(map(_halved, operands, [level] * len(operands)))
-    out = _contract(planned, ready)
+    out = _contract(planned, ready, executor)
     return (2 * out - out.value).real
 
 
-def _contract(planned, operands):
+def _contract(planned, operands, executor):
     wanted = recorded(operands)
-    return planned(wanted).execute(list(operands), wanted)
+    return planned(wanted).execute(list(operands), wanted, executor)
 
 
 def _below(x, level):

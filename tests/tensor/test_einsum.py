@@ -166,12 +166,6 @@ def test_gradient_of_n_operands_costs_about_three_times_the_value():
     assert p.flops_with_gradient == 3 * p.flops
 
 
-@pytest.mark.parametrize("option", [{"memory_limit": 100}])
-def test_what_is_not_supported_yet_raises(option):
-    with pytest.raises(ArgumentError, match="not supported yet"):
-        qad.einsum("ij->ji", np.ones((2, 2)), **option)
-
-
 @pytest.mark.parametrize(
     "shapes, axes",
     [(((2, 3, 4), (4, 3, 5)), ([1, 2], [1, 0])), (((2, 3), (3, 2)), 1), (((2, 3), (2, 3)), 2), (((2,), (3,)), 0),
