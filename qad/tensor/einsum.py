@@ -1,19 +1,22 @@
 """``einsum`` and ``tensordot``: the public contraction functions, and NumPy's on Tensors."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import implements
+from qad.tensor.hermitian import real_form
+from qad.tensor.memory import in_bytes
 from qad.tensor.pair import contract, pair
 from qad.tensor.parse import split_lists
-from qad.tensor.plan import as_operand, find_plan, recorded
+from qad.tensor.plan import as_operand, recorded
+from qad.tensor.planner import find_plan
 
 __all__ = ["einsum", "tensordot"]
 
 
-def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=False, check=False):
+def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=False, check=False, executor=None):
     """Contract a tensor network given in index notation.
 
     Parameters
@@ -27,8 +30,20 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     optimize : "auto", bool or path
         A path in opt_einsum's linear format prescribes the order.  Otherwise the order is searched once per structure,
         for value and gradient together, and kept.
-    memory_limit, hermitian, check
-        Not supported yet; anything but the defaults raises.
+    memory_limit : int or str, optional
+        The most bytes to be alive at once beyond the operands, forward and backward, or text such as "2GB".  A network
+        that needs more is contracted slice by slice, its gradient too; see `qad.plan`.  Second derivatives are sliced
+        as well, but may take more.
+    hermitian : bool
+        The caller says that the network is ``<psi|O|psi>``, real by Hermiticity, with a scalar or a batch as output: it
+        is returned real, and only the bra half of its gradient is computed, and doubled.  Every variable operand needs
+        its partner among the operands: ``x`` and ``x.conj()`` (or ``np.conj(x)``) of the very same Tensor ``x``; where
+        it is real, ``x`` twice.  A reshaped or transposed variable is reshaped first and conjugated then.
+    check : bool
+        With `hermitian`: compare both halves of the gradient, and raise where they are not conjugate to each other.
+    executor : concurrent.futures.Executor, optional
+        Runs the slices, a few more at once than there are processors, each with the memory of one.  The result is the
+        same to the last bit as without it.
 
     Returns
     -------
@@ -38,12 +53,15 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     Raises
     ------
     ArgumentError, ShapeError
-        The expression and the operands do not fit; the message quotes the expression and points at the operand.
+        The expression and the operands do not fit; the message quotes the expression and points at the operand.  With
+        `hermitian`: a variable operand has no partner, or the output holds a leg of one half alone.
+    CheckError
+        With `check`: the network is not real.
 
     Notes
     -----
-    The network is contracted pair by pair, each pair as one (batched) matrix product, and each pair is one node of
-    the tape whose two derivatives are pairs again; see `qad.plan` for the order and its cost.
+    The network is contracted pair by pair, each pair as one (batched) matrix product whose two derivatives are pairs
+    again; see `qad.plan` for the order and its cost.
 
     Examples
     --------
@@ -55,20 +73,27 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     >>> qad.grad(lambda a: qad.einsum("ij,ji->", a, b) ** 2)(a)
     array([[30., 30., 30.],
            [30., 30., 30.]])
+    >>> h = np.array([[1, 1j], [-1j, 2]])
+    >>> qad.grad(lambda x: qad.einsum("i,ij,j->", x.conj(), h, x, hermitian=True))(np.array([1, 1j]))
+    array([0.+0.j, 0.+2.j])
     """
-    if memory_limit is not None or hermitian or check:
-        raise ArgumentError(
-            "einsum: memory_limit, hermitian and check are not supported yet: leave them at their defaults"
-        )
+    if check and not hermitian:
+        raise ArgumentError("einsum: check=True compares the halves of a Hermitian form: pass hermitian=True as well")
     output = None
     if not isinstance(subscripts, str):
         operands, terms, output = split_lists((subscripts, *operands))
         subscripts, output = _hashable(terms), None if output is None else _hashable([output])[0]
     operands = [as_operand(operand) for operand in operands]
     shapes = tuple([operand.shape for operand in operands])
+    dtype, limit = complex, None
+    if memory_limit is not None:
+        dtype, limit = np.result_type(*[operand.dtype for operand in operands]), in_bytes(memory_limit)
     path = None if optimize == "auto" or optimize is True else _path(optimize)
+    if hermitian:
+        planned = partial(find_plan, subscripts, output, shapes, dtype=dtype, path=path, limit=limit)
+        return real_form(planned, operands, check, subscripts, executor)
     wanted = recorded(operands)
-    return find_plan(subscripts, output, shapes, wanted, complex, path).execute(operands, wanted)
+    return find_plan(subscripts, output, shapes, wanted, dtype, path, limit).execute(operands, wanted, executor)
 
 
 def _hashable(terms):
@@ -133,9 +158,9 @@ def _tensordot(shape_a, shape_b, axes):
     if isinstance(axes, int):
         axes = tuple(range(count_a - axes, count_a)), tuple(range(axes))
     try:
-        one, two = [axis % count_a for axis in axes[0]], [axis % count_b for axis in axes[1]]
+        one, two = [range(count_a)[axis] for axis in axes[0]], [range(count_b)[axis] for axis in axes[1]]
         fits = [shape_a[axis] for axis in one] == [shape_b[axis] for axis in two]
-    except (IndexError, ZeroDivisionError):
+    except IndexError:
         fits = False
     if not fits or len(set(one)) < len(one) or len(set(two)) < len(two):
         raise ShapeError(f"tensordot: axes {axes} do not pair axes of equal sizes of shapes {shape_a} and {shape_b}")

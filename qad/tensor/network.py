@@ -8,11 +8,13 @@ else.
 
 from functools import lru_cache
 
+import numpy as np
+
 from qad.extend import Tensor, defvjp, primitive
 from qad.tensor.pair import contract
 from qad.tensor.single import spread
 
-__all__ = ["network"]
+__all__ = ["network", "with_cotangents"]
 
 
 @primitive
@@ -29,6 +31,7 @@ def network(*operands, plan, wanted):
     for number, recipe in plan.prepare:
         values[number] = recipe.run(values[number])
     found = {node: values[node] for node in kept if node < len(operands)}
+    value = values[-1]
     for node, (left, right, recipe) in enumerate(plan.steps, len(operands)):
         value = recipe.run(values[left], values[right])
         values[left] = values[right] = None
@@ -106,3 +109,13 @@ def _operand_cotangent(c, operand, recipe):
 
 
 defvjp(network, shared=_cotangents, fresh=True)
+
+
+def with_cotangents(g, operands, plan, needed):
+    """The result, and the cotangents of the operands `needed` where `g` (None for 1) is that of the result."""
+    recorded = {number for number, x in enumerate(operands) if type(x) is Tensor and x.requires_grad}
+    wanted = tuple(sorted(recorded.union(needed)))
+    ans = network(*operands, plan=plan, wanted=wanted)
+    g = np.ones(ans[0].shape, ans[0].dtype) if g is None else g
+    seeds = (g, *[None] * (len(ans) - 1))
+    return ans[0], _cotangents(needed, seeds, ans, *operands, plan=plan, wanted=wanted)

@@ -1,25 +1,25 @@
-"""Plans: an expression and its shapes, ordered, laid out and lowered once, to be executed many times."""
+"""What a plan is: an expression and its shapes, ordered, laid out and lowered once, to be executed many times."""
 
 from collections import Counter
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import prod
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ShapeError
 from qad.extend import Tensor
 from qad.tensor.layout import choose_layouts
 from qad.tensor.lower import canonical
 from qad.tensor.memory import peak_size
 from qad.tensor.network import network
-from qad.tensor.order import find_order, from_path, to_path
+from qad.tensor.order import find_order, to_path
 from qad.tensor.pair import contract, pair
-from qad.tensor.parse import label_sizes, parse, parse_lists
+from qad.tensor.parse import label_sizes
 from qad.tensor.report import table
 from qad.tensor.single import reduce, single
 from qad.tensor.tree import Tree
 
-__all__ = ["Plan", "plan", "find_plan"]
+__all__ = ["Plan", "as_operand", "recorded"]
 
 
 class Plan:
@@ -44,7 +44,13 @@ class Plan:
         Elements alive at once beyond the operands: during the forward pass, or during value and gradient where there
         are variables (their gradients included).
     slices : int
-        The number of parts contracted one after the other.
+        The number of parts contracted one after the other; 1 unless a `memory_limit` asks for more.
+    pairs : tuple of pairs of int
+        The order once more, results numbered on from the operands.
+    sizes : tuple of int
+        Of the labels.
+    terms, held : tuple
+        Per node: its labels in the order of its axes, and whether it depends on a variable.
     prepare, steps : tuple
         What is executed: (operand, `Single`) for steps on single operands, (left, right, `Pair`) for pairs, whose
         results are numbered on from the operands.
@@ -68,8 +74,10 @@ class Plan:
             slices=1,
             flops=sum(map(tree.forward_cost, tree.children)),
             flops_with_gradient=tree.cost(),
-            _held=held,
-            _terms=terms,
+            pairs=tuple(pairs),
+            held=held,
+            terms=terms,
+            sizes=sizes,
             steps=_steps(pairs, terms, sizes),
             prepare=_preparations(expression, shapes, terms),
             _key=(expression, shapes, variables, np.dtype(dtype), path),
@@ -78,20 +86,20 @@ class Plan:
     def __setattr__(self, name, value):
         raise AttributeError(f"a Plan is immutable: make another one with qad.plan, instead of setting {name}")
 
-    def __call__(self, *operands):
-        """Contract operands of the planned shapes."""
+    def __call__(self, *operands, executor=None):
+        """Contract operands of the planned shapes, slices (if there are any) on an executor."""
         operands = [as_operand(operand) for operand in operands]
         if tuple(operand.shape for operand in operands) != self.shapes:
             raise ShapeError(
                 f'the plan of "{self.expression.text}" is for operands of shapes {list(self.shapes)}, not '
                 f"{[operand.shape for operand in operands]}: make a plan for these"
             )
-        return self.execute(operands, recorded(operands))
+        return self.execute(operands, recorded(operands), executor)
 
-    def execute(self, operands, wanted):
+    def execute(self, operands, wanted, executor=None):
         """`__call__` for a list of arrays that are known to fit; the list is used up.
 
-        `wanted` are the numbers of the recorded operands.
+        `wanted` are the numbers of the recorded operands.  There is one slice, and an executor has nothing to do.
         """
         if wanted or Tensor in map(type, operands):
             return self._record(operands, wanted)
@@ -136,8 +144,8 @@ class Plan:
     def table_rows(self):
         """The pairs in order: labels of both operands and of the result, the recipe, and how many cotangents follow."""
         for node, (left, right, recipe) in enumerate(self.steps, len(self.shapes)):
-            terms = tuple(self.expression.term(self._terms[each]) for each in (left, right, node))
-            yield terms, recipe, self._held[left] + self._held[right]
+            terms = tuple(self.expression.term(self.terms[each]) for each in (left, right, node))
+            yield terms, recipe, self.held[left] + self.held[right]
 
 
 def _network(expression, shapes, sizes, variables):
@@ -189,93 +197,8 @@ def as_operand(operand):
     return operand if hasattr(operand, "shape") else np.asarray(operand)
 
 
-def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None):
-    """Plan the contraction of a network for value and gradient together.
-
-    Parameters
-    ----------
-    subscripts : str
-        An expression in the notation of `qad.einsum`.
-    *operands : array or tuple of int
-        The operands, or their shapes.
-    variables : sequence of int, optional
-        The operands that will be differentiated.  By default the recorded ones, and all of them where shapes are given.
-    dtype : dtype
-        Of the elements, for memory in bytes.
-    memory_limit : int or str, optional
-        Not supported yet; anything but None raises.
-
-    Returns
-    -------
-    Plan
-        From a bounded cache: planning a network that was planned before takes microseconds.
-
-    Raises
-    ------
-    ArgumentError, ShapeError
-        The expression and the operands do not fit; the message quotes the expression and points at the operand.
-
-    Notes
-    -----
-    A pair of arrays costs the product of all its index sizes c in the forward pass, and c again for each of the two
-    that depends on a variable.  Up to 12 operands the order that minimises the sum is found exactly; in a closed
-    network it costs 3 times the forward pass where all are variable, and no more than it where one is
-    (Evenbly and Pfeifer, Phys. Rev. B 89, 245118).
-
-    Examples
-    --------
-    >>> import qad
-    >>> p = qad.plan("ij,jk,kl->il", (2, 30), (30, 30), (30, 40), variables=[2])
-    >>> p.path, p.flops, p.flops_with_gradient
-    (((0, 1), (0, 1)), 4200, 6600)
-    """
-    if memory_limit is not None:
-        raise ArgumentError("memory_limit is not supported yet: leave it None")
-    if all(type(operand) is tuple for operand in operands):
-        shapes = operands
-        variables = range(len(shapes)) if variables is None else variables
-    else:
-        operands = [as_operand(operand) for operand in operands]
-        shapes = tuple(tuple(operand.shape) for operand in operands)
-        variables = recorded(operands) if variables is None else variables
-    return find_plan(subscripts, None, shapes, _checked(variables, len(shapes)), dtype, None)
-
-
 def recorded(operands):
     """The numbers of the operands that are being recorded."""
     return tuple(
         [number for number, operand in enumerate(operands) if type(operand) is Tensor and operand.requires_grad]
     )
-
-
-def _checked(variables, count):
-    found = tuple(sorted({int(number) for number in variables}))
-    if found and not 0 <= found[0] <= found[-1] < count:
-        raise ArgumentError(f"plan: variables {list(variables)} must be numbers of operands, 0 to {count - 1}")
-    return found
-
-
-@lru_cache(maxsize=1024)
-def find_plan(subscripts, output, shapes, variables, dtype=complex, path=None):
-    """The plan from the cache, made where it is missing.
-
-    `subscripts` is text (`output` None), or a tuple of tuples in the interleaved form; `path` is an order prescribed in
-    opt_einsum's linear format, or None.
-    """
-    ndims = tuple(map(len, shapes))
-    if isinstance(subscripts, tuple):
-        expression = parse_lists(subscripts, output, ndims)
-    else:
-        expression = parse(subscripts, ndims)
-    pairs = None if path is None else _given_order(path, len(shapes), expression.text)
-    return Plan(expression, shapes, variables, dtype, pairs)
-
-
-def _given_order(path, count, text):
-    pairs = from_path(path, count)
-    if pairs is None and path != ((0,),) * (count == 1):
-        raise ArgumentError(
-            f'expression "{text}": the path {list(path)} does not contract {count} operands to one: give '
-            f"{count - 1} pairs of different positions, each in the list of what is left at that step"
-        )
-    return pairs or ()

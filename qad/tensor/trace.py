@@ -9,7 +9,8 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import One, defvjp, primitive, quick, quick_product
 from qad.rules.diagonal import matrix_trace
 from qad.rules.lazy import ScaledIdentity
-from qad.tensor.plan import as_operand, find_plan, recorded
+from qad.tensor.plan import as_operand, recorded
+from qad.tensor.planner import find_plan
 
 __all__ = ["tr", "partial_trace"]
 

@@ -131,7 +131,9 @@ def rerooted(tree):
         neighbours[right].append(left)
     else:
         neighbours[right] = [left]
-    place = min(filter(fits, edges), key=lambda node: tree.size(tree.legs[node]))
+    place = min(filter(fits, edges), key=lambda node: tree.size(tree.legs[node]), default=None)
+    if place is None:  # the root is at the only variable already
+        return tree
     return Tree(tree.network, _oriented(neighbours, place, edges[place], tree.count))
 
 

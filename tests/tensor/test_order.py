@@ -137,6 +137,15 @@ def test_large_random_networks(count):
         assert len(pairs) == count - 1
 
 
+def test_any_one_of_many_may_be_variable():
+    terms, output, sizes = problem(*random_network(np.random.default_rng(0), 14, extra=13, most=6, closed=True))
+    forward = joint_cost(terms, output, sizes, set(), find_order(*as_numbers(terms, output, sizes, set())))
+    for number in range(14):
+        pairs = find_order(*as_numbers(terms, output, sizes, {number}))
+        last = 2 * np.prod([sizes[label] for label in terms[number]])
+        assert joint_cost(terms, output, sizes, {number}, pairs) <= 1.2 * forward + last
+
+
 def test_paths_round_trip():
     pairs = ((1, 2), (0, 4), (3, 5))
     assert to_path(pairs, 4) == ((1, 2), (0, 2), (0, 1))

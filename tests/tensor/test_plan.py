@@ -11,7 +11,7 @@ import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.tensor import pair as pair_module
 from qad.tensor.order import from_path
-from qad.tensor.plan import find_plan
+from qad.tensor.planner import find_plan
 from tests.tensor.networks import joint_cost, operands_for, random_network
 
 
@@ -205,8 +205,3 @@ def test_threads_share_the_cache():
     for thread in threads:
         thread.join()
     assert len(set(found)) == 1
-
-
-def test_memory_limit_is_refused_for_now():
-    with pytest.raises(ArgumentError, match="memory_limit"):
-        qad.plan("ij,jk->ik", (2, 3), (3, 4), memory_limit="2GB")

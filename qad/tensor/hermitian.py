@@ -1,0 +1,145 @@
+"""Half the derivative of a real form ``<psi|O|psi>``.
+
+With L real, the derivative with respect to the conjugated variables (the bra) is the conjugate of that with respect to
+the variables (the ket).  So the kets are taken from one level below, where they are constants, and what flows back
+through the bra counts twice.  Levels below see the whole function, which keeps higher orders right.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, CheckError
+from qad.core.levels import REVERSE, blocked
+from qad.core.operands import top_level
+from qad.core.transforms import vjp
+from qad.extend import Tensor, operand_of, value_of
+from qad.tensor.plan import recorded
+
+__all__ = ["real_form"]
+
+TOLERANCE = 1e-6, 1e-3  # of `check`, in double and in single precision: an error of the caller's is no small one
+
+
+def real_form(planned, operands, check, text, executor=None):
+    """Contract a network that is real by Hermiticity; its gradient passes through the bra half alone.
+
+    Parameters
+    ----------
+    planned : callable
+        From the numbers of the variable operands to the plan.
+    operands : list of arrays
+    check : bool
+        Compare the halves of the gradient, and the value with its conjugate.
+    text : str
+        The expression, for messages.
+    executor : concurrent.futures.Executor, optional
+        For slices.
+    """
+    level = top_level(operands)
+    groups = _groups(operands, level, text) if level in REVERSE and level > blocked() else []
+    if check:
+        _check(planned, [value_of(x) for x in operands], groups, text)
+    if not groups:  # plain arrays, no_grad, and forward mode, which has no halves
+        return _contract(planned, operands, executor).real
+    bra = [number for _, bras in groups for number in bras]
+    _check_batch(planned(tuple(sorted(bra))), groups)
+    if _mirrored(planned(tuple(sorted(bra))).expression, groups, operands):
+        ready = [_below(x, level) if number not in bra else x for number, x in enumerate(operands)]
+    else:  # which of equal real operands is whose mirror image is unknown: all of them, at half their weight
+        ready = list(map(_halved, operands, [level] * len(operands)))
+    out = _contract(planned, ready, executor)
+    return (2 * out - out.value).real
+
+
+def _contract(planned, operands, executor):
+    wanted = recorded(operands)
+    return planned(wanted).execute(list(operands), wanted, executor)
+
+
+def _below(x, level):
+    return x.value if type(x) is Tensor and x.level == level else x
+
+
+def _halved(x, level):
+    return (x + x.value) * 0.5 if type(x) is Tensor and x.level == level else x
+
+
+def _groups(operands, level, text):
+    """The variables of the highest level: for each the numbers of its kets and of as many bras.
+
+    A bra is the recorded conjugate of a ket.  The conjugate of a real array is itself; there the later half of the
+    occurrences are bras.
+    """
+    variable = {number: x for number, x in enumerate(operands) if type(x) is Tensor and x.level == level}
+    nodes = {id(x.node) for x in variable.values()}
+    found = {}
+    for number, x in variable.items():
+        ket = operand_of(x, np.conjugate)
+        is_bra = ket is not None and id(ket.node) in nodes
+        found.setdefault(id(ket.node if is_bra else x.node), ([], []))[is_bra].append(number)
+    for key, (kets, bras) in found.items():
+        if not bras and variable[kets[0]].dtype.kind != "c":
+            found[key] = kets[: len(kets) // 2], kets[len(kets) // 2 :]
+        if len(found[key][0]) != len(found[key][1]):
+            raise _unpaired(max(kets, bras, key=len), text)
+    return list(found.values())
+
+
+def _unpaired(numbers, text):
+    return ArgumentError(
+        f'einsum: expression "{text}", hermitian=True: operand {numbers[-1]} is variable and has no partner among the '
+        "operands: pass x and x.conj() of the very same Tensor x (a real x twice), or leave hermitian=False"
+    )
+
+
+def _check_batch(plan, groups):
+    """A label of the output that only one of the halves holds is an open leg, not a batch."""
+    terms = plan.expression.inputs
+    kets, bras = ({label for group in groups for number in group[side] for label in terms[number]} for side in (0, 1))
+    for label in kets.symmetric_difference(bras).intersection(plan.expression.output):
+        raise ArgumentError(
+            f'einsum: expression "{plan.expression.text}", hermitian=True: output label '
+            f"'{plan.expression.names[label]}' is a leg of one half alone, so the result is no real scalar or batch"
+        )
+
+
+def _mirrored(expression, groups, operands):
+    """Whether real operands are joined to each other in the ket half as they are in the bra half."""
+    real = [group for group in groups if operands[group[0][0]].dtype.kind != "c"]
+    if any(len(kets) > 1 for kets, _ in real):
+        return False
+    kets, bras = ([expression.inputs[group[side][0]] for group in real] for side in (0, 1))
+    return _pattern(kets) == _pattern(bras)
+
+
+def _pattern(terms):
+    """How terms are joined to each other, by whatever names."""
+    flat = [label for term in terms for label in term]
+    return [flat.index(label) for label in flat]
+
+
+def _check(planned, values, groups, text):
+    """Compare the derivative with respect to the bras with the conjugate of that with respect to the kets."""
+    chosen = tuple(sorted(number for group in groups for side in group for number in side))
+
+    def network(*variables):
+        found = list(values)
+        for number, x in zip(chosen, variables, strict=True):
+            found[number] = x
+        return planned(chosen)(*found)
+
+    out, pullback = vjp(network, *[values[number] for number in chosen])
+    _compare(out, np.conj(out), f'expression "{text}": the value is not real: it is not its own conjugate')
+    weights = np.random.default_rng(0).uniform(0.5, 1.5, np.shape(out)).astype(out.dtype)
+    gradients = dict(zip(chosen, pullback(weights), strict=True))
+    for kets, bras in groups:
+        ket, bra = (sum(gradients[number] for number in side) for side in (kets, bras))
+        where = f"operand {bras[0]} (bra) and operand {kets[0]} (ket)"
+        _compare(bra, np.conj(ket), f'expression "{text}": the gradients of {where} are not conjugate to each other')
+
+
+def _compare(one, two, complaint):
+    tolerance = TOLERANCE[one.real.dtype.itemsize < 8]
+    size = np.linalg.norm(np.ravel(two))
+    difference = np.linalg.norm(np.ravel(one - two))
+    if not difference <= tolerance * size:
+        raise CheckError(f"einsum(hermitian=True): {complaint}; they differ by {difference:.1e} of {size:.1e}")
