@@ -177,7 +177,7 @@ GAUGE = {
     "svd U": lambda a: np.linalg.svd(a)[0][1, 1].real,
     "svd Vh": lambda a: np.linalg.svd(a)[2][1, 1].real * np.linalg.svd(a)[1][0],
     "eigh": lambda a: np.linalg.eigh(herm(a))[1][1, 1].imag,
-    "tiny loss": lambda a: 1e-30 * np.linalg.svd(a)[0][1, 1].real,
+    "small loss": lambda a: 1e-8 * np.linalg.svd(a)[0][1, 1].real,
 }
 
 
