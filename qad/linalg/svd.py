@@ -13,11 +13,11 @@ The code below is the complex conjugate of that, which is the tape's inside conv
 import numpy as np
 
 from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.complement import folded
 from qad.linalg.gaps import (
     check_blocks,
     check_phases,
     check_policy,
-    complain,
     constant_scale,
     magnitude,
     max_of,
@@ -63,7 +63,15 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
 
     Notes
     -----
-    In forward mode only the second cause can be seen: tangents of vectors are those of the gauge in which
+    A dependence on phases counts as zero below 1e-10 of the loss, or of one if the loss is smaller (in double
+    precision), so that losses which are stationary in the vectors pass.
+
+    What cannot be seen: at singular values that are exactly zero, a loss of the product ``U @ diag(S) @ Vh`` may depend
+    on the block of A between the null spaces, but s = 0 hides that from the cotangents of U and Vh, which are those
+    of a loss that leaves these vectors alone. Only a cotangent of the vanishing values gives it away, and raises; if
+    that is zero too, this part of the gradient is missing. ``funm_svd(lambda s: s, A)`` has it.
+
+    In forward mode a dependence on phases cannot be seen: tangents of vectors are those of the gauge in which
     U^H dU + V^H dV has no diagonal.
 
     Examples
@@ -202,32 +210,11 @@ def _full_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
     u, s, vh = ans
     k, floor = s.shape[-1], rounding(value_of(s), end)
     if u.shape[-1] > k:
-        gu, u = _folded(gu, u, k, degenerate, floor)
+        gu, u = folded(gu, u, k, "svd", floor, degenerate)
     elif vh.shape[-2] > k:
-        turned, v = _folded(None if gv is None else gv.mT, vh.mT, k, degenerate, floor)
+        turned, v = folded(None if gv is None else gv.mT, vh.mT, k, "svd", floor, degenerate)
         gv, vh = None if turned is None else turned.mT, v.mT
     return _thin_vjp(needed, (gu, gs, gv), (u, s, vh), a, degenerate=degenerate, end=end)
-
-
-def _folded(g, u, k, degenerate, floor):
-    """The cotangent of the first `k` columns of square `u` that contains those of the others, and these columns."""
-    first, others = u[..., :, :k], u[..., :, k:]
-    if g is None:
-        return None, first
-    inner = u.mT @ g[..., :, k:]
-    _check_complement(value_of(inner), k, magnitude(g), degenerate, floor)
-    return g[..., :, :k] - others.conj() @ inner[..., :k, :].conj().mT, first
-
-
-def _check_complement(inner, k, scale, degenerate, floor):
-    """Columns that span a null space are arbitrary up to a unitary among themselves."""
-    turn = np.abs(skew(inner[..., k:, :])).max(axis=(-2, -1), initial=0.0)
-    if (turn > np.maximum(100 * np.sqrt(np.finfo(inner.dtype).eps) * scale, floor)).any():
-        complain(
-            "svd: the loss depends on the choice of basis in the null space (columns of U or rows of Vh beyond "
-            "min(m, n)): write full_matrices=False, or a function of their projector",
-            degenerate,
-        )
 
 
 defvjp(thin, shared=_thin_vjp, scaled=True)

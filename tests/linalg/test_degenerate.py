@@ -187,6 +187,19 @@ def test_dependence_on_phases_raises(loss):
         qad.grad(loss)(draw(4, 4))
 
 
+def test_the_known_gap():
+    """At exact zeros a loss of the product may hide from the factors; the spectral function shows it."""
+    a, w = np.zeros((3, 2)), np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    a[0, 0] = 1.0
+
+    def product(a):
+        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        return np.sum(w * ((u * s) @ vh))
+
+    np.testing.assert_allclose(qad.grad(product)(a), w * [[1, 1], [1, 1], [1, 0]])  # what the docstring says
+    np.testing.assert_allclose(qad.grad(lambda a: np.sum(w * qad.linalg.funm_svd(lambda s: s, a)))(a), w)
+
+
 def test_null_space_basis_raises():
     with pytest.raises(qad.QadError, match="null space"):
         qad.grad(lambda a: np.linalg.svd(a)[0][0, 3].real)(draw(5, 3))
