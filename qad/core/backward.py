@@ -61,9 +61,10 @@ def sweep(roots, free=False) -> dict:
         id of leaf -> (cotangent, whether nobody else holds its memory, the leaf), to be read with `arrived`.
     """
     found, waiting, heap = {}, {}, []  # waiting: id -> (cotangent, owned, node); heap: the ids, negative
-    owned = following = None  # a first contribution, held back: in a chain it is the next to be visited
+    owned = following = end = None  # a first contribution, held back: in a chain it is the next to be visited
     if roots:
         following, g = roots.pop()
+        end = g, following[ANSWER] if len(following) == 6 else None
     while roots:
         arrive(waiting, heap, *roots.pop(), False)
     while heap or following:
@@ -96,7 +97,7 @@ def sweep(roots, free=False) -> dict:
         elif p is LEAF:
             collect(found, node, g, owned)
         else:
-            spread(waiting, heap, node, g)
+            spread(waiting, heap, node, g, end)
         if free and p is not LEAF:
             node[1:] = FREED
     return found
@@ -132,14 +133,15 @@ def collect(found, leaf, c, fresh):
     found[key] = c, fresh, leaf
 
 
-def spread(waiting, heap, node, g):
+def spread(waiting, heap, node, g, end):
     """Hand the cotangent of one output to its node, or ask a shared rule for those of all arguments."""
     _, p, args, kwargs, ans, parents = node
     if p is PICK:
         arrive_output(waiting, heap, parents[0], args, g)
         return
     wanted = tuple(i for i, parent in enumerate(parents) if parent is not None)
-    for i, c in zip(wanted, p.shared(wanted, g, ans, *args, **kwargs or {}), strict=True):
+    kwargs = {**(kwargs or {}), "end": end} if p.scaled else kwargs or {}
+    for i, c in zip(wanted, p.shared(wanted, g, ans, *args, **kwargs), strict=True):
         arrive(waiting, heap, parents[i], c, p.fresh)
 
 

@@ -23,7 +23,8 @@ class Primitive:
     """A function with its derivative rules; `qad.extend.defvjp` explains the fields."""
 
     __slots__ = (
-        "fn", "raw", "name", "vjps", "shared", "jvps", "linear", "elementwise", "fresh", "accepts", "broadcasting",
+        "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "linear", "elementwise", "fresh", "accepts",
+        "broadcasting",
     )  # fmt: skip
 
     def __init__(self, fn, name, vjps=(), shared=None, linear=False, elementwise=False, fresh=False, lazy=(), raw=None):
@@ -32,6 +33,7 @@ class Primitive:
         self.name = name
         self.vjps = vjps
         self.shared = shared
+        self.scaled = False  # whether the shared rule asks for the end of the sweep
         self.jvps = ()
         self.linear = linear
         self.elementwise = elementwise

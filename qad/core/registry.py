@@ -46,7 +46,9 @@ def primitive(fn):
     return call
 
 
-def defvjp(fn, *rules, argnums=None, shared=None, linear=False, elementwise=False, fresh=False, lazy=()):
+def defvjp(
+    fn, *rules, argnums=None, shared=None, scaled=False, linear=False, elementwise=False, fresh=False, lazy=()
+):
     """Define the reverse-mode rules of a function.
 
     Parameters
@@ -61,6 +63,9 @@ def defvjp(fn, *rules, argnums=None, shared=None, linear=False, elementwise=Fals
         One rule for all arguments: ``shared(needed, g, ans, *args, **kwargs)`` returns one cotangent per
         entry of `needed`, a tuple of argument numbers. For several outputs `g` is a list, with None
         for an output that was not used.
+    scaled : bool
+        The shared rule takes a keyword ``end=None`` too: the pair (cotangent, value) from which the backward pass
+        set out, which says how large the loss is, and so what is rounding in `g`.
     linear : bool
         `fn` is real-linear in each of these arguments separately: forward mode applies it to tangents.
     elementwise : bool
@@ -86,7 +91,7 @@ def defvjp(fn, *rules, argnums=None, shared=None, linear=False, elementwise=Fals
         table = dict(zip(argnums, rules, strict=True))
         rules = tuple(table.get(i) for i in range(max(argnums) + 1))
     p = PRIMITIVES.get(fn) or Primitive(fn, fn.__name__)
-    p.vjps, p.shared = rules, shared
+    p.vjps, p.shared, p.scaled = rules, shared, scaled
     p.linear, p.elementwise, p.fresh, p.accepts = linear, elementwise, fresh, p.accepts.union(lazy)
     if elementwise:
         spread = tuple(rule and _unbroadcasting(rule, i) for i, rule in enumerate(rules))

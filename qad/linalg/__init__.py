@@ -22,7 +22,7 @@ from qad.linalg.lu import lu
 from qad.linalg.norm import matrix_norm, norm, vector_norm
 from qad.linalg.pinv import pinv
 from qad.linalg.polar import polar
-from qad.linalg.products import matrix_power, multi_dot
+from qad.linalg.products import cross, kron, matrix_power, multi_dot
 from qad.linalg.qr import qr
 from qad.linalg.slogdet import slogdet
 from qad.linalg.solve import solve
@@ -34,8 +34,8 @@ from qad.linalg.triangular import solve_triangular
 from qad.linalg.truncated import truncated_eigh, truncated_svd
 
 __all__ = [
-    "Report", "cholesky", "cond", "det", "dominant_eig", "eig", "eigh", "eigvals", "eigvalsh", "expm",
-    "expm_multiply", "funm", "funm_herm", "funm_svd", "inv", "linear_solve", "logm", "lowest_eig", "lq",
+    "Report", "cholesky", "cond", "cross", "det", "dominant_eig", "eig", "eigh", "eigvals", "eigvalsh", "expm",
+    "expm_multiply", "funm", "funm_herm", "funm_svd", "inv", "kron", "linear_solve", "logm", "lowest_eig", "lq",
     "lstsq", "lu", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "polar", "qr",
     "slogdet", "solve", "solve_triangular", "split", "sqrtm", "svd", "svdvals", "tensorinv", "tensorsolve",
     "truncated_eigh", "truncated_svd", "vector_norm",

@@ -9,7 +9,7 @@
 import numpy as np
 
 from qad.extend import defvjp, implements, primitive, value_of
-from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, over_gaps
+from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, over_gaps, rounding
 from qad.linalg.parts import diagonal_of
 
 
@@ -33,6 +33,11 @@ def eig(a, *, degenerate="raise"):
         vectors or values of a degenerate eigenvalue. `expm`, `logm` and `sqrtm` are exact there.
     LinAlgError
         If the iteration does not converge; in the backward pass, if the matrix has no basis of eigenvectors.
+
+    Notes
+    -----
+    A dependence on phases counts as zero below 1e-10 of the loss, or of one if the loss is smaller (in double
+    precision), so that losses which are stationary in the vectors, like Rayleigh quotients, pass.
 
     Examples
     --------
@@ -68,33 +73,34 @@ def _eig(a, *, degenerate="raise"):
     return np.linalg.eig(a)
 
 
-def _eig_vjp(needed, g, ans, a, *, degenerate="raise"):
+def _eig_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
     gw, gv = g
     w, v = ans
     w = w + 0j
+    floor = rounding(value_of(w), end)
     if gv is None:
-        check_blocks(value_of(w), (), gw, "eig", None, degenerate)
+        check_blocks(value_of(w), (), gw, "eig", None, degenerate, floor)
         return (np.linalg.solve(v.mT, gw[..., :, None] * v.mT),)
     inner = v.mT @ gv
     lengths = diagonal_of(inner)
-    scale = _check(w, gw, gv, lengths, degenerate)
+    scale = _check(w, gw, gv, lengths, floor)
     moved = inner - (v.mT @ v.conj()) * lengths.real[..., None, :]
-    check_blocks(value_of(w), (moved,), gw, "eig", scale, degenerate)
+    check_blocks(value_of(w), (moved,), gw, "eig", scale, degenerate, floor)
     core = over_gaps(moved, w, kind="differences", owner="eig", scale=scale, degenerate=degenerate)
     if gw is not None:
         core = core + gw[..., None] * np.eye(w.shape[-1])
     return (np.linalg.solve(v.mT, core @ v.mT),)
 
 
-def _check(w, gw, gv, lengths, degenerate):
-    """Refuse losses that depend on phases; returns the size of the cotangents."""
+def _check(w, gw, gv, lengths, floor):
+    """Refuse losses that depend on phases; returns the size to which rounding is relative."""
     w = value_of(w)
     scale = magnitude(gv)
     if gw is not None:
         scale = max_of(scale, np.abs(value_of(gw) * w).max(axis=-1, initial=0.0))
     if lengths.dtype.kind == "c":
-        check_phases(value_of(lengths).imag, w, "eig", scale)
-    return scale
+        check_phases(value_of(lengths).imag, w, "eig", scale, floor)
+    return max_of(scale, floor / noise(w.dtype, w.shape[-1]))
 
 
-defvjp(_eig, shared=_eig_vjp)
+defvjp(_eig, shared=_eig_vjp, scaled=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defvjp, implements, primitive, value_of
-from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, over_gaps
+from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, over_gaps, rounding
 from qad.linalg.parts import diagonal_of, hermitian, skew
 
 
@@ -41,6 +41,11 @@ def eigh(a, UPLO="L", *, degenerate="raise"):
         the exact derivative of V f(w) V^H.
     LinAlgError
         If the iteration does not converge.
+
+    Notes
+    -----
+    A dependence on phases counts as zero below 1e-10 of the loss, or of one if the loss is smaller (in double
+    precision), so that losses which are stationary in the vectors, like Rayleigh quotients, pass.
 
     Examples
     --------
@@ -85,31 +90,32 @@ def _eigh(a, *, UPLO="L", degenerate="raise"):
     return np.linalg.eigh(a, UPLO)
 
 
-def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise"):
+def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", end=None):
     gw, gv = g
     w, v = ans
     require_hermitian(value_of(a), "eigh")
     vc = v.conj()
     if gv is None:
-        check_blocks(value_of(w), (), gw, "eigh", None, degenerate)
+        check_blocks(value_of(w), (), gw, "eigh", None, degenerate, rounding(value_of(w), end))
         return ((vc * gw[..., None, :]) @ v.mT,)
     inner = v.mT @ gv
-    scale = _check(w, gw, gv, inner, degenerate)
+    scale = _check(w, gw, gv, inner, degenerate, end)
     core = hermitian(over_gaps(skew(inner), w, kind="differences", owner="eigh", scale=scale, degenerate=degenerate))
     if gw is not None:
         core = core + gw[..., None] * np.eye(w.shape[-1])
     return (vc @ core @ v.mT,)
 
 
-def _check(w, gw, gv, inner, degenerate):
-    """Refuse losses that the factors do not determine; returns the size of the cotangents."""
+def _check(w, gw, gv, inner, degenerate, end):
+    """Refuse losses that the factors do not determine; returns the size to which rounding is relative."""
     w = value_of(w)
-    scale = magnitude(gv)
+    scale, floor = magnitude(gv), rounding(w, end)
     if gw is not None:
         scale = max_of(scale, np.abs(value_of(gw) * w).max(axis=-1, initial=0.0))
     if inner.dtype.kind == "c":
-        check_phases(diagonal_of(value_of(inner)).imag, w, "eigh", scale)
-    check_blocks(w, (inner,), gw, "eigh", scale, degenerate)
+        check_phases(diagonal_of(value_of(inner)).imag, w, "eigh", scale, floor)
+    scale = max_of(scale, floor / noise(w.dtype, w.shape[-1]))
+    check_blocks(w, (inner,), gw, "eigh", scale, degenerate, floor)
     return scale
 
 
@@ -126,4 +132,4 @@ def require_hermitian(a, owner):
         )
 
 
-defvjp(_eigh, shared=_eigh_vjp)
+defvjp(_eigh, shared=_eigh_vjp, scaled=True)

@@ -4,6 +4,11 @@ Rules of decompositions divide by ``s_j - s_i``, ``s_j + s_i`` and ``s_j``.  Whe
 rounding, the factors do not determine the derivative: a numerator that is nonzero there raises, a zero
 contributes zero.  Because the division itself is what refuses, its own derivatives refuse too: second order
 and forward mode are as safe as the gradient.
+
+What counts as zero?  Where the loss is stationary in the vectors (a Rayleigh quotient, the variance of an energy) their
+cotangent is a difference of equal terms: rounding, which no comparison with its own size can tell from the
+dependence on a phase.  Its terms are of the size of the loss, or of the matrix, and `rounding` is the floor made
+of these.  A loss below 1e-10 (in double precision) that does depend on a phase is therefore not caught.
 """
 
 import warnings
@@ -11,7 +16,7 @@ import warnings
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defjvp, defvjp, primitive, value_of
+from qad.extend import Lazy, defjvp, defvjp, primitive, value_of
 
 FIX = {
     "svd": "qad.linalg.funm_svd(f, A) for U f(S) V^H",
@@ -31,6 +36,25 @@ def width(s):
 def noise(dtype, n):
     """Relative size up to which an entry of a product of n terms counts as rounding."""
     return 100 * max(n, 1) * np.finfo(dtype).eps
+
+
+def rounding(s, end):
+    """The derivative of the loss (...), along a turn of the vectors of the values `s`, up to which it is rounding.
+
+    `end` is the pair (cotangent, value) from which the backward pass set out, or None.  The floor is
+    ``eps**0.625 * max(1, |loss|) + 10 n eps * max |s|``: 1e-10 of the loss in double precision, where a
+    loss that has vanished, like a variance, counts as one.
+    """
+    largest = np.abs(s).max(axis=-1, initial=0.0)
+    return np.finfo(s.dtype).eps ** 0.625 * _size_of(end) + 0.1 * noise(s.dtype, s.shape[-1]) * largest
+
+
+def _size_of(end):
+    """``max |cotangent * value|``, at least one."""
+    if end is None:
+        return 1.0
+    g, value = (value_of(x.dense() if isinstance(x, Lazy) else x) for x in end)
+    return max(1.0, float(np.abs(g * value).max(initial=0.0)))
 
 
 def blocks(s):
@@ -156,9 +180,13 @@ def max_of(first, *rest):
     return first
 
 
-def check_phases(diagonal, s, owner, scale):
-    """Raise where the loss depends on the phases of the vectors: `diagonal` (..., k) must be zero."""
-    bad = np.argwhere(np.abs(diagonal) > 100 * np.sqrt(np.finfo(s.dtype).eps) * scale[..., None])
+def check_phases(diagonal, s, owner, scale, floor):
+    """Raise where the loss depends on the phases of the vectors: `diagonal` (..., k) must be zero.
+
+    Zero is what lies below a relative tolerance times the size `scale` (...) of the cotangents, or below `floor` (...).
+    """
+    limit = np.maximum(100 * np.sqrt(np.finfo(s.dtype).eps) * scale, floor)
+    bad = np.argwhere(np.abs(diagonal) > limit[..., None])
     if len(bad):
         *batch, i = map(int, bad[0])
         here = f" of batch entry {tuple(batch)}" if batch else ""
@@ -169,11 +197,11 @@ def check_phases(diagonal, s, owner, scale):
         )
 
 
-def check_blocks(s, products, gs, owner, scale, degenerate):
+def check_blocks(s, products, gs, owner, scale, degenerate, floor):
     """First-order check inside degenerate blocks, on bare values.
 
     Off-diagonal entries of the `products` ``U^H G_U``, Hermitian part included, must vanish there, and the
-    cotangent `gs` (..., k) of the values must be constant.
+    cotangent `gs` (..., k) of the values must be constant; both up to `floor` (...).
     """
     if s.dtype.kind == "f" and blocks(s)[..., -1:].min(initial=s.shape[-1]) == s.shape[-1] - 1:
         return  # every value is a block of its own
@@ -184,5 +212,10 @@ def check_blocks(s, products, gs, owner, scale, degenerate):
     if gs is not None:
         gs = value_of(gs)
         differ = np.where(pairs, np.abs(gs[..., None, :] - gs[..., :, None]), 0.0)
-        largest = np.abs(gs).max(axis=-1, initial=0.0)
-        refuse(differ, s, owner, largest, degenerate, tolerance=np.sqrt(np.finfo(s.dtype).eps))
+        refuse(differ, s, owner, constant_scale(gs, s, floor), degenerate, tolerance=np.sqrt(np.finfo(s.dtype).eps))
+
+
+def constant_scale(gs, s, floor):
+    """The size (...) of which half the digits of the cotangents `gs` (..., k) of values `s` are rounding."""
+    per_value = floor / np.maximum(1.0, np.abs(s).max(axis=-1, initial=0.0))
+    return np.maximum(np.abs(gs).max(axis=-1, initial=0.0), per_value / np.sqrt(np.finfo(s.dtype).eps))

@@ -1,16 +1,17 @@
-"""LU decomposition ``A = P L U`` of square matrices.  In the public convention
+"""LU decomposition ``A = P L U``.  For square matrices, in the public convention,
 
     G_A = P L^-H [ tril(L^H G_L, -1) + triu(G_U U^H) ] U^-H
 
-(de Hoog, Anderssen and Lukas, "Differentiation of matrix functionals using triangular factorization", 2011).
+(de Hoog, Anderssen and Lukas, "Differentiation of matrix functionals using triangular factorization", 2011);
+of a rectangular one the rest is the solution of a triangular system.
 """
 
 import numpy as np
 import scipy.linalg
 
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError
 from qad.extend import defvjp, primitive, value_of
-from qad.linalg.triangular import solve_upper
+from qad.linalg.triangular import solve_lower, solve_upper
 
 
 def lu(a):
@@ -18,20 +19,18 @@ def lu(a):
 
     Parameters
     ----------
-    a : array (..., n, n)
+    a : array (..., m, n)
 
     Returns
     -------
-    p : array (..., n, n), a permutation, without derivative
-    l, u : arrays (..., n, n)
+    p : array (..., m, m), a permutation, without derivative
+    l, u : arrays (..., m, k) and (..., k, n), with k = min(m, n)
         Lower triangular with ones on its diagonal, and upper triangular.
 
     Raises
     ------
-    ShapeError
-        If the matrices are not square.
     ArgumentError
-        In the backward pass or in forward mode, if a matrix is singular.
+        In the backward pass or in forward mode, if the leading k x k block of ``p.T @ a`` is singular.
 
     Examples
     --------
@@ -40,10 +39,16 @@ def lu(a):
     array([[ 0.25, -0.5 ],
            [-0.5 ,  1.  ]])
     """
-    if a.shape[-1] != a.shape[-2]:
-        raise ShapeError(f"lu takes square matrices, not shape {a.shape}: use qad.linalg.qr")
-    p = scipy.linalg.lu(value_of(a))[0]
-    return p, *_factors(p.mT @ a)
+    p, low, up = scipy.linalg.lu(value_of(a))
+    if value_of(a) is a:
+        return p, low, up
+    a, k = p.mT @ a, min(a.shape[-2:])
+    low, up = _factors(a[..., :k, :k])
+    if a.shape[-2] > k:
+        low = np.concatenate([low, solve_lower(up.mT, a[..., k:, :].mT).mT], axis=-2)
+    elif a.shape[-1] > k:
+        up = np.concatenate([up, solve_lower(low, a[..., :, k:])], axis=-1)
+    return p, low, up
 
 
 @primitive

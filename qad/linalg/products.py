@@ -61,6 +61,31 @@ def multi_dot(arrays, *, out=None):
     return product
 
 
+def kron(a, b):
+    """Kronecker product of arrays of any dimension, exactly `numpy.kron`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: qad.linalg.kron(a, np.ones((2, 3))).sum())(np.eye(2))
+    array([[6., 6.],
+           [6., 6.]])
+    """
+    return np.kron(a, b)
+
+
+def cross(x1, x2, /, *, axis=-1):
+    """Cross product of vectors of three components along `axis`, exactly `numpy.linalg.cross`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda x: qad.linalg.cross(x, np.array([0.0, 0.0, 1.0]))[0])(np.ones(3)) + 0.0
+    array([0., 1., 0.])
+    """
+    return np.linalg.cross(x1, x2, axis=axis)
+
+
 implements(np.linalg.matrix_power)(matrix_power)
 implements(np.linalg.multi_dot)(multi_dot)
 implements(np.linalg.tensordot)(lambda x1, x2, /, *, axes=2: np.tensordot(x1, x2, axes))

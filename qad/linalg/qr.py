@@ -4,13 +4,16 @@
 
 where R has a real diagonal, as LAPACK makes it.  A wide matrix is ``[A1 A2] = Q [R1 R2]`` with square A1: its rule is
 the one for A1 with ``G_Q + A2 G_R2^H``, and ``G_A2 = Q G_R2``.  (Liao et al., PRX 9, 031041, for the real case;
-arXiv:2009.10071 for wide matrices.)  The code is the complex conjugate.
+arXiv:2009.10071 for wide matrices.)  The complete decomposition of a tall matrix is ``[Q Q'] [R; 0]``, of which Q' is
+arbitrary up to a unitary: see ``complement.py``.  The code is the complex conjugate.
 """
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.complement import folded
+from qad.linalg.gaps import rounding
 from qad.linalg.triangular import solve_upper
 
 
@@ -22,17 +25,19 @@ def qr(a, mode="reduced"):
     a : array (..., m, n)
         Of full rank: the first k = min(m, n) columns are independent.
     mode : "reduced", "complete" or "r"
-        On a Tensor "complete" needs m <= n, where it is the same as "reduced".
+        On a Tensor "raw" raises.
 
     Returns
     -------
-    Q, R : a named tuple of arrays (..., m, k), (..., k, n)
+    Q, R : a named tuple of arrays (..., m, k), (..., k, n), for "complete" (..., m, m), (..., m, n)
         R has a real diagonal, whose signs are LAPACK's. With "r": R alone.
 
     Raises
     ------
     ArgumentError
-        For another mode on a Tensor; in the backward pass or in forward mode, if `a` is rank-deficient.
+        For another mode on a Tensor; in the backward pass or in forward mode, if `a` is rank-deficient; in the
+        backward pass, if the loss depends on the choice of the columns of Q beyond the n-th. (Their
+        tangents, in forward mode, have no component among themselves.)
 
     Examples
     --------
@@ -47,9 +52,9 @@ def qr(a, mode="reduced"):
         return reduced(a)[1]
     if mode == "reduced" or (mode == "complete" and a.shape[-2] <= a.shape[-1]):
         return reduced(a)
-    raise ArgumentError(
-        f'qr: mode {mode!r} of a {a.shape[-2]} x {a.shape[-1]} matrix has no derivative rule: write mode="reduced"'
-    )
+    if mode == "complete":
+        return complete(a)
+    raise ArgumentError(f'qr: mode {mode!r} has no derivative rule: write mode="reduced", "complete" or "r"')
 
 
 implements(np.linalg.qr)(qr)
@@ -59,6 +64,22 @@ implements(np.linalg.qr)(qr)
 def reduced(a):
     """The reduced decomposition."""
     return np.linalg.qr(a)
+
+
+@primitive
+def complete(a):
+    """The complete decomposition of tall matrices."""
+    return np.linalg.qr(a, "complete")
+
+
+def _complete_vjp(needed, g, ans, a, *, end=None):
+    gq, gr = g
+    q, r = ans
+    n = a.shape[-1]
+    r = r[..., :n, :]
+    _check_rank(value_of(r))
+    gq, q = folded(gq, q, n, "qr", rounding(np.ones(1, r.dtype).real, end))
+    return (_tall(gq, None if gr is None else gr[..., :n, :], q, r),)
 
 
 def _reduced_vjp(needed, g, ans, a):
@@ -103,3 +124,4 @@ def _check_rank(r):
 
 
 defvjp(reduced, shared=_reduced_vjp, fresh=True)
+defvjp(complete, shared=_complete_vjp, scaled=True)

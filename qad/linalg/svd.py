@@ -13,15 +13,18 @@ The code below is the complex conjugate of that, which is the tape's inside conv
 import numpy as np
 
 from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.complement import folded
 from qad.linalg.gaps import (
     check_blocks,
     check_phases,
     check_policy,
-    complain,
+    constant_scale,
     magnitude,
     max_of,
+    noise,
     over_gaps,
     refuse,
+    rounding,
     vanishing,
 )
 from qad.linalg.parts import diagonal_of, hermitian, skew
@@ -60,7 +63,15 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
 
     Notes
     -----
-    In forward mode only the second cause can be seen: tangents of vectors are those of the gauge in which
+    A dependence on phases counts as zero below 1e-10 of the loss, or of one if the loss is smaller (in double
+    precision), so that losses which are stationary in the vectors pass.
+
+    What cannot be seen: at singular values that are exactly zero, a loss of the product ``U @ diag(S) @ Vh`` may depend
+    on the block of A between the null spaces, but s = 0 hides that from the cotangents of U and Vh, which are those
+    of a loss that leaves these vectors alone. Only a cotangent of the vanishing values gives it away, and raises; if
+    that is zero too, this part of the gradient is missing. ``funm_svd(lambda s: s, A)`` has it.
+
+    In forward mode a dependence on phases cannot be seen: tangents of vectors are those of the gauge in which
     U^H dU + V^H dV has no diagonal.
 
     Examples
@@ -122,17 +133,18 @@ def _full(a, *, degenerate="raise"):
     return np.linalg.svd(a, full_matrices=True)
 
 
-def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True):
+def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, end=None):
     gu, gs, gv = g
     u, s, vh = ans
     uc, vc = u.conj(), vh.conj()
-    gs = None if gs is None else _at_kinks(gs, s, kinks=kinks, degenerate=degenerate)
+    floor = rounding(value_of(s), end)
+    gs = None if gs is None else _at_kinks(gs, s, kinks=kinks, degenerate=degenerate, floor=floor)
     if gu is None and gv is None:
-        check_blocks(value_of(s), (), gs, "svd", None, degenerate)
+        check_blocks(value_of(s), (), gs, "svd", None, degenerate, floor)
         return (uc @ (gs[..., :, None] * vc),)
     left = None if gu is None else u.mT @ gu
     right = None if gv is None else gv @ vh.mT
-    scale = _check(s, gu, gs, gv, left, right, degenerate)
+    scale = _check(s, (gu, gs, gv), left, right, degenerate, floor)
     core = _core(left, right, gs, s, scale, degenerate)
     inner = core @ vc
     if gv is not None and vh.shape[-1] > vh.shape[-2]:
@@ -157,73 +169,53 @@ def _over(x, s, kind, scale, degenerate):
     return over_gaps(x, s, kind=kind, owner="svd", scale=scale, degenerate=degenerate)
 
 
-def _check(s, gu, gs, gv, left, right, degenerate):
-    """Refuse losses that the factors do not determine; returns the size of the cotangents."""
-    s = value_of(s)
+def _check(s, g, left, right, degenerate, floor):
+    """Refuse losses that the factors do not determine; returns the size to which rounding is relative."""
+    s, (gu, gs, gv) = value_of(s), g
     scale = magnitude(gu, gv)
     if gs is not None:
         scale = max_of(scale, np.abs(value_of(gs) * s).max(axis=-1, initial=0.0))
     turn = 0.0 if left is None else diagonal_of(value_of(left)).imag
     turn = turn if right is None else turn - diagonal_of(value_of(right)).imag
-    check_phases(turn, s, "svd", scale)
-    check_blocks(s, (left, right), gs, "svd", scale, degenerate)
+    check_phases(turn, s, "svd", scale, floor)
+    scale = max_of(scale, floor / noise(s.dtype, s.shape[-1]))
+    check_blocks(s, (left, right), gs, "svd", scale, degenerate, floor)
     return scale
 
 
 @primitive
-def _at_kinks(gs, s, *, kinks, degenerate):
+def _at_kinks(gs, s, *, kinks, degenerate, floor=0.0):
     """The cotangent `gs` of `s`: at vanishing values it must be zero or, without `kinks`, is taken as zero."""
     zero = vanishing(s)
     if not zero.any():
         return gs
     if not kinks:
         return np.where(zero, 0.0, gs)
-    largest = np.abs(gs).max(axis=-1, initial=0.0)
     tolerance = np.sqrt(np.finfo(s.dtype).eps)
-    refuse(np.where(zero, np.abs(gs), 0.0)[..., None, :], s, "svd", largest, degenerate, tolerance)
+    scale = constant_scale(gs, s, floor)
+    refuse(np.where(zero, np.abs(gs), 0.0)[..., None, :], s, "svd", scale, degenerate, tolerance)
     return gs
 
 
-def _at_kinks_vjp(g, ans, gs, s, *, kinks, degenerate):
+def _at_kinks_vjp(g, ans, gs, s, *, kinks, degenerate, floor=0.0):
     return _at_kinks(g, s, kinks=kinks, degenerate=degenerate)
 
 
-defvjp(_at_kinks, _at_kinks_vjp, lambda g, ans, gs, s, *, kinks, degenerate: s * 0.0)
+defvjp(_at_kinks, _at_kinks_vjp, lambda g, ans, gs, s, *, kinks, degenerate, floor=0.0: s * 0.0)
 
 
-def _full_vjp(needed, g, ans, a, *, degenerate="raise"):
+def _full_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
     """Columns of U (rows of Vh) beyond k turn with the others: ``dU' = -U dU^H U'``."""
     gu, gs, gv = g
     u, s, vh = ans
-    k = s.shape[-1]
+    k, floor = s.shape[-1], rounding(value_of(s), end)
     if u.shape[-1] > k:
-        gu, u = _folded(gu, u, k, degenerate)
+        gu, u = folded(gu, u, k, "svd", floor, degenerate)
     elif vh.shape[-2] > k:
-        turned, v = _folded(None if gv is None else gv.mT, vh.mT, k, degenerate)
+        turned, v = folded(None if gv is None else gv.mT, vh.mT, k, "svd", floor, degenerate)
         gv, vh = None if turned is None else turned.mT, v.mT
-    return _thin_vjp(needed, (gu, gs, gv), (u, s, vh), a, degenerate=degenerate)
+    return _thin_vjp(needed, (gu, gs, gv), (u, s, vh), a, degenerate=degenerate, end=end)
 
 
-def _folded(g, u, k, degenerate):
-    """The cotangent of the first `k` columns of square `u` that contains those of the others, and these columns."""
-    first, others = u[..., :, :k], u[..., :, k:]
-    if g is None:
-        return None, first
-    inner = u.mT @ g[..., :, k:]
-    _check_complement(value_of(inner), k, magnitude(g), degenerate)
-    return g[..., :, :k] - others.conj() @ inner[..., :k, :].conj().mT, first
-
-
-def _check_complement(inner, k, scale, degenerate):
-    """Columns that span a null space are arbitrary up to a unitary among themselves."""
-    turn = np.abs(skew(inner[..., k:, :])).max(axis=(-2, -1), initial=0.0)
-    if (turn > 100 * np.sqrt(np.finfo(inner.dtype).eps) * scale).any():
-        complain(
-            "svd: the loss depends on the choice of basis in the null space (columns of U or rows of Vh beyond "
-            "min(m, n)): write full_matrices=False, or a function of their projector",
-            degenerate,
-        )
-
-
-defvjp(thin, shared=_thin_vjp)
-defvjp(_full, shared=_full_vjp)
+defvjp(thin, shared=_thin_vjp, scaled=True)
+defvjp(_full, shared=_full_vjp, scaled=True)

@@ -10,7 +10,7 @@ from tests.linalg.draw import draw
 POINTS = [
     ("deficient qr", lambda a: np.linalg.qr(a).R.sum(), np.array([[1.0, 2.0], [2.0, 4.0]]), r"column 1 .*R\[1, 1\]"),
     ("batched qr", lambda a: np.linalg.qr(a).R.sum(), np.stack([np.eye(2), np.ones((2, 2))]), r"batch entry \(1,\)"),
-    ("complete qr", lambda a: np.linalg.qr(a, "complete").Q.sum(), np.ones((3, 2)), "reduced"),
+    ("complete qr", lambda a: np.linalg.qr(a, "complete").Q.sum(), draw(4, 2, real=True), "complement.*reduced"),
     ("raw qr", lambda a: np.linalg.qr(a, "raw")[0].sum(), np.ones((3, 2)), "reduced"),
     ("eigh of any matrix", lambda a: np.linalg.eigh(a)[0].sum(), draw(3, 3, real=True), "not Hermitian"),
     ("cholesky of any", lambda a: np.linalg.cholesky(a).sum(), np.array([[2.0, 1.0], [0.0, 2.0]]), "not Hermitian"),

@@ -38,6 +38,14 @@ def least_squares(a, b):
     return x, residuals, s
 
 
+def qr_complete(a):
+    """All that the complete decomposition determines."""
+    q, r = np.linalg.qr(a, "complete")
+    n = min(a.shape[-2:])
+    rest = q[..., :, n:]
+    return q[..., :, :n], r, rest @ rest.conj().mT @ draw(a.shape[-2], 2, seed=4, real=a.dtype.kind == "f")
+
+
 def triangular(trans, lower, unit):
     return lambda a, b: la.solve_triangular(a, b, trans, lower, unit)
 
@@ -54,6 +62,9 @@ TABLE = [
     *(("multi_dot", lambda *xs: np.linalg.multi_dot(xs), shapes)
       for shapes in ([(3,), (3, 4), (4, 2)], [(2, 3), (3, 1), (1, 4), (4,)], [(2, 3), (3, 1), (1, 4), (4, 2)])),
     *(("expm", la.expm, shape) for shape in ([(3, 3)], [(2, 3, 3)])),
+    *(("qr complete", qr_complete, shape) for shape in ([(4, 2)], [(2, 5, 3)], [(3, 3)], [(3, 4)], [(3, 1)])),
+    ("kron", la.kron, [(2, 3), (3, 2)]),
+    ("cross", la.cross, [(2, 3), (3,)]),
     *(("sqrtm", la.sqrtm, shape) for shape in ([(3, 3)], [(2, 3, 3)])),
     *(("logm", la.logm, shape) for shape in ([(3, 3)], [(2, 3, 3)])),
     *(("eig", eig_loss, shape) for shape in ([(3, 3)], [(2, 2, 2)])),
@@ -64,7 +75,8 @@ TABLE = [
     *((f"cond {p}", lambda a, p=p: np.linalg.cond(a, p), [(2, 3, 3)]) for p in (None, 2, -2, "fro")),
     *((f"solve_triangular {trans}{lower}{unit}", triangular(trans, lower, unit), [(3, 3), (3, 2)])
       for trans in (0, "T", "C") for lower in (False, True) for unit in (False, True)),
-    *(("lu", lambda a: la.lu(a)[1:], shape) for shape in ([(3, 3)], [(2, 4, 4)])),
+    *(("lu", lambda a: la.lu(a)[1:], shape)
+      for shape in ([(3, 3)], [(2, 4, 4)], [(5, 3)], [(2, 3, 5)], [(1, 4)], [(4, 1)])),
     ("lu, U alone", lambda a: la.lu(a)[2], [(3, 3)]),
     ("tensorinv", lambda a: np.linalg.tensorinv(a + 3 * np.eye(6).reshape(6, 2, 3), 1), [(6, 2, 3)]),
     ("tensorsolve", lambda a, b: np.linalg.tensorsolve(a + 3 * np.eye(6).reshape(2, 3, 6), b), [(2, 3, 6), (2, 3)]),
@@ -171,6 +183,10 @@ def test_expm_of_large_norm(size):
 
 def test_functions_agree_with_scipy():
     a = well(3, 3)
+    for x in (draw(3, 5), draw(2, 5, 3)):
+        p, low, up = la.lu(x)
+        np.testing.assert_allclose(p @ low @ up, x)
+        np.testing.assert_allclose(qad.vjp(lambda x: la.lu(x)[2], x)[0], up, atol=1e-14)
     np.testing.assert_allclose(la.expm(a), scipy.linalg.expm(a))
     np.testing.assert_allclose(la.sqrtm(a) @ la.sqrtm(a), a)
     np.testing.assert_allclose(la.expm(la.logm(a)), a)
@@ -189,7 +205,6 @@ ERRORS = [
     ("half a power", lambda a: np.linalg.matrix_power(a, 0.5), np.eye(2), "not an integer"),
     ("degenerate eig", lambda a: np.abs(np.linalg.eig(a)[1] + 1), np.eye(2), "eig: its values"),
     ("one matrix", lambda a: np.linalg.multi_dot([a]), np.eye(2), "two or more"),
-    ("lu of a wide matrix", lambda a: la.lu(a[:1])[2], np.eye(2), "square"),
     ("lu of a singular matrix", lambda a: la.lu(a)[2], np.ones((2, 2)), "pivot"),
     ("tensorinv", lambda a: np.linalg.tensorinv(a[0], 1), np.eye(2), "no square matrix"),
     ("tensorsolve", lambda a: np.linalg.tensorsolve(a, a), np.eye(2), "no square matrix"),
