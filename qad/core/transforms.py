@@ -147,14 +147,16 @@ def value_and_grad(f, argnums=0, has_aux=False):
     """
     several = isinstance(argnums, tuple)
     numbers = numbers_of(argnums)
+    fitting = set()  # counts of arguments that `argnums` was checked against
 
     @wraps(f)
     def value_and_gradient(*args, **kwargs):
         level = open_level(REVERSE)
         try:
             call, lifted = list(args), []
-            if several or numbers[0] >= len(args) or numbers[0] < 0:
+            if len(args) not in fitting:
                 check_argnums(numbers, args)
+                fitting.add(len(args))
             for n in numbers:
                 call[n], leaves, spec = lift(args[n], level, n)
                 lifted.append((leaves, spec))
