@@ -1,0 +1,26 @@
+"""The rows of docs/linalg.md, for qad: right, or raising where the factors do not determine the derivative."""
+
+import numpy as np
+import pytest
+
+from benchmarks.linalg_rows import ROWS
+from benchmarks.linalg_table import library_of_qad, verdict
+
+QAD = library_of_qad()
+RAISE = {  # row: orders that raise
+    "svd, rebuilt at a unitary matrix": (1, 2),
+    "svd, rebuilt at the identity": (1, 2),
+    "svd, two zeros": (2,),
+    "eigh at the identity": (1, 2),
+    "eigh, w alone, at the identity": (2,),
+    "Frobenius, at zero": (2,),
+}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[f"{row[0]}: {row[1]}" for row in ROWS])
+def test_row(row):
+    _, name, f, z = row
+    for order in (1, 2):
+        expected = "missing" if name == "schur" else "raises" if order in RAISE.get(name, ()) else "ok"
+        with np.errstate(all="ignore"):
+            assert verdict(QAD, lambda x: f(QAD, x), lambda x: f(QAD, x), z, order) == expected
