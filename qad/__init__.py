@@ -30,7 +30,8 @@ from qad.rules import names as _names
 from qad.rules.names import *
 from qad.tensor.einsum import einsum, tensordot
 from qad.tensor.ncon import ncon
-from qad.tensor.plan import Plan, plan
+from qad.tensor.plan import Plan
+from qad.tensor.planner import plan
 from qad.tensor.trace import partial_trace, tr
 from qad.testing import check_grads
 
