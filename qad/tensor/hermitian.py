@@ -40,12 +40,13 @@ def real_form(planned, operands, check, text, executor=None):
         _check(planned, [value_of(x) for x in operands], groups, text)
     if not groups:  # plain arrays, no_grad, and forward mode, which has no halves
         return _contract(planned, operands, executor).real
-    bra = [number for _, bras in groups for number in bras]
-    _check_batch(planned(tuple(sorted(bra))), groups)
-    if _mirrored(planned(tuple(sorted(bra))).expression, groups, operands):
+    bra = tuple(sorted(number for _, bras in groups for number in bras))
+    expression = planned(bra).expression
+    _check_batch(expression, groups)
+    if _mirrored(expression, groups, operands):
         ready = [_below(x, level) if number not in bra else x for number, x in enumerate(operands)]
     else:  # which of equal real operands is whose mirror image is unknown: all of them, at half their weight
-        ready = list(map(_halved, operands, [level] * len(operands)))
+        ready = [_halved(x, level) for x in operands]
     out = _contract(planned, ready, executor)
     return (2 * out - out.value).real
 
@@ -91,14 +92,14 @@ def _unpaired(numbers, text):
     )
 
 
-def _check_batch(plan, groups):
+def _check_batch(expression, groups):
     """A label of the output that only one of the halves holds is an open leg, not a batch."""
-    terms = plan.expression.inputs
+    terms = expression.inputs
     kets, bras = ({label for group in groups for number in group[side] for label in terms[number]} for side in (0, 1))
-    for label in kets.symmetric_difference(bras).intersection(plan.expression.output):
+    for label in kets.symmetric_difference(bras).intersection(expression.output):
         raise ArgumentError(
-            f'einsum: expression "{plan.expression.text}", hermitian=True: output label '
-            f"'{plan.expression.names[label]}' is a leg of one half alone, so the result is no real scalar or batch"
+            f'einsum: expression "{expression.text}", hermitian=True: output label '
+            f"'{expression.names[label]}' is a leg of one half alone, so the result is no real scalar or batch"
         )
 
 

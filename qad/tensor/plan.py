@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.core.errors import ShapeError
 from qad.extend import Tensor
+from qad.tensor.draw import draw
 from qad.tensor.layout import choose_layouts
 from qad.tensor.lower import canonical
 from qad.tensor.memory import peak_size
@@ -25,7 +26,8 @@ __all__ = ["Plan", "as_operand", "recorded"]
 class Plan:
     """How a network is contracted.  Immutable and hashable; made by `qad.plan`.
 
-    ``plan(*operands)`` contracts operands of the planned shapes, plain or recorded; ``print(plan)`` shows the steps.
+    ``plan(*operands)`` contracts operands of the planned shapes, plain or recorded;
+    ``print(plan)`` shows the steps, ``plan.draw()`` the tree.
 
     Attributes
     ----------
@@ -140,6 +142,10 @@ class Plan:
 
     def __str__(self):
         return table(self)
+
+    def draw(self, ax=None):
+        """A picture of the tree with the cost of each step, as matplotlib Axes; see `qad.tensor.draw.draw`."""
+        return draw(self, ax)
 
     def table_rows(self):
         """The pairs in order: labels of both operands and of the result, the recipe, and how many cotangents follow."""

@@ -108,7 +108,7 @@ def sum_slices(*arrays, kernel, executor=None):
             _add_first(totals, waiting, kernel)
     while waiting:
         _add_first(totals, waiting, kernel)
-    return tuple([total[()] for total in totals])  # numbers for arrays without axes
+    return tuple([total if total.shape else total[()] for total in totals])
 
 
 def _add_first(totals, waiting, kernel):

@@ -1,5 +1,6 @@
 """Plans: their figures against an independent count, their cache, their table."""
 
+import sys
 import threading
 import time
 import tracemalloc
@@ -205,3 +206,16 @@ def test_threads_share_the_cache():
     for thread in threads:
         thread.join()
     assert len(set(found)) == 1
+
+
+def test_picture(monkeypatch):
+    p = qad.plan("abc,cd,bde->ae", (4, 5, 6), (6, 7), (5, 7, 8), variables=[1])
+    ax = p.draw()
+    written = " ".join(text.get_text() for text in ax.texts)
+    assert all(term in written for term in ("abc", "cd", "bde", "ae", f"{p.steps[0][2].flops:,}"))
+    assert f"{p.flops_with_gradient:,}" in ax.get_title()
+    assert p.draw(ax) is ax
+    assert len(qad.plan("aa->a", (2, 2)).draw().texts) == 1
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ArgumentError, match="qad\\[viz\\]"):
+        p.draw()
