@@ -168,7 +168,8 @@ def powers(rng, x):
 
 OPS = [
     *unary(np.sin, np.cos, np.tanh, np.exp, np.arctan, np.arcsinh, np.square, np.sinc, np.conj, np.negative, np.expm1),
-    *unary(np.abs, np.real, np.imag, np.angle, np.sign, qad.abs2, np.copy, np.ravel, np.positive, np.nan_to_num),
+    *unary(np.abs, np.real, np.imag, np.sign, qad.abs2, np.copy, np.ravel, np.positive, np.nan_to_num),
+    ("angle", 1, lambda rng, x: np.angle if x.all() else None),  # that of 0.0 and that of -0.0 differ
     ("sqrt", 1, lambda rng, x: lambda x: np.sqrt(np.tanh(x) + 2)),
     ("log", 1, lambda rng, x: lambda x: np.log(qad.abs2(x) + 1)),
     *(reduction(f) for f in (np.sum, np.mean, np.prod, np.var, np.std, np.max, np.min, np.median, qad.logsumexp)),
@@ -216,8 +217,8 @@ def extend(program, variables, rng):
         return
     if f is None or y.dtype.kind not in "fc" or y.size > 60 or not np.isfinite(y).all():
         return
-    size = np.abs(y).max(initial=0)
-    if size > 100:  # close to a pole
+    size, noise = np.abs(y).max(initial=0), (y != 0) & (np.abs(y) < 1e-9)
+    if size > 100 or noise.any():  # close to a pole; or what rounding left of a zero, whose sign and angle mean nothing
         return
     if size > 2:
         scale = float(0.7071 / size)  # not to a branch point at 1
