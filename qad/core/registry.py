@@ -46,9 +46,7 @@ def primitive(fn):
     return call
 
 
-def defvjp(
-    fn, *rules, argnums=None, shared=None, scaled=False, linear=False, elementwise=False, fresh=False, lazy=()
-):
+def defvjp(fn, *rules, argnums=None, shared=None, scaled=False, linear=False, elementwise=False, fresh=False, lazy=()):
     """Define the reverse-mode rules of a function.
 
     Parameters
