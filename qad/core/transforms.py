@@ -46,9 +46,12 @@ def run(f, args, kwargs):
     try:
         return f(*args, **kwargs)
     except ValueError as error:
-        if isinstance(error.__cause__, QadError):
-            raise error.__cause__ from None
-        raise
+        raise cause_of(error)  # noqa: B904 - it is the cause that is raised
+
+
+def cause_of(error):
+    """The error of ours that NumPy wrapped, or `error` itself."""
+    return error.__cause__ if isinstance(error.__cause__, QadError) else error
 
 
 def to_public(found, x):
@@ -160,11 +163,13 @@ def value_and_grad(f, argnums=0, has_aux=False):
             for n in numbers:
                 call[n], leaves, spec = lift(args[n], level, n)
                 lifted.append((leaves, spec))
-            out = run(f, call, kwargs)
+            out = f(*call, **kwargs)
             if has_aux:
                 check_pair(out)
                 out, aux = out
             node, value = scalar_loss(out, level, "qad.grad")
+        except ValueError as error:
+            raise cause_of(error)  # noqa: B904 - it is the cause that is raised
         finally:
             REVERSE.discard(level)
         roots = [(node, one(value.dtype))] if node is not None else []

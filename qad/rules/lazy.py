@@ -26,21 +26,18 @@ class ScaledIdentity(Lazy):
         If they are not.
     """
 
-    __slots__ = ("scale", "shape", "factor")
+    __slots__ = ("scale", "shape", "dtype", "factor")
 
     def __init__(self, scale, shape):
         if shape[-1] != shape[-2]:
             raise ShapeError(f"a scaled identity is square, not of shape {shape}")
         self.scale = scale
         self.shape = shape
+        self.dtype = scale.dtype
         if type(scale) is One:
             self.factor = scale
         else:
             self.factor = scale[...] if len(shape) == 2 else scale[..., None, None]  # arrays multiply quickest
-
-    @property
-    def dtype(self):
-        return self.scale.dtype
 
     @property
     def real(self):
