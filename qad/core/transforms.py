@@ -16,16 +16,13 @@ from qad.core.node import ID, leaf, next_id
 from qad.core.node import LEAF as LEAF_NODE
 from qad.core.record import leaked
 from qad.core.tensor import Tensor, value_of
-from qad.core.trees import LEAF, check_arithmetic, check_leaf, flatten, leaf_path, nesting, strip, stripped, unflatten
+from qad.core.trees import check_arithmetic, check_leaf, flatten, leaf_path, nesting, strip, stripped, unflatten
 
 _REAL = frozenset((np.float64, np.float32))
 
 
 def lift(tree, level, name):
     """`tree` with each leaf recorded on `level`, its leaves as Tensors, and its spec."""
-    if type(tree) is ndarray and tree.dtype.kind in "fc":  # the common case, quickly
-        x = Tensor(tree, [next_id(), LEAF_NODE, None, None, tree, ()], level)
-        return x, (x,), LEAF
     leaves, spec = flatten(tree)
     lifted = []
     for i, value in enumerate(leaves):
@@ -96,8 +93,6 @@ one = cache(One)  # the cotangent of a scalar loss, by its dtype
 
 def scalar_loss(out, level, name):
     """The node (or None) and value of the output of a function to be differentiated; it must be a real scalar."""
-    if type(out) is Tensor and out.level == level and type(out.value) in _REAL:  # the common case, quickly
-        return out.node, out.value
     node, value = node_of(out, level), strip(out, level)
     dtype = output_dtype(value, name)
     shape = np.shape(value_of(value))
@@ -161,13 +156,21 @@ def value_and_grad(f, argnums=0, has_aux=False):
                 check_argnums(numbers, args)
                 fitting.add(len(args))
             for n in numbers:
-                call[n], leaves, spec = lift(args[n], level, n)
-                lifted.append((leaves, spec))
+                tree = args[n]
+                if type(tree) is ndarray and tree.dtype.kind in "fc":  # the common case, quickly
+                    x = call[n] = Tensor(tree, [next_id(), LEAF_NODE, None, None, tree, ()], level)
+                    lifted.append((x, None))
+                else:
+                    call[n], leaves, spec = lift(tree, level, n)
+                    lifted.append((leaves, spec))
             out = f(*call, **kwargs)
             if has_aux:
                 check_pair(out)
                 out, aux = out
-            node, value = scalar_loss(out, level, "qad.grad")
+            if type(out) is Tensor and out.level == level and type(out.value) in _REAL:
+                node, value = out.node, out.value
+            else:
+                node, value = scalar_loss(out, level, "qad.grad")
         except ValueError as error:
             raise cause_of(error)  # noqa: B904 - it is the cause that is raised
         finally:
@@ -177,8 +180,8 @@ def value_and_grad(f, argnums=0, has_aux=False):
         found = sweep(roots)
         gradients = []
         for leaves, spec in lifted:
-            if spec is LEAF:
-                gradients.append(to_public(found, leaves[0]))
+            if spec is None:
+                gradients.append(to_public(found, leaves))
             else:
                 gradients.append(unflatten(spec, [to_public(found, x) for x in leaves]))
         gradient = tuple(gradients) if several else gradients[0]
