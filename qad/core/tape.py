@@ -6,7 +6,7 @@ from qad.core.backward import arrived, sweep
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.node import ANSWER, GRAD, leaf
 from qad.core.tensor import Tensor, value_of
-from qad.core.transforms import match, one, publish, scalar_loss
+from qad.core.transforms import REAL, match, one, publish, scalar_loss
 from qad.core.trees import check_arithmetic, tree_map
 
 
@@ -75,7 +75,8 @@ def backward(x, gradient=None, retain_graph=False) -> None:
             "lives inside a transform, where qad.grad, qad.vjp and qad.hvp nest"
         )
     if gradient is None:
-        scalar_loss(x, 0, "backward()")
+        if type(x.value) not in REAL:
+            scalar_loss(x, 0, "backward()")
         seed = one(x.dtype)
     else:
         seed = np.conj(match(gradient, x.value, "gradient"))

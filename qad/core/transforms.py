@@ -18,7 +18,7 @@ from qad.core.record import leaked
 from qad.core.tensor import Tensor, value_of
 from qad.core.trees import check_arithmetic, check_leaf, flatten, leaf_path, nesting, strip, stripped, unflatten
 
-_REAL = frozenset((np.float64, np.float32))
+REAL = frozenset((np.float64, np.float32))  # a scalar loss of these types needs no further look
 
 
 def lift(tree, level, name):
@@ -167,7 +167,7 @@ def value_and_grad(f, argnums=0, has_aux=False):
             if has_aux:
                 check_pair(out)
                 out, aux = out
-            if type(out) is Tensor and out.level == level and type(out.value) in _REAL:
+            if type(out) is Tensor and out.level == level and type(out.value) in REAL:
                 node, value = out.node, out.value
             else:
                 node, value = scalar_loss(out, level, "qad.grad")
