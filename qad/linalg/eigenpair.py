@@ -10,7 +10,7 @@ Reference: H. Xie, J.-G. Liu and L. Wang, Phys. Rev. B 101, 245139 (2020), for r
 """
 
 import numpy as np
-from scipy.sparse import linalg as sparse
+import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import flatten, tree_map, unflatten
@@ -57,7 +57,7 @@ class Operator:
     def linear_operator(self):
         """For SciPy."""
         n = sum(x.size for x in self.start)
-        return sparse.LinearOperator((n, n), matvec=lambda v: self(np.ravel(v)), dtype=self.packing.dtype)
+        return scipy.sparse.linalg.LinearOperator((n, n), matvec=lambda v: self(np.ravel(v)), dtype=self.packing.dtype)
 
     def tree(self, v):
         """The pytree that vector `v` holds."""
@@ -71,10 +71,10 @@ def search(operator, start, hermitian, maxiter):
     linear = operator.linear_operator()
     try:
         if hermitian:
-            values, vectors = sparse.eigsh(linear, k=1, which="SA", v0=start, tol=0, maxiter=maxiter)
+            values, vectors = scipy.sparse.linalg.eigsh(linear, k=1, which="SA", v0=start, tol=0, maxiter=maxiter)
         else:
-            values, vectors = sparse.eigs(linear, k=1, which="LM", v0=start, tol=0, maxiter=maxiter)
-    except sparse.ArpackNoConvergence as error:
+            values, vectors = scipy.sparse.linalg.eigs(linear, k=1, which="LM", v0=start, tol=0, maxiter=maxiter)
+    except scipy.sparse.linalg.ArpackNoConvergence as error:
         raise ConvergenceError(
             f"{operator.name}: ARPACK did not converge in {operator.calls} products ({maxiter} restarts): "
             "raise maxiter, or the next eigenvalue is as large as this one"

@@ -55,7 +55,7 @@ def watched(name, method):
     def call(self, *args, **kwargs):
         result = method(self, *args, **kwargs)
         if name in MAKERS:
-            return qad.tensor(result, requires_grad=True) if detached(result) else result
+            return qad.tensor(qad.extend.value_of(result), requires_grad=True) if detached(result) else result
         if name not in WITHOUT_GRADIENT and any(map(is_recorded, flat([*args, *kwargs.values()]))):
             assert not any(map(detached, flat([result]))), f"{name} cut a Tensor off from its gradient"
         return result
