@@ -93,7 +93,8 @@ def defvjp(fn, *rules, argnums=None, shared=None, scaled=False, linear=False, el
     p.linear, p.elementwise, p.fresh, p.accepts = linear, elementwise, fresh, p.accepts.union(lazy)
     if elementwise:
         spread = tuple(rule and _unbroadcasting(rule, i) for i, rule in enumerate(rules))
-        p.broadcasting = Primitive(fn, p.name, spread, fresh=fresh)
+        p.broadcasting = p.broadcasting or Primitive(fn, p.name)  # recorders hold on to it
+        p.broadcasting.vjps, p.broadcasting.fresh = spread, fresh
     if fn not in PRIMITIVES:
         PRIMITIVES[fn] = p
         _install(fn, p)
