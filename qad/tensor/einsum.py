@@ -108,10 +108,20 @@ def _hashable(terms):
         ) from error
 
 
+_SEARCHES = frozenset((
+    "auto", "auto-hq", "optimal", "dp", "dynamic-programming", "greedy", "eager", "opportunistic", "random-greedy",
+    "random-greedy-128", "branch-all", "branch-2", "branch-1",
+))  # fmt: skip
+
+
 def _path(optimize):
     """A prescribed path, NumPy's leading "einsum_path" taken off; names of other libraries' searches mean "auto"."""
-    if optimize is False or isinstance(optimize, str):
+    if optimize is False:
         return None
+    if isinstance(optimize, str):
+        if optimize in _SEARCHES:
+            return None
+        raise ArgumentError(f"einsum: there is no search named optimize={optimize!r}: write 'auto', or give a path")
     try:
         return tuple(tuple(map(int, step)) for step in optimize if step != "einsum_path")
     except (TypeError, ValueError) as error:

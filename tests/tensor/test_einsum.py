@@ -218,3 +218,10 @@ def test_ncon_errors(indices, order):
     with pytest.raises(ValueError) as caught:
         qad.ncon([np.ones((2, 2)), np.ones((2, 2))], indices, order)
     assert isinstance(caught.value, qad.QadError)
+
+
+def test_an_unknown_search_is_refused():
+    a = np.ones((2, 2))
+    assert qad.einsum("ij,jk->ik", a, a, optimize="greedy").shape == (2, 2)
+    with pytest.raises(ArgumentError, match="no search named optimize='greedi'"):
+        qad.einsum("ij,jk->ik", a, a, optimize="greedi")
