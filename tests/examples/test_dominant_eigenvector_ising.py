@@ -1,22 +1,15 @@
 """The example of the infinite Ising chain runs, and its numbers are right."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import qad
-
-PATH = Path(__file__).parents[2] / "examples" / "mps" / "02_dominant_eigenvector_ising.py"
+from tests.examples.loading import load
 
 
 @pytest.fixture(scope="module")
 def example():
-    spec = importlib.util.spec_from_file_location("dominant_eigenvector_ising", PATH)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("mps/02_dominant_eigenvector_ising.py")
 
 
 def test_short_run(example, capsys):

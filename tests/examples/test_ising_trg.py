@@ -1,22 +1,15 @@
 """The example of tensor renormalisation runs, and its numbers are right."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import qad
-
-PATH = Path(__file__).parents[2] / "examples" / "trg" / "ising_trg.py"
+from tests.examples.loading import load
 
 
 @pytest.fixture(scope="module")
 def example():
-    spec = importlib.util.spec_from_file_location("ising_trg", PATH)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("trg/ising_trg.py")
 
 
 def test_short_run(example, capsys):
