@@ -1,6 +1,7 @@
 """``einsum`` and ``tensordot``: the public contraction functions, and NumPy's on Tensors."""
 
 from functools import lru_cache, partial
+from operator import index
 
 import numpy as np
 
@@ -22,9 +23,9 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     Parameters
     ----------
     subscripts : str
-        NumPy's notation, all of it, with any character as a label: ``"ij,jk->ik"``, implicit output, ellipsis, repeated
-        labels (``"ii->"``), labels in many operands.  NumPy's interleaved form ``einsum(a, [0, 1], b, [1, 2], [0, 2])``
-        works too, with any sortable labels.
+        NumPy's notation, all of it, with any letter and any character beyond ASCII as a label: ``"ij,jk->ik"``,
+        implicit output, ellipsis, repeated labels (``"ii->"``), labels in many operands.  NumPy's interleaved form
+        ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` works too, with any sortable labels.
     *operands : array
         One per term.  An axis of size 1 stretches to the size that its label has in other operands.
     optimize : "auto", bool or path
@@ -123,7 +124,7 @@ def _path(optimize):
             return None
         raise ArgumentError(f"einsum: there is no search named optimize={optimize!r}: write 'auto', or give a path")
     try:
-        return tuple(tuple(map(int, step)) for step in optimize if step != "einsum_path")
+        return tuple(tuple(map(index, step)) for step in optimize if step != "einsum_path")
     except (TypeError, ValueError) as error:
         raise ArgumentError(
             f"einsum: optimize={optimize!r} is neither 'auto', a bool nor a path such as [(0, 1), (0, 1)]"
@@ -147,7 +148,9 @@ def tensordot(a, b, axes=2):
     Raises
     ------
     ShapeError
-        The axes do not match.
+        The axes do not match; it is an IndexError as well where an axis does not exist.
+    ArgumentError
+        `axes` is neither a number nor two sequences of numbers.
 
     Examples
     --------
@@ -156,22 +159,37 @@ def tensordot(a, b, axes=2):
     (2, 5)
     """
     a, b = as_operand(a), as_operand(b)
-    if type(axes) is not int:
-        one, two = axes
-        axes = (one,) if isinstance(one, int) else tuple(one), (two,) if isinstance(two, int) else tuple(two)
+    axes = axes if type(axes) is int else _axes(axes)
     return contract(a, b, recipe=_tensordot(a.shape, b.shape, axes))
+
+
+def _axes(axes):
+    """The axes as a number or two tuples of numbers."""
+    try:
+        if hasattr(axes, "__index__"):
+            return index(axes)
+        one, two = ((index(each),) if hasattr(each, "__index__") else tuple(map(index, each)) for each in axes)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"tensordot: axes={axes!r} is neither a number of axes nor two sequences of axes such as ([1, 2], [1, 0])"
+        ) from error
+    return one, two
+
+
+class _NoSuchAxis(ShapeError, IndexError):
+    """What NumPy calls an IndexError, and the array-API standard an AxisError."""
 
 
 @lru_cache(maxsize=4096)
 def _tensordot(shape_a, shape_b, axes):
     count_a, count_b = len(shape_a), len(shape_b)
     if isinstance(axes, int):
-        axes = tuple(range(count_a - axes, count_a)), tuple(range(axes))
+        axes = tuple(range(-axes, 0)), tuple(range(axes))
     try:
         one, two = [range(count_a)[axis] for axis in axes[0]], [range(count_b)[axis] for axis in axes[1]]
-        fits = [shape_a[axis] for axis in one] == [shape_b[axis] for axis in two]
-    except IndexError:
-        fits = False
+    except IndexError as error:
+        raise _NoSuchAxis(f"tensordot: shapes {shape_a} and {shape_b} have not all of the axes {axes}") from error
+    fits = [shape_a[axis] for axis in one] == [shape_b[axis] for axis in two]
     if not fits or len(set(one)) < len(one) or len(set(two)) < len(two):
         raise ShapeError(f"tensordot: axes {axes} do not pair axes of equal sizes of shapes {shape_a} and {shape_b}")
     labels_a = tuple(range(count_a))

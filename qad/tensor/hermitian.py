@@ -5,6 +5,8 @@ the variables (the ket).  So the kets are taken from one level below, where they
 through the bra counts twice.  Levels below see the whole function, which keeps higher orders right.
 """
 
+from collections import Counter
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, CheckError
@@ -104,18 +106,28 @@ def _check_batch(expression, groups):
 
 
 def _mirrored(expression, groups, operands):
-    """Whether real operands are joined to each other in the ket half as they are in the bra half."""
-    real = [group for group in groups if operands[group[0][0]].dtype.kind != "c"]
-    if any(len(kets) > 1 for kets, _ in real):
-        return False
-    kets, bras = ([expression.inputs[group[side][0]] for group in real] for side in (0, 1))
-    return _pattern(kets) == _pattern(bras)
+    """Whether the two occurrences of every real operand are mirror images of each other.
+
+    Exchanging the labels of each ket with those of its bra must then be possible, and leave the network as it is but
+    for the order of axes.  A complex variable is told from its conjugate, and needs no mirror.
+    """
+    real = [operands[kets[0]].dtype.kind != "c" for kets, _ in groups]
+    if not any(real):
+        return True
+    image = {}
+    for is_real, (kets, bras) in zip(real, groups, strict=True):
+        if is_real and len(kets) > 1:
+            return False
+        if len(kets) == 1 and not _exchange(image, *(expression.inputs[side[0]] for side in (kets, bras))):
+            return False
+    terms = Counter(map(frozenset, expression.inputs))
+    return terms == Counter(frozenset(image.get(label, label) for label in term) for term in expression.inputs)
 
 
-def _pattern(terms):
-    """How terms are joined to each other, by whatever names."""
-    flat = [label for term in terms for label in term]
-    return [flat.index(label) for label in flat]
+def _exchange(image, ket, bra):
+    """Make each label of either term the `image` of its partner; whether that agrees with those before."""
+    pairs = [*zip(ket, bra, strict=True), *zip(bra, ket, strict=True)]
+    return all(image.setdefault(one, two) == two for one, two in pairs)
 
 
 def _check(planned, values, groups, text):

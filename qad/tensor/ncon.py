@@ -39,7 +39,12 @@ def ncon(tensors, indices, order=None):
     (4, 2)
     """
     operands = [as_operand(operand) for operand in tensors]
-    terms = tuple(map(tuple, indices))
+    try:
+        terms = tuple(map(tuple, indices))
+    except TypeError as error:
+        raise ArgumentError(
+            f"ncon: indices={indices!r} must hold a list of labels for every tensor, such as [[-1, 1], [1, -2]]"
+        ) from error
     if len(terms) != len(operands):
         raise ArgumentError(f"ncon: {len(operands)} tensors are given, but {len(terms)} lists of labels")
     labels = list(dict.fromkeys(label for term in terms for label in term))

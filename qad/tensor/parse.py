@@ -49,8 +49,8 @@ def parse(subscripts, ndims):
     Parameters
     ----------
     subscripts : str
-        NumPy's grammar: terms separated by commas, optionally ``->`` and the output.  Any character but blanks,
-        ``,``, ``.``, ``-`` and ``>`` is a label.  Without ``->`` the output holds the labels that occur once, sorted.
+        NumPy's grammar: terms separated by commas, optionally ``->`` and the output.  Labels are letters and all
+        characters beyond ASCII.  Without ``->`` the output holds the labels that occur once, sorted.
     ndims : tuple of int
         The number of axes of each operand.
 
@@ -88,11 +88,13 @@ def _parse_text(subscripts, ndims):
 def _split_term(term, text, number):
     """One term as a list of labels, the ellipsis being one of them."""
     head, dots, tail = term.partition(DOTS)
-    if "." in head + tail or "," in term:
-        where = "the output" if number is None else f"operand {number}"
-        raise ArgumentError(
-            f'expression "{text}": {where} has a stray "{"," if "," in term else "."}"' + _pointer(text, number)
-        )
+    for mark in head + tail:
+        if mark.isascii() and not mark.isalpha():
+            where = "the output" if number is None else f"operand {number}"
+            raise ArgumentError(
+                f'expression "{text}": {where} has a stray "{mark}": labels are letters (or beyond ASCII); '
+                "the form einsum(a, [0, 1], b, [1, 2], [0, 2]) takes numbers" + _pointer(text, number)
+            )
     return [*head, *([DOTS] if dots else ()), *tail]
 
 

@@ -1,6 +1,7 @@
 """Making plans: from an expression and shapes to the best order within a memory limit, cached by structure."""
 
 from functools import lru_cache
+from operator import index
 
 from qad.core.errors import ArgumentError
 from qad.tensor.memory import in_bytes
@@ -27,7 +28,8 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
         Of the elements, for memory in bytes.
     memory_limit : int or str, optional
         The most bytes to be alive at once beyond the operands, or text such as "2GB" or "512MiB".  Where the best order
-        needs more, indices are cut and the network is contracted slice by slice, its gradient too.
+        needs more, indices are cut and the network is contracted slice by slice, its gradient too.  Thousands of slices
+        come with a warning that says what limit would take fewer.
 
     Returns
     -------
@@ -66,9 +68,12 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
 
 
 def _checked(variables, count):
-    found = tuple(sorted({int(number) for number in variables}))
+    try:
+        found = tuple(sorted({index(number) for number in variables}))
+    except TypeError:
+        found = (-1,)
     if found and not 0 <= found[0] <= found[-1] < count:
-        raise ArgumentError(f"plan: variables {list(variables)} must be numbers of operands, 0 to {count - 1}")
+        raise ArgumentError(f"plan: variables={variables!r} must be numbers of operands, 0 to {count - 1}")
     return found
 
 

@@ -5,6 +5,7 @@ cutting the range of a label into equal parts gives networks of the same form, w
 their gradients add up to those of the whole.
 """
 
+import warnings
 from functools import cached_property
 from itertools import product
 from math import log, prod
@@ -17,6 +18,8 @@ from qad.tensor.plan import Plan
 from qad.tensor.slices import Value, ValueAndGradient, sum_slices
 
 __all__ = ["SlicedPlan", "sliced"]
+
+MANY = 4096  # slices; more of them are most likely not what the caller meant
 
 
 class SlicedPlan(Plan):
@@ -86,10 +89,22 @@ def sliced(plan, limit):
             f'expression "{plan.expression.text}": memory_limit of {limit:,} bytes cannot be kept; the smallest that '
             f"can is {least * plan.dtype.itemsize:,} bytes, what the result and the gradients alone need"
         )
-    parts = {}
-    while sliced_peak(plan, _cut(plan.sizes, parts)) > most:
+    parts, peaks = {}, {}
+    while (peak := sliced_peak(plan, _cut(plan.sizes, parts))) > most:
+        peaks[prod(parts.values())] = peak
         parts = min(_next(plan, parts), key=lambda parts: _score(plan, parts))
+    if prod(parts.values()) > MANY:
+        _warn(plan, parts, limit, {count: peak for count, peak in peaks.items() if count <= MANY})
     return SlicedPlan(plan, parts)
+
+
+def _warn(plan, parts, limit, peaks):
+    count, peak = max(peaks.items())
+    warnings.warn(
+        f'expression "{plan.expression.text}": memory_limit of {limit:,} bytes takes {prod(parts.values()):,} slices, '
+        f"contracted one after the other; {peak * plan.dtype.itemsize:,} bytes would take {count:,}",
+        stacklevel=5,
+    )
 
 
 def _cut(sizes, parts):

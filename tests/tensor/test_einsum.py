@@ -177,10 +177,17 @@ def test_tensordot(shapes, axes):
     qad.check_grads(lambda a, b: np.tensordot(a, b, axes), (a, b))
 
 
-@pytest.mark.parametrize("axes", [1, 3, ([0], [1, 0]), ([0, 0], [0, 0]), ([5], [0]), ([1], [-5])])
-def test_tensordot_errors(axes):
-    with pytest.raises(ShapeError, match="tensordot"):
-        qad.tensordot(np.ones((2, 3)), np.ones((4, 2)), axes)
+@pytest.mark.parametrize(
+    "axes, kind",
+    [(1, ShapeError), (np.int64(1), ShapeError), (([0], [1, 0]), ShapeError), (([0, 0], [0, 0]), ShapeError)]
+    + [(axes, IndexError) for axes in (3, ([5], [0]), ([1], [-5]))]
+    + [(axes, ArgumentError) for axes in (1.0, "x", None, (1,), ([0.5], [0]), 3 * ([0],))],
+)
+def test_tensordot_errors(axes, kind):
+    for a in (np.ones((2, 3)), qad.tensor(np.ones((2, 3)))):
+        with pytest.raises(kind, match="tensordot") as caught:
+            np.tensordot(a, np.ones((4, 2)), axes) if type(a) is qad.Tensor else qad.tensordot(a, np.ones((4, 2)), axes)
+        assert isinstance(caught.value, qad.QadError)
 
 
 def test_ncon():

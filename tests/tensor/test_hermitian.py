@@ -109,6 +109,26 @@ def test_real_variables_that_are_no_mirror_images():
     qad.check_grads(lambda psi, o: qad.einsum("ab,ac,bd,cd->", psi, o, o, psi, hermitian=True), (psi, o))
 
 
+def test_a_real_variable_twice_inside_the_operator():
+    """<x|ww|x> is real for every x, but one w is no mirror image of the other unless w is symmetric."""
+    x, w = operands_for(RNG, [(3,)])[0], RNG.standard_normal((3, 3))
+    w = w + w.T
+
+    def form(x, w):
+        return qad.einsum("i,ij,jk,k->", x.conj(), w, w, x, hermitian=True)
+
+    gradient = qad.grad(form, argnums=(0, 1))(x, w)
+    product = np.outer(w @ x, x.conj()).real
+    np.testing.assert_allclose(gradient[0], 2 * w @ w @ x, rtol=1e-12)
+    np.testing.assert_allclose(gradient[1], product + product.T, rtol=1e-12)
+    alone = qad.grad(lambda w: form(x, w))(w)
+    np.testing.assert_allclose(alone, gradient[1], rtol=1e-12)
+    m = np.diag([1.0, 2.0, 3.0])
+    split = qad.grad(lambda w: qad.einsum("i,ij,jk,kl,l->", x.conj(), w, m, w, x, hermitian=True))(w)
+    product = np.outer(m @ w @ x, x.conj()).real
+    np.testing.assert_allclose(split, product + product.T, rtol=1e-12)
+
+
 def test_conjugates_of_views_and_of_conjugates():
     h = hermitian(4)
     x = operands_for(RNG, [(2, 2)])[0]

@@ -81,6 +81,8 @@ ERRORS = [
     ("ij->ji->ij", [(2, 3)], ArgumentError, ["->"]),
     ("i...->i", [(2, 3)], ArgumentError, ["ellipsis"]),
     ("i->i,j", [(2,)], ArgumentError, ["output", ","]),
+    ("i1,1k->ik", [(2, 3), (3, 4)], ArgumentError, ["operand 0", '"1"', "numbers", "\n    ^^"]),
+    ("ij->i_", [(2, 3)], ArgumentError, ["output", '"_"']),
 ]  # fmt: skip
 
 

@@ -111,7 +111,7 @@ def test_given_paths_are_followed():
         assert find_plan(
             "ij,jk,kl->il", None, ((3, 3),) * 3, (), path=tuple(p for p in path if p != "einsum_path")
         ).path == tuple(p for p in path if p != "einsum_path")
-    for wrong in ([(0, 1)], [(0, 3), (0, 1)], [(0, 0), (0, 1)], [(0, 1, 2)], "no"[:0] or [("x", 1)], 7):
+    for wrong in ([(0, 1)], [(0, 3), (0, 1)], [(0, 0), (0, 1)], [(0, 1, 2)], "no"[:0] or [("x", 1)], [(0, 1.5)], 7):
         with pytest.raises(ArgumentError, match="path"):
             qad.einsum("ij,jk,kl->il", a, b, c, optimize=wrong)
 
@@ -122,7 +122,7 @@ def test_variables_default_to_the_recorded_operands():
     assert qad.plan("ij,jk->ik", a, a.T).variables == ()
     assert qad.plan("ij,jk->ik", (2, 3), (3, 4)).variables == (0, 1)
     assert qad.plan("ij,jk->ik", (2, 3), (3, 4), variables=[-1 + 1]).variables == (0,)
-    for wrong in ([2], [-1]):
+    for wrong in ([2], [-1], ["x"], [0.5], [[0]], 1):
         with pytest.raises(ArgumentError, match="variables"):
             qad.plan("ij,jk->ik", (2, 3), (3, 4), variables=wrong)
 

@@ -177,6 +177,14 @@ def test_executors_change_nothing():
         assert found == qad.einsum(text, *operands, memory_limit=limit)
 
 
+def test_thousands_of_slices_warn():
+    text, shapes = "abc,ade,bdf,cef->", [(20, 20, 20)] * 4
+    with pytest.warns(UserWarning, match="slices, contracted one after the other; 35,536 bytes would take 1,600"):
+        p = qad.plan(text, *shapes, variables=(), memory_limit=100)
+    assert p.slices > 10**6
+    assert qad.plan(text, *shapes, variables=(), memory_limit=35_536).slices == 1600
+
+
 def test_what_an_executor_is_sent_can_be_pickled():
     p = cut("ab,bc,ca->", [(4, 4)] * 3, 2)
     kernel = pickle.loads(pickle.dumps(Value(p)))
