@@ -12,6 +12,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
+from qad.linalg.check import matrices, square
+from qad.linalg.drivers import hermitian_eigenpairs
 from qad.linalg.eigh import eigh
 from qad.linalg.funm_herm import funm_herm
 from qad.linalg.funm_svd import funm_svd
@@ -48,7 +50,7 @@ def truncated_svd(a, max_rank=None, cutoff=None, relative=True, *, multiplets="w
     Raises
     ------
     ArgumentError
-        If nothing would be kept; in the backward pass as in `svd`.
+        If an entry is not finite, or nothing would be kept; in the backward pass as in `svd`.
 
     Examples
     --------
@@ -58,6 +60,7 @@ def truncated_svd(a, max_rank=None, cutoff=None, relative=True, *, multiplets="w
     (array([3., 2.]), np.float64(1.0))
     """
     check_policy(degenerate)
+    a = matrices(a, "truncated_svd")
     u, s, vh = np.linalg.svd(value_of(a), full_matrices=False)
     k = rank_of(s, max_rank, cutoff, relative, multiplets)
     if value_of(a) is a:
@@ -76,11 +79,26 @@ def truncated_svd(a, max_rank=None, cutoff=None, relative=True, *, multiplets="w
 def truncated_eigh(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn", degenerate="raise"):
     """The eigenpairs of Hermitian matrices whose eigenvalues are largest in size; see `truncated_svd`.
 
+    Parameters
+    ----------
+    a : array (..., n, n)
+        Hermitian, or real symmetric.
+    max_rank, cutoff, relative, multiplets, degenerate
+        As in `truncated_svd`, of the sizes of eigenvalues.
+
     Returns
     -------
     w, V : arrays (..., k), in descending order of size, and (..., n, k)
     error : array (...)
         Frobenius norm of what was discarded.
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ArgumentError
+        If an entry is not finite, or nothing would be kept;
+        in the backward pass as in `eigh`.
 
     Examples
     --------
@@ -90,7 +108,8 @@ def truncated_eigh(a, max_rank=None, cutoff=None, relative=True, *, multiplets="
     (array([ 3., -2.]), np.float64(1.0))
     """
     check_policy(degenerate)
-    w, v = _by_size(*np.linalg.eigh(value_of(a)))
+    a = square(a, "truncated_eigh")
+    w, v = _by_size(*hermitian_eigenpairs(value_of(a)))
     k = rank_of(np.abs(w), max_rank, cutoff, relative, multiplets)
     if value_of(a) is a:
         return w[..., :k], v[..., :, :k], np.linalg.norm(w[..., k:], axis=-1)

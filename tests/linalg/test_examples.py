@@ -8,7 +8,10 @@ import pytest
 import qad
 
 
-@pytest.mark.parametrize("name", qad.linalg.__all__)
+OURS = [name for name in qad.linalg.__all__ if getattr(qad.linalg, name).__module__.startswith("qad.")]
+
+
+@pytest.mark.parametrize("name", OURS)
 def test_example(name):
     function = getattr(qad.linalg, name)
     assert ">>>" in inspect.getdoc(function), f"qad.linalg.{name} shows no example"
