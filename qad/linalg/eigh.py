@@ -14,7 +14,7 @@ from qad.extend import defvjp, implements, primitive, value_of
 from qad.linalg.check import batch_entry, square
 from qad.linalg.drivers import hermitian_eigenpairs
 from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, over_gaps, rounding
-from qad.linalg.parts import diagonal_of, hermitian, skew
+from qad.linalg.parts import diagonal_of, skew
 
 
 def eigh(a, UPLO="L", *, degenerate="raise"):
@@ -118,7 +118,7 @@ def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", end=None):
         return ((vc * gw[..., None, :]) @ v.mT,)
     inner = v.mT @ gv
     scale = _check(w, gw, gv, inner, degenerate, end)
-    core = hermitian(over_gaps(skew(inner), w, kind="differences", owner="eigh", scale=scale, degenerate=degenerate))
+    core = over_gaps(skew(inner), w, kind="differences", owner="eigh", scale=scale, degenerate=degenerate)
     if gw is not None:
         core = core + gw[..., None] * np.eye(w.shape[-1])
     return (vc @ core @ v.mT,)
@@ -139,14 +139,19 @@ def _check(w, gw, gv, inner, degenerate, end):
 
 def require_hermitian(a, owner):
     """Raise unless the bare array `a` is Hermitian to half of its digits."""
-    apart = np.abs(a - a.conj().mT).max(axis=(-2, -1), initial=0.0)
-    size = np.abs(a).max(axis=(-2, -1), initial=0.0)
+    apart, size = _largest(a.real - a.real.mT), _largest(a.real)
+    if a.dtype.kind == "c":
+        apart, size = np.maximum(apart, _largest(a.imag + a.imag.mT)), np.maximum(size, _largest(a.imag))
     bad = np.argwhere(apart > np.sqrt(np.finfo(a.dtype).eps) * size)
     if len(bad):
         raise ArgumentError(
             f"{owner}: the matrix{batch_entry(bad[0])} is not Hermitian: entries differ from those of its adjoint by "
             f"{apart[tuple(bad[0])]:.3g}. Write (A + A.mH) / 2, of which {owner} reads one triangle"
         )
+
+
+def _largest(x):
+    return np.abs(x).max(axis=(-2, -1), initial=0.0)
 
 
 defvjp(_eigh, shared=_eigh_vjp, scaled=True)

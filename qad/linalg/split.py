@@ -12,7 +12,7 @@ from qad.linalg.check import matrices
 from qad.linalg.chord import factors
 from qad.linalg.gaps import magnitude, width
 from qad.linalg.parts import skew
-from qad.linalg.truncated import rank_of
+from qad.linalg.rank import rank_of
 
 
 def split(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn"):

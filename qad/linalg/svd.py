@@ -28,7 +28,7 @@ from qad.linalg.gaps import (
     rounding,
     vanishing,
 )
-from qad.linalg.parts import diagonal_of, hermitian, skew
+from qad.linalg.parts import diagonal_of, skew
 
 
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="raise"):
@@ -179,8 +179,7 @@ def _core(left, right, gs, s, scale, degenerate):
     """X of the head of this page, conjugated."""
     a = 0.0 if left is None else skew(left)
     b = 0.0 if right is None else -skew(right)
-    apart = hermitian(_over(a + b, s, "differences", scale, degenerate))
-    x = apart + skew(_over(a - b, s, "sums", scale, degenerate))
+    x = _over(a + b, s, "differences", scale, degenerate) + _over(a - b, s, "sums", scale, degenerate)
     return x if gs is None else x + gs[..., None] * np.eye(s.shape[-1])
 
 

@@ -7,7 +7,6 @@ import pytest
 
 import qad
 
-
 OURS = [name for name in qad.linalg.__all__ if getattr(qad.linalg, name).__module__.startswith("qad.")]
 
 
