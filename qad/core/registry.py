@@ -1,7 +1,7 @@
 """The registry of derivative rules, and the ways to fill it; `qad.extend` is its public door."""
 
 import inspect
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from qad.core.tensor import FUNCTIONS, UFUNCS, Tensor, refuse_out, value_of
 PRIMITIVES: dict = {}  # NumPy function or wrapped primitive -> Primitive
 
 
-def primitive(fn):
+def primitive(fn=None, *, name=None):
     """Make a function recordable (a decorator).
 
     Parameters
@@ -21,6 +21,8 @@ def primitive(fn):
     fn : callable
         ``fn(*arrays, **metadata)``: arrays positional, everything else by keyword. It runs on plain arrays
         and may return a tuple of them.
+    name : str, optional
+        What error messages and graphs call it, where that is not the function's own name.
 
     Returns
     -------
@@ -37,12 +39,14 @@ def primitive(fn):
     >>> qad.grad(lambda x: cube(x).sum())(np.array([2.0]))
     array([12.])
     """
+    if fn is None:
+        return partial(primitive, name=name)
 
     @wraps(fn)
     def call(*args, **kwargs):
         return fn(*args, **kwargs) if top_level(args) == PLAIN else record(p, args, kwargs)
 
-    p = PRIMITIVES[call] = Primitive(call, fn.__name__, raw=fn)
+    p = PRIMITIVES[call] = Primitive(call, name or fn.__name__, raw=fn)
     return call
 
 

@@ -1,4 +1,6 @@
-"""Matrix functions with derivatives that are right, one heavy function per file."""
+"""Matrix functions with derivatives that are right, one heavy function per file; and those of NumPy that have them."""
+
+from numpy.linalg import diagonal, matmul, matrix_transpose, outer, tensordot, trace, vecdot
 
 from qad.linalg.cholesky import cholesky
 from qad.linalg.cond import cond, matrix_rank
@@ -34,9 +36,10 @@ from qad.linalg.triangular import solve_triangular
 from qad.linalg.truncated import truncated_eigh, truncated_svd
 
 __all__ = [
-    "Report", "cholesky", "cond", "cross", "det", "dominant_eig", "eig", "eigh", "eigvals", "eigvalsh", "expm",
-    "expm_multiply", "funm", "funm_herm", "funm_svd", "inv", "kron", "linear_solve", "logm", "lowest_eig", "lq",
-    "lstsq", "lu", "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "polar", "qr",
-    "slogdet", "solve", "solve_triangular", "split", "sqrtm", "svd", "svdvals", "tensorinv", "tensorsolve",
-    "truncated_eigh", "truncated_svd", "vector_norm",
+    "Report", "cholesky", "cond", "cross", "det", "diagonal", "dominant_eig", "eig", "eigh",
+    "eigvals", "eigvalsh", "expm", "expm_multiply", "funm", "funm_herm", "funm_svd", "inv", "kron", "linear_solve",
+    "logm", "lowest_eig", "lq", "lstsq", "lu", "matmul", "matrix_norm", "matrix_power", "matrix_rank",
+    "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "polar", "qr", "slogdet", "solve", "solve_triangular",
+    "split", "sqrtm", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "truncated_eigh",
+    "truncated_svd", "vecdot", "vector_norm",
 ]  # fmt: skip

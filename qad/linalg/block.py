@@ -17,7 +17,9 @@ def frechet(f, a, e):
 
 def each(f, a):
     """`f` of every matrix of the stack `a` (..., n, n)."""
+    if not a.size:
+        return a
     if a.ndim == 2:
         return f(a)
     flat = [f(x) for x in a.reshape(-1, *a.shape[-2:])]
-    return np.stack(flat).reshape(*a.shape[:-2], *flat[0].shape) if flat else a
+    return np.stack(flat).reshape(*a.shape[:-2], *flat[0].shape)

@@ -6,6 +6,7 @@ Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527), comp
 import numpy as np
 
 from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.check import batch_entry, square
 from qad.linalg.eigh import require_hermitian
 from qad.linalg.parts import hermitian
 
@@ -27,8 +28,11 @@ def cholesky(a, /, *, upper=False):
     Raises
     ------
     LinAlgError
-        If `a` is not positive definite.
+        If `a` is not positive definite; with its lowest eigenvalue.
+    ShapeError
+        If the matrices are not square.
     ArgumentError
+        If an entry is not finite.
         In the backward pass or in forward mode, if `a` is not Hermitian.
 
     Examples
@@ -38,18 +42,24 @@ def cholesky(a, /, *, upper=False):
     array([[0.25, 0.25],
            [0.25, 0.25]])
     """
-    if value_of(a) is a:
-        return np.linalg.cholesky(a, upper=upper)
+    a = square(a, "cholesky")
     return lower(a.conj().mT).conj().mT if upper else lower(a)
 
 
 implements(np.linalg.cholesky)(cholesky)
 
 
-@primitive
+@primitive(name="cholesky")
 def lower(a):
     """The lower factor."""
-    return np.linalg.cholesky(a)
+    try:
+        return np.linalg.cholesky(a)
+    except np.linalg.LinAlgError as error:
+        lowest = np.linalg.eigvalsh(a)[..., 0]
+        at = np.unravel_index(lowest.argmin(), lowest.shape)
+        raise np.linalg.LinAlgError(
+            f"cholesky: the matrix{batch_entry(at)} is not positive definite: its lowest eigenvalue is {lowest[at]:.3g}"
+        ) from error
 
 
 def _lower_vjp(g, ans, a):

@@ -2,12 +2,32 @@
 
 import numpy as np
 
+from qad.core.errors import ShapeError
 from qad.extend import implements, passes_through, value_of
+from qad.linalg.check import matrices
 from qad.linalg.norm import norm
 
 
 def cond(x, p=None):
     """Condition number ``norm(x, p) * norm(inv(x), p)`` over the last two axes, with NumPy's signature.
+
+    Parameters
+    ----------
+    x : array (..., m, n)
+        Square unless `p` is None, 2 or -2.
+    p : None, 1, -1, 2, -2, inf, -inf, "fro" or "nuc"
+        Order of the norm; None is 2, the ratio of the extreme singular values.
+
+    Returns
+    -------
+    real array (...)
+
+    Raises
+    ------
+    ShapeError
+        If `x` has fewer than two axes or no entries, or is not square where that matters.
+    ArgumentError
+        If an entry is not finite.
 
     Examples
     --------
@@ -16,6 +36,9 @@ def cond(x, p=None):
     array([[ 0.5,  0. ],
            [ 0. , -1. ]])
     """
+    x = matrices(x, "cond")
+    if not value_of(x).size:
+        raise ShapeError(f"cond: a matrix of shape {x.shape} has no condition number")
     if value_of(x) is x:
         return np.linalg.cond(x, p)
     if p is None or p in (2, -2):
@@ -30,6 +53,25 @@ passes_through(np.linalg.matrix_rank)
 
 def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     """Number of singular values above a tolerance, exactly `numpy.linalg.matrix_rank`; it has no derivative.
+
+    Parameters
+    ----------
+    A : array (..., m, n)
+    tol : float or array (...), optional
+        Absolute tolerance.
+    hermitian : bool
+        NumPy's shortcut for Hermitian matrices.
+    rtol : float or array (...), optional
+        Tolerance relative to the largest singular value; by default ``max(m, n) * eps``.
+
+    Returns
+    -------
+    integer array (...)
+
+    Raises
+    ------
+    LinAlgError
+        If the iteration does not converge.
 
     Examples
     --------

@@ -12,13 +12,28 @@ where P_ij is the product of all singular values but the i-th and the j-th.
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defjvp, defvjp, primitive, value_of
+from qad.extend import defjvp, defvjp, implements, primitive, value_of
+from qad.linalg.check import square
 
 
 def det(a):
-    """Determinant (...) of `a` (..., n, n), differentiable at singular matrices too (to second order).
+    """Determinant of square matrices, differentiable at singular ones too (to second order).
 
-    Third derivatives need a well-conditioned matrix, and raise otherwise.
+    Parameters
+    ----------
+    a : array (..., n, n)
+
+    Returns
+    -------
+    array (...)
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ArgumentError
+        If an entry is not finite;
+        for third derivatives, unless the matrix is well-conditioned.
 
     Examples
     --------
@@ -27,6 +42,14 @@ def det(a):
     array([[ 4., -2.],
            [-2.,  1.]])
     """
+    return _det(square(a, "det"))
+
+
+implements(np.linalg.det)(det)
+
+
+@primitive(name="det")
+def _det(a):
     return np.linalg.det(a)
 
 
@@ -107,8 +130,8 @@ def _trace(x):
     return np.trace(x, axis1=-2, axis2=-1)[..., None, None]
 
 
-defvjp(np.linalg.det, lambda g, ans, a: g[..., None, None] * cofactors(a), fresh=True)
-defjvp(np.linalg.det, lambda t, ans, a: (cofactors(a) * t).sum(axis=(-2, -1)))
+defvjp(_det, lambda g, ans, a: g[..., None, None] * cofactors(a), fresh=True)
+defjvp(_det, lambda t, ans, a: (cofactors(a) * t).sum(axis=(-2, -1)))
 defvjp(cofactors, lambda g, ans, a: cofactors_derivative(g, a), fresh=True)
 defjvp(cofactors, lambda t, ans, a: cofactors_derivative(t, a))
 defvjp(cofactors_derivative, lambda g, ans, e, a: cofactors_derivative(g, a), _third, fresh=True)

@@ -12,7 +12,8 @@ the quotient the one with the smaller error is taken, entry by entry.
 import numpy as np
 
 from qad.core import Tensor, jvp
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, MissingRuleError
+from qad.linalg.check import batch_entry
 
 NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
 GOOD = 1e-13  # relative error of a quotient that needs no integral
@@ -157,7 +158,7 @@ def _finite(f, d, w, *points):
     if len(bad):
         *batch, i, j = map(int, bad[0])
         values = w[tuple(batch)]
-        here = f" of batch entry {tuple(batch)}" if batch else ""
+        here = batch_entry(batch)
         raise ArgumentError(
             f"the matrix function{here} has no finite derivative between {values[i]:.6g} and {values[j]:.6g}, values "
             "of its spectrum: keep them away from the singularity, or cut the function off there"
@@ -203,3 +204,15 @@ def _curved(f, w):
     with np.errstate(all="ignore"):
         second = f.second(w)
     return np.any(second[np.isfinite(second)])
+
+
+def no_third(owner):
+    """The rule of a second derivative for its matrix: an error."""
+
+    def rule(*args, **kwargs):
+        raise MissingRuleError(
+            f"{owner} has two derivatives; here is a third one. Where the spectrum is well separated, compose "
+            "the function of eigh or svd, which have them to every order; expm, logm and sqrtm have them everywhere"
+        )
+
+    return rule

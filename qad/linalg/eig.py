@@ -9,6 +9,7 @@
 import numpy as np
 
 from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.check import square
 from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, over_gaps, rounding
 from qad.linalg.parts import diagonal_of
 
@@ -28,7 +29,10 @@ def eig(a, *, degenerate="raise"):
 
     Raises
     ------
+    ShapeError
+        If the matrices are not square.
     ArgumentError
+        If an entry is not finite.
         In the backward pass or in forward mode, if the loss depends on the phases of eigenvectors, or on
         vectors or values of a degenerate eigenvalue. `expm`, `logm` and `sqrtm` are exact there.
     LinAlgError
@@ -47,11 +51,29 @@ def eig(a, *, degenerate="raise"):
            [1., 0.]])
     """
     check_policy(degenerate)
-    return np.linalg.eig(a) if value_of(a) is a else _eig(a, degenerate=degenerate)
+    return _eig(square(a, "eig"), degenerate=degenerate)
 
 
 def eigvals(a, *, degenerate="raise"):
-    """Eigenvalues (..., n) of any square matrices `a` (..., n, n); see `eig`.
+    """Eigenvalues of any square matrices; see `eig`.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+    degenerate : "raise" or "warn"
+        As in `eig`.
+
+    Returns
+    -------
+    array (..., n)
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ArgumentError
+        If an entry is not finite.
+        In the backward pass, where the loss weighs degenerate eigenvalues differently.
 
     Examples
     --------
@@ -61,6 +83,7 @@ def eigvals(a, *, degenerate="raise"):
            [0., 1.]])
     """
     check_policy(degenerate)
+    a = square(a, "eigvals")
     return np.linalg.eigvals(a) if value_of(a) is a else _eig(a, degenerate=degenerate)[0]
 
 
@@ -68,7 +91,7 @@ implements(np.linalg.eig)(eig)
 implements(np.linalg.eigvals)(eigvals)
 
 
-@primitive
+@primitive(name="eig")
 def _eig(a, *, degenerate="raise"):
     return np.linalg.eig(a)
 

@@ -14,7 +14,8 @@ import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import flatten, tree_map, unflatten
-from qad.extend import value_of
+from qad.extend import operand, value_of
+from qad.linalg.check import finite
 from qad.linalg.implicit import attach
 from qad.linalg.krylov import Packing, bare, plain_leaves
 
@@ -27,6 +28,8 @@ def operator_of(a):
         return a
     if np.ndim(a) != 2 or np.shape(a)[0] != np.shape(a)[1]:
         raise ArgumentError(f"the operator is a function or a square matrix, not an array of shape {np.shape(a)}")
+    a = operand(a)
+    finite(value_of(a), "the operator")
     return lambda v: a @ v
 
 

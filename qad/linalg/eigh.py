@@ -11,8 +11,10 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.check import batch_entry, square
+from qad.linalg.drivers import hermitian_eigenpairs
 from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, over_gaps, rounding
-from qad.linalg.parts import diagonal_of, hermitian, skew
+from qad.linalg.parts import diagonal_of, skew
 
 
 def eigh(a, UPLO="L", *, degenerate="raise"):
@@ -35,7 +37,10 @@ def eigh(a, UPLO="L", *, degenerate="raise"):
 
     Raises
     ------
+    ShapeError
+        If the matrices are not square.
     ArgumentError
+        If an entry is not finite.
         In the backward pass or in forward mode: if `a` is not Hermitian, if the loss depends on the phases of
         eigenvectors, or on vectors or values inside a degenerate block. Then `qad.linalg.funm_herm` gives
         the exact derivative of V f(w) V^H.
@@ -55,17 +60,29 @@ def eigh(a, UPLO="L", *, degenerate="raise"):
            [-0.5,  0.5]])
     """
     check_policy(degenerate)
-    if value_of(a) is a:
-        return np.linalg.eigh(a, UPLO)
-    return _eigh(a, UPLO=UPLO, degenerate=degenerate)
+    return _eigh(square(a, "eigh"), UPLO=UPLO, degenerate=degenerate)
 
 
 def eigvalsh(a, UPLO="L", *, degenerate="raise"):
-    """Eigenvalues (..., n) of Hermitian `a` (..., n, n), ascending; see `eigh`.
+    """Eigenvalues of Hermitian matrices, ascending; see `eigh`.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+    UPLO : "L" or "U"
+    degenerate : "raise" or "warn"
+        As in `eigh`.
+
+    Returns
+    -------
+    array (..., n)
 
     Raises
     ------
+    ShapeError
+        If the matrices are not square.
     ArgumentError
+        If an entry is not finite.
         In the backward pass, where the loss weighs degenerate eigenvalues differently.
 
     Examples
@@ -76,6 +93,7 @@ def eigvalsh(a, UPLO="L", *, degenerate="raise"):
            [0., 1.]])
     """
     check_policy(degenerate)
+    a = square(a, "eigvalsh")
     if value_of(a) is a:
         return np.linalg.eigvalsh(a, UPLO)
     return _eigh(a, UPLO=UPLO, degenerate=degenerate)[0]
@@ -85,9 +103,9 @@ implements(np.linalg.eigh)(eigh)
 implements(np.linalg.eigvalsh)(eigvalsh)
 
 
-@primitive
+@primitive(name="eigh")
 def _eigh(a, *, UPLO="L", degenerate="raise"):
-    return np.linalg.eigh(a, UPLO)
+    return hermitian_eigenpairs(a, UPLO)
 
 
 def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", end=None):
@@ -100,7 +118,7 @@ def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", end=None):
         return ((vc * gw[..., None, :]) @ v.mT,)
     inner = v.mT @ gv
     scale = _check(w, gw, gv, inner, degenerate, end)
-    core = hermitian(over_gaps(skew(inner), w, kind="differences", owner="eigh", scale=scale, degenerate=degenerate))
+    core = over_gaps(skew(inner), w, kind="differences", owner="eigh", scale=scale, degenerate=degenerate)
     if gw is not None:
         core = core + gw[..., None] * np.eye(w.shape[-1])
     return (vc @ core @ v.mT,)
@@ -121,15 +139,19 @@ def _check(w, gw, gv, inner, degenerate, end):
 
 def require_hermitian(a, owner):
     """Raise unless the bare array `a` is Hermitian to half of its digits."""
-    apart = np.abs(a - a.conj().mT).max(axis=(-2, -1), initial=0.0)
-    size = np.abs(a).max(axis=(-2, -1), initial=0.0)
+    apart, size = _largest(a.real - a.real.mT), _largest(a.real)
+    if a.dtype.kind == "c":
+        apart, size = np.maximum(apart, _largest(a.imag + a.imag.mT)), np.maximum(size, _largest(a.imag))
     bad = np.argwhere(apart > np.sqrt(np.finfo(a.dtype).eps) * size)
     if len(bad):
-        here = f" (batch entry {tuple(map(int, bad[0]))})" if a.ndim > 2 else ""
         raise ArgumentError(
-            f"{owner}: the matrix{here} is not Hermitian: entries differ from those of its adjoint by "
+            f"{owner}: the matrix{batch_entry(bad[0])} is not Hermitian: entries differ from those of its adjoint by "
             f"{apart[tuple(bad[0])]:.3g}. Write (A + A.mH) / 2, of which {owner} reads one triangle"
         )
+
+
+def _largest(x):
+    return np.abs(x).max(axis=(-2, -1), initial=0.0)
 
 
 defvjp(_eigh, shared=_eigh_vjp, scaled=True)

@@ -11,8 +11,9 @@ References: N. J. Higham, SIAM J. Matrix Anal. Appl. 26, 1179 (2005); A. H. Al-M
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import operand, primitive
-from qad.linalg.frechet import check_square, differentiable
+from qad.extend import primitive
+from qad.linalg.check import square
+from qad.linalg.frechet import differentiable
 
 _SEVEN = (17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1)
 _THIRTEEN = (
@@ -56,13 +57,11 @@ def expm(a):
     >>> print(round(float(qad.grad(lambda t: qad.linalg.expm(t * turn)[1, 0])(0.0)), 12))
     1.0
     """
-    a = operand(a)
-    return _expm(a if a.dtype.kind in "fc" else a.astype(float))
+    return _expm(square(a, "expm"))
 
 
-@primitive
+@primitive(name="expm")
 def _expm(a):
-    check_square(a, "expm")
     pade = _Pade(a)
     r = pade.value()
     for chosen in pade.squarings():
@@ -70,7 +69,7 @@ def _expm(a):
     return _finite(r, a)
 
 
-@primitive
+@primitive(name="expm (derivative)")
 def expm_frechet(a, e):
     """The derivative of ``expm(a)`` along `e`, both (..., n, n)."""
     e = np.broadcast_to(e, np.broadcast_shapes(a.shape, e.shape)).astype(np.result_type(a, e))

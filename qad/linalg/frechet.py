@@ -13,7 +13,6 @@ Reference: N. J. Higham, Functions of Matrices (2008), chapter 3.
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import defjvp, defvjp
 
 
@@ -35,11 +34,3 @@ def differentiable(function, frechet):
 def _blocks(a, b, c, d):
     """``[[a, b], [c, d]]`` over the last two axes."""
     return np.concatenate([np.concatenate([a, b], axis=-1), np.concatenate([c, d], axis=-1)], axis=-2)
-
-
-def check_square(a, name):
-    """Raise unless `a` holds square matrices of finite numbers."""
-    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise ShapeError(f"{name} needs square matrices, not shape {a.shape}")
-    if not np.isfinite(a).all():
-        raise ArgumentError(f"{name}: {np.size(a) - np.isfinite(a).sum()} entries of the matrix are not finite")

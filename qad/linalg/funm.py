@@ -13,9 +13,9 @@ import numpy as np
 import scipy.linalg
 
 from qad.core.errors import ArgumentError
-from qad.extend import defjvp, defvjp, operand, primitive
-from qad.linalg.divided import Function, first_differences, second_derivative
-from qad.linalg.frechet import check_square
+from qad.extend import defjvp, defvjp, primitive
+from qad.linalg.check import square
+from qad.linalg.divided import Function, first_differences, no_third, second_derivative
 
 WORST = 1e7  # condition number of the eigenvectors: so many digits are lost
 
@@ -57,13 +57,11 @@ def funm(f, a):
     array([[2., 0.],
            [4., 6.]])
     """
-    a = operand(a)
-    return _funm(a if a.dtype.kind in "fc" else a.astype(float), f=Function(f))
+    return _funm(square(a, "funm"), f=Function(f))
 
 
-@primitive
+@primitive(name="funm")
 def _funm(a, *, f):
-    check_square(a, "funm")
     w, v, inverse = _diagonalised(a)
     out = (v * f.value(w)[..., None, :]) @ inverse
     small = 10 * a.shape[-1] * np.finfo(a.dtype).eps * _condition(v).max(initial=1)
@@ -72,14 +70,14 @@ def _funm(a, *, f):
     return out
 
 
-@primitive
+@primitive(name="funm (first derivative)")
 def _along(e, a, *, f):
     """First derivative along `e` (..., n, n)."""
     w, v, inverse = _diagonalised(a)
     return v @ (first_differences(f, w) * (inverse @ e @ v)) @ inverse
 
 
-@primitive
+@primitive(name="funm (second derivative)")
 def _along_two(e, d, a, *, f):
     """Second derivative along `e` and `d` (..., n, n)."""
     w, v, inverse = _diagonalised(a)
@@ -97,15 +95,16 @@ defvjp(
     _along_two,
     lambda g, ans, e, d, a, *, f: _along_two(g.mT, d, a, f=f).mT,
     lambda g, ans, e, d, a, *, f: _along_two(e, g.mT, a, f=f).mT,
+    no_third("funm"),
 )
 defjvp(_along, lambda t, ans, e, a, *, f: _along(t, a, f=f), lambda t, ans, e, a, *, f: _along_two(t, e, a, f=f))
 
 
 def _diagonalised(a):
     """Eigenvalues (..., n), eigenvectors and their inverse (..., n, n); the vectors of normal matrices are unitary."""
+    if not a.size:
+        return np.zeros(a.shape[:-1], complex), a + 0j, a + 0j
     flat = [_diagonal_form(x) for x in a.reshape(-1, *a.shape[-2:])]
-    if not flat:
-        return np.zeros(a.shape[:-1], complex), np.zeros(a.shape, complex), np.zeros(a.shape, complex)
     w, v, inverse = (np.stack(parts) for parts in zip(*flat, strict=True))
     return w.reshape(a.shape[:-1]), v.reshape(a.shape), inverse.reshape(a.shape)
 

@@ -7,10 +7,10 @@ holds whatever the multiplicities, and so does the formula for the second deriva
 what the rules below say: ``tr(X D2F[E, G]) = tr(G D2F[E, X])``.
 """
 
-import numpy as np
-
 from qad.extend import defjvp, defvjp, primitive, value_of
-from qad.linalg.divided import Function, first_differences, second_derivative
+from qad.linalg.check import square
+from qad.linalg.divided import Function, first_differences, no_third, second_derivative
+from qad.linalg.drivers import hermitian_eigenpairs
 from qad.linalg.eigh import require_hermitian
 from qad.linalg.parts import adjoint, hermitian
 
@@ -35,7 +35,10 @@ def funm_herm(f, a):
     Raises
     ------
     ArgumentError
-        If `a` is not Hermitian; if `f` depends on a Tensor; where `f` has no finite derivative on the spectrum.
+        If `a` is not Hermitian, or an entry is not finite; if `f` depends on a Tensor;
+        where `f` has no finite derivative on the spectrum.
+    ShapeError
+        If the matrices are not square.
     MissingRuleError
         For third derivatives.
 
@@ -46,25 +49,26 @@ def funm_herm(f, a):
     array([[0.25, 0.  ],
            [0.  , 0.25]])
     """
+    a = square(a, "funm_herm")
     require_hermitian(value_of(a), "funm_herm")
     return _funm(a, f=Function(f))[0]
 
 
-@primitive
+@primitive(name="funm_herm")
 def _funm(a, *, f):
     """The function; eigenvalues and eigenvectors come along for the rules."""
-    w, v = np.linalg.eigh(a)
+    w, v = hermitian_eigenpairs(a)
     return (v * f.value(w)[..., None, :]) @ adjoint(v), w, v
 
 
-@primitive
+@primitive(name="funm_herm (first derivative)")
 def _along(e, a, w, v, *, f):
     """First derivative along `e` (..., n, n)."""
     vh = adjoint(v)
     return v @ (first_differences(f, w) * (vh @ e @ v)) @ vh
 
 
-@primitive
+@primitive(name="funm_herm (second derivative)")
 def _along_two(e, d, a, w, v, *, f):
     """Second derivative along `e` and `d` (..., n, n)."""
     vh = adjoint(v)
@@ -106,4 +110,5 @@ defvjp(
     _along_two,
     lambda g, ans, e, d, a, w, v, *, f: _along_two(g.mT, d, a, w, v, f=f).mT,
     lambda g, ans, e, d, a, w, v, *, f: _along_two(e, g.mT, a, w, v, f=f).mT,
+    *3 * (no_third("funm_herm"),),
 )

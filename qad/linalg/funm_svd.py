@@ -14,7 +14,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defjvp, defvjp, primitive
-from qad.linalg.divided import Function, first_differences, second_derivative
+from qad.linalg.check import batch_entry, matrices
+from qad.linalg.divided import Function, first_differences, no_third, second_derivative
 from qad.linalg.parts import adjoint, hermitian, skew
 
 
@@ -36,7 +37,8 @@ def funm_svd(f, a):
     Raises
     ------
     ArgumentError
-        If `f` depends on a Tensor or is complex; in the backward pass, where `f` has no finite derivative, or a
+        If an entry is not finite;
+        if `f` depends on a Tensor or is complex; in the backward pass, where `f` has no finite derivative, or a
         singular value is zero and f(s)/s is not bounded there, so that the function is not differentiable.
     MissingRuleError
         For third derivatives.
@@ -49,17 +51,17 @@ def funm_svd(f, a):
     array([[1., 2.],
            [3., 4.]])
     """
-    return _funm(a, f=Function(f, odd=True))[0]
+    return _funm(matrices(a, "funm_svd"), f=Function(f, odd=True))[0]
 
 
-@primitive
+@primitive(name="funm_svd")
 def _funm(a, *, f):
     """The function; the factors come along for the rules."""
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     return (u * f.plain(s)[..., None, :]) @ vh, u, s, vh
 
 
-@primitive
+@primitive(name="funm_svd (first derivative)")
 def _along(e, a, u, s, vh, *, f):
     """First derivative along `e` (..., m, n)."""
     uh, v = adjoint(u), adjoint(vh)
@@ -88,7 +90,7 @@ def _ratio(f, s):
     bad = np.argwhere(lost & ~(np.abs(ratio) <= 1e6 * typical))
     if len(bad):
         *batch, i = map(int, bad[0])
-        here = f" of batch entry {tuple(batch)}" if batch else ""
+        here = batch_entry(batch)
         raise ArgumentError(
             f"funm_svd{here}: singular value number {i} is {s[tuple(bad[0])]:.3g}, zero to rounding, where U f(S) V^H "
             "has no derivative because f(s)/s is not bounded. Use a function that vanishes there, or cut it off"
@@ -96,7 +98,7 @@ def _ratio(f, s):
     return ratio
 
 
-@primitive
+@primitive(name="funm_svd (second derivative)")
 def _along_two(e, d, a, u, s, vh, *, f):
     """Second derivative along `e` and `d` (..., m, n): a block of that of f(J)."""
     _ratio(f, s)
@@ -161,4 +163,5 @@ defvjp(
     _along_two,
     lambda g, ans, e, d, a, u, s, vh, *, f: _along_two(g.conj(), d, a, u, s, vh, f=f).conj(),
     lambda g, ans, e, d, a, u, s, vh, *, f: _along_two(e, g.conj(), a, u, s, vh, f=f).conj(),
+    *4 * (no_third("funm_svd"),),
 )

@@ -17,6 +17,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import Lazy, defjvp, defvjp, primitive, value_of
+from qad.linalg.check import batch_entry
 
 FIX = {
     "svd": "qad.linalg.funm_svd(f, A) for U f(S) V^H",
@@ -146,8 +147,8 @@ def refuse(size, s, owner, scale, degenerate="raise", tolerance=None):
         return
     *batch, i, j = map(int, bad[0])
     i = i if size.shape[-2] == s.shape[-1] else j
-    here = f" of batch entry {tuple(batch)}" if batch else ""
     values = s[tuple(batch)]
+    here = batch_entry(batch)
     complain(
         f"{owner}{here}: its values {values[i]:.17g} and {values[j]:.17g} (numbers {i} and {j}) are "
         "degenerate to rounding (or zero), and the loss depends on them or on their vectors in a way that the "
@@ -189,7 +190,7 @@ def check_phases(diagonal, s, owner, scale, floor):
     bad = np.argwhere(np.abs(diagonal) > limit[..., None])
     if len(bad):
         *batch, i = map(int, bad[0])
-        here = f" of batch entry {tuple(batch)}" if batch else ""
+        here = batch_entry(batch)
         raise ArgumentError(
             f"{owner}{here}: the loss depends on the phase of vector number {i} (its derivative along that phase is "
             f"{diagonal[tuple(bad[0])]:.3g}), which {owner} leaves arbitrary. Write the loss in gauge-invariant terms, "

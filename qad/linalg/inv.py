@@ -2,16 +2,29 @@
 
 import numpy as np
 
-from qad.extend import defjvp, defvjp
+from qad.extend import defjvp, defvjp, implements, primitive
+from qad.linalg.check import solvable, square
 
 
 def inv(a):
-    """Inverse (..., n, n) of `a` (..., n, n). Where it multiplies something, `solve` is cheaper and more accurate.
+    """Inverse of square matrices. Where it multiplies something, `solve` is cheaper and more accurate.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+
+    Returns
+    -------
+    array (..., n, n)
 
     Raises
     ------
+    ShapeError
+        If the matrices are not square.
+    ArgumentError
+        If an entry is not finite.
     LinAlgError
-        If a matrix is singular.
+        If a matrix is singular; with its smallest singular value.
 
     Examples
     --------
@@ -20,7 +33,15 @@ def inv(a):
     array([[-1.  , -0.  ],
            [-0.  , -0.25]])
     """
-    return np.linalg.inv(a)
+    return _inv(square(a, "inv"))
+
+
+implements(np.linalg.inv)(inv)
+
+
+@primitive(name="inv")
+def _inv(a):
+    return solvable(np.linalg.inv, "inv", a)
 
 
 def _inv_vjp(g, ans, a):
@@ -28,5 +49,5 @@ def _inv_vjp(g, ans, a):
     return -(y @ g @ y)
 
 
-defvjp(np.linalg.inv, _inv_vjp, fresh=True)
-defjvp(np.linalg.inv, lambda t, ans, a: -(ans @ t @ ans))
+defvjp(_inv, _inv_vjp, fresh=True)
+defjvp(_inv, lambda t, ans, a: -(ans @ t @ ans))

@@ -4,18 +4,29 @@ import scipy.linalg
 
 from qad.extend import defjvp, defvjp, primitive, value_of
 from qad.linalg.block import each, frechet
+from qad.linalg.check import square
 from qad.linalg.sqrtm import off_the_cut
 
 
 def logm(a):
-    """Principal logarithm (..., n, n) of `a` (..., n, n).
+    """Principal logarithm of square matrices.
 
     For Hermitian positive matrices ``funm_herm(np.log, a)`` is faster, and returns a Hermitian matrix.
 
+    Parameters
+    ----------
+    a : array (..., n, n)
+
+    Returns
+    -------
+    array (..., n, n)
+
     Raises
     ------
+    ShapeError
+        If the matrices are not square.
     ArgumentError
-        If an eigenvalue is zero or lies on the negative axis, where the logarithm has a cut.
+        If an entry is not finite, or an eigenvalue is zero or lies on the negative axis, where the logarithm has a cut.
 
     Examples
     --------
@@ -24,11 +35,12 @@ def logm(a):
     array([[0.25, 0.  ],
            [0.  , 1.  ]])
     """
+    a = square(a, "logm")
     off_the_cut(value_of(a), "logm")
     return _log(a)
 
 
-@primitive
+@primitive(name="logm")
 def _log(a):
     log = each(scipy.linalg.logm, a)
     return log.astype(a.dtype) if a.dtype.itemsize < log.dtype.itemsize and a.dtype.kind == log.dtype.kind else log

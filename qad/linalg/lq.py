@@ -1,5 +1,6 @@
 """LQ decomposition: QR of the adjoint."""
 
+from qad.linalg.check import matrices
 from qad.linalg.parts import adjoint
 from qad.linalg.qr import qr
 
@@ -18,6 +19,7 @@ def lq(a):
     Raises
     ------
     ArgumentError
+        If an entry is not finite.
         In the backward pass or in forward mode, if `a` is rank-deficient.
 
     Examples
@@ -27,5 +29,5 @@ def lq(a):
     >>> abs(l), abs(q)
     (array([[5.]]), array([[0.6, 0.8]]))
     """
-    q, r = qr(adjoint(a))
+    q, r = qr(adjoint(matrices(a, "lq")))
     return adjoint(r), adjoint(q)

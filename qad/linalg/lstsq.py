@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from qad.extend import implements, value_of
+from qad.core.errors import ShapeError
+from qad.extend import implements, operand, value_of
+from qad.linalg.check import finite, matrices
 from qad.linalg.pinv import pinv
 from qad.linalg.svd import svdvals
 
@@ -24,6 +26,13 @@ def lstsq(a, b, rcond=None):
     rank : int, without derivative
     s : array (min(m, n),), singular values
 
+    Raises
+    ------
+    ShapeError
+        If `a` is not one matrix, or `b` has not as many rows.
+    ArgumentError
+        If an entry is not finite.
+
     Examples
     --------
     >>> import numpy as np, qad
@@ -31,13 +40,15 @@ def lstsq(a, b, rcond=None):
     >>> qad.grad(lambda b: qad.linalg.lstsq(a, b)[0][1])(np.array([1.0, 2.0, 4.0])).round(6) + 0.0
     array([-0.5,  0. ,  0.5])
     """
+    a, b = matrices(a, "lstsq"), operand(b)
+    _check_sides(value_of(a), value_of(b))
     if value_of(a) is a and value_of(b) is b:
         return np.linalg.lstsq(a, b, rcond)
     m, n = a.shape
     cut = np.finfo(value_of(a).dtype).eps * max(m, n) if rcond is None else rcond
     x, s = pinv(a, rtol=cut) @ b, svdvals(a)
     values = value_of(s)
-    rank = int(np.sum(values > cut * values[0]))
+    rank = int(np.sum(values > cut * values[:1]))
     if not m > n == rank:
         return x, np.zeros(0, values.dtype), rank, s
     apart = (b - a @ x).reshape(m, -1)
@@ -45,3 +56,12 @@ def lstsq(a, b, rcond=None):
 
 
 implements(np.linalg.lstsq)(lstsq)
+
+
+def _check_sides(a, b):
+    if a.ndim != 2 or np.ndim(b) not in (1, 2) or len(b) != len(a):
+        raise ShapeError(
+            f"lstsq takes a matrix (m, n) and m rows on the right, (m,) or (m, k), not "
+            f"shapes {a.shape} and {np.shape(b)}"
+        )
+    finite(b, "lstsq (right-hand side)")

@@ -11,6 +11,7 @@ import scipy.linalg
 
 from qad.core.errors import ArgumentError
 from qad.extend import defvjp, primitive, value_of
+from qad.linalg.check import matrices
 from qad.linalg.triangular import solve_lower, solve_upper
 
 
@@ -30,6 +31,7 @@ def lu(a):
     Raises
     ------
     ArgumentError
+        If an entry is not finite.
         In the backward pass or in forward mode, if the leading k x k block of ``p.T @ a`` is singular.
 
     Examples
@@ -39,6 +41,7 @@ def lu(a):
     array([[ 0.25, -0.5 ],
            [-0.5 ,  1.  ]])
     """
+    a = matrices(a, "lu")
     p, low, up = scipy.linalg.lu(value_of(a))
     if value_of(a) is a:
         return p, low, up
@@ -51,7 +54,7 @@ def lu(a):
     return p, low, up
 
 
-@primitive
+@primitive(name="lu")
 def _factors(a):
     """L and U of matrices that need no pivots."""
     p, low, up = scipy.linalg.lu(a)

@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.check import finite
 from qad.linalg.gaps import same_block
 from qad.linalg.svd import thin
 
@@ -62,6 +63,25 @@ def norm(x, ord=None, axis=None, keepdims=False):
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     """Norm of vectors: `norm`, but ``axis=None`` flattens `x` and several axes count as one vector.
 
+    Parameters
+    ----------
+    x : array
+    axis : int, tuple of int or None
+        The axes of the vectors; None: all.
+    keepdims : bool
+        Whether the axes stay, with size one.
+    ord : number, inf or -inf
+        As in `norm`.
+
+    Returns
+    -------
+    real array
+
+    Raises
+    ------
+    ArgumentError
+        For an order or an axis that does not exist; for second derivatives as in `norm`.
+
     Examples
     --------
     >>> import numpy as np, qad
@@ -77,6 +97,22 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
 
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     """Norm of matrices over the last two axes: `norm` with ``axis=(-2, -1)``.
+
+    Parameters
+    ----------
+    x : array (..., m, n)
+    keepdims : bool
+        Whether the axes stay, with size one.
+    ord : "fro", "nuc", 1, -1, 2, -2, inf or -inf
+
+    Returns
+    -------
+    real array (...)
+
+    Raises
+    ------
+    ArgumentError
+        For an order that does not exist; for second derivatives as in `norm`.
 
     Examples
     --------
@@ -137,12 +173,13 @@ def _matrix(x, p, axes):
         return extreme(np.sum(np.abs(x), axis=first, keepdims=True), axis=second, keepdims=True)
     if p not in ("nuc", 2, -2):
         raise ArgumentError(f"norm: matrices have no norm {p!r}; there are 'fro', 'nuc', 1, -1, 2, -2, inf and -inf")
+    finite(value_of(x), "norm")
     s = thin(np.moveaxis(x, axes, (-2, -1)), kinks=False)[1]
-    n = np.sum(s, axis=-1) if p == "nuc" else _extreme(s, index=0 if p == 2 else -1)
+    n = np.sum(s, axis=-1) if p == "nuc" or not s.shape[-1] else _extreme(s, index=0 if p == 2 else -1)
     return n.reshape(tuple(1 if i in axes else size for i, size in enumerate(x.shape)))
 
 
-@primitive
+@primitive(name="norm")
 def _extreme(s, *, index):
     """The largest (index 0) or smallest (-1) of descending values (..., k)."""
     return s[..., index]
@@ -157,14 +194,14 @@ def _multiplet(s, *, index):
 defvjp(_extreme, lambda g, ans, s, *, index: g[..., None] * _multiplet(value_of(s), index=index), fresh=True)
 
 
-@primitive
+@primitive(name="norm")
 def _length(x, *, axis):
     """Euclidean length along `axis`, kept."""
     square = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x**2
     return np.sqrt(square.sum(axis=axis, keepdims=True))
 
 
-@primitive
+@primitive(name="norm")
 def _direction(x, n):
     """``conj(x) / n``, zero where n is."""
     return x.conj() / np.where(n == 0, np.inf, n)
@@ -192,7 +229,7 @@ defvjp(_length, lambda g, n, x, *, axis: g * _direction(x, n), fresh=True)
 defvjp(_direction, _direction_x, _direction_n)
 
 
-@primitive
+@primitive(name="norm")
 def _p_norm(x, *, p, axis):
     """``(sum |x|^p)^(1/p)`` along `axis`, kept; scaled, so that no power overflows."""
     size = np.abs(x)

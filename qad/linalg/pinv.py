@@ -6,6 +6,7 @@ G_A = -P^H G P^H + (1 - A P) G^H P P^H + P^H P G^H (1 - P A).
 import numpy as np
 
 from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.check import matrices
 
 
 def pinv(a, rcond=None, hermitian=False, *, rtol=None):
@@ -23,6 +24,13 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=None):
     -------
     array (..., n, m)
 
+    Raises
+    ------
+    ShapeError
+        If `a` has fewer than two axes.
+    ArgumentError
+        If an entry is not finite.
+
     Notes
     -----
     Where `a` is rank-deficient the pseudoinverse is discontinuous: the gradient is that along matrices of the
@@ -35,9 +43,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=None):
     array([[-0.25],
            [ 0.25]])
     """
-    if value_of(a) is a:
-        return np.linalg.pinv(a, hermitian=hermitian, **_cut(rcond, rtol))
-    return _pinv(a, hermitian=hermitian, **_cut(rcond, rtol))
+    return _pinv(matrices(a, "pinv"), hermitian=hermitian, **_cut(rcond, rtol))
 
 
 implements(np.linalg.pinv)(pinv)
@@ -48,7 +54,7 @@ def _cut(rcond, rtol):
     return {"rcond": rcond} if rcond is not None else {"rtol": rtol} if rtol is not None else {}
 
 
-@primitive
+@primitive(name="pinv")
 def _pinv(a, **options):
     return np.linalg.pinv(a, **options)
 

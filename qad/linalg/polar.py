@@ -1,6 +1,7 @@
 """Polar decomposition ``A = U P``, by `funm_svd`: exact at degenerate singular values."""
 
 from qad.core.errors import ArgumentError
+from qad.linalg.check import matrices
 from qad.linalg.funm_svd import funm_svd
 from qad.linalg.parts import adjoint, hermitian
 
@@ -22,7 +23,8 @@ def polar(a, side="right"):
     Raises
     ------
     ArgumentError
-        In the backward pass, if a singular value is zero.
+        If an entry is not finite;
+        in the backward pass, if a singular value is zero.
 
     Notes
     -----
@@ -38,7 +40,7 @@ def polar(a, side="right"):
     """
     if side not in ("right", "left"):
         raise ArgumentError(f'polar: side={side!r}; write "right" for a = U P, or "left" for a = P U')
-    u = funm_svd(_one, a)
+    u = funm_svd(_one, matrices(a, "polar"))
     return u, hermitian(adjoint(u) @ a if side == "right" else a @ adjoint(u))
 
 

@@ -4,10 +4,29 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import implements, value_of
+from qad.linalg.check import square
 
 
 def matrix_power(a, n):
-    """``a`` (..., k, k) to the integer power `n`, by repeated squaring; negative powers by the inverse.
+    """Integer power of square matrices, by repeated squaring; negative powers by the inverse.
+
+    Parameters
+    ----------
+    a : array (..., k, k)
+    n : int
+
+    Returns
+    -------
+    array (..., k, k)
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ArgumentError
+        If `n` is not an integer, or an entry of `a` is not finite.
+    LinAlgError
+        For negative powers of a singular matrix.
 
     Examples
     --------
@@ -16,10 +35,11 @@ def matrix_power(a, n):
     array([[12.,  0.],
            [ 0., 12.]])
     """
-    if value_of(a) is a:
-        return np.linalg.matrix_power(a, n)
+    a = square(a, "matrix_power")
     if not isinstance(n, (int, np.integer)):
         raise ArgumentError(f"matrix_power: the exponent {n!r} is not an integer; see qad.linalg.funm_herm for others")
+    if value_of(a) is a:
+        return np.linalg.matrix_power(a, n)
     if n == 0:
         return a * 0.0 + np.eye(a.shape[-1])
     base, n = (np.linalg.inv(a), -n) if n < 0 else (a, n)
@@ -35,6 +55,21 @@ def matrix_power(a, n):
 
 def multi_dot(arrays, *, out=None):
     """Product of two or more matrices in the order that costs least; the first and last may be vectors.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays (k_i, k_i+1)
+    out : array, optional
+        As in NumPy; not for Tensors.
+
+    Returns
+    -------
+    array, a scalar if both ends are vectors
+
+    Raises
+    ------
+    ArgumentError
+        For fewer than two arrays, or axes that do not fit a chain; for `out` with Tensors.
 
     Examples
     --------
@@ -64,6 +99,15 @@ def multi_dot(arrays, *, out=None):
 def kron(a, b):
     """Kronecker product of arrays of any dimension, exactly `numpy.kron`.
 
+    Parameters
+    ----------
+    a, b : arrays
+
+    Returns
+    -------
+    array
+        Each axis is as long as the product of those of `a` and `b`.
+
     Examples
     --------
     >>> import numpy as np, qad
@@ -76,6 +120,21 @@ def kron(a, b):
 
 def cross(x1, x2, /, *, axis=-1):
     """Cross product of vectors of three components along `axis`, exactly `numpy.linalg.cross`.
+
+    Parameters
+    ----------
+    x1, x2 : arrays
+        Of three components along `axis`; the other axes broadcast.
+    axis : int
+
+    Returns
+    -------
+    array
+
+    Raises
+    ------
+    ValueError
+        If there are not three components.
 
     Examples
     --------

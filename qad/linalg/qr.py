@@ -12,6 +12,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.check import batch_entry, matrices
 from qad.linalg.complement import folded
 from qad.linalg.gaps import rounding
 from qad.linalg.triangular import solve_upper
@@ -35,7 +36,8 @@ def qr(a, mode="reduced"):
     Raises
     ------
     ArgumentError
-        For another mode on a Tensor; in the backward pass or in forward mode, if `a` is rank-deficient; in the
+        If an entry is not finite;
+        for another mode on a Tensor; in the backward pass or in forward mode, if `a` is rank-deficient; in the
         backward pass, if the loss depends on the choice of the columns of Q beyond the n-th. (Their
         tangents, in forward mode, have no component among themselves.)
 
@@ -46,6 +48,7 @@ def qr(a, mode="reduced"):
     array([[0.6, 0. ],
            [0.8, 0. ]])
     """
+    a = matrices(a, "qr")
     if value_of(a) is a:
         return np.linalg.qr(a, mode)
     if mode == "r":
@@ -60,13 +63,13 @@ def qr(a, mode="reduced"):
 implements(np.linalg.qr)(qr)
 
 
-@primitive
+@primitive(name="qr")
 def reduced(a):
     """The reduced decomposition."""
     return np.linalg.qr(a)
 
 
-@primitive
+@primitive(name="qr")
 def complete(a):
     """The complete decomposition of tall matrices."""
     return np.linalg.qr(a, "complete")
@@ -116,7 +119,7 @@ def _check_rank(r):
     bad = np.argwhere(size <= 10 * r.shape[-1] * np.finfo(r.dtype).eps * largest[..., None])
     if len(bad):
         *batch, i = map(int, bad[0])
-        here = f" of batch entry {tuple(batch)}" if batch else ""
+        here = batch_entry(batch)
         raise ArgumentError(
             f"qr{here}: column {i} depends on those before it (R[{i}, {i}] is {size[tuple(bad[0])]:.3g}, of "
             f"{largest[tuple(batch)]:.3g}), so that Q is not determined. Drop such columns, or use qad.linalg.svd"

@@ -6,7 +6,8 @@ That is: log det A changes by tr(A^-1 dA); its real part moves the logarithm, it
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, value_of
+from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.check import square
 
 
 def slogdet(a):
@@ -22,7 +23,10 @@ def slogdet(a):
 
     Raises
     ------
+    ShapeError
+        If the matrices are not square.
     ArgumentError
+        If an entry is not finite.
         In the backward pass or in forward mode, at a singular matrix.
 
     Examples
@@ -32,6 +36,14 @@ def slogdet(a):
     array([[1. , 0. ],
            [0. , 0.5]])
     """
+    return _slogdet(square(a, "slogdet"))
+
+
+implements(np.linalg.slogdet)(slogdet)
+
+
+@primitive(name="slogdet")
+def _slogdet(a):
     return np.linalg.slogdet(a)
 
 
@@ -49,4 +61,4 @@ def _slogdet_vjp(needed, g, ans, a):
     return (weight[..., None, None] * np.linalg.inv(a).mT,)
 
 
-defvjp(np.linalg.slogdet, shared=_slogdet_vjp, fresh=True)
+defvjp(_slogdet, shared=_slogdet_vjp, fresh=True)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from qad.extend import defjvp, defvjp, unbroadcast
+from qad.extend import defjvp, defvjp, implements, operand, primitive, unbroadcast, value_of
+from qad.linalg.check import rows_fit, solvable, square
 
 
 def solve(a, b):
@@ -20,6 +21,10 @@ def solve(a, b):
 
     Raises
     ------
+    ShapeError
+        If the matrices are not square, or the shapes do not fit.
+    ArgumentError
+        If an entry is not finite.
     LinAlgError
         If a matrix is singular.
 
@@ -30,7 +35,17 @@ def solve(a, b):
     >>> qad.grad(lambda b: qad.linalg.solve(a, b).sum())(np.ones(2))
     array([0.5 , 0.25])
     """
-    return np.linalg.solve(a, b)
+    a, b = square(a, "solve"), operand(b)
+    rows_fit(value_of(a), value_of(b), "solve")
+    return _solve(a, b)
+
+
+implements(np.linalg.solve)(solve)
+
+
+@primitive(name="solve")
+def _solve(a, b):
+    return solvable(np.linalg.solve, "solve", a, b)
 
 
 def _solve_vjp(needed, g, ans, a, b):
@@ -53,5 +68,5 @@ def _moved_a(t, ans, a, b):
     return -np.linalg.solve(a, t @ ans)
 
 
-defvjp(np.linalg.solve, shared=_solve_vjp)
-defjvp(np.linalg.solve, _moved_a, lambda t, ans, a, b: np.linalg.solve(a, t))
+defvjp(_solve, shared=_solve_vjp)
+defjvp(_solve, _moved_a, lambda t, ans, a, b: np.linalg.solve(a, t))

@@ -8,10 +8,11 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defvjp, quick, value_of
+from qad.linalg.check import matrices
 from qad.linalg.chord import factors
 from qad.linalg.gaps import magnitude, width
 from qad.linalg.parts import skew
-from qad.linalg.truncated import rank_of
+from qad.linalg.rank import rank_of
 
 
 def split(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn"):
@@ -31,7 +32,8 @@ def split(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn"):
     Raises
     ------
     ArgumentError
-        If a recorded matrix is cut within a multiplet. In the backward pass, if the loss is not invariant under
+        If an entry is not finite, or nothing would be kept;
+        if a recorded matrix is cut within a multiplet. In the backward pass, if the loss is not invariant under
         ``L W, W^H R`` with unitary W, that is, if it depends on the basis of the new bond.
 
     Notes
@@ -48,6 +50,7 @@ def split(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn"):
     array([[0., 1.],
            [0., 0.]])
     """
+    a = matrices(a, "split")
     plain = value_of(a) is a
     u, s, vh = np.linalg.svd(value_of(a), full_matrices=not plain)
     lost = 10 * max(a.shape[-2:]) * np.finfo(s.dtype).eps * s[..., :1]

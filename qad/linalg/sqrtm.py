@@ -6,17 +6,28 @@ import scipy.linalg
 from qad.core.errors import ArgumentError
 from qad.extend import defjvp, defvjp, primitive, value_of
 from qad.linalg.block import each
+from qad.linalg.check import batch_entry, square
 
 
 def sqrtm(a):
-    """Principal square root (..., n, n) of `a` (..., n, n).
+    """Principal square root of square matrices.
 
     For Hermitian positive matrices ``funm_herm(np.sqrt, a)`` is faster, and returns a Hermitian matrix.
 
+    Parameters
+    ----------
+    a : array (..., n, n)
+
+    Returns
+    -------
+    array (..., n, n)
+
     Raises
     ------
+    ShapeError
+        If the matrices are not square.
     ArgumentError
-        If an eigenvalue is zero or lies on the negative axis, where the root has a cut.
+        If an entry is not finite, or an eigenvalue is zero or lies on the negative axis, where the root has a cut.
 
     Examples
     --------
@@ -25,6 +36,7 @@ def sqrtm(a):
     array([[0.25, 0.  ],
            [0.  , 0.5 ]])
     """
+    a = square(a, "sqrtm")
     off_the_cut(value_of(a), "sqrtm")
     return _root(a)
 
@@ -36,15 +48,15 @@ def off_the_cut(a, owner):
     limit = 10 * a.shape[-1] * np.finfo(a.dtype).eps
     bad = np.argwhere((np.abs(w.imag) <= limit * np.abs(w)) & (w.real <= limit * size))
     if len(bad):
-        *batch, _ = map(int, bad[0])
-        here = f" of batch entry {tuple(batch)}" if batch else ""
+        batch = bad[0][:-1]
+        here = batch_entry(batch)
         raise ArgumentError(
             f"{owner}{here}: the eigenvalue {w[tuple(bad[0])]:.6g} is zero or lies on the negative axis, where the "
             "principal branch ends. Turn the matrix by a phase, or shift it"
         )
 
 
-@primitive
+@primitive(name="sqrtm")
 def _root(a):
     root = each(scipy.linalg.sqrtm, a)
     return root.astype(a.dtype) if a.dtype.itemsize < root.dtype.itemsize and a.dtype.kind == root.dtype.kind else root

@@ -13,6 +13,7 @@ The code below is the complex conjugate of that, which is the tape's inside conv
 import numpy as np
 
 from qad.extend import defvjp, implements, primitive, value_of
+from qad.linalg.check import matrices
 from qad.linalg.complement import folded
 from qad.linalg.gaps import (
     check_blocks,
@@ -27,7 +28,7 @@ from qad.linalg.gaps import (
     rounding,
     vanishing,
 )
-from qad.linalg.parts import diagonal_of, hermitian, skew
+from qad.linalg.parts import diagonal_of, skew
 
 
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="raise"):
@@ -54,7 +55,10 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
 
     Raises
     ------
+    ShapeError
+        If `a` has fewer than two axes.
     ArgumentError
+        If an entry is not finite.
         In the backward pass (or in forward mode), if the loss depends on the phases of singular vectors, or on
         vectors or values inside a degenerate block, or on those of singular values that are zero. Then
         `qad.linalg.funm_svd` gives the exact derivative of U f(S) Vh.
@@ -85,6 +89,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
            [ 0.189737,  0.063246]])
     """
     check_policy(degenerate)
+    a = matrices(a, "svd")
     if not _recorded(a):
         return np.linalg.svd(a, full_matrices, compute_uv, hermitian)
     if not compute_uv:
@@ -95,11 +100,24 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
 
 
 def svdvals(x, *, degenerate="raise"):
-    """Singular values (..., k) of `x` (..., m, n), in descending order.
+    """Singular values, in descending order.
+
+    Parameters
+    ----------
+    x : array (..., m, n)
+    degenerate : "raise" or "warn"
+        As in `svd`.
+
+    Returns
+    -------
+    real array (..., min(m, n))
 
     Raises
     ------
+    ShapeError
+        If `x` has fewer than two axes.
     ArgumentError
+        If an entry is not finite.
         In the backward pass, where the loss weighs degenerate singular values differently, or has a nonzero
         derivative with respect to a vanishing one (a kink, like that of an absolute value).
 
@@ -111,6 +129,7 @@ def svdvals(x, *, degenerate="raise"):
            [0., 1.]])
     """
     check_policy(degenerate)
+    x = matrices(x, "svdvals")
     return thin(x, degenerate=degenerate)[1] if _recorded(x) else np.linalg.svdvals(x)
 
 
@@ -122,13 +141,13 @@ def _recorded(a):
     return value_of(a) is not a
 
 
-@primitive
+@primitive(name="svd")
 def thin(a, *, degenerate="raise", kinks=True):
     """Thin decomposition; without `kinks` vanishing singular values have subgradient zero."""
     return np.linalg.svd(a, full_matrices=False)
 
 
-@primitive
+@primitive(name="svd")
 def _full(a, *, degenerate="raise"):
     return np.linalg.svd(a, full_matrices=True)
 
@@ -160,8 +179,7 @@ def _core(left, right, gs, s, scale, degenerate):
     """X of the head of this page, conjugated."""
     a = 0.0 if left is None else skew(left)
     b = 0.0 if right is None else -skew(right)
-    apart = hermitian(_over(a + b, s, "differences", scale, degenerate))
-    x = apart + skew(_over(a - b, s, "sums", scale, degenerate))
+    x = _over(a + b, s, "differences", scale, degenerate) + _over(a - b, s, "sums", scale, degenerate)
     return x if gs is None else x + gs[..., None] * np.eye(s.shape[-1])
 
 

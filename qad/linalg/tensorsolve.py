@@ -5,7 +5,9 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.extend import implements, value_of
+from qad.extend import implements, operand
+from qad.linalg.inv import inv
+from qad.linalg.solve import solve
 
 
 def tensorinv(a, ind=2):
@@ -22,6 +24,13 @@ def tensorinv(a, ind=2):
     -------
     array of shape ``a.shape[ind:] + a.shape[:ind]``
 
+    Raises
+    ------
+    ShapeError
+        If the two groups of axes are not of equal size.
+    LinAlgError
+        If the matrix that they make is singular.
+
     Examples
     --------
     >>> import numpy as np, qad
@@ -29,12 +38,11 @@ def tensorinv(a, ind=2):
     array([[-0.25, -0.25],
            [-0.25, -0.25]])
     """
-    if value_of(a) is a:
-        return np.linalg.tensorinv(a, ind)
+    a = operand(a)
     n = prod(a.shape[:ind])
     if ind < 1 or n * n != a.size:
         raise ShapeError(f"tensorinv: axes of shape {a.shape} split at ind={ind} make no square matrix")
-    return np.linalg.inv(a.reshape(n, n)).reshape(a.shape[ind:] + a.shape[:ind])
+    return inv(a.reshape(n, n)).reshape(a.shape[ind:] + a.shape[:ind])
 
 
 def tensorsolve(a, b, axes=None):
@@ -51,20 +59,26 @@ def tensorsolve(a, b, axes=None):
     -------
     array of shape Q
 
+    Raises
+    ------
+    ShapeError
+        If `a` makes no square matrix between Q and the shape of `b`.
+    LinAlgError
+        If that matrix is singular.
+
     Examples
     --------
     >>> import numpy as np, qad
     >>> qad.grad(lambda b: qad.linalg.tensorsolve(2.0 * np.eye(2), b).sum())(np.ones(2))
     array([0.5, 0.5])
     """
-    if value_of(a) is a and value_of(b) is b:
-        return np.linalg.tensorsolve(a, b, axes)
+    a, b = operand(a), operand(b)
     if axes is not None:
         a = a.transpose(*[i for i in range(a.ndim) if i not in axes], *axes)
     rest = a.shape[b.ndim :]
     if prod(rest) != b.size:
         raise ShapeError(f"tensorsolve: a of shape {a.shape} is no square matrix from {rest} to b of shape {b.shape}")
-    return np.linalg.solve(a.reshape(b.size, b.size), b.reshape(b.size)).reshape(rest)
+    return solve(a.reshape(b.size, b.size), b.reshape(b.size)).reshape(rest)
 
 
 implements(np.linalg.tensorinv)(tensorinv)

@@ -4,7 +4,8 @@ import numpy as np
 import scipy.linalg
 
 from qad.core.errors import ArgumentError
-from qad.extend import defjvp, defvjp, primitive, unbroadcast
+from qad.extend import defjvp, defvjp, operand, primitive, unbroadcast, value_of
+from qad.linalg.check import rows_fit, square
 
 
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
@@ -25,6 +26,15 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
     -------
     array (..., n) or (..., n, k)
 
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square, or `b` does not fit.
+    ArgumentError
+        If an entry is not finite, or `trans` is something else.
+    LinAlgError
+        If a diagonal entry is zero.
+
     Examples
     --------
     >>> import numpy as np, qad
@@ -34,6 +44,8 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
     """
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise ArgumentError(f"solve_triangular: trans={trans!r}; write 0, 1 or 2, or 'N', 'T' or 'C'")
+    a, b = square(a, "solve_triangular"), operand(b)
+    rows_fit(value_of(a), value_of(b), "solve_triangular")
     if unit_diagonal:
         a = (np.tril(a, -1) if lower else np.triu(a, 1)) + np.eye(a.shape[-1])
     else:
@@ -44,7 +56,7 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
     return solver(a, b[..., None])[..., 0] if b.ndim == 1 else solver(a, b)
 
 
-@primitive
+@primitive(name="solve_triangular")
 def solve_upper(r, b):
     """``r^-1 b`` for upper triangular `r` (..., n, n), `b` (..., n, k); what is below the diagonal must be zero."""
     if r.ndim == b.ndim == 2 and type(r) is np.ndarray:
@@ -52,7 +64,7 @@ def solve_upper(r, b):
     return np.linalg.solve(r, b)
 
 
-@primitive
+@primitive(name="solve_triangular")
 def solve_lower(r, b):
     """``r^-1 b`` for lower triangular `r`."""
     if r.ndim == b.ndim == 2 and type(r) is np.ndarray:

@@ -6,27 +6,33 @@ Schuch and Vanhecke, arXiv:2311.11894), and ask nothing of the discarded values.
 that are smooth in A, what remains is the decomposition of the small matrix ``C = W_U^H A W_V``.
 """
 
-import warnings
-
 import numpy as np
 
-from qad.core.errors import ArgumentError
+from qad.core.errors import ConvergenceError
 from qad.extend import value_of
+from qad.linalg.check import matrices, square
+from qad.linalg.drivers import hermitian_eigenpairs
 from qad.linalg.eigh import eigh
 from qad.linalg.funm_herm import funm_herm
 from qad.linalg.funm_svd import funm_svd
-from qad.linalg.gaps import check_policy, width
+from qad.linalg.gaps import check_policy
+from qad.linalg.iterative import eigh_of_kept, is_wanted, svd_of_kept
 from qad.linalg.norm import norm
 from qad.linalg.parts import adjoint, hermitian
+from qad.linalg.rank import has_gap, orthonormal, rank_of
 from qad.linalg.svd import svd
 
 
-def truncated_svd(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn", degenerate="raise"):
+def truncated_svd(
+    a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn", degenerate="raise", method="auto", v0=None
+):  # fmt: skip
     """The leading singular triples, with the derivative of exactly this truncation.
 
     Parameters
     ----------
-    a : array (..., m, n)
+    a : array (..., m, n) or callable
+        Or a linear function of columns, (n, b) -> (m, b), which may close over Tensors; it is never made a matrix,
+        and its adjoint comes from the tape. It needs `max_rank` and `v0`.
     max_rank : int, optional
         Keep at most so many.
     cutoff : float, optional
@@ -37,18 +43,26 @@ def truncated_svd(a, max_rank=None, cutoff=None, relative=True, *, multiplets="w
         depends on the choice), drop the whole multiplet, or cut silently.
     degenerate : "raise" or "warn"
         As in `svd`.
+    method : "auto", "full" or "iterative"
+        By the full decomposition, whose derivative is in closed form; or by block Lanczos, with a derivative by
+        GMRES, whose cost grows with ``max_rank`` instead. "auto" iterates where ``min(m, n)`` is 1024 or more and at
+        least ``16 * max_rank``, and falls back where the values decay too slowly.
+    v0 : array (n,), optional
+        Where an iteration starts.
 
     Returns
     -------
     U, s, Vh : arrays (..., m, k), (..., k), (..., k, n)
         In a batch k is the largest that one of its matrices asks for.
     error : array (...)
-        Frobenius norm of what was discarded.
+        Frobenius norm of what was discarded; None for a function, of which it is not known.
 
     Raises
     ------
+    ConvergenceError
+        If an iteration does not converge: there is no gap behind what is kept, or next to none.
     ArgumentError
-        If nothing would be kept; in the backward pass as in `svd`.
+        If an entry is not finite, or nothing would be kept; in the backward pass as in `svd`.
 
     Examples
     --------
@@ -58,29 +72,56 @@ def truncated_svd(a, max_rank=None, cutoff=None, relative=True, *, multiplets="w
     (array([3., 2.]), np.float64(1.0))
     """
     check_policy(degenerate)
+    a = a if callable(a) else matrices(a, "truncated_svd")
+    if is_wanted(a, max_rank, method, "truncated_svd"):
+        how = {"multiplets": multiplets, "degenerate": degenerate, "patient": callable(a) or method == "iterative"}
+        try:
+            return svd_of_kept(a, v0, max_rank, cutoff, relative, **how)
+        except ConvergenceError:
+            if how["patient"]:
+                raise
     u, s, vh = np.linalg.svd(value_of(a), full_matrices=False)
     k = rank_of(s, max_rank, cutoff, relative, multiplets)
     if value_of(a) is a:
         return u[..., :, :k], s[..., :k], vh[..., :k, :], np.linalg.norm(s[..., k:], axis=-1)
-    if not _has_gap(s, k):
+    if not has_gap(s, k):
         u, s, vh = svd(a, full_matrices=False, degenerate=degenerate)
         return u[..., :, :k], s[..., :k], vh[..., :k, :], norm(s[..., k:], axis=-1)
     polar = funm_svd(above_one, a * (1 / threshold(s, k)))
-    left = smooth_basis(polar, adjoint(vh[..., :k, :]))
+    left = orthonormal(polar @ adjoint(vh[..., :k, :]))
     right = adjoint(polar) @ left
     u, s, vh = svd(adjoint(left) @ a @ right, degenerate=degenerate)
     u, vh = left @ u, vh @ adjoint(right)
     return u, s, vh, norm(a - (u * s[..., None, :]) @ vh, axis=(-2, -1))
 
 
-def truncated_eigh(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn", degenerate="raise"):
+def truncated_eigh(
+    a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn", degenerate="raise", method="auto", v0=None
+):  # fmt: skip
     """The eigenpairs of Hermitian matrices whose eigenvalues are largest in size; see `truncated_svd`.
+
+    Parameters
+    ----------
+    a : array (..., n, n) or callable
+        Hermitian, or real symmetric.
+    max_rank, cutoff, relative, multiplets, degenerate, method, v0
+        As in `truncated_svd`, of the sizes of eigenvalues.
 
     Returns
     -------
     w, V : arrays (..., k), in descending order of size, and (..., n, k)
     error : array (...)
-        Frobenius norm of what was discarded.
+        Frobenius norm of what was discarded; None for a function.
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ConvergenceError
+        As in `truncated_svd`.
+    ArgumentError
+        If an entry is not finite, or nothing would be kept;
+        in the backward pass as in `eigh`.
 
     Examples
     --------
@@ -90,22 +131,25 @@ def truncated_eigh(a, max_rank=None, cutoff=None, relative=True, *, multiplets="
     (array([ 3., -2.]), np.float64(1.0))
     """
     check_policy(degenerate)
-    w, v = _by_size(*np.linalg.eigh(value_of(a)))
+    a = a if callable(a) else square(a, "truncated_eigh")
+    if is_wanted(a, max_rank, method, "truncated_eigh"):
+        how = {"multiplets": multiplets, "degenerate": degenerate, "patient": callable(a) or method == "iterative"}
+        try:
+            return eigh_of_kept(a, v0, max_rank, cutoff, relative, **how)
+        except ConvergenceError:
+            if how["patient"]:
+                raise
+    w, v = _by_size(*hermitian_eigenpairs(value_of(a)))
     k = rank_of(np.abs(w), max_rank, cutoff, relative, multiplets)
     if value_of(a) is a:
         return w[..., :k], v[..., :, :k], np.linalg.norm(w[..., k:], axis=-1)
-    if not _has_gap(np.abs(w), k):
+    if not has_gap(np.abs(w), k):
         w, v = _by_size(*eigh(a, degenerate=degenerate))
         return w[..., :k], v[..., :, :k], norm(w[..., k:], axis=-1)
-    basis = smooth_basis(funm_herm(outside_one, a * (1 / threshold(np.abs(w), k))), v[..., :, :k])
+    basis = orthonormal(funm_herm(outside_one, a * (1 / threshold(np.abs(w), k))) @ v[..., :, :k])
     w, v = _by_size(*eigh(hermitian(adjoint(basis) @ a @ basis), degenerate=degenerate))
     v = basis @ v
     return w, v, norm(a - (v * w[..., None, :]) @ adjoint(v), axis=(-2, -1))
-
-
-def _has_gap(s, k):
-    """Whether something is discarded, and a gap separates it from what is kept."""
-    return k < s.shape[-1] and bool((s[..., k - 1] - s[..., k] > width(s)).all())
 
 
 def _by_size(w, v):
@@ -137,35 +181,3 @@ def smooth_basis(p, v0):
 
 def inverse_root(w):
     return 1 / np.sqrt(w)
-
-
-def rank_of(s, max_rank, cutoff, relative, multiplets):
-    """How many of the descending sizes `s` (..., k) to keep."""
-    if multiplets not in ("warn", "drop", "cut"):
-        raise ArgumentError(f'multiplets={multiplets!r}: write "warn", "drop" or "cut"')
-    k = s.shape[-1] if max_rank is None else min(max_rank, s.shape[-1])
-    if cutoff is not None:
-        limit = cutoff * s[..., :1] if relative else cutoff
-        k = min(k, int(np.sum(s > limit, axis=-1).max(initial=0)))
-    while multiplets == "drop" and _cuts(s, k):
-        k -= 1
-    if k < 1 or not s.size:
-        raise ArgumentError(
-            f"truncation leaves nothing (max_rank={max_rank}, cutoff={cutoff}): keep one value at least"
-        )
-    if multiplets == "warn" and _cuts(s, k):
-        warnings.warn(
-            f"truncation to rank {k} cuts through degenerate values ({s.reshape(-1, s.shape[-1])[0, k - 1]:.6g}), of "
-            'which the choice is arbitrary: write multiplets="drop" to leave them all out',
-            RuntimeWarning,
-            stacklevel=3,
-        )
-    return k
-
-
-def _cuts(s, k):
-    """Whether values number k - 1 and k are degenerate (and not zero) in an entry of the batch."""
-    if not 0 < k < s.shape[-1]:
-        return False
-    last = s[..., k - 1]
-    return bool(((last - s[..., k] <= width(s)) & (last > width(s))).any())

@@ -99,7 +99,7 @@ def delete(arr, obj, axis=None):
 # -- choice between arrays -------------------------------------------------------------------------
 
 
-@primitive
+@primitive(name="where")
 def chosen(x, y, *, condition):
     """Entries of `x` where the condition holds, of `y` elsewhere."""
     return np.where(condition, x, y)

@@ -12,7 +12,7 @@ from qad.rules.index import along
 # -- joining ---------------------------------------------------------------------------------------
 
 
-@primitive
+@primitive(name="concatenate")
 def joined(*arrays, axis):
     """Arrays joined along an existing axis."""
     return np.concatenate(arrays, axis)
@@ -23,7 +23,7 @@ def _pieces(needed, g, y, *arrays, axis):
     return [g[along(axis, slice(ends[i] - arrays[i].shape[axis], ends[i]), g.ndim)] for i in needed]
 
 
-@primitive
+@primitive(name="stack")
 def stacked(*arrays, axis):
     """Arrays of equal shape joined along a new axis."""
     return np.stack(arrays, axis)

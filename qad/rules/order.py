@@ -62,7 +62,7 @@ def ptp(a, axis=None, out=None, keepdims=False):
 
 
 # -- sorting -------------------------------------------------------------------------------------------------
-@primitive
+@primitive(name="sort")
 def sort_along(x, axis):
     """Sorted along one axis."""
     return np.sort(x, axis=axis)

@@ -18,7 +18,7 @@ def array(x):
 # -- two matrices ----------------------------------------------------------------------------------
 
 
-@primitive
+@primitive(name="matmul")
 def matrix_product(a, b):
     """The product of two matrices, and of nothing else: its rules need not look at shapes."""
     return np.dot(a, b)
@@ -37,7 +37,7 @@ defvjp(matrix_product, _matrix_left, _matrix_right, linear=True, fresh=True, laz
 # -- stacks of matrices, and vectors ---------------------------------------------------------------
 
 
-@primitive
+@primitive(name="matmul")
 def stack_product(a, b):
     """``np.matmul`` of stacks of matrices, which broadcast, and of vectors."""
     return np.matmul(a, b)
@@ -188,7 +188,7 @@ if hasattr(np, "matvec"):  # NumPy 2.2
     implements(np.vecmat)(vecmat)
 
 
-@primitive
+@primitive(name="cross")
 def cross_product(a, b):
     """The vector product along the last axis, of length 3."""
     return np.cross(a, b)

@@ -45,7 +45,7 @@ def repeat(a, repeats, axis=None):
 # -- padded ----------------------------------------------------------------------------------------
 
 
-@primitive
+@primitive(name="pad")
 def pad_with(x, *, widths, value):
     """`x` in the middle of a larger array that is `value` elsewhere."""
     return np.pad(x, widths, constant_values=value)

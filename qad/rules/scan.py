@@ -10,19 +10,19 @@ from qad.extend import attach, defvjp, implements, operand, primitive, refuse_ou
 from qad.rules.reduce import axes_of, count
 
 
-@primitive
+@primitive(name="cumsum")
 def cumsum_over(x, axis):
     """Cumulative sum along one axis."""
     return np.cumsum(x, axis=axis)
 
 
-@primitive
+@primitive(name="cumprod")
 def cumprod_over(x, axis):
     """Cumulative product along one axis."""
     return np.cumprod(x, axis=axis)
 
 
-@primitive
+@primitive(name="prod")
 def prod_over(x, axis):
     """Product over one axis."""
     return np.multiply.reduce(x, axis=axis)

@@ -1,0 +1,68 @@
+"""What matrix functions ask of their arguments; refusals say so with the shape or the number that offends."""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import operand, value_of
+
+
+def matrices(a, name):
+    """`a` as an operand: matrices (..., m, n) of finite floating-point numbers."""
+    a = operand(a)
+    bare = value_of(a)
+    if np.ndim(bare) < 2:
+        raise ShapeError(f"{name} takes matrices (..., m, n), not an array of shape {np.shape(bare)}")
+    finite(bare, name)
+    return a if bare.dtype.kind in "fc" else a.astype(float)
+
+
+def square(a, name):
+    """`a` as an operand: square matrices (..., n, n) of finite floating-point numbers."""
+    a = operand(a)
+    shape = np.shape(value_of(a))
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ShapeError(f"{name} takes square matrices (..., n, n), not an array of shape {shape}")
+    return matrices(a, name)
+
+
+def finite(a, name):
+    """Raise unless every entry of the bare array `a` is finite."""
+    if np.isfinite(a).all():
+        return
+    bad = np.argwhere(~np.isfinite(a))
+    where = ", ".join(map(str, bad[0]))
+    others = f", and {len(bad) - 1} more are not finite" if len(bad) > 1 else ""
+    raise ArgumentError(f"{name}: entry [{where}] of the matrix is {a[tuple(bad[0])]}{others}")
+
+
+def rows_fit(a, b, name):
+    """Raise unless the bare `b` is a finite vector, or matrices, with as many rows as `a`, and a batch that fits."""
+    n, rows = a.shape[-1], np.shape(b)[-min(np.ndim(b), 2) :][:1]
+    if rows != (n,):
+        raise ShapeError(
+            f"{name}: a matrix of shape {a.shape} needs {n} rows on the right-hand side, a vector ({n},) or matrices "
+            f"(..., {n}, k), not an array of shape {np.shape(b)}"
+        )
+    try:
+        np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError as error:
+        raise ShapeError(f"{name}: the batches of shapes {a.shape} and {b.shape} do not broadcast") from error
+    finite(b, f"{name} (right-hand side)")
+
+
+def batch_entry(index):
+    """`` of batch entry (...)``, or nothing where there is no batch."""
+    return f" of batch entry {tuple(map(int, index))}" if len(index) else ""
+
+
+def solvable(function, name, a, *others):
+    """``function(a, *others)`` on bare arrays; that `a` is singular is said with the number that shows it."""
+    try:
+        return function(a, *others)
+    except np.linalg.LinAlgError as error:
+        s = np.linalg.svd(a, compute_uv=False)
+        at = np.unravel_index((s[..., -1] / np.maximum(s[..., 0], np.finfo(s.dtype).tiny)).argmin(), s.shape[:-1])
+        raise np.linalg.LinAlgError(
+            f"{name}: the matrix{batch_entry(at)} is singular: its smallest singular value is {s[at][-1]:.3g}, its "
+            f"largest {s[at][0]:.3g}. Use lstsq or pinv, or shift it"
+        ) from error
