@@ -6,6 +6,7 @@ Contractions      tr  einsum  tensordot  ncon  partial_trace  plan
 Equations         fixed_point, differentiated implicitly
 Matrices          qad.linalg    decompositions and functions of matrices
 Functions         qad.special   erf, gamma, Bessel functions and so on, as SciPy has them
+Other libraries   qad.array_api  the namespace of the array-API standard
 Chains            qad.mps       matrix product states, operators, ground states
 Optimisation      qad.optimize  minimise over any structure of complex arrays
 Your own rules    qad.extend    and check_grads, which finds the mistake in them
@@ -15,7 +16,7 @@ NumPy             sin, sum, reshape, ...: NumPy's own functions, which take Tens
 
 from importlib import import_module as _load
 
-from qad import extend, linalg, mps, optimize
+from qad import array_api, extend, linalg, mps, optimize
 from qad import rules as _rules  # gives NumPy's functions and Tensor their derivatives
 from qad import tensor as _floor  # loaded first: below, the function `tensor` takes its name
 from qad.core import errors
@@ -50,7 +51,7 @@ __all__ = [
     # solutions of equations
     "fixed_point",
     # parts, checks, errors
-    "QadError", "check_grads", "errors", "extend", "linalg", "mps", "optimize",
+    "QadError", "array_api", "check_grads", "errors", "extend", "linalg", "mps", "optimize",
     "special",  # noqa: F405 - by __getattr__
     *_names.__all__,
 ]  # fmt: skip
