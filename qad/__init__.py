@@ -5,6 +5,8 @@ The tape          tensor  Tensor  no_grad
 Contractions      tr  einsum  tensordot  ncon  partial_trace  plan
 Equations         fixed_point, differentiated implicitly
 Matrices          qad.linalg    decompositions and functions of matrices
+Functions         qad.special   erf, gamma, Bessel functions and so on, as SciPy has them
+Other libraries   qad.array_api  the namespace of the array-API standard
 Chains            qad.mps       matrix product states, operators, ground states
 Optimisation      qad.optimize  minimise over any structure of complex arrays
 Your own rules    qad.extend    and check_grads, which finds the mistake in them
@@ -12,7 +14,9 @@ Errors            qad.errors    all of them under QadError
 NumPy             sin, sum, reshape, ...: NumPy's own functions, which take Tensors
 """
 
-from qad import extend, linalg, mps, optimize
+from importlib import import_module as _load
+
+from qad import array_api, extend, linalg, mps, optimize
 from qad import rules as _rules  # gives NumPy's functions and Tensor their derivatives
 from qad import tensor as _floor  # loaded first: below, the function `tensor` takes its name
 from qad.core import errors
@@ -47,9 +51,20 @@ __all__ = [
     # solutions of equations
     "fixed_point",
     # parts, checks, errors
-    "QadError", "check_grads", "errors", "extend", "linalg", "mps", "optimize",
+    "QadError", "array_api", "check_grads", "errors", "extend", "linalg", "mps", "optimize",
+    "special",  # noqa: F405 - by __getattr__
     *_names.__all__,
 ]  # fmt: skip
+
+
+extend.rules_of("scipy.special", "qad.special")
+
+
+def __getattr__(name):
+    """`qad.special` is loaded at first use: SciPy's takes its time."""
+    if name == "special":
+        return _load("qad.special")
+    raise AttributeError(f"module 'qad' has no attribute {name!r}")
 
 
 def __dir__():

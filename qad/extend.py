@@ -18,11 +18,13 @@ from qad.core.registry import (
     primitive,
     quick,
     quick_product,
+    rules_of,
     unbroadcast,
 )
 from qad.core.tensor import Tensor, refuse_out, value_of
 
 __all__ = [
     "Lazy", "One", "Tensor", "attach", "attach_operator", "defjvp", "defvjp", "implements", "operand", "operand_of",
-    "passes_through", "primitive", "quick", "quick_product", "refuse_out", "unbroadcast", "value_of",
+    "passes_through", "primitive", "quick", "quick_product", "refuse_out", "rules_of",
+    "unbroadcast", "value_of",
 ]  # fmt: skip

@@ -12,13 +12,14 @@ PLACES = {
     "qad.linalg": qad.linalg,
     "qad.mps": qad.mps,
     "qad.optimize": qad.optimize,
+    "qad.special": qad.special,
     "qad.extend": qad.extend,
 }
 PUBLIC = {
     f"{place}.{name}": getattr(module, name)
     for place, module in PLACES.items()
     for name in module.__all__
-    if callable(getattr(module, name)) and getattr(module, name).__module__.startswith("qad.")
+    if callable(getattr(module, name)) and (getattr(getattr(module, name), "__module__", None) or "").startswith("qad.")
 }
 FUNCTIONS = sorted(name for name, value in PUBLIC.items() if inspect.isfunction(value))
 

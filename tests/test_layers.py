@@ -9,7 +9,20 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "qad"
 
-FLOORS = ("core", "rules", "linalg", "tensor", "freeze", "optimize", "mps", "circuit", "interop", "viz")
+FLOORS = (
+    "core",
+    "rules",
+    "special",
+    "linalg",
+    "array_api",
+    "tensor",
+    "freeze",
+    "optimize",
+    "mps",
+    "circuit",
+    "interop",
+    "viz",
+)
 BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
 OPTIONAL = {"cupy", "dask", "jax", "matplotlib", "numba", "quimb", "tensornetwork", "torch"}
 MAY_NEED_OPTIONAL = ("interop", "viz")

@@ -25,7 +25,7 @@ def push_forward(p, args, kwargs, level):
     moving = tuple(i for i, t in enumerate(tangents) if t is not None)
     for i in moving:
         if not (p.has_rule(i) or p.jvps):
-            raise missing_rule(p.fn)
+            raise missing_rule(p.fn, i if any(p.vjps) else None)
     out = tangent_of(p, moving, tangents, ans, values, kwargs)
     if isinstance(ans, (tuple, list)):
         return rebuild(ans, [Tensor(a, t, level) if t is not None else a for a, t in zip(ans, out, strict=True)])

@@ -94,3 +94,7 @@ def check_arithmetic(x):
             f"{type(x).__name__} has an arithmetic of its own, which Tensors do not follow: write np.asarray(x), and "
             "for a masked array x.filled(0), with qad.where for its mask"
         )
+    if hasattr(x, "tocsr"):
+        raise ArgumentError(
+            "a sparse matrix meets Tensors in products alone, np.matmul(A, x) and x @ A: elsewhere write A.toarray()"
+        )

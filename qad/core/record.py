@@ -59,7 +59,7 @@ def _record_reverse(p, args, kwargs, level):
     values, parents = split(args, level)
     for i, parent in enumerate(parents):
         if parent is not None and not p.has_rule(i):
-            raise missing_rule(p.fn)
+            raise missing_rule(p.fn, i if any(p.vjps) else None)
     if p.broadcasting is not None:
         p = variant(p, values)
     ans = p.fn(*values, **kwargs or {})

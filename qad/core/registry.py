@@ -8,7 +8,7 @@ import numpy as np
 from qad.core.node import Primitive
 from qad.core.operands import PLAIN, operand, top_level
 from qad.core.record import binary, product, record, unary, unary_with_metadata
-from qad.core.tensor import FUNCTIONS, UFUNCS, Tensor, refuse_out, value_of
+from qad.core.tensor import FUNCTIONS, LATE, UFUNCS, Tensor, load_rules_of, refuse_out, value_of
 
 PRIMITIVES: dict = {}  # NumPy function or wrapped primitive -> Primitive
 
@@ -50,7 +50,18 @@ def primitive(fn=None, *, name=None):
     return call
 
 
-def defvjp(fn, *rules, argnums=None, shared=None, scaled=False, linear=False, elementwise=False, fresh=False, lazy=()):
+def defvjp(
+    fn,
+    *rules,
+    argnums=None,
+    shared=None,
+    scaled=False,
+    linear=False,
+    elementwise=False,
+    fresh=False,
+    lazy=(),
+    name=None,
+):
     """Define the reverse-mode rules of a function.
 
     Parameters
@@ -76,6 +87,8 @@ def defvjp(fn, *rules, argnums=None, shared=None, scaled=False, linear=False, el
         The rules always return newly allocated arrays, so that they may be given away without a copy.
     lazy : tuple of type
         Kinds of `Lazy` cotangents that the rules accept as they are.
+    name : str, optional
+        What users call the function, in messages and pictures; by default its own name.
 
     Notes
     -----
@@ -92,8 +105,10 @@ def defvjp(fn, *rules, argnums=None, shared=None, scaled=False, linear=False, el
     if argnums is not None:
         table = dict(zip(argnums, rules, strict=True))
         rules = tuple(table.get(i) for i in range(max(argnums) + 1))
+    if isinstance(fn, np.ufunc):
+        load_rules_of(fn)  # a rule of one's own comes after the one that it replaces
     p = PRIMITIVES.get(fn) or Primitive(fn, fn.__name__)
-    p.vjps, p.shared, p.scaled = rules, shared, scaled
+    p.vjps, p.shared, p.scaled, p.name = rules, shared, scaled, name or p.name
     p.linear, p.elementwise, p.fresh, p.accepts = linear, elementwise, fresh, p.accepts.union(lazy)
     if elementwise:
         spread = tuple(rule and _unbroadcasting(rule, i) for i, rule in enumerate(rules))
@@ -126,7 +141,8 @@ def defjvp(fn, *rules):
 
 def _install(fn, p):
     if isinstance(fn, np.ufunc):
-        UFUNCS[fn] = unary(p) if fn.nin == 1 else binary(p)[0] if fn.nin == 2 and p.elementwise else _general(p)
+        quick = fn.nout == 1 and len(p.vjps) == fn.nin and all(p.vjps)
+        UFUNCS[fn] = unary(p) if quick and fn.nin == 1 else binary(p)[0] if quick and p.elementwise else _general(p)
     else:
         FUNCTIONS[fn] = _general(p)
 
@@ -229,6 +245,8 @@ def implements(fn):
     """Decorator: call this instead of NumPy's `fn` whenever a Tensor is among its arguments.
 
     For functions that are written in others with rules, and to normalise arguments; the signature is that of `fn`.
+    A pair ``(ufunc, method)`` stands for a method such as ``np.add.reduce``, ``(None, method)`` for that of every ufunc
+    that has none of its own; it takes the ufunc first. The method ``__call__`` is a call with keywords.
 
     Examples
     --------
@@ -265,7 +283,19 @@ def passes_through(*functions):
         def handler(*args, _fn=fn, **kwargs):
             return _fn(*_bare(args), **{k: _bare(v) for k, v in kwargs.items()})
 
+        handler.passes = True
         implements(fn)(handler)
+
+
+def rules_of(package, module) -> None:
+    """Say in which module the rules of another package's ufuncs stand, to be loaded when one first meets a Tensor.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.rules_of("scipy.special", "qad.special")  # as qad does
+    """
+    LATE[package] = module
 
 
 def _bare(x):

@@ -1,5 +1,8 @@
 """The handle that users hold: a value, its node on the tape, and the level that recorded it."""
 
+import sys
+from importlib import import_module
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, MissingRuleError, RecordedTensorError
@@ -123,8 +126,9 @@ class Tensor:
         if self.level != CONSTANT:
             raise RecordedTensorError(
                 f"a recorded Tensor was forced into {what}, which would cut it off from its gradient: keep it a Tensor "
-                "(np.stack and np.concatenate collect Tensors; NumPy's functions and qad.linalg's take them, those of "
-                f"math and SciPy do not), or write {instead} if no gradient is wanted"
+                "(np.stack and np.concatenate collect Tensors; NumPy's functions take them, and qad.linalg and "
+                "qad.special have SciPy's; not a.dot(x) of an array but np.matmul(a, x), which takes sparse ones, or "
+                f"x @ a.T), or write {instead} if no gradient is wanted"
             )
 
     # -- NumPy's protocols -----------------------------------------------------------------------
@@ -165,17 +169,32 @@ FUNCTIONS: dict = {}  # NumPy function -> handler of the same signature, filled 
 
 
 def dispatch_ufunc(ufunc, method, inputs, kwargs):
-    """The rare forms of a ufunc call: keywords, and methods such as ``np.add.reduce``."""
+    """The rare forms of a ufunc call: keywords, methods such as ``np.add.reduce``, rules that are not loaded yet.
+
+    ``FUNCTIONS[ufunc, method]`` comes before ``FUNCTIONS[None, method]``, which serves every ufunc.
+    """
     refuse_out(kwargs.get("out"), f"np.{ufunc.__name__}")
-    handler = UFUNCS.get(ufunc) if method == "__call__" else FUNCTIONS.get((ufunc, method))
-    if handler is None:
+    if ufunc not in UFUNCS and not load_rules_of(ufunc):
         raise missing_rule(ufunc if method == "__call__" else getattr(ufunc, method))
-    if method == "__call__" and kwargs:
-        raise ArgumentError(
-            f"np.{ufunc.__name__} on a Tensor takes no {', '.join(sorted(kwargs))}: "
-            "use qad.where for masks and .astype for dtypes"
-        )
-    return handler(*inputs, **kwargs)
+    if method == "__call__" and not kwargs:
+        return UFUNCS[ufunc](*inputs)
+    if (ufunc, method) in FUNCTIONS:
+        return FUNCTIONS[ufunc, method](*inputs, **kwargs)
+    if (None, method) in FUNCTIONS:
+        return FUNCTIONS[None, method](ufunc, *inputs, **kwargs)
+    raise missing_rule(getattr(ufunc, method))
+
+
+LATE: dict = {}  # name of another package -> name of the module with the rules of its ufuncs, not loaded yet
+
+
+def load_rules_of(ufunc) -> bool:
+    """Load the module that has the rule of `ufunc`, if there is one; SciPy's are loaded when they are needed."""
+    for package, module in list(LATE.items()):
+        if getattr(sys.modules.get(package), ufunc.__name__, None) is ufunc:
+            import_module(module)
+            LATE.pop(package, None)
+    return ufunc in UFUNCS
 
 
 def refuse_out(out, name) -> None:
@@ -193,8 +212,8 @@ def refuse_out(out, name) -> None:
         )
 
 
-def missing_rule(function):
-    """The error for a function without a rule; it shows the two lines that define one."""
+def missing_rule(function, argument=None):
+    """The error for a function without a rule (in that `argument`); it shows the two lines that define one."""
     ufunc = getattr(function, "__self__", None)
     if isinstance(ufunc, np.ufunc):  # one of its methods
         return MissingRuleError(
@@ -202,6 +221,11 @@ def missing_rule(function):
             "such as np.sum, np.cumsum, np.cumprod, qad.logsumexp, or x[:, None] * y for an outer product"
         )
     name = _name(function)
+    if argument is not None:
+        return MissingRuleError(
+            f"{name} has no derivative rule in its argument number {argument}: pass a plain number or array there "
+            "(x.numpy()), or define the rule with qad.extend.defvjp"
+        )
     return MissingRuleError(
         f"{name} has no derivative rule in qad. Define one (unconjugated cotangent g):\n"
         f"    from qad.extend import defvjp\n"

@@ -147,19 +147,6 @@ def choose(a, choices, out=None, mode="raise"):
     return take_along_axis(np.stack(choices), a[None], 0)[0]
 
 
-def _writes(function):
-    def refuse(*args, **kwargs):
-        raise ArgumentError(
-            f"np.{function.__name__} writes into its argument, which a Tensor does not allow: write "
-            "qad.where(mask, new, x), or collect the parts and call qad.stack or qad.concatenate"
-        )
-
-    return refuse
-
-
-for _function in (np.put, np.put_along_axis, np.place, np.putmask, np.fill_diagonal, np.copyto):
-    implements(_function)(_writes(_function))
-
 attach("take", take)
 attach("compress", lambda x, condition, axis=None, out=None: compress(condition, x, axis, out))
 attach("choose", choose)

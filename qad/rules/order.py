@@ -1,4 +1,4 @@
-"""Functions of the order of real numbers: extremes, sorting, medians, clipping.
+"""Functions of the order of real numbers: extremes, sorting, clipping.
 
 Where several entries are equal they share the derivative equally: that is the mean over the ways to order them.
 """
@@ -99,20 +99,13 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None):
     return sort_along(a.reshape(-1), axis=0) if axis is None else sort_along(a, axis=axis)
 
 
-@implements(np.median)
-def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """``np.median`` over one axis, or all."""
-    refuse_out(out, "np.median")
-    if isinstance(axis, tuple):
-        raise ArgumentError("np.median of a Tensor takes one axis, or none: reshape the axes into one first")
-    ordered = np.moveaxis(sort(a, axis), 0 if axis is None else axis, -1)
-    n = ordered.shape[-1]
-    y = (ordered[..., (n - 1) // 2] + ordered[..., n // 2]) / 2
-    if np.isnan(last := value_of(ordered)[..., -1:]).any():
-        y = np.where(np.isnan(last[..., 0]), np.nan, y)
-    if keepdims:
-        return y.reshape((1,) * a.ndim) if axis is None else np.expand_dims(y, axis)
-    return y
+@implements(np.partition)
+def partition(a, kth, axis=-1, kind="introselect", order=None):
+    """``np.partition`` of real numbers."""
+    refuse_complex(a, "partition")
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    return np.take_along_axis(a, np.argpartition(value_of(a), value_of(kth), axis, kind), axis)
 
 
 @implements(np.clip)

@@ -21,11 +21,13 @@ passes_through(  # steps
 )  # fmt: skip
 passes_through(  # places and counts
     np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.argsort, np.lexsort, np.argpartition, np.argwhere,
-    np.nonzero, np.flatnonzero, np.count_nonzero,
+    np.nonzero, np.flatnonzero, np.count_nonzero, np.diag_indices_from, np.tril_indices_from, np.triu_indices_from,
+    np.unravel_index, np.ravel_multi_index, np.ix_, np.packbits, np.unpackbits,
 )  # fmt: skip
 passes_through(  # questions about the array
     np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type,
     np.common_type, np.shares_memory, np.may_share_memory, np.array_repr, np.array_str, np.array2string,
+    np.einsum_path,
 )  # fmt: skip
 passes_through(np.zeros_like, np.ones_like, np.empty_like, np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri)
 
@@ -46,5 +48,5 @@ def _method(fn):
     return method
 
 
-for _fn in (np.argmax, np.argmin, np.argsort, np.any, np.all, np.nonzero, np.searchsorted, np.round):
+for _fn in (np.argmax, np.argmin, np.argsort, np.argpartition, np.any, np.all, np.nonzero, np.searchsorted, np.round):
     attach(_fn.__name__, _method(_fn))

@@ -7,6 +7,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import attach, defvjp, implements, operand, primitive, quick, quick_product, refuse_out, unbroadcast
 from qad.rules.lazy import ScaledIdentity
+from qad.rules.sparse import is_sparse, sparse_product
 
 
 def array(x):
@@ -70,6 +71,8 @@ defvjp(stack_product, _stack_left, _stack_right, linear=True, fresh=True, lazy=(
 
 
 def _any_matmul(x, y):
+    if is_sparse(x) or is_sparse(y):
+        return sparse_product(x, y)
     x, y = array(x), array(y)
     try:
         return matrix_product(x, y) if x.ndim == 2 == y.ndim else stack_product(x, y)
@@ -82,6 +85,8 @@ def _any_matmul(x, y):
 
 
 def _any_dot(x, y):
+    if is_sparse(x) or is_sparse(y):
+        return sparse_product(x, y)
     x, y = array(x), array(y)
     if not (x.ndim and y.ndim):
         return np.multiply(x, y)

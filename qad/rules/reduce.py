@@ -77,10 +77,10 @@ def _add_reduce(x, axis=0, dtype=None, out=None, keepdims=False, initial=None, w
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
     """``np.mean``."""
     y = sum(a, axis, dtype, out, keepdims, where=where)
-    return y / _number(a, axis, keepdims, where)
+    return y / number_of(a, axis, keepdims, where)
 
 
-def _number(x, axis, keepdims, where):
+def number_of(x, axis, keepdims, where):
     """How many numbers each mean is taken of: an integer, or an array of them under a mask."""
     if where is True:
         return count(x.shape, axis)
@@ -134,7 +134,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
         return _var(a, axis, ddof, keepdims)
     d = a - (np.mean(a, axis, keepdims=True, where=where) if mean is None else mean)
     squares = sum((d * d.conj()).real, axis, keepdims=keepdims, where=where)
-    return squares / (_number(a, axis, keepdims, where) - ddof)
+    return squares / (number_of(a, axis, keepdims, where) - ddof)
 
 
 @implements(np.std)

@@ -1,4 +1,4 @@
-"""``sinc`` and its derivatives of every order, exact at zero."""
+"""``sinc`` and its derivatives of every order, exact at zero; ``i0``."""
 
 from math import factorial, pi
 
@@ -41,3 +41,12 @@ defvjp(
     fresh=True,
 )
 defvjp(np.sinc, lambda g, y, x: g * sinc_derivative(x, order=1), elementwise=True, fresh=True)
+
+
+def _i0_rule(g, y, x):
+    from scipy import special  # loaded where it is needed
+
+    return g * special.i1(x)
+
+
+defvjp(np.i0, _i0_rule, elementwise=True, fresh=True)

@@ -113,10 +113,3 @@ def test_tensors_that_no_rule_sees():
             qad.grad(f)(X)
         with pytest.raises(ArgumentError, match="positional"):
             qad.jvp(f, (X,), (X,))
-
-
-@pytest.mark.parametrize("method", ["accumulate", "reduceat", "at", "outer"])
-def test_methods_of_ufuncs_are_named(method):
-    arguments = {"accumulate": (), "reduceat": ([0],), "at": (0, 1.0), "outer": (X,)}[method]
-    with pytest.raises(qad.errors.MissingRuleError, match=rf"np\.add\.{method}.*np\.cumsum"):
-        getattr(np.add, method)(qad.tensor(X, requires_grad=True), *arguments)

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+import qad
+from qad.core.tensor import value_of
+from qad.core.trees import flatten, tree_map
 from tests.cases import Case, normal
 
 
@@ -36,3 +39,15 @@ def check_layouts(f, shape):
         Case(f, z, order=1).check()
     for kind in (np.float32, np.complex64):
         Case(f, normal(*shape, kind), order=1).check()
+
+
+def check_values(case, rtol=1e-13):
+    """The values on Tensors are NumPy's on plain arrays: shapes, dtypes and containers too."""
+    expected = case.f(*case.point)
+    found = tree_map(value_of, case.f(*tree_map(qad.tensor, case.point)))
+    found, expected = flatten(found)[0], flatten(expected)[0]
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected, strict=True):
+        assert np.shape(a) == np.shape(b)
+        assert np.asarray(a).dtype == np.asarray(b).dtype
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol)

@@ -1,0 +1,50 @@
+"""The namespace of the array-API standard (2024.12): ``xp = x.__array_namespace__()`` of a Tensor.
+
+NumPy's functions have the standard's signatures; here they give Tensors whatever they are given, so that a program
+written for the standard stays in one kind of array. What an operand recorded is recorded on; the rest are constants.
+"""
+
+from numpy import (
+    bool,
+    complex64,
+    complex128,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    isdtype,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)  # fmt: skip
+
+from qad.array_api import fft, linalg
+from qad.array_api.creation import (
+    arange,
+    asarray,
+    empty,
+    empty_like,
+    eye,
+    from_dlpack,
+    full,
+    full_like,
+    linspace,
+    meshgrid,
+    ones,
+    ones_like,
+    tril,
+    triu,
+    zeros,
+    zeros_like,
+)  # fmt: skip
+from qad.array_api.dtypes import astype, can_cast, finfo, iinfo, result_type
+from qad.array_api.functions import *
+from qad.array_api.info import __array_namespace_info__
+from qad.array_api.methods import __array_api_version__
+from qad.array_api.sorting import argsort, sort
+
+__all__ = [name for name in dir() if not name.startswith("_")]
+__all__ = [name for name in __all__ if name not in {"creation", "dtypes", "functions", "info", "methods", "sorting"}]

@@ -1,0 +1,59 @@
+"""Data types, and questions about them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from qad.array_api.wrap import giving_tensors
+from qad.extend import value_of
+
+astype = giving_tensors(np.astype)
+
+
+@dataclass(frozen=True)
+class FloatInfo:
+    """What `finfo` says, in Python's numbers."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: np.dtype
+
+
+@dataclass(frozen=True)
+class IntegerInfo:
+    """What `iinfo` says."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: np.dtype
+
+
+def _dtype_of(x) -> np.dtype:
+    return x.dtype if hasattr(x, "shape") and not isinstance(x, (type, np.dtype)) else np.dtype(x)
+
+
+def finfo(type, /):
+    """The limits of a floating-point dtype, or of an array's."""
+    info = np.finfo(_dtype_of(type))
+    limits = (float(getattr(info, name)) for name in ("eps", "max", "min", "smallest_normal"))
+    return FloatInfo(int(info.bits), *limits, info.dtype)
+
+
+def iinfo(type, /):
+    """The limits of an integer dtype, or of an array's."""
+    info = np.iinfo(_dtype_of(type))
+    return IntegerInfo(int(info.bits), int(info.max), int(info.min), info.dtype)
+
+
+def can_cast(from_, to, /):
+    """Whether the promotion rules lead from one dtype (or that of an array) to another."""
+    return np.can_cast(_dtype_of(from_), to)
+
+
+def result_type(*arrays_and_dtypes):
+    """The dtype to which arrays, dtypes and Python's numbers are promoted."""
+    return np.result_type(*map(value_of, arrays_and_dtypes))

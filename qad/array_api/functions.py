@@ -1,0 +1,29 @@
+"""The standard's functions that NumPy has under the same name and signature, and the constants."""
+
+import numpy as np
+from numpy import e, inf, nan, newaxis, pi
+
+from qad.array_api.wrap import names_of
+
+ELEMENTWISE = """
+    abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_invert bitwise_or
+    bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1 floor floor_divide greater
+    greater_equal hypot imag isfinite isinf isnan less less_equal log log1p log2 log10 logaddexp logical_and logical_not
+    logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow real reciprocal remainder
+    round sign signbit sin sinh square sqrt subtract tan tanh trunc
+"""
+REDUCTIONS = """
+    all any argmax argmin count_nonzero cumulative_prod cumulative_sum diff max mean min prod std sum var
+"""
+PRODUCTS = "matmul matrix_transpose tensordot vecdot"
+PLACES = """
+    isin nonzero searchsorted take take_along_axis unique_all unique_counts unique_inverse unique_values where
+"""
+SHAPES = """
+    broadcast_arrays broadcast_shapes broadcast_to concat expand_dims flip moveaxis permute_dims repeat reshape roll
+    squeeze stack tile unstack
+"""
+
+globals().update(names_of(np, ELEMENTWISE + REDUCTIONS + PRODUCTS + PLACES + SHAPES))
+
+__all__ = [*(ELEMENTWISE + REDUCTIONS + PRODUCTS + PLACES + SHAPES).split(), "e", "inf", "nan", "newaxis", "pi"]

@@ -1,0 +1,34 @@
+"""NumPy's functions, giving Tensors."""
+
+from functools import wraps
+
+import numpy as np
+
+from qad.extend import Tensor
+
+KINDS = (np.ndarray, np.generic)
+
+
+def as_tensors(x):
+    """Arrays and NumPy's scalars as constant Tensors, also in tuples and lists; everything else as it is."""
+    if isinstance(x, KINDS):
+        return Tensor(x)
+    if isinstance(x, (tuple, list)):
+        entries = [as_tensors(entry) for entry in x]
+        return type(x)(*entries) if hasattr(x, "_fields") else tuple(entries)
+    return x
+
+
+def giving_tensors(fn):
+    """`fn` with the same signature, giving Tensors."""
+
+    @wraps(fn)
+    def call(*args, **kwargs):
+        return as_tensors(fn(*args, **kwargs))
+
+    return call
+
+
+def names_of(module, names):
+    """A dictionary of functions of `module` that give Tensors, by name."""
+    return {name: giving_tensors(getattr(module, name)) for name in names.split()}

@@ -1,0 +1,70 @@
+"""NumPy's functions that leave NaN out; what is left out has derivative 0."""
+
+import warnings
+
+import numpy as np
+
+from qad.extend import implements, operand, refuse_out, value_of
+from qad.rules.reduce import number_of
+
+
+def without(a, fill):
+    """`a` with `fill` for every NaN, and the mask of what is not NaN."""
+    a = operand(a)
+    kept = ~np.isnan(value_of(a))
+    return (a if kept.all() else np.where(kept, a, fill)), kept
+
+
+def _filling(function, fill):
+    """A handler: `function` of the array with NaN replaced by a neutral number."""
+
+    def handler(a, *args, **kwargs):
+        return function(without(a, fill)[0], *args, **kwargs)
+
+    return handler
+
+
+for _nan, _function, _fill in (
+    (np.nansum, np.sum, 0), (np.nanprod, np.prod, 1), (np.nancumsum, np.cumsum, 0), (np.nancumprod, np.cumprod, 1),
+):  # fmt: skip
+    implements(_nan)(_filling(_function, _fill))
+
+
+def _extreme(function, fill):
+    """A handler like ``np.nanmax``; of nothing but NaN it is NaN, with NumPy's warning."""
+
+    def handler(a, axis=None, out=None, keepdims=False, initial=None, where=True):
+        a, kept = without(a, fill)
+        y = function(a, axis, out, keepdims, initial, where)
+        empty = ~np.any(kept, axis=axis, keepdims=keepdims)
+        if initial is not None or not empty.any():
+            return y
+        warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=2)
+        return np.where(empty, np.nan, y)
+
+    return handler
+
+
+nanmax = implements(np.nanmax)(_extreme(np.max, -np.inf))
+nanmin = implements(np.nanmin)(_extreme(np.min, np.inf))
+
+
+@implements(np.nanmean)
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+    """``np.nanmean``."""
+    refuse_out(out, "np.nanmean")
+    a, kept = without(a, 0)
+    kept = kept & value_of(where)
+    return np.sum(a, axis, dtype=dtype, keepdims=keepdims, where=kept) / number_of(a, axis, keepdims, kept)
+
+
+def _moment(function):
+    def handler(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=0):
+        a, kept = without(a, 0)
+        options = {"where": kept & value_of(where), "mean": mean, "correction": correction}
+        return function(a, axis, dtype, out, ddof, keepdims, **options)
+
+    return handler
+
+
+nanvar, nanstd = implements(np.nanvar)(_moment(np.var)), implements(np.nanstd)(_moment(np.std))

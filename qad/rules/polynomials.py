@@ -1,0 +1,117 @@
+"""Polynomials as NumPy's old functions have them: coefficients in one array, the highest power first."""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import implements, operand, value_of
+
+
+def _coefficients(p):
+    return np.atleast_1d(operand(p))
+
+
+@implements(np.polyval)
+def polyval(p, x):
+    """``np.polyval``, by Horner's rule."""
+    x = operand(x)
+    y = x * 0
+    for c in _coefficients(p):
+        y = y * x + c
+    return y
+
+
+def _sum(name, combine):
+    def handler(a1, a2):
+        a, b = _coefficients(a1), _coefficients(a2)
+        n = max(len(a), len(b))
+        a, b = (np.pad(c, (n - len(c), 0)) for c in (a, b))
+        return combine(a, b)
+
+    handler.__name__ = name
+    return handler
+
+
+polyadd, polysub = implements(np.polyadd)(_sum("polyadd", np.add)), implements(np.polysub)(_sum("polysub", np.subtract))
+
+
+@implements(np.polymul)
+def polymul(a1, a2):
+    """``np.polymul``: the convolution of the coefficients."""
+    return np.convolve(_coefficients(a1), _coefficients(a2))
+
+
+@implements(np.polyder)
+def polyder(p, m=1):
+    """``np.polyder``."""
+    p = _coefficients(p)
+    for _ in range(m):
+        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
+    return p
+
+
+@implements(np.polyint)
+def polyint(p, m=1, k=None):
+    """``np.polyint``; `k` are the constants of integration."""
+    p, k = _coefficients(p), np.zeros(m) if k is None else _coefficients(k)
+    k = np.broadcast_to(k, (m,)) if k.size == 1 else k
+    for i in range(m):
+        p = np.concatenate([p / np.arange(len(p), 0, -1), k[i : i + 1]])
+    return p
+
+
+@implements(np.poly)
+def poly(seq_of_zeros):
+    """``np.poly``: the polynomial with these zeros, or the characteristic one of a matrix."""
+    zeros = _coefficients(seq_of_zeros)
+    zeros = np.linalg.eigvals(zeros) if zeros.ndim == 2 else zeros
+    p = np.ones(1, zeros.dtype)
+    for z in zeros:
+        p = np.convolve(p, np.stack([z * 0 + 1, -z]))
+    conjugate = np.sort(value_of(zeros)) == np.sort(value_of(zeros).conj())
+    return p.real if zeros.dtype.kind == "c" and conjugate.all() else p
+
+
+@implements(np.roots)
+def roots(p):
+    """``np.roots``: the eigenvalues of the companion matrix."""
+    p = _coefficients(p)
+    if p.ndim != 1:
+        raise ShapeError(f"np.roots takes one vector of coefficients, not shape {p.shape}")
+    places = np.flatnonzero(value_of(p))
+    if not places.size:
+        return np.array([])
+    first, last = places[0], places[-1]
+    q, zeros = p[first : last + 1], np.zeros(len(p) - last - 1)
+    if len(q) < 2:
+        return zeros
+    companion = np.concatenate([(-q[1:] / q[0])[None, :], np.eye(len(q) - 2, len(q) - 1)])
+    return np.concatenate([np.linalg.eigvals(companion), zeros])
+
+
+@implements(np.vander)
+def vander(x, N=None, increasing=False):
+    """``np.vander``: powers in columns, each from the one before."""
+    x = operand(x)
+    columns = [x * 0 + 1]
+    for _ in range((len(x) if N is None else N) - 1):
+        columns.append(columns[-1] * x)
+    if N == 0:
+        return np.zeros((len(x), 0), x.dtype)
+    return np.stack(columns if increasing else columns[::-1], axis=1)
+
+
+@implements(np.polyfit)
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    """``np.polyfit``: the coefficients alone, by least squares."""
+    if full or cov:
+        raise ArgumentError(
+            "np.polyfit of Tensors gives coefficients alone: for the covariance write np.linalg.inv(V.T @ V) of "
+            "V = np.vander(x, deg + 1)"
+        )
+    x, y = operand(x) + 0.0, operand(y) + 0.0
+    matrix = vander(x, deg + 1) if w is None else vander(x, deg + 1) * operand(w)[:, None]
+    y = y if w is None else (y.T * operand(w)).T
+    rcond = len(x) * np.finfo(x.dtype).eps if rcond is None else rcond
+    scale = np.sqrt(np.sum(value_of(matrix) ** 2, axis=0))
+    c = np.linalg.lstsq(matrix / scale, y, rcond)[0]
+    return (c.T / scale).T

@@ -1,0 +1,89 @@
+"""Medians, quantiles and percentiles, with and without NaN.
+
+Each is a mean of two neighbours in the sorted array: at place ``v = n q + m(q) - 1``, with NumPy's name for every m.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import implements, operand, refuse_out, value_of
+from qad.rules.reduce import axes_of
+
+# m(q) = alpha + q (1 - alpha - beta): Hyndman and Fan, The American Statistician 50, 361 (1996)
+CONTINUOUS = {
+    "linear": (1, 1), "weibull": (0, 0), "hazen": (0.5, 0.5), "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8), "interpolated_inverted_cdf": (0, 1),
+}  # fmt: skip
+STEPS = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint, "midpoint": lambda v: (np.floor(v) + np.ceil(v)) / 2}
+
+
+def _places(q, n, method):
+    """The place of quantile `q` among `n` numbers, counted from 0; recorded as `q` is."""
+    if method in STEPS:
+        return STEPS[method](value_of((n - 1) * q))
+    if method not in CONTINUOUS:
+        raise ArgumentError(
+            f"np.quantile of a Tensor with method={method!r} has no derivative rule: the methods are "
+            f"{', '.join(map(repr, (*CONTINUOUS, *STEPS)))}"
+        )
+    alpha, beta = CONTINUOUS[method]
+    return np.clip(n * q + (alpha + q * (1 - alpha - beta)) - 1, 0, np.maximum(n - 1, 0))
+
+
+def _rows(a, axis):
+    """`a` with the axes that are reduced flattened into the last one, and the shape that keeps them."""
+    axes = axes_of(axis, a.ndim)
+    kept = tuple(1 if i in axes else n for i, n in enumerate(a.shape))
+    others = [n for i, n in enumerate(a.shape) if i not in axes]
+    return np.moveaxis(a, axes, range(-len(axes), 0)).reshape((*others, -1)), kept
+
+
+def _quantile(a, q, axis, method, keepdims, skip_nan):
+    a, q = operand(a), operand(q)
+    if np.any(value_of(q) < 0) or np.any(value_of(q) > 1):
+        raise ArgumentError("quantiles lie in the range from 0 to 1, percentiles from 0 to 100")
+    rows, kept = _rows(a, axis)
+    ordered = np.sort(rows, axis=-1)  # NaN comes last
+    nan = np.isnan(value_of(ordered))
+    n = np.sum(~nan, axis=-1, keepdims=True) if skip_nan and nan.any() else ordered.shape[-1]
+    v = np.broadcast_to(_places(np.reshape(q, -1), n, method), (*ordered.shape[:-1], np.size(value_of(q))))
+    lower = np.floor(value_of(v)).astype(int)
+    upper = np.minimum(lower + 1, np.maximum(n - 1, 0))
+    low, high = (np.take_along_axis(ordered, i, -1) for i in (lower, upper))
+    y = low + (v - lower) * (high - low)
+    lost = nan.all(-1) if skip_nan else nan.any(-1)
+    if lost.any():
+        y = np.where(lost[..., None], np.nan, y)
+    return np.moveaxis(y, -1, 0).reshape(np.shape(value_of(q)) + (kept if keepdims else ordered.shape[:-1]))
+
+
+def _handler(name, scale, skip_nan):
+    """A handler of the signature of ``np.quantile``."""
+
+    def handler(
+        a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None,
+        interpolation=None,
+    ):  # fmt: skip
+        refuse_out(out, name)
+        if weights is not None:
+            raise ArgumentError(f"{name} of a Tensor takes no weights: repeat entries with np.repeat")
+        q = operand(q) if scale == 1 else np.true_divide(operand(q), scale)
+        return _quantile(a, q, axis, interpolation or method, keepdims, skip_nan)
+
+    return handler
+
+
+def _median(name, skip_nan):
+    def handler(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+        refuse_out(out, name)
+        return _quantile(a, 0.5, axis, "linear", keepdims, skip_nan)
+
+    return handler
+
+
+quantile = implements(np.quantile)(_handler("np.quantile", 1, False))
+percentile = implements(np.percentile)(_handler("np.percentile", 100, False))
+nanquantile = implements(np.nanquantile)(_handler("np.nanquantile", 1, True))
+nanpercentile = implements(np.nanpercentile)(_handler("np.nanpercentile", 100, True))
+median = implements(np.median)(_median("np.median", False))
+nanmedian = implements(np.nanmedian)(_median("np.nanmedian", True))

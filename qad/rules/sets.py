@@ -1,0 +1,87 @@
+"""Sets of values: where numbers are equal they share the derivative equally."""
+
+from collections import namedtuple
+
+import numpy as np
+
+from qad.extend import defvjp, implements, operand, primitive, value_of
+
+
+@primitive
+def representatives(x, *, first, inverse, counts):
+    """The entries of a vector at places `first`; entry i of the vector is equal to number ``inverse[i]`` of them."""
+    return x[first]
+
+
+defvjp(
+    representatives,
+    lambda g, y, x, *, first, inverse, counts: (g / counts)[inverse],
+    fresh=True,
+    name="unique",
+)
+
+
+def _unique(x, equal_nan=True):
+    """Values, and their first places, group numbers (of the shape of `x`) and counts."""
+    x = operand(x)
+    values, first, inverse, counts = np.unique(
+        value_of(x), return_index=True, return_inverse=True, return_counts=True, equal_nan=equal_nan
+    )
+    flat = inverse.reshape(-1)
+    values = representatives(np.reshape(x, -1), first=first, inverse=flat, counts=counts)
+    return values, first, inverse.reshape(x.shape), counts
+
+
+@implements(np.unique)
+def unique(
+    ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True
+):
+    """``np.unique``; along an axis the first of equal slices is taken."""
+    if axis is None:
+        found = _unique(ar, equal_nan)
+    else:
+        _, first, inverse, counts = np.unique(value_of(ar), True, True, True, axis, equal_nan=equal_nan)
+        found = np.take(ar, first, axis), first, inverse, counts
+    wanted = (True, return_index, return_inverse, return_counts)
+    chosen = tuple([part for part, asked in zip(found, wanted, strict=True) if asked])
+    return chosen[0] if len(chosen) == 1 else chosen
+
+
+UniqueAll = namedtuple("UniqueAll", "values indices inverse_indices counts")
+UniqueCounts = namedtuple("UniqueCounts", "values counts")
+UniqueInverse = namedtuple("UniqueInverse", "values inverse_indices")
+
+
+@implements(np.unique_all)
+def unique_all(x):
+    return UniqueAll(*_unique(x, False))
+
+
+@implements(np.unique_counts)
+def unique_counts(x):
+    values, _, _, counts = _unique(x, False)
+    return UniqueCounts(values, counts)
+
+
+@implements(np.unique_inverse)
+def unique_inverse(x):
+    values, _, inverse, _ = _unique(x, False)
+    return UniqueInverse(values, inverse)
+
+
+@implements(np.unique_values)
+def unique_values(x):
+    return _unique(x, False)[0]
+
+
+@implements(np.union1d)
+def union1d(ar1, ar2):
+    """``np.union1d``."""
+    return unique(np.concatenate([np.reshape(operand(a), -1) for a in (ar1, ar2)]))
+
+
+@implements(np.setdiff1d)
+def setdiff1d(ar1, ar2, assume_unique=False):
+    """``np.setdiff1d``."""
+    values = np.reshape(operand(ar1), -1) if assume_unique else unique(operand(ar1))
+    return values[~np.isin(value_of(values), value_of(ar2))]

@@ -1,0 +1,122 @@
+"""Convolutions, differences on grids, and interpolation: all of one variable, all made of other functions."""
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import defvjp, implements, operand, primitive, value_of
+
+# -- convolutions --------------------------------------------------------------------------------------------
+
+
+@primitive
+def convolved(a, v):
+    """``y_k = sum_i a_i v_{k-i}``, wherever there is a term."""
+    return np.convolve(a, v)
+
+
+def _back(g, other):
+    """``sum_k g_k other_{k-i}``: the middle of the convolution with `other` turned round."""
+    n = len(other) - 1
+    return np.convolve(g, np.flip(other))[n : len(g)]
+
+
+defvjp(
+    convolved,
+    lambda g, y, a, v: _back(g, v),
+    lambda g, y, a, v: _back(g, a),
+    linear=True,
+    name="convolve",
+)
+
+
+@implements(np.convolve)
+def convolve(a, v, mode="full"):
+    """``np.convolve``; the other modes are cut out of the full one."""
+    a, v = np.atleast_1d(operand(a)), np.atleast_1d(operand(v))
+    if a.ndim != 1 or v.ndim != 1 or not (a.size and v.size):
+        raise ShapeError(f"np.convolve takes two vectors that are not empty, not shapes {a.shape} and {v.shape}")
+    long, short = max(len(a), len(v)), min(len(a), len(v))
+    starts = {"full": (0, long + short - 1), "same": ((short - 1) // 2, long), "valid": (short - 1, long - short + 1)}
+    if mode not in starts:
+        raise ArgumentError(f"mode is 'full', 'same' or 'valid', not {mode!r}")
+    start, size = starts[mode]
+    y = convolved(a, v)
+    return y if mode == "full" else y[start : start + size]
+
+
+@implements(np.correlate)
+def correlate(a, v, mode="valid"):
+    """``np.correlate``: ``c_k = sum_n a_{n+k} conj(v_n)``."""
+    a, v = np.atleast_1d(operand(a)), np.atleast_1d(operand(v))
+    if mode == "same" and len(v) > len(a):  # NumPy exchanges the two, and centres the other way round
+        return np.flip(convolve(np.flip(a), v.conj(), mode))
+    return convolve(a, np.flip(v.conj()), mode)
+
+
+# -- differences ---------------------------------------------------------------------------------------------
+
+
+@implements(np.ediff1d)
+def ediff1d(ary, to_end=None, to_begin=None):
+    """``np.ediff1d``."""
+    parts = [to_begin, np.diff(np.reshape(operand(ary), -1)), to_end]
+    return np.concatenate([np.reshape(operand(p), -1) for p in parts if p is not None])
+
+
+@implements(np.gradient)
+def gradient(f, *varargs, axis=None, edge_order=1):
+    """``np.gradient``: differences of second order, on even and uneven grids."""
+    f = operand(f)
+    axes = tuple(range(f.ndim)) if axis is None else normalize_axis_tuple(axis, f.ndim)
+    spacings = varargs * len(axes) if len(varargs) == 1 else varargs or (1.0,) * len(axes)
+    if len(spacings) != len(axes) or edge_order not in (1, 2):
+        raise ArgumentError("np.gradient takes one spacing for all axes or one each, and edge_order 1 or 2")
+    if any(f.shape[k] < edge_order + 1 for k in axes):
+        raise ShapeError(f"np.gradient needs {edge_order + 1} points or more on every axis, not shape {f.shape}")
+    slopes = tuple([_slope(f, k, operand(h), edge_order) for k, h in zip(axes, spacings, strict=True)])
+    return slopes[0] if (axis is not None and np.ndim(axis) == 0) or len(axes) == 1 else slopes
+
+
+def _slope(f, axis, h, edge_order):
+    """The derivative along one axis; `h` is the distance of the points, or their coordinates."""
+    f = np.moveaxis(f, axis, -1)
+    n = f.shape[-1]
+    h = np.diff(h) if np.ndim(h) else h * np.ones(n - 1)
+    if np.shape(h) != (n - 1,):
+        raise ShapeError(f"the coordinates of an axis of length {n} are {np.size(value_of(h)) + 1} points")
+    steps = (f[..., 1:] - f[..., :-1]) / h
+    before, after = h[:-1], h[1:]
+    inner = (after * steps[..., :-1] + before * steps[..., 1:]) / (before + after)
+    first, last = steps[..., :1], steps[..., -1:]
+    if edge_order == 2:  # straight on through the two slopes next to the edge
+        first = first + (first - steps[..., 1:2]) * (h[0] / (h[0] + h[1]))
+        last = last + (last - steps[..., -2:-1]) * (h[-1] / (h[-1] + h[-2]))
+    return np.moveaxis(np.concatenate([first, inner, last], axis=-1), -1, axis)
+
+
+# -- interpolation -------------------------------------------------------------------------------------------
+
+
+@implements(np.interp)
+def interp(x, xp, fp, left=None, right=None, period=None):
+    """``np.interp``, differentiable in the points, the grid and the values; at a point of the grid from the right."""
+    x, xp, fp = operand(x), operand(xp), operand(fp)
+    if period is not None:
+        x, xp, fp = _periodic(x, xp, fp, abs(period))
+        left = right = None
+    at, grid = value_of(x), value_of(xp)
+    i = np.clip(np.searchsorted(grid, at, side="right") - 1, 0, max(len(grid) - 2, 0))
+    j = np.minimum(i + 1, len(grid) - 1)
+    width = xp[j] - xp[i]
+    y = fp[i] + (x - xp[i]) * ((fp[j] - fp[i]) / np.where(grid[i] == grid[j], 1, width))
+    y = np.where(at < grid[0], fp[0] if left is None else left, y)
+    return np.where(at > grid[-1], fp[-1] if right is None else right, y)
+
+
+def _periodic(x, xp, fp, period):
+    x, xp = np.remainder(x, period), np.remainder(xp, period)
+    order = np.argsort(value_of(xp))
+    xp, fp = xp[order], fp[order]
+    xp = np.concatenate([xp[-1:] - period, xp, xp[:1] + period])
+    return x, xp, np.concatenate([fp[-1:], fp, fp[:1]])

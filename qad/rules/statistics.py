@@ -1,0 +1,89 @@
+"""Covariances, and counts with weights."""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import Tensor, implements, operand, value_of
+from qad.rules.lazy import scatter
+
+
+@implements(np.cov)
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
+    """``np.cov``: one variable per row (per column without `rowvar`)."""
+    x = _variables(m, rowvar)
+    if y is not None:
+        x = np.concatenate([x, _variables(y, rowvar)])
+    if dtype is not None:
+        x = np.astype(x, dtype)
+    ddof = (0 if bias else 1) if ddof is None else ddof
+    if fweights is None and aweights is None:
+        d = x - np.mean(x, axis=1, keepdims=True)
+        return np.squeeze(d @ np.matrix_transpose(d).conj() / (x.shape[1] - ddof))
+    f, a = (1 if w is None else operand(w) for w in (fweights, aweights))
+    w = f * a
+    total = np.sum(w)
+    d = x - np.sum(x * w, axis=1, keepdims=True) / total
+    norm = total - ddof * (np.sum(w * a) / total if aweights is not None else 1)
+    return np.squeeze((d * w) @ np.matrix_transpose(d).conj() / norm)
+
+
+def _variables(m, rowvar):
+    m = operand(m)
+    if m.ndim > 2:
+        raise ArgumentError(f"np.cov takes one or two axes, not shape {m.shape}")
+    return np.atleast_2d(m) if rowvar or m.ndim < 2 else m.T
+
+
+@implements(np.corrcoef)
+def corrcoef(x, y=None, rowvar=True, *, dtype=None):
+    """``np.corrcoef``, not cut off at 1 where rounding exceeds it."""
+    c = cov(x, y, rowvar, dtype=dtype)
+    if not c.ndim:
+        return c / c
+    size = np.sqrt(np.diagonal(c).real)
+    return c / size[:, None] / size
+
+
+@implements(np.bincount)
+def bincount(x, /, weights=None, minlength=0):
+    """``np.bincount``, differentiable in the weights; plain counts without them."""
+    x = np.asarray(value_of(x))
+    if type(weights) is not Tensor:
+        return np.bincount(x, weights, minlength)
+    return scatter(weights, indices=(x,), shape=(len(np.bincount(x, minlength=minlength)),), dtype=weights.dtype)
+
+
+@implements(np.histogram)
+def histogram(a, bins=10, range=None, density=None, weights=None):
+    """``np.histogram``, differentiable in the weights; counts and edges are plain."""
+    a = np.asarray(value_of(a))
+    if type(weights) is not Tensor:
+        return np.histogram(a, value_of(bins), range, density, weights)
+    edges = np.histogram_bin_edges(a, value_of(bins), range)
+    inside = (edges[0] <= a) & (a <= edges[-1])
+    place = np.minimum(np.searchsorted(edges, a[inside], side="right") - 1, len(edges) - 2)
+    y = bincount(place, weights[inside], minlength=len(edges) - 1)
+    return (y / (np.sum(y) * np.diff(edges)) if density else y), edges
+
+
+def _counts(function):
+    """A handler for histograms of several variables: counts alone."""
+
+    def handler(*args, **kwargs):
+        if type(kwargs.get("weights")) is Tensor:
+            raise ArgumentError(
+                f"np.{function.__name__} is not differentiated in its weights: number the bins with np.digitize, and "
+                "write np.bincount(numbers, weights)"
+            )
+        return function(*map(_bare, args), **{k: _bare(v) for k, v in kwargs.items()})
+
+    handler.passes = True
+    return handler
+
+
+def _bare(x):
+    return type(x)(map(_bare, x)) if type(x) in (list, tuple) else value_of(x)
+
+
+for _function in (np.histogram2d, np.histogramdd):
+    implements(_function)(_counts(_function))

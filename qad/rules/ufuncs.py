@@ -1,0 +1,120 @@
+"""ufuncs with keywords, and their methods ``reduce``, ``accumulate``, ``reduceat`` and ``outer``.
+
+The sums and products have quick ways of their own; every other ufunc of two operands is folded, operation by operation.
+"""
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from qad.core.errors import ArgumentError
+from qad.core.tensor import UFUNCS
+from qad.extend import implements, operand, refuse_out, value_of
+from qad.rules.lazy import scatter
+from qad.rules.reduce import axes_of, logsumexp
+from qad.rules.scan import cumprod, cumsum
+
+
+def passing(method):
+    """Let ufuncs without derivative run on the bare values."""
+
+    def handler(ufunc, *inputs, **kwargs):
+        if not getattr(UFUNCS[ufunc], "passes", False):
+            return method(ufunc, *inputs, **kwargs)
+        plain = {key: value_of(x) for key, x in kwargs.items()}
+        return getattr(ufunc, method.__name__)(*map(value_of, inputs), **plain)
+
+    return handler
+
+
+# -- calls with keywords -------------------------------------------------------------------------------------
+def __call__(ufunc, *inputs, where=True, dtype=None, axis=None, casting="same_kind", order="K", subok=True, **more):
+    """Where `where` is False the answer is 0: NumPy leaves such entries to chance, and does not compute them."""
+    inputs = [operand(x) for x in inputs]
+    if axis is not None and ufunc is np.vecdot:
+        return np.linalg.vecdot(*inputs, axis=axis)
+    if axis is not None or more:
+        name = ", ".join([*sorted(more), *(["axis"] if axis is not None else [])])
+        raise ArgumentError(f"np.{ufunc.__name__} of a Tensor takes no {name}: write np.moveaxis(x, axis, -1) first")
+    if dtype is not None:
+        inputs = [_as(x, np.dtype(dtype)) for x in inputs]
+    if where is True:
+        return ufunc(*inputs)
+    *inputs, mask = np.broadcast_arrays(*inputs, value_of(where))
+    y = ufunc(*(x[mask] for x in inputs))
+    return tuple([_around(part, mask) for part in y]) if isinstance(y, tuple) else _around(y, mask)
+
+
+def _as(x, dtype):
+    return np.astype(x, dtype) if hasattr(x, "dtype") else np.asarray(x, dtype)
+
+
+def _around(y, mask):
+    return scatter(y, indices=(mask,), shape=mask.shape, dtype=y.dtype)
+
+
+# -- methods -------------------------------------------------------------------------------------------------
+def outer(ufunc, a, b, **kwargs):
+    """``ufunc(a[i, j, ...], b[k, l, ...])`` for all pairs of places."""
+    a, b = operand(a), operand(b)
+    return ufunc(np.reshape(a, np.shape(a) + (1,) * np.ndim(b)), b, **kwargs)
+
+
+def reduce(ufunc, a, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
+    """The fold of `ufunc` along axes."""
+    if ufunc is np.logaddexp and dtype is None and initial is None and where is True:
+        return logsumexp(a, axis=axis, keepdims=keepdims)
+    a = _prepared(ufunc, a, dtype, out)
+    if where is not True:
+        raise ArgumentError(
+            f"np.{ufunc.__name__}.reduce(..., where=mask) of a Tensor: write np.where(mask, x, neutral)"
+        )
+    axes = axes_of(axis, a.ndim)
+    if len(axes) > 1 and ufunc.identity is None and ufunc not in (np.fmax, np.fmin):
+        raise ArgumentError(f"np.{ufunc.__name__} depends on the order of its operands: reduce one axis at a time")
+    kept = [n for i, n in enumerate(a.shape) if i not in axes]
+    rows = np.moveaxis(a, axes, range(len(axes))).reshape((-1, *kept) if axes and a.size else (0, *kept))
+    y = _fold(ufunc, rows, initial)
+    return np.expand_dims(y, axes) if keepdims else y
+
+
+def _prepared(ufunc, a, dtype, out):
+    refuse_out(out, f"np.{ufunc.__name__}")
+    return a if dtype is None else np.astype(a, dtype)
+
+
+def _fold(ufunc, rows, initial=None):
+    rows = list(rows)
+    if initial is None and not rows:
+        if ufunc.identity is None:
+            raise ArgumentError(f"np.{ufunc.__name__} has no value for an axis of length 0: give initial=")
+        initial = ufunc.identity
+    y = rows.pop(0) if initial is None else initial
+    for row in rows:
+        y = ufunc(y, row)
+    return y
+
+
+def accumulate(ufunc, a, axis=0, dtype=None, out=None):
+    """All the partial folds along an axis."""
+    a = _prepared(ufunc, a, dtype, out)
+    if ufunc in (np.add, np.multiply):
+        return (cumsum if ufunc is np.add else cumprod)(a, axis)
+    ys = []
+    for row in np.moveaxis(a, axis, 0):
+        ys.append(ufunc(ys[-1], row) if ys else row)
+    return np.stack(ys, normalize_axis_index(axis, a.ndim)) if ys else a
+
+
+def reduceat(ufunc, a, indices, axis=0, dtype=None, out=None):
+    """The folds of the slices between `indices`; of one entry where they do not increase."""
+    a, starts = _prepared(ufunc, a, dtype, out), np.asarray(value_of(indices))
+    axis = normalize_axis_index(axis, a.ndim)
+    rows = np.moveaxis(a, axis, 0)
+    runs = zip(starts, [*starts[1:], len(rows)], strict=True)
+    ys = [ufunc.reduce(rows[i:j], axis=0) if i < j else rows[i] for i, j in runs]
+    return np.stack(ys, axis) if ys else np.take(a, [], axis)
+
+
+implements((None, "__call__"))(__call__)
+for _method in (outer, reduce, accumulate, reduceat):
+    implements((None, _method.__name__))(passing(_method))

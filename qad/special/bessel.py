@@ -1,0 +1,48 @@
+"""Bessel and Airy functions, hypergeometric ones: holomorphic in the argument, with constant order."""
+
+from scipy import special
+
+from qad.extend import defvjp
+from qad.rules.elementwise import table
+
+
+def _of_order(f, lower, higher):
+    """``f_v' = (lower f_{v-1} + higher f_{v+1}) / 2``: Abramowitz and Stegun 9.1.27 and 9.6.26."""
+    table(f, None, lambda g, y, v, z: g * (0.5 * lower * f(v - 1, z) + 0.5 * higher * f(v + 1, z)))
+
+
+for _f in (special.jv, special.yv, special.hankel1, special.hankel2):
+    _of_order(_f, 1, -1)
+_of_order(special.iv, 1, 1)
+_of_order(special.kv, -1, -1)
+
+table(special.j0, lambda g, y, x: -g * special.j1(x))
+table(special.y0, lambda g, y, x: -g * special.y1(x))
+table(special.i0, lambda g, y, x: g * special.i1(x))
+table(special.k0, lambda g, y, x: -g * special.k1(x))
+table(special.j1, lambda g, y, x: g * (0.5 * (special.j0(x) - special.jv(2, x))))
+table(special.y1, lambda g, y, x: g * (0.5 * (special.y0(x) - special.yv(2, x))))
+table(special.i1, lambda g, y, x: g * (0.5 * (special.i0(x) + special.iv(2, x))))
+table(special.k1, lambda g, y, x: g * (-0.5 * (special.k0(x) + special.kv(2, x))))
+
+
+def _airy_rule(needed, g, y, z):
+    """``Ai'' = z Ai``, and so for Bi."""
+    (ai, aip, bi, bip), total = y, 0
+    for part, slope in zip(g, (aip, z * ai, bip, z * bi), strict=True):
+        total = total if part is None else total + part * slope
+    return [total]
+
+
+defvjp(special.airy, shared=_airy_rule, fresh=True)
+
+# -- hypergeometric functions: the derivative raises every parameter by one --------------------------------------
+table(special.hyp0f1, None, lambda g, y, v, z: g * (special.hyp0f1(v + 1, z) / v))
+table(special.hyp1f1, None, None, lambda g, y, a, b, z: g * (a / b * special.hyp1f1(a + 1, b + 1, z)))
+table(
+    special.hyp2f1,
+    None,
+    None,
+    None,
+    lambda g, y, a, b, c, z: g * (a * b / c * special.hyp2f1(a + 1, b + 1, c + 1, z)),
+)

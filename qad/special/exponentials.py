@@ -1,0 +1,220 @@
+"""Exponentials, logarithms and sums of them."""
+
+from math import factorial, log
+
+import numpy as np
+from scipy import special
+
+from qad.core.errors import ArgumentError
+from qad.extend import defvjp, operand, primitive, value_of
+from qad.rules import reduce
+from qad.rules.elementwise import nonzero, table
+
+# -- ufuncs of SciPy -----------------------------------------------------------------------------------------
+table(special.exp2, lambda g, y, x: g * (log(2) * y))
+table(special.exp10, lambda g, y, x: g * (log(10) * y))
+table(special.expm1, lambda g, y, x: g * (y + 1))
+table(special.log1p, lambda g, y, x: g / (1 + x))
+table(special.cbrt, lambda g, y, x: g / (3 * y * y))
+table(special.cosm1, lambda g, y, x: g * -np.sin(x))
+table(special.expi, lambda g, y, x: g * (np.exp(x) / x))
+table(special.exp1, lambda g, y, x: g * (-np.exp(-x) / x))
+table(special.expn, None, lambda g, y, n, x: -g * special.expn(n - 1, x))
+table(special.expit, lambda g, y, x: g * (y * special.expit(-x)))
+table(special.log_expit, lambda g, y, x: g * special.expit(-x))
+table(special.logit, lambda g, y, p: g / (p * (1 - p)))
+table(special.xlogy, lambda g, y, a, b: g * np.log(b), lambda g, y, a, b: g * (a / nonzero(b)))
+table(special.xlog1py, lambda g, y, a, b: g * np.log1p(b), lambda g, y, a, b: g * (a / nonzero(1 + b)))
+table(special.entr, lambda g, y, x: -g * (np.log(x) + 1))
+table(special.rel_entr, lambda g, y, p, q: g * (np.log(p / q) + 1), lambda g, y, p, q: -g * (p / q))
+table(special.kl_div, lambda g, y, p, q: g * np.log(p / q), lambda g, y, p, q: g * (1 - p / q))
+table(special.exprel, lambda g, y, x: g * exprel_derivative(x, order=1))
+
+
+# -- (exp(x) - 1) / x ----------------------------------------------------------------------------------------
+@primitive
+def exprel_derivative(x, *, order):
+    """The derivative of `exprel` of the given order, ``F_n = int_0^1 t^n exp(t x) dt``.
+
+    ``F_n = (exp(x) - n F_{n-1}) / x`` far from 0; near it that loses digits, and the power series is summed instead.
+    """
+    small = abs(x) <= 2 + order
+    far = np.where(small, 40.0, x)
+    y = np.expm1(far) / far
+    for n in range(1, order + 1):
+        y = (np.exp(far) - n * y) / far
+    near, series = np.where(small, x, 0.0), 0.0
+    for k in reversed(range(40 + 2 * order)):
+        series = series * near + 1 / (factorial(k) * (k + order + 1))
+    return np.where(small, series, y).astype(x.dtype)[()]
+
+
+defvjp(
+    exprel_derivative,
+    lambda g, y, x, order: g * exprel_derivative(x, order=order + 1),
+    elementwise=True,
+    fresh=True,
+    name="exprel",
+)
+
+
+def exprel(x):
+    """``(exp(x) - 1) / x``, exact at 0, of real and complex numbers.
+
+    Parameters
+    ----------
+    x : array_like
+        Real or complex, of any shape.
+
+    Returns
+    -------
+    ndarray or scalar of the dtype of `x`
+
+    Notes
+    -----
+    Its derivatives are ``int_0^1 t^n exp(t x) dt``: by the power series near 0, by recursion far from it.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(qad.special.exprel)(0.0)
+    np.float64(0.5)
+    """
+    return exprel_derivative(_inexact(x), order=0)
+
+
+def _inexact(x):
+    x = operand(x)
+    x = x if hasattr(x, "dtype") else np.asarray(x)
+    return x if x.dtype.kind in "fc" else value_of(x) * 1.0
+
+
+# -- Lambert's function --------------------------------------------------------------------------------------
+@primitive
+def lambertw_branch(z, *, k):
+    """Branch `k` of Lambert's function."""
+    return special.lambertw(z, k)
+
+
+defvjp(
+    lambertw_branch,
+    lambda g, y, z, k: g / (np.exp(y) * (1 + y)),
+    elementwise=True,
+    fresh=True,
+    name="lambertw",
+)
+
+
+def lambertw(z, k=0):
+    """The solution w of ``w exp(w) = z``, on branch `k`; complex, as SciPy's.
+
+    Parameters
+    ----------
+    z : array_like
+        Real or complex, of any shape.
+    k : int
+        The branch.
+
+    Returns
+    -------
+    ndarray or scalar, complex
+
+    Notes
+    -----
+    ``w' = 1 / (exp(w) (1 + w))``, from the equation itself.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> w = qad.special.lambertw(1.0)
+    >>> abs(w * np.exp(w) - 1) < 1e-15
+    np.True_
+    """
+    return lambertw_branch(_inexact(z), k=k)
+
+
+# -- sums of exponentials ------------------------------------------------------------------------------------
+def logsumexp(a, axis=None, b=None, keepdims=False):
+    """``log(sum(b exp(a)))`` without overflow, of real and complex numbers.
+
+    Parameters
+    ----------
+    a : array_like
+        Real or complex, of any shape.
+    axis : int or tuple of int, optional
+        The axes to sum over; all of them by default.
+    b : array_like, optional
+        Weights that broadcast with `a`; a negative sum of real terms has no logarithm and gives NaN.
+    keepdims : bool
+        Whether the reduced axes stay, of size 1.
+
+    Returns
+    -------
+    ndarray or scalar
+
+    Notes
+    -----
+    The derivative is the softmax. Without `b` this is `qad.logsumexp`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> float(qad.special.logsumexp(np.array([1000.0, 1000.0]), b=np.array([1.0, 3.0])))
+    1001.3862943611199
+    """
+    if b is None:
+        return reduce.logsumexp(operand(a), axis=axis, keepdims=keepdims)
+    a, b = np.broadcast_arrays(operand(a), operand(b))
+    m = np.max(value_of(a).real, axis=axis, keepdims=True)
+    m = np.where(np.isfinite(m), m, 0)
+    y = np.log(np.sum(b * np.exp(a - m), axis=axis, keepdims=True)) + m
+    return y if keepdims else np.squeeze(y, reduce.axes_of(axis, a.ndim))
+
+
+def softmax(x, axis=None):
+    """``exp(x) / sum(exp(x))`` without overflow.
+
+    Parameters
+    ----------
+    x : array_like
+        Real or complex, of any shape.
+    axis : int or tuple of int, optional
+        The axes to sum over; all of them by default.
+
+    Returns
+    -------
+    ndarray of the shape of `x`
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.special.softmax(np.array([1000.0, 1000.0]))
+    array([0.5, 0.5])
+    """
+    return np.exp(log_softmax(x, axis))
+
+
+def log_softmax(x, axis=None):
+    """The logarithm of `softmax`.
+
+    Parameters
+    ----------
+    x : array_like
+        Real or complex, of any shape.
+    axis : int or tuple of int, optional
+        The axes to sum over; all of them by default.
+
+    Returns
+    -------
+    ndarray of the shape of `x`
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.special.log_softmax(np.array([0.0, 0.0]))
+    array([-0.69314718, -0.69314718])
+    """
+    x = operand(x)
+    if not np.shape(x):
+        raise ArgumentError("softmax of a single number is 1: give an array")
+    return x - reduce.logsumexp(x, axis=axis, keepdims=True)

@@ -1,0 +1,113 @@
+"""The gamma function and its relatives."""
+
+from math import factorial
+
+import numpy as np
+from scipy import special
+
+from qad.core.errors import ArgumentError
+from qad.extend import defvjp, primitive, value_of
+from qad.rules.elementwise import table
+
+_LARGE = 16  # from here on the asymptotic series has all digits
+_TERMS = special.bernoulli(32)[2::2]
+
+
+@primitive
+def polygamma_of(x, *, order):
+    r"""The derivative of ``digamma`` of the given order, of real and complex numbers.
+
+    Complex ones: ``psi_n(z) = psi_n(z + 1) - (-1)^n n! / z^(n+1)`` until the real part is large, and from there
+    Stirling's series (Abramowitz and Stegun 6.4.11).
+    """
+    if order == 0:
+        return special.digamma(x)
+    if x.dtype.kind != "c":
+        return special.polygamma(order, x).astype(x.dtype)[()]
+    z, total, sign = np.asarray(x, complex), 0.0, (-1) ** order
+    while np.any(small := z.real < _LARGE + order):
+        total = total - np.where(small, sign * factorial(order) / np.where(small, z, 1) ** (order + 1), 0)
+        z = np.where(small, z + 1, z)
+    series = factorial(order - 1) / z**order + factorial(order) / (2 * z ** (order + 1))
+    for k, b in enumerate(_TERMS, 1):
+        series = series + b * (factorial(2 * k + order - 1) / factorial(2 * k)) / z ** (2 * k + order)
+    return (total - sign * series).astype(x.dtype)[()]
+
+
+defvjp(
+    polygamma_of,
+    lambda g, y, x, order: g * polygamma_of(x, order=order + 1),
+    elementwise=True,
+    fresh=True,
+    name="polygamma",
+)
+
+
+def polygamma(n, x):
+    """The derivative of order `n` of ``digamma``, of real and complex numbers.
+
+    Parameters
+    ----------
+    n : int
+        The order, 0 or more.
+    x : array_like
+        Real or complex, of any shape.
+
+    Returns
+    -------
+    ndarray or scalar of the dtype of `x`
+
+    Raises
+    ------
+    ArgumentError
+        If `n` is not one integer of 0 or more.
+
+    Notes
+    -----
+    Of complex numbers by the recurrence ``psi_n(z) = psi_n(z + 1) - (-1)^n n! / z^(n+1)`` and the asymptotic series
+    6.4.11 of Abramowitz and Stegun; the work grows with the distance of `x` from the right half plane.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> round(float(qad.special.polygamma(1, 1.0)), 12) == round(np.pi**2 / 6, 12)
+    True
+    """
+    if not isinstance(n, (int, np.integer)) or n < 0:
+        raise ArgumentError(f"the order of polygamma is one integer of 0 or more, not {n!r}")
+    x = x if hasattr(x, "dtype") else np.asarray(x)
+    return polygamma_of(x if x.dtype.kind in "fc" else value_of(x) * 1.0, order=int(n))
+
+
+def digamma(x):
+    return polygamma_of(x, order=0)
+
+
+def _beta(a, b, p, q):
+    """``a^(p-1) b^(q-1) / B(p, q)``, the density of betainc."""
+    return np.exp(special.xlogy(p - 1, a) + special.xlogy(q - 1, b) - special.betaln(p, q))
+
+
+def _gamma_density(a, x):
+    """``x^(a-1) exp(-x) / Gamma(a)``, the density of gammainc."""
+    return np.exp(special.xlogy(a - 1, x) - x - special.gammaln(a))
+
+
+table(special.gamma, lambda g, y, x: g * (y * digamma(x)))
+table(special.rgamma, lambda g, y, x: -g * (y * digamma(x)))
+table(special.gammaln, lambda g, y, x: g * digamma(x))
+table(special.loggamma, lambda g, y, x: g * digamma(x))
+table(special.digamma, lambda g, y, x: g * polygamma_of(x, order=1))
+table(
+    special.beta,
+    lambda g, y, a, b: g * (y * (digamma(a) - digamma(a + b))),
+    lambda g, y, a, b: g * (y * (digamma(b) - digamma(a + b))),
+)
+table(
+    special.betaln,
+    lambda g, y, a, b: g * (digamma(a) - digamma(a + b)),
+    lambda g, y, a, b: g * (digamma(b) - digamma(a + b)),
+)
+table(special.gammainc, None, lambda g, y, a, x: g * _gamma_density(a, x))
+table(special.gammaincc, None, lambda g, y, a, x: -g * _gamma_density(a, x))
+table(special.betainc, None, None, lambda g, y, a, b, x: g * _beta(x, 1 - x, a, b))

@@ -1,0 +1,39 @@
+"""Orthogonal polynomials: the derivative of one family is another, of one degree less (Abramowitz and Stegun 22.8)."""
+
+from scipy.special import (
+    eval_chebyt,
+    eval_chebyu,
+    eval_gegenbauer,
+    eval_genlaguerre,
+    eval_hermite,
+    eval_hermitenorm,
+    eval_jacobi,
+    eval_laguerre,
+    eval_legendre,
+)  # fmt: skip
+
+from qad.extend import value_of
+from qad.rules.elementwise import table
+
+
+def _less(f, n, *args):
+    """The polynomial of degree n - 1, and 0 where n is 0."""
+    n = value_of(n)
+    return f(n - (n > 0), *args) * (n > 0)
+
+
+table(eval_legendre, None, lambda g, y, n, x: g * (0.5 * (n + 1) * _less(eval_jacobi, n, 1, 1, x)))
+table(eval_chebyt, None, lambda g, y, n, x: g * (n * _less(eval_chebyu, n, x)))
+table(eval_chebyu, None, lambda g, y, n, x: g * (2 * _less(eval_gegenbauer, n, 2, x)))
+table(eval_hermite, None, lambda g, y, n, x: g * (2 * n * _less(eval_hermite, n, x)))
+table(eval_hermitenorm, None, lambda g, y, n, x: g * (n * _less(eval_hermitenorm, n, x)))
+table(eval_laguerre, None, lambda g, y, n, x: -g * _less(eval_genlaguerre, n, 1, x))
+table(eval_genlaguerre, None, None, lambda g, y, n, a, x: -g * _less(eval_genlaguerre, n, a + 1, x))
+table(eval_gegenbauer, None, None, lambda g, y, n, a, x: g * (2 * a * _less(eval_gegenbauer, n, a + 1, x)))
+table(
+    eval_jacobi,
+    None,
+    None,
+    None,
+    lambda g, y, n, a, b, x: g * (0.5 * (n + a + b + 1) * _less(eval_jacobi, n, a + 1, b + 1, x)),
+)
