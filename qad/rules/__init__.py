@@ -3,6 +3,7 @@
 from qad.rules import (
     casts,
     complex,
+    creation,
     diagonal,
     elementwise,
     fft,
@@ -18,4 +19,5 @@ from qad.rules import (
     scan,
     shape,
     special,
+    write,
 )

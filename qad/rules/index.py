@@ -5,6 +5,7 @@ from operator import getitem
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from qad.core.buffers import read
 from qad.core.errors import ArgumentError
 from qad.extend import attach, defjvp, defvjp, implements, operand, primitive, quick, refuse_out, unbroadcast, value_of
 from qad.rules.lazy import Scatter
@@ -21,7 +22,7 @@ def item(x, index):
     kind = type(index)
     if kind not in SETTLED and not (kind is tuple and SETTLED.issuperset(map(type, index))):
         index = settled(index)
-    return _getitem(x, index)
+    return _getitem(x, index) if x.buffer is None else read(x, index)
 
 
 def settled(index):
@@ -146,19 +147,6 @@ def choose(a, choices, out=None, mode="raise"):
     a = bounded(a, len(choices), mode)
     return take_along_axis(np.stack(choices), a[None], 0)[0]
 
-
-def _writes(function):
-    def refuse(*args, **kwargs):
-        raise ArgumentError(
-            f"np.{function.__name__} writes into its argument, which a Tensor does not allow: write "
-            "qad.where(mask, new, x), or collect the parts and call qad.stack or qad.concatenate"
-        )
-
-    return refuse
-
-
-for _function in (np.put, np.put_along_axis, np.place, np.putmask, np.fill_diagonal, np.copyto):
-    implements(_function)(_writes(_function))
 
 attach("take", take)
 attach("compress", lambda x, condition, axis=None, out=None: compress(condition, x, axis, out))
