@@ -10,7 +10,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import defvjp, quick, value_of
 from qad.linalg.check import matrices
 from qad.linalg.chord import factors
-from qad.linalg.gaps import magnitude, width
+from qad.linalg.gaps import magnitude, rounding, width
 from qad.linalg.parts import skew
 from qad.linalg.rank import rank_of
 
@@ -66,36 +66,34 @@ def split(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn"):
             'derivative: write multiplets="drop"'
         )
     left, right = factors(a, u, s, vh, k)
-    pair = _tied(left, right.mT)
     m = a.shape[-2]
+    pair = _tied(np.concatenate([left, right.mT], axis=-2), m)
     return pair[..., :m, :], pair[..., m:, :].mT
 
 
-def _tie(left, right):
-    """L and the transpose of R, one over the other, so that one rule sees the cotangents of both.
+def _tie(pair, rows):
+    """L (the first `rows`) over the transpose of R, as they are: the place where the loss is checked.
 
-    No `primitive`: only the level at which `split` was called checks them, as only its loss has to be invariant.
+    One array, so that one rule sees the cotangents of both.  No `primitive`: only the level at which `split` was called
+    checks them, as only its loss has to be invariant.
     """
-    return np.concatenate([left, right], axis=-2)
+    return pair
 
 
-def _check(g, left, right):
+def _check(needed, g, ans, pair, rows, *, end=None):
     """Raise unless the loss is invariant under ``L W, W^H R``: ``G_L^H L - R G_R^H`` is Hermitian."""
-    g, left, right = value_of(g), value_of(left), value_of(right)
-    m = left.shape[-2]
-    first, second = g[..., :m, :].mT @ left, right.mT @ g[..., m:, :]
+    slope, pair = value_of(g), value_of(pair)
+    first = slope[..., :rows, :].mT @ pair[..., :rows, :]
+    second = pair[..., rows:, :].mT @ slope[..., rows:, :]
     turn = np.abs(skew(first - second)).max(axis=(-2, -1))
-    if (turn > 100 * np.sqrt(np.finfo(g.dtype).eps) * (magnitude(first) + magnitude(second))).any():
+    floor = rounding(np.ones(1, pair.real.dtype), end)
+    if (turn > floor + 100 * np.sqrt(np.finfo(pair.dtype).eps) * (magnitude(first) + magnitude(second))).any():
         raise ArgumentError(
             f"split: the loss depends on the basis of the new bond (its slope along a rotation is {turn.max():.3g}), "
             "which is arbitrary: contract the bond, or use qad.linalg.truncated_svd"
         )
+    return (g,)
 
 
-def _left_vjp(g, ans, left, right):
-    _check(g, left, right)
-    return g[..., : left.shape[-2], :]
-
-
-defvjp(_tie, _left_vjp, lambda g, ans, left, right: g[..., left.shape[-2] :, :])
-_tied = quick(_tie)
+defvjp(_tie, shared=_check, scaled=True)
+_tied = quick(_tie, metadata=True)

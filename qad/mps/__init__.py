@@ -1,12 +1,14 @@
 """Chains: matrix product states and operators, their energies and ground states."""
 
-from qad.mps.models import heisenberg, ising, xxz
+from qad.mps.local import Site, site
+from qad.mps.models import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
 from qad.mps.observables import energy, expectation, norm, overlap, variance
 from qad.mps.operator import MPO
+from qad.mps.opsum import OpSum
 from qad.mps.search import GroundState, ground_state
 from qad.mps.state import MPS
 
 __all__ = [
-    "MPO", "MPS", "GroundState", "energy", "expectation", "ground_state", "heisenberg", "ising", "norm", "overlap",
-    "variance", "xxz",
+    "MPO", "MPS", "GroundState", "OpSum", "Site", "aklt", "blbq", "energy", "expectation", "ground_state", "heisenberg",
+    "ising", "j1j2", "long_range_ising", "norm", "overlap", "site", "variance", "xxz",
 ]  # fmt: skip

@@ -7,16 +7,18 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.extend import Tensor
+from qad.mps.storage import load, save
 
 
 class Chain:
     """A row of site tensors; neighbours share a bond, and the last one shares a bond with the first.
 
     Subclasses name their legs.  A chain whose outer bond is 1 is open.  Site tensors may be Tensors, so a
-    chain may be made inside a differentiated function; it is a pytree of its site tensors.
+    chain may be made inside a differentiated function; it is a pytree of its site tensors, each distinct one once where
+    sites share them (`uniform`).
     """
 
-    __slots__ = ("tensors",)
+    __slots__ = ("tensors", "sharing")
     LEGS: tuple[str, ...]  # names of the legs of a site tensor
     RIGHT: int  # the leg that joins the next site; leg 0 joins the previous one
 
@@ -24,10 +26,48 @@ class Chain:
         if not hasattr(tensors, "__iter__"):
             raise ArgumentError(f"{type(self).__name__} takes a list of site tensors, not {type(tensors).__name__}")
         self.tensors = tuple(map(as_array, tensors))
+        self.sharing = None
         self._check()
 
     def __init_subclass__(cls):
-        register(cls, lambda chain: (chain.tensors, None), lambda _, tensors: bare(cls, tensors))
+        register(
+            cls, lambda chain: (distinct(chain), chain.sharing), lambda sharing, tensors: bare(cls, tensors, sharing)
+        )
+
+    @classmethod
+    def uniform(cls, cell, n):
+        """A ring of `n` sites that repeats a unit cell; its sites share their tensors.
+
+        As a pytree it has one leaf per tensor of the cell, so that a gradient is the derivative by the shared tensor
+        and optimisers keep the translation invariance.
+
+        Parameters
+        ----------
+        cell : sequence of arrays
+            Site tensors; the last one's right bond fits the first one's left bond.
+        n : int
+            Number of sites, a multiple of the cell's.
+
+        Raises
+        ------
+        ArgumentError
+            If `n` is no multiple of the number of tensors.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> ring = qad.mps.MPS.uniform([np.ones((3, 2, 3))], 8)
+        >>> g = qad.grad(qad.mps.energy)(ring, qad.mps.heisenberg(8, periodic=True))
+        >>> g[0] is g[5]
+        True
+        """
+        cell = list(cell)
+        n = site_count(n, 1, "n")
+        if not cell or n % len(cell):
+            raise ArgumentError(f"{n} sites cannot repeat a cell of {len(cell)} tensors")
+        chain = cls([tensor for _ in range(n // len(cell)) for tensor in cell])
+        chain.sharing = tuple(range(len(cell))) * (n // len(cell))
+        return chain
 
     def __len__(self):
         return len(self.tensors)
@@ -57,6 +97,61 @@ class Chain:
     def dtype(self):
         """The dtype in which all site tensors fit."""
         return np.result_type(*{t.dtype for t in self.tensors})
+
+    def __add__(self, other):
+        return sum_of(self, other) if type(other) is type(self) else NotImplemented
+
+    def __sub__(self, other):
+        return sum_of(self, -1.0 * other) if type(other) is type(self) else NotImplemented
+
+    def __neg__(self):
+        return -1.0 * self
+
+    def __mul__(self, factor):
+        if np.ndim(factor) != 0:
+            return NotImplemented
+        return type(self)([factor * self.tensors[0], *self.tensors[1:]])
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor):
+        return self * (1 / divisor) if np.ndim(divisor) == 0 else NotImplemented
+
+    def save(self, path):
+        """Write the chain to an ``.npz`` file; `load` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            Replaced only once the new file is complete.
+
+        Examples
+        --------
+        >>> import qad, tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "state.npz")
+        >>> qad.mps.MPS.random(4, 2).save(path)
+        >>> qad.mps.MPS.load(path)
+        MPS(4 sites, open, bonds 1-2-2-2-1, complex128)
+        """
+        save(path, type(self).__name__, distinct(self), self.sharing)
+
+    @classmethod
+    def load(cls, path):
+        """The chain in a file that `save` wrote.
+
+        Raises
+        ------
+        ArgumentError
+            If the file is damaged or holds something else.
+
+        Examples
+        --------
+        See `save`.
+        """
+        tensors, sharing = load(path, cls.__name__)
+        chain = bare(cls, tensors, sharing)
+        chain._check()
+        return chain
 
     def __repr__(self):
         kind, bonds = type(self).__name__, [str(b) for b in self.bonds]
@@ -90,15 +185,65 @@ class Chain:
             )
 
 
+def sum_of(one, two):
+    """The sum of two chains of the same sites: bonds add, but the outer ones of open chains."""
+    cls, last = type(one), len(one) - 1
+    for site, (a, b) in enumerate(zip_sites(one, two)):
+        if inner_legs(cls, a) != inner_legs(cls, b):
+            raise ShapeError(
+                f"site {site}: physical dimensions {inner_legs(cls, a)} and {inner_legs(cls, b)} cannot be added"
+            )
+    if one.periodic != two.periodic:
+        raise ShapeError("an open chain and a ring cannot be added: write the ring as an open chain, psi.opened()")
+    ends = (0, last) if not one.periodic else ()
+    return cls([
+        direct_sum(a, b, cls.RIGHT, join_left=site == 0 and 0 in ends, join_right=site == last and last in ends)
+        for site, (a, b) in enumerate(zip_sites(one, two))
+    ])  # fmt: skip
+
+
+def zip_sites(one, two):
+    """Pairs of site tensors; raises for chains of different length."""
+    if len(one) != len(two):
+        raise ShapeError(f"chains of {len(one)} and {len(two)} sites do not fit: make both for the same n")
+    return zip(one, two, strict=True)
+
+
+def inner_legs(cls, tensor):
+    """Dimensions of the physical legs."""
+    return tuple(size for leg, size in enumerate(tensor.shape) if leg not in (0, cls.RIGHT))
+
+
+def direct_sum(a, b, right, join_left, join_right):
+    """Two site tensors as blocks of one; legs that are joined are added up instead."""
+    if join_left and join_right:
+        return a + b
+    if join_left:
+        return np.concatenate([a, b], axis=right)
+    if join_right:
+        return np.concatenate([a, b], axis=0)
+    beside_a, beside_b = list(a.shape), list(b.shape)
+    beside_a[right], beside_b[right] = b.shape[right], a.shape[right]
+    upper = np.concatenate([a, np.zeros(beside_a, a.dtype)], axis=right)
+    lower = np.concatenate([np.zeros(beside_b, b.dtype), b], axis=right)
+    return np.concatenate([upper, lower], axis=0)
+
+
 def as_array(tensor):
     """`tensor` itself where it is an array of any kind, else as an ndarray."""
     return tensor if type(tensor) is Tensor or hasattr(tensor, "__array_function__") else np.asarray(tensor)
 
 
-def bare(cls, tensors):
+def distinct(chain):
+    """The leaves of a chain: its tensors, shared ones once."""
+    return chain.tensors if chain.sharing is None else chain.tensors[: max(chain.sharing) + 1]
+
+
+def bare(cls, tensors, sharing):
     """A chain of whatever stands in a pytree's places, unchecked."""
     chain = object.__new__(cls)
-    chain.tensors = tuple(tensors)
+    chain.tensors = tuple(tensors) if sharing is None else tuple(tensors[i] for i in sharing)
+    chain.sharing = sharing
     return chain
 
 

@@ -1,7 +1,7 @@
 """Hamiltonians of well-known chains, as matrix product operators.
 
-A sum of terms on neighbours is a finite automaton that reads the chain from the left: state 0 has placed
-nothing yet, one state per kind of term has placed its left half, and the last has placed a whole term.
+Each is a sum of products of local operators (`qad.mps.OpSum`).  On a ring the last site couples to the first; the
+operator stays open, its outer bonds 1, and its inner ones carry what is needed to close the ring.
 """
 
 import numpy as np
@@ -9,18 +9,12 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 from qad.mps.chain import site_count
-from qad.mps.operator import MPO
-
-IDENTITY = np.eye(2)
-RAISE = np.array([[0.0, 1.0], [0.0, 0.0]])  # spin up is basis state 0
-LOWER = RAISE.T
-SPIN_Z = np.diag([0.5, -0.5])
-SIGMA_X = RAISE + LOWER
-SIGMA_Z = 2 * SPIN_Z
+from qad.mps.local import spin as spin_site
+from qad.mps.opsum import OpSum
 
 
-def heisenberg(n, periodic=False):
-    """The spin-1/2 Heisenberg chain ``H = sum_i S_i . S_(i+1)``.
+def heisenberg(n, periodic=False, spin=0.5):
+    """The Heisenberg chain ``H = sum_i S_i . S_(i+1)``.
 
     Parameters
     ----------
@@ -28,6 +22,8 @@ def heisenberg(n, periodic=False):
         Number of sites, at least 2 (3 on a ring).
     periodic : bool
         Whether site n-1 couples to site 0; the operator's bond is then 8 instead of 5.
+    spin : number
+        1/2, 1, 3/2, ...
 
     Returns
     -------
@@ -41,7 +37,10 @@ def heisenberg(n, periodic=False):
     >>> float(np.linalg.eigvalsh(H.to_dense())[0].round(12))
     -1.616025403784
     """
-    return xxz(n, 1.0, periodic)
+    total = OpSum(ring_or_chain(n, periodic), spin_site(spin))
+    for i, j in pairs(n, periodic):
+        spin_product(total, 1.0, i, j)
+    return total.mpo()
 
 
 def xxz(n, delta, periodic=False):
@@ -66,7 +65,10 @@ def xxz(n, delta, periodic=False):
     MPO(6 sites, open, bonds 1-5-5-5-5-5-1, float64)
     """
     delta = real_number(delta, "delta")
-    return neighbour_sum(n, [(0.5, RAISE, LOWER), (0.5, LOWER, RAISE), (delta, SPIN_Z, SPIN_Z)], (), periodic)
+    total = OpSum(ring_or_chain(n, periodic))
+    for i, j in pairs(n, periodic):
+        spin_product(total, 1.0, i, j, delta)
+    return total.mpo()
 
 
 def ising(n, g, periodic=False):
@@ -91,43 +93,164 @@ def ising(n, g, periodic=False):
     MPO(6 sites, open, bonds 1-3-3-3-3-3-1, float64)
     """
     g = real_number(g, "g")
-    return neighbour_sum(n, [(-1.0, SIGMA_Z, SIGMA_Z)], [(-g, SIGMA_X)], periodic)
+    total = OpSum(ring_or_chain(n, periodic))
+    for i, j in pairs(n, periodic):
+        total.add(-1.0, "Z", i, "Z", j)
+    for i in range(n):
+        total.add(-g, "X", i)
+    return total.mpo()
 
 
-def neighbour_sum(n, couplings, fields, periodic):
-    """The MPO of ``sum_i sum_k c_k L_k(i) R_k(i+1) + sum_i sum_m h_m F_m(i)``.
+def long_range_ising(n, rate, g):
+    """The Ising chain of couplings that decay, ``H = -sum_{i<j} rate**(j-i-1) sz_i sz_j - g sum_i sx_i``.
 
     Parameters
     ----------
     n : int
-    couplings : list of (c, L, R)
-    fields : list of (h, F)
-        Coefficients are real numbers or Tensors, operators real 2x2 matrices.
-    periodic : bool
-        A ring keeps one more state per coupling: the right half of the term that closes it stands on site 0.
+        Number of sites, at least 2.
+    rate : real number or Tensor
+        Of each coupling to the next longer one; not zero.  It may be differentiated.
+    g : real number or Tensor
+        Transverse field.
+
+    Returns
+    -------
+    MPO
+        Of bond 3: all distances take one state of the automaton.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.mps.long_range_ising(6, rate=0.5, g=1.0)
+    MPO(6 sites, open, bonds 1-3-3-3-3-3-1, float64)
     """
-    n = site_count(n, 3 if periodic else 2, "n of a ring" if periodic else "n")
-    k = len(couplings)
-    width = 2 + k * (2 if periodic else 1)
-    wrapped = range(k + 1, width - 1)
-    bulk = entry(width, 0, 0, IDENTITY) + entry(width, width - 1, width - 1, IDENTITY)
-    first = last = 0
-    for i, (c, left, right) in enumerate(couplings, 1):
-        bulk = bulk + c * entry(width, 0, i, left) + entry(width, i, width - 1, right)
-    for h, operator in fields:
-        bulk = bulk + h * entry(width, 0, width - 1, operator)
-    for i, (c, left, right) in zip(wrapped, couplings, strict=False):
-        first = first + entry(width, 0, i, right)
-        last = last + c * entry(width, i, width - 1, left)
-    middle = bulk + sum(entry(width, i, i, IDENTITY) for i in wrapped)
-    return MPO([(bulk + first)[:1], *[middle] * (n - 2), (bulk + last)[:, -1:]])
+    rate, g = real_number(rate, "rate"), real_number(g, "g")
+    if value_of(rate) == 0:
+        raise ArgumentError("rate must not be zero: qad.mps.ising has couplings of neighbours alone")
+    total = OpSum(ring_or_chain(n, False)).add_exponential(-1 / rate, rate, "Z", "Z")
+    for i in range(n):
+        total.add(-g, "X", i)
+    return total.mpo()
 
 
-def entry(width, row, column, operator):
-    """A site tensor of zeros but for one operator."""
-    tensor = np.zeros((width, width, 2, 2))
-    tensor[row, column] = operator
-    return tensor
+def j1j2(n, j1, j2, periodic=False):
+    """The frustrated spin-1/2 chain ``H = sum_i j1 S_i . S_(i+1) + j2 S_i . S_(i+2)``.
+
+    Parameters
+    ----------
+    n : int
+        Number of sites, at least 2 (5 on a ring).
+    j1, j2 : real numbers or Tensors
+        They may be differentiated.  At ``j2 = j1 / 2`` the ground state is a product of singlets (C. K. Majumdar,
+        D. K. Ghosh 1969), of energy ``-3/8 j1`` per site.
+    periodic : bool
+
+    Returns
+    -------
+    MPO
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.mps.j1j2(7, 1.0, 0.5).bond
+    8
+    """
+    j1, j2 = real_number(j1, "j1"), real_number(j2, "j2")
+    n = site_count(n, 5 if periodic else 2, "n of a ring with second neighbours" if periodic else "n")
+    total = OpSum(n)
+    for distance, coupling in ((1, j1), (2, j2)):
+        for i in range(n if periodic else n - distance):
+            spin_product(total, coupling, i, (i + distance) % n)
+    return total.mpo()
+
+
+def blbq(n, theta, periodic=False):
+    """The bilinear-biquadratic spin-1 chain ``H = sum_i cos(theta) S_i . S_(i+1) + sin(theta) (S_i . S_(i+1))**2``.
+
+    Parameters
+    ----------
+    n : int
+        Number of sites, at least 2 (3 on a ring).
+    theta : real number or Tensor
+        Radians; it may be differentiated.
+    periodic : bool
+
+    Returns
+    -------
+    MPO
+
+    Notes
+    -----
+    By the five quadrupole operators Q, ``(S . S')**2 = (Q . Q' - S . S' + 8/3) / 2``; so the bond is 10.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.mps.blbq(6, np.pi / 4)
+    MPO(6 sites, open, bonds 1-10-10-10-10-10-1, float64)
+    """
+    theta = real_number(theta, "theta")
+    return bilinear_biquadratic(n, np.cos(theta), np.sin(theta), periodic)
+
+
+def aklt(n, periodic=False):
+    """The spin-1 chain ``H = sum_i S_i . S_(i+1) + (S_i . S_(i+1))**2 / 3``.
+
+    Parameters
+    ----------
+    n : int
+        Number of sites, at least 2 (3 on a ring).
+    periodic : bool
+
+    Returns
+    -------
+    MPO
+        Its ground states are exact MPS of bond 2, of energy -2/3 per bond (I. Affleck et al., PRL 59, 799 (1987)).
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> float(np.linalg.eigvalsh(qad.mps.aklt(4).to_dense())[0].round(12))
+    -2.0
+    """
+    return bilinear_biquadratic(n, 1.0, 1 / 3, periodic)
+
+
+def bilinear_biquadratic(n, linear, square, periodic):
+    """``sum_i linear S . S' + square (S . S')**2`` of spins 1."""
+    total = OpSum(ring_or_chain(n, periodic), "spin-1")
+    s = [total.sites[0].operators[name] for name in ("Sx", "Sy", "Sz")]
+    for i, j in pairs(n, periodic):
+        spin_product(total, linear - square / 2, i, j)
+        for q in quadrupoles(*s):
+            total.add(square / 2, q, i, q, j)
+        total.add(square * (4 / 3))
+    return total.mpo()
+
+
+def quadrupoles(x, y, z):
+    """The five symmetric traceless products of spin operators, as large as the spins: ``tr Q**2 = 2``, spin 1."""
+    yield x @ x - y @ y
+    yield (2 * z @ z - x @ x - y @ y) / np.sqrt(3)
+    yield x @ y + y @ x
+    yield y @ z + z @ y
+    yield z @ x + x @ z
+
+
+def spin_product(total, coupling, i, j, anisotropy=1.0):
+    """Add ``coupling * (Sx Sx + Sy Sy + anisotropy Sz Sz)`` on two sites."""
+    total.add(coupling * 0.5, "Sp", i, "Sm", j).add(coupling * 0.5, "Sm", i, "Sp", j)
+    total.add(coupling * anisotropy, "Sz", i, "Sz", j)
+
+
+def ring_or_chain(n, periodic):
+    """`n` as an int; a ring needs three sites, a chain two."""
+    return site_count(n, 3 if periodic else 2, "n of a ring" if periodic else "n")
+
+
+def pairs(n, periodic):
+    """The neighbours."""
+    return [(i, (i + 1) % n) for i in range(n if periodic else n - 1)]
 
 
 def real_number(x, name):

@@ -6,7 +6,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import value_of
 from qad.mps.operator import MPO
 from qad.mps.state import MPS
-from qad.mps.sweep import operator_matrices, sandwich, with_norm
+from qad.mps.sweep import factor, inner, operator_matrices, sandwich, with_norm
 
 
 def norm(psi):
@@ -61,8 +61,7 @@ def overlap(bra, ket):
     """
     check_kind(ket, MPS)
     check_match(bra, ket.phys, "the other state")
-    (value,), log_scale = sandwich(bra, None, ket)
-    return value * factor(value, log_scale)
+    return inner(bra, ket)
 
 
 def expectation(psi, H):
@@ -171,11 +170,6 @@ def value_and_square(psi, H):
     (square,), square_scale = sandwich(psi, None, psi)
     (value,), value_scale = sandwich(psi, operator_matrices(H, psi.dtype), psi)
     return value * factor(value, value_scale - square_scale), square
-
-
-def factor(value, log_scale):
-    """``exp(log_scale)`` in the precision of `value`."""
-    return np.finfo(value.dtype).dtype.type(np.exp(log_scale))
 
 
 def check_operator(psi, H):

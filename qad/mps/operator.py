@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
-from qad.mps.chain import Chain
-from qad.mps.state import MOST_AMPLITUDES, join
+from qad.core.errors import ArgumentError, ShapeError
+from qad.mps.chain import Chain, zip_sites
+from qad.mps.state import MOST_AMPLITUDES, MPS, join
 
 
 class MPO(Chain):
@@ -51,17 +51,40 @@ class MPO(Chain):
         return legs.transpose(*range(0, 2 * n, 2), *range(1, 2 * n, 2)).reshape(np.prod(outs), -1)
 
     def __matmul__(self, other):
-        """The operator that applies `other` first; bond dimensions multiply."""
-        if not isinstance(other, MPO):
+        """The operator that applies `other` first, or the state that the operator makes; bond dimensions multiply."""
+        if not isinstance(other, (MPO, MPS)):
             return NotImplemented
-        if len(other) != len(self):
-            raise ArgumentError(f"operators of {len(self)} and {len(other)} sites cannot be multiplied")
-        return MPO([stacked(upper, lower) for upper, lower in zip(self, other, strict=True)])
+        for site, (upper, lower) in enumerate(zip_sites(self, other)):
+            if upper.shape[3] != lower.shape[other.LEGS.index("out" if isinstance(other, MPO) else "physical")]:
+                raise ShapeError(f"site {site}: an operator of shape {upper.shape} cannot act on {lower.shape}")
+        apply = stacked if isinstance(other, MPO) else applied
+        return type(other)([apply(upper, lower) for upper, lower in zip(self, other, strict=True)])
+
+    @property
+    def mH(self):
+        """The adjoint operator.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> H = 1j * qad.mps.heisenberg(3)
+        >>> np.allclose(H.mH.to_dense(), H.to_dense().conj().T)
+        True
+        """
+        return MPO([tensor.conj().swapaxes(2, 3) for tensor in self])
 
 
 def stacked(upper, lower):
     """The site tensor of a product of two operators: bonds paired, the inner physical legs contracted."""
     a, b, out, inner = upper.shape
     c, d, _, in_ = lower.shape
-    product = upper.transpose(0, 1, 2, 3).reshape(-1, inner) @ lower.transpose(2, 0, 1, 3).reshape(inner, -1)
+    product = upper.reshape(-1, inner) @ lower.transpose(2, 0, 1, 3).reshape(inner, -1)
     return product.reshape(a, b, out, c, d, in_).transpose(0, 3, 1, 4, 2, 5).reshape(a * c, b * d, out, in_)
+
+
+def applied(upper, lower):
+    """The site tensor of an operator applied to a state."""
+    a, b, out, inner = upper.shape
+    c, _, d = lower.shape
+    product = upper.reshape(-1, inner) @ lower.transpose(1, 0, 2).reshape(inner, -1)
+    return product.reshape(a, b, out, c, d).transpose(0, 3, 2, 1, 4).reshape(a * c, out, b * d)

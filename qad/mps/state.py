@@ -5,8 +5,10 @@ from itertools import pairwise
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import value_of
+from qad.mps import gauge
 from qad.mps.chain import Chain, site_count
-from qad.mps.sweep import sandwich
+from qad.mps.sweep import inner, sandwich
 
 MOST_AMPLITUDES = 2**28  # what to_dense is willing to write out: 4 GiB of complex128
 
@@ -130,6 +132,144 @@ class MPS(Chain):
             )
         return join(self.tensors, self.bonds).reshape(self.phys)
 
+    @classmethod
+    def from_dense(cls, amplitudes, max_bond=None, cutoff=1e-14):
+        """The open chain of a dense state, by singular value decompositions from the left.
+
+        Parameters
+        ----------
+        amplitudes : array or Tensor
+            One axis per site.
+        max_bond, cutoff
+            As in `truncate`.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> ghz = np.zeros((2,) * 5)
+        >>> ghz[0, 0, 0, 0, 0] = ghz[1, 1, 1, 1, 1] = 2**-0.5
+        >>> qad.mps.MPS.from_dense(ghz)
+        MPS(5 sites, open, bonds 1-2-2-2-2-1, float64)
+        """
+        amplitudes = amplitudes if hasattr(amplitudes, "dtype") else np.asarray(amplitudes)
+        if amplitudes.ndim == 0 or 0 in amplitudes.shape:
+            raise ShapeError(f"a dense state has one axis per site, not shape {amplitudes.shape}")
+        return cls(gauge.factorised(amplitudes, max_bond, cutoff))
+
+    def __matmul__(self, other):
+        """``psi @ phi`` is the overlap ``<psi|phi>``: `qad.mps.overlap`."""
+        if not isinstance(other, MPS):
+            return NotImplemented
+        return inner(self, other)
+
+    def normalized(self):
+        """The state with norm 1: its norm, of any size, is divided out evenly.
+
+        Raises
+        ------
+        ArgumentError
+            If the norm is zero.
+
+        Examples
+        --------
+        >>> import qad
+        >>> psi = 7.0 * qad.mps.MPS.random(5, 3)
+        >>> round(float(qad.mps.norm(psi.normalized())), 12)
+        1.0
+        """
+        return normalised(self)
+
+    def canonicalize(self, center):
+        """The same state in mixed canonical form.
+
+        Parameters
+        ----------
+        center : int
+            Sites before it become isometries from their right bond, ``sum_{a,s} conj(A[a,s,b]) A[a,s,c] = delta_bc``,
+            those after it isometries from their left one; it carries the norm.
+
+        Returns
+        -------
+        MPS
+            Bonds are no larger than before; directions of zero weight are dropped where a rank is deficient.
+
+        Raises
+        ------
+        ShapeError
+            If the chain is periodic.
+        ArgumentError
+            If there is no site `center`; in a derivative, if a dropped direction could gain weight, or if the loss
+            depends on the basis of a bond.
+
+        Notes
+        -----
+        QR decompositions, ``O(n phys bond**3)``.  Derivatives are those of `qad.mps.gauge`: they need no gaps and no
+        full rank.  U. Schollwöck, Ann. Phys. 326, 96 (2011), section 4.
+
+        Examples
+        --------
+        >>> import qad
+        >>> psi = qad.mps.MPS.random(5, 3).canonicalize(2)
+        >>> round(float((abs(psi[2]) ** 2).sum()), 12)
+        1.0
+        """
+        if not -len(self) <= center < len(self):
+            raise ArgumentError(f"there is no site {center} among {len(self)}")
+        return type(self)(gauge.canonical(self.tensors, center % len(self)))
+
+    def truncate(self, max_bond=None, cutoff=1e-14):
+        """The state with smaller bonds that is nearest to this one, bond by bond.
+
+        Parameters
+        ----------
+        max_bond : int, optional
+            Keep at most so many Schmidt values on a bond.
+        cutoff : float
+            Keep those above ``cutoff`` times the largest.
+
+        Returns
+        -------
+        state : MPS
+            Canonical around the last site; not normalised anew.
+        error : real scalar
+            Norm of the difference from this state.
+
+        Raises
+        ------
+        ShapeError
+            If the chain is periodic.
+        ArgumentError
+            In a derivative, if `max_bond` cuts through equal Schmidt values, or the loss depends on the basis of a
+            bond.
+
+        Notes
+        -----
+        The derivative is that of exactly this truncation, the coupling to what is discarded included.
+
+        Examples
+        --------
+        >>> import qad
+        >>> psi = qad.mps.MPS.random(8, 8)
+        >>> small, error = (psi + psi).truncate(max_bond=8)
+        >>> small.bond, bool(error < 1e-12)
+        (8, True)
+        """
+        if max_bond is not None:
+            max_bond = site_count(max_bond, 1, "max_bond")
+        tensors, error = gauge.truncated(self.tensors, max_bond, cutoff)
+        return type(self)(tensors), error
+
+    def opened(self):
+        """The state as an open chain: a ring's outer bond is carried along, and its bonds become ``bond * outer``.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.mps.MPS.random(5, 2, periodic=True).opened()
+        MPS(5 sites, open, bonds 1-4-4-4-4-1, complex128)
+        """
+        return self if not self.periodic else type(self)(gauge.opened(self.tensors))
+
 
 def join(tensors, bonds):
     """Product of matrices ``(left, anything, right)`` along the chain, closed by a trace: a flat array."""
@@ -159,10 +299,16 @@ def random_isometry(rng, left, phys, right, dtype):
 
 
 def normalised(psi):
-    """`psi` with its norm divided out, an equal part from every site."""
-    (square,), log_scale = sandwich(psi, None, psi)
+    """`psi` with its norm divided out, an equal part from every site after each one's own size."""
+    sizes = [np.abs(value_of(tensor)).max() for tensor in psi]
+    if 0.0 in sizes or not np.isfinite(sizes).all():
+        raise ArgumentError("the state is zero or not finite: it cannot be normalised")
+    tensors = [tensor * (1 / size) for tensor, size in zip(psi, sizes, strict=True)]
+    (square,), log_scale = sandwich(tensors, None, tensors)
+    if not value_of(square).real > 0:
+        raise ArgumentError("the state has norm zero: it cannot be normalised")
     factor = np.exp(-(np.log(square.real) + log_scale) / (2 * len(psi)))
-    return type(psi)([tensor * tensor.real.dtype.type(factor) for tensor in psi])
+    return type(psi)([tensor * factor.astype(tensor.real.dtype) for tensor in tensors])
 
 
 def basis_or_vector(state, site, phys, dtype):

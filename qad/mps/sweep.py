@@ -13,6 +13,7 @@ The functions are plain NumPy, and so differentiable to any order.
 
 import numpy as np
 
+from qad.core.errors import ShapeError
 from qad.extend import value_of
 
 SITES_PER_SCALING = 4
@@ -57,6 +58,19 @@ def sandwich(bra, operators, ket, channels=1):
         if site % SITES_PER_SCALING == SITES_PER_SCALING - 1:
             environment, log_scale = scaled(environment, log_scale)
     return closed(environment, outer, channels), log_scale
+
+
+def inner(bra, ket):
+    """``<bra|ket>``."""
+    if len(bra) != len(ket) or any(a.shape[1] != b.shape[1] for a, b in zip(bra, ket, strict=True)):
+        raise ShapeError("states of different sites have no overlap: lengths and physical dimensions must agree")
+    (value,), log_scale = sandwich(bra, None, ket)
+    return value * factor(value, log_scale)
+
+
+def factor(value, log_scale):
+    """``exp(log_scale)`` in the precision of `value`."""
+    return np.finfo(value.dtype).dtype.type(np.exp(log_scale))
 
 
 def opened(outer, dtype):

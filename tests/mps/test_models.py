@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError
-from qad.mps import heisenberg, ising, xxz
+from qad.mps import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
 
 X, Z = np.array([[0.0, 1.0], [1.0, 0.0]]), np.diag([1.0, -1.0])
 Y = np.array([[0.0, -1j], [1j, 0.0]])
@@ -56,14 +56,63 @@ def test_exact_energies(H, exact):
     assert np.linalg.eigvalsh(H.to_dense())[0] == pytest.approx(exact, abs=2e-12)
 
 
+def spins(n, size, pairs, *polynomial):
+    """Sum over pairs of polynomials of S . S', by Kronecker products."""
+    kind = qad.mps.local.spin(size).operators
+    total, d = 0, len(kind["Id"])
+    for i, j in pairs:
+        dot = 0
+        for name in ("Sx", "Sy", "Sz"):
+            factors = [kind[name] if site in (i, j) else np.eye(d) for site in range(n)]
+            product = np.eye(1)
+            for factor in factors:
+                product = np.kron(product, factor)
+            dot = dot + product
+        total = total + sum(c * np.linalg.matrix_power(dot, k) for k, c in enumerate(polynomial, 1))
+    return total
+
+
+@pytest.mark.parametrize("periodic", [False, True])
+def test_larger_spins_and_distances(periodic):
+    ring = bonds(5, periodic)
+    np.testing.assert_allclose(heisenberg(5, periodic, spin=1).to_dense(), spins(5, 1, ring, 1.0), atol=1e-13)
+    np.testing.assert_allclose(aklt(5, periodic).to_dense(), spins(5, 1, ring, 1.0, 1 / 3), atol=1e-13)
+    quadratic = spins(5, 1, ring, np.cos(0.3), np.sin(0.3))
+    np.testing.assert_allclose(blbq(5, 0.3, periodic).to_dense(), quadratic, atol=1e-13)
+    second = [(i, (i + 2) % 6) for i in range(6 if periodic else 4)]
+    frustrated = spins(6, 0.5, bonds(6, periodic), 1.0) + spins(6, 0.5, second, 0.4)
+    np.testing.assert_allclose(j1j2(6, 1.0, 0.4, periodic).to_dense(), frustrated, atol=1e-13)
+
+
+def test_long_range_ising():
+    decay = -sum(0.4 ** (j - i - 1) * on_sites(5, {i: Z, j: Z}) for j in range(5) for i in range(j))
+    decay = decay - 0.7 * sum(on_sites(5, {i: X}) for i in range(5))
+    np.testing.assert_allclose(long_range_ising(5, 0.4, 0.7).to_dense(), decay, atol=1e-14)
+    with pytest.raises(ArgumentError, match=r"qad\.mps\.ising"):
+        long_range_ising(5, 0.0, 1.0)
+
+
+def test_exact_states_of_spin_one_and_of_majumdar_and_ghosh():
+    assert np.linalg.eigvalsh(aklt(5).to_dense())[0] == pytest.approx(-8 / 3, abs=1e-12)
+    assert np.linalg.eigvalsh(j1j2(8, 1.0, 0.5).to_dense())[0] == pytest.approx(-3.0, abs=1e-12)
+
+
 def test_operator_bonds_are_small():
+    assert j1j2(9, 1.0, 0.5).bond == 8
+    assert blbq(6, 0.3).bond == aklt(6).bond == 10
+    assert heisenberg(6, spin=1).bond == 5
+    assert long_range_ising(6, 0.5, 1.0).bond == 3
+    assert len({id(t) for t in heisenberg(50)}) == 3  # repeated sites share their tensor
     assert heisenberg(6).bond == 5
     assert heisenberg(6, periodic=True).bond == 8
     assert ising(6, 1.0).bond == 3
     assert heisenberg(6).dtype == float
 
 
-@pytest.mark.parametrize("make", [lambda g: ising(4, g), lambda g: xxz(4, g)])
+@pytest.mark.parametrize(
+    "make",
+    [lambda g: ising(4, g), lambda g: xxz(4, g), lambda g: j1j2(4, 1.0, g), lambda g: long_range_ising(4, 0.3, g)],
+)
 def test_coefficients_are_differentiable(make):
     """Hellmann and Feynman: the derivative of an energy is the expectation of dH/dg."""
     psi = qad.mps.MPS.random(4, 3, seed=4)

@@ -167,7 +167,7 @@ def test_bad_pairs():
         overlap(psi, MPS.random(3, 2))
     with pytest.raises(ShapeError, match="site 0 of the state has physical dimension 3"):
         energy(MPS.random(4, 2, phys=3), heisenberg(4))
-    with pytest.raises(ArgumentError, match="operators of 4 and 5 sites"):
+    with pytest.raises(ShapeError, match="chains of 4 and 5 sites"):
         heisenberg(4) @ heisenberg(5)
 
 

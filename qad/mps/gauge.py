@@ -1,0 +1,185 @@
+"""Gauge of an open chain: isometric forms and truncation, differentiable where singular values coincide or vanish.
+
+A matrix product ``A = Q C`` across a bond is arbitrary up to a unitary of the bond, ``(Q W)(W^H C)``.  Losses of
+physics do not see it, so the derivative may be taken along any lift; the one with no motion along the gauge is
+
+    dQ = (1 - Q Q^H) dA C^+,    dC = Q^H dA,
+
+which needs no gaps between singular values, only that C has full row rank; directions of the bond that carry nothing
+are dropped.  A loss that does see the basis of a bond is noticed in the backward pass.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import Tensor, defvjp, primitive, value_of
+from qad.linalg import norm, split
+from qad.linalg.gaps import rounding
+
+RANK_TOLERANCE = 10.0  # times size and rounding: singular values below it, relative to the largest, are zero
+
+
+@primitive
+def isometric(a):
+    """``a = Q C`` with orthonormal columns in Q and independent rows in C."""
+    q, c = np.linalg.qr(a)
+    diagonal = np.abs(c.diagonal())
+    if diagonal.min(initial=np.inf) > 1e-4 * diagonal.max(initial=0.0) or not c.any():
+        return q, c
+    u, s, v = np.linalg.svd(c, full_matrices=False)
+    rank = np.count_nonzero(s > RANK_TOLERANCE * max(a.shape) * np.finfo(s.dtype).eps * s[0])
+    return (q, c) if rank == len(s) else (q @ u[:, :rank], s[:rank, None] * v[:rank])
+
+
+def _isometric_vjp(needed, g, ans, a, *, end=None):
+    gq, gc = g
+    q, c = ans
+    inner = q.mT @ gq if gq is not None else None
+    _check_gauge(q, gq, gc, c, rounding(np.ones(1, c.real.dtype), end))
+    if gq is None:
+        return (q.conj() @ gc,)
+    across = gq - q.conj() @ inner
+    if c.shape[0] == c.shape[1]:
+        out = np.linalg.solve(c, across.mT).mT
+    elif c.shape[0] == a.shape[0]:
+        out = 0.0 * a  # Q is square: nothing is orthogonal to it
+    else:
+        out = across @ np.linalg.pinv(c).mT
+    return (out if gc is None else out + q.conj() @ gc,)
+
+
+def _check_gauge(q, gq, gc, c, floor):
+    """Raise unless the loss is the same for ``Q W, W^H C``: ``G_Q^T Q - C G_C^T`` is Hermitian."""
+    q, gq, gc, c = map(value_of, (q, gq, gc, c))
+    first = 0.0 if gq is None else gq.T @ q
+    second = 0.0 if gc is None else c @ gc.T
+    size = max(largest(gq) * largest(q), largest(gc) * largest(c))
+    slope = first - second
+    turn = np.abs(slope - slope.conj().T).max(initial=0.0)
+    if turn > floor + 100 * np.sqrt(np.finfo(c.dtype).eps) * size:
+        raise ArgumentError(
+            f"the loss depends on the basis of a bond (its slope along a rotation of it is {turn:.3g}), which is "
+            "arbitrary in a canonical form: let it depend on the state alone, not on single entries of its tensors"
+        )
+
+
+def largest(x):
+    """The largest modulus in an array; 0 for None."""
+    return 0.0 if x is None else np.abs(x).max(initial=0.0)
+
+
+defvjp(isometric, shared=_isometric_vjp, scaled=True)
+
+
+def orthogonal_from_left(tensors, stop):
+    """The tensors with those before `stop` made isometries from their right bond, what is left over moved to `stop`."""
+    out, carried = list(tensors), None
+    for site in range(stop + 1):
+        tensor = out[site] if carried is None else carry(carried, out[site])
+        if site < stop:
+            left, phys, right = tensor.shape
+            q, carried = isometric(tensor.reshape(left * phys, right))
+            tensor = q.reshape(left, phys, q.shape[1])
+        out[site] = tensor
+    return out
+
+
+def mirrored(tensors):
+    """The chain read from the right."""
+    return [tensor.transpose(2, 1, 0) for tensor in reversed(tensors)]
+
+
+def carry(matrix, tensor):
+    """A matrix absorbed from the left."""
+    left, phys, right = tensor.shape
+    return (matrix @ tensor.reshape(left, phys * right)).reshape(matrix.shape[0], phys, right)
+
+
+def canonical(tensors, center):
+    """The tensors in mixed canonical form around `center`; the state and its norm are unchanged."""
+    check_open(tensors)
+    last = len(tensors) - 1
+    out = mirrored(orthogonal_from_left(mirrored(orthogonal_from_left(tensors, center)), last - center))
+    check_reached(tensors, out)
+    return out
+
+
+def truncated(tensors, max_bond, cutoff):
+    """Tensors of smaller bonds, canonical around the last site, and the norm of what was discarded."""
+    check_open(tensors)
+    out = mirrored(orthogonal_from_left(mirrored(tensors), len(tensors) - 1))
+    errors = []
+    for site in range(len(out) - 1):
+        left, phys, right = out[site].shape
+        matrix = out[site].reshape(left * phys, right)
+        low, high = split(matrix, max_bond, cutoff, multiplets="cut" if value_of(matrix) is matrix else "warn")
+        q, carried = isometric(low)
+        carried = carried @ high
+        if q.shape[1] < min(matrix.shape):
+            errors.append(norm(matrix - q @ carried))
+        out[site] = q.reshape(left, phys, q.shape[1])
+        out[site + 1] = carry(carried, out[site + 1])
+    return out, norm(np.stack(errors)) if errors else np.zeros((), out[0].real.dtype)[()]
+
+
+def factorised(amplitudes, max_bond, cutoff):
+    """Site tensors of a dense state, canonical around the last site."""
+    phys, carried, tensors = amplitudes.shape, amplitudes.reshape(1, -1), []
+    for size in phys[:-1]:
+        matrix = carried.reshape(carried.shape[0] * size, -1)
+        low, high = split(matrix, max_bond, cutoff, multiplets="cut")
+        q, carried = isometric(low)
+        carried = carried @ high
+        tensors.append(q.reshape(-1, size, q.shape[1]))
+    return [*tensors, carried.reshape(-1, phys[-1], 1)]
+
+
+def opened(tensors):
+    """A ring as an open chain: its outer bond runs along."""
+    outer = tensors[0].shape[0]
+    unit = np.eye(outer, dtype=tensors[0].dtype)
+    inner = [np.kron(unit[:, None, :], tensor) for tensor in tensors]
+    ends = unit.reshape(1, -1), unit.reshape(-1, 1)
+    if len(inner) == 1:
+        return [carry(ends[0], inner[0]) @ ends[1]]
+    return [carry(ends[0], inner[0]), *inner[1:-1], inner[-1] @ ends[1]]
+
+
+def check_open(tensors):
+    """Raise for a ring."""
+    if (bond := tensors[0].shape[0]) > 1:
+        raise ShapeError(
+            f"the chain is periodic, with an outer bond of {bond}: canonical forms and truncation are for open chains; "
+            "psi.opened() writes it as one"
+        )
+
+
+def check_reached(before, after):
+    """Raise where a derivative is asked for that the canonical form does not know.
+
+    A direction of a bond that one side does not reach, but the other one continues, was dropped; the state's
+    derivative towards it is not zero, but no tensor of the canonical form has it.
+    """
+    bonds = [(old.shape[0], new.shape[0]) for old, new in zip(before, after, strict=True)]
+    if all(old == new for old, new in bonds) or not any(type(t) is Tensor for t in before):
+        return
+    plain = [value_of(t) for t in before]
+    sides = zip(side_ranks(plain)[:-1], side_ranks(mirrored(plain))[-2::-1], strict=True)
+    for bond, ((_, kept), ranks) in enumerate(zip(bonds[1:], sides, strict=True), 1):
+        if kept < max(ranks):
+            raise ArgumentError(
+                f"bond {bond} has directions that carry no weight yet but could (rank {kept} of {max(ranks)}): a "
+                "derivative through the canonical form would miss them. Differentiate the loss of the chain as it is, "
+                "or drop them beforehand, outside of the differentiated function: psi.truncate(cutoff=1e-12)"
+            )
+
+
+def side_ranks(tensors):
+    """How many independent states of the sites before it every bond distinguishes; the last number is 1."""
+    environment, ranks = np.ones((1, 1)), []
+    for tensor in tensors:
+        half = np.tensordot(environment, tensor, (1, 0))
+        environment = np.tensordot(tensor.conj(), half, ((0, 1), (0, 1)))
+        environment = environment / (np.abs(environment).max() or 1.0)
+        ranks.append(np.linalg.matrix_rank(environment, hermitian=True))
+    return ranks
