@@ -17,7 +17,7 @@ from qad.core.registry import PRIMITIVES
 from qad.core.tensor import FUNCTIONS
 from tests.cases import below, normal
 
-FLOORS = ("rules", "linalg", "tensor")
+FLOORS = ("rules", "linalg", "tensor", "circuit")
 TESTS = Path(__file__).parents[1]
 
 
