@@ -59,7 +59,8 @@ def check_memory(n, dtype, what="a state", squared=False, copies=1):
     if needed > limit or exponent > 60:
         raise ArgumentError(
             f"{what} of {n} qubits takes {readable(needed)} "
-            f"({copies} x 2**{exponent} x {np.dtype(dtype).itemsize} bytes), but this machine has {readable(limit)}: use fewer qubits, or dtype=np.complex64 for half of it"
+            f"({copies} x 2**{exponent} x {np.dtype(dtype).itemsize} bytes), but this machine has {readable(limit)}: "
+            "use fewer qubits, or dtype=np.complex64 for half of it"
         )
 
 

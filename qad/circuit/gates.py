@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache, reduce
+from functools import cache, reduce
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def controlled(function):
     return matrices
 
 
-@lru_cache(maxsize=None)
+@cache
 def pauli_rotation(letters):
     """The gate ``exp(-i theta P / 2)`` of the Pauli string P = `letters`."""
     return Gate("exp_pauli", len(letters), 1, lambda theta: rotation(pauli_matrix(letters))(theta), letters)
@@ -109,7 +109,7 @@ def pauli_matrix(letters):
     return reduce(np.kron, [{"I": ID, "X": X, "Y": Y, "Z": Z}[letter] for letter in letters])
 
 
-@lru_cache(maxsize=None)
+@cache
 def given(qubits, unitary):
     """The gate that stands for matrices which the user gives."""
     return Gate("unitary" if unitary else "operator", qubits, 0, None, unitary=unitary)

@@ -33,7 +33,8 @@ def joined(chunks):
         return chunks[0] if chunks[0].ndim else chunks[0][None]
     parts = []
     for single, run in groupby(chunks, key=lambda chunk: chunk.ndim == 0):
-        parts += [np.stack(list(run))] if single else run
+        run = list(run)
+        parts += [np.stack(run)] if single else run
     if len(parts) == 1:
         return parts[0]
     batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))

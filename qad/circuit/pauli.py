@@ -162,15 +162,11 @@ class PauliSum:
         array([[0.+0.j, 0.+0.j],
                [2.+0.j, 0.+0.j]])
         """
-        shape = state.shape
-        fits = shape[-self.n :] == (2,) * self.n or (shape and shape[-1] == 2**self.n)
-        if not fits:
-            raise ShapeError(
-                f"a state of {self.n} qubits has shape (..., {'2, ' * self.n}) or (..., {2**self.n}), not {shape}"
-            )
-        return apply(self.coefficients, (state + 0j).reshape(-1, 2**self.n), strings=strings_of(self.strings)).reshape(
-            shape
-        )
+        shape, size = state.shape, 2**self.n
+        if shape[-self.n :] != (2,) * self.n and shape[-1:] != (size,):
+            raise ShapeError(f"a state of {self.n} qubits has shape (..., 2, ..., 2) or (..., {size}), not {shape}")
+        rows = (state + 0j).reshape(-1, size)
+        return apply(self.coefficients, rows, strings=strings_of(self.strings)).reshape(shape)
 
     def matrix(self):
         """The matrix (2**n, 2**n), qubit 0 most significant.
@@ -217,7 +213,8 @@ def check_strings(strings):
             raise ArgumentError(f"a Pauli string consists of the letters I, X, Y and Z, but got {string!r}")
         if len(string) != len(strings[0]):
             raise ShapeError(
-                f"Pauli strings act on one number of qubits: {strings[0]!r} is {len(strings[0])} long, {string!r} {len(string)}"
+                f"Pauli strings act on one number of qubits: {strings[0]!r} is {len(strings[0])} long, "
+                f"{string!r} {len(string)}"
             )
 
 

@@ -18,8 +18,8 @@ from qad.circuit.trigonometry import Polynomials, numbers
 class Operation(NamedTuple):
     """One gate of a circuit.
 
-    `slots` are the places of its parameters in the circuit's vector, `given` the place of its matrix among those that the
-    user gave; `adjoint` says that its inverse is meant.
+    `slots` are the places of its parameters in the circuit's vector, `given` the place of its matrix among those that
+    the user gave; `adjoint` says that its inverse is meant.
     """
 
     gate: Gate
