@@ -8,6 +8,7 @@ Matrices          qad.linalg    decompositions and functions of matrices
 Functions         qad.special   erf, gamma, Bessel functions and so on, as SciPy has them
 Other libraries   qad.array_api  the namespace of the array-API standard
 Chains            qad.mps       matrix product states, operators, ground states
+Circuits          Circuit  PauliSum, and qad.circuit
 Optimisation      qad.optimize  minimise over any structure of complex arrays
 Your own rules    qad.extend    and check_grads, which finds the mistake in them
 Errors            qad.errors    all of them under QadError
@@ -17,9 +18,10 @@ NumPy             sin, sum, reshape, ...: NumPy's own functions, which take Tens
 
 from importlib import import_module as _load
 
-from qad import array_api, extend, linalg, mps, optimize
+from qad import array_api, circuit, extend, linalg, mps, optimize
 from qad import rules as _rules  # gives NumPy's functions and Tensor their derivatives
 from qad import tensor as _floor  # loaded first: below, the function `tensor` takes its name
+from qad.circuit import Circuit, PauliSum
 from qad.core import errors
 from qad.core.checkpoint import checkpoint
 from qad.core.errors import QadError
@@ -51,6 +53,8 @@ __all__ = [
     "Tensor", "no_grad", "tensor",
     # contractions
     "Plan", "einsum", "ncon", "partial_trace", "plan", "tensordot", "tr",
+    # circuits
+    "Circuit", "PauliSum", "circuit",
     # solutions of equations
     "fixed_point",
     # parts, checks, errors

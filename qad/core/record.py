@@ -147,8 +147,10 @@ def binary(p):
                     ans = fn(x, w)
                     chosen = p if kind in NUMBERS or x.shape == w.shape else broadcasting
                     return Tensor(ans, [next_id(), chosen, (x, w), None, ans, (None, y.node)], level)
-        except ValueError:
+        except (ValueError, TypeError):
             pass
+        if getattr(y, "__array_ufunc__", fn) is None:  # NumPy's sign that the operator is the other's
+            return NotImplemented
         return record(p, (operand(x), operand(y)))
 
     def reflected(y, x):

@@ -17,7 +17,7 @@ from qad.core.registry import PRIMITIVES
 from qad.core.tensor import FUNCTIONS
 from tests.cases import below, normal
 
-FLOORS = ("rules", "special", "linalg", "tensor", "mps")
+FLOORS = ("rules", "special", "linalg", "tensor", "mps", "circuit")
 TESTS = Path(__file__).parents[1]
 
 

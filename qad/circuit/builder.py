@@ -1,0 +1,292 @@
+"""How a circuit is written down: a list of operations, a vector of parameters, and the matrices that users give."""
+
+import numpy as np
+
+from qad.circuit.checks import check_angle, check_count, check_matrix, check_qubits
+from qad.circuit.controlled import Controlled, unknown
+from qad.circuit.gates import GATES, find_gate, given, pauli_rotation, require_unitary
+from qad.circuit.parameters import as_chunk, joined, spread
+from qad.circuit.program import Operation
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import value_of
+
+
+class Builder:
+    """The part of `qad.Circuit` that adds gates; every method changes the circuit and returns it."""
+
+    __slots__ = ("n", "operations", "matrices", "initial", "dtype", "engine", "_chunks", "_size", "_program")
+
+    def __init__(self, n):
+        self.n = check_count(n)
+        self.operations, self.matrices = [], []
+        self._chunks, self._size, self._program = [], 0, None
+
+    def gate(self, name, *args):
+        """Add a gate of the table by its name.
+
+        Parameters
+        ----------
+        name : str
+        *args : angles, then qubits
+            Angles are real numbers, arrays or Tensors; their leading axes are a batch.  Qubits are ints; sequences
+            of them, all equally long, mean one gate for each place, and the last axis of an angle that is no
+            scalar then runs over the gates.
+
+        Returns
+        -------
+        Circuit
+            The same one.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no such gate (the nearest are suggested), the number of arguments is wrong, or a qubit is out
+            of range or repeated.
+        GradientTypeError
+            If an angle is not real.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.Circuit(2).gate("h", 0).cx(0, 1).probabilities().round(3)
+        array([[0.5, 0. ],
+               [0. , 0.5]])
+        """
+        return self._add(find_gate(name), args)
+
+    def controlled(self, *controls):
+        """Where the next gate is to act only if all these qubits are 1.
+
+        Returns
+        -------
+        Controlled
+            Has every method that adds a gate; each returns the circuit.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> qad.Circuit(3).x([0, 1]).controlled(0, 1).ry(np.pi, 2).probabilities()[1, 1, 1].round(6)
+        np.float64(1.0)
+        """
+        return Controlled(self, check_qubits(controls, self.n, "controlled"))
+
+    def unitary(self, u, *qubits):
+        """Apply a unitary matrix, which may be a Tensor: its gradient is right.
+
+        Parameters
+        ----------
+        u : array (..., 2**k, 2**k)
+            The first of the k qubits is the most significant; leading axes are a batch.
+        *qubits : int
+
+        Raises
+        ------
+        ArgumentError
+            If it is not unitary to the precision of its dtype; `operator` takes any matrix.
+        ShapeError
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> h = np.array([[1.0, 1.0], [1.0, -1.0]]) / np.sqrt(2)
+        >>> np.round(qad.Circuit(1).unitary(h, 0).state(), 3)
+        array([0.707+0.j, 0.707+0.j])
+        """
+        return self._apply_given(u, qubits, (), True)
+
+    def operator(self, matrix, *qubits):
+        """Apply any matrix, unitary or not; the state is not normalised again.
+
+        Parameters
+        ----------
+        matrix : array (..., 2**k, 2**k)
+            The first of the k qubits is the most significant; leading axes are a batch.
+        *qubits : int
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> qad.Circuit(1).h(0).operator(np.diag([1.0, 0.0]), 0).probabilities().round(3)
+        array([0.5, 0. ])
+        """
+        return self._apply_given(matrix, qubits, (), False)
+
+    def exp_pauli(self, theta, paulis, qubits):
+        """Apply ``exp(-i theta P / 2)`` of a Pauli string P.
+
+        Parameters
+        ----------
+        theta : real
+        paulis : str
+            One letter of "IXYZ" per qubit.
+        qubits : sequence of int
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> qad.Circuit(3).exp_pauli(np.pi / 2, "XYZ", (0, 1, 2)).probabilities()[1, 1, 0].round(6)
+        np.float64(0.5)
+        """
+        return self._exp_pauli(theta, paulis, qubits, ())
+
+    def _exp_pauli(self, theta, paulis, qubits, controls):
+        if not isinstance(paulis, str) or set(paulis) - set("IXYZ") or len(paulis) != len(qubits):
+            raise ArgumentError(f"exp_pauli takes one letter of IXYZ per qubit, not {paulis!r} on qubits {qubits}")
+        return self._add(pauli_rotation(paulis), (theta, *qubits), controls)
+
+    def _apply_given(self, u, qubits, controls, unitary):
+        name = "unitary" if unitary else "operator"
+        qubits = check_qubits(qubits, self.n, name)
+        check_qubits(controls + qubits, self.n, name)
+        u = check_matrix(u, len(qubits), name)
+        if unitary:
+            require_unitary(value_of(u), "the matrix given to unitary")
+        self.matrices.append(u)
+        return self._append(Operation(given(len(qubits), unitary), qubits, controls, (), len(self.matrices) - 1))
+
+    def _add(self, gate, args, controls=()):
+        """Add gates of one kind: angles, then qubits."""
+        p = gate.params
+        if len(args) != p + gate.qubits:
+            raise ArgumentError(
+                f"{gate.name} takes {p} angle{'s' * (p != 1)} and then {gate.qubits} qubit{'s' * (gate.qubits != 1)}, "
+                f"but got {len(args)} arguments"
+            )
+        qubits = args[p:]
+        for q in qubits:
+            if type(q) is not int:
+                return self._add_several(gate, args, controls)
+        qubits = check_qubits(controls + qubits, self.n, gate.name)[len(controls) :]
+        for theta in args[:p]:
+            self._chunks.append(as_chunk(check_angle(theta, gate.name)))
+        slots = tuple(range(self._size, self._size + p))
+        self._size += p
+        return self._append(Operation(gate, qubits, controls, slots))
+
+    def _add_several(self, gate, args, controls):
+        """The same where qubits are given as sequences (or as NumPy's integers)."""
+        p = gate.params
+        if all(np.ndim(q) == 0 for q in args[p:]):
+            qubits = check_qubits(args[p:], self.n, gate.name)
+            return self._add(gate, (*args[:p], *qubits), controls)
+        counts = {len(q) for q in args[p:] if np.ndim(q)}
+        if len(counts) > 1:
+            raise ShapeError(f"{gate.name}: sequences of qubits are equally long, not {sorted(counts)}")
+        (count,) = counts
+        starts = []
+        for theta in args[:p]:
+            starts.append(self._size)
+            self._chunks.append(spread(check_angle(theta, gate.name), count, gate.name))
+            self._size += count
+        columns = [[q] * count if np.ndim(q) == 0 else q for q in args[p:]]
+        for i, qubits in enumerate(zip(*columns, strict=True)):
+            qubits = check_qubits((*controls, *qubits), self.n, gate.name)[len(controls) :]
+            self._append(Operation(gate, qubits, controls, tuple(start + i for start in starts)))
+        return self
+
+    def _append(self, operation):
+        self.operations.append(operation)
+        self._program = None
+        return self
+
+    # -- parameters ------------------------------------------------------------------------------
+
+    @property
+    def parameters(self):
+        """All angles in the order in which they were given, an array or Tensor (..., P); leading axes are the batch."""
+        return joined(self._chunks)
+
+    def with_parameters(self, theta):
+        """A circuit of the same gates with other parameters.
+
+        Parameters
+        ----------
+        theta : real array or Tensor (..., P)
+            In the order of `parameters`; leading axes are a batch.
+
+        Returns
+        -------
+        Circuit
+            A new one.  Nothing is analysed again, so that this is the fastest way to evaluate one circuit often.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> c = qad.Circuit(1).ry(0.0, 0).rz(0.0, 0)
+        >>> energy = lambda theta: c.with_parameters(theta).expectation(qad.PauliSum({"Z": 1.0}))
+        >>> qad.grad(energy)(np.array([np.pi / 2, 0.1])).round(6)
+        array([-1., -0.])
+        """
+        theta = check_angle(theta, "with_parameters")
+        if theta.ndim == 0 or theta.shape[-1] != self._size:
+            raise ShapeError(f"the circuit has {self._size} parameters; with_parameters got shape {theta.shape}")
+        other = self.copy()
+        other._chunks = [theta] if self._size else []
+        return other
+
+    def copy(self):
+        """A circuit of the same gates that may be changed by itself."""
+        other = type(self).__new__(type(self))
+        for base in type(self).__mro__:
+            for name in getattr(base, "__slots__", ()):
+                value = getattr(self, name)
+                setattr(other, name, list(value) if type(value) is list else value)
+        return other
+
+    # -- composition -----------------------------------------------------------------------------
+
+    def inverse(self):
+        """A circuit that undoes this one.
+
+        Raises
+        ------
+        ArgumentError
+            If it has operators that are not unitary, or an initial state.
+
+        Examples
+        --------
+        >>> import qad
+        >>> c = qad.Circuit(2).h(0).crx(0.3, 0, 1)
+        >>> (c + c.inverse()).probabilities().round(6)
+        array([[1., 0.],
+               [0., 0.]])
+        """
+        if self.initial is not None:
+            raise ArgumentError("a circuit with an initial state has no inverse: build it without one")
+        if not all(operation.gate.unitary for operation in self.operations):
+            raise ArgumentError("a circuit with operators that are not unitary has no inverse")
+        other = self.copy()
+        other.operations = [o._replace(adjoint=not o.adjoint) for o in reversed(self.operations)]
+        other._program = None
+        return other
+
+    def __add__(self, other):
+        """This circuit, and then the other."""
+        if not isinstance(other, Builder):
+            return NotImplemented
+        if other.n != self.n:
+            raise ArgumentError(f"circuits of {self.n} and {other.n} qubits cannot be joined")
+        if other.initial is not None:
+            raise ArgumentError("only the first of two joined circuits may have an initial state")
+        total = self.copy()
+        shift, places = self._size, len(self.matrices)
+        for o in other.operations:
+            place = None if o.given is None else o.given + places
+            total._append(o._replace(slots=tuple(s + shift for s in o.slots), given=place))
+        total._chunks += other._chunks
+        total.matrices += other.matrices
+        total._size += other._size
+        return total
+
+    def __len__(self):
+        return len(self.operations)
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in GATES:
+            near = "" if name.startswith("_") else f"; {unknown(name)}"
+            raise AttributeError(f"a circuit has no attribute {name!r}{near}")
+        gate = GATES[name]
+        return lambda *args: self._add(gate, args)
+
+    def __dir__(self):
+        return [*super().__dir__(), *GATES]

@@ -1,0 +1,79 @@
+"""What circuits refuse, with the way out in the message."""
+
+import os
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
+from qad.extend import value_of
+
+
+def check_count(n, what="a circuit"):
+    """`n` as an int, if it is a positive whole number."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise ArgumentError(f"{what} needs a positive whole number of qubits, but got {n!r}")
+    return int(n)
+
+
+def check_qubits(qubits, n, what):
+    """`qubits` as a tuple of ints, if they are different qubits of n."""
+    found = []
+    for q in qubits:
+        if isinstance(q, (bool, np.bool_)) or not hasattr(q, "__index__"):
+            raise ArgumentError(f"{what}: a qubit is a whole number from 0 to {n - 1}, not {q!r} (angles come first)")
+        q = q.__index__()
+        if not 0 <= q < n:
+            raise ArgumentError(f"{what}: there is no qubit {q} among {n}; they are numbered from 0 to {n - 1}")
+        found.append(q)
+    if len(set(found)) < len(found):
+        raise ArgumentError(f"{what}: a qubit is repeated in {tuple(found)}")
+    return tuple(found)
+
+
+def check_angle(x, what):
+    """`x` if it is real: a number, an array or a Tensor."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        x = np.asarray(x)
+        dtype = x.dtype
+    if dtype.kind not in "fiu":
+        raise GradientTypeError(f"{what}: angles are real numbers, not {dtype}: write angle.real")
+    return x
+
+
+def check_matrix(u, k, what):
+    """`u` if it is a matrix on k qubits, or a stack of them."""
+    u = u if hasattr(u, "shape") else np.asarray(u)
+    if u.ndim < 2 or u.shape[-2:] != (2**k, 2**k):
+        raise ShapeError(f"{what}: a matrix on {k} qubits has shape {(2**k, 2**k)}, not {u.shape}")
+    if not np.all(np.isfinite(value_of(u))):
+        raise ArgumentError(f"{what}: the matrix has entries that are not finite")
+    return u
+
+
+def check_memory(n, dtype, what="a state", squared=False, copies=1):
+    """Raise before an array of 2**n (or 4**n) entries is allocated that cannot fit."""
+    exponent = 2 * n if squared else n
+    needed = copies * np.dtype(dtype).itemsize * 2.0**exponent
+    limit = memory()
+    if needed > limit or exponent > 60:
+        raise ArgumentError(
+            f"{what} of {n} qubits takes {readable(needed)} "
+            f"({copies} x 2**{exponent} x {np.dtype(dtype).itemsize} bytes), but this machine has {readable(limit)}: "
+            "use fewer qubits, or dtype=np.complex64 for half of it"
+        )
+
+
+def memory() -> float:
+    """The machine's memory in bytes."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):  # no POSIX: let NumPy find out
+        return float("inf")
+
+
+def readable(size):
+    """A number of bytes as people write it."""
+    units = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
+    power = min(int(np.log2(max(size, 1)) // 10), len(units) - 1)
+    return f"{size / 1024**power:.3g} {units[power]}"

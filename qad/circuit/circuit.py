@@ -1,0 +1,249 @@
+"""Circuits: gates in order, and everything that can be asked of the state that they prepare."""
+
+import numpy as np
+
+from qad.circuit import observables
+from qad.circuit.analysis import program_of
+from qad.circuit.builder import Builder
+from qad.circuit.checks import check_memory, check_qubits
+from qad.circuit.engines import engine_of
+from qad.circuit.evolution import evolve
+from qad.circuit.sampling import counted, draws
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import value_of
+
+
+class Circuit(Builder):
+    """A quantum circuit on n qubits.
+
+    Gates are methods named as in OpenQASM, angles first and then qubits: ``c.ry(0.3, 0)``, ``c.cx(0, 1)``; each
+    changes the circuit and returns it.  An angle may be a Tensor, so that every output below can be differentiated with
+    respect to it.  Qubit 0 is the leftmost axis of the state, the most significant bit.
+
+    Parameters
+    ----------
+    n : int
+        Number of qubits.
+    initial : array (..., 2, ..., 2) or (..., 2**n), optional
+        The initial state, |0...0> by default; leading axes are a batch.  It may be a Tensor.
+    dtype : dtype
+        complex128 or complex64, of the state.
+    engine : str
+        "numba" for compiled kernels, "numpy", or "auto" for the first that there is.
+
+    Attributes
+    ----------
+    n : int
+    operations : list of Operation
+    parameters : array (..., P)
+        All angles in the order in which they were given.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> def energy(theta):
+    ...     c = qad.Circuit(2).ry(theta, [0, 1]).cx(0, 1)
+    ...     return c.expectation(qad.PauliSum({"ZZ": 1.0, "XI": 0.5}))
+    >>> value, gradient = qad.value_and_grad(energy)(np.array([0.1, 0.2]))
+    >>> value.round(6), gradient.round(6)
+    (np.float64(0.989983), array([ 0.098838, -0.149748]))
+    """
+
+    __slots__ = ()
+
+    def __init__(self, n, initial=None, dtype=complex, engine="auto"):
+        super().__init__(n)
+        self.dtype = np.dtype(dtype)
+        if self.dtype not in (np.complex128, np.complex64):
+            raise ArgumentError(f"a circuit's dtype is complex128 or complex64, not {self.dtype}")
+        self.engine = engine
+        engine_of(engine)
+        self.initial = initial
+        if initial is not None:
+            initial = self.initial = initial if hasattr(initial, "shape") else np.asarray(initial)
+            if initial.shape[-self.n :] != (2,) * self.n and initial.shape[-1:] != (2**self.n,):
+                raise ShapeError(
+                    f"an initial state of {self.n} qubits has shape (..., {'2, ' * self.n}) or (..., {2**self.n}), "
+                    f"not {initial.shape}"
+                )
+
+    # -- the state -------------------------------------------------------------------------------
+
+    def _final(self):
+        """The final states (B, 2**n) and the shape of their batch."""
+        check_memory(self.n, self.dtype)
+        program = self._program
+        if program is None:
+            program = self._program = program_of(self.n, self._size, tuple(self.operations))
+        theta = self.parameters if self._size else np.zeros(0)
+        psi, batch = self._start()
+        shapes = [theta.shape[:-1], batch, *(u.shape[:-2] for u in self.matrices)]
+        if any(shapes):
+            batch = np.broadcast_shapes(*shapes)
+            if len(batch) > 1:
+                theta = theta + np.zeros((*batch, 1))
+        real, complex_ = program.numbers(theta, self.matrices)
+        final = evolve(real, complex_, psi, program=program, engine=engine_of(self.engine))
+        return final, batch
+
+    def _start(self):
+        """The initial states (1, B, 2**n), and the shape of their batch."""
+        psi = self.initial
+        if psi is None:
+            return np.ones((1, 1, 1), self.dtype), ()
+        batch = psi.shape[: -self.n] if psi.shape[-self.n :] == (2,) * self.n else psi.shape[:-1]
+        return (psi + np.zeros((), self.dtype)).reshape(1, -1, 2**self.n), batch
+
+    def state(self):
+        """The final state, a tensor (..., 2, ..., 2) with qubit 0 leftmost; leading axes are the batch.
+
+        Raises
+        ------
+        ArgumentError
+            If it does not fit into memory; the message says how much it would take.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.Circuit(2).x(1).state()
+        array([[0.+0.j, 1.+0.j],
+               [0.+0.j, 0.+0.j]])
+        """
+        final, batch = self._final()
+        return final.reshape(*batch, *(2,) * self.n)
+
+    def amplitude(self, bits):
+        """The amplitude of one basis state, ``<bits|psi>``; (...) of a batch.
+
+        Parameters
+        ----------
+        bits : str or sequence of int
+            One bit per qubit.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.Circuit(2).h(0).cx(0, 1).amplitude("11").round(6)
+        np.complex128(0.707107+0j)
+        """
+        bits = [int(bit) for bit in bits]
+        if len(bits) != self.n or set(bits) - {0, 1}:
+            raise ArgumentError(f"an amplitude of {self.n} qubits is named by {self.n} bits, not {bits}")
+        final, batch = self._final()
+        return final[0, :, int("".join(map(str, bits)), 2)].reshape(batch)[()]
+
+    def probabilities(self, qubits=None):
+        """The probabilities of all outcomes, a tensor (..., 2, ..., 2).
+
+        Parameters
+        ----------
+        qubits : sequence of int, optional
+            Those that are measured, in the order of the axes that result; all by default.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.Circuit(2).h(0).cx(0, 1).probabilities([1]).round(6)
+        array([0.5, 0.5])
+        """
+        state = self.state()
+        p = state.real**2 + state.imag**2
+        if qubits is None:
+            return p
+        qubits = check_qubits(qubits, self.n, "probabilities")
+        lead = p.ndim - self.n
+        p = p.sum(tuple(lead + q for q in range(self.n) if q not in qubits))
+        kept = sorted(qubits)
+        return p.transpose(*range(lead), *(lead + kept.index(q) for q in qubits))
+
+    # -- expectation values ----------------------------------------------------------------------
+
+    def expectation(self, observable):
+        """The expectation value ``<psi|H|psi>``, real; (...) of a batch.
+
+        Parameters
+        ----------
+        observable : PauliSum, str, array, Operator, Projector, or a list of them
+            A string is one of Pauli letters, an array a Hermitian matrix on the first qubits.
+
+        Returns
+        -------
+        real scalar or array (...)
+            With a last axis over the observables if a list was given; the gradient of any weighted sum of them still
+            takes one backward sweep.
+
+        Raises
+        ------
+        ArgumentError
+            If the observable is not Hermitian.
+        ShapeError
+            If it does not fit the number of qubits.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> c = qad.Circuit(2).ry(np.pi / 3, 0)
+        >>> c.expectation([qad.PauliSum({"ZI": 1.0}), "XI", np.diag([0.0, 1.0])]).round(6)
+        array([0.5     , 0.866025, 0.25    ])
+        """
+        final, batch = self._final()
+        psi = final.reshape(-1, 2**self.n)
+        if not isinstance(observable, (list, tuple)):
+            return observables.expectation(psi, observable, self.n).reshape(batch)[()]
+        values = [observables.expectation(psi, one, self.n).reshape(batch) for one in observable]
+        return np.stack(values, -1)
+
+    def variance(self, observable):
+        """The variance ``<H^2> - <H>^2 = |(H - <H>) psi|^2`` of an observable; (...) of a batch.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> qad.Circuit(1).ry(np.pi / 3, 0).variance("Z").round(6)
+        np.float64(0.75)
+        """
+        final, batch = self._final()
+        psi = final.reshape(-1, 2**self.n)
+        mean = observables.expectation(psi, observable, self.n)
+        rest = observables.apply_any(observable, psi, self.n) - mean[:, None] * psi
+        return (rest.real**2 + rest.imag**2).sum(-1).reshape(batch)[()]
+
+    # -- samples ---------------------------------------------------------------------------------
+
+    def sample(self, shots, seed=0):
+        """Outcomes of measuring all qubits, drawn from the exact distribution.
+
+        Parameters
+        ----------
+        shots : int
+        seed : int or numpy.random.Generator
+
+        Returns
+        -------
+        array of int (shots, n)
+            (..., shots, n) of a batch.  Samples have no gradient; `qad.circuit.parameter_shift` estimates one.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.Circuit(2).h(0).cx(0, 1).sample(4, seed=1)
+        array([[1, 1],
+               [1, 1],
+               [0, 0],
+               [1, 1]])
+        """
+        return draws(np.asarray(value_of(self.probabilities())), self.n, shots, seed)
+
+    def counts(self, shots, seed=0):
+        """How often each outcome was drawn, a dict from strings of bits; a list of them of a batch.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.Circuit(2).x(1).counts(100)
+        {'01': 100}
+        """
+        return counted(self.sample(shots, seed))
+
+    def __repr__(self):
+        return f"Circuit({self.n} qubits, {len(self.operations)} gates, {self._size} parameters)"

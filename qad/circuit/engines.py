@@ -1,0 +1,14 @@
+"""The engines that run a program: NumPy's, and the compiled one where Numba is installed."""
+
+from functools import cache
+
+from qad.circuit import reference
+from qad.core.errors import ArgumentError
+
+
+@cache
+def engine_of(name):
+    """The engine of this name, a module with `forward` and `backward`; it is loaded at first use."""
+    if name not in ("auto", "numpy", "numba"):
+        raise ArgumentError(f"engine is 'auto', 'numpy' or 'numba', not {name!r}")
+    return reference

@@ -1,0 +1,94 @@
+"""Pauli strings as pairs of bit masks, grouped by the bits that they flip.
+
+``P = i^y X^x Z^z`` with y the number of Ys; qubit 0 is the highest bit.  Strings with the same x act together:
+their coefficients make one diagonal, of which a Walsh-Hadamard transform computes all entries at once.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+LETTERS = {"I": (0, 0), "X": (1, 0), "Y": (1, 1), "Z": (0, 1)}
+PHASES = np.array([1, 1j, -1, -1j])
+
+
+class Strings:
+    """Pauli strings on n qubits, analysed once.
+
+    Attributes
+    ----------
+    n : int
+    strings : tuple of str
+    ys : array of int
+        How many Ys each has.
+    groups : list of (x, places, z masks, phases)
+        Per set x of flipped bits, an int: the places of its strings, their z masks and their phases ``i^y``.
+    """
+
+    def __init__(self, strings):
+        self.strings, self.n = strings, len(strings[0])
+        x = [int("".join("01"[LETTERS[c][0]] for c in s), 2) for s in strings]
+        z = [int("".join("01"[LETTERS[c][1]] for c in s), 2) for s in strings]
+        self.x, self.z = x, z
+        self.ys = np.array([s.count("Y") for s in strings])
+        by_mask = {}
+        for place, mask in enumerate(x):
+            by_mask.setdefault(mask, []).append(place)
+        self.groups = [
+            (mask, np.array(places), np.array([z[p] for p in places]), PHASES[self.ys[places] % 4])
+            for mask, places in by_mask.items()
+        ]
+
+    @property
+    def transposing(self):
+        """The signs by which transposition multiplies the strings."""
+        return (-1.0) ** self.ys
+
+    def flip(self, psi, x):
+        """``psi[..., a ^ x]`` for all a, of an array (B, 2**n)."""
+        axes = [q + 1 for q in range(self.n) if x >> (self.n - 1 - q) & 1]
+        return np.flip(psi.reshape(-1, *(2,) * self.n), axes).reshape(psi.shape) if axes else psi
+
+    def diagonal(self, z, weights):
+        """``sum_t weights_t (-1)^(z_t . a)`` for all a; a vector 2**n."""
+        if len(z) > self.n:
+            spectrum = np.zeros(2**self.n, weights.dtype)
+            np.add.at(spectrum, z, weights)
+            return hadamard(spectrum)
+        total = np.zeros(2**self.n, weights.dtype)
+        for mask, weight in zip(z, weights, strict=True):
+            total = total + weight * signs(int(mask), self.n)
+        return total
+
+    def spectrum(self, z, weights):
+        """``sum_a weights_a (-1)^(z_t . a)`` for all t."""
+        if len(z) > self.n:
+            return hadamard(weights)[z]
+        return np.array([(weights * signs(int(mask), self.n)).sum() for mask in z])
+
+
+@lru_cache(maxsize=256)
+def strings_of(strings) -> Strings:
+    """The analysis of a tuple of Pauli strings."""
+    return Strings(strings)
+
+
+def signs(z, n):
+    """``(-1)^(z . a)`` for all a as a vector 2**n."""
+    vector = np.ones(1)
+    for q in range(n):
+        vector = np.multiply.outer(vector, [1.0, -1.0] if z >> (n - 1 - q) & 1 else [1.0, 1.0]).ravel()
+    return vector
+
+
+def hadamard(vector):
+    """The Walsh-Hadamard transform ``sum_b (-1)^(a . b) vector_b`` of a vector 2**n, newly allocated."""
+    vector = vector.copy()
+    half = 1
+    while half < len(vector):
+        pairs = vector.reshape(-1, 2, half)
+        upper = pairs[:, 0] - pairs[:, 1]
+        pairs[:, 0] += pairs[:, 1]
+        pairs[:, 1] = upper
+        half *= 2
+    return vector

@@ -1,0 +1,172 @@
+"""Expectation values of whatever is Hermitian: Pauli sums, matrices, sparse matrices, projectors."""
+
+import numpy as np
+
+from qad.circuit.action import energy
+from qad.circuit.checks import check_matrix, check_qubits
+from qad.circuit.masks import strings_of
+from qad.circuit.pauli import PauliSum
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import defvjp, primitive, value_of
+
+
+class Projector:
+    """The projector on a computational basis state of some qubits.
+
+    Parameters
+    ----------
+    bits : str or sequence of int
+        The outcome, one bit per qubit.
+    qubits : sequence of int, optional
+        By default all of them.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.Circuit(2).h(0).expectation(qad.circuit.Projector("1", [0])).round(3)
+    np.float64(0.5)
+    """
+
+    __slots__ = ("bits", "qubits")
+
+    def __init__(self, bits, qubits=None):
+        self.bits = tuple(int(b) for b in bits)
+        if set(self.bits) - {0, 1}:
+            raise ArgumentError(f"a projector's outcome consists of bits, not {bits!r}")
+        self.qubits = tuple(range(len(self.bits))) if qubits is None else tuple(qubits)
+        if len(self.qubits) != len(self.bits):
+            raise ArgumentError(f"a projector needs a bit per qubit, not {bits!r} on {self.qubits}")
+
+
+class Operator:
+    """A Hermitian matrix on some qubits as an observable.
+
+    Parameters
+    ----------
+    matrix : array (2**k, 2**k), or sparse matrix (2**n, 2**n)
+        The first qubit is the most significant.  A dense one may be a Tensor.
+    qubits : sequence of int, optional
+        By default 0 to k-1.  A sparse matrix acts on all qubits.
+
+    Raises
+    ------
+    ArgumentError
+        If the matrix is not Hermitian, relative to its largest entry.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> swap = np.eye(4)[[0, 2, 1, 3]]
+    >>> qad.Circuit(3).x(2).expectation(qad.circuit.Operator(swap, [1, 2]))
+    np.float64(0.0)
+    """
+
+    __slots__ = ("matrix", "qubits", "sparse")
+
+    def __init__(self, matrix, qubits=None):
+        self.sparse = hasattr(matrix, "tocsr")
+        if self.sparse:
+            matrix = matrix.tocsr()
+            gap, size = abs(matrix - matrix.conj().T).max(), abs(matrix).max()
+        else:
+            matrix = matrix if hasattr(matrix, "shape") else np.asarray(matrix)
+            values = value_of(matrix)
+            if values.ndim != 2 or values.shape[0] != values.shape[1]:
+                raise ShapeError(f"an observable is a square matrix, not of shape {values.shape}")
+            gap, size = np.abs(values - values.conj().T).max(), np.abs(values).max()
+        if not gap <= 1e-6 * size:
+            raise ArgumentError(
+                f"an observable is Hermitian, but |A - A^H| is {gap:.1e}: c.bracket gives <a|A|b> of any operator"
+            )
+        k = int(matrix.shape[0]).bit_length() - 1
+        self.matrix = check_matrix(matrix, k, "an observable") if not self.sparse else matrix
+        self.qubits = tuple(range(k)) if qubits is None else tuple(qubits)
+        if len(self.qubits) != k or matrix.shape[0] != 2**k:
+            raise ShapeError(f"a matrix of shape {matrix.shape} does not act on qubits {self.qubits}")
+
+
+def as_observable(thing):
+    """`thing` as one of the observables above."""
+    if isinstance(thing, (PauliSum, Projector, Operator)):
+        return thing
+    if isinstance(thing, str):
+        return PauliSum({thing: 1.0})
+    if hasattr(thing, "shape"):
+        return Operator(thing)
+    raise ArgumentError(
+        f"no observable: {thing!r}. Known are qad.PauliSum, a Pauli string, a Hermitian matrix (qad.circuit.Operator "
+        "puts it on given qubits) and qad.circuit.Projector"
+    )
+
+
+def expectation(psi, observable, n):
+    """Real expectation values (B,) in states (B, 2**n)."""
+    observable = as_observable(observable)
+    if isinstance(observable, PauliSum):
+        return energy(hermitian(observable, n), psi, strings=strings_of(observable.strings))
+    qubits = check_qubits(observable.qubits, n, "an observable")
+    if isinstance(observable, Projector):
+        index = [slice(None)] * (n + 1)
+        for q, bit in zip(qubits, observable.bits, strict=True):
+            index[q + 1] = bit
+        chosen = psi.reshape(-1, *(2,) * n)[tuple(index)]
+        return (chosen * chosen.conj()).real.reshape(psi.shape[0], -1).sum(-1)
+    return (psi.conj() * act(observable, psi, n)).sum(-1).real
+
+
+def act(operator, psi, n):
+    """A matrix observable on states (B, 2**n)."""
+    qubits = check_qubits(operator.qubits, n, "an observable")
+    if operator.sparse:
+        if len(qubits) != n or qubits != tuple(range(n)):
+            raise ShapeError(f"a sparse observable acts on all {n} qubits in order, not on {qubits}")
+        return sparse_product(psi, matrix=operator.matrix)
+    axes = tuple(q + 1 for q in qubits)
+    rest = tuple(axis for axis in range(n + 1) if axis not in axes)
+    order = rest + axes
+    turned = psi.reshape(-1, *(2,) * n).transpose(order)
+    turned = turned.reshape(-1, 2 ** len(qubits)) @ operator.matrix.T
+    back = turned.reshape((psi.shape[0], *(2,) * n)).transpose(tuple(np.argsort(order)))
+    return back.reshape(psi.shape)
+
+
+@primitive
+def sparse_product(psi, *, matrix):
+    """A constant sparse matrix times states (B, 2**n)."""
+    return np.asarray((matrix @ psi.T).T)
+
+
+defvjp(sparse_product, lambda g, ans, psi, *, matrix: sparse_product(g, matrix=matrix.T), linear=True)
+
+
+def hermitian(observable, n):
+    """The real coefficients of a Pauli sum on n qubits."""
+    if observable.n != n:
+        raise ShapeError(f"a Pauli sum on {observable.n} qubits is no observable of {n} qubits")
+    c = observable.coefficients
+    if c.dtype.kind == "f":
+        return c
+    values = value_of(c)
+    if not np.abs(values.imag).max() <= 1e-12 * np.abs(values).max():
+        raise ArgumentError(
+            "a Pauli sum with complex coefficients is not Hermitian: its expectation value is complex. "
+            "c.bracket gives <a|H|b> of any operator; (H + H.adjoint()) / 2 is the Hermitian part"
+        )
+    return c.real
+
+
+def apply_any(observable, psi, n):
+    """Any observable on states (B, 2**n)."""
+    observable = as_observable(observable)
+    if isinstance(observable, PauliSum):
+        if observable.n != n:
+            raise ShapeError(f"a Pauli sum on {observable.n} qubits does not act on {n} qubits")
+        return observable.apply(psi)
+    if isinstance(observable, Projector):
+        pattern = np.zeros((2,) * n)
+        index = [slice(None)] * n
+        for q, bit in zip(check_qubits(observable.qubits, n, "a projector"), observable.bits, strict=True):
+            index[q] = bit
+        pattern[tuple(index)] = 1.0
+        return psi * pattern.reshape(-1)
+    return act(observable, psi, n)

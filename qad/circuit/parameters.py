@@ -1,0 +1,41 @@
+"""The vector of a circuit's angles, from the pieces in which they were given.
+
+A piece is an array or a Tensor: without axes it is one angle, else its last axis runs over angles and the axes before
+that are a batch.
+"""
+
+from itertools import groupby
+
+import numpy as np
+
+from qad.core.errors import ShapeError
+
+
+def as_chunk(theta):
+    """The piece that one angle, or a batch of one, makes."""
+    return theta[..., None] if theta.ndim else theta
+
+
+def spread(theta, count, name):
+    """An angle for `count` gates (..., count): as it is, or one for all."""
+    if theta.ndim == 0:
+        return theta + np.zeros(count)
+    if theta.shape[-1] != count:
+        raise ShapeError(f"{name} on {count} places takes {count} angles (last axis) or one, not shape {theta.shape}")
+    return theta
+
+
+def joined(chunks):
+    """All angles (..., P) of the pieces, their batches broadcast."""
+    if not chunks:
+        return np.zeros(0)
+    if len(chunks) == 1:
+        return chunks[0] if chunks[0].ndim else chunks[0][None]
+    parts = []
+    for single, run in groupby(chunks, key=lambda chunk: chunk.ndim == 0):
+        run = list(run)
+        parts += [np.stack(run)] if single else run
+    if len(parts) == 1:
+        return parts[0]
+    batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    return np.concatenate([part if part.shape[:-1] == batch else part + np.zeros((*batch, 1)) for part in parts], -1)

@@ -1,0 +1,32 @@
+"""Samples from exact distributions."""
+
+from collections import Counter
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+
+
+def draws(probabilities, n, shots, seed):
+    """Bits (..., shots, n) drawn from probabilities (..., 2, ..., 2) on n qubits."""
+    if isinstance(shots, bool) or not isinstance(shots, (int, np.integer)) or shots < 1:
+        raise ArgumentError(f"shots is a positive whole number, not {shots!r}")
+    rng = np.random.default_rng(seed)
+    batch = probabilities.shape[: probabilities.ndim - n]
+    rows = [outcomes(row, shots, rng) for row in probabilities.reshape(-1, 2**n)]
+    bits = np.stack(rows)[..., None] >> np.arange(n - 1, -1, -1) & 1
+    return bits.reshape(*batch, shots, n)
+
+
+def outcomes(probabilities, shots, rng):
+    """Numbers of outcomes, by inversion of the cumulative distribution."""
+    cumulative = np.cumsum(probabilities, dtype=float)
+    found = np.searchsorted(cumulative, rng.random(shots) * cumulative[-1], side="right")
+    return np.minimum(found, np.flatnonzero(probabilities)[-1])
+
+
+def counted(bits):
+    """Counts of the rows of bits (shots, n) by their string; a list of them for a batch."""
+    if bits.ndim > 2:
+        return [counted(rows) for rows in bits]
+    return dict(Counter("".join(map(str, row)) for row in bits.tolist()))

@@ -1,0 +1,67 @@
+"""The numbers of all gates of one parameter at once: ``C + A cos(w t) + B sin(w t)``, entry by entry."""
+
+import numpy as np
+
+from qad.circuit.scatter import Places, scatter
+from qad.extend import defjvp, defvjp, primitive
+
+
+class Polynomials:
+    """Trigonometric polynomials of a vector of parameters.
+
+    Parameters
+    ----------
+    gates : list of (slot, frequency, coefficients (3, E))
+        One entry per gate; its numbers follow those of the gate before.
+    size : int
+        Length of the vector of parameters.
+    dtype : dtype
+        Of the numbers, float or complex.
+    """
+
+    def __init__(self, gates, size, dtype):
+        counts = [c.shape[1] for _, _, c in gates]
+        self.slots = np.array([slot for slot, _, _ in gates], np.intp)
+        self.frequencies = np.array([w for _, w, _ in gates])
+        self.gate = np.repeat(np.arange(len(gates)), counts)
+        self.constant, self.cosine, self.sine = np.concatenate([c for _, _, c in gates], 1).astype(dtype)
+        self.places = Places(self.slots[self.gate], size)
+        self.whole = np.array_equal(self.slots, np.arange(size))
+        self._derivative = None
+
+    def __call__(self, theta):
+        """Numbers (1, B, E) of parameters (..., size)."""
+        angles = theta.reshape(-1, theta.shape[-1])
+        angles = (angles if self.whole else angles[:, self.slots]) * self.frequencies
+        cosines, sines = np.cos(angles)[:, self.gate], np.sin(angles)[:, self.gate]
+        return (self.cosine * cosines + self.sine * sines + self.constant)[None]
+
+    @property
+    def derivative(self):
+        """The derivative of each number with respect to its parameter."""
+        if self._derivative is None:
+            w, other = self.frequencies[self.gate], object.__new__(Polynomials)
+            other.__dict__.update(self.__dict__, _derivative=None)
+            other.constant, other.cosine, other.sine = 0 * self.constant, w * self.sine, -w * self.cosine
+            self._derivative = other
+        return self._derivative
+
+
+@primitive
+def numbers(theta, *, polynomials):
+    """The numbers (1, B, E) of gates whose parameters are `theta` (..., P), B the product of the leading axes."""
+    return polynomials(theta)
+
+
+def _vjp(g, ans, theta, *, polynomials):
+    slopes = (g * numbers(theta, polynomials=polynomials.derivative)).real
+    return scatter(slopes, places=polynomials.places).reshape(theta.shape)
+
+
+def _jvp(t, ans, theta, *, polynomials):
+    moved = t.reshape(-1, t.shape[-1])[:, polynomials.slots[polynomials.gate]]
+    return moved[None] * numbers(theta, polynomials=polynomials.derivative)
+
+
+defvjp(numbers, _vjp, fresh=True)
+defjvp(numbers, _jvp)

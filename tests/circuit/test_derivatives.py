@@ -1,0 +1,103 @@
+"""Derivatives of circuits: the adjoint identity, differences, both modes, second order."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.circuit.action import apply, brackets
+from qad.circuit.masks import strings_of
+from qad.circuit.observables import sparse_product
+from qad.circuit.scatter import Places, gather, scatter
+from tests.cases import Case, normal
+from tests.circuit.dense import ENGINES, random_circuit, random_sum, random_unitary
+
+H3 = qad.PauliSum({"ZZI": 0.5, "IXY": -1.2, "YIY": 0.3, "XXX": 0.8, "IIZ": 1.0})
+STRINGS = strings_of(H3.strings)
+
+
+def ansatz(theta, engine="numpy", initial=None):
+    """Every kind of instruction, shared parameters, controls, inverses; nine angles."""
+    c = qad.Circuit(3, initial=initial, engine=engine).h(0).ry(theta[:3], range(3)).cx(0, 1).rz(theta[3], 2)
+    c.exp_pauli(theta[4], "XYZ", (2, 0, 1)).crx(theta[0] * theta[1], 2, 0).u3(*theta[5:8], 1).swap(0, 2)
+    c.controlled(1).exp_pauli(theta[8], "XX", (2, 0)).cp(theta[3], 0, 2).controlled(0).u3(*theta[5:8], 2)
+    return c + qad.Circuit(3).ryy(theta[1], 0, 2).u2(theta[2], theta[4], 0).y(1).inverse()
+
+
+def energy(theta, engine="numpy", initial=None):
+    return ansatz(theta, engine, initial).expectation(H3)
+
+
+def of_matrices(a, b):
+    """Operators that are not unitary, between gates that are."""
+    c = qad.Circuit(3, engine="numpy").h([0, 1]).operator(a, 0).rzz(0.3, 0, 1).controlled(2).operator(b, 1, 0).cx(1, 2)
+    return c.expectation(H3)
+
+
+def of_state(psi, theta):
+    c = qad.Circuit(3, initial=psi, engine="numpy").ry(theta, [0, 1, 2]).cx(0, 1).rz(theta[0], 1)
+    return c.state()
+
+
+CASES = [
+    Case(energy, normal(9)),
+    Case(of_matrices, (normal(2, 2, complex), normal(4, 4, complex))),
+    Case(of_state, (normal(2, 2, 2, complex), normal(3))),
+    Case(lambda c, psi: apply(c, psi, strings=STRINGS), (normal(5), normal(2, 8, complex))),
+    Case(lambda a, b: brackets(a, b, strings=STRINGS), (normal(2, 8, complex), normal(2, 8, complex, seed=1))),
+    Case(lambda x: sparse_product(x, matrix=normal(4, 4, complex)), normal(2, 4, complex)),
+    Case(lambda x: scatter(x, places=Places([3, 0, 3, 1], 5)), normal(2, 4)),
+    Case(lambda x: gather(x, places=Places([3, 0, 3, 1], 5)), normal(2, 5)),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_derivatives(case):
+    case.check()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_engines_have_equal_gradients(engine):
+    rng = np.random.default_rng(4)
+    H = random_sum(rng, 4, 12)
+    for nonunitary in (False, True):
+        c, other = (random_circuit(np.random.default_rng(9), 4, 40, e, nonunitary) for e in (engine, "numpy"))
+        psi = normal(16, complex)
+
+        def loss(theta, psi, u, c=c):
+            c = c.with_parameters(theta)
+            c.initial, c.matrices[0] = psi, u
+            return c.expectation(H)
+
+        args = (c.parameters, psi, c.matrices[0])
+        value, found = qad.value_and_grad(loss, (0, 1, 2))(*args)
+        expected = qad.grad(lambda *a, o=other: loss(*a, c=o), (0, 1, 2))(*args)
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-10 * abs(value))
+
+
+def test_the_gradient_of_a_unitary():
+    """<psi|H|psi> for psi = u |00> on qubits (1, 0): only the first column of u matters."""
+    u, rng = random_unitary(np.random.default_rng(2), 4), np.random.default_rng(3)
+    H = random_sum(rng, 2, 6)
+    found = qad.grad(lambda u: qad.Circuit(2).unitary(u, 1, 0).expectation(H))(u)
+    expected = np.zeros((4, 4), complex)
+    turn = [0, 2, 1, 3]
+    expected[:, 0] = (2 * H.matrix() @ u[turn, 0])[turn]
+    np.testing.assert_allclose(found, expected, atol=1e-13)
+
+
+def test_a_weighted_sum_of_observables():
+    rng = np.random.default_rng(0)
+    sums, weights = [random_sum(rng, 3, 4) for _ in range(3)], rng.normal(size=3)
+    theta = normal(9)
+    one = qad.grad(lambda t: (ansatz(t).expectation(sums) * weights).sum())(theta)
+    rows = qad.jacobian(lambda t: ansatz(t).expectation(sums))(theta)
+    np.testing.assert_allclose(weights @ rows, one, atol=1e-12)
+    np.testing.assert_allclose(rows[1], qad.grad(lambda t: ansatz(t).expectation(sums[1]))(theta), atol=1e-12)
+
+
+def test_third_order():
+    def slope(t):
+        return qad.hvp(lambda x: energy(x), (t,), (normal(9, seed=1),))[0] @ normal(9, seed=2)
+
+    qad.check_grads(slope, (normal(9),), order=1)
