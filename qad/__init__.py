@@ -1,6 +1,7 @@
 """qad: derivatives of programs over complex numbers and tensor networks.
 
 Transforms        grad  value_and_grad  vjp  jvp  hvp  wirtinger  jacobian  hessian  checkpoint  stop_gradient
+Static programs   freeze
 The tape          tensor  Tensor  no_grad
 Contractions      tr  einsum  tensordot  ncon  partial_trace  plan
 Equations         fixed_point, differentiated implicitly
@@ -32,6 +33,7 @@ from qad.core.tape import stop_gradient, tensor
 from qad.core.tensor import Tensor
 from qad.core.transforms import grad, value_and_grad, vjp
 from qad.core.wirtinger import jacobian, wirtinger
+from qad.freeze.frozen import freeze
 from qad.linalg.fixed_point import fixed_point
 from qad.rules import creation as _creation
 from qad.rules import names as _names
@@ -49,6 +51,7 @@ __version__ = "0.1.0"
 __all__ = [
     # transforms
     "grad", "value_and_grad", "vjp", "jvp", "hvp", "wirtinger", "jacobian", "hessian", "checkpoint", "stop_gradient",
+    "freeze",
     # the tape
     "Tensor", "no_grad", "tensor",
     # contractions

@@ -21,10 +21,11 @@ from qad.core.registry import (
     rules_of,
     unbroadcast,
 )
+from qad.core.steps import opaque
 from qad.core.tensor import Tensor, refuse_out, value_of
 
 __all__ = [
-    "Lazy", "One", "Tensor", "attach", "attach_operator", "defjvp", "defvjp", "implements", "operand", "operand_of",
-    "passes_through", "primitive", "quick", "quick_product", "refuse_out", "rules_of",
-    "unbroadcast", "value_of",
+    "Lazy", "One", "Tensor", "attach", "attach_operator", "defjvp", "defvjp", "implements", "opaque", "operand",
+    "operand_of", "passes_through", "primitive", "quick", "quick_product", "refuse_out", "rules_of", "unbroadcast",
+    "value_of",
 ]  # fmt: skip

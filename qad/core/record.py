@@ -88,7 +88,7 @@ def unary(p):
         if level in REVERSE and level > blocked():
             v = x.value
             try:
-                ans = fn(v) if type(v) is Tensor else raw(v)
+                ans = raw(v) if type(v) is ndarray else fn(v)
             except ValueError:
                 return record(p, (x,))
             return Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)

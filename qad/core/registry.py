@@ -8,6 +8,7 @@ import numpy as np
 from qad.core.node import Primitive
 from qad.core.operands import PLAIN, operand, top_level
 from qad.core.record import binary, product, record, unary, unary_with_metadata
+from qad.core.steps import RECORDINGS, as_step
 from qad.core.tensor import FUNCTIONS, LATE, UFUNCS, Tensor, load_rules_of, refuse_out, value_of
 
 PRIMITIVES: dict = {}  # NumPy function or wrapped primitive -> Primitive
@@ -44,7 +45,9 @@ def primitive(fn=None, *, name=None):
 
     @wraps(fn)
     def call(*args, **kwargs):
-        return fn(*args, **kwargs) if top_level(args) == PLAIN else record(p, args, kwargs)
+        if top_level(args) != PLAIN:
+            return record(p, args, kwargs)
+        return as_step(call, fn, args, kwargs) if RECORDINGS else fn(*args, **kwargs)
 
     p = PRIMITIVES[call] = Primitive(call, name or fn.__name__, raw=fn)
     return call

@@ -5,7 +5,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.levels import CONSTANT, FORWARD, open_level
 from qad.core.tensor import Tensor
-from qad.core.transforms import grad, match, node_of, number, run, zeros_of
+from qad.core.transforms import alike, grad, match, node_of, number, run, zeros_of
 from qad.core.trees import check_leaf, flatten, leaf_path, nesting, strip, tree_map, unflatten
 
 
@@ -61,7 +61,7 @@ def _handed_out(t, value):
         t = t.astype(value.dtype)
     elif type(t) is np.ndarray:
         t = t.copy()
-    return t if isinstance(value, (np.ndarray, Tensor)) or type(t) is Tensor else t[()]
+    return t if isinstance(value, (np.ndarray, Tensor)) or type(t) is Tensor else alike(t[()], value)
 
 
 def _dual(primal, tangent, level, name):
@@ -111,4 +111,4 @@ def _like(h, x):
     """`h`, the product of primal `x`, as a NumPy scalar or an array without axes, whichever `x` is."""
     if h.shape or type(h) is Tensor or type(x) is Tensor:
         return h
-    return np.asarray(h) if isinstance(x, np.ndarray) else h[()]
+    return np.asarray(h) if isinstance(x, np.ndarray) else alike(h[()], x)

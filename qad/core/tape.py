@@ -39,7 +39,8 @@ def tensor(data, requires_grad=False, dtype=None) -> Tensor:
     array([2.+4.j])
     """
     check_arithmetic(data)
-    array = np.array(data, dtype=dtype)
+    traced = hasattr(data, "__qad_step__")  # by qad.freeze: NumPy would make a plain array of it
+    array = np.copy(data) if traced and dtype is None else data.astype(dtype) if traced else np.array(data, dtype=dtype)
     if array.dtype.kind not in "fciub":
         raise GradientTypeError(f"a Tensor holds numbers, not dtype {array.dtype}: write np.asarray(data, dtype=float)")
     if not requires_grad:

@@ -69,7 +69,12 @@ def to_public(found, x):
 def zeros_of(value):
     """Zeros of the shape and kind of `value`."""
     zero = np.zeros_like(value_of(value))
-    return zero if type(value) is np.ndarray else zero[()]
+    return zero if type(value) is np.ndarray else alike(zero[()], value)
+
+
+def alike(g, value):
+    """`g` as a scalar or as an array without axes, whichever a `value` that is traced by `qad.freeze` stands for."""
+    return value.__qad_like__(g) if hasattr(value, "__qad_like__") else g
 
 
 def publish(g, owned, value):
@@ -83,9 +88,11 @@ def publish(g, owned, value):
     if value.dtype.kind == "c":
         g, owned = np.conjugate(g, out=g) if owned else g.conj(), True
     if plain:
-        g = g if owned else g.copy()
-        return g if type(value) is ndarray or not isinstance(value, np.generic) else g[()]
-    return np.array(g) if type(value) is np.ndarray and type(g) is not Tensor else g
+        g = np.asarray(g) if owned else g.copy()  # the conjugate of an array without axes is a scalar
+        return alike(g if type(value) is ndarray or not isinstance(value, np.generic) else g[()], value)
+    if type(value) is np.ndarray and type(g) is not Tensor:
+        return np.array(g)
+    return alike(g, value)
 
 
 one = cache(One)  # the cotangent of a scalar loss, by its dtype

@@ -55,7 +55,7 @@ def _size_of(end):
     if end is None:
         return 1.0
     g, value = (value_of(x.dense() if isinstance(x, Lazy) else x) for x in end)
-    return max(1.0, float(np.abs(g * value).max(initial=0.0)))
+    return np.abs(g * value).max(initial=1.0)
 
 
 def blocks(s):

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, primitive, value_of
+from qad.extend import defvjp, opaque, primitive, value_of
 from qad.linalg.check import matrices
 from qad.linalg.triangular import solve_lower, solve_upper
 
@@ -42,7 +42,7 @@ def lu(a):
            [-0.5 ,  1.  ]])
     """
     a = matrices(a, "lu")
-    p, low, up = scipy.linalg.lu(value_of(a))
+    p, low, up = _lu(value_of(a))
     if value_of(a) is a:
         return p, low, up
     a, k = p.mT @ a, min(a.shape[-2:])
@@ -52,6 +52,9 @@ def lu(a):
     elif a.shape[-1] > k:
         up = np.concatenate([up, solve_lower(low, a[..., :, k:])], axis=-1)
     return p, low, up
+
+
+_lu = opaque(scipy.linalg.lu)
 
 
 @primitive(name="lu")

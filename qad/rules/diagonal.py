@@ -67,9 +67,11 @@ defvjp(np.triu, lambda g, y, m, k=0: unbroadcast(np.triu(g, k), m.shape), linear
 
 def matrix_trace(x):
     """The trace over the last two axes; of one matrix by BLAS, in a third of the time of NumPy's method."""
-    if type(x) is np.ndarray and x.ndim == 2 and x.dtype.kind in "fc":
+    if type(x) is Tensor:
+        return trace(x, 0, -2, -1)
+    if x.ndim == 2 and x.dtype.kind in "fc":
         return x.diagonal().dot(_ones(min(x.shape), x.dtype))
-    return trace(x, 0, -2, -1) if type(x) is Tensor else np.add.reduce(x.diagonal(0, -2, -1), -1)
+    return np.add.reduce(x.diagonal(0, -2, -1), -1)
 
 
 @lru_cache(maxsize=256)

@@ -22,6 +22,8 @@ from qad.tensor.tree import Tree
 
 __all__ = ["Plan", "as_operand", "recorded"]
 
+_PLAIN = frozenset((np.ndarray,))  # what recipes are applied to directly; primitives see everything else
+
 
 class Plan:
     """How a network is contracted.  Immutable and hashable; made by `qad.plan`.
@@ -103,7 +105,7 @@ class Plan:
 
         `wanted` are the numbers of the recorded operands.  There is one slice, and an executor has nothing to do.
         """
-        if wanted or Tensor in map(type, operands):
+        if wanted or not _PLAIN.issuperset(map(type, operands)):
             return self._record(operands, wanted)
         for number, recipe in self.prepare:
             operands[number] = recipe.run(operands[number])

@@ -1,0 +1,255 @@
+"""`freeze`: the public function, and what it returns."""
+
+import inspect
+import warnings
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from functools import partial, update_wrapper
+
+import numpy as np
+from numpy import ndarray
+
+from qad.core.errors import ArgumentError
+from qad.core.tensor import Tensor, value_of
+from qad.core.transforms import run as call
+from qad.core.trees import LEAF, flatten, unflatten
+from qad.freeze.branches import Branch, Branches
+from qad.freeze.chance import Chance
+from qad.freeze.reach import reachable
+from qad.freeze.recorder import Recorder
+from qad.freeze.replay import executable
+from qad.freeze.signature import signature_of
+from qad.freeze.traced import Traced
+from qad.freeze.watch import Watch
+
+__all__ = ["Frozen", "freeze", "Stats"]
+
+MANY = 8  # recordings in a row, without a replay between them, before the user is told why
+SIGNATURES = 64
+
+
+@dataclass
+class Stats:
+    """How often a frozen function was recorded and replayed.
+
+    Attributes
+    ----------
+    recordings, replays, guard_failures : int
+    reasons : list of str
+        Why each recording after the first was made.
+    """
+
+    recordings: int = 0
+    replays: int = 0
+    guard_failures: int = 0
+    reasons: list = field(default_factory=list)
+
+
+def freeze(f=None, *, static_argnames=(), passes=None):
+    """Record a function once per signature, and replay it as a flat list of NumPy calls.
+
+    Parameters
+    ----------
+    f : callable
+        Any function of pytrees of arrays, written in NumPy or qad, transforms included:
+        ``qad.freeze(qad.value_and_grad(energy))``.  Without it a decorator is returned.
+    static_argnames : str or tuple of str
+        Arguments that are no arrays, but hashable values that the program is made for.  Integers, strings, functions
+        and other objects are static without being named.
+    passes : collection of str, optional
+        The passes that improve the program, see `qad.freeze.passes`; all of them by default.  ``()`` replays the very
+        calls that were recorded.
+
+    Returns
+    -------
+    Frozen
+        Called like `f`, with equal results.
+
+    Raises
+    ------
+    ArgumentError
+        While recording: the function writes into its arguments or into outer arrays, draws random numbers, or forces an
+        array out of NumPy's reach; a static argument cannot be hashed.
+
+    Warns
+    -----
+    RuntimeWarning
+        Where a traced value becomes a Python float, and where recordings outnumber replays; the reasons are named.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> step = qad.freeze(qad.value_and_grad(lambda x: np.sum(np.sin(x) ** 2)))
+    >>> value, gradient = step(np.zeros(3))
+    >>> value, gradient = step(np.ones(3))
+    >>> step.stats.recordings, step.stats.replays
+    (1, 1)
+    """
+    if f is None:
+        return partial(freeze, static_argnames=static_argnames, passes=passes)
+    if not callable(f):
+        raise ArgumentError(f"qad.freeze takes a function, not {type(f).__name__}")
+    return Frozen(f, static_argnames, passes)
+
+
+class Frozen:
+    """A frozen function; made by `freeze`.
+
+    Attributes
+    ----------
+    stats : Stats
+    """
+
+    def __init__(self, f, static_argnames=(), passes=None):
+        update_wrapper(self, f)
+        self.f = f
+        self.stats = Stats()
+        self._names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+        self._parameters = _parameters(f, self._names)
+        self._passes = passes
+        self._entries = OrderedDict()
+        self._plain = None  # the kinds of the last signature of plain arrays, and its branches
+        self._streak = 0
+        self._warned = False
+
+    def __call__(self, *args, **kwargs):
+        if self._plain is not None and not kwargs:
+            kinds, branches = self._plain
+            if len(args) == len(kinds):
+                for x, kind in zip(args, kinds):  # noqa: B905 - of equal length
+                    if type(x) is not ndarray or x.shape != kind[1] or x.dtype is not kind[2]:
+                        break
+                else:
+                    found, result = branches.replay(args)
+                    if found:
+                        self._streak = 0
+                        self.stats.replays += 1
+                        return result
+                    return self._record(branches, args)
+        return self._general(args, kwargs)
+
+    def _general(self, args, kwargs):
+        """The way of all signatures."""
+        original = args, kwargs
+        static = ()
+        if self._names:
+            args, kwargs, static = self._without_static(args, kwargs)
+        signature, leaves, spec = signature_of(args, kwargs, static)
+        if signature is None:
+            return self._recorded(leaves, spec, static, original)
+        branches = self._entries.get(signature)
+        if branches is None:
+            branches = self._enter(signature)
+        values = signature.moving(leaves)
+        if signature.is_plain(leaves, args):
+            self._plain = signature.kinds, branches
+        found, result = branches.replay(values)
+        if found:
+            self._streak = 0
+            self.stats.replays += 1
+            return result
+        return self._record(branches, values)
+
+    def _enter(self, signature):
+        branches = self._entries[signature] = Branches(signature, self.stats)
+        others = list(self._entries)
+        if len(others) > 1:
+            branches.reason = signature.difference(others[-2])
+        if len(others) > SIGNATURES:
+            self._entries.popitem(last=False)
+        return branches
+
+    def _record(self, branches, values):
+        """Run the function once, recording it; take up the program as a branch, and return the result."""
+        signature = branches.signature
+        chance = Chance(self.f)
+        recorder = Recorder(chance)
+        with recorder.recording():
+            args, kwargs = signature.rebuilt([recorder.input(x) for x in values])
+            out = call(self.f, args, {**kwargs, **dict(signature.static)})
+            leaves, spec = flatten(out)
+            chance.check()
+            tensors = {i for i, x in enumerate(leaves) if type(x) is Tensor}
+            leaves = [_plain(x, recorder) for x in leaves]
+            results = [_owned(x.value if type(x) is Traced else x) for x in leaves]
+        program = recorder.program(leaves)
+        outer = [array for array, _ in recorder.captured] + reachable(self.f, np.ndarray)
+        watch = Watch({id(array): array for array in outer}.values())
+        program, run = executable(program, self._passes)
+        build = _builder(spec, len(leaves), tensors)
+        branches.add(Branch(recorder.path, recorder.places, program, run, build, watch))
+        self._count(branches)
+        return build(results)
+
+    def _count(self, branches):
+        stats = self.stats
+        stats.recordings += 1
+        self._streak += 1
+        if stats.recordings > 1:
+            stats.reasons.append(branches.reason)
+        if self._streak == MANY and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"qad.freeze: {getattr(self.f, '__name__', 'the function')} was recorded {MANY} times in a row; the "
+                f"last time because: {branches.reason}. Pass changing numbers as arrays or floats, give arrays one "
+                "shape, and keep what varies from call to call out of Python's decisions (np.where)",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+
+    def _recorded(self, leaves, spec, static, original):
+        """Arguments that are recorded themselves: inside of another frozen function it is part of that one."""
+        return self.f(*original[0], **original[1])
+
+    def _without_static(self, args, kwargs):
+        """Arguments by name, without the static ones, and those as pairs."""
+        bound = self._parameters.bind(*args, **kwargs)
+        static = tuple((name, bound.arguments.pop(name)) for name in self._names if name in bound.arguments)
+        return (), dict(bound.arguments), static
+
+    def __repr__(self):
+        return f"<frozen {getattr(self.f, '__name__', self.f)}: {self.stats}>"
+
+
+def _parameters(f, names):
+    """The signature of `f`, needed for static names alone."""
+    if not names:
+        return None
+    parameters = inspect.signature(f)
+    for name in names:
+        if name not in parameters.parameters:
+            raise ArgumentError(f"static_argnames: {name!r} is no argument of {getattr(f, '__name__', f)}")
+    return parameters
+
+
+def _plain(x, recorder):
+    """A leaf of the result; constant Tensors are their values."""
+    if type(x) is Tensor and x.requires_grad:
+        raise ArgumentError("qad.freeze: the function returned a recorded Tensor: return x.numpy(), or use qad.grad")
+    x = value_of(x)
+    if any(type(y) is Traced for y in getattr(x, "__dict__", {}).values()):
+        raise ArgumentError(
+            f"qad.freeze: the function returned an object of type {type(x).__name__} that holds traced arrays: return "
+            "arrays, in tuples, lists, dicts or dataclasses"
+        )
+    if type(x) is Traced and x.recorder is not recorder:
+        raise ArgumentError("qad.freeze: the function returned a traced array of another recording")
+    return x
+
+
+def _owned(x):
+    return x.copy() if isinstance(x, np.ndarray) else x
+
+
+def _builder(spec, count, tensors):
+    """From leaves to the result; the structures that transforms return are built without the help of optree."""
+    if tensors:
+        return lambda leaves: unflatten(spec, [Tensor(x) if i in tensors else x for i, x in enumerate(leaves)])
+    if spec is LEAF or spec == LEAF:
+        return lambda leaves: leaves[0]
+    pattern = unflatten(spec, list(range(count)))
+    if pattern == tuple(range(count)):
+        return tuple
+    if pattern == (0, tuple(range(1, count))):
+        return lambda leaves: (leaves[0], tuple(leaves[1:]))
+    return lambda leaves: unflatten(spec, leaves)

@@ -1,0 +1,141 @@
+"""What freezing knows about functions: which answer at once, which write, which shapes depend on values.
+
+Every step holds a function.  NumPy's and the operator module's are themselves; methods and attributes of arrays are
+`Method` and `Attribute`, so that they serve arrays, NumPy's scalars and Python's numbers alike.
+"""
+
+import operator
+from functools import lru_cache
+
+import numpy as np
+
+from qad.rules.complex import abs2
+from qad.rules.products import matrix_product, stack_product
+from qad.rules.reduce import spread
+from qad.tensor.network import network
+from qad.tensor.pair import contract
+from qad.tensor.single import reduce
+from qad.tensor.trace import ring_trace, trace_product
+
+__all__ = [
+    "ANSWERED",
+    "MUTATING",
+    "OPERATORS",
+    "TRANSPARENT",
+    "Attribute",
+    "Method",
+    "Reduction",
+    "attribute",
+    "method",
+]
+
+
+class Method:
+    """The method of this name, of whatever the first argument is."""
+
+    __slots__ = ("__name__",)
+
+    def __init__(self, name):
+        self.__name__ = name
+
+    def __call__(self, x, *args, **kwargs):
+        return getattr(x, self.__name__)(*args, **kwargs)
+
+    def __repr__(self):
+        return f"method({self.__name__!r})"
+
+
+class Attribute:
+    """The attribute of this name."""
+
+    __slots__ = ("__name__",)
+
+    def __init__(self, name):
+        self.__name__ = name
+
+    def __call__(self, x):
+        return getattr(x, self.__name__)
+
+    def __repr__(self):
+        return f"attribute({self.__name__!r})"
+
+
+class Reduction:
+    """A method of a ufunc, such as ``np.add.reduce``, by its names."""
+
+    __slots__ = ("ufunc", "method", "__name__")
+
+    def __init__(self, ufunc, method):
+        self.ufunc = ufunc
+        self.method = method
+        self.__name__ = f"{ufunc.__name__}.{method}"
+
+    def __call__(self, *args, **kwargs):
+        return getattr(self.ufunc, self.method)(*args, **kwargs)
+
+    def __repr__(self):
+        return f"reduction({self.__name__})"
+
+
+method, attribute, reduction = (lru_cache(maxsize=None)(cls) for cls in (Method, Attribute, Reduction))
+
+OPERATORS = {
+    name: getattr(operator, name)
+    for name in (
+        "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift",
+        "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "invert",
+    )
+}  # fmt: skip
+
+# Questions about shapes and kinds, which a signature settles, and pictures: answered while recording, never recorded.
+ANSWERED = frozenset((
+    np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type,
+    np.common_type, np.array_repr, np.array_str, np.array2string, np.shares_memory, np.may_share_memory,
+))  # fmt: skip
+
+# Functions that write into their first argument.
+MUTATING = frozenset((
+    np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis,
+    *map(method, ("fill", "sort", "partition", "put", "itemset")), operator.setitem,
+))  # fmt: skip
+
+# Primitives that are NumPy's calls on arrays and nothing else: their insides are recorded, and can be improved.
+TRANSPARENT = frozenset((
+    network, contract, reduce, matrix_product, stack_product, trace_product, ring_trace, spread, abs2,
+))  # fmt: skip
+
+
+def keeps_shape(fn, args):
+    """Whether the shape and dtype of the result follow from those of the arguments, so that nothing need be checked."""
+    if isinstance(fn, np.ufunc) or type(fn) is Attribute or fn in _SETTLED:
+        return True
+    if fn is np.where:
+        return len(args) == 3
+    if fn is operator.getitem:
+        index = args[1] if type(args[1]) is tuple else (args[1],)
+        return all(type(i) in (int, slice, type(None), type(...)) or _integers(i) for i in index)
+    if type(fn) is Method:
+        return fn.__name__ in _SETTLED_METHODS
+    return type(fn) is Reduction and fn.method in ("reduce", "accumulate", "outer")
+
+
+def _integers(i):
+    dtype = getattr(i, "dtype", None)
+    return dtype is not None and dtype.kind in "iu"
+
+
+_SETTLED = frozenset((
+    *OPERATORS.values(), *TRANSPARENT, np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.kron, np.einsum,
+    np.sum, np.mean, np.prod, np.max, np.min, np.std, np.var, np.argmax, np.argmin, np.argsort, np.sort,
+    np.stack, np.concatenate, np.transpose, np.moveaxis, np.swapaxes, np.reshape, np.ravel, np.squeeze, np.expand_dims,
+    np.broadcast_to, np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.diagonal, np.trace, np.cumsum,
+    np.cumprod, np.clip, np.flip, np.roll, np.take, np.take_along_axis, np.tril, np.triu, np.copy, np.diff,
+    np.linalg.inv, np.linalg.solve, np.linalg.svd, np.linalg.eigh, np.linalg.qr, np.linalg.det, np.linalg.norm,
+    np.linalg.cholesky, np.linalg.slogdet, np.linalg.eigvalsh, np.zeros, np.ones, np.eye, np.empty, np.angle,
+    np.real, np.imag, np.fft.fft, np.fft.ifft, np.any, np.all, np.isclose, np.nan_to_num,
+))  # fmt: skip
+_SETTLED_METHODS = frozenset((
+    "reshape", "transpose", "swapaxes", "conj", "conjugate", "dot", "sum", "mean", "prod", "max", "min", "std", "var",
+    "copy", "astype", "ravel", "flatten", "squeeze", "diagonal", "trace", "cumsum", "cumprod", "clip", "round", "take",
+    "argmax", "argmin", "argsort", "any", "all", "view",
+))  # fmt: skip

@@ -1,0 +1,59 @@
+"""Guards: what a recording took for granted about values, checked again in every run.
+
+A program holds only while each decision that Python made on a traced value (a branch, a loop's length, an index, a
+shape) comes out as it did.  Guards are numbered in the order in which they were met; the outcomes of a
+recording are its path, and the programs of one signature form a tree of paths.
+"""
+
+from numpy import generic, ndarray
+
+__all__ = ["GuardFailed", "check_layout", "check_value", "is_guard", "outcome"]
+
+
+class GuardFailed(Exception):
+    """Guard number `number` came out as `actual`; never seen by users."""
+
+    def __init__(self, number, actual):
+        super().__init__(number, actual)
+        self.number = number
+        self.actual = actual
+
+
+def check_value(x, *, expected, number):
+    """Raise unless the outcome of `x` is the expected one."""
+    actual = outcome(x, expected[0])
+    if actual != expected:
+        raise GuardFailed(number, actual)
+
+
+def check_layout(x, *, expected, number):
+    """Raise unless `x` has the expected kind, shape and dtype."""
+    actual = outcome(x, "layout")
+    if actual != expected:
+        raise GuardFailed(number, actual)
+
+
+def outcome(x, kind):
+    """What a decision of this kind sees of `x`, as something hashable: pairs (kind, content)."""
+    if kind == "bool":
+        return "bool", bool(x)
+    if kind == "int":
+        return "int", int(x)
+    if kind == "float":
+        return "float", repr(complex(x))  # nan equals itself, and -0.0 is not 0.0
+    if kind == "array":
+        return "array", x.tobytes()
+    return "layout", _structure(x)
+
+
+def _structure(x):
+    if isinstance(x, (ndarray, generic)):
+        return x.shape, x.dtype.str, isinstance(x, ndarray)
+    if isinstance(x, (tuple, list)):
+        return type(x).__name__, *map(_structure, x)
+    return type(x).__name__
+
+
+def is_guard(step):
+    """Whether a step checks something."""
+    return step.fn is check_value or step.fn is check_layout

@@ -1,0 +1,284 @@
+"""Recording: every call on a traced array becomes a step, and is made."""
+
+import sys
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, LeakedTensorError
+from qad.core.operands import rebuild
+from qad.core.steps import RECORDINGS
+from qad.freeze.functions import ANSWERED, MUTATING, TRANSPARENT, keeps_shape
+from qad.freeze.guards import check_layout, check_value, outcome
+from qad.freeze.program import Program, Step, Var
+from qad.freeze.traced import Traced
+
+__all__ = ["Recorder"]
+
+_PACKAGES = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent))
+
+
+class Recorder:
+    """One recording: the steps so far, the constants they use, and the decisions that were taken.
+
+    Attributes
+    ----------
+    path : list
+        The outcomes of the guards.
+    captured : list of (array, Var)
+        The plain arrays that were met, to be watched for changes; their values are constants of the program.
+    """
+
+    def __init__(self, chance):
+        self.chance = chance
+        self.steps, self.inputs, self.constants = [], [], {}
+        self.path, self.places, self.captured = [], [], []
+        self.running = True
+        self._known = {}  # id of a captured array -> its Var
+
+    @contextmanager
+    def recording(self):
+        """What happens inside is recorded; afterwards the traced arrays are of no use any more."""
+        RECORDINGS.add(self)
+        try:
+            yield
+        finally:
+            self.running = False
+            RECORDINGS.discard(self)
+
+    def input(self, value):
+        """A traced input with this value."""
+        var = Var.like(value)
+        self.inputs.append(var)
+        return Traced(value, var, self)
+
+    # -- steps -----------------------------------------------------------------------------------
+
+    def step(self, fn, args, kwargs, mutates=None):
+        """Call `fn`, and record that."""
+        if not self.running:
+            raise LeakedTensorError(
+                "a traced array of qad.freeze was used after the function had returned: it leaked through a global, a "
+                "list or an attribute. Return it from the function instead"
+            )
+        values, named = self.decoded(args), self.decoded(kwargs)
+        if mutates is not None:
+            target = self._writable(mutates, fn)
+        value = fn(*values, **named)
+        template, keywords = self.encoded(args), self.encoded(kwargs) if kwargs else {}
+        if mutates is not None:
+            self.steps.append(Step(fn, template, keywords, Var(kind="other"), target))
+            return None
+        settled = keeps_shape(fn, args)
+        return self._result(value, fn, template, keywords, settled, args)
+
+    def _result(self, value, fn, args, kwargs, settled, operands):
+        """`value` as a traced array, or as whatever it is made of."""
+        kind = type(value)
+        if kind in (bool, int):
+            return self._settled(value, fn, args, kwargs)
+        if not isinstance(value, (np.ndarray, np.generic, float, complex, tuple, list, type(None))):
+            raise ArgumentError(
+                f"qad.freeze: {_name(fn)} returned {kind.__name__}, which is no array: wrap what uses it in "
+                "qad.extend.primitive, so that it becomes one step"
+            )
+        var = Var.like(value, self._root_of(value, operands))
+        self.steps.append(Step(fn, args, kwargs, var))
+        if not settled:
+            self._guard(check_layout, var, outcome(value, "layout"))
+        if isinstance(value, (tuple, list)):
+            parts = [self._result(v, _pick, (var, i), {}, True, operands) for i, v in enumerate(value)]
+            return rebuild(value, parts)
+        return None if value is None else Traced(value, var, self)
+
+    def _settled(self, value, fn, args, kwargs):
+        """A truth or an integer of Python's, upon which it will decide."""
+        kind = type(value)
+        var = Var((), np.dtype(kind), "number")
+        self.steps.append(Step(fn, args, kwargs, var))
+        self._guard(check_value, var, outcome(value, kind.__name__))
+        return value
+
+    def _root_of(self, value, operands):
+        """The Var in whose memory `value` lies, or None."""
+        if not isinstance(value, np.ndarray):
+            return None
+        for x in operands:
+            if type(x) is Traced and isinstance(x.value, np.ndarray):
+                owner = x.value if x.value.base is None else x.value.base
+                if value is x.value or value.base is x.value or (value.base is not None and value.base is owner):
+                    return x.symbol.root
+        return None
+
+    def _writable(self, target, fn):
+        """The Var of what `fn` writes into; inputs and constants belong to the caller."""
+        if type(target) is not Traced:
+            raise ArgumentError(
+                f"qad.freeze: {_name(fn)} writes into an array from outside of the function, which a replay could not "
+                "repeat: return the result instead, or write into a copy"
+            )
+        root = target.symbol.root
+        if root in self.inputs or root in self.constants:
+            raise ArgumentError(
+                f"qad.freeze: {_name(fn)} writes into an argument of the function (or a view of one), which a replay "
+                "could not repeat: write into a copy, x = x.copy()"
+            )
+        return target.symbol
+
+    # -- the ways in -----------------------------------------------------------------------------
+
+    def method(self, fn, args, kwargs):
+        """A method of a traced array."""
+        mutates = args[0] if fn in MUTATING else None
+        if "out" in kwargs:
+            raise ArgumentError(
+                f"qad.freeze: x.{fn.__name__}(..., out=...) is not recorded: write y = x.{fn.__name__}(...)"
+            )
+        return self.step(fn, args, kwargs, mutates)
+
+    def function(self, fn, args, kwargs):
+        """A NumPy function that was given a traced array."""
+        if fn in ANSWERED:
+            return fn(*self.decoded(args), **self.decoded(kwargs))
+        kwargs = {key: x for key, x in kwargs.items() if key != "like"}
+        if fn in MUTATING:
+            return self.step(fn, args, kwargs, mutates=args[0])
+        out = kwargs.get("out")
+        if out is None:
+            return self.step(fn, args, kwargs)
+        self.step(fn, args, kwargs, mutates=out)
+        return out
+
+    def primitive(self, call, fn, args, kwargs):
+        """A primitive: looked into where its inside is made of NumPy's calls, one step otherwise."""
+        if call in TRANSPARENT:
+            return fn(*[self.constant(x) if type(x) is np.ndarray else x for x in args], **kwargs)
+        before = self.chance.common()
+        result = self.step(call, args, kwargs)
+        self.chance.excuse(before)
+        return result
+
+    def constant(self, array):
+        """A plain array as a traced constant."""
+        return Traced(array, self._constant(array), self)
+
+    # -- decisions -------------------------------------------------------------------------------
+
+    def decide(self, x, kind):
+        """The outcome of a decision on `x`, as a Python value; replays check it."""
+        found = outcome(x.value, kind)
+        if not self.running:
+            return _plain(x.value, kind)
+        if kind == "float":
+            warnings.warn(
+                f"qad.freeze: float() or .item() of a traced value, {self._place()}, makes a constant of it: every "
+                "other value will be recorded anew. Keep it an array (np.sqrt, not math.sqrt), or return it",
+                RuntimeWarning,
+                stacklevel=_outside(),
+            )
+        self._guard(check_value, x.symbol, found)
+        return _plain(x.value, kind)
+
+    def forced(self, x):
+        """A traced array that something wants as a plain one."""
+        if x.dtype.kind not in "biu" or not self.running:
+            raise ArgumentError(
+                "qad.freeze: a traced array was forced into a plain one, and what is computed from that would be lost "
+                "to the program: use NumPy's functions (np.stack for a list of arrays, np.take for table[i]), and wrap "
+                "SciPy's routines and the like in qad.extend.primitive or qad.extend.opaque, so that they become one "
+                "step. Iterations until convergence (fixed_point, dominant_eig, linear_solve) cannot be frozen: freeze "
+                "the function that they call"
+            )
+        self._guard(check_value, x.symbol, outcome(x.value, "array"))
+        return np.array(x.value)
+
+    def _guard(self, check, var, found):
+        number = len(self.path)
+        self.path.append(found)
+        self.places.append(self._place())
+        self.steps.append(Step(check, (var,), {"expected": found, "number": number}, Var(kind="other")))
+
+    def _place(self):
+        frame = sys._getframe(min(_outside() - 1, 50))
+        return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
+
+    # -- arguments -------------------------------------------------------------------------------
+
+    def decoded(self, x):
+        """`x` with the value of each traced array in its place."""
+        kind = type(x)
+        if kind is Traced:
+            return x.value
+        if kind is tuple:
+            return tuple([self.decoded(each) for each in x])
+        if kind is list:
+            return [self.decoded(each) for each in x]
+        if kind is dict:
+            return {key: self.decoded(each) for key, each in x.items()}
+        if kind is slice:
+            return slice(*self.decoded((x.start, x.stop, x.step)))
+        return rebuild(x, [self.decoded(each) for each in x]) if isinstance(x, tuple) else x
+
+    def encoded(self, x):
+        """`x` with a Var in the place of each array."""
+        kind = type(x)
+        if kind is Traced:
+            return x.symbol
+        if isinstance(x, np.ndarray):
+            return self._constant(x)
+        if kind is tuple:
+            return tuple([self.encoded(each) for each in x])
+        if kind is list:
+            return [self.encoded(each) for each in x]
+        if kind is dict:
+            return {key: self.encoded(each) for key, each in x.items()}
+        if kind is slice:
+            return slice(*self.encoded((x.start, x.stop, x.step)))
+        return tuple(map(self.encoded, x)) if isinstance(x, tuple) else x
+
+    def _constant(self, array):
+        """The Var of a plain array; its values are copied now, for the caller may change it later."""
+        var = self._known.get(id(array))
+        if var is not None and _same(self.constants[var], array):
+            return var
+        var = Var.like(array)
+        self.constants[var] = array.copy(order="K")
+        self.captured.append((array, var))  # which keeps its id from being used again
+        self._known[id(array)] = var
+        return var
+
+    def program(self, outputs):
+        """The program that gives these leaves of a result."""
+        leaves = [x.symbol if type(x) is Traced else x for x in outputs]
+        return Program(self.inputs, self.constants, self.steps, leaves)
+
+
+def _pick(parts, i):
+    """One of several results."""
+    return parts[i]
+
+
+def _same(one, two):
+    return one.shape == two.shape and one.dtype == two.dtype and one.tobytes() == two.tobytes()
+
+
+def _plain(value, kind):
+    return bool(value) if kind == "bool" else int(value) if kind == "int" else complex(value)
+
+
+def _outside():
+    """How many frames up the caller's own code is, counted from the function that asks."""
+    frame, depth = sys._getframe(1), 1
+    while frame is not None and _ours(frame.f_code.co_filename):
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+def _ours(filename):
+    return filename.startswith(_PACKAGES)
+
+
+def _name(fn):
+    return getattr(fn, "__name__", str(fn))
