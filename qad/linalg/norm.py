@@ -174,7 +174,7 @@ def _matrix(x, p, axes):
     if p not in ("nuc", 2, -2):
         raise ArgumentError(f"norm: matrices have no norm {p!r}; there are 'fro', 'nuc', 1, -1, 2, -2, inf and -inf")
     finite(value_of(x), "norm")
-    s = thin(np.moveaxis(x, axes, (-2, -1)), kinks=False)[1]
+    s = thin(np.moveaxis(x, axes, (-2, -1)), kinks=False, vectors=False)[1]
     n = np.sum(s, axis=-1) if p == "nuc" or not s.shape[-1] else _extreme(s, index=0 if p == 2 else -1)
     return n.reshape(tuple(1 if i in axes else size for i, size in enumerate(x.shape)))
 
