@@ -12,6 +12,7 @@ from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import tree_map
 from qad.extend import value_of
 from qad.linalg.eigenpair import Operator, inner, normalised, operator_of, pair
+from qad.linalg.eigensearch import dominant
 from qad.linalg.krylov import Report, plain_leaves
 
 SIDES = ("right", "left", "both")
@@ -70,14 +71,14 @@ def dominant_eig(a, v0, side="right", *, tol=1e-12, restart=60, maxiter=1000, re
     report = Report() if report is None else report
     operator = Operator(operator_of(a), v0, "dominant_eig")
     if side == "right":
-        value, right = pair(operator, False, limits, report)
+        value, right = pair(operator, False, limits, report, dominant)
         return value, normalised(right, v0, operator.name)
     adjoint = Operator(_adjoint(operator), operator.tree(operator.packing.pack(operator.start)), operator.name)
-    conjugate, left = pair(adjoint, False, limits, report)
+    conjugate, left = pair(adjoint, False, limits, report, dominant)
     if side == "left":
         return conjugate.conj(), normalised(left, v0, operator.name)
     partner, _ = plain_leaves(left)
-    value, right = pair(operator, False, limits, report, partner=partner)
+    value, right = pair(operator, False, limits, report, dominant, partner=partner)
     _check_same(value_of(value), np.conj(value_of(conjugate)))
     right = normalised(right, v0, operator.name)
     overlap = inner(right, left)

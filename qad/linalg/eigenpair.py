@@ -19,8 +19,6 @@ from qad.linalg.check import finite
 from qad.linalg.implicit import attach
 from qad.linalg.krylov import Packing, bare, plain_leaves
 
-SMALL = 8  # ARPACK needs room: smaller operators are diagonalised
-
 
 def operator_of(a):
     """`a` as a function: it may be one already, or a square matrix."""
@@ -67,38 +65,14 @@ class Operator:
         return unflatten(self.spec, self.packing.unpack(v))
 
 
-def search(operator, start, hermitian, maxiter):
-    """The lowest eigenpair of a Hermitian operator, the dominant one of any other; by ARPACK."""
-    if start.size < SMALL:
-        return _dense(operator, start.size, hermitian)
-    linear = operator.linear_operator()
-    try:
-        if hermitian:
-            values, vectors = scipy.sparse.linalg.eigsh(linear, k=1, which="SA", v0=start, tol=0, maxiter=maxiter)
-        else:
-            values, vectors = scipy.sparse.linalg.eigs(linear, k=1, which="LM", v0=start, tol=0, maxiter=maxiter)
-    except scipy.sparse.linalg.ArpackNoConvergence as error:
-        raise ConvergenceError(
-            f"{operator.name}: ARPACK did not converge in {operator.calls} products ({maxiter} restarts): "
-            "raise maxiter, or the next eigenvalue is as large as this one"
-        ) from error
-    return values[0], vectors[:, 0]
-
-
-def _dense(operator, n, hermitian):
-    columns = np.eye(n, dtype=operator.packing.dtype)
-    matrix = np.stack([operator(c) for c in columns], axis=1)
-    values, vectors = np.linalg.eigh(matrix) if hermitian else np.linalg.eig(matrix)
-    k = 0 if hermitian else np.argmax(np.abs(values))
-    return values[k], vectors[:, k]
-
-
-def pair(operator, hermitian, limits, report, start=None, partner=None):
-    """Value and vector of an eigenpair, differentiable; see `search` for which one.
+def pair(operator, hermitian, limits, report, find, start=None, partner=None):
+    """Value and vector of an eigenpair, differentiable.
 
     Parameters
     ----------
     operator : Operator
+    find : callable
+        ``find(operator, start, maxiter)`` searches for the pair; see `eigensearch`.
     start : vector, optional
         Where to search from, if not from v0.
     partner : list of arrays, optional
@@ -106,7 +80,7 @@ def pair(operator, hermitian, limits, report, start=None, partner=None):
         operator's is the right one.
     """
     start = operator.packing.pack(operator.start) if start is None else start
-    value, x = search(operator, start, hermitian, limits["maxiter"])
+    value, x = find(operator, start, limits["maxiter"])
     value, x = _real_if_real(operator, value, x)
     x = x / np.linalg.norm(x)
     image = operator(x)
@@ -129,7 +103,7 @@ def pair(operator, hermitian, limits, report, start=None, partner=None):
         return [*(-seeds[-1] / overlap * u for u in left), np.zeros_like(seeds[-1])]
 
     def again(f, solution):
-        return _again(f, solution, hermitian, limits, scale, operator)
+        return _again(f, solution, find, limits, scale, operator)
 
     nu = np.asarray(value / scale, x.dtype)
     known = guess if hermitian or partner is not None else None
@@ -160,13 +134,13 @@ def _check_pair(operator, value, report, scale):
         )
 
 
-def _again(f, solution, hermitian, limits, scale, old):
+def _again(f, solution, find, limits, scale, old):
     """The eigenpair of the same equation with other operands."""
     operator = Operator.__new__(Operator)
     operator.__dict__.update(old.__dict__)
     zero = np.zeros_like(solution[-1])
     operator.on_leaves = lambda leaves: [scale * y for y in f([*leaves, zero])[:-1]]
-    value, x = search(operator, operator.packing.pack(solution[:-1]), hermitian, limits["maxiter"])
+    value, x = find(operator, operator.packing.pack(solution[:-1]), limits["maxiter"])
     value, x = _real_if_real(operator, value, x)
     x = x / np.vdot(operator.packing.pack(solution[:-1]), x)
     return [*operator.packing.unpack(x), np.asarray(value / scale, x.dtype)]

@@ -77,7 +77,7 @@ def same_block(s):
 
 def vanishing(s):
     """Boolean (..., k): which of the singular values `s` are zero to rounding."""
-    return s <= width(s)[..., None]
+    return s <= np.maximum(width(s), np.finfo(s.dtype).tiny)[..., None]
 
 
 def _denominators(s, kind):

@@ -3,17 +3,22 @@
     dE = <x| dH |x>          (Hellmann and Feynman; no linear solve)
     dx = -(H - E)^+ dH x     (the projected solve, by GMRES with the bordered operator)
 
-Lanczos is ARPACK's, through SciPy.
+Lanczos is ARPACK's, LOBPCG with its preconditioner SciPy's.
 """
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.linalg.eigenpair import Operator, normalised, operator_of, pair
+from qad.linalg.eigensearch import lowest, preconditioned
 from qad.linalg.krylov import Report
 
+METHODS = ("lanczos", "lobpcg")
 
-def lowest_eig(h, v0, *, tol=1e-12, restart=200, maxiter=1000, report=None):
+
+def lowest_eig(
+    h, v0, *, method="lanczos", preconditioner=None, tol=1e-12, restart=200, maxiter=1000, report=None
+):  # fmt: skip
     """The lowest eigenvalue of `h` and its eigenvector; implicit derivatives.
 
     Parameters
@@ -23,8 +28,13 @@ def lowest_eig(h, v0, *, tol=1e-12, restart=200, maxiter=1000, report=None):
         close over Tensors: their gradients are right.
     v0 : pytree of real or of complex arrays
         Where Lanczos starts, and what fixes the phase: ``<v0, x>`` is positive.
+    method : "lanczos" or "lobpcg"
+    preconditioner : callable, optional
+        For LOBPCG: a function of a pytree like `v0`, near to the inverse of ``H - E`` on its complement, Hermitian and
+        positive. It speeds the search up, and has no influence on the result or its derivatives.
     tol, restart, maxiter
-        Limits of the linear solves in derivatives, as in `linear_solve`; `maxiter` bounds ARPACK's restarts too.
+        Limits of the linear solves in derivatives, as in `linear_solve`; `maxiter` bounds ARPACK's restarts and
+        LOBPCG's steps too.
     report : qad.linalg.Report, optional
         Is filled in with numbers of products and residuals.
 
@@ -36,9 +46,10 @@ def lowest_eig(h, v0, *, tol=1e-12, restart=200, maxiter=1000, report=None):
     Raises
     ------
     ArgumentError
-        If `h` is not Hermitian, tested with random vectors, or `v0` is orthogonal to the eigenvector.
+        For another method, or a preconditioner without LOBPCG;
+        if `h` is not Hermitian, tested with random vectors, or `v0` is orthogonal to the eigenvector.
     ConvergenceError
-        If Lanczos does not converge; and in derivatives of the vector, if the eigenvalue is degenerate.
+        If the search does not converge; and in derivatives of the vector, if the eigenvalue is degenerate.
 
     Notes
     -----
@@ -52,12 +63,24 @@ def lowest_eig(h, v0, *, tol=1e-12, restart=200, maxiter=1000, report=None):
     >>> print(round(float(energy(0.75)), 12), round(float(qad.grad(energy)(0.75)), 12))
     -1.25 -0.6
     """
+    find = _search(method, preconditioner, v0)
     report = Report() if report is None else report
     limits = {"tol": tol, "restart": restart, "maxiter": maxiter}
     operator = Operator(operator_of(h), v0, "lowest_eig")
     _check_hermitian(operator)
-    value, vector = pair(operator, True, limits, report)
+    value, vector = pair(operator, True, limits, report, find)
     return value.real, normalised(vector, v0, operator.name)
+
+
+def _search(method, preconditioner, v0):
+    if method not in METHODS or (preconditioner is not None and method != "lobpcg"):
+        raise ArgumentError(
+            f'lowest_eig: method={method!r} with preconditioner={preconditioner}: write method="lanczos", or "lobpcg", '
+            "which takes a preconditioner"
+        )
+    if method == "lanczos":
+        return lowest
+    return preconditioned(preconditioner and Operator(preconditioner, v0, "lowest_eig (preconditioner)"))
 
 
 def _check_hermitian(operator):

@@ -42,7 +42,7 @@ def lu(a):
            [-0.5 ,  1.  ]])
     """
     a = matrices(a, "lu")
-    p, low, up = _lu(value_of(a))
+    p, low, up = _pivoted(value_of(a))
     if value_of(a) is a:
         return p, low, up
     a, k = p.mT @ a, min(a.shape[-2:])
@@ -54,13 +54,21 @@ def lu(a):
     return p, low, up
 
 
-_lu = opaque(scipy.linalg.lu)
+@opaque
+def _pivoted(a):
+    """SciPy's decomposition, also of nothing."""
+    if a.size:
+        return scipy.linalg.lu(a)
+    *batch, m, n = a.shape
+    k = min(m, n)
+    p = np.broadcast_to(np.eye(m, dtype=a.real.dtype), (*batch, m, m)).copy()
+    return p, np.broadcast_to(np.eye(m, k, dtype=a.dtype), (*batch, m, k)).copy(), np.zeros((*batch, k, n), a.dtype)
 
 
 @primitive(name="lu")
 def _factors(a):
     """L and U of matrices that need no pivots."""
-    p, low, up = scipy.linalg.lu(a)
+    p, low, up = _pivoted(a)
     return (p @ low, up)
 
 

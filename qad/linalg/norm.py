@@ -50,7 +50,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
         return np.linalg.norm(x, ord, axis, keepdims)
     axes = _axes(x, axis)
     if axis is None and ord is None:
-        return _finish(_length(x, axis=axes), axes, keepdims)
+        return _finish(_euclidean(x, axes), axes, keepdims)
     if len(axes) == 1:
         return _finish(_vector(x, 2 if ord is None else ord, axes), axes, keepdims)
     if len(axes) == 2:
@@ -151,7 +151,7 @@ def _vector(x, p, axes):
     if isinstance(p, str):
         raise ArgumentError(f"norm: vectors have no norm {p!r}; give a number, or two axes")
     if p == 2:
-        return _length(x, axis=axes)
+        return _euclidean(x, axes)
     if p == 0:
         return np.sum(value_of(x) != 0, axis=axes, keepdims=True).astype(value_of(x).real.dtype)
     size = np.abs(x)
@@ -166,7 +166,7 @@ def _matrix(x, p, axes):
     """Matrix norm of order `p` over two `axes`, kept."""
     rows, columns = axes
     if p in ("fro", "f"):
-        return _length(x, axis=axes)
+        return _euclidean(x, axes)
     if p in (1, -1, np.inf, -np.inf):
         first, second = (rows, columns) if abs(p) == 1 else (columns, rows)
         extreme = np.max if p > 0 else np.min
@@ -174,7 +174,7 @@ def _matrix(x, p, axes):
     if p not in ("nuc", 2, -2):
         raise ArgumentError(f"norm: matrices have no norm {p!r}; there are 'fro', 'nuc', 1, -1, 2, -2, inf and -inf")
     finite(value_of(x), "norm")
-    s = thin(np.moveaxis(x, axes, (-2, -1)), kinks=False)[1]
+    s = thin(np.moveaxis(x, axes, (-2, -1)), kinks=False, vectors=False)[1]
     n = np.sum(s, axis=-1) if p == "nuc" or not s.shape[-1] else _extreme(s, index=0 if p == 2 else -1)
     return n.reshape(tuple(1 if i in axes else size for i, size in enumerate(x.shape)))
 
@@ -192,6 +192,12 @@ def _multiplet(s, *, index):
 
 
 defvjp(_extreme, lambda g, ans, s, *, index: g[..., None] * _multiplet(value_of(s), index=index), fresh=True)
+
+
+def _euclidean(x, axes):
+    """Euclidean length along `axes`, kept; of nothing it is zero, with all derivatives."""
+    empty = any(x.shape[i] == 0 for i in axes)
+    return np.sum(x.real, axis=axes, keepdims=True) if empty else _length(x, axis=axes)
 
 
 @primitive(name="norm")

@@ -65,6 +65,8 @@ def _root(a):
 @primitive
 def sylvester(a, b, q):
     """Solution X of ``a X + X b = q``, all (..., n, n)."""
+    if not q.size:
+        return q
     if q.ndim == 2:
         return scipy.linalg.solve_sylvester(a, b, q)
     stack = np.concatenate([a, b, q], axis=-1)

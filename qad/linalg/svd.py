@@ -28,6 +28,7 @@ from qad.linalg.gaps import (
     rounding,
     vanishing,
 )
+from qad.linalg.kernel import check_null_spaces, marked
 from qad.linalg.parts import diagonal_of, skew
 
 
@@ -70,10 +71,9 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
     A dependence on phases counts as zero below 1e-10 of the loss, or of one if the loss is smaller (in double
     precision), so that losses which are stationary in the vectors pass.
 
-    What cannot be seen: at singular values that are exactly zero, a loss of the product ``U @ diag(S) @ Vh`` may depend
-    on the block of A between the null spaces, but s = 0 hides that from the cotangents of U and Vh, which are those
-    of a loss that leaves these vectors alone. Only a cotangent of the vanishing values gives it away, and raises; if
-    that is zero too, this part of the gradient is missing. ``funm_svd(lambda s: s, A)`` has it.
+    On a Tensor, singular values that are zero to rounding are returned as ``eps**1.5`` of the largest (3e-24 of it),
+    so that a loss of the product ``U @ diag(S) @ Vh``, which depends on the block of A between the null spaces, is told
+    from one that leaves these vectors alone, and raises. ``funm_svd(lambda s: s, A)`` has its derivative.
 
     In forward mode a dependence on phases cannot be seen: tangents of vectors are those of the gauge in which
     U^H dU + V^H dV has no diagonal.
@@ -130,7 +130,7 @@ def svdvals(x, *, degenerate="raise"):
     """
     check_policy(degenerate)
     x = matrices(x, "svdvals")
-    return thin(x, degenerate=degenerate)[1] if _recorded(x) else np.linalg.svdvals(x)
+    return thin(x, degenerate=degenerate, vectors=False)[1] if _recorded(x) else np.linalg.svdvals(x)
 
 
 implements(np.linalg.svd)(svd)
@@ -142,17 +142,19 @@ def _recorded(a):
 
 
 @primitive(name="svd")
-def thin(a, *, degenerate="raise", kinks=True):
+def thin(a, *, degenerate="raise", kinks=True, vectors=True):
     """Thin decomposition; without `kinks` vanishing singular values have subgradient zero."""
-    return np.linalg.svd(a, full_matrices=False)
+    found = np.linalg.svd(a, full_matrices=False)
+    return found._replace(S=marked(found.S)) if vectors else found
 
 
 @primitive(name="svd")
 def _full(a, *, degenerate="raise"):
-    return np.linalg.svd(a, full_matrices=True)
+    found = np.linalg.svd(a, full_matrices=True)
+    return found._replace(S=marked(found.S))
 
 
-def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, end=None):
+def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, vectors=True, end=None):
     gu, gs, gv = g
     u, s, vh = ans
     uc, vc = u.conj(), vh.conj()
@@ -164,6 +166,8 @@ def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, end=None):
     left = None if gu is None else u.mT @ gu
     right = None if gv is None else gv @ vh.mT
     scale = _check(s, (gu, gs, gv), left, right, degenerate, floor)
+    sides = (u, gu), (vh.mT, None if gv is None else gv.mT)
+    check_null_spaces(value_of(s), sides, magnitude(gu, gv), floor, degenerate)
     core = _core(left, right, gs, s, scale, degenerate)
     inner = core @ vc
     if gv is not None and vh.shape[-1] > vh.shape[-2]:

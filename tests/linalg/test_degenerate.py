@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import qad
+from qad import linalg as la
 from tests.linalg.draw import draw, herm, unitary, with_eigenvalues, with_values
 
 W = draw(4, 4, seed=9)
@@ -187,17 +188,40 @@ def test_dependence_on_phases_raises(loss):
         qad.grad(loss)(draw(4, 4))
 
 
-def test_the_known_gap():
-    """At exact zeros a loss of the product may hide from the factors; the spectral function shows it."""
-    a, w = np.zeros((3, 2)), np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
-    a[0, 0] = 1.0
+def hidden(shape, values):
+    """A matrix, and weights whose diagonal vanishes between its null vectors; s = 0 hides the rest."""
+    a, w = with_values(values, *shape), draw(*shape, seed=7)
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    inner = u.conj().T @ w @ vh.conj().T
+    return a, w - (u * np.where(s < 1e-11, np.diag(inner), 0)) @ vh
 
-    def product(a):
+
+@pytest.mark.parametrize(
+    "values", [[2, 1, 0, 0], [2, 0, 0, 0], [2, 1, 1e-14, 1e-16], [2, 1, 3e-13, 1e-13], [0, 0, 0, 0]]
+)
+@pytest.mark.parametrize("shape", [(4, 4), (5, 4), (4, 5)])
+def test_products_with_zeros_give_themselves_away(shape, values):
+    """The cotangents of the values are zero here, and those of their vectors are but for a mark."""
+    a, w = hidden(shape, values)
+    kept = int(np.sum(np.array(values) > 1e-11))
+
+    def loss(a, f, k=4):
         u, s, vh = np.linalg.svd(a, full_matrices=False)
-        return np.sum(w * ((u * s) @ vh))
+        return np.sum((w.conj() * ((u[:, :k] * f(s[:k])) @ vh[:k])).real)
 
-    np.testing.assert_allclose(qad.grad(product)(a), w * [[1, 1], [1, 1], [1, 0]])  # what the docstring says
-    np.testing.assert_allclose(qad.grad(lambda a: np.sum(w * qad.linalg.funm_svd(lambda s: s, a)))(a), w)
+    with pytest.raises(qad.QadError, match="funm_svd"):
+        qad.grad(loss)(a, lambda s: s)
+    cube = qad.grad(lambda a: np.sum((w.conj() * la.funm_svd(lambda s: s**3, a)).real))(a)
+    np.testing.assert_allclose(qad.grad(loss)(a, lambda s: s**3), cube, atol=1e-11)
+    if kept:
+        expected = qad.grad(loss)(a, lambda s: s, kept)
+        np.testing.assert_allclose(qad.grad(loss)(a, lambda s: np.where(s > 1e-10, s, 0)), expected, atol=1e-12)
+
+
+def test_zero_values_are_marked_below_rounding():
+    s = qad.vjp(lambda a: np.linalg.svd(a).S, np.diag([2.0, 0.0]))[0]
+    assert 0 < s[1] < 1e-20
+    assert qad.vjp(np.linalg.svdvals, np.diag([2.0, 0.0]))[0][1] == 0
 
 
 def test_null_space_basis_raises():

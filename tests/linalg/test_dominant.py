@@ -157,3 +157,33 @@ def test_degenerate_levels_raise_where_vectors_are_differentiated():
     twofold = np.diag(np.r_[-1.0, -1.0, np.arange(10.0)])
     with pytest.raises(ConvergenceError, match="adjoint equation"):
         qad.grad(lambda h: qad.abs2((lowest_eig(h, V0.real)[1] * V0.imag).sum()))(twofold)
+
+
+LEVELS = 3.0 * np.arange(40)
+
+
+def energy_and_vector(h, **how):
+    energy, x = qad.linalg.lowest_eig(lambda v: h @ v + LEVELS * v, np.ones(40) + 0j, **how)
+    return energy + np.sum(np.abs(x) ** 4)
+
+
+@pytest.mark.parametrize("preconditioner", [None, lambda v: v / (LEVELS + 8)])
+def test_lobpcg_agrees_with_lanczos(preconditioner):
+    h, v = (np.random.default_rng(s).standard_normal((40, 40, 2)) @ [1, 1j] for s in (0, 1))
+    h, v = h + h.conj().T, v + v.conj().T
+
+    def by_lobpcg(h):
+        return energy_and_vector(h, method="lobpcg", preconditioner=preconditioner)
+
+    np.testing.assert_allclose(qad.grad(by_lobpcg)(h), qad.grad(energy_and_vector)(h), atol=1e-8)
+    second = (qad.hvp(f, (h,), (v,))[0] for f in (by_lobpcg, energy_and_vector))
+    np.testing.assert_allclose(*second, atol=1e-7)
+
+
+def test_errors_of_lobpcg():
+    with pytest.raises(qad.QadError, match="method='davidson'"):
+        energy_and_vector(np.eye(40), method="davidson")
+    with pytest.raises(qad.QadError, match="takes a preconditioner"):
+        energy_and_vector(np.eye(40), preconditioner=lambda v: v)
+    with pytest.raises(qad.QadError, match="LOBPCG is at a residual of"):
+        energy_and_vector(np.ones((40, 40)), method="lobpcg", maxiter=2)

@@ -1,0 +1,70 @@
+"""Searches for one eigenpair of an operator on plain vectors: ARPACK and LOBPCG, through SciPy."""
+
+import warnings
+
+import numpy as np
+import scipy  # loads scipy.sparse.linalg when it is first used
+
+from qad.core.errors import ConvergenceError
+
+SMALL = 8  # ARPACK needs room: smaller operators are diagonalised
+
+
+def dominant(operator, start, maxiter):
+    """The eigenvalue of largest modulus, by ARPACK."""
+    return _arpack(operator, start, scipy.sparse.linalg.eigs, "LM", maxiter)
+
+
+def lowest(operator, start, maxiter):
+    """The lowest eigenvalue of a Hermitian operator, by ARPACK's Lanczos."""
+    return _arpack(operator, start, scipy.sparse.linalg.eigsh, "SA", maxiter)
+
+
+def _arpack(operator, start, search, which, maxiter):
+    if start.size < SMALL:
+        return _dense(operator, start.size, which)
+    try:
+        values, vectors = search(operator.linear_operator(), k=1, which=which, v0=start, tol=0, maxiter=maxiter)
+    except scipy.sparse.linalg.ArpackNoConvergence as error:
+        raise ConvergenceError(
+            f"{operator.name}: ARPACK did not converge in {operator.calls} products ({maxiter} restarts): "
+            "raise maxiter, or the next eigenvalue is as large as this one"
+        ) from error
+    return values[0], vectors[:, 0]
+
+
+def _dense(operator, n, which):
+    columns = np.eye(n, dtype=operator.packing.dtype)
+    matrix = np.stack([operator(c) for c in columns], axis=1)
+    values, vectors = np.linalg.eigh(matrix) if which == "SA" else np.linalg.eig(matrix)
+    k = 0 if which == "SA" else np.argmax(np.abs(values))
+    return values[k], vectors[:, k]
+
+
+def preconditioned(preconditioner):
+    """The search for the lowest eigenvalue by LOBPCG, with an approximate inverse of a plain vector, or None.
+
+    Reference: A. V. Knyazev, SIAM J. Sci. Comput. 23, 517 (2001).
+    """
+
+    def find(operator, start, maxiter):
+        if start.size < SMALL:
+            return _dense(operator, start.size, "SA")
+        size = np.linalg.norm(operator(start)) / np.linalg.norm(start)
+        tol = 4 * np.finfo(start.dtype).eps ** 0.8 * max(size, np.finfo(start.dtype).tiny)
+        columns = None if preconditioner is None else lambda x: preconditioner(x[:, 0])[:, None]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what is not converged raises below
+            values, vectors, history = scipy.sparse.linalg.lobpcg(
+                operator.linear_operator(), start[:, None], M=columns, tol=tol, maxiter=maxiter, largest=False,
+                retResidualNormsHistory=True,
+            )  # fmt: skip
+        residual = np.abs(history[-1]).min()
+        if not residual <= 100 * tol:
+            raise ConvergenceError(
+                f"{operator.name}: LOBPCG is at a residual of {residual:.3g} after {len(history)} steps, and needs "
+                f"{tol:.3g}: raise maxiter, or give a better preconditioner"
+            )
+        return values[0], vectors[:, 0]
+
+    return find
