@@ -16,7 +16,7 @@ def _cast_rule(g, y, x, dtype):
     return (g.real if x.dtype.kind == "f" else g).astype(x.dtype)
 
 
-defvjp(cast, _cast_rule, linear=True, fresh=True)
+defvjp(cast, _cast_rule, linear=True, fresh=True, name="astype")
 _cast = quick(cast, metadata=True)
 defvjp(np.copy, lambda g, y, x, order="K": g, linear=True)
 
@@ -47,7 +47,7 @@ def _replace_rule(g, y, z, nan, posinf, neginf):
     return g.real * np.isfinite(z.real) + 1j * (g.imag * np.isfinite(z.imag))
 
 
-defvjp(replace_nonfinite, _replace_rule, fresh=True)
+defvjp(replace_nonfinite, _replace_rule, fresh=True, name="nan_to_num")
 
 
 @implements(np.nan_to_num)

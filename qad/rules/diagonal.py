@@ -31,6 +31,7 @@ defvjp(
     on_diagonal,
     lambda g, y, d, *, shape, offset, axis1, axis2: np.diagonal(g, offset, axis1, axis2),
     linear=True,
+    name="diag",
 )
 
 
@@ -86,7 +87,7 @@ def _identity(g, y, x):
     return g[..., None, None] * np.eye(*shape[-2:], dtype=bool)
 
 
-defvjp(matrix_trace, _identity, linear=True, fresh=True, lazy=(One,))
+defvjp(matrix_trace, _identity, linear=True, fresh=True, lazy=(One,), name="trace")
 _trace = quick(matrix_trace)
 
 

@@ -129,7 +129,7 @@ def _gather(needed, g, ans, *parts, indices, shape, dtype):
     return [g[indices[i]] for i in needed]
 
 
-defvjp(scatter, shared=_gather)
+defvjp(scatter, shared=_gather, name="getitem")
 
 
 def may_repeat(index) -> bool:

@@ -31,8 +31,8 @@ def _extreme_rule(name):
     return rule
 
 
-defvjp(max_over, _extreme_rule("max"), fresh=True)
-defvjp(min_over, _extreme_rule("min"), fresh=True)
+defvjp(max_over, _extreme_rule("max"), fresh=True, name="max")
+defvjp(min_over, _extreme_rule("min"), fresh=True, name="min")
 
 
 def _extreme(over, pick, name):
@@ -76,7 +76,7 @@ def share_ties(g, groups):
     return (sums / numbers)[groups].astype(g.dtype)
 
 
-defvjp(share_ties, lambda g, y, x, groups: share_ties(g, groups=groups), linear=True, fresh=True)
+defvjp(share_ties, lambda g, y, x, groups: share_ties(g, groups=groups), linear=True, fresh=True, name="sort")
 
 
 def _sort_rule(g, y, x, axis):
@@ -90,7 +90,7 @@ def _sort_rule(g, y, x, axis):
     return np.take_along_axis(g, np.argsort(order, axis=axis), axis=axis)
 
 
-defvjp(sort_along, _sort_rule, fresh=True)
+defvjp(sort_along, _sort_rule, fresh=True, name="sort")
 
 
 @implements(np.sort)

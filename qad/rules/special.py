@@ -39,6 +39,7 @@ defvjp(
     lambda g, y, x, order: g * sinc_derivative(x, order=order + 1),
     elementwise=True,
     fresh=True,
+    name="sinc",
 )
 defvjp(np.sinc, lambda g, y, x: g * sinc_derivative(x, order=1), elementwise=True, fresh=True)
 
