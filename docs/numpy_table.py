@@ -1,6 +1,6 @@
 """Write docs/numpy.md, the table of every NumPy function: ``python docs/numpy_table.py``.
 
-The table is read off the registries of rules; `LEFT` says why the functions that never meet a Tensor have no place there.
+The table is read off the registries of rules; `LEFT` says why some functions never meet a Tensor.
 """
 
 import types
@@ -22,9 +22,10 @@ DTYPES = "is about dtypes, or the kind of an object"
 DATES = "dates have no derivative"
 STATE = "settings of NumPy, or information about it"
 LEFT = {
-    PLAIN: "array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray asmatrix bmat require from_dlpack",
-    NEW: """arange bartlett blackman broadcast_shapes diag_indices fftfreq rfftfreq full fromfunction fromiter frompyfunc
-        hamming hanning indices kaiser mask_indices nested_iters tril_indices triu_indices""",
+    PLAIN: """array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray asmatrix bmat require
+        from_dlpack""",
+    NEW: """arange bartlett blackman broadcast_shapes diag_indices fftfreq rfftfreq full fromfunction fromiter
+        frompyfunc hamming hanning indices kaiser mask_indices nested_iters tril_indices triu_indices""",
     FILES: "frombuffer fromfile fromregex fromstring genfromtxt load loadtxt",
     TEXT: "base_repr binary_repr format_float_positional format_float_scientific typename",
     DTYPES: "isdtype isfortran isscalar issubdtype iterable mintypecode promote_types",
@@ -48,24 +49,24 @@ YES, PASSES, NO, NEVER = "differentiable", "passes through", "refused", "no Tens
 
 HEAD = """# NumPy's functions
 
-Every function of NumPy {version}, and what it does with a recorded Tensor. This page is made by `docs/numpy_table.py` from
-the rules themselves, and a test keeps it so.
+Every function of NumPy {version}, and what it does with a recorded Tensor. This page is made by
+`docs/numpy_table.py` from the rules themselves, and a test keeps it so.
 
 * **differentiable**: recorded, with derivatives of every order, forward and backward.
-* **passes through**: has no derivative (steps, places, truth values, questions about shapes). It runs on the bare values
-  and returns plain arrays.
+* **passes through**: has no derivative (steps, places, truth values, questions about shapes). It runs on the bare
+  values and returns plain arrays.
 * **refused**: raises at the call; the message says what to write.
 * **no Tensor**: never sees one.
 
-What holds for all: `out=` is refused, since what is written into an array is not an operation on it: write `y = f(x)`. A
-ufunc's `where=` gives 0 where the mask is False, entries that NumPy leaves to chance; reductions take `where=` as NumPy
-does. `dtype=` works where it is a float or complex one. A `uf.reduce`, `uf.accumulate`, `uf.reduceat` and `uf.outer` work for
-every ufunc of two operands that is differentiable or passes through.
+What holds for all: `out=` is refused, since what is written into an array is not an operation on it: write `y =
+f(x)`. A ufunc's `where=` gives 0 where the mask is False, entries that NumPy leaves to chance; reductions take
+`where=` as NumPy does. `dtype=` works where it is a float or complex one. A `uf.reduce`, `uf.accumulate`,
+`uf.reduceat` and `uf.outer` work for every ufunc of two operands that is differentiable or passes through.
 
-SciPy's special functions are in `qad.special`, its matrix functions in `qad.linalg`. A sparse matrix `A` of SciPy is a
-constant in `np.matmul(A, x)`, `np.dot(A, x)` and `x @ A`; `A @ x` is SciPy's own code, which cannot record: write
-`x @ A.T` for a vector, `(x.T @ A.T).T` for a matrix. `np.vectorize` makes plain arrays of Python numbers: `qad.vmap` is
-the way to lift a function of numbers.
+SciPy's special functions are in `qad.special`, its matrix functions in `qad.linalg`. A sparse matrix `A` of SciPy
+is a constant in `np.matmul(A, x)`, `np.dot(A, x)` and `x @ A`; `A @ x` is SciPy's own code, which cannot record:
+write `x @ A.T` for a vector, `(x.T @ A.T).T` for a matrix. `np.vectorize` makes plain arrays of Python numbers:
+`qad.vmap` is the way to lift a function of numbers.
 """
 
 

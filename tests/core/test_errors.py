@@ -103,8 +103,8 @@ def test_the_message_names_the_way_out(call, kind, builtin, message):
 def test_messages_say_numpys_names():
     """Primitives are called what users call them: in messages, in `repr` and in pictures."""
     for f in (
-        np.sum, np.max, np.min, np.prod, np.cumsum, np.cumprod, np.sort, np.var, np.std, np.transpose, np.trace, np.sinc,
-        np.nan_to_num,
+        np.sum, np.max, np.min, np.prod, np.cumsum, np.cumprod, np.sort, np.var, np.std, np.transpose, np.trace,
+        np.sinc, np.nan_to_num,
     ):  # fmt: skip
         assert f"op={f.__name__})" in repr(f(qad.tensor(X, requires_grad=True)))
     assert "op=real)" in repr(qad.tensor(Z, requires_grad=True).real)
