@@ -34,7 +34,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
     return _cast(x, new) if copy or old != new else x
 
 
-@primitive
+@primitive(name="nan_to_num")
 def replace_nonfinite(x, nan, posinf, neginf):
     """``np.nan_to_num``, on real and imaginary parts separately."""
     return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
@@ -47,7 +47,7 @@ def _replace_rule(g, y, z, nan, posinf, neginf):
     return g.real * np.isfinite(z.real) + 1j * (g.imag * np.isfinite(z.imag))
 
 
-defvjp(replace_nonfinite, _replace_rule, fresh=True, name="nan_to_num")
+defvjp(replace_nonfinite, _replace_rule, fresh=True)
 
 
 @implements(np.nan_to_num)

@@ -12,7 +12,7 @@ from qad.rules.lazy import ScaledIdentity
 # -- diagonals -------------------------------------------------------------------------------------
 
 
-@primitive
+@primitive(name="diag")
 def on_diagonal(d, *, shape, offset, axis1, axis2):
     """Zeros of this shape with `d`, whose last axis runs along the diagonal, on the diagonal of two axes."""
     out = np.zeros(shape, d.dtype, like=d)
@@ -31,7 +31,6 @@ defvjp(
     on_diagonal,
     lambda g, y, d, *, shape, offset, axis1, axis2: np.diagonal(g, offset, axis1, axis2),
     linear=True,
-    name="diag",
 )
 
 

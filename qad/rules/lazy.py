@@ -109,7 +109,7 @@ class Scatter(Lazy):
         return g
 
 
-@primitive
+@primitive(name="getitem")
 def scatter(*parts, indices, shape, dtype):
     """Zeros of this shape, to which each of `parts` is added at its index; repeated entries add up."""
     out = np.zeros(shape, dtype, like=kin(parts[0]))
@@ -129,7 +129,7 @@ def _gather(needed, g, ans, *parts, indices, shape, dtype):
     return [g[indices[i]] for i in needed]
 
 
-defvjp(scatter, shared=_gather, name="getitem")
+defvjp(scatter, shared=_gather)
 
 
 def may_repeat(index) -> bool:

@@ -68,7 +68,7 @@ def sort_along(x, axis):
     return np.sort(x, axis=axis)
 
 
-@primitive
+@primitive(name="sort")
 def share_ties(g, groups):
     """The mean of `g` over each group of places, given as an array of group numbers of its shape."""
     numbers = np.bincount(groups.ravel())
@@ -76,7 +76,7 @@ def share_ties(g, groups):
     return (sums / numbers)[groups].astype(g.dtype)
 
 
-defvjp(share_ties, lambda g, y, x, groups: share_ties(g, groups=groups), linear=True, fresh=True, name="sort")
+defvjp(share_ties, lambda g, y, x, groups: share_ties(g, groups=groups), linear=True, fresh=True)
 
 
 def _sort_rule(g, y, x, axis):

@@ -27,7 +27,7 @@ def count(shape, axis) -> int:
 
 
 # -- sum and its adjoint -------------------------------------------------------------------------------------
-@primitive
+@primitive(name="broadcast_to")
 def spread(g, shape, axis=None, keepdims=False):
     """`g` repeated along the reduced axes, back to `shape`: a read-only view, the adjoint of a sum."""
     if axis is None and isinstance(g, (np.ndarray, np.generic)):
@@ -52,7 +52,7 @@ def _spread_rule(g, y, x, shape, axis=None, keepdims=False):
 
 
 defvjp(sum_over, _sum_rule, linear=True, name="sum")
-defvjp(spread, _spread_rule, linear=True, fresh=True, name="broadcast_to")
+defvjp(spread, _spread_rule, linear=True, fresh=True)
 _sum = quick(sum_over, metadata=True)
 
 

@@ -9,7 +9,7 @@ from qad.extend import defvjp, primitive
 _TERMS = 16  # of the series, which serves up to |x| = 1
 
 
-@primitive
+@primitive(name="sinc")
 def sinc_derivative(x, order):
     r"""The derivative of ``np.sinc`` of the given order.
 
@@ -39,7 +39,6 @@ defvjp(
     lambda g, y, x, order: g * sinc_derivative(x, order=order + 1),
     elementwise=True,
     fresh=True,
-    name="sinc",
 )
 defvjp(np.sinc, lambda g, y, x: g * sinc_derivative(x, order=1), elementwise=True, fresh=True)
 
