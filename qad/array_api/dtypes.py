@@ -50,7 +50,7 @@ def iinfo(type, /):
 
 
 def can_cast(from_, to, /):
-    """Whether the promotion rules lead from one dtype (or that of an array) to another: they mix no kinds but numbers."""
+    """Whether the promotion rules lead from one dtype (or that of an array) to another."""
     old, new = _dtype_of(from_), _dtype_of(to)
     exact = "biu"
     return np.can_cast(old, new) and (old == new or old.kind != "b") and (old.kind in exact) == (new.kind in exact)

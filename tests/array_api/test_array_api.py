@@ -348,3 +348,15 @@ def test_arrays_without_entries():
 def test_promotion_mixes_no_kinds():
     assert xp.can_cast(xp.int8, xp.int16) and xp.can_cast(xp.float32, xp.complex64)
     assert not xp.can_cast(xp.int8, xp.float64) and not xp.can_cast(xp.bool, xp.int8)
+
+
+@pytest.mark.parametrize("make", [lambda: xp.zeros(3), lambda: xp.asarray([0.0, 0, 0]), lambda: xp.full((3,), 0.0)])
+def test_arrays_of_the_namespace_may_be_written_into(make):
+    def f(x):
+        y = make()
+        y[0] = x * x
+        y[1:] += 3.0 * x
+        return xp.sum(y)
+
+    assert f(qad.tensor(2.0)).item() == 16.0
+    assert qad.grad(f)(2.0) == 10.0
