@@ -1,8 +1,11 @@
-"""Functions that make arrays: Tensors that nothing has recorded yet."""
+"""Functions that make arrays: Tensors that nothing has recorded yet, and that may be written into."""
+
+from functools import wraps
 
 import numpy as np
 
 from qad.array_api.wrap import as_tensors, giving_tensors
+from qad.core.buffers import buffer
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, value_of
 
@@ -12,7 +15,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     if isinstance(obj, (list, tuple)) and any(isinstance(x, (Tensor, list, tuple)) for x in obj):
         obj = np.stack([asarray(x) for x in obj])
     if type(obj) is not Tensor:
-        return Tensor(np.array(obj, dtype=dtype, copy=copy))
+        return buffer(np.array(obj, dtype=dtype, copy=copy))
     if dtype is not None and np.dtype(dtype) != obj.dtype:
         if copy is False:
             raise ArgumentError(f"a change from {obj.dtype} to {dtype} takes a copy: leave copy=False out")
@@ -21,8 +24,13 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
 
 
 def _new(fn):
-    """`fn` of the standard's arguments: a fresh array that may be written into."""
-    return giving_tensors(fn)
+    """`fn` with its array in a Tensor that may be written into."""
+
+    @wraps(fn)
+    def call(*args, **kwargs):
+        return buffer(fn(*args, **kwargs))
+
+    return call
 
 
 @_new
@@ -52,9 +60,9 @@ def ones(shape, *, dtype=None, device=None):
 def full(shape, fill_value, *, dtype=None, device=None):
     """One number everywhere; a Tensor is recorded on."""
     if type(fill_value) is not Tensor:
-        return as_tensors(np.full(shape, fill_value, dtype))
+        return buffer(np.full(shape, fill_value, dtype))
     y = np.broadcast_to(fill_value, shape)
-    return y if dtype is None else as_tensors(np.astype(y, dtype))
+    return y.copy() if dtype is None else as_tensors(np.astype(y, dtype))
 
 
 @_new

@@ -51,7 +51,9 @@ def iinfo(type, /):
 
 def can_cast(from_, to, /):
     """Whether the promotion rules lead from one dtype (or that of an array) to another."""
-    return np.can_cast(_dtype_of(from_), to)
+    old, new = _dtype_of(from_), _dtype_of(to)
+    exact = "biu"
+    return np.can_cast(old, new) and (old == new or old.kind != "b") and (old.kind in exact) == (new.kind in exact)
 
 
 def result_type(*arrays_and_dtypes):

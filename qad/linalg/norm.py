@@ -46,8 +46,8 @@ def norm(x, ord=None, axis=None, keepdims=False):
     >>> qad.grad(qad.linalg.norm)(np.zeros(2))
     array([0., 0.])
     """
-    if value_of(x) is x:
-        return np.linalg.norm(x, ord, axis, keepdims)
+    if value_of(x) is x or not x.size:
+        return np.linalg.norm(value_of(x), ord, axis, keepdims)
     axes = _axes(x, axis)
     if axis is None and ord is None:
         return _finish(_euclidean(x, axes), axes, keepdims)
@@ -89,8 +89,8 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     array([[0.6],
            [0.8]])
     """
-    if value_of(x) is x:
-        return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    if value_of(x) is x or not x.size:
+        return np.linalg.vector_norm(value_of(x), axis=axis, keepdims=keepdims, ord=ord)
     axes = _axes(x, axis)
     return _finish(_vector(x, ord, axes), axes, keepdims)
 

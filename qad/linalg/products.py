@@ -41,7 +41,7 @@ def matrix_power(a, n):
     if value_of(a) is a:
         return np.linalg.matrix_power(a, n)
     if n == 0:
-        return a * 0.0 + np.eye(a.shape[-1])
+        return a * 0.0 + np.eye(a.shape[-1], dtype=a.dtype)
     base, n = (np.linalg.inv(a), -n) if n < 0 else (a, n)
     result = None
     while n:

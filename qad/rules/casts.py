@@ -16,7 +16,7 @@ def _cast_rule(g, y, x, dtype):
     return (g.real if x.dtype.kind == "f" else g).astype(x.dtype)
 
 
-defvjp(cast, _cast_rule, linear=True, fresh=True)
+defvjp(cast, _cast_rule, linear=True, fresh=True, name="astype")
 _cast = quick(cast, metadata=True)
 defvjp(np.copy, lambda g, y, x, order="K": g, linear=True)
 
@@ -34,7 +34,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
     return _cast(x, new) if copy or old != new else x
 
 
-@primitive
+@primitive(name="nan_to_num")
 def replace_nonfinite(x, nan, posinf, neginf):
     """``np.nan_to_num``, on real and imaginary parts separately."""
     return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)

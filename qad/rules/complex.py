@@ -54,8 +54,8 @@ def imag_part(z):
     return z.imag
 
 
-defvjp(real_part, lambda g, y, z: g, linear=True, lazy=(One,))
-defvjp(imag_part, lambda g, y, z: g * -1j, linear=True, fresh=True)
+defvjp(real_part, lambda g, y, z: g, linear=True, lazy=(One,), name="real")
+defvjp(imag_part, lambda g, y, z: g * -1j, linear=True, fresh=True, name="imag")
 defvjp(np.conjugate, lambda g, y, z: g.conj(), linear=True)
 defvjp(np.absolute, lambda g, y, z: g * np.sign(z).conj(), elementwise=True, fresh=True)
 defvjp(np.fabs, lambda g, y, x: g * np.sign(x), elementwise=True, fresh=True)

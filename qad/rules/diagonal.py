@@ -12,7 +12,7 @@ from qad.rules.lazy import ScaledIdentity
 # -- diagonals -------------------------------------------------------------------------------------
 
 
-@primitive
+@primitive(name="diag")
 def on_diagonal(d, *, shape, offset, axis1, axis2):
     """Zeros of this shape with `d`, whose last axis runs along the diagonal, on the diagonal of two axes."""
     out = np.zeros(shape, d.dtype, like=d)
@@ -86,7 +86,7 @@ def _identity(g, y, x):
     return g[..., None, None] * np.eye(*shape[-2:], dtype=bool)
 
 
-defvjp(matrix_trace, _identity, linear=True, fresh=True, lazy=(One,))
+defvjp(matrix_trace, _identity, linear=True, fresh=True, lazy=(One,), name="trace")
 _trace = quick(matrix_trace)
 
 

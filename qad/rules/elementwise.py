@@ -40,6 +40,11 @@ def per_square(a, b):
     return per_size(a, r) / nonzero(r)
 
 
+def below(a, y):
+    """``a - y`` for the logarithm y of a sum that has the term ``exp(a)``; a share of nothing is nothing, -inf."""
+    return a - np.where(np.isneginf(y.real), 0, y)
+
+
 def refuse_complex(x, name):
     """Order has no derivative among complex numbers."""
     if x.dtype.kind == "c":
@@ -82,8 +87,8 @@ table(np.log, lambda g, y, x: g / x)
 table(np.log2, lambda g, y, x: g / (log(2) * x))
 table(np.log10, lambda g, y, x: g / (log(10) * x))
 table(np.log1p, lambda g, y, x: g / (1 + x))
-table(np.logaddexp, lambda g, y, a, b: g * np.exp(a - y), lambda g, y, a, b: g * np.exp(b - y))
-table(np.logaddexp2, lambda g, y, a, b: g * np.exp2(a - y), lambda g, y, a, b: g * np.exp2(b - y))
+table(np.logaddexp, lambda g, y, a, b: g * np.exp(below(a, y)), lambda g, y, a, b: g * np.exp(below(b, y)))
+table(np.logaddexp2, lambda g, y, a, b: g * np.exp2(below(a, y)), lambda g, y, a, b: g * np.exp2(below(b, y)))
 
 # -- trigonometric and hyperbolic functions ------------------------------------------------------------------
 table(np.sin, lambda g, y, x: g * np.cos(x))

@@ -111,6 +111,7 @@ defvjp(
     lambda g, ans, x, y, *, condition: unbroadcast(np.where(condition, g, 0), x.shape),
     lambda g, ans, x, y, *, condition: unbroadcast(np.where(condition, 0, g), y.shape),
     fresh=True,
+    name="where",
 )
 defjvp(
     chosen,

@@ -109,7 +109,7 @@ class Scatter(Lazy):
         return g
 
 
-@primitive
+@primitive(name="getitem")
 def scatter(*parts, indices, shape, dtype):
     """Zeros of this shape, to which each of `parts` is added at its index; repeated entries add up."""
     out = np.zeros(shape, dtype, like=kin(parts[0]))

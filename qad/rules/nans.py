@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 from qad.extend import implements, operand, refuse_out, value_of
-from qad.rules.reduce import number_of
+from qad.rules.reduce import _number
 
 
 def without(a, fill):
@@ -55,7 +55,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     refuse_out(out, "np.nanmean")
     a, kept = without(a, 0)
     kept = kept & value_of(where)
-    return np.sum(a, axis, dtype=dtype, keepdims=keepdims, where=kept) / number_of(a, axis, keepdims, kept)
+    return np.sum(a, axis, dtype=dtype, keepdims=keepdims, where=kept) / _number(a, axis, keepdims, kept)
 
 
 def _moment(function):

@@ -31,8 +31,8 @@ def _extreme_rule(name):
     return rule
 
 
-defvjp(max_over, _extreme_rule("max"), fresh=True)
-defvjp(min_over, _extreme_rule("min"), fresh=True)
+defvjp(max_over, _extreme_rule("max"), fresh=True, name="max")
+defvjp(min_over, _extreme_rule("min"), fresh=True, name="min")
 
 
 def _extreme(over, pick, name):
@@ -68,7 +68,7 @@ def sort_along(x, axis):
     return np.sort(x, axis=axis)
 
 
-@primitive
+@primitive(name="sort")
 def share_ties(g, groups):
     """The mean of `g` over each group of places, given as an array of group numbers of its shape."""
     numbers = np.bincount(groups.ravel())
@@ -90,7 +90,7 @@ def _sort_rule(g, y, x, axis):
     return np.take_along_axis(g, np.argsort(order, axis=axis), axis=axis)
 
 
-defvjp(sort_along, _sort_rule, fresh=True)
+defvjp(sort_along, _sort_rule, fresh=True, name="sort")
 
 
 @implements(np.sort)

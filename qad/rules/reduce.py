@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.errors import ShapeError
 from qad.extend import attach, defvjp, implements, operand, primitive, quick, refuse_out, value_of
-from qad.rules.elementwise import nonzero
+from qad.rules.elementwise import below, nonzero
 
 
 def axes_of(axis, ndim) -> tuple:
@@ -27,7 +27,7 @@ def count(shape, axis) -> int:
 
 
 # -- sum and its adjoint -------------------------------------------------------------------------------------
-@primitive
+@primitive(name="broadcast_to")
 def spread(g, shape, axis=None, keepdims=False):
     """`g` repeated along the reduced axes, back to `shape`: a read-only view, the adjoint of a sum."""
     if axis is None and isinstance(g, (np.ndarray, np.generic)):
@@ -51,7 +51,7 @@ def _spread_rule(g, y, x, shape, axis=None, keepdims=False):
     return g.sum(axis, keepdims=keepdims)
 
 
-defvjp(sum_over, _sum_rule, linear=True)
+defvjp(sum_over, _sum_rule, linear=True, name="sum")
 defvjp(spread, _spread_rule, linear=True, fresh=True)
 _sum = quick(sum_over, metadata=True)
 
@@ -77,10 +77,10 @@ def _add_reduce(x, axis=0, dtype=None, out=None, keepdims=False, initial=None, w
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
     """``np.mean``."""
     y = sum(a, axis, dtype, out, keepdims, where=where)
-    return y / number_of(a, axis, keepdims, where)
+    return y / _number(a, axis, keepdims, where)
 
 
-def number_of(x, axis, keepdims, where):
+def _number(x, axis, keepdims, where):
     """How many numbers each mean is taken of: an integer, or an array of them under a mask."""
     if where is True:
         return count(x.shape, axis)
@@ -119,8 +119,8 @@ def _std_rule(g, y, x, axis=None, ddof=0, keepdims=False):
     return _spread_deviation(g * spread_out / nonzero(y), x, axis, ddof, keepdims)
 
 
-defvjp(var_over, _var_rule, fresh=True)
-defvjp(std_over, _std_rule, fresh=True)
+defvjp(var_over, _var_rule, fresh=True, name="var")
+defvjp(std_over, _std_rule, fresh=True, name="std")
 _var, _std = quick(var_over, metadata=True), quick(std_over, metadata=True)
 
 
@@ -134,7 +134,7 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
         return _var(a, axis, ddof, keepdims)
     d = a - (np.mean(a, axis, keepdims=True, where=where) if mean is None else mean)
     squares = sum((d * d.conj()).real, axis, keepdims=keepdims, where=where)
-    return squares / (number_of(a, axis, keepdims, where) - ddof)
+    return squares / (_number(a, axis, keepdims, where) - ddof)
 
 
 @implements(np.std)
@@ -202,9 +202,9 @@ def logsumexp(x, axis=None, keepdims=False):
 
 
 def _logsumexp_rule(g, y, x, axis=None, keepdims=False):
-    """``exp(x - y)``, the softmax."""
+    """``exp(x - y)``, the softmax, and 0 where all x are -inf."""
     y = spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
-    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * np.exp(x - y)
+    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * np.exp(below(x, y))
 
 
 defvjp(logsumexp, _logsumexp_rule, fresh=True)

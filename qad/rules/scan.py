@@ -5,6 +5,7 @@ never by division, so that it is right at zeros, and being built of functions wi
 """
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from qad.extend import attach, defvjp, implements, operand, primitive, refuse_out, value_of
 from qad.rules.reduce import axes_of, count
@@ -69,9 +70,9 @@ def _cumsum_rule(g, y, x, axis):
     return np.flip(cumsum_over(np.flip(g, axis), axis=axis), axis)
 
 
-defvjp(cumsum_over, _cumsum_rule, linear=True)
-defvjp(cumprod_over, _cumprod_rule, fresh=True)
-defvjp(prod_over, _prod_rule, fresh=True)
+defvjp(cumsum_over, _cumsum_rule, linear=True, name="cumsum")
+defvjp(cumprod_over, _cumprod_rule, fresh=True, name="cumprod")
+defvjp(prod_over, _prod_rule, fresh=True, name="prod")
 
 
 @implements(np.prod)
@@ -112,8 +113,9 @@ def _standard(over, name, first):
         y = _cumulative(over, name)(a, axis if a.ndim > 1 else 0, dtype, out)
         if not include_initial:
             return y
-        start = np.full_like(np.take(value_of(y), [0], axis or 0), first)
-        return np.concatenate([start, y], axis or 0)
+        axis = normalize_axis_index(axis or 0, y.ndim)
+        start = np.full_like(value_of(y), first, shape=(*y.shape[:axis], 1, *y.shape[axis + 1 :]))
+        return np.concatenate([start, y], axis)
 
     return handler
 

@@ -7,7 +7,7 @@ import numpy as np
 from qad.extend import defvjp, implements, operand, primitive, value_of
 
 
-@primitive
+@primitive(name="unique")
 def representatives(x, *, first, inverse, counts):
     """The entries of a vector at places `first`; entry i of the vector is equal to number ``inverse[i]`` of them."""
     return x[first]
@@ -17,7 +17,6 @@ defvjp(
     representatives,
     lambda g, y, x, *, first, inverse, counts: (g / counts)[inverse],
     fresh=True,
-    name="unique",
 )
 
 

@@ -9,7 +9,7 @@ from qad.extend import defvjp, implements, operand, primitive, value_of
 # -- convolutions --------------------------------------------------------------------------------------------
 
 
-@primitive
+@primitive(name="convolve")
 def convolved(a, v):
     """``y_k = sum_i a_i v_{k-i}``, wherever there is a term."""
     return np.convolve(a, v)
@@ -26,7 +26,6 @@ defvjp(
     lambda g, y, a, v: _back(g, v),
     lambda g, y, a, v: _back(g, a),
     linear=True,
-    name="convolve",
 )
 
 

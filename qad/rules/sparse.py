@@ -9,7 +9,7 @@ def is_sparse(x) -> bool:
     return type(x) is not Tensor and hasattr(x, "tocsr")
 
 
-@primitive
+@primitive(name="matmul with a sparse matrix")
 def sparse_times(x, *, matrix):
     """``matrix @ x``."""
     return matrix @ x
@@ -20,7 +20,6 @@ defvjp(
     lambda g, y, x, *, matrix: sparse_times(g, matrix=matrix.T),
     linear=True,
     fresh=True,
-    name="matmul with a sparse matrix",
 )
 
 

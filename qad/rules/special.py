@@ -9,7 +9,7 @@ from qad.extend import defvjp, primitive
 _TERMS = 16  # of the series, which serves up to |x| = 1
 
 
-@primitive
+@primitive(name="sinc")
 def sinc_derivative(x, order):
     r"""The derivative of ``np.sinc`` of the given order.
 

@@ -32,7 +32,7 @@ table(special.exprel, lambda g, y, x: g * exprel_derivative(x, order=1))
 
 
 # -- (exp(x) - 1) / x ----------------------------------------------------------------------------------------
-@primitive
+@primitive(name="exprel")
 def exprel_derivative(x, *, order):
     """The derivative of `exprel` of the given order, ``F_n = int_0^1 t^n exp(t x) dt``.
 
@@ -54,7 +54,6 @@ defvjp(
     lambda g, y, x, order: g * exprel_derivative(x, order=order + 1),
     elementwise=True,
     fresh=True,
-    name="exprel",
 )
 
 
@@ -90,7 +89,7 @@ def _inexact(x):
 
 
 # -- Lambert's function --------------------------------------------------------------------------------------
-@primitive
+@primitive(name="lambertw")
 def lambertw_branch(z, *, k):
     """Branch `k` of Lambert's function."""
     return special.lambertw(z, k)
@@ -101,7 +100,6 @@ defvjp(
     lambda g, y, z, k: g / (np.exp(y) * (1 + y)),
     elementwise=True,
     fresh=True,
-    name="lambertw",
 )
 
 

@@ -13,7 +13,7 @@ _LARGE = 16  # from here on the asymptotic series has all digits
 _TERMS = special.bernoulli(32)[2::2]
 
 
-@primitive
+@primitive(name="polygamma")
 def polygamma_of(x, *, order):
     r"""The derivative of ``digamma`` of the given order, of real and complex numbers.
 
@@ -39,7 +39,6 @@ defvjp(
     lambda g, y, x, order: g * polygamma_of(x, order=order + 1),
     elementwise=True,
     fresh=True,
-    name="polygamma",
 )
 
 

@@ -335,3 +335,28 @@ def test_a_program_of_the_standard():
         return xp.sum(xp.abs(r) ** 2) + xp.linalg.vector_norm(spectrum) + xp.real(xp.sum(xp.linalg.matmul(q, b)))
 
     qad.check_grads(lambda a, b: loss(qad.array_api.asarray(a), qad.array_api.asarray(b)), (Z, W[:, 0]))
+
+
+def test_arrays_without_entries():
+    x = qad.tensor(np.zeros((2, 0)), requires_grad=True)
+    assert xp.cumulative_sum(x, axis=1, include_initial=True).shape == (2, 1)
+    assert xp.linalg.vector_norm(x, ord=np.inf, axis=0).shape == (0,)
+    assert xp.linalg.matrix_norm(x, ord=1).numpy() == 0
+    assert xp.linalg.matrix_power(qad.tensor(np.ones((2, 2), np.float32)), 0).dtype == np.float32
+
+
+def test_promotion_mixes_no_kinds():
+    assert xp.can_cast(xp.int8, xp.int16) and xp.can_cast(xp.float32, xp.complex64)
+    assert not xp.can_cast(xp.int8, xp.float64) and not xp.can_cast(xp.bool, xp.int8)
+
+
+@pytest.mark.parametrize("make", [lambda: xp.zeros(3), lambda: xp.asarray([0.0, 0, 0]), lambda: xp.full((3,), 0.0)])
+def test_arrays_of_the_namespace_may_be_written_into(make):
+    def f(x):
+        y = make()
+        y[0] = x * x
+        y[1:] += 3.0 * x
+        return xp.sum(y)
+
+    assert f(qad.tensor(2.0)).item() == 16.0
+    assert qad.grad(f)(2.0) == 10.0

@@ -98,3 +98,20 @@ def test_the_message_names_the_way_out(call, kind, builtin, message):
     assert issubclass(kind, builtin)
     with pytest.raises(kind, match=message):
         call()
+
+
+def test_messages_say_numpys_names():
+    """Primitives are called what users call them: in messages, in `repr` and in pictures."""
+    for f in (
+        np.sum, np.max, np.min, np.prod, np.cumsum, np.cumprod, np.sort, np.var, np.std, np.transpose, np.trace,
+        np.sinc, np.nan_to_num,
+    ):  # fmt: skip
+        assert f"op={f.__name__})" in repr(f(qad.tensor(X, requires_grad=True)))
+    assert "op=real)" in repr(qad.tensor(Z, requires_grad=True).real)
+    x = qad.tensor(X, requires_grad=True)
+    for y, name in (
+        (np.concatenate([x, x]), "concatenate"), (np.stack([x, x]), "stack"), (x @ x.T, "matmul"),
+        (np.where(X > 1, x, 0), "where"), (np.pad(x, 1), "pad"), (x.astype(np.float32), "astype"),
+        (STACK @ x, "matmul"), (x[0], "getitem"),
+    ):  # fmt: skip
+        assert f"op={name})" in repr(y)

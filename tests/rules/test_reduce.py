@@ -122,3 +122,16 @@ def test_std_of_numbers_equal_up_to_the_rounding_of_their_mean(dtype):
     for kw in ({}, {"axis": 1}, {"axis": 0, "keepdims": True}):
         np.testing.assert_array_equal(qad.grad(lambda x, kw=kw: np.std(x, **kw).sum())(x), 0)
         np.testing.assert_array_equal(qad.hvp(lambda x, kw=kw: np.std(x, **kw).sum(), (x,), (x,))[0], 0)
+
+
+def test_logarithms_of_nothing_have_derivative_zero():
+    nothing = np.full(2, -np.inf)
+    for f in (np.logaddexp, np.logaddexp2):
+        for x, expected in ((nothing, [0, 0]), (np.array([0.0, -np.inf]), [1, 0])):
+            g = qad.grad(lambda x, f=f: f(x[0], x[1]))(x)
+            np.testing.assert_array_equal(g, expected)
+            np.testing.assert_array_equal(qad.hvp(lambda x, f=f: f(x[0], x[1]), (x,), (np.ones(2),))[0], 0)
+    np.testing.assert_array_equal(qad.grad(qad.logsumexp)(nothing), 0)
+    rows = np.array([[-np.inf, -np.inf], [0.0, 0.0]])
+    g = qad.grad(lambda x: qad.logsumexp(x, axis=1)[1])(rows)
+    np.testing.assert_allclose(g, [[0, 0], [0.5, 0.5]])
