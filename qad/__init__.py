@@ -11,6 +11,7 @@ Chains            qad.mps       matrix product states, operators, ground states
 Optimisation      qad.optimize  minimise over any structure of complex arrays
 Your own rules    qad.extend    and check_grads, which finds the mistake in them
 Errors            qad.errors    all of them under QadError
+State             zeros, ones, empty, full and their kin: arrays into which recorded values may be written
 NumPy             sin, sum, reshape, ...: NumPy's own functions, which take Tensors
 """
 
@@ -30,7 +31,9 @@ from qad.core.tensor import Tensor
 from qad.core.transforms import grad, value_and_grad, vjp
 from qad.core.wirtinger import jacobian, wirtinger
 from qad.linalg.fixed_point import fixed_point
+from qad.rules import creation as _creation
 from qad.rules import names as _names
+from qad.rules.creation import *
 from qad.rules.names import *
 from qad.tensor.einsum import einsum, tensordot
 from qad.tensor.ncon import ncon
@@ -53,7 +56,7 @@ __all__ = [
     # parts, checks, errors
     "QadError", "array_api", "check_grads", "errors", "extend", "linalg", "mps", "optimize",
     "special",  # noqa: F405 - by __getattr__
-    *_names.__all__,
+    *_creation.__all__, *_names.__all__,
 ]  # fmt: skip
 
 

@@ -23,6 +23,10 @@ class Lazy:
 
     __slots__ = ()
 
+    def into(self, g):
+        """The sum with an array that may be written into."""
+        return self.add(g)
+
 
 class One(Lazy):
     """The cotangent of a scalar loss.  A rule of the form ``g * x`` may accept it, and saves the product."""
@@ -97,7 +101,7 @@ def sweep(roots, free=False) -> dict:
         elif p is LEAF:
             collect(found, node, g, owned)
         else:
-            spread(waiting, heap, node, g, end)
+            spread(waiting, heap, node, g, owned, end)
         if free and p is not LEAF:
             node[1:] = FREED
     return found
@@ -133,14 +137,18 @@ def collect(found, leaf, c, fresh):
     found[key] = c, fresh, leaf
 
 
-def spread(waiting, heap, node, g, end):
+def spread(waiting, heap, node, g, owned, end):
     """Hand the cotangent of one output to its node, or ask a shared rule for those of all arguments."""
     _, p, args, kwargs, ans, parents = node
     if p is PICK:
         arrive_output(waiting, heap, parents[0], args, g)
         return
     wanted = tuple(i for i, parent in enumerate(parents) if parent is not None)
-    kwargs = {**(kwargs or {}), "end": end} if p.scaled else kwargs or {}
+    kwargs = dict(kwargs or {})
+    if p.scaled:
+        kwargs["end"] = end
+    if p.consumes:
+        kwargs["owned"] = owned
     for i, c in zip(wanted, p.shared(wanted, g, ans, *args, **kwargs), strict=True):
         arrive(waiting, heap, parents[i], c, p.fresh)
 
@@ -169,7 +177,7 @@ def add(g, owned, c):
     if isinstance(g, Lazy):
         return g.add(c)
     if isinstance(c, Lazy):
-        return c.add(g)
+        return c.into(g) if owned else c.add(g)
     if owned and type(g) is type(c) is ndarray and g.base is None and g.dtype is c.dtype and g.shape == c.shape:
         g += c
         return g

@@ -19,6 +19,14 @@ _blocked = ContextVar("qad_blocked", default=CONSTANT)
 blocked = _blocked.get  # levels up to this one record nothing in the running thread
 
 
+def limit() -> int:
+    """As `blocked`, a number also where operations are observed."""
+    level = blocked()
+    while type(level) is not int:
+        level = level.below
+    return level
+
+
 def open_level(kind: set) -> int:
     """A fresh level of the kind REVERSE or FORWARD; the caller closes it with ``kind.discard``."""
     level = _fresh()

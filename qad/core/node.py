@@ -24,7 +24,7 @@ class Primitive:
 
     __slots__ = (
         "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "linear", "elementwise", "fresh", "accepts",
-        "broadcasting",
+        "broadcasting", "consumes",
     )  # fmt: skip
 
     def __init__(self, fn, name, vjps=(), shared=None, linear=False, elementwise=False, fresh=False, lazy=(), raw=None):
@@ -39,6 +39,7 @@ class Primitive:
         self.elementwise = elementwise
         self.fresh = fresh
         self.accepts = _SCALARS.union(lazy)  # kinds of cotangents besides ndarray that rules take as they are
+        self.consumes = False  # whether the shared rule is told if it may write into the cotangent
         self.broadcasting = None  # the variant for operands of different shapes
 
     def __repr__(self):

@@ -28,12 +28,13 @@ class Tensor:
     array([0.6, 0.8])
     """
 
-    __slots__ = ("value", "node", "level", "__weakref__")
+    __slots__ = ("value", "node", "level", "buffer", "__weakref__")
 
     def __init__(self, value, node=None, level=CONSTANT):
         self.value = value
         self.node = node
         self.level = level
+        self.buffer = None  # a mark, once it has been written into
 
     # -- what it is ------------------------------------------------------------------------------
 
@@ -116,19 +117,13 @@ class Tensor:
     def __iter__(self):
         return (self[i] for i in range(len(self)))
 
-    def __setitem__(self, index, value):
-        raise ArgumentError(
-            "a Tensor cannot be written into: write qad.where(mask, new, x), or collect the parts and "
-            "call qad.stack or qad.concatenate"
-        )
-
     def _refuse(self, what, instead):
         if self.level != CONSTANT:
             raise RecordedTensorError(
                 f"a recorded Tensor was forced into {what}, which would cut it off from its gradient: keep it a Tensor "
-                "(np.stack and np.concatenate collect Tensors; NumPy's functions take them, and qad.linalg and "
-                "qad.special have SciPy's; not a.dot(x) of an array but np.matmul(a, x), which takes sparse ones, or "
-                f"x @ a.T), or write {instead} if no gradient is wanted"
+                "(np.stack and np.concatenate collect Tensors; an array made by qad.zeros may be written into; NumPy's "
+                "functions take them, and qad.linalg and qad.special have SciPy's; not a.dot(x) of an array but "
+                f"np.matmul(a, x), which takes sparse ones, or x @ a.T), or write {instead} if no gradient is wanted"
             )
 
     # -- NumPy's protocols -----------------------------------------------------------------------
@@ -208,7 +203,7 @@ def refuse_out(out, name) -> None:
     if out is not None:
         raise ArgumentError(
             f"{name}(..., out=...) would write a recorded value into an array: write y = {name}(...), "
-            "and a = a + x instead of a += x"
+            "and a = a + x instead of a += x, or make a with qad.zeros: then a[...] = x and a += x are recorded"
         )
 
 

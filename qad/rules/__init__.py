@@ -4,6 +4,7 @@ from qad.rules import (
     casts,
     complex,
     create,
+    creation,
     diagonal,
     elementwise,
     fft,
@@ -28,4 +29,5 @@ from qad.rules import (
     special,
     statistics,
     ufuncs,
+    write,
 )

@@ -5,6 +5,7 @@ from operator import getitem
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from qad.core.buffers import read
 from qad.core.errors import ArgumentError
 from qad.extend import attach, defjvp, defvjp, implements, operand, primitive, quick, refuse_out, unbroadcast, value_of
 from qad.rules.lazy import Scatter
@@ -21,7 +22,7 @@ def item(x, index):
     kind = type(index)
     if kind not in SETTLED and not (kind is tuple and SETTLED.issuperset(map(type, index))):
         index = settled(index)
-    return _getitem(x, index)
+    return _getitem(x, index) if x.buffer is None else read(x, index)
 
 
 def settled(index):

@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.extend import Lazy, One, defvjp, primitive, value_of
+from qad.extend import Lazy, One, Tensor, defvjp, primitive, value_of
 
 
 class ScaledIdentity(Lazy):
@@ -93,6 +93,20 @@ class Scatter(Lazy):
         if self.waiting > 1000 + 4 * prod(self.shape):  # together they never hold much more memory than their sum
             self.parts, self.waiting = [(..., self.dense())], 0
         return self
+
+    def into(self, g):
+        if type(g) is not np.ndarray and getattr(g, "buffer", None) is None:
+            return self.add(g)
+        if np.result_type(g.dtype, *{part.dtype for _, part in self.parts}) != g.dtype:
+            return self.add(g)
+        for index, part in self.parts:
+            if type(part) is Tensor and type(g) is np.ndarray:
+                g = Tensor(g)  # and so a buffer
+            if type(g) is np.ndarray and not may_repeat(index):
+                g[index] += part
+            else:
+                np.add.at(g, index, part)
+        return g
 
 
 @primitive

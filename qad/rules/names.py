@@ -25,9 +25,9 @@ from numpy import (  # shapes, places, products
     permute_dims, rollaxis, vecdot, vsplit,
 )  # fmt: skip
 from numpy import (  # without derivative
-    allclose, array_equal, equal, full_like, greater, greater_equal, isclose, iscomplex, iscomplexobj, isfinite,
+    allclose, array_equal, equal, greater, greater_equal, isclose, iscomplex, iscomplexobj, isfinite,
     isinf, isnan, isreal, isrealobj, less, less_equal, logical_and, logical_not, logical_or, logical_xor, ndim,
-    not_equal, ones_like, result_type, shape, signbit, size, zeros_like,
+    not_equal, result_type, shape, signbit, size,
 )  # fmt: skip
 from numpy import astype, copy, e, fft, inf, nan, newaxis, pi
 

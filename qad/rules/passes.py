@@ -6,7 +6,7 @@ another.
 
 import numpy as np
 
-from qad.extend import Tensor, attach, implements, passes_through, value_of
+from qad.extend import attach, passes_through, value_of
 
 passes_through(  # comparisons, logic, bits
     np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
@@ -29,15 +29,7 @@ passes_through(  # questions about the array
     np.common_type, np.shares_memory, np.may_share_memory, np.array_repr, np.array_str, np.array2string,
     np.einsum_path,
 )  # fmt: skip
-passes_through(np.zeros_like, np.ones_like, np.empty_like, np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri)
-
-
-@implements(np.full_like)
-def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    """``np.full_like``, differentiable in the value."""
-    if type(fill_value) is not Tensor:
-        return np.full_like(value_of(a), fill_value, dtype=dtype, order=order, shape=shape)
-    return np.zeros_like(value_of(a), dtype=dtype, order=order, shape=shape) + fill_value
+passes_through(np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri)
 
 
 def _method(fn):

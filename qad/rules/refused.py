@@ -5,15 +5,10 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import attach, implements
 
-WRITES = (
-    "it writes into its argument: write qad.where(mask, new, x), or collect parts with qad.stack or qad.concatenate"
-)
 FILES = "files hold values, not gradients: give it x.numpy()"
 SETS = "it compares two arrays of values: write np.unique(x), and pick of that with np.isin(x.numpy(), y.numpy())"
 
 REFUSED = {
-    np.put: WRITES, np.put_along_axis: WRITES, np.place: WRITES, np.putmask: WRITES, np.fill_diagonal: WRITES,
-    np.copyto: WRITES,
     np.save: FILES, np.savez: FILES, np.savez_compressed: FILES, np.savetxt: FILES,
     np.intersect1d: SETS, np.setxor1d: SETS,
     np.sort_complex: "complex numbers have no order: write np.sort of x.real, of abs(x) or of qad.abs2(x)",
@@ -36,8 +31,6 @@ for _function, _reason in REFUSED.items():
 for _name, _reason in {
     "sort": "x.sort() sorts in place: write y = np.sort(x)",
     "partition": "x.partition() works in place: write y = np.partition(x, kth)",
-    "put": "x.put() writes into x: write qad.where(mask, new, x)",
-    "fill": "x.fill() writes into x: write qad.full_like(x, value)",
     "resize": "x.resize() works in place: write y = np.resize(x, shape)",
     "byteswap": "x.byteswap() is about memory: write x.numpy().byteswap()",
     "view": "x.view() reads memory as another dtype: write x.astype(dtype), or x.numpy().view(dtype) without gradient",

@@ -1,0 +1,60 @@
+"""Indices of buffers: an index into a view as one into the whole, and entries that an index names twice."""
+
+import numpy as np
+
+SLICE = slice(None)
+
+
+def covers(index) -> bool:
+    """Whether `index` is ``...``, ``:`` or a tuple of these: all of the array."""
+    return all(i is ... or (type(i) is slice and i == SLICE) for i in (index if type(index) is tuple else (index,)))
+
+
+def composed(outer, inner, shape):
+    """The index that takes from an array of this `shape` what `inner` takes from ``array[outer]``.
+
+    Both are made of integers, slices and ``...``; None is returned where they are not.
+    """
+    ranges = [range(n) for n in shape]
+    axes = _spread(outer, ranges)
+    if axes is None:
+        return None
+    kept = [axis for axis in axes if type(axis) is range]
+    inside = _spread(inner, kept)
+    if inside is None:
+        return None
+    left = iter(inside)
+    chosen = [next(left) if type(axis) is range else axis for axis in axes]
+    return tuple([_slice(axis) if type(axis) is range else axis for axis in chosen])
+
+
+def _spread(index, ranges):
+    """`index` applied to a range per axis: what remains of each, an integer or a range."""
+    index = index if type(index) is tuple else (index,)
+    if not all(i is ... or (isinstance(i, (slice, int, np.integer)) and type(i) is not bool) for i in index):
+        return None
+    gaps = [k for k, i in enumerate(index) if i is ...]
+    if not gaps:
+        index, gaps = (*index, ...), [len(index)]
+    head, tail = index[: gaps[0]], index[gaps[0] + 1 :]
+    middle = (SLICE,) * (len(ranges) - len(head) - len(tail))
+    return [axis[i] for axis, i in zip(ranges, head + middle + tail, strict=True)]
+
+
+def _slice(axis):
+    stop = axis.stop if axis.stop >= 0 else None
+    return slice(axis.start, stop, axis.step) if len(axis) else slice(0, 0)
+
+
+def repeats(index, shape):
+    """None if `index` names no entry twice, else a mask of what it selects: where the last of equals stands."""
+    arrays = [i for i in (index if type(index) is tuple else (index,)) if isinstance(i, np.ndarray)]
+    if not any(i.dtype != bool and i.size > 1 for i in arrays):
+        return None
+    if type(index) is not tuple and np.unique(index % shape[0]).size == index.size:
+        return None
+    order = np.full(shape, -1)
+    numbers = np.arange(order[index].size).reshape(order[index].shape)
+    order[index] = numbers
+    last = order[index] == numbers
+    return None if last.all() else last

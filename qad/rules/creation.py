@@ -1,0 +1,129 @@
+"""Arrays to be written into: `zeros` and its kin give Tensors, into which recorded values may be written.
+
+NumPy's ``zeros_like`` and its kin do so too where they are given a Tensor, so that NumPy code which fills an array
+with results is differentiable as it stands.
+"""
+
+import numpy as np
+
+from qad.core.buffers import buffer
+from qad.extend import Tensor, implements, value_of
+
+__all__ = ["empty", "empty_like", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like"]
+
+
+def zeros(shape, dtype=float):
+    """Zeros, in a Tensor that may be written into: ``x[index] = y`` and ``x += y`` are recorded.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : dtype
+        Complex where complex values will be written.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> def f(x):
+    ...     squares = qad.zeros(3)
+    ...     for i in range(3):
+    ...         squares[i] = x[i] ** 2
+    ...     return np.sum(squares)
+    >>> qad.grad(f)(np.array([1.0, 2.0, 3.0]))
+    array([2., 4., 6.])
+    """
+    return buffer(np.zeros(shape, dtype))
+
+
+def ones(shape, dtype=float):
+    """Ones, in a Tensor that may be written into; see `zeros`.
+
+    Examples
+    --------
+    >>> import qad
+    >>> x = qad.ones(2)
+    >>> x[0] = 5.0
+    >>> x
+    Tensor([5., 1.], shape=(2,), dtype=float64)
+    """
+    return buffer(np.ones(shape, dtype))
+
+
+def empty(shape, dtype=float):
+    """A Tensor of arbitrary content that is to be written into; see `zeros`.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.empty((2, 3)).shape
+    (2, 3)
+    """
+    return buffer(np.empty(shape, dtype))
+
+
+def full(shape, fill_value, dtype=None):
+    """A Tensor full of `fill_value`, a number or a Tensor, that may be written into; see `zeros`.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.full(2, 1j)
+    Tensor([0.+1.j, 0.+1.j], shape=(2,), dtype=complex128)
+    """
+    if type(fill_value) is Tensor:
+        return np.zeros(shape, dtype or fill_value.dtype) + fill_value
+    return buffer(np.full(shape, fill_value, dtype))
+
+
+def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    """Zeros of the shape and dtype of `a`, in a Tensor that may be written into; see `zeros`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.zeros_like(np.ones(2))
+    Tensor([0., 0.], shape=(2,), dtype=float64)
+    """
+    return buffer(np.zeros_like(value_of(a), dtype, order, shape=shape))
+
+
+def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    """Ones of the shape and dtype of `a`, in a Tensor that may be written into; see `zeros`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.ones_like(np.ones(2)).dtype
+    dtype('float64')
+    """
+    return buffer(np.ones_like(value_of(a), dtype, order, shape=shape))
+
+
+def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    """A Tensor of the shape and dtype of `prototype` that is to be written into; see `zeros`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.empty_like(np.ones(2)).shape
+    (2,)
+    """
+    return buffer(np.empty_like(value_of(prototype), dtype, order, shape=shape))
+
+
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    """A Tensor of the shape and dtype of `a`, full of `fill_value`, that may be written into; see `zeros`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.full_like(np.ones(2), 3.0)
+    Tensor([3., 3.], shape=(2,), dtype=float64)
+    """
+    if type(fill_value) is Tensor:
+        return np.zeros_like(value_of(a), dtype, order, shape=shape) + fill_value
+    return buffer(np.full_like(value_of(a), fill_value, dtype, order, shape=shape))
+
+
+for _function in (zeros_like, ones_like, empty_like, full_like):
+    implements(getattr(np, _function.__name__))(_function)
