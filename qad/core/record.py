@@ -13,6 +13,7 @@ from qad.core.levels import CONSTANT, FORWARD, REVERSE, blocked
 from qad.core.node import PICK, next_id
 from qad.core.operands import NUMBERS, PLAIN, operand, rebuild, split, top_level, variant
 from qad.core.tensor import Tensor, hidden, missing_rule, value_of
+from qad.core.watch import watch
 
 
 def record(p, args, kwargs=None):
@@ -65,7 +66,11 @@ def _record_reverse(p, args, kwargs, level):
     ans = p.fn(*values, **kwargs or {})
     if type(ans) is Tensor and ans.level >= level:
         raise hidden(p.name)
-    return wrap(ans, [next_id(), p, values, kwargs or None, ans, parents], level)
+    number = next_id()
+    for value, parent in zip(values, parents, strict=True):
+        if parent is None and type(value) is ndarray and id(value) not in REVERSE[level]:
+            watch(REVERSE[level], level, value, number)
+    return wrap(ans, [number, p, values, kwargs or None, ans, parents], level)
 
 
 def wrap(ans, node, level):
@@ -128,9 +133,12 @@ def binary(p):
                 kind = type(y)
                 if kind is ndarray:
                     v = x.value
-                    ans = fn(v, y)
+                    ans, number = fn(v, y), next_id()
+                    seen = REVERSE[level]
+                    if y is not seen.last and id(y) not in seen:
+                        watch(seen, level, y, number)
                     chosen = p if v.shape == y.shape else broadcasting
-                    return Tensor(ans, [next_id(), chosen, (v, y), None, ans, (x.node, None)], level)
+                    return Tensor(ans, [number, chosen, (v, y), None, ans, (x.node, None)], level)
                 if kind in NUMBERS:
                     v = x.value
                     ans = fn(v, y)
@@ -144,9 +152,11 @@ def binary(p):
                 kind = type(x)
                 if kind is ndarray or kind in NUMBERS:
                     w = y.value
-                    ans = fn(x, w)
+                    ans, number = fn(x, w), next_id()
+                    if kind is ndarray and id(x) not in REVERSE[level]:
+                        watch(REVERSE[level], level, x, number)
                     chosen = p if kind in NUMBERS or x.shape == w.shape else broadcasting
-                    return Tensor(ans, [next_id(), chosen, (x, w), None, ans, (None, y.node)], level)
+                    return Tensor(ans, [number, chosen, (x, w), None, ans, (None, y.node)], level)
         except ValueError:
             pass
         return record(p, (operand(x), operand(y)))
@@ -182,7 +192,12 @@ def product(p, method, otherwise):
                 ans = method(v, w)
             except ValueError:
                 return otherwise(x, y)
-            return Tensor(ans, [next_id(), p, (v, w), None, ans, (left, right)], level)
+            number = next_id()
+            if left is None or right is None:
+                plain = v if left is None else w
+                if id(plain) not in REVERSE[level]:
+                    watch(REVERSE[level], level, plain, number)
+            return Tensor(ans, [number, p, (v, w), None, ans, (left, right)], level)
         return otherwise(x, y)
 
     return recorder
