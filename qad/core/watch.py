@@ -114,7 +114,7 @@ class _Probe:
 
 
 def _known():
-    """The count of references, taken in `watch`, of an array that a variable holds; 0 if a temporary one has as many."""
+    """References that `watch` counts of an array that a variable holds; 0 if a temporary one has as many."""
     array = np.zeros(1)
     held, temporary = _Probe() * array, _Probe() * np.zeros(1)
     return held if temporary < held else 0

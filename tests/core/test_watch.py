@@ -1,4 +1,4 @@
-"""Arrays that change between recording and the backward pass are noticed where a rule would use them, and only there."""
+"""Arrays that change between recording and the backward pass are noticed where a rule uses them, and only there."""
 
 import gc
 
@@ -52,7 +52,7 @@ def test_matrices_and_large_arrays():
     for n in (3, 64, 400):
         a = np.ones((n, n))
 
-        def f(x, a=a):
+        def f(x, a=a, n=n):
             y = a @ np.outer(x, x)
             a[n // 2] = 0  # one row
             return y.sum()
