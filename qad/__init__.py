@@ -22,9 +22,11 @@ from qad import rules as _rules  # gives NumPy's functions and Tensor their deri
 from qad import tensor as _floor  # loaded first: below, the function `tensor` takes its name
 from qad.core import errors
 from qad.core.checkpoint import checkpoint
+from qad.core.debug import debug
 from qad.core.errors import QadError
 from qad.core.hessian import hessian
 from qad.core.levels import no_grad
+from qad.core.profile import profile
 from qad.core.tangents import hvp, jvp
 from qad.core.tape import stop_gradient, tensor
 from qad.core.tensor import Tensor
@@ -53,6 +55,8 @@ __all__ = [
     "Plan", "einsum", "ncon", "partial_trace", "plan", "tensordot", "tr",
     # solutions of equations
     "fixed_point",
+    # seeing
+    "debug", "profile",
     # parts, checks, errors
     "QadError", "array_api", "check_grads", "errors", "extend", "linalg", "mps", "optimize",
     "special",  # noqa: F405 - by __getattr__

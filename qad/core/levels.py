@@ -30,7 +30,7 @@ FORWARD: set[int] = set()  # open levels that carry tangents
 
 _fresh = count(1).__next__
 _blocked = ContextVar("qad_blocked", default=CONSTANT)
-blocked = _blocked.get  # levels up to this one record nothing in the running thread
+blocked = _blocked.get  # levels up to this one record nothing in the running thread; or an Observer (observe.py)
 
 
 def limit() -> int:
