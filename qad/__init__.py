@@ -4,6 +4,8 @@ Transforms        grad  value_and_grad  vjp  jvp  hvp  wirtinger  jacobian  hess
 The tape          tensor  Tensor  no_grad
 Contractions      tr  einsum  tensordot  ncon  partial_trace  plan
 Equations         fixed_point, differentiated implicitly
+Containers        register_container  apply_updates  tree_map
+Seeing            draw  profile  debug
 Matrices          qad.linalg    decompositions and functions of matrices
 Functions         qad.special   erf, gamma, Bessel functions and so on, as SciPy has them
 Other libraries   qad.array_api  the namespace of the array-API standard
@@ -22,6 +24,7 @@ from qad import rules as _rules  # gives NumPy's functions and Tensor their deri
 from qad import tensor as _floor  # loaded first: below, the function `tensor` takes its name
 from qad.core import errors
 from qad.core.checkpoint import checkpoint
+from qad.core.containers import apply_updates, register_container
 from qad.core.debug import debug
 from qad.core.errors import QadError
 from qad.core.hessian import hessian
@@ -31,6 +34,7 @@ from qad.core.tangents import hvp, jvp
 from qad.core.tape import stop_gradient, tensor
 from qad.core.tensor import Tensor
 from qad.core.transforms import grad, value_and_grad, vjp
+from qad.core.trees import tree_map
 from qad.core.wirtinger import jacobian, wirtinger
 from qad.linalg.fixed_point import fixed_point
 from qad.rules import creation as _creation
@@ -43,6 +47,7 @@ from qad.tensor.plan import Plan
 from qad.tensor.planner import plan
 from qad.tensor.trace import partial_trace, tr
 from qad.testing import check_grads
+from qad.viz.picture import draw
 
 __version__ = "0.1.0"
 
@@ -55,8 +60,10 @@ __all__ = [
     "Plan", "einsum", "ncon", "partial_trace", "plan", "tensordot", "tr",
     # solutions of equations
     "fixed_point",
+    # containers
+    "apply_updates", "register_container", "tree_map",
     # seeing
-    "debug", "profile",
+    "debug", "draw", "profile",
     # parts, checks, errors
     "QadError", "array_api", "check_grads", "errors", "extend", "linalg", "mps", "optimize",
     "special",  # noqa: F405 - by __getattr__

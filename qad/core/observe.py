@@ -1,8 +1,9 @@
 """Looking on while operations are recorded and differentiated: what `qad.debug` and `qad.profile` have in common.
 
-An observer stands in the place of the level up to which nothing is recorded, and no level is above it.  So the short-cuts
-for hot operations step aside, and all goes through `record`, which hands it to the observer.  Backward, the observer has
-put its own wrappers around the rules in the nodes.  While nobody looks on this costs nothing at all.
+An observer stands in the place of the level up to which nothing is recorded, and no level is above it.  So the
+short-cuts for hot operations step aside, and all goes through `record`, which hands it to the observer.  For the
+backward pass the observer puts wrappers of its own around the rules in the nodes.  While nobody looks on, the hot
+operations cost what they always did.
 """
 
 import linecache
