@@ -5,6 +5,8 @@ Static programs   freeze
 The tape          tensor  Tensor  no_grad
 Contractions      tr  einsum  tensordot  ncon  partial_trace  plan
 Equations         fixed_point, differentiated implicitly
+Containers        register_container  apply_updates  tree_map
+Seeing            draw  profile  debug
 Matrices          qad.linalg    decompositions and functions of matrices
 Functions         qad.special   erf, gamma, Bessel functions and so on, as SciPy has them
 Other libraries   qad.array_api  the namespace of the array-API standard
@@ -25,13 +27,17 @@ from qad import tensor as _floor  # loaded first: below, the function `tensor` t
 from qad.circuit import Circuit, PauliSum
 from qad.core import errors
 from qad.core.checkpoint import checkpoint
+from qad.core.containers import apply_updates, register_container
+from qad.core.debug import debug
 from qad.core.errors import QadError
 from qad.core.hessian import hessian
 from qad.core.levels import no_grad
+from qad.core.profile import profile
 from qad.core.tangents import hvp, jvp
 from qad.core.tape import stop_gradient, tensor
 from qad.core.tensor import Tensor
 from qad.core.transforms import grad, value_and_grad, vjp
+from qad.core.trees import tree_map
 from qad.core.wirtinger import jacobian, wirtinger
 from qad.freeze.frozen import freeze
 from qad.linalg.fixed_point import fixed_point
@@ -45,6 +51,7 @@ from qad.tensor.plan import Plan
 from qad.tensor.planner import plan
 from qad.tensor.trace import partial_trace, tr
 from qad.testing import check_grads
+from qad.viz.picture import draw
 
 __version__ = "0.1.0"
 
@@ -60,6 +67,10 @@ __all__ = [
     "Circuit", "PauliSum", "circuit",
     # solutions of equations
     "fixed_point",
+    # containers
+    "apply_updates", "register_container", "tree_map",
+    # seeing
+    "debug", "draw", "profile",
     # parts, checks, errors
     "QadError", "array_api", "check_grads", "errors", "extend", "linalg", "mps", "optimize",
     "special",  # noqa: F405 - by __getattr__

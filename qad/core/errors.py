@@ -37,5 +37,9 @@ class ConvergenceError(QadError, RuntimeError):
     """An iteration did not reach its tolerance."""
 
 
+class NotFiniteError(QadError, FloatingPointError):
+    """Under `qad.debug`, an operation gave NaN or infinity."""
+
+
 class CheckError(QadError, AssertionError):
     """A derivative check failed."""

@@ -11,12 +11,26 @@ from contextvars import ContextVar
 from itertools import count
 
 CONSTANT = -1
-REVERSE = {0}  # open levels that record nodes
+
+
+class Seen(dict):
+    """The plain arrays that a level has met, by their ids, for `qad.core.watch`; and the last one, to be quick."""
+
+    last = None
+
+
+class _Recording(dict):
+    """The open levels that record nodes, each with what it has seen."""
+
+    discard = dict.pop  # as of a set
+
+
+REVERSE = _Recording({0: Seen()})
 FORWARD: set[int] = set()  # open levels that carry tangents
 
 _fresh = count(1).__next__
 _blocked = ContextVar("qad_blocked", default=CONSTANT)
-blocked = _blocked.get  # levels up to this one record nothing in the running thread
+blocked = _blocked.get  # levels up to this one record nothing in the running thread; or an Observer (observe.py)
 
 
 def limit() -> int:
@@ -27,10 +41,13 @@ def limit() -> int:
     return level
 
 
-def open_level(kind: set) -> int:
+def open_level(kind) -> int:
     """A fresh level of the kind REVERSE or FORWARD; the caller closes it with ``kind.discard``."""
     level = _fresh()
-    kind.add(level)
+    if kind is REVERSE:
+        REVERSE[level] = Seen()
+    else:
+        kind.add(level)
     return level
 
 

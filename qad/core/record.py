@@ -13,6 +13,7 @@ from qad.core.levels import CONSTANT, FORWARD, REVERSE, blocked
 from qad.core.node import PICK, next_id
 from qad.core.operands import NUMBERS, PLAIN, operand, rebuild, split, top_level, variant
 from qad.core.tensor import Tensor, hidden, missing_rule, value_of
+from qad.core.watch import watch
 
 
 def record(p, args, kwargs=None):
@@ -20,13 +21,21 @@ def record(p, args, kwargs=None):
 
     Plain operands give a plain result, constants and `qad.no_grad` a constant Tensor.
     """
+    barrier = blocked()
+    if type(barrier) is not int:  # somebody looks on
+        return barrier.observe(p, args, kwargs)
+    return recorded(p, args, kwargs, barrier)
+
+
+def recorded(p, args, kwargs, barrier):
+    """`record`, where levels up to `barrier` record nothing."""
     level = top_level(args)
     try:
-        if level in REVERSE and level > blocked():
+        if level in REVERSE and level > barrier:
             return _record_reverse(p, args, kwargs, level)
         if level == PLAIN:
             return p.fn(*args, **kwargs or {})
-        if level <= blocked():
+        if level <= barrier:
             return wrap(p.fn(*map(value_of, args), **kwargs or {}), None, CONSTANT)
         if level in FORWARD:
             return push_forward(p, args, kwargs, level)
@@ -65,7 +74,11 @@ def _record_reverse(p, args, kwargs, level):
     ans = p.fn(*values, **kwargs or {})
     if type(ans) is Tensor and ans.level >= level:
         raise hidden(p.name)
-    return wrap(ans, [next_id(), p, values, kwargs or None, ans, parents], level)
+    number = next_id()
+    for value, parent in zip(values, parents, strict=True):
+        if parent is None and type(value) is ndarray and id(value) not in REVERSE[level]:
+            watch(REVERSE[level], level, value, number)
+    return wrap(ans, [number, p, values, kwargs or None, ans, parents], level)
 
 
 def wrap(ans, node, level):
@@ -128,9 +141,12 @@ def binary(p):
                 kind = type(y)
                 if kind is ndarray:
                     v = x.value
-                    ans = fn(v, y)
+                    ans, number = fn(v, y), next_id()
+                    seen = REVERSE[level]
+                    if y is not seen.last and id(y) not in seen:
+                        watch(seen, level, y, number)
                     chosen = p if v.shape == y.shape else broadcasting
-                    return Tensor(ans, [next_id(), chosen, (v, y), None, ans, (x.node, None)], level)
+                    return Tensor(ans, [number, chosen, (v, y), None, ans, (x.node, None)], level)
                 if kind in NUMBERS:
                     v = x.value
                     ans = fn(v, y)
@@ -144,9 +160,11 @@ def binary(p):
                 kind = type(x)
                 if kind is ndarray or kind in NUMBERS:
                     w = y.value
-                    ans = fn(x, w)
+                    ans, number = fn(x, w), next_id()
+                    if kind is ndarray and id(x) not in REVERSE[level]:
+                        watch(REVERSE[level], level, x, number)
                     chosen = p if kind in NUMBERS or x.shape == w.shape else broadcasting
-                    return Tensor(ans, [next_id(), chosen, (x, w), None, ans, (None, y.node)], level)
+                    return Tensor(ans, [number, chosen, (x, w), None, ans, (None, y.node)], level)
         except (ValueError, TypeError):
             pass
         if getattr(y, "__array_ufunc__", fn) is None:  # NumPy's sign that the operator is the other's
@@ -184,7 +202,12 @@ def product(p, method, otherwise):
                 ans = method(v, w)
             except ValueError:
                 return otherwise(x, y)
-            return Tensor(ans, [next_id(), p, (v, w), None, ans, (left, right)], level)
+            number = next_id()
+            if left is None or right is None:
+                plain = v if left is None else w
+                if id(plain) not in REVERSE[level]:
+                    watch(REVERSE[level], level, plain, number)
+            return Tensor(ans, [number, p, (v, w), None, ans, (left, right)], level)
         return otherwise(x, y)
 
     return recorder

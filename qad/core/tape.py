@@ -4,10 +4,12 @@ import numpy as np
 
 from qad.core.backward import arrived, sweep
 from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.levels import REVERSE
 from qad.core.node import ANSWER, GRAD, leaf
 from qad.core.tensor import Tensor, value_of
 from qad.core.transforms import REAL, match, one, publish, scalar_loss
 from qad.core.trees import check_arithmetic, tree_map
+from qad.core.watch import check
 
 
 def tensor(data, requires_grad=False, dtype=None) -> Tensor:
@@ -81,6 +83,10 @@ def backward(x, gradient=None, retain_graph=False) -> None:
         seed = one(x.dtype)
     else:
         seed = np.conj(match(gradient, x.value, "gradient"))
+    if REVERSE[0]:
+        check([(x.node, seed)], REVERSE[0])
+        if not retain_graph:
+            REVERSE[0].clear()
     found = sweep([(x.node, seed)], free=not retain_graph)
     for _, _, node in found.values():
         g = publish(*arrived(found, node), node[ANSWER])

@@ -1,13 +1,14 @@
 """The handle that users hold: a value, its node on the tape, and the level that recorded it."""
 
 import sys
+from html import escape
 from importlib import import_module
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, MissingRuleError, RecordedTensorError
 from qad.core.levels import CONSTANT
-from qad.core.node import LEAF, PRIMITIVE
+from qad.core.node import LEAF, PRIMITIVE, leaf
 
 
 class Tensor:
@@ -155,8 +156,30 @@ class Tensor:
         primitive = self.node[PRIMITIVE]
         return ", requires_grad" if primitive is LEAF else f", op={primitive.name}"
 
+    def _repr_html_(self):
+        kind = f"shape {self.shape}, {self.dtype}{self._origin()}"
+        values = np.array2string(np.asarray(value_of(self)), separator=", ", threshold=100)
+        return f"<div><b>Tensor</b> <small>{escape(kind)}</small><pre>{escape(values)}</pre></div>"
+
+    def __reduce__(self):
+        """Values are copied and pickled, graphs are not."""
+        if self.level == CONSTANT:
+            return restored, (self.value, False)
+        if self.level == 0 and self.is_leaf:
+            return restored, (self.value, True)
+        raise RecordedTensorError(
+            "a recorded Tensor is bound to its graph, which cannot be copied or pickled: write x.numpy() for its "
+            "values, or x.detach() for a Tensor of them"
+        )
+
     def __format__(self, spec):
         return format(value_of(self)[()] if self.ndim == 0 else repr(self), spec)
+
+
+def restored(array, requires_grad):
+    """A Tensor of a copy of `array`, for copies and pickles: a leaf of the tape or a constant."""
+    array = array.copy()
+    return Tensor(array, leaf(array), 0) if requires_grad else Tensor(array)
 
 
 UFUNCS: dict = {}  # ufunc -> recorder(*inputs), filled by qad.extend

@@ -17,6 +17,7 @@ from qad.core.node import LEAF as LEAF_NODE
 from qad.core.record import leaked
 from qad.core.tensor import Tensor, value_of
 from qad.core.trees import check_arithmetic, check_leaf, flatten, leaf_path, nesting, strip, stripped, unflatten
+from qad.core.watch import check, watch
 
 REAL = frozenset((np.float64, np.float32))  # a scalar loss of these types needs no further look
 
@@ -162,6 +163,7 @@ def value_and_grad(f, argnums=0, has_aux=False):
             if len(args) not in fitting:
                 check_argnums(numbers, args)
                 fitting.add(len(args))
+            seen = REVERSE[level]
             for n in numbers:
                 tree = args[n]
                 if type(tree) is ndarray and tree.dtype.kind in "fc":  # the common case, quickly
@@ -183,6 +185,8 @@ def value_and_grad(f, argnums=0, has_aux=False):
         finally:
             REVERSE.discard(level)
         roots = [(node, one(value.dtype))] if node is not None else []
+        if seen:
+            check(roots, seen)
         del out, node  # so that the sweep frees the graph as it goes
         found = sweep(roots)
         gradients = []
@@ -243,7 +247,10 @@ def vjp(f, *primals):
     """
     level = open_level(REVERSE)
     try:
+        seen = REVERSE[level]
         lifted = [lift(primal, level, n) for n, primal in enumerate(primals)]
+        for x in (x for _, leaves, _ in lifted for x in leaves if type(x.value) is ndarray):
+            watch(seen, level, x.value, x.node[ID])
         out = run(f, [tree for tree, _, _ in lifted], {})
     finally:
         REVERSE.discard(level)
@@ -254,6 +261,7 @@ def vjp(f, *primals):
     def pullback(w):
         seeds = seeds_like(w, values, spec)
         roots = [(node, seed) for node, seed in zip(nodes, seeds, strict=True) if node is not None]
+        check(roots, seen)
         found = sweep(roots)
         return tuple(unflatten(s, [to_public(found, x) for x in ts]) for _, ts, s in lifted)
 

@@ -38,7 +38,27 @@ def unflatten(spec, leaves):
 
 
 def tree_map(function, tree, *rest):
-    """Apply `function` to each leaf; further trees must have the structure of the first."""
+    """Apply a function to each leaf of a nested container, and collect the results in containers of the same kind.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a leaf of each tree.
+    tree : pytree
+    *rest : pytrees
+        Of the structure of the first.
+
+    Raises
+    ------
+    ArgumentError
+        If the structures differ.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.tree_map(lambda x: 2 * x, {"a": np.ones(2), "b": [3.0]})
+    {'a': array([2., 2.]), 'b': [6.0]}
+    """
     leaves, spec = flatten(tree)
     columns = [leaves]
     for other in rest:

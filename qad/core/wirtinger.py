@@ -11,6 +11,7 @@ from qad.core.levels import REVERSE, open_level
 from qad.core.tensor import Tensor, value_of
 from qad.core.transforms import lift, node_of, run
 from qad.core.trees import strip
+from qad.core.watch import check
 
 
 def wirtinger(f, argnums=0):
@@ -120,6 +121,7 @@ def _rows(f, args, kwargs, argnums):
     call = list(args)
     level = open_level(REVERSE)
     try:
+        seen = REVERSE[level]
         check_argnums(numbers_of(argnums), args)
         call[argnums], leaves, _ = lift(args[argnums], level, argnums)
         out = run(f, call, kwargs)
@@ -129,6 +131,7 @@ def _rows(f, args, kwargs, argnums):
         raise ArgumentError("the argument is one array here: for a pytree use qad.vjp")
     (x,) = leaves
     node, value = node_of(out, level), strip(out, level)
+    check([(node, None)], seen)
     dtype = output_dtype(value, "qad.jacobian")
     shape = np.shape(value_of(value))
     real = _sweep_rows(node, shape, dtype, x, 1.0)

@@ -1,0 +1,3 @@
+"""Pictures: the graph of a recorded Tensor."""
+
+from qad.viz.picture import Picture, draw

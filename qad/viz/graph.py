@@ -1,0 +1,136 @@
+"""What a picture of a graph shows: its operations, their values, and the gradients with respect to these."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from qad.core.backward import add, alive, prepared
+from qad.core.errors import ArgumentError
+from qad.core.node import ANSWER, ARGS, ID, KWARGS, LEAF, PARENTS, PICK, PRIMITIVE
+from qad.extend import Lazy, One, Tensor, value_of
+
+MOST = 400  # cards in one picture
+SIGNS = {
+    "multiply": "×", "add": "+", "subtract": "−", "divide": "÷", "matmul": "@", "matrix_product": "@", "negative": "−",
+    "power": "**", "sum_over": "sum", "matrix_trace": "tr",
+}  # fmt: skip
+
+
+@dataclass(eq=False)
+class Card:
+    """A leaf or an operation."""
+
+    title: str
+    kind: str  # "leaf", "operation" or "result"
+    constants: str = ""
+    value: str = ""
+    gradient: str = ""
+    parents: list = field(default_factory=list)
+
+
+def cards(y, names):
+    """The cards of the graph of Tensor `y`, operands first; `names` are titles of leaves, by the ids of their nodes."""
+    nodes = _below(y.node)
+    gradients = _gradients(y, nodes) if y.dtype.kind == "f" and y.shape == () else {}
+    made = {}
+    for node in nodes:
+        p = node[PRIMITIVE]
+        number = node[ID]
+        kind = "leaf" if p is LEAF else "result" if node is y.node else "operation"
+        card = Card(names.get(number) or _title(node), kind)
+        answer = y if node is y.node else node[ANSWER]
+        card.value = summary(answer)
+        card.gradient = summary(np.conj(gradients[number])) if number in gradients else ""
+        card.constants = _constants(node)
+        card.parents = [made[parent[ID]] for parent in node[PARENTS] if parent is not None]
+        made[number] = card
+    return list(made.values())
+
+
+def _below(root):
+    """The nodes below `root`, in the order in which they were recorded."""
+    found, waiting = {}, [root]
+    while waiting:
+        node = alive(waiting.pop())
+        if node[ID] not in found:
+            found[node[ID]] = node
+            waiting.extend(parent for parent in node[PARENTS] if parent is not None)
+        if len(found) > MOST:
+            raise ArgumentError(f"qad.draw shows at most {MOST} operations: draw a part, or a smaller example")
+    return [found[key] for key in sorted(found)]
+
+
+def _gradients(y, nodes):
+    """Cotangents of all nodes, by id: a sweep that keeps what it meets."""
+    found = {y.node[ID]: One(y.dtype)}
+    for node in reversed(nodes):
+        g, (_, p, args, kwargs, answer, parents) = found.pop(node[ID], None), node
+        if g is None:
+            continue
+        if p is PICK:
+            parts = found.setdefault(parents[0][ID], [None] * len(parents[0][ANSWER]))
+            parts[args] = g if parts[args] is None else add(parts[args], False, g)
+            found[node[ID]] = _dense(g)
+            continue
+        g = found[node[ID]] = _dense(prepared(g, False, answer, LEAF)[0])
+        wanted = tuple(i for i, parent in enumerate(parents) if parent is not None)
+        for i, c in zip(wanted, p.cotangents(wanted, g, answer, args, kwargs or {}), strict=True):
+            key, c = parents[i][ID], _dense(c)
+            found[key] = c if key not in found else add(found[key], False, c)
+    return {key: g for key, g in found.items() if type(g) is not list}
+
+
+def _dense(g):
+    if type(g) is list:
+        return [None if part is None else _dense(part) for part in g]
+    return g.dense() if isinstance(g, Lazy) else g
+
+
+def _title(node):
+    p = node[PRIMITIVE]
+    if p is LEAF:
+        return "leaf"
+    if p is PICK:
+        return f"output {node[ARGS]}"
+    if p.name == "getitem":
+        return f"[{_short(node[ARGS][1])}]"
+    return f"[{_short(node[KWARGS]['index'])}] =" if p.name == "write" else SIGNS.get(p.name, p.name)
+
+
+def _constants(node):
+    """What an operation was given besides recorded Tensors."""
+    parents = node[PARENTS]
+    if node[PRIMITIVE] in (LEAF, PICK) or node[PRIMITIVE].name == "getitem":
+        return ""
+    given = [a for i, a in enumerate(node[ARGS]) if i >= len(parents) or parents[i] is None]
+    return ", ".join(filter(None, map(_short, given)))
+
+
+def _short(x) -> str:
+    if isinstance(x, slice):
+        ends = ["" if end is None else str(end) for end in (x.start, x.stop)]
+        return ":".join(ends if x.step is None else [*ends, str(x.step)])
+    if isinstance(x, tuple):
+        return ", ".join(map(_short, x))
+    if x is ... or x is None or isinstance(x, bool):
+        return "..." if x is ... else ""
+    return summary(x) if hasattr(x, "shape") or isinstance(x, (float, complex)) else str(x)[:24]
+
+
+def summary(x) -> str:
+    """An array in a few characters: its entries if they are few, else its shape and norm."""
+    x = value_of(x) if type(x) is Tensor else x
+    if not isinstance(x, (np.ndarray, np.generic, float, complex)):
+        return str(x.shape) if hasattr(x, "shape") else ", ".join(summary(part) for part in x)
+    if np.size(x) == 1:
+        return _number(np.asarray(x).reshape(-1)[0])
+    if np.ndim(x) == 1 and np.size(x) <= (4 if np.asarray(x).dtype.kind != "c" else 2):
+        return "[" + ", ".join(map(_number, x)) + "]"
+    size = f"  |·| = {_number(np.linalg.norm(x))}" if x.dtype.kind in "fc" and x.size else ""
+    return "×".join(map(str, x.shape)) + size
+
+
+def _number(x) -> str:
+    if isinstance(x, (complex, np.complexfloating)):
+        return f"{x.real + 0.0:.3g}{x.imag + 0.0:+.3g}j"
+    return f"{x + 0.0:.4g}" if isinstance(x, (float, np.floating)) else str(x)

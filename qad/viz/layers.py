@@ -1,0 +1,115 @@
+"""A layered layout: operands left of what is made of them, few crossings, edges as straight as they can be.
+
+After Sugiyama, Tagawa and Toda (1981): layers by longest path, a stand-in where an edge passes through a layer, order
+by the mean place of the neighbours, then coordinates by isotonic regression in each layer.
+"""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+ROUNDS, STRAIGHTER = 12, 40
+
+
+@dataclass(eq=False)
+class Place:
+    """A box, or a point of an edge that passes by, in one layer."""
+
+    height: float
+    layer: int = 0
+    y: float = 0.0
+    left: list = field(default_factory=list)
+    right: list = field(default_factory=list)
+
+
+def arrange(parents, heights, gap):
+    """Places of boxes, and the edges between them as lists of places.
+
+    Parameters
+    ----------
+    parents : list of lists of int
+        The numbers of the boxes to the left of each box; smaller than its own.
+    heights : list of float
+    gap : float
+        The least distance of boxes in a layer.
+
+    Returns
+    -------
+    places : list of Place
+    edges : list of lists of Place
+        From one box to the other, through the layers between.
+    """
+    depth = _depths(parents)
+    places = [Place(h, d) for h, d in zip(heights, depth, strict=True)]
+    layers = [[] for _ in range(max(depth) + 1)]
+    for place in places:
+        layers[place.layer].append(place)
+    edges = []
+    for child, operands in enumerate(parents):
+        for parent in operands:
+            edges.append(_edge(places[parent], places[child], layers))
+    _order(layers)
+    for layer in layers:
+        _spread(layer, [0.0] * len(layer), gap)
+    for turn in range(STRAIGHTER):
+        for layer in layers if turn % 2 else reversed(layers):
+            _spread(layer, [_middle(place, place.left + place.right) for place in layer], gap)
+    return places, edges
+
+
+def _depths(parents):
+    """Layers by the longest path; a box without operands moves next to what needs it."""
+    depth = []
+    for operands in parents:
+        depth.append(1 + max((depth[i] for i in operands), default=-1))
+    nearest = dict.fromkeys(range(len(parents)), max(depth))
+    for child, operands in enumerate(parents):
+        for i in operands:
+            nearest[i] = min(nearest[i], depth[child] - 1)
+    return [nearest[i] if not operands else d for i, (d, operands) in enumerate(zip(depth, parents, strict=True))]
+
+
+def _edge(start, end, layers):
+    path = [start]
+    for layer in range(start.layer + 1, end.layer):
+        path.append(Place(0.0, layer))
+        layers[layer].append(path[-1])
+    path.append(end)
+    for one, two in pairwise(path):
+        one.right.append(two)
+        two.left.append(one)
+    return path
+
+
+def _order(layers):
+    """Sort each layer by the mean place of its neighbours, forth and back."""
+    for turn in range(ROUNDS):
+        forth = turn % 2 == 0
+        for layer in layers if forth else reversed(layers):
+            for k, place in enumerate(layer):
+                place.y = float(k)
+        for layer in layers if forth else reversed(layers):
+            layer.sort(key=lambda place: _middle(place, place.left if forth else place.right))
+            for k, place in enumerate(layer):
+                place.y = float(k)
+
+
+def _middle(place, neighbours):
+    return sum(other.y for other in neighbours) / len(neighbours) if neighbours else place.y
+
+
+def _spread(layer, wishes, gap):
+    """Put a layer as near to its wishes as its order and the sizes allow (pool adjacent violators)."""
+    offsets, below = [], 0.0
+    for k, place in enumerate(layer):
+        below += (layer[k - 1].height + place.height) / 2 + gap if k else 0.0
+        offsets.append(below)
+    blocks = []  # mean wish, count
+    for wish, offset in zip(wishes, offsets, strict=True):
+        mean, count = wish - offset, 1
+        while blocks and blocks[-1][0] > mean:
+            other, n = blocks.pop()
+            mean, count = (mean * count + other * n) / (count + n), count + n
+        blocks.append((mean, count))
+    means = [mean for mean, count in blocks for _ in range(count)]
+    for place, mean, offset in zip(layer, means, offsets, strict=True):
+        place.y = mean + offset

@@ -1,0 +1,96 @@
+"""Pictures of graphs: what they show is what was computed, and cards do not cover each other."""
+
+import subprocess
+import sys
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import qad
+from qad.viz.graph import cards, summary
+from qad.viz.layers import arrange
+from qad.viz.picture import GREEN, RED
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def program(x, z):
+    b = qad.zeros(3)
+    b[:2] = np.sin(x)
+    b[2] = qad.abs2(z)
+    s = np.linalg.svd(np.outer(x, x) + np.eye(2))[1]
+    return (b * b).sum() + s[0] * x[1] + (z * (1 - 2j)).real
+
+
+def recorded():
+    x, z = qad.tensor([0.5, -1.0], requires_grad=True), qad.tensor(1 + 2j, requires_grad=True)
+    return program(x, z), x, z
+
+
+def texts(picture, colour):
+    root = ElementTree.fromstring(picture.svg)
+    return [t.text for t in root.iter(f"{SVG}text") if t.get("fill") == colour]
+
+
+def test_values_are_green_and_gradients_red():
+    y, x, z = recorded()
+    picture = qad.draw(y, names={"x": x, "z": z})
+    gx, gz = qad.grad(program, (0, 1))(x.numpy(), z.numpy()[()])
+    assert {summary(y), summary(x), summary(z), summary(np.sin([0.5, -1.0]))} <= set(texts(picture, GREEN))
+    assert {summary(gx), summary(gz), "1"} <= set(texts(picture, RED))
+    assert {"x", "z", "sin", "abs2", "svd", "[:2] =", "[0]", "+"} <= set(texts(picture, "#1f2328"))
+    assert "1-2j" in texts(picture, "#7d8590")
+    np.testing.assert_array_equal(x.numpy(), [0.5, -1.0])
+    y.backward()  # the graph is still there
+    np.testing.assert_allclose(x.grad, gx)
+
+
+def test_cards_do_not_overlap():
+    rng = np.random.default_rng(0)
+    parents = [[]] + [sorted(set(rng.integers(0, k, 2).tolist())) for k in range(1, 40)]
+    heights = rng.uniform(10, 60, 40).tolist()
+    places, edges = arrange(parents, heights, 5.0)
+    for layer in range(max(p.layer for p in places) + 1):
+        column = sorted((p for p in places if p.layer == layer), key=lambda p: p.y)
+        for one, two in pairwise(column):
+            assert two.y - one.y >= (one.height + two.height) / 2 + 5.0 - 1e-9
+    assert len(edges) == sum(map(len, parents))
+    for path in edges:
+        assert [p.layer for p in path] == list(range(path[0].layer, path[-1].layer + 1))
+
+
+def test_saving(tmp_path):
+    picture = qad.draw(recorded()[0])
+    picture.save(tmp_path / "graph.svg")
+    assert (tmp_path / "graph.svg").read_text("utf-8") == picture.svg == picture._repr_svg_()
+    with pytest.raises(qad.errors.ArgumentError, match=r"graph\.svg"):
+        picture.save(tmp_path / "graph.png")
+
+
+def test_what_cannot_be_drawn():
+    y, x, _ = recorded()
+    y.backward()
+    with pytest.raises(qad.errors.FreedGraphError):
+        qad.draw(y)
+    with pytest.raises(qad.errors.ArgumentError, match=r"qad\.tensor"):
+        qad.draw(np.ones(2))
+    for _ in range(500):
+        x = x + 1.0
+    with pytest.raises(qad.errors.ArgumentError, match="at most"):
+        qad.draw(x)
+
+
+def test_values_alone_where_there_is_no_gradient():
+    x = qad.tensor(np.ones((3, 3)) * 1j, requires_grad=True)
+    picture = qad.draw(x @ x)
+    assert not texts(picture, RED)
+    assert texts(picture, GREEN) == ["3×3  |·| = 3", "3×3  |·| = 9"]
+    inside = qad.vjp(lambda x: len(cards(np.exp(x)[0], {})) * x, np.ones(2))[0]
+    np.testing.assert_array_equal(inside, 3)
+
+
+def test_no_library_is_needed():
+    code = "import sys, qad; qad.draw(qad.tensor([1.0], requires_grad=True) * 2); print('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.split() == ["False"]
