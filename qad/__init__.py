@@ -32,6 +32,7 @@ from qad.core.tangents import hvp, jvp
 from qad.core.tape import stop_gradient, tensor
 from qad.core.tensor import Tensor
 from qad.core.transforms import grad, value_and_grad, vjp
+from qad.core.vmap import vmap
 from qad.core.wirtinger import jacobian, wirtinger
 from qad.freeze.frozen import freeze
 from qad.linalg.fixed_point import fixed_point
@@ -51,7 +52,7 @@ __version__ = "0.1.0"
 __all__ = [
     # transforms
     "grad", "value_and_grad", "vjp", "jvp", "hvp", "wirtinger", "jacobian", "hessian", "checkpoint", "stop_gradient",
-    "freeze",
+    "freeze", "vmap",
     # the tape
     "Tensor", "no_grad", "tensor",
     # contractions

@@ -13,6 +13,7 @@ from itertools import count
 CONSTANT = -1
 REVERSE = {0}  # open levels that record nodes
 FORWARD: set[int] = set()  # open levels that carry tangents
+BATCH: set[int] = set()  # open levels whose values are stacks of examples
 
 _fresh = count(1).__next__
 _blocked = ContextVar("qad_blocked", default=CONSTANT)
@@ -28,7 +29,7 @@ def limit() -> int:
 
 
 def open_level(kind: set) -> int:
-    """A fresh level of the kind REVERSE or FORWARD; the caller closes it with ``kind.discard``."""
+    """A fresh level of the kind REVERSE, FORWARD or BATCH; the caller closes it with ``kind.discard``."""
     level = _fresh()
     kind.add(level)
     return level
@@ -36,7 +37,7 @@ def open_level(kind: set) -> int:
 
 def is_open(level: int) -> bool:
     """Whether Tensors of this level may still be used."""
-    return level in REVERSE or level in FORWARD or level == CONSTANT
+    return level in REVERSE or level in FORWARD or level in BATCH or level == CONSTANT
 
 
 class no_grad(ContextDecorator):

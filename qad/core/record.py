@@ -7,12 +7,14 @@ goes that way too, to be refused with the operation's name; a ``try`` that does 
 
 from numpy import ndarray
 
+from qad.core.batch import unrecorded
+from qad.core.batching import record_batch
 from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
 from qad.core.forward import push_forward
-from qad.core.levels import CONSTANT, FORWARD, REVERSE, blocked
+from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, blocked
 from qad.core.node import PICK, next_id
 from qad.core.operands import NUMBERS, PLAIN, operand, rebuild, split, top_level, variant
-from qad.core.tensor import Tensor, hidden, missing_rule, value_of
+from qad.core.tensor import Tensor, hidden, missing_rule
 
 
 def record(p, args, kwargs=None):
@@ -26,8 +28,10 @@ def record(p, args, kwargs=None):
             return _record_reverse(p, args, kwargs, level)
         if level == PLAIN:
             return p.fn(*args, **kwargs or {})
+        if level in BATCH:
+            return record_batch(p, args, kwargs, level)
         if level <= blocked():
-            return wrap(p.fn(*map(value_of, args), **kwargs or {}), None, CONSTANT)
+            return wrap(p.fn(*map(unrecorded, args), **kwargs or {}), None, CONSTANT)
         if level in FORWARD:
             return push_forward(p, args, kwargs, level)
     except ValueError as error:
@@ -71,9 +75,9 @@ def _record_reverse(p, args, kwargs, level):
 def wrap(ans, node, level):
     """`ans` as a Tensor, or each entry of a tuple of answers."""
     if not isinstance(ans, (tuple, list)):
-        return Tensor(ans, node, level)
+        return ans if type(ans) is Tensor and node is None else Tensor(ans, node, level)
     if node is None:
-        outputs = [Tensor(a) for a in ans]
+        outputs = [wrap(a, None, level) for a in ans]
     else:
         outputs = [Tensor(a, [next_id(), PICK, i, None, a, (node,)], level) for i, a in enumerate(ans)]
     return rebuild(ans, outputs)

@@ -6,7 +6,7 @@ never by division, so that it is right at zeros, and being built of functions wi
 
 import numpy as np
 
-from qad.extend import attach, defvjp, implements, operand, primitive, refuse_out, value_of
+from qad.extend import attach, defvjp, implements, operand, primitive, refuse_out, unrecorded, value_of
 from qad.rules.reduce import axes_of, count
 
 
@@ -112,7 +112,7 @@ def _standard(over, name, first):
         y = _cumulative(over, name)(a, axis if a.ndim > 1 else 0, dtype, out)
         if not include_initial:
             return y
-        start = np.full_like(np.take(value_of(y), [0], axis or 0), first)
+        start = np.full_like(np.take(unrecorded(y), [0], axis or 0), first)
         return np.concatenate([start, y], axis or 0)
 
     return handler
@@ -146,7 +146,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
 def _edge(e, a, axis):
     if e is None or np.ndim(value_of(e)):
         return e
-    return np.full_like(np.take(value_of(a), [0], axis), 0) + e
+    return np.full_like(np.take(unrecorded(a), [0], axis), 0) + e
 
 
 @implements(np.trapezoid)
