@@ -8,9 +8,9 @@ goes that way too, to be refused with the operation's name; a ``try`` that does 
 from numpy import ndarray
 
 from qad.core.batch import unrecorded
-from qad.core.batching import record_batch
+from qad.core.batching import batch_one, batch_two, record_batch
 from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
-from qad.core.forward import push_forward
+from qad.core.forward import push_forward, push_one, push_product, push_two
 from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, blocked
 from qad.core.node import PICK, next_id
 from qad.core.operands import NUMBERS, PLAIN, operand, rebuild, split, top_level, variant
@@ -96,7 +96,10 @@ def unary(p):
             except ValueError:
                 return record(p, (x,))
             return Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
-        return record(p, (x,))
+        try:
+            return one_more(p, x, (), level)
+        except ValueError:
+            return record(p, (x,))
 
     return recorder
 
@@ -114,9 +117,21 @@ def unary_with_metadata(p):
             except ValueError:
                 return record(p, (x, *metadata))
             return Tensor(ans, [next_id(), p, args, None, ans, (x.node,)], level)
-        return record(p, (x, *metadata))
+        try:
+            return one_more(p, x, metadata, level)
+        except ValueError:
+            return record(p, (x, *metadata))
 
     return recorder
+
+
+def one_more(p, x, metadata, level):
+    """What the quick recorders of one operand do where they do not record."""
+    if level in FORWARD and level > blocked():
+        return push_one(p, x, metadata, level)
+    if level in BATCH:
+        return batch_one(p, x, metadata, level)
+    return record(p, (x, *metadata))
 
 
 def binary(p):
@@ -151,6 +166,12 @@ def binary(p):
                     ans = fn(x, w)
                     chosen = p if kind in NUMBERS or x.shape == w.shape else broadcasting
                     return Tensor(ans, [next_id(), chosen, (x, w), None, ans, (None, y.node)], level)
+            if type(x) is Tensor or type(y) is Tensor:
+                level = x.level if type(x) is Tensor else y.level
+                if level in FORWARD and level > blocked() and (ans := push_two(p, x, y, level)) is not None:
+                    return ans
+                if level in BATCH and (ans := batch_two(p, x, y, level)) is not None:
+                    return ans
         except (ValueError, TypeError):
             pass
         if getattr(y, "__array_ufunc__", fn) is None:  # NumPy's sign that the operator is the other's
@@ -183,12 +204,15 @@ def product(p, method, otherwise):
             level, v, left, w, right = y.level, x, None, y.value, y.node
         else:
             return otherwise(x, y)
-        if type(v) is type(w) is ndarray and v.ndim == 2 == w.ndim and level in REVERSE and level > blocked():
+        if type(v) is type(w) is ndarray and v.ndim == 2 == w.ndim and level > blocked():
             try:
-                ans = method(v, w)
+                if level in REVERSE:
+                    ans = method(v, w)
+                    return Tensor(ans, [next_id(), p, (v, w), None, ans, (left, right)], level)
+                if level in FORWARD:
+                    return push_product(p, v, left, w, right, level)
             except ValueError:
-                return otherwise(x, y)
-            return Tensor(ans, [next_id(), p, (v, w), None, ans, (left, right)], level)
+                pass
         return otherwise(x, y)
 
     return recorder
