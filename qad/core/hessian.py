@@ -30,7 +30,7 @@ class ComplexHessian:
 
     @property
     def real(self):
-        """The Hessian by real and imaginary parts: a real symmetric matrix (2n, 2n) in ``(x, y)``, ``z = x + iy`` ravelled.
+        """The Hessian by real and imaginary parts: real and symmetric, (2n, 2n), in ``(x, y)``, z = x + iy.
 
         ``[[2 Re(zz + zzbar), -2 Im(zz - zzbar)], [-2 Im(zz + zzbar), 2 Re(zzbar - zz)]]``
         """

@@ -145,8 +145,8 @@ def is_holomorphic(f, argnums=0, seed=0):
     Returns
     -------
     callable
-        True where the derivative is linear over the complex numbers, ``df(iv) = i df(v)`` up to rounding, along a random
-        direction v: that costs two evaluations for any number of variables, and errs with probability zero.
+        True where the derivative is linear over the complex numbers, ``df(iv) = i df(v)`` up to rounding, along a
+        random direction v: that costs two evaluations for any number of variables, and errs with probability zero.
 
     Raises
     ------

@@ -179,5 +179,7 @@ def _finite(r, a):
     if not np.isfinite(r).all():
         raise ArgumentError(f"expm overflows: the norm of the matrix is {_norm(a).max():.3g}")
     return r
+
+
 defbatch(_expm, stacks(_expm, 2))
 defbatch(expm_frechet, stacks(expm_frechet, 2, 2))

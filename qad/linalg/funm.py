@@ -126,6 +126,8 @@ def _diagonal_form(a):
 
 def _condition(v):
     return np.linalg.cond(v) if v.size else np.ones(1)
+
+
 defbatch(_funm, stacks(_funm, 2))
 defbatch(_along, stacks(_along, 2, 2))
 defbatch(_along_two, stacks(_along_two, 2, 2, 2))

@@ -221,4 +221,6 @@ def constant_scale(gs, s, floor):
     """The size (...) of which half the digits of the cotangents `gs` (..., k) of values `s` are rounding."""
     per_value = floor / np.maximum(1.0, np.abs(s).max(axis=-1, initial=0.0))
     return np.maximum(np.abs(gs).max(axis=-1, initial=0.0), per_value / np.sqrt(np.finfo(s.dtype).eps))
+
+
 defbatch(over_gaps, stacks(over_gaps, 2, 1))

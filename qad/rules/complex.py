@@ -41,7 +41,7 @@ def abs2(z):
     return np.multiply(z, np.conjugate(z)).real
 
 
-defvjp(abs2, lambda g, y, z: 2 * g * z.conj(), elementwise=True, fresh=True)
+defvjp(abs2, lambda g, y, z: g * (2 * z.conj()), elementwise=True, fresh=True)
 
 
 def real_part(z):
