@@ -33,12 +33,13 @@ from qad.core.errors import QadError
 from qad.core.hessian import hessian
 from qad.core.levels import no_grad
 from qad.core.profile import profile
-from qad.core.tangents import hvp, jvp
+from qad.core.tangents import hvp, jvp, vhp
 from qad.core.tape import stop_gradient, tensor
 from qad.core.tensor import Tensor
 from qad.core.transforms import grad, value_and_grad, vjp
 from qad.core.trees import tree_map
-from qad.core.wirtinger import jacobian, wirtinger
+from qad.core.vmap import vmap
+from qad.core.wirtinger import is_holomorphic, jacobian, value_and_jacobian, wirtinger
 from qad.freeze.frozen import freeze
 from qad.linalg.fixed_point import fixed_point
 from qad.rules import creation as _creation
@@ -58,7 +59,7 @@ __version__ = "0.1.0"
 __all__ = [
     # transforms
     "grad", "value_and_grad", "vjp", "jvp", "hvp", "wirtinger", "jacobian", "hessian", "checkpoint", "stop_gradient",
-    "freeze",
+    "freeze", "vmap", "vhp", "value_and_jacobian", "is_holomorphic",
     # the tape
     "Tensor", "no_grad", "tensor",
     # contractions

@@ -7,6 +7,8 @@ serves every order.  It never tests for ndarray and never writes in place.
 """
 
 from qad.core.backward import Lazy, One
+from qad.core.batch import on_stack, stack_of, unrecorded
+from qad.core.batching import defbatch
 from qad.core.operands import operand, operand_of
 from qad.core.registry import (
     attach,
@@ -25,7 +27,7 @@ from qad.core.steps import opaque
 from qad.core.tensor import Tensor, refuse_out, value_of
 
 __all__ = [
-    "Lazy", "One", "Tensor", "attach", "attach_operator", "defjvp", "defvjp", "implements", "opaque", "operand",
-    "operand_of", "passes_through", "primitive", "quick", "quick_product", "refuse_out", "rules_of", "unbroadcast",
-    "value_of",
+    "Lazy", "One", "Tensor", "attach", "attach_operator", "defbatch", "defjvp", "defvjp", "implements", "on_stack",
+    "opaque", "operand", "operand_of", "passes_through", "primitive", "quick", "quick_product", "refuse_out",
+    "rules_of", "stack_of", "unbroadcast", "unrecorded", "value_of",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from qad.core.record import record
 from qad.core.tensor import Tensor
 from qad.core.transforms import vjp, zeros_of
 from qad.core.trees import flatten, unflatten
+from qad.core.vmap import vmap
 
 
 def checkpoint(f):
@@ -65,7 +66,12 @@ def checkpoint(f):
             w = tuple(zeros_of(a) if part is None else np.conj(part) for part, a in zip(g, ans, strict=True))
             return [np.conj(c) for c in pullback(w)]
 
-        out = record(Primitive(run, getattr(f, "__name__", "checkpoint"), shared=rule), tuple(leaves))
+        def batch(batched, *xs):
+            return checkpoint(vmap(run, tuple([0 if stacked else None for stacked in batched])))(*xs)
+
+        p = Primitive(run, getattr(f, "__name__", "checkpoint"), shared=rule)
+        p.batch = batch
+        out = record(p, tuple(leaves))
         return unflatten(out_spec, out)
 
     return checkpointed

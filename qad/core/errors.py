@@ -25,6 +25,10 @@ class RecordedTensorError(QadError, TypeError):
     """A recorded Tensor was forced into a plain array or number."""
 
 
+class BatchError(QadError, TypeError):
+    """One answer was asked of a batch of examples (`qad.vmap`), each of which has its own."""
+
+
 class FreedGraphError(QadError, RuntimeError):
     """A second backward pass through a graph that the first one freed."""
 

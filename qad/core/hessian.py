@@ -7,10 +7,10 @@ import numpy as np
 
 from qad.core.arguments import check_argnums, numbers_of
 from qad.core.errors import ArgumentError
-from qad.core.tensor import value_of
-from qad.core.transforms import grad
-from qad.core.trees import LEAF, flatten
-from qad.core.wirtinger import jacobian, wirtinger
+from qad.core.jacobians import basis, pushed
+from qad.core.levels import CONSTANT
+from qad.core.transforms import grad, number
+from qad.core.trees import LEAF, check_leaf, flatten, strip
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,18 @@ class ComplexHessian:
 
     zz: np.ndarray
     zzbar: np.ndarray
+
+    @property
+    def real(self):
+        """The Hessian by real and imaginary parts: real and symmetric, (2n, 2n), in ``(x, y)``, z = x + iy.
+
+        ``[[2 Re(zz + zzbar), -2 Im(zz - zzbar)], [-2 Im(zz + zzbar), 2 Re(zzbar - zz)]]``
+        """
+        n = int(np.sqrt(self.zz.size))
+        zz, zzbar = self.zz.reshape((n, n)), self.zzbar.reshape((n, n))
+        upper = np.concatenate([(zz + zzbar).real, (zzbar - zz).imag], axis=1)
+        lower = np.concatenate([-(zz + zzbar).imag, (zzbar - zz).real], axis=1)
+        return 2 * np.concatenate([upper, lower])
 
 
 def hessian(f, argnums=0):
@@ -57,6 +69,9 @@ def hessian(f, argnums=0):
            [ 0., 12.]])
     >>> complex(qad.hessian(lambda z: qad.abs2(z))(np.array(1j)).zzbar)
     (1+0j)
+    >>> qad.hessian(lambda z: qad.abs2(z))(np.array(1j)).real
+    array([[2., 0.],
+           [0., 2.]])
     """
     gradient = grad(f, argnums)
 
@@ -65,9 +80,19 @@ def hessian(f, argnums=0):
         check_argnums(numbers_of(argnums), args)
         if isinstance(argnums, tuple) or flatten(args[argnums])[1] != LEAF:
             raise ArgumentError("qad.hessian is for one array argument: for a pytree, or several, use qad.hvp")
-        if np.asarray(value_of(args[argnums])).dtype.kind != "c":
-            return jacobian(gradient, argnums)(*args, **kwargs)
-        dz, dzbar = wirtinger(gradient, argnums)(*args, **kwargs)
-        return ComplexHessian(zz=0.5 * np.conj(dzbar), zzbar=0.5 * np.conj(dz))
+        x = number(strip(args[argnums], CONSTANT))
+        check_leaf(x, lambda: argnums)
+
+        def slope(x):
+            return gradient(*args[:argnums], x, *args[argnums:][1:], **kwargs)
+
+        rows = pushed(slope, x, basis(x.shape, x.dtype)).reshape((-1, *x.shape, *x.shape))
+        if x.dtype.kind != "c":
+            return rows[0]
+        along_x, along_y = rows
+        return ComplexHessian(
+            zz=0.25 * np.conj(along_x + 1j * along_y),
+            zzbar=0.25 * (along_x - 1j * along_y),
+        )
 
     return second

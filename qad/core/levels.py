@@ -27,6 +27,7 @@ class _Recording(dict):
 
 REVERSE = _Recording({0: Seen()})
 FORWARD: set[int] = set()  # open levels that carry tangents
+BATCH: set[int] = set()  # open levels whose values are stacks of examples
 
 _fresh = count(1).__next__
 _blocked = ContextVar("qad_blocked", default=CONSTANT)
@@ -42,7 +43,7 @@ def limit() -> int:
 
 
 def open_level(kind) -> int:
-    """A fresh level of the kind REVERSE or FORWARD; the caller closes it with ``kind.discard``."""
+    """A fresh level of the kind REVERSE, FORWARD or BATCH; the caller closes it with ``kind.discard``."""
     level = _fresh()
     if kind is REVERSE:
         REVERSE[level] = Seen()
@@ -53,7 +54,7 @@ def open_level(kind) -> int:
 
 def is_open(level: int) -> bool:
     """Whether Tensors of this level may still be used."""
-    return level in REVERSE or level in FORWARD or level == CONSTANT
+    return level in REVERSE or level in FORWARD or level in BATCH or level == CONSTANT
 
 
 class no_grad(ContextDecorator):

@@ -24,7 +24,7 @@ class Primitive:
 
     __slots__ = (
         "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "linear", "elementwise", "fresh", "accepts",
-        "broadcasting", "consumes",
+        "broadcasting", "consumes", "batch",
     )  # fmt: skip
 
     def __init__(self, fn, name, vjps=(), shared=None, linear=False, elementwise=False, fresh=False, lazy=(), raw=None):
@@ -41,6 +41,7 @@ class Primitive:
         self.accepts = _SCALARS.union(lazy)  # kinds of cotangents besides ndarray that rules take as they are
         self.consumes = False  # whether the shared rule is told if it may write into the cotangent
         self.broadcasting = None  # the variant for operands of different shapes
+        self.batch = None  # a batching rule of its own, where `fn` has none
 
     def __repr__(self):
         return f"Primitive({self.name})"

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from qad.core.batch import Batched
 from qad.core.errors import ArgumentError
 from qad.core.levels import CONSTANT
 from qad.core.node import ARGS, PARENTS, PRIMITIVE
@@ -81,6 +82,8 @@ def operand(x):
         if any(type(entry) is Tensor for entry in x):
             raise ArgumentError("a list of Tensors is no operand: write qad.stack([...]) first")
         x = np.asarray(x)
+    if type(x) is Batched:
+        return x.tensor()
     if type(x) is not Tensor and getattr(getattr(x, "dtype", None), "kind", "") == "O":
         raise ArgumentError("object arrays cannot be differentiated: write array.astype(complex) or astype(float)")
     check_arithmetic(x)

@@ -7,12 +7,14 @@ goes that way too, to be refused with the operation's name; a ``try`` that does 
 
 from numpy import ndarray
 
+from qad.core.batch import unrecorded
+from qad.core.batching import batch_one, batch_two, record_batch
 from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
-from qad.core.forward import push_forward
-from qad.core.levels import CONSTANT, FORWARD, REVERSE, blocked
+from qad.core.forward import push_forward, push_one, push_product, push_two
+from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, blocked
 from qad.core.node import PICK, next_id
 from qad.core.operands import NUMBERS, PLAIN, operand, rebuild, split, top_level, variant
-from qad.core.tensor import Tensor, hidden, missing_rule, value_of
+from qad.core.tensor import Tensor, hidden, missing_rule
 from qad.core.watch import watch
 
 
@@ -35,8 +37,10 @@ def recorded(p, args, kwargs, barrier):
             return _record_reverse(p, args, kwargs, level)
         if level == PLAIN:
             return p.fn(*args, **kwargs or {})
+        if level in BATCH:
+            return record_batch(p, args, kwargs, level)
         if level <= barrier:
-            return wrap(p.fn(*map(value_of, args), **kwargs or {}), None, CONSTANT)
+            return wrap(p.fn(*map(unrecorded, args), **kwargs or {}), None, CONSTANT)
         if level in FORWARD:
             return push_forward(p, args, kwargs, level)
     except ValueError as error:
@@ -84,9 +88,9 @@ def _record_reverse(p, args, kwargs, level):
 def wrap(ans, node, level):
     """`ans` as a Tensor, or each entry of a tuple of answers."""
     if not isinstance(ans, (tuple, list)):
-        return Tensor(ans, node, level)
+        return ans if type(ans) is Tensor and node is None else Tensor(ans, node, level)
     if node is None:
-        outputs = [Tensor(a) for a in ans]
+        outputs = [wrap(a, None, level) for a in ans]
     else:
         outputs = [Tensor(a, [next_id(), PICK, i, None, a, (node,)], level) for i, a in enumerate(ans)]
     return rebuild(ans, outputs)
@@ -105,7 +109,10 @@ def unary(p):
             except ValueError:
                 return record(p, (x,))
             return Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
-        return record(p, (x,))
+        try:
+            return one_more(p, x, (), level)
+        except ValueError:
+            return record(p, (x,))
 
     return recorder
 
@@ -123,9 +130,21 @@ def unary_with_metadata(p):
             except ValueError:
                 return record(p, (x, *metadata))
             return Tensor(ans, [next_id(), p, args, None, ans, (x.node,)], level)
-        return record(p, (x, *metadata))
+        try:
+            return one_more(p, x, metadata, level)
+        except ValueError:
+            return record(p, (x, *metadata))
 
     return recorder
+
+
+def one_more(p, x, metadata, level):
+    """What the quick recorders of one operand do where they do not record."""
+    if level in FORWARD and level > blocked():
+        return push_one(p, x, metadata, level)
+    if level in BATCH:
+        return batch_one(p, x, metadata, level)
+    return record(p, (x, *metadata))
 
 
 def binary(p):
@@ -165,6 +184,12 @@ def binary(p):
                         watch(REVERSE[level], level, x, number)
                     chosen = p if kind in NUMBERS or x.shape == w.shape else broadcasting
                     return Tensor(ans, [number, chosen, (x, w), None, ans, (None, y.node)], level)
+            if type(x) is Tensor or type(y) is Tensor:
+                level = x.level if type(x) is Tensor else y.level
+                if level in FORWARD and level > blocked() and (ans := push_two(p, x, y, level)) is not None:
+                    return ans
+                if level in BATCH and (ans := batch_two(p, x, y, level)) is not None:
+                    return ans
         except (ValueError, TypeError):
             pass
         if getattr(y, "__array_ufunc__", fn) is None:  # NumPy's sign that the operator is the other's
@@ -197,17 +222,19 @@ def product(p, method, otherwise):
             level, v, left, w, right = y.level, x, None, y.value, y.node
         else:
             return otherwise(x, y)
-        if type(v) is type(w) is ndarray and v.ndim == 2 == w.ndim and level in REVERSE and level > blocked():
+        if type(v) is type(w) is ndarray and v.ndim == 2 == w.ndim and level > blocked():
             try:
-                ans = method(v, w)
+                if level in REVERSE:
+                    ans, number = method(v, w), next_id()
+                    if left is None or right is None:
+                        plain = v if left is None else w
+                        if id(plain) not in REVERSE[level]:
+                            watch(REVERSE[level], level, plain, number)
+                    return Tensor(ans, [number, p, (v, w), None, ans, (left, right)], level)
+                if level in FORWARD:
+                    return push_product(p, v, left, w, right, level)
             except ValueError:
-                return otherwise(x, y)
-            number = next_id()
-            if left is None or right is None:
-                plain = v if left is None else w
-                if id(plain) not in REVERSE[level]:
-                    watch(REVERSE[level], level, plain, number)
-            return Tensor(ans, [number, p, (v, w), None, ans, (left, right)], level)
+                pass
         return otherwise(x, y)
 
     return recorder

@@ -3,10 +3,11 @@
 import numpy as np
 
 from qad.core.backward import arrived, sweep
+from qad.core.batch import unrecorded
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.levels import REVERSE
 from qad.core.node import ANSWER, GRAD, leaf
-from qad.core.tensor import Tensor, value_of
+from qad.core.tensor import Tensor, read_only, value_of
 from qad.core.transforms import REAL, match, one, publish, scalar_loss
 from qad.core.trees import check_arithmetic, tree_map
 from qad.core.watch import check
@@ -113,6 +114,13 @@ def set_accumulated(x, gradient):
     x.node[GRAD] = gradient
 
 
+def detach(x) -> Tensor:
+    """A constant Tensor of the same values (a read-only view)."""
+    value = unrecorded(x)
+    return value if type(value) is Tensor else Tensor(read_only(value))
+
+
+Tensor.detach = detach
 Tensor.backward, Tensor.zero_grad, Tensor.grad = backward, zero_grad, property(accumulated, set_accumulated)
 
 

@@ -75,10 +75,6 @@ class Tensor:
 
     # -- ways out of the tape --------------------------------------------------------------------
 
-    def detach(self) -> "Tensor":
-        """A constant Tensor of the same values (a read-only view)."""
-        return Tensor(read_only(value_of(self)))
-
     def numpy(self):
         """The values as an array (a read-only view); gradients do not flow through it."""
         return read_only(value_of(self))
@@ -145,7 +141,9 @@ class Tensor:
     # -- seeing ----------------------------------------------------------------------------------
 
     def __repr__(self):
-        values = np.array2string(np.asarray(value_of(self)), separator=", ", prefix="Tensor(")
+        values = value_of(self)
+        if isinstance(values, (np.ndarray, np.generic)):
+            values = np.array2string(np.asarray(values), separator=", ", prefix="Tensor(")
         return f"Tensor({values}, shape={self.shape}, dtype={self.dtype}{self._origin()})"
 
     def _origin(self):

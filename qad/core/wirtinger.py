@@ -1,17 +1,14 @@
-"""Derivatives of array-valued functions as arrays: `wirtinger` and `jacobian`."""
+"""Derivatives of array-valued functions as arrays: `wirtinger`, `jacobian`, and whether a function is holomorphic."""
 
 from functools import wraps
 
 import numpy as np
 
-from qad.core.arguments import check_argnums, numbers_of, output_dtype
-from qad.core.backward import arrived, sweep
-from qad.core.errors import ArgumentError, GradientTypeError
-from qad.core.levels import REVERSE, open_level
-from qad.core.tensor import Tensor, value_of
-from qad.core.transforms import lift, node_of, run
-from qad.core.trees import strip
-from qad.core.watch import check
+from qad.core.batch import stack_of
+from qad.core.errors import GradientTypeError
+from qad.core.jacobians import derivatives
+from qad.core.tangents import jvp
+from qad.core.trees import flatten, tree_map
 
 
 def wirtinger(f, argnums=0):
@@ -45,12 +42,12 @@ def wirtinger(f, argnums=0):
 
     @wraps(f)
     def both(*args, **kwargs):
-        real, imag, x = _rows(f, args, kwargs, argnums)
-        if x.dtype.kind != "c":
+        _, by_z, by_conj = derivatives(f, args, kwargs, argnums, "qad.wirtinger")
+        if by_conj is None:
             raise GradientTypeError(
                 "qad.wirtinger differentiates by complex arrays, but the argument is real: use qad.jacobian"
             )
-        return 0.5 * (real + 1j * imag), 0.5 * (np.conj(real) + 1j * np.conj(imag))
+        return by_z, by_conj
 
     return both
 
@@ -71,7 +68,8 @@ def jacobian(f, argnums=0, holomorphic=False):
     Returns
     -------
     callable
-        The Jacobian, of shape ``out.shape + in.shape``.
+        The Jacobian, of shape ``out.shape + in.shape``. It takes a sweep for all entries of the output or, where these
+        are many more than those of the argument, a forward pass for all of those.
 
     Raises
     ------
@@ -86,21 +84,39 @@ def jacobian(f, argnums=0, holomorphic=False):
            [0., 6.]])
     """
 
+    both = value_and_jacobian(f, argnums, holomorphic)
+
     @wraps(f)
     def matrix(*args, **kwargs):
-        real, imag, x = _rows(f, args, kwargs, argnums)
-        if x.dtype.kind != "c":
-            return real if imag is None else real + 1j * imag
-        if not holomorphic:
-            raise GradientTypeError(
-                "the Jacobian of a function of complex arrays: write qad.wirtinger for both derivatives, or "
-                "qad.jacobian(f, holomorphic=True) if f is holomorphic"
-            )
-        dz, dzbar = 0.5 * (real + 1j * imag), 0.5 * (np.conj(real) + 1j * np.conj(imag))
-        _check_holomorphic(value_of(dz), value_of(dzbar))
-        return dz
+        return both(*args, **kwargs)[1]
 
     return matrix
+
+
+def value_and_jacobian(f, argnums=0, holomorphic=False):
+    """Make the function that returns the value of `f` together with its Jacobian; see `jacobian`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.value_and_jacobian(lambda x: x**2)(np.array([1.0, 3.0]))
+    (array([1., 9.]), array([[2., 0.],
+           [0., 6.]]))
+    """
+
+    @wraps(f)
+    def value_and_matrix(*args, **kwargs):
+        value, by_z, by_conj = derivatives(f, args, kwargs, argnums, "qad.jacobian")
+        if by_conj is not None:
+            if not holomorphic:
+                raise GradientTypeError(
+                    "the Jacobian of a function of complex arrays: write qad.wirtinger for both derivatives, or "
+                    "qad.jacobian(f, holomorphic=True) if f is holomorphic"
+                )
+            _check_holomorphic(stack_of(by_z), stack_of(by_conj))
+        return (value.copy() if type(value) is np.ndarray else value), by_z
+
+    return value_and_matrix
 
 
 def _check_holomorphic(dz, dzbar):
@@ -114,42 +130,57 @@ def _check_holomorphic(dz, dzbar):
         )
 
 
-def _rows(f, args, kwargs, argnums):
-    """Cotangents of Re f and Im f (None for real f), stacked over the entries of the output; and the argument."""
-    if isinstance(argnums, tuple):
-        raise ArgumentError("argnums is one number here: call it once per argument")
-    call = list(args)
-    level = open_level(REVERSE)
-    try:
-        seen = REVERSE[level]
-        check_argnums(numbers_of(argnums), args)
-        call[argnums], leaves, _ = lift(args[argnums], level, argnums)
-        out = run(f, call, kwargs)
-    finally:
-        REVERSE.discard(level)
-    if len(leaves) != 1:
-        raise ArgumentError("the argument is one array here: for a pytree use qad.vjp")
-    (x,) = leaves
-    node, value = node_of(out, level), strip(out, level)
-    check([(node, None)], seen)
-    dtype = output_dtype(value, "qad.jacobian")
-    shape = np.shape(value_of(value))
-    real = _sweep_rows(node, shape, dtype, x, 1.0)
-    imag = _sweep_rows(node, shape, dtype, x, -1j) if dtype.kind == "c" else None
-    if imag is None and x.dtype.kind == "c":
-        imag = np.zeros(real.shape, value_of(x).real.dtype)
-    return real, imag, x
+def is_holomorphic(f, argnums=0, seed=0):
+    """Make the function that tells whether `f` is holomorphic at a point: whether ``df/d(conj z) = 0`` there.
+
+    Parameters
+    ----------
+    f : callable
+        Returns an array or a pytree of them.
+    argnums : int
+        The argument that counts, any pytree of complex arrays.
+    seed : int
+        Of the random direction.
+
+    Returns
+    -------
+    callable
+        True where the derivative is linear over the complex numbers, ``df(iv) = i df(v)`` up to rounding, along a
+        random direction v: that costs two evaluations for any number of variables, and errs with probability zero.
+
+    Raises
+    ------
+    GradientTypeError
+        If the argument is real.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.is_holomorphic(np.exp)(np.array([1j])), qad.is_holomorphic(np.abs)(np.array([1j]))
+    (True, False)
+    """
+
+    @wraps(f)
+    def holomorphic(*args, **kwargs):
+        point = args[argnums]
+        if any(np.asarray(z).dtype.kind != "c" for z in flatten(point)[0]):
+            raise GradientTypeError("qad.is_holomorphic asks about complex arguments: write z.astype(complex)")
+        rng = np.random.default_rng(seed)
+        v = tree_map(
+            lambda z: np.asarray(rng.normal(size=np.shape(z)) + 1j * rng.normal(size=np.shape(z)), z.dtype), point
+        )
+
+        def g(z):
+            return f(*args[:argnums], z, *args[argnums:][1:], **kwargs)
+
+        _, along = jvp(g, (point,), (v,))
+        _, across = jvp(g, (point,), (tree_map(lambda t: 1j * t, v),))
+        return all(map(_turned, flatten(along)[0], flatten(across)[0]))
+
+    return holomorphic
 
 
-def _sweep_rows(node, shape, dtype, x, seed):
-    rows = []
-    for index in np.ndindex(shape):
-        one = np.zeros(shape, dtype)
-        one[index] = seed
-        found = sweep([(node, one)]) if node is not None else {}
-        row = arrived(found, x.node)[0]
-        rows.append(np.zeros(x.shape, x.dtype) if row is None else row)
-    if not rows:
-        return np.zeros(shape + x.shape, x.dtype)
-    stacked = np.stack(rows)
-    return stacked.reshape(shape + x.shape) if type(stacked) is Tensor or stacked.shape else stacked
+def _turned(along, across):
+    """Whether the second tangent is i times the first, to rounding."""
+    size = max(np.abs(along).max(initial=0.0), np.abs(across).max(initial=0.0))
+    return bool(np.abs(across - 1j * along).max(initial=0.0) <= 1e4 * np.finfo(np.asarray(along).dtype).eps * size)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import operand, value_of
+from qad.extend import operand, stack_of, value_of
 
 
 def matrices(a, name):
@@ -27,6 +27,7 @@ def square(a, name):
 
 def finite(a, name):
     """Raise unless every entry of the bare array `a` is finite."""
+    a = stack_of(a)
     if np.isfinite(a).all():
         return
     bad = np.argwhere(~np.isfinite(a))

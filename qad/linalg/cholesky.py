@@ -5,7 +5,8 @@ Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527), comp
 
 import numpy as np
 
-from qad.extend import defvjp, implements, primitive, value_of
+from qad.core.batching import stacks
+from qad.extend import defbatch, defvjp, implements, primitive, stack_of
 from qad.linalg.check import batch_entry, square
 from qad.linalg.eigh import require_hermitian
 from qad.linalg.parts import hermitian
@@ -63,7 +64,7 @@ def lower(a):
 
 
 def _lower_vjp(g, ans, a):
-    require_hermitian(value_of(a), "cholesky")
+    require_hermitian(stack_of(a), "cholesky")
     n = a.shape[-1]
     inner = ans.mT @ g
     phi = np.tril(inner, -1) + inner.real * (0.5 * np.eye(n))
@@ -72,3 +73,4 @@ def _lower_vjp(g, ans, a):
 
 
 defvjp(lower, _lower_vjp, fresh=True)
+defbatch(lower, stacks(lower, 2))

@@ -6,7 +6,7 @@ convention U_1 receives ``G_1 - U_2 G_2^H U_1`` (the gauge argument of arXiv:240
 
 import numpy as np
 
-from qad.extend import value_of
+from qad.extend import stack_of
 from qad.linalg.gaps import complain, magnitude
 from qad.linalg.parts import skew
 
@@ -25,7 +25,7 @@ def folded(g, u, k, owner, floor, degenerate="raise"):
     if g is None:
         return None, first
     inner = u.mT @ g[..., :, k:]
-    _check(value_of(inner), k, magnitude(g), owner, floor, degenerate)
+    _check(stack_of(inner), k, magnitude(g), owner, floor, degenerate)
     return g[..., :, :k] - others.conj() @ inner[..., :k, :].conj().mT, first
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.extend import implements, passes_through, value_of
+from qad.extend import implements, passes_through, stack_of
 from qad.linalg.check import matrices
 from qad.linalg.norm import norm
 
@@ -37,9 +37,9 @@ def cond(x, p=None):
            [ 0. , -1. ]])
     """
     x = matrices(x, "cond")
-    if not value_of(x).size:
+    if not stack_of(x).size:
         raise ShapeError(f"cond: a matrix of shape {x.shape} has no condition number")
-    if value_of(x) is x:
+    if stack_of(x) is x:
         return np.linalg.cond(x, p)
     if p is None or p in (2, -2):
         ratio = norm(x, 2, (-2, -1)) / norm(x, -2, (-2, -1))

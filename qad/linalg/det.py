@@ -11,8 +11,9 @@ where P_ij is the product of all singular values but the i-th and the j-th.
 
 import numpy as np
 
+from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defjvp, defvjp, implements, primitive, value_of
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import square
 
 
@@ -116,7 +117,7 @@ def _size(a):
 
 def _third(g, ans, e, a):
     """Derivative of ``sum(g * cofactors_derivative(e, a))`` with respect to `a`; needs the inverse."""
-    if _good_inverse(value_of(a)) is None:
+    if _good_inverse(stack_of(a)) is None:
         raise ArgumentError("det: third derivatives need a well-conditioned matrix; first and second ones do not")
     w = np.linalg.inv(a)
     x, y = w @ e, w @ g
@@ -135,3 +136,6 @@ defjvp(_det, lambda t, ans, a: (cofactors(a) * t).sum(axis=(-2, -1)))
 defvjp(cofactors, lambda g, ans, a: cofactors_derivative(g, a), fresh=True)
 defjvp(cofactors, lambda t, ans, a: cofactors_derivative(t, a))
 defvjp(cofactors_derivative, lambda g, ans, e, a: cofactors_derivative(g, a), _third, fresh=True)
+defbatch(_det, stacks(_det, 2))
+defbatch(cofactors, stacks(cofactors, 2))
+defbatch(cofactors_derivative, stacks(cofactors_derivative, 2, 2))

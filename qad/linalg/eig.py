@@ -8,7 +8,8 @@
 
 import numpy as np
 
-from qad.extend import defvjp, implements, primitive, value_of
+from qad.core.batching import stacks
+from qad.extend import defbatch, defvjp, implements, primitive, stack_of
 from qad.linalg.check import square
 from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, over_gaps, rounding
 from qad.linalg.parts import diagonal_of
@@ -84,7 +85,7 @@ def eigvals(a, *, degenerate="raise"):
     """
     check_policy(degenerate)
     a = square(a, "eigvals")
-    return np.linalg.eigvals(a) if value_of(a) is a else _eig(a, degenerate=degenerate)[0]
+    return np.linalg.eigvals(a) if stack_of(a) is a else _eig(a, degenerate=degenerate)[0]
 
 
 implements(np.linalg.eig)(eig)
@@ -100,15 +101,15 @@ def _eig_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
     gw, gv = g
     w, v = ans
     w = w + 0j
-    floor = rounding(value_of(w), end)
+    floor = rounding(stack_of(w), end)
     if gv is None:
-        check_blocks(value_of(w), (), gw, "eig", None, degenerate, floor)
+        check_blocks(stack_of(w), (), gw, "eig", None, degenerate, floor)
         return (np.linalg.solve(v.mT, gw[..., :, None] * v.mT),)
     inner = v.mT @ gv
     lengths = diagonal_of(inner)
     scale = _check(w, gw, gv, lengths, floor)
     moved = inner - (v.mT @ v.conj()) * lengths.real[..., None, :]
-    check_blocks(value_of(w), (moved,), gw, "eig", scale, degenerate, floor)
+    check_blocks(stack_of(w), (moved,), gw, "eig", scale, degenerate, floor)
     core = over_gaps(moved, w, kind="differences", owner="eig", scale=scale, degenerate=degenerate)
     if gw is not None:
         core = core + gw[..., None] * np.eye(w.shape[-1])
@@ -117,13 +118,14 @@ def _eig_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
 
 def _check(w, gw, gv, lengths, floor):
     """Refuse losses that depend on phases; returns the size to which rounding is relative."""
-    w = value_of(w)
+    w = stack_of(w)
     scale = magnitude(gv)
     if gw is not None:
-        scale = max_of(scale, np.abs(value_of(gw) * w).max(axis=-1, initial=0.0))
+        scale = max_of(scale, np.abs(stack_of(gw) * w).max(axis=-1, initial=0.0))
     if lengths.dtype.kind == "c":
-        check_phases(value_of(lengths).imag, w, "eig", scale, floor)
+        check_phases(stack_of(lengths).imag, w, "eig", scale, floor)
     return max_of(scale, floor / noise(w.dtype, w.shape[-1]))
 
 
 defvjp(_eig, shared=_eig_vjp, scaled=True)
+defbatch(_eig, stacks(_eig, 2))

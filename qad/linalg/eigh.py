@@ -9,8 +9,9 @@ In the public convention, with ``sk(X) = (X - X^H) / 2``,
 
 import numpy as np
 
+from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, implements, primitive, value_of
+from qad.extend import defbatch, defvjp, implements, primitive, stack_of
 from qad.linalg.check import batch_entry, square
 from qad.linalg.drivers import hermitian_eigenpairs
 from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, over_gaps, rounding
@@ -94,7 +95,7 @@ def eigvalsh(a, UPLO="L", *, degenerate="raise"):
     """
     check_policy(degenerate)
     a = square(a, "eigvalsh")
-    if value_of(a) is a:
+    if stack_of(a) is a:
         return np.linalg.eigvalsh(a, UPLO)
     return _eigh(a, UPLO=UPLO, degenerate=degenerate)[0]
 
@@ -111,10 +112,10 @@ def _eigh(a, *, UPLO="L", degenerate="raise"):
 def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", end=None):
     gw, gv = g
     w, v = ans
-    require_hermitian(value_of(a), "eigh")
+    require_hermitian(stack_of(a), "eigh")
     vc = v.conj()
     if gv is None:
-        check_blocks(value_of(w), (), gw, "eigh", None, degenerate, rounding(value_of(w), end))
+        check_blocks(stack_of(w), (), gw, "eigh", None, degenerate, rounding(stack_of(w), end))
         return ((vc * gw[..., None, :]) @ v.mT,)
     inner = v.mT @ gv
     scale = _check(w, gw, gv, inner, degenerate, end)
@@ -126,12 +127,12 @@ def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", end=None):
 
 def _check(w, gw, gv, inner, degenerate, end):
     """Refuse losses that the factors do not determine; returns the size to which rounding is relative."""
-    w = value_of(w)
+    w = stack_of(w)
     scale, floor = magnitude(gv), rounding(w, end)
     if gw is not None:
-        scale = max_of(scale, np.abs(value_of(gw) * w).max(axis=-1, initial=0.0))
+        scale = max_of(scale, np.abs(stack_of(gw) * w).max(axis=-1, initial=0.0))
     if inner.dtype.kind == "c":
-        check_phases(diagonal_of(value_of(inner)).imag, w, "eigh", scale, floor)
+        check_phases(diagonal_of(stack_of(inner)).imag, w, "eigh", scale, floor)
     scale = max_of(scale, floor / noise(w.dtype, w.shape[-1]))
     check_blocks(w, (inner,), gw, "eigh", scale, degenerate, floor)
     return scale
@@ -155,3 +156,4 @@ def _largest(x):
 
 
 defvjp(_eigh, shared=_eigh_vjp, scaled=True)
+defbatch(_eigh, stacks(_eigh, 2))

@@ -10,8 +10,9 @@ References: N. J. Higham, SIAM J. Matrix Anal. Appl. 26, 1179 (2005); A. H. Al-M
 
 import numpy as np
 
+from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import primitive
+from qad.extend import defbatch, primitive
 from qad.linalg.check import square
 from qad.linalg.frechet import differentiable
 
@@ -178,3 +179,7 @@ def _finite(r, a):
     if not np.isfinite(r).all():
         raise ArgumentError(f"expm overflows: the norm of the matrix is {_norm(a).max():.3g}")
     return r
+
+
+defbatch(_expm, stacks(_expm, 2))
+defbatch(expm_frechet, stacks(expm_frechet, 2, 2))

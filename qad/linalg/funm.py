@@ -12,8 +12,9 @@ general f suffers from.  For transposes ``tr(X L(A, E)) = tr(E L(A, X))``, and l
 import numpy as np
 import scipy.linalg
 
+from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defjvp, defvjp, primitive
+from qad.extend import defbatch, defjvp, defvjp, primitive
 from qad.linalg.check import square
 from qad.linalg.divided import Function, first_differences, no_third, second_derivative
 
@@ -125,3 +126,8 @@ def _diagonal_form(a):
 
 def _condition(v):
     return np.linalg.cond(v) if v.size else np.ones(1)
+
+
+defbatch(_funm, stacks(_funm, 2))
+defbatch(_along, stacks(_along, 2, 2))
+defbatch(_along_two, stacks(_along_two, 2, 2, 2))

@@ -7,7 +7,8 @@ holds whatever the multiplicities, and so does the formula for the second deriva
 what the rules below say: ``tr(X D2F[E, G]) = tr(G D2F[E, X])``.
 """
 
-from qad.extend import defjvp, defvjp, primitive, value_of
+from qad.core.batching import stacks
+from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
 from qad.linalg.check import square
 from qad.linalg.divided import Function, first_differences, no_third, second_derivative
 from qad.linalg.drivers import hermitian_eigenpairs
@@ -50,7 +51,7 @@ def funm_herm(f, a):
            [0.  , 0.25]])
     """
     a = square(a, "funm_herm")
-    require_hermitian(value_of(a), "funm_herm")
+    require_hermitian(stack_of(a), "funm_herm")
     return _funm(a, f=Function(f))[0]
 
 
@@ -112,3 +113,6 @@ defvjp(
     lambda g, ans, e, d, a, w, v, *, f: _along_two(e, g.mT, a, w, v, f=f).mT,
     *3 * (no_third("funm_herm"),),
 )
+defbatch(_funm, stacks(_funm, 2))
+defbatch(_along, stacks(_along, 2, 2, 1, 2))
+defbatch(_along_two, stacks(_along_two, 2, 2, 2, 1, 2))

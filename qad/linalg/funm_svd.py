@@ -12,8 +12,9 @@ degenerate singular values; the second derivative is that of f(J).  Both are sym
 
 import numpy as np
 
+from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defjvp, defvjp, primitive
+from qad.extend import defbatch, defjvp, defvjp, primitive
 from qad.linalg.check import batch_entry, matrices
 from qad.linalg.divided import Function, first_differences, no_third, second_derivative
 from qad.linalg.parts import adjoint, hermitian, skew
@@ -165,3 +166,6 @@ defvjp(
     lambda g, ans, e, d, a, u, s, vh, *, f: _along_two(e, g.conj(), a, u, s, vh, f=f).conj(),
     *4 * (no_third("funm_svd"),),
 )
+defbatch(_funm, stacks(_funm, 2))
+defbatch(_along, stacks(_along, 2, 2, 2, 1, 2))
+defbatch(_along_two, stacks(_along_two, 2, 2, 2, 2, 1, 2))

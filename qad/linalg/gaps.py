@@ -15,8 +15,9 @@ import warnings
 
 import numpy as np
 
+from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import Lazy, defjvp, defvjp, primitive, value_of
+from qad.extend import Lazy, defbatch, defjvp, defvjp, primitive, stack_of
 from qad.linalg.check import batch_entry
 
 FIX = {
@@ -54,7 +55,7 @@ def _size_of(end):
     """``max |cotangent * value|``, at least one."""
     if end is None:
         return 1.0
-    g, value = (value_of(x.dense() if isinstance(x, Lazy) else x) for x in end)
+    g, value = (stack_of(x.dense() if isinstance(x, Lazy) else x) for x in end)
     return np.abs(g * value).max(initial=1.0)
 
 
@@ -147,7 +148,7 @@ def refuse(size, s, owner, scale, degenerate="raise", tolerance=None):
         return
     *batch, i, j = map(int, bad[0])
     i = i if size.shape[-2] == s.shape[-1] else j
-    values = s[tuple(batch)]
+    values = np.broadcast_to(s, (*size.shape[:-2], s.shape[-1]))[tuple(batch)]
     here = batch_entry(batch)
     complain(
         f"{owner}{here}: its values {values[i]:.17g} and {values[j]:.17g} (numbers {i} and {j}) are "
@@ -172,7 +173,7 @@ def check_policy(degenerate):
 
 def magnitude(*xs):
     """The largest absolute entry per batch entry (...) of arrays (..., m, k); None counts as zero."""
-    return max_of(*(np.abs(value_of(x)).max(axis=(-2, -1), initial=0.0) for x in xs if x is not None))
+    return max_of(*(np.abs(stack_of(x)).max(axis=(-2, -1), initial=0.0) for x in xs if x is not None))
 
 
 def max_of(first, *rest):
@@ -209,9 +210,9 @@ def check_blocks(s, products, gs, owner, scale, degenerate, floor):
     pairs = same_block(s) & ~np.eye(s.shape[-1], dtype=bool)
     for x in products:
         if x is not None:
-            refuse(np.where(pairs, np.abs(value_of(x)), 0.0), s, owner, scale, degenerate)
+            refuse(np.where(pairs, np.abs(stack_of(x)), 0.0), s, owner, scale, degenerate)
     if gs is not None:
-        gs = value_of(gs)
+        gs = stack_of(gs)
         differ = np.where(pairs, np.abs(gs[..., None, :] - gs[..., :, None]), 0.0)
         refuse(differ, s, owner, constant_scale(gs, s, floor), degenerate, tolerance=np.sqrt(np.finfo(s.dtype).eps))
 
@@ -220,3 +221,6 @@ def constant_scale(gs, s, floor):
     """The size (...) of which half the digits of the cotangents `gs` (..., k) of values `s` are rounding."""
     per_value = floor / np.maximum(1.0, np.abs(s).max(axis=-1, initial=0.0))
     return np.maximum(np.abs(gs).max(axis=-1, initial=0.0), per_value / np.sqrt(np.finfo(s.dtype).eps))
+
+
+defbatch(over_gaps, stacks(over_gaps, 2, 1))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from qad.core import vjp
+from qad.core.batching import each_alone
 from qad.core.program import capture
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.extend import defvjp, primitive, value_of
@@ -90,7 +91,7 @@ def _rule(needed, g, ans, *operands, equation):
     return [-c.conj() for c in pullback(u)]
 
 
-defvjp(root, shared=_rule)
+defvjp(root, shared=each_alone(_rule))
 
 
 def linear_solve(matvec, b, x0=None, *, tol=1e-12, restart=60, maxiter=2000, report=None, name="linear_solve"):

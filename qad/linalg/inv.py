@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from qad.extend import defjvp, defvjp, implements, primitive
+from qad.core.batching import stacks
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive
 from qad.linalg.check import solvable, square
 
 
@@ -51,3 +52,4 @@ def _inv_vjp(g, ans, a):
 
 defvjp(_inv, _inv_vjp, fresh=True)
 defjvp(_inv, lambda t, ans, a: -(ans @ t @ ans))
+defbatch(_inv, stacks(_inv, 2))

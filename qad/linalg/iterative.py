@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core import no_grad, vjp
 from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
-from qad.extend import value_of
+from qad.extend import stack_of, value_of
 from qad.linalg.check import finite
 from qad.linalg.eigh import eigh, require_hermitian
 from qad.linalg.gaps import width
@@ -35,7 +35,7 @@ def is_wanted(a, max_rank, method, name):
     if method == "iterative" and (a.ndim != 2 or max_rank is None):
         raise ArgumentError(f'{name}: method="iterative" needs max_rank and one matrix, not shape {a.shape}')
     few = max_rank is not None and LARGE <= min(a.shape[-2:]) >= FEW * max_rank
-    return method == "iterative" or (method == "auto" and few and a.ndim == 2)
+    return method == "iterative" or (method == "auto" and few and stack_of(a).ndim == 2)
 
 
 def svd_of_kept(a, v0, max_rank, cutoff, relative, *, multiplets, degenerate, patient):

@@ -9,7 +9,7 @@ of the mark where they are multiplied by s.  Higher powers of s leave less behin
 
 import numpy as np
 
-from qad.extend import value_of
+from qad.extend import stack_of
 from qad.linalg.gaps import refuse, vanishing
 
 
@@ -44,7 +44,7 @@ def check_null_spaces(s, sides, size, floor, degenerate):
     for vectors, g in sides:
         if g is None:
             continue
-        vectors, g = value_of(vectors), value_of(g)
+        vectors, g = stack_of(vectors), stack_of(g)
         inner = vectors.mT @ g
         both = np.where(zero[..., :, None] & zero[..., None, :], np.abs(inner), 0.0)
         _refuse(both, s, size, floor, degenerate)

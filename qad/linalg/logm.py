@@ -2,7 +2,8 @@
 
 import scipy.linalg
 
-from qad.extend import defjvp, defvjp, primitive, value_of
+from qad.core.batching import stacks
+from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
 from qad.linalg.block import each, frechet
 from qad.linalg.check import square
 from qad.linalg.sqrtm import off_the_cut
@@ -36,7 +37,7 @@ def logm(a):
            [0.  , 1.  ]])
     """
     a = square(a, "logm")
-    off_the_cut(value_of(a), "logm")
+    off_the_cut(stack_of(a), "logm")
     return _log(a)
 
 
@@ -48,3 +49,4 @@ def _log(a):
 
 defvjp(_log, lambda g, ans, a: frechet(_log, a, g.mT).mT)
 defjvp(_log, lambda t, ans, a: frechet(_log, a, t))
+defbatch(_log, stacks(_log, 2))

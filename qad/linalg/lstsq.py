@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from qad.core.errors import ShapeError
-from qad.extend import implements, operand, value_of
+from qad.core.errors import BatchError, ShapeError
+from qad.extend import implements, operand, stack_of, value_of
 from qad.linalg.check import finite, matrices
 from qad.linalg.pinv import pinv
 from qad.linalg.svd import svdvals
@@ -42,13 +42,16 @@ def lstsq(a, b, rcond=None):
     """
     a, b = matrices(a, "lstsq"), operand(b)
     _check_sides(value_of(a), value_of(b))
-    if value_of(a) is a and value_of(b) is b:
+    if stack_of(a) is a and stack_of(b) is b:
         return np.linalg.lstsq(a, b, rcond)
     m, n = a.shape
-    cut = np.finfo(value_of(a).dtype).eps * max(m, n) if rcond is None else rcond
+    cut = np.finfo(stack_of(a).dtype).eps * max(m, n) if rcond is None else rcond
     x, s = pinv(a, rtol=cut) @ b, svdvals(a)
-    values = value_of(s)
-    rank = int(np.sum(values > cut * values[:1]))
+    values = stack_of(s)
+    ranks = np.sum(values > cut * values[..., :1], axis=-1)
+    rank = int(ranks.max())
+    if rank > ranks.min():
+        raise BatchError("lstsq: the ranks of the examples of a batch differ: write qad.linalg.pinv(a) @ b")
     if not m > n == rank:
         return x, np.zeros(0, values.dtype), rank, s
     apart = (b - a @ x).reshape(m, -1)

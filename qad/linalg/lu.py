@@ -9,8 +9,9 @@ of a rectangular one the rest is the solution of a triangular system.
 import numpy as np
 import scipy.linalg
 
+from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, opaque, primitive, value_of
+from qad.extend import defbatch, defvjp, on_stack, opaque, primitive, stack_of
 from qad.linalg.check import matrices
 from qad.linalg.triangular import solve_lower, solve_upper
 
@@ -42,8 +43,8 @@ def lu(a):
            [-0.5 ,  1.  ]])
     """
     a = matrices(a, "lu")
-    p, low, up = _pivoted(value_of(a))
-    if value_of(a) is a:
+    p, low, up = on_stack(_pivoted, a)
+    if stack_of(a) is a:
         return p, low, up
     a, k = p.mT @ a, min(a.shape[-2:])
     low, up = _factors(a[..., :k, :k])
@@ -75,7 +76,7 @@ def _factors(a):
 def _factors_vjp(needed, g, ans, a):
     gl, gu = g
     low, up = ans
-    size = np.abs(np.diagonal(value_of(up), axis1=-2, axis2=-1))
+    size = np.abs(np.diagonal(stack_of(up), axis1=-2, axis2=-1))
     if (size <= 10 * a.shape[-1] * np.finfo(size.dtype).eps * size.max(axis=-1, initial=0.0)[..., None]).any():
         raise ArgumentError(f"lu: a matrix is singular (a pivot is {size.min():.3g}): its factors have no derivative")
     inner = 0.0
@@ -87,3 +88,4 @@ def _factors_vjp(needed, g, ans, a):
 
 
 defvjp(_factors, shared=_factors_vjp)
+defbatch(_factors, stacks(_factors, 2))

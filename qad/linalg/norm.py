@@ -6,8 +6,9 @@ singular value that is degenerate shares its gradient equally among its multiple
 
 import numpy as np
 
+from qad.core.batching import shifted, stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, implements, primitive, value_of
+from qad.extend import defbatch, defvjp, implements, primitive, stack_of, unrecorded
 from qad.linalg.check import finite
 from qad.linalg.gaps import same_block
 from qad.linalg.svd import thin
@@ -46,8 +47,8 @@ def norm(x, ord=None, axis=None, keepdims=False):
     >>> qad.grad(qad.linalg.norm)(np.zeros(2))
     array([0., 0.])
     """
-    if value_of(x) is x or not x.size:
-        return np.linalg.norm(value_of(x), ord, axis, keepdims)
+    if stack_of(x) is x or not x.size:
+        return np.linalg.norm(unrecorded(x), ord, axis, keepdims)
     axes = _axes(x, axis)
     if axis is None and ord is None:
         return _finish(_euclidean(x, axes), axes, keepdims)
@@ -89,8 +90,8 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     array([[0.6],
            [0.8]])
     """
-    if value_of(x) is x or not x.size:
-        return np.linalg.vector_norm(value_of(x), axis=axis, keepdims=keepdims, ord=ord)
+    if stack_of(x) is x or not x.size:
+        return np.linalg.vector_norm(unrecorded(x), axis=axis, keepdims=keepdims, ord=ord)
     axes = _axes(x, axis)
     return _finish(_vector(x, ord, axes), axes, keepdims)
 
@@ -153,7 +154,7 @@ def _vector(x, p, axes):
     if p == 2:
         return _euclidean(x, axes)
     if p == 0:
-        return np.sum(value_of(x) != 0, axis=axes, keepdims=True).astype(value_of(x).real.dtype)
+        return np.sum(unrecorded(x) != 0, axis=axes, keepdims=True).astype(x.real.dtype)
     size = np.abs(x)
     if p == np.inf:
         return np.max(size, axis=axes, keepdims=True)
@@ -173,7 +174,7 @@ def _matrix(x, p, axes):
         return extreme(np.sum(np.abs(x), axis=first, keepdims=True), axis=second, keepdims=True)
     if p not in ("nuc", 2, -2):
         raise ArgumentError(f"norm: matrices have no norm {p!r}; there are 'fro', 'nuc', 1, -1, 2, -2, inf and -inf")
-    finite(value_of(x), "norm")
+    finite(stack_of(x), "norm")
     s = thin(np.moveaxis(x, axes, (-2, -1)), kinks=False, vectors=False)[1]
     n = np.sum(s, axis=-1) if p == "nuc" or not s.shape[-1] else _extreme(s, index=0 if p == 2 else -1)
     return n.reshape(tuple(1 if i in axes else size for i, size in enumerate(x.shape)))
@@ -191,7 +192,7 @@ def _multiplet(s, *, index):
     return members / members.sum(axis=-1, keepdims=True)
 
 
-defvjp(_extreme, lambda g, ans, s, *, index: g[..., None] * _multiplet(value_of(s), index=index), fresh=True)
+defvjp(_extreme, lambda g, ans, s, *, index: g[..., None] * _multiplet(unrecorded(s), index=index), fresh=True)
 
 
 def _euclidean(x, axes):
@@ -214,7 +215,7 @@ def _direction(x, n):
 
 
 def _no_second(n):
-    if (value_of(n) == 0).any():
+    if (stack_of(n) == 0).any():
         raise ArgumentError(
             "norm: at zero a Euclidean norm has no second derivative. Differentiate its square, "
             "np.sum(x.real**2 + x.imag**2), or keep away from zero"
@@ -246,11 +247,15 @@ def _p_norm(x, *, p, axis):
 
 def _p_norm_vjp(g, n, x, *, p, axis):
     """``g conj(x) (|x| / n)^(p - 2) / n``; entries that are zero get zero."""
-    zero = value_of(x) == 0
-    empty = value_of(n) == 0
+    zero = unrecorded(x) == 0
+    empty = unrecorded(n) == 0
     n = np.where(empty, 1.0, n)
     ratio = np.where(zero, 1.0, np.abs(x) / n)
     return g / n * np.where(zero, 0.0, x.conj() * ratio ** (p - 2))
 
 
 defvjp(_p_norm, _p_norm_vjp, fresh=True)
+defbatch(_extreme, stacks(_extreme, 1))
+defbatch(_direction, stacks(_direction, 0, 0))
+defbatch(_length, lambda batched, x, *, axis: _length(x, axis=shifted(axis, x.ndim)))
+defbatch(_p_norm, lambda batched, x, *, p, axis: _p_norm(x, p=p, axis=shifted(axis, x.ndim)))

@@ -5,7 +5,8 @@ G_A = -P^H G P^H + (1 - A P) G^H P P^H + P^H P G^H (1 - P A).
 
 import numpy as np
 
-from qad.extend import defvjp, implements, primitive, value_of
+from qad.core.batching import stacks
+from qad.extend import defbatch, defvjp, implements, primitive, stack_of
 from qad.linalg.check import matrices
 
 
@@ -63,13 +64,14 @@ def _pinv_vjp(g, p, a, **options):
     pt, gh = p.mT, g.conj().mT
     total = -(pt @ g @ pt)
     pc, (m, n) = p.conj(), a.shape[-2:]
-    if m > n or np.linalg.matrix_rank(value_of(a)).min(initial=m) < m:
+    if m > n or np.linalg.matrix_rank(stack_of(a)).min(initial=m) < m:
         right = gh @ pc @ pt
         total = total + right - (a.conj() @ (pc @ right))
-    if n > m or np.linalg.matrix_rank(value_of(a)).min(initial=n) < n:
+    if n > m or np.linalg.matrix_rank(stack_of(a)).min(initial=n) < n:
         left = pt @ pc @ gh
         total = total + left - (left @ pc) @ a.conj()
     return total
 
 
 defvjp(_pinv, _pinv_vjp, fresh=True)
+defbatch(_pinv, stacks(_pinv, 2))

@@ -10,8 +10,9 @@ arbitrary up to a unitary: see ``complement.py``.  The code is the complex conju
 
 import numpy as np
 
+from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, implements, primitive, value_of
+from qad.extend import defbatch, defvjp, implements, primitive, stack_of
 from qad.linalg.check import batch_entry, matrices
 from qad.linalg.complement import folded
 from qad.linalg.gaps import rounding
@@ -49,7 +50,7 @@ def qr(a, mode="reduced"):
            [0.8, 0. ]])
     """
     a = matrices(a, "qr")
-    if value_of(a) is a:
+    if stack_of(a) is a:
         return np.linalg.qr(a, mode)
     if mode == "r":
         return reduced(a)[1]
@@ -80,7 +81,7 @@ def _complete_vjp(needed, g, ans, a, *, end=None):
     q, r = ans
     n = a.shape[-1]
     r = r[..., :n, :]
-    _check_rank(value_of(r))
+    _check_rank(stack_of(r))
     gq, q = folded(gq, q, n, "qr", rounding(np.ones(1, r.dtype).real, end))
     return (_tall(gq, None if gr is None else gr[..., :n, :], q, r),)
 
@@ -89,7 +90,7 @@ def _reduced_vjp(needed, g, ans, a):
     gq, gr = g
     q, r = ans
     k = q.shape[-1]
-    _check_rank(value_of(r)[..., :, :k])
+    _check_rank(stack_of(r)[..., :, :k])
     if a.shape[-1] <= k:
         return (_tall(gq, gr, q, r),)
     if gr is None:
@@ -128,3 +129,5 @@ def _check_rank(r):
 
 defvjp(reduced, shared=_reduced_vjp, fresh=True)
 defvjp(complete, shared=_complete_vjp, scaled=True)
+defbatch(reduced, stacks(reduced, 2))
+defbatch(complete, stacks(complete, 2))

@@ -5,8 +5,9 @@ That is: log det A changes by tr(A^-1 dA); its real part moves the logarithm, it
 
 import numpy as np
 
+from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, implements, primitive, value_of
+from qad.extend import defbatch, defvjp, implements, primitive, stack_of
 from qad.linalg.check import square
 
 
@@ -50,7 +51,7 @@ def _slogdet(a):
 def _slogdet_vjp(needed, g, ans, a):
     gs, gl = g
     sign, _ = ans
-    if (value_of(sign) == 0).any():
+    if (stack_of(sign) == 0).any():
         raise ArgumentError("slogdet: the matrix is singular, where the logarithm has no derivative; det(A) has one")
     weight = gl
     if gs is not None and a.dtype.kind == "c":
@@ -62,3 +63,4 @@ def _slogdet_vjp(needed, g, ans, a):
 
 
 defvjp(_slogdet, shared=_slogdet_vjp, fresh=True)
+defbatch(_slogdet, stacks(_slogdet, 2))

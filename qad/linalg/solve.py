@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from qad.extend import defjvp, defvjp, implements, operand, primitive, unbroadcast, value_of
+from qad.core.batching import stacks
+from qad.extend import defbatch, defjvp, defvjp, implements, operand, primitive, unbroadcast, value_of
 from qad.linalg.check import rows_fit, solvable, square
 
 
@@ -70,3 +71,15 @@ def _moved_a(t, ans, a, b):
 
 defvjp(_solve, shared=_solve_vjp)
 defjvp(_solve, _moved_a, lambda t, ans, a, b: np.linalg.solve(a, t))
+
+
+def _batch(batched, a, b):
+    """Vectors are columns; those of one matrix go into one system."""
+    if b.ndim - batched[1] > 1:
+        return stacks(_solve, 2, 2)(batched, a, b)
+    if not batched[0] and a.ndim == 2:
+        return _solve(a, b.T).T
+    return _solve(a, b[:, None, ..., None] if a.ndim > 3 else b[..., None])[..., 0]
+
+
+defbatch(_solve, _batch)

@@ -6,8 +6,9 @@ even where values that are kept coincide; ``chord.py`` tells how.
 
 import numpy as np
 
+from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, quick, value_of
+from qad.extend import defbatch, defvjp, quick, stack_of, unrecorded
 from qad.linalg.check import matrices
 from qad.linalg.chord import factors
 from qad.linalg.gaps import magnitude, rounding, width
@@ -51,16 +52,16 @@ def split(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn"):
            [0., 0.]])
     """
     a = matrices(a, "split")
-    plain = value_of(a) is a
-    u, s, vh = np.linalg.svd(value_of(a), full_matrices=not plain)
+    plain = stack_of(a) is a
+    u, s, vh = np.linalg.svd(unrecorded(a), full_matrices=not plain)
     lost = 10 * max(a.shape[-2:]) * np.finfo(s.dtype).eps * s[..., :1]
-    nonzero = int(np.sum(s > lost, axis=-1).min(initial=s.shape[-1]))
+    nonzero = int(np.sum(stack_of(s > lost), axis=-1).min(initial=s.shape[-1]))
     policy = multiplets if plain or multiplets != "warn" else "cut"  # which raises, below
-    k = rank_of(s, nonzero if max_rank is None else min(nonzero, max_rank), cutoff, relative, policy)
+    k = rank_of(stack_of(s), nonzero if max_rank is None else min(nonzero, max_rank), cutoff, relative, policy)
     if plain:
         root = np.sqrt(s[..., :k])
         return u[..., :, :k] * root[..., None, :], root[..., :, None] * vh[..., :k, :]
-    if k < s.shape[-1] and not (s[..., k - 1] - s[..., k] > width(s)).all():
+    if k < s.shape[-1] and not stack_of(s[..., k - 1] - s[..., k] > width(s)).all():
         raise ArgumentError(
             f"split: rank {k} cuts through degenerate singular values, of which the choice is arbitrary and has no "
             'derivative: write multiplets="drop"'
@@ -82,7 +83,7 @@ def _tie(pair, rows):
 
 def _check(needed, g, ans, pair, rows, *, end=None):
     """Raise unless the loss is invariant under ``L W, W^H R``: ``G_L^H L - R G_R^H`` is Hermitian."""
-    slope, pair = value_of(g), value_of(pair)
+    slope, pair = stack_of(g), stack_of(pair)
     first = slope[..., :rows, :].mT @ pair[..., :rows, :]
     second = pair[..., rows:, :].mT @ slope[..., rows:, :]
     turn = np.abs(skew(first - second)).max(axis=(-2, -1))
@@ -97,3 +98,4 @@ def _check(needed, g, ans, pair, rows, *, end=None):
 
 defvjp(_tie, shared=_check, scaled=True)
 _tied = quick(_tie, metadata=True)
+defbatch(_tie, stacks(_tie, 2))

@@ -3,8 +3,9 @@
 import numpy as np
 import scipy.linalg
 
+from qad.core.batching import spread_out, stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defjvp, defvjp, primitive, value_of
+from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
 from qad.linalg.block import each
 from qad.linalg.check import batch_entry, square
 
@@ -37,7 +38,7 @@ def sqrtm(a):
            [0.  , 0.5 ]])
     """
     a = square(a, "sqrtm")
-    off_the_cut(value_of(a), "sqrtm")
+    off_the_cut(stack_of(a), "sqrtm")
     return _root(a)
 
 
@@ -89,3 +90,5 @@ defjvp(
     lambda t, x, a, b, q: -sylvester(a, b, x @ t),
     lambda t, x, a, b, q: sylvester(a, b, t),
 )
+defbatch(_root, stacks(_root, 2))
+defbatch(sylvester, lambda batched, *abq: sylvester(*spread_out(batched, abq)))

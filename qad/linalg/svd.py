@@ -12,7 +12,8 @@ The code below is the complex conjugate of that, which is the tape's inside conv
 
 import numpy as np
 
-from qad.extend import defvjp, implements, primitive, value_of
+from qad.core.batching import stacks
+from qad.extend import defbatch, defvjp, implements, primitive, stack_of
 from qad.linalg.check import matrices
 from qad.linalg.complement import folded
 from qad.linalg.gaps import (
@@ -138,7 +139,7 @@ implements(np.linalg.svdvals)(svdvals)
 
 
 def _recorded(a):
-    return value_of(a) is not a
+    return stack_of(a) is not a
 
 
 @primitive(name="svd")
@@ -158,16 +159,16 @@ def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, vectors=True
     gu, gs, gv = g
     u, s, vh = ans
     uc, vc = u.conj(), vh.conj()
-    floor = rounding(value_of(s), end)
+    floor = rounding(stack_of(s), end)
     gs = None if gs is None else _at_kinks(gs, s, kinks=kinks, degenerate=degenerate, floor=floor)
     if gu is None and gv is None:
-        check_blocks(value_of(s), (), gs, "svd", None, degenerate, floor)
+        check_blocks(stack_of(s), (), gs, "svd", None, degenerate, floor)
         return (uc @ (gs[..., :, None] * vc),)
     left = None if gu is None else u.mT @ gu
     right = None if gv is None else gv @ vh.mT
     scale = _check(s, (gu, gs, gv), left, right, degenerate, floor)
     sides = (u, gu), (vh.mT, None if gv is None else gv.mT)
-    check_null_spaces(value_of(s), sides, magnitude(gu, gv), floor, degenerate)
+    check_null_spaces(stack_of(s), sides, magnitude(gu, gv), floor, degenerate)
     core = _core(left, right, gs, s, scale, degenerate)
     inner = core @ vc
     if gv is not None and vh.shape[-1] > vh.shape[-2]:
@@ -193,12 +194,12 @@ def _over(x, s, kind, scale, degenerate):
 
 def _check(s, g, left, right, degenerate, floor):
     """Refuse losses that the factors do not determine; returns the size to which rounding is relative."""
-    s, (gu, gs, gv) = value_of(s), g
+    s, (gu, gs, gv) = stack_of(s), g
     scale = magnitude(gu, gv)
     if gs is not None:
-        scale = max_of(scale, np.abs(value_of(gs) * s).max(axis=-1, initial=0.0))
-    turn = 0.0 if left is None else diagonal_of(value_of(left)).imag
-    turn = turn if right is None else turn - diagonal_of(value_of(right)).imag
+        scale = max_of(scale, np.abs(stack_of(gs) * s).max(axis=-1, initial=0.0))
+    turn = 0.0 if left is None else diagonal_of(stack_of(left)).imag
+    turn = turn if right is None else turn - diagonal_of(stack_of(right)).imag
     check_phases(turn, s, "svd", scale, floor)
     scale = max_of(scale, floor / noise(s.dtype, s.shape[-1]))
     check_blocks(s, (left, right), gs, "svd", scale, degenerate, floor)
@@ -230,7 +231,7 @@ def _full_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
     """Columns of U (rows of Vh) beyond k turn with the others: ``dU' = -U dU^H U'``."""
     gu, gs, gv = g
     u, s, vh = ans
-    k, floor = s.shape[-1], rounding(value_of(s), end)
+    k, floor = s.shape[-1], rounding(stack_of(s), end)
     if u.shape[-1] > k:
         gu, u = folded(gu, u, k, "svd", floor, degenerate)
     elif vh.shape[-2] > k:
@@ -241,3 +242,6 @@ def _full_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
 
 defvjp(thin, shared=_thin_vjp, scaled=True)
 defvjp(_full, shared=_full_vjp, scaled=True)
+defbatch(thin, stacks(thin, 2))
+defbatch(_full, stacks(_full, 2))
+defbatch(_at_kinks, stacks(_at_kinks, 1, 1))

@@ -3,8 +3,9 @@
 import numpy as np
 import scipy.linalg
 
+from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defjvp, defvjp, operand, primitive, unbroadcast, value_of
+from qad.extend import defbatch, defjvp, defvjp, operand, primitive, unbroadcast, value_of
 from qad.linalg.check import rows_fit, square
 
 
@@ -86,3 +87,5 @@ defvjp(solve_upper, shared=_rule(solve_lower, np.triu))
 defvjp(solve_lower, shared=_rule(solve_upper, np.tril))
 defjvp(solve_upper, lambda t, x, r, b: -solve_upper(r, np.triu(t) @ x), lambda t, x, r, b: solve_upper(r, t))
 defjvp(solve_lower, lambda t, x, r, b: -solve_lower(r, np.tril(t) @ x), lambda t, x, r, b: solve_lower(r, t))
+defbatch(solve_upper, stacks(solve_upper, 2, 2))
+defbatch(solve_lower, stacks(solve_lower, 2, 2))

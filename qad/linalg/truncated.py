@@ -9,7 +9,7 @@ that are smooth in A, what remains is the decomposition of the small matrix ``C 
 import numpy as np
 
 from qad.core.errors import ConvergenceError
-from qad.extend import value_of
+from qad.extend import on_stack, stack_of, unrecorded
 from qad.linalg.check import matrices, square
 from qad.linalg.drivers import hermitian_eigenpairs
 from qad.linalg.eigh import eigh
@@ -80,11 +80,11 @@ def truncated_svd(
         except ConvergenceError:
             if how["patient"]:
                 raise
-    u, s, vh = np.linalg.svd(value_of(a), full_matrices=False)
-    k = rank_of(s, max_rank, cutoff, relative, multiplets)
-    if value_of(a) is a:
+    u, s, vh = np.linalg.svd(unrecorded(a), full_matrices=False)
+    k = rank_of(stack_of(s), max_rank, cutoff, relative, multiplets)
+    if stack_of(a) is a:
         return u[..., :, :k], s[..., :k], vh[..., :k, :], np.linalg.norm(s[..., k:], axis=-1)
-    if not has_gap(s, k):
+    if not has_gap(stack_of(s), k):
         u, s, vh = svd(a, full_matrices=False, degenerate=degenerate)
         return u[..., :, :k], s[..., :k], vh[..., :k, :], norm(s[..., k:], axis=-1)
     polar = funm_svd(above_one, a * (1 / threshold(s, k)))
@@ -139,11 +139,11 @@ def truncated_eigh(
         except ConvergenceError:
             if how["patient"]:
                 raise
-    w, v = _by_size(*hermitian_eigenpairs(value_of(a)))
-    k = rank_of(np.abs(w), max_rank, cutoff, relative, multiplets)
-    if value_of(a) is a:
+    w, v = _by_size(*on_stack(hermitian_eigenpairs, a))
+    k = rank_of(np.abs(stack_of(w)), max_rank, cutoff, relative, multiplets)
+    if stack_of(a) is a:
         return w[..., :k], v[..., :, :k], np.linalg.norm(w[..., k:], axis=-1)
-    if not has_gap(np.abs(w), k):
+    if not has_gap(np.abs(stack_of(w)), k):
         w, v = _by_size(*eigh(a, degenerate=degenerate))
         return w[..., :k], v[..., :, :k], norm(w[..., k:], axis=-1)
     basis = orthonormal(funm_herm(outside_one, a * (1 / threshold(np.abs(w), k))) @ v[..., :, :k])
@@ -154,7 +154,7 @@ def truncated_eigh(
 
 def _by_size(w, v):
     """Eigenpairs in descending order of size."""
-    order = np.argsort(-np.abs(value_of(w)), axis=-1, kind="stable")
+    order = np.argsort(-np.abs(unrecorded(w)), axis=-1, kind="stable")
     return np.take_along_axis(w, order, axis=-1), np.take_along_axis(v, order[..., None, :], axis=-1)
 
 

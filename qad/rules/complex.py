@@ -9,7 +9,7 @@ from math import pi
 
 import numpy as np
 
-from qad.extend import One, attach, defvjp, implements, operand_of, primitive, quick, value_of
+from qad.extend import One, attach, defvjp, implements, operand_of, primitive, quick, stack_of, value_of
 from qad.rules.elementwise import nonzero
 
 
@@ -41,7 +41,7 @@ def abs2(z):
     return np.multiply(z, np.conjugate(z)).real
 
 
-defvjp(abs2, lambda g, y, z: 2 * g * z.conj(), elementwise=True, fresh=True)
+defvjp(abs2, lambda g, y, z: g * (2 * z.conj()), elementwise=True, fresh=True)
 
 
 def real_part(z):
@@ -114,7 +114,7 @@ def square(x):
 @implements(np.real_if_close)
 def real_if_close(a, tol=100):
     """The real part if all imaginary parts are close to zero, else `x` itself."""
-    return real(a) if np.isrealobj(np.real_if_close(value_of(a), tol)) else a
+    return real(a) if np.isrealobj(np.real_if_close(stack_of(a), tol)) else a
 
 
 attach("real", real, property=True)

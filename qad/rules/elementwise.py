@@ -2,8 +2,9 @@
 
 The flag `elementwise` promises that the derivative of one output depends on the inputs at its own place and
 that the rule is a multiplication ``g * w``: then forward mode is the same multiplication (and takes the real
-part where the answer is real), and broadcasting is added at the door.  Functions with branch cuts are
-differentiated through their own answer ``y`` (``arcsin' = 1 / cos y``), which keeps to the branch that NumPy took.
+part where the answer is real), and broadcasting is added at the door.  `g` may be a batch of cotangents, so it meets
+one factor.  Functions with branch cuts are differentiated through their own answer ``y`` (``arcsin' = 1 / cos y``),
+which keeps to the branch that NumPy took.
 """
 
 from math import log, pi
@@ -67,14 +68,14 @@ def chosen(name, i):
 table(np.add, lambda g, y, a, b: g, lambda g, y, a, b: g, fresh=False)
 table(np.subtract, lambda g, y, a, b: g, lambda g, y, a, b: -g, fresh=False)
 table(np.multiply, lambda g, y, a, b: g * b, lambda g, y, a, b: g * a)
-table(np.divide, lambda g, y, a, b: g / b, lambda g, y, a, b: -g * y / b)
+table(np.divide, lambda g, y, a, b: g / b, lambda g, y, a, b: g * (-y / b))
 table(np.remainder, lambda g, y, a, b: g, lambda g, y, a, b: -g * (a // b), fresh=False)
 table(np.fmod, lambda g, y, a, b: g, lambda g, y, a, b: -g * np.rint((a - y) / b), fresh=False)
 table(np.positive, lambda g, y, x: g, fresh=False)
 table(np.negative, lambda g, y, x: -g)
-table(np.square, lambda g, y, x: 2 * g * x)
-table(np.reciprocal, lambda g, y, x: -g * y * y)
-table(np.sqrt, lambda g, y, x: 0.5 * g / y)
+table(np.square, lambda g, y, x: g * (2 * x))
+table(np.reciprocal, lambda g, y, x: g * -(y * y))
+table(np.sqrt, lambda g, y, x: g * (0.5 / y))
 table(np.cbrt, lambda g, y, x: g / (3 * y * y))
 table(np.hypot, lambda g, y, a, b: g * per_size(a, y), lambda g, y, a, b: g * per_size(b, y))
 table(np.ldexp, lambda g, y, x, n: np.ldexp(g, n), zero)
@@ -103,7 +104,7 @@ table(np.tanh, lambda g, y, x: g * (1 - y * y))
 table(np.arcsinh, lambda g, y, x: g / np.cosh(y))
 table(np.arccosh, lambda g, y, x: g / np.sinh(y))
 table(np.arctanh, lambda g, y, x: g / (1 - x * x))
-table(np.arctan2, lambda g, y, a, b: g * per_square(b, a), lambda g, y, a, b: -g * per_square(a, b))
+table(np.arctan2, lambda g, y, a, b: g * per_square(b, a), lambda g, y, a, b: g * -per_square(a, b))
 table(np.degrees, lambda g, y, x: g * (180 / pi))
 table(np.rad2deg, lambda g, y, x: g * (180 / pi))
 table(np.radians, lambda g, y, x: g * (pi / 180))

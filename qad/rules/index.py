@@ -7,7 +7,21 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.buffers import read
 from qad.core.errors import ArgumentError
-from qad.extend import attach, defjvp, defvjp, implements, operand, primitive, quick, refuse_out, unbroadcast, value_of
+from qad.extend import (
+    Tensor,
+    attach,
+    defjvp,
+    defvjp,
+    implements,
+    operand,
+    primitive,
+    quick,
+    refuse_out,
+    unbroadcast,
+    unrecorded,
+    value_of,
+)
+from qad.rules.gather import item_at
 from qad.rules.lazy import Scatter
 
 # -- x[index] --------------------------------------------------------------------------------------
@@ -22,20 +36,35 @@ def item(x, index):
     kind = type(index)
     if kind not in SETTLED and not (kind is tuple and SETTLED.issuperset(map(type, index))):
         index = settled(index)
+        if type(index) is Tensor or (type(index) is tuple and Tensor in map(type, index)):
+            return item_at(x, index)
     return _getitem(x, index) if x.buffer is None else read(x, index)
 
 
 def settled(index):
-    """`index` as the tape may keep it: Tensors as values, arrays as copies that nobody changes later."""
+    """`index` as the tape may keep it: Tensors as values, arrays as copies that nobody changes later.
+
+    A batch of indices (`qad.vmap`) stays a Tensor.
+    """
     if type(index) is tuple:
         return tuple([settled(i) for i in index])
-    index = value_of(index)
+    index = unrecorded(index)
     if isinstance(index, list):
-        return np.array([value_of(i) for i in index], dtype=None if index else np.intp)
+        entries = [unrecorded(i) for i in index]
+        return (
+            np.stack(entries) if Tensor in map(type, entries) else np.array(entries, dtype=None if index else np.intp)
+        )
     return index.copy() if isinstance(index, np.ndarray) else index
 
 
 attach("__getitem__", item)
+
+
+def entries(x, index):
+    """``x[index]`` of a Tensor or a plain array, for a tuple with Tensors or plain arrays in it."""
+    if type(x) is Tensor:
+        return item(x, index)
+    return item_at(x, index) if Tensor in map(type, index) else x[index]
 
 
 # -- selection along an axis -----------------------------------------------------------------------
@@ -48,7 +77,8 @@ def along(axis, index, ndim):
 
 def bounded(indices, size, mode):
     """Integer array `indices` brought into the range of an axis as NumPy's `mode` says."""
-    indices = np.asarray(value_of(indices))
+    indices = unrecorded(indices)
+    indices = indices if type(indices) is Tensor else np.asarray(indices)
     if mode == "wrap":
         return indices % size
     if mode == "clip":
@@ -65,19 +95,19 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     if axis is None:
         a, axis = a.reshape(-1), 0
     index = along(axis, ..., a.ndim)[:-1]
-    return a[(*index, bounded(indices, a.shape[len(index)], mode))]
+    return entries(a, (*index, bounded(indices, a.shape[len(index)], mode)))
 
 
 @implements(np.take_along_axis)
 def take_along_axis(arr, indices, axis=-1):
-    arr, indices = operand(arr), np.asarray(value_of(indices))
+    arr, indices = operand(arr), bounded(indices, 0, "raise")
     if axis is None:
-        return arr.reshape(-1)[indices]
+        return entries(arr.reshape(-1), (indices,))
     if indices.ndim != arr.ndim:
         raise ArgumentError(f"the indices have {indices.ndim} axes, the array {arr.ndim}: they need as many")
     index = list(np.ogrid[tuple(slice(n) for n in arr.shape)])
     index[normalize_axis_index(axis, arr.ndim)] = indices
-    return arr[tuple(index)]
+    return entries(arr, tuple(index))
 
 
 @implements(np.compress)
@@ -101,31 +131,31 @@ def delete(arr, obj, axis=None):
 
 
 @primitive(name="where")
-def chosen(x, y, *, condition):
+def chosen(x, y, condition):
     """Entries of `x` where the condition holds, of `y` elsewhere."""
     return np.where(condition, x, y)
 
 
 defvjp(
     chosen,
-    lambda g, ans, x, y, *, condition: unbroadcast(np.where(condition, g, 0), x.shape),
-    lambda g, ans, x, y, *, condition: unbroadcast(np.where(condition, 0, g), y.shape),
+    lambda g, ans, x, y, condition: unbroadcast(np.where(condition, g, 0), x.shape),
+    lambda g, ans, x, y, condition: unbroadcast(np.where(condition, 0, g), y.shape),
     fresh=True,
     name="where",
 )
 defjvp(
     chosen,
-    lambda t, ans, x, y, *, condition: np.where(condition, t, 0),
-    lambda t, ans, x, y, *, condition: np.where(condition, 0, t),
+    lambda t, ans, x, y, condition: np.where(condition, t, 0),
+    lambda t, ans, x, y, condition: np.where(condition, 0, t),
 )
 
 
 @implements(np.where)
 def where(condition, *branches):
-    condition = value_of(condition)
+    condition = unrecorded(condition)
     if len(branches) != 2:
         return np.where(condition, *branches)
-    return chosen(*map(operand, branches), condition=condition)
+    return chosen(*map(operand, branches), condition)
 
 
 @implements(np.select)
@@ -143,10 +173,10 @@ def select(condlist, choicelist, default=0):
 @implements(np.choose)
 def choose(a, choices, out=None, mode="raise"):
     refuse_out(out, "np.choose")
-    choices = np.broadcast_arrays(*map(operand, choices), np.asarray(value_of(a)))
+    choices = np.broadcast_arrays(*map(operand, choices), bounded(a, 0, "raise"))
     *choices, a = choices
     a = bounded(a, len(choices), mode)
-    return take_along_axis(np.stack(choices), a[None], 0)[0]
+    return take_along_axis(np.stack(choices), np.expand_dims(a, 0), 0)[0]
 
 
 attach("take", take)

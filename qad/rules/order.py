@@ -6,7 +6,7 @@ Where several entries are equal they share the derivative equally: that is the m
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import attach, defvjp, implements, primitive, quick, refuse_out, value_of
+from qad.extend import attach, defvjp, implements, primitive, quick, refuse_out, stack_of, unrecorded, value_of
 from qad.rules.elementwise import refuse_complex
 from qad.rules.reduce import spread
 
@@ -71,22 +71,22 @@ def sort_along(x, axis):
 @primitive(name="sort")
 def share_ties(g, groups):
     """The mean of `g` over each group of places, given as an array of group numbers of its shape."""
-    numbers = np.bincount(groups.ravel())
+    numbers = np.maximum(np.bincount(groups.ravel()), 1)
     sums = np.bincount(groups.ravel(), weights=g.ravel()).astype(g.dtype)
     return (sums / numbers)[groups].astype(g.dtype)
 
 
-defvjp(share_ties, lambda g, y, x, groups: share_ties(g, groups=groups), linear=True, fresh=True)
+defvjp(share_ties, lambda g, y, x, groups: share_ties(g, groups), linear=True, fresh=True)
 
 
 def _sort_rule(g, y, x, axis):
     refuse_complex(x, "sort")
     order = np.argsort(x, axis=axis)
-    equal = np.diff(np.moveaxis(value_of(y), axis, -1)) == 0
-    if equal.any():
+    equal = np.diff(np.moveaxis(unrecorded(y), axis, -1)) == 0
+    if stack_of(equal).any():
         steps = np.concatenate([np.ones_like(equal[..., :1]), ~equal], axis=-1)
         groups = np.cumsum(steps).reshape(steps.shape) - 1
-        g = share_ties(g, groups=np.moveaxis(groups, -1, axis))
+        g = share_ties(g, np.moveaxis(groups, -1, axis))
     return np.take_along_axis(g, np.argsort(order, axis=axis), axis=axis)
 
 
@@ -105,7 +105,7 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
     refuse_complex(a, "partition")
     if axis is None:
         a, axis = a.reshape(-1), 0
-    return np.take_along_axis(a, np.argpartition(value_of(a), value_of(kth), axis, kind), axis)
+    return np.take_along_axis(a, np.argpartition(unrecorded(a), value_of(kth), axis, kind), axis)
 
 
 @implements(np.clip)

@@ -48,7 +48,7 @@ def _stack_left(g, y, a, b):
     if b.ndim == 1:
         return unbroadcast(g * b if a.ndim == 1 else g[..., None] * b, a.shape)
     if a.ndim == 1:
-        return unbroadcast((b @ g[..., None])[..., 0], a.shape)
+        return b @ g if b.ndim == 2 else unbroadcast((b @ g[..., None])[..., 0], a.shape)
     return unbroadcast(g.factor * b.mT if type(g) is ScaledIdentity else g @ b.mT, a.shape)
 
 
@@ -56,7 +56,7 @@ def _stack_right(g, y, a, b):
     if a.ndim == 1:
         return unbroadcast(g * a if b.ndim == 1 else a[:, None] * g[..., None, :], b.shape)
     if b.ndim == 1:
-        return unbroadcast((a.mT @ g[..., None])[..., 0], b.shape)
+        return a.T @ g if a.ndim == 2 else unbroadcast((a.mT @ g[..., None])[..., 0], b.shape)
     if type(g) is ScaledIdentity:
         return unbroadcast(g.factor * a.mT, b.shape)
     if b.ndim == 2:  # one matrix for a whole stack: one product, not a sum of many

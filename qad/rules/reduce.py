@@ -7,7 +7,7 @@ else (``dtype``, ``where``, ``initial``) to these by functions that have rules o
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.extend import attach, defvjp, implements, operand, primitive, quick, refuse_out, value_of
+from qad.extend import attach, defvjp, implements, operand, primitive, quick, refuse_out, unrecorded
 from qad.rules.elementwise import below, nonzero
 
 
@@ -84,7 +84,7 @@ def _number(x, axis, keepdims, where):
     """How many numbers each mean is taken of: an integer, or an array of them under a mask."""
     if where is True:
         return count(x.shape, axis)
-    mask = np.broadcast_to(value_of(where), x.shape)
+    mask = np.broadcast_to(unrecorded(where), x.shape)
     return np.sum(mask, axis=axis, keepdims=keepdims, dtype=x.real.dtype)
 
 
@@ -114,8 +114,8 @@ def _var_rule(g, y, x, axis=None, ddof=0, keepdims=False):
 
 def _std_rule(g, y, x, axis=None, ddof=0, keepdims=False):
     """Zero where the numbers are equal, to what rounding made of their mean."""
-    mean = np.mean(value_of(x), axis=axis, keepdims=keepdims)
-    spread_out = value_of(y) > 4 * np.finfo(x.dtype).eps * np.absolute(mean)
+    mean = np.mean(unrecorded(x), axis=axis, keepdims=keepdims)
+    spread_out = unrecorded(y) > 4 * np.finfo(x.dtype).eps * np.absolute(mean)
     return _spread_deviation(g * spread_out / nonzero(y), x, axis, ddof, keepdims)
 
 

@@ -7,7 +7,7 @@ never by division, so that it is right at zeros, and being built of functions wi
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.extend import attach, defvjp, implements, operand, primitive, refuse_out, value_of
+from qad.extend import attach, defvjp, implements, operand, primitive, refuse_out, unrecorded, value_of
 from qad.rules.reduce import axes_of, count
 
 
@@ -114,7 +114,7 @@ def _standard(over, name, first):
         if not include_initial:
             return y
         axis = normalize_axis_index(axis or 0, y.ndim)
-        start = np.full_like(value_of(y), first, shape=(*y.shape[:axis], 1, *y.shape[axis + 1 :]))
+        start = np.full_like(unrecorded(y), first, shape=(*y.shape[:axis], 1, *y.shape[axis + 1 :]))
         return np.concatenate([start, y], axis)
 
     return handler
@@ -148,7 +148,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
 def _edge(e, a, axis):
     if e is None or np.ndim(value_of(e)):
         return e
-    return np.full_like(np.take(value_of(a), [0], axis), 0) + e
+    return np.full_like(np.take(unrecorded(a), [0], axis), 0) + e
 
 
 @implements(np.trapezoid)

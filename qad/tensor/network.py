@@ -10,9 +10,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from qad.extend import Tensor, defvjp, primitive
+from qad.core.vmap import vmap
+from qad.extend import Tensor, defbatch, defvjp, primitive
 from qad.tensor.pair import contract
-from qad.tensor.single import spread
+from qad.tensor.single import reduce, spread
 
 __all__ = ["network", "with_cotangents"]
 
@@ -26,14 +27,18 @@ def network(*operands, plan, wanted):
     tuple of arrays
         The result, then the values of the nodes ``program(plan, wanted).kept``.
     """
+    return _contracted(operands, plan, wanted, lambda a, recipe: recipe.run(a), lambda a, b, recipe: recipe.run(a, b))
+
+
+def _contracted(operands, plan, wanted, prepare, join):
     kept = program(plan, wanted).kept
     values = list(operands)
     for number, recipe in plan.prepare:
-        values[number] = recipe.run(values[number])
+        values[number] = prepare(values[number], recipe=recipe)
     found = {node: values[node] for node in kept if node < len(operands)}
     value = values[-1]
     for node, (left, right, recipe) in enumerate(plan.steps, len(operands)):
-        value = recipe.run(values[left], values[right])
+        value = join(values[left], values[right], recipe=recipe)
         values[left] = values[right] = None
         values.append(value)
         if node in kept:
@@ -109,6 +114,15 @@ def _operand_cotangent(c, operand, recipe):
 
 
 defvjp(network, shared=_cotangents, fresh=True)
+
+
+def _batch(batched, *operands, plan, wanted):
+    """Pair by pair, each of which knows what to do."""
+    axes = tuple([0 if stacked else None for stacked in batched])
+    return vmap(lambda *xs: _contracted(xs, plan, wanted, reduce, contract), axes)(*operands)
+
+
+defbatch(network, _batch)
 
 
 def with_cotangents(g, operands, plan, needed):

@@ -8,7 +8,7 @@ needs one, and derivatives of every order come from the same rule.
 from functools import lru_cache
 from math import prod
 
-from qad.extend import defvjp, primitive
+from qad.extend import defbatch, defvjp, primitive
 from qad.tensor.lower import canonical, lowered
 
 __all__ = ["Pair", "pair", "contract"]
@@ -95,3 +95,16 @@ defvjp(
     lambda g, ans, a, b, *, recipe: contract(a, g, recipe=recipe.right),
     linear=True,
 )
+
+
+def _batch(batched, a, b, *, recipe):
+    """The axis of the batch is a label more, of the operands that have it and of the result."""
+    label = 1 + max(max(term, default=-1) for term in recipe.labels)
+    size = len(a) if batched[0] else len(b)
+    having = (*batched, True)
+    labels = tuple((label, *term) if has else term for term, has in zip(recipe.labels, having, strict=True))
+    shapes = tuple((size, *shape) if has else shape for shape, has in zip(recipe.shapes, having, strict=True))
+    return contract(a, b, recipe=pair(labels, shapes))
+
+
+defbatch(contract, _batch)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from qad.extend import defvjp, primitive
+from qad.extend import defbatch, defvjp, primitive
 
 __all__ = ["Single", "single", "reduce", "spread"]
 
@@ -97,3 +97,12 @@ def spread(g, *, recipe):
 
 defvjp(reduce, lambda g, ans, a, *, recipe: spread(g, recipe=recipe), linear=True)
 defvjp(spread, lambda g, ans, a, *, recipe: reduce(g, recipe=recipe), linear=True)
+
+
+def _with_batch(recipe, size):
+    label = 1 + max(recipe.labels, default=-1)
+    return single((label, *recipe.labels), (label, *recipe.out), (size, *recipe.shape))
+
+
+defbatch(reduce, lambda batched, a, *, recipe: reduce(a, recipe=_with_batch(recipe, len(a))))
+defbatch(spread, lambda batched, g, *, recipe: spread(g, recipe=_with_batch(recipe, len(g))))

@@ -5,8 +5,9 @@ from math import prod
 
 import numpy as np
 
+from qad.core.batching import stacks
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import One, defvjp, primitive, quick, quick_product
+from qad.extend import One, defbatch, defvjp, primitive, quick, quick_product
 from qad.rules.diagonal import matrix_trace
 from qad.rules.lazy import ScaledIdentity
 from qad.tensor.plan import as_operand, recorded
@@ -84,6 +85,8 @@ def _any_two(a, b):
     return trace_product(a, b) if a.ndim == b.ndim == 2 else _ring([a, b])
 
 
+defbatch(ring_trace, stacks(ring_trace, 2))
+defbatch(trace_product, lambda batched, a, b: _ring([a, b]))
 _quick_trace = quick(ring_trace)
 _quick_product = quick_product(trace_product, trace_product.__wrapped__, _any_two)
 

@@ -1,0 +1,114 @@
+"""What `qad.vmap` gives a function: one example's shape, the values of all examples.
+
+A Tensor of a BATCH level has a `Batched` as its value.  Its shape and dtype are those of one example, and NumPy's
+functions on it are applied to every example; so rules and programs need not know of it.  What one example alone
+can answer (a branch, a Python number) raises.
+"""
+
+import numpy as np
+
+from qad.core.errors import BatchError
+from qad.core.tensor import Tensor, value_of
+
+
+class Batched(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array per example, stacked along the first axis of `array` (which may be a Tensor of a lower level)."""
+
+    __slots__ = ("array", "level")
+
+    def __init__(self, array, level):
+        self.array = array
+        self.level = level
+
+    shape = property(lambda self: self.array.shape[1:])
+    dtype = property(lambda self: self.array.dtype)
+    ndim = property(lambda self: self.array.ndim - 1)
+    size = property(lambda self: outline(self).size)
+    itemsize = property(lambda self: self.array.itemsize)
+    nbytes = property(lambda self: self.array.nbytes)
+    real = property(lambda self: enclosed(self.array.real, self.level))
+    imag = property(lambda self: enclosed(self.array.imag, self.level))
+
+    def tensor(self) -> Tensor:
+        """The handle of this value."""
+        return Tensor(self, None, self.level)
+
+    def __getattr__(self, name):
+        return getattr(self.tensor(), name)
+
+    def __getitem__(self, index):
+        return self.tensor()[index]
+
+    def __len__(self):
+        return len(outline(self))
+
+    def __repr__(self):
+        return f"{value_of(self.array)!r}, a batch"
+
+    def __bool__(self):
+        raise BatchError(
+            "under qad.vmap a condition differs from example to example, so that no branch fits all: write "
+            "qad.where(condition, a, b) instead of if, max, min, and, or"
+        )
+
+    def _refuse(self, *args, **kwargs):
+        raise BatchError(
+            "under qad.vmap a Tensor holds a number per example and cannot be made one plain number or array: keep it "
+            "a Tensor (NumPy's functions take it; as an index of a plain array a write qad.tensor(a)[i]), or return it "
+            "from the function"
+        )
+
+    __int__ = __float__ = __complex__ = __index__ = __array__ = item = tolist = _refuse
+
+
+def outline(x):
+    """An array of the shape and dtype of `x`, or of one example of it, whose entries mean nothing and cost nothing."""
+    return np.broadcast_to(np.zeros((), x.dtype), x.shape)
+
+
+def unrecorded(x):
+    """The value of `x` as an operand without derivative: a bare array, under `qad.vmap` a Tensor of all examples.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.unrecorded(qad.tensor([1.0]))
+    array([1.])
+    """
+    x = value_of(x)
+    return Batched(unrecorded(x.array), x.level).tensor() if type(x) is Batched else x
+
+
+def enclosed(ans, level):
+    """Stacked answers, or each of a tuple of them, as Tensors of `level`."""
+    if isinstance(ans, (tuple, list)):
+        parts = [enclosed(a, level) for a in ans]
+        return type(ans)(*parts) if hasattr(ans, "_fields") else type(ans)(parts)
+    return Tensor(Batched(ans, level), None, level)
+
+
+def on_stack(fn, x):
+    """``fn`` of the bare array behind `x`: for functions of stacks that are not NumPy's, and without derivative.
+
+    Examples
+    --------
+    >>> import scipy.linalg, qad
+    >>> qad.extend.on_stack(scipy.linalg.expm, qad.tensor([[0.0]]))
+    array([[1.]])
+    """
+    x = value_of(x)
+    return enclosed(on_stack(fn, x.array), x.level) if type(x) is Batched else fn(x)
+
+
+def stack_of(x):
+    """The bare array behind `x`, with the axes of `qad.vmap` in front: for decisions about all examples at once.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.stack_of(qad.tensor([1.0]))
+    array([1.])
+    """
+    while type(x) is Tensor or type(x) is Batched:
+        x = x.value if type(x) is Tensor else x.array
+    return x

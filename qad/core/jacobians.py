@@ -1,0 +1,158 @@
+"""All first derivatives of a function at once: a batch of cotangents in one sweep, or of tangents in one pass.
+
+Reverse mode costs a sweep per entry of the output, forward mode a pass per entry of the input; the smaller number is
+taken.  Either way all of them go together, as a batch (`qad.vmap`), in portions that bound the memory.
+"""
+
+import numpy as np
+
+from qad.core.arguments import check_argnums, numbers_of, output_dtype
+from qad.core.backward import arrived, sweep
+from qad.core.batch import Batched
+from qad.core.errors import ArgumentError, BatchError
+from qad.core.levels import BATCH, FORWARD, REVERSE, open_level
+from qad.core.tensor import Tensor, value_of
+from qad.core.transforms import lift, node_of, run
+from qad.core.trees import strip
+from qad.core.watch import check
+
+PORTION = 2**20  # numbers in a batch of cotangents or tangents
+FEW = 3  # rows that are swept one by one
+
+
+def derivatives(f, args, kwargs, argnums, name):
+    """Value of `f` and its derivatives by the array argument number `argnums`.
+
+    Returns
+    -------
+    value : array
+    by_z, by_conj : arrays of shape ``out.shape + in.shape``
+        The Wirtinger derivatives; for a real argument its derivative, and None.
+    """
+    if isinstance(argnums, tuple):
+        raise ArgumentError("argnums is one number here: call it once per argument")
+    check_argnums(numbers_of(argnums), args)
+    call = list(args)
+    level = open_level(REVERSE)
+    try:
+        seen = REVERSE[level]
+        call[argnums], leaves, _ = lift(args[argnums], level, argnums)
+        if len(leaves) != 1:
+            raise ArgumentError("the argument is one array here: for a pytree use qad.vjp")
+        out = run(f, call, kwargs)
+    finally:
+        REVERSE.discard(level)
+    (x,) = leaves
+    node, value = node_of(out, level), strip(out, level)
+    check([(node, None)], seen)
+    dtype = output_dtype(value, name)
+    rows = int(np.prod(np.shape(value))) * (2 if dtype.kind == "c" else 1)
+    if rows > 2 * x.size * (2 if x.dtype.kind == "c" else 1) and node is not None:
+        call[argnums] = x.value
+        return value, *by_columns(f, call, kwargs, argnums, value)
+    return value, *by_rows(node, np.shape(value), dtype, x)
+
+
+def basis(shape, dtype):
+    """All unit vectors of this shape, along the first axis; then i times those where `dtype` is complex."""
+    n = int(np.prod(shape))
+    one = np.eye(n, dtype=dtype).reshape((n, *shape))
+    return np.concatenate([one, 1j * one]) if np.dtype(dtype).kind == "c" else one
+
+
+def portions(directions, size):
+    """`directions` in portions whose batches hold not too many numbers."""
+    step = max(1, PORTION // max(1, size))
+    return [directions[k : k + step] for k in range(0, len(directions), step)]
+
+
+# -- reverse mode ------------------------------------------------------------------------------------------------------
+
+
+def by_rows(node, shape, dtype, x):
+    """The derivatives by sweeps from `node`; the cotangent e gives the slope of Re f, and -ie that of Im f."""
+    seeds = basis(shape, dtype)
+    rows = (
+        np.zeros((len(seeds), *x.shape), x.dtype) if node is None or not len(seeds) else _swept(node, seeds.conj(), x)
+    )
+    both = rows.reshape((len(rows), *x.shape))
+    if dtype.kind != "c":
+        real, imag = both.reshape(shape + x.shape), 0.0
+    else:
+        real, imag = (part.reshape(shape + x.shape) for part in (both[: len(rows) // 2], both[len(rows) // 2 :]))
+    if x.dtype.kind != "c":
+        return (real if dtype.kind != "c" else real + 1j * imag), None
+    return 0.5 * (real + 1j * imag), 0.5 * (np.conj(real) + 1j * np.conj(imag))
+
+
+def _swept(node, seeds, x):
+    """The cotangents of leaf `x` for the cotangents `seeds` of `node`, stacked."""
+    if len(seeds) > FEW:
+        try:
+            parts = [_batch_swept(node, part, x) for part in portions(seeds, max(seeds[0].size, x.size))]
+            return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        except BatchError:  # a rule asks for numbers: it gets them one by one
+            pass
+    rows = [arrived(sweep([(node, seed)]), x.node)[0] for seed in seeds]
+    return np.stack([np.zeros(x.shape, x.dtype) if row is None else row for row in rows])
+
+
+def _batch_swept(node, seeds, x):
+    level = open_level(BATCH)
+    try:
+        row = arrived(sweep([(node, Batched(seeds, level).tensor())]), x.node)[0]
+    finally:
+        BATCH.discard(level)
+    return stacked(np.zeros(x.shape, x.dtype) if row is None else row, level, len(seeds))
+
+
+def stacked(y, level, size):
+    """`y` of a batch, or one for all, with the axis of the batch in front."""
+    if type(y) is Tensor and y.level == level:
+        return y.value.array
+    return np.broadcast_to(y, (size, *np.shape(value_of(y))))
+
+
+# -- forward mode ------------------------------------------------------------------------------------------------------
+
+
+def by_columns(f, call, kwargs, argnums, value):
+    """The derivatives along the axes, by tangents of a batch."""
+    x = call[argnums]
+    moved = pushed(lambda x: f(*call[:argnums], x, *call[argnums + 1 :], **kwargs), x, basis(x.shape, x.dtype), value)
+    columns = np.moveaxis(moved, 0, -1)
+    if x.dtype.kind != "c":
+        return columns.reshape(np.shape(value) + x.shape), None
+    along_x, along_y = columns[..., : x.size], columns[..., x.size :]
+    by_z, by_conj = 0.5 * (along_x - 1j * along_y), 0.5 * (along_x + 1j * along_y)
+    return by_z.reshape(np.shape(value) + x.shape), by_conj.reshape(np.shape(value) + x.shape)
+
+
+def pushed(f, x, directions, value=None):
+    """The tangents of ``f(x)`` along `directions`, stacked; `value` is ``f(x)`` where that is known."""
+    size = max(x.size, np.size(value_of(value)) if value is not None else 0)
+    try:
+        parts = [_batch_pushed(f, x, part) for part in portions(directions, size)]
+    except BatchError:
+        parts = [np.stack([_pushed(f, x, t) for t in directions])]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _batch_pushed(f, x, directions):
+    level = open_level(BATCH)
+    try:
+        return stacked(_pushed(f, x, Batched(directions, level).tensor()), level, len(directions))
+    finally:
+        BATCH.discard(level)
+
+
+def _pushed(f, x, t):
+    level = open_level(FORWARD)
+    try:
+        out = run(f, (Tensor(x, t, level),), {})
+    finally:
+        FORWARD.discard(level)
+    value, moved = strip(out, level), node_of(out, level)
+    if moved is None:
+        return np.zeros(np.shape(value_of(value)), np.result_type(value_of(value)))
+    return moved if moved.dtype == value.dtype else moved.astype(value.dtype)

@@ -1,0 +1,104 @@
+"""``x[index]`` where the index differs from example to example under `qad.vmap`.
+
+The arrays of the index are operands then, so that the tape sees their level; `pattern` is the index with a hole in
+the place of each.
+"""
+
+import numpy as np
+
+from qad.core.errors import BatchError
+from qad.extend import Tensor, defbatch, defvjp, primitive
+from qad.rules.lazy import scatter
+
+HOLE = object()
+
+
+def item_at(x, index):
+    """``x[index]`` for an index that holds Tensors; a Tensor of booleans has no shape that all examples share."""
+    index = index if type(index) is tuple else (index,)
+    arrays = [i for i in index if type(i) is Tensor]
+    if any(i.dtype == bool for i in arrays):
+        raise BatchError(
+            "under qad.vmap a mask selects another number of entries in each example: write qad.where(mask, x, 0)"
+        )
+    return gather(x, *arrays, pattern=tuple([HOLE if type(i) is Tensor else i for i in index]))
+
+
+def filled(pattern, arrays):
+    """The index: `pattern` with `arrays` in its holes."""
+    arrays = iter(arrays)
+    return tuple([next(arrays) if i is HOLE else i for i in pattern])
+
+
+@primitive
+def gather(x, *arrays, pattern):
+    """``x[index]``."""
+    return x[filled(pattern, arrays)]
+
+
+@primitive
+def gathered_back(g, *arrays, pattern, shape, dtype):
+    """The transpose of `gather`: zeros of this shape, with `g` added at the index."""
+    return scatter(g, indices=(filled(pattern, arrays),), shape=shape, dtype=dtype)
+
+
+def _back(g, y, x, *arrays, pattern):
+    return gathered_back(g, *arrays, pattern=pattern, shape=x.shape, dtype=x.dtype)
+
+
+defvjp(gather, _back, linear=True, fresh=True)
+defvjp(
+    gathered_back,
+    lambda g, y, x, *arrays, pattern, shape, dtype: gather(g, *arrays, pattern=pattern),
+    linear=True,
+)
+
+# -- a batch of indices ------------------------------------------------------------------------------------------------
+
+
+def _place(pattern, ndim):
+    """The axis of ``x[index]`` at which those of the index arrays stand."""
+    arrays = [n for n, i in enumerate(pattern) if i is HOLE or isinstance(i, (int, np.integer, np.ndarray))]
+    if arrays[-1] - arrays[0] >= len(arrays):
+        return 0
+    used = sum(i is not None and i is not ... for i in pattern)
+    return sum(ndim - used if i is ... else 1 for i in pattern[: arrays[0]])
+
+
+def _rows(batched, arrays, pattern):
+    """The index of a whole stack, and how many axes its arrays make in one example."""
+    arrays = [a if b else np.asarray(a) for b, a in zip(batched, arrays, strict=True)]
+    fixed = [np.ndim(i) for i in pattern if isinstance(i, np.ndarray)]
+    most = max([*fixed, *(a.ndim - b for b, a in zip(batched, arrays, strict=True))])
+    size = next((len(a) for b, a in zip(batched, arrays, strict=True) if b), None)
+    arrays = [
+        a.reshape((size,) + (1,) * (most + 1 - a.ndim) + a.shape[1:]) if b else a
+        for b, a in zip(batched, arrays, strict=True)
+    ]
+    return filled(pattern, arrays), most
+
+
+def _numbers(size, most):
+    return np.arange(size).reshape((size,) + (1,) * most)
+
+
+def _gather(batched, x, *arrays, pattern):
+    index, most = _rows(batched[1:], arrays, pattern)
+    if not batched[0]:
+        return np.moveaxis(x[index], _place(pattern, x.ndim), 0)
+    place = _place(pattern, x.ndim - 1)
+    y = x[(_numbers(len(x), most), *index)]
+    return np.moveaxis(y, range(1, 1 + most), range(1 + place, 1 + place + most))
+
+
+def _gathered_back(batched, g, *arrays, pattern, shape, dtype):
+    index, most = _rows(batched[1:], arrays, pattern)
+    size = next(len(a) for b, a in zip(batched, (g, *arrays), strict=True) if b)
+    g = g if batched[0] else np.broadcast_to(g, (size, *g.shape))
+    place = _place(pattern, len(shape))
+    g = np.moveaxis(g, range(1 + place, 1 + place + most), range(1, 1 + most))
+    return scatter(g, indices=((_numbers(size, most), *index),), shape=(size, *shape), dtype=dtype)
+
+
+defbatch(gather, _gather)
+defbatch(gathered_back, _gathered_back)

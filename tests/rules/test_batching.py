@@ -1,0 +1,110 @@
+"""Every primitive under `qad.vmap`: values, derivatives of examples and derivatives of a batch against a loop.
+
+It walks the cases of all floors; the ordinary run takes those that bring something new, the slow one all of them.
+"""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core import batching
+from qad.core.trees import flatten, tree_map
+from qad.rules.gather import HOLE, gather, gathered_back
+from tests.cases import Case, normal
+from tests.rules.test_registry import gathered
+
+ROWS = np.array([0, 2, 2])
+CASES = [
+    Case(lambda x: gather(x, ROWS, pattern=(slice(None), HOLE)), normal(2, 3), name="gather"),
+    Case(
+        lambda g: gathered_back(g, ROWS, pattern=(HOLE, slice(None)), shape=(3, 2), dtype=g.dtype),
+        normal(3, 2, complex),
+        name="gathered_back",
+    ),
+]
+FACTORS = (1.0, 1.125, 0.875)  # which leave matrices definite, and numbers where functions of them are defined
+ITERATE = ("root",)  # solved by iteration, of which each example needs its own number
+LOOPING = {"sum_slices"}  # slices are there to save memory
+
+
+def batch(x):
+    x = np.asarray(x)
+    return np.stack([(x * factor).astype(x.dtype) for factor in FACTORS])
+
+
+def pullback_of(f):
+    def pull(*args):
+        out, pullback = qad.vjp(f, *args)
+        return pullback(tree_map(lambda y: np.ones(y.shape, y.dtype) * (1 if y.dtype.kind == "f" else 1 - 0.5j), out))
+
+    return pull
+
+
+def pushforward_of(f):
+    return lambda *args: qad.jvp(f, args, tree_map(lambda x: x * 0 + 1, args))[1]
+
+
+def by_loop(f, stacks):
+    outs = [f(*tree_map(lambda x: x[i], stacks)) for i in range(len(FACTORS))]  # noqa: B023
+    return tree_map(lambda *xs: np.stack(xs), *outs)
+
+
+def complaint(case, orders):
+    """What differs between `vmap` and a loop for a case, or None."""
+    stacks = tree_map(batch, case.point)
+    f, slope = case.f, pullback_of(case.f)
+    pairs = [(qad.vmap(f), f), (qad.vmap(slope), slope), (pullback_of(qad.vmap(f)), slope)]
+    pairs.append((qad.vmap(pushforward_of(f)), pushforward_of(f)))
+    if orders > 1 and case.order > 1:
+        pairs.append((qad.vmap(pullback_of(slope)), pullback_of(slope)))
+    single = any(np.asarray(x).dtype.itemsize * (1 + (x.dtype.kind != "c")) < 16 for x in flatten(stacks)[0])
+    for number, (batched, looped) in enumerate(pairs):
+        expected = flatten(by_loop(looped, stacks))[0]
+        try:
+            found = flatten(batched(*stacks))[0]
+        except (qad.QadError, ValueError, TypeError) as error:
+            return f"{case}: comparison {number} raises {type(error).__name__}: {error}"
+        for x, y in zip(found, expected, strict=True):
+            tolerance = (1e-3 if single else 1e-10) * (1 + np.abs(np.nan_to_num(y)).max(initial=0))
+            if x.shape != y.shape or not np.allclose(x, y, rtol=0, atol=tolerance, equal_nan=True):
+                return f"{case}: comparison {number} differs"
+    return None
+
+
+def iterates(case):
+    return any(node[1].name in ITERATE for node in case.nodes())
+
+
+def fresh_cases():
+    """The cases that record a primitive, for operands of these numbers of axes, which none before did."""
+    seen = set()
+    for case in gathered():
+        kinds = {(node[1].name, *(np.ndim(a) for a in node[2] if hasattr(a, "ndim"))) for node in case.nodes()}
+        if not kinds <= seen:
+            seen |= kinds
+            yield case
+
+
+def check(cases, orders, monkeypatch):
+    looped = set()
+    one_by_one = batching.one_by_one
+
+    def noted(fn, *rest):
+        looped.add(getattr(fn, "__name__", str(fn)))
+        return one_by_one(fn, *rest)
+
+    monkeypatch.setattr(batching, "one_by_one", noted)
+    complaints = [complaint(case, orders) for case in cases if not iterates(case)]
+    assert not any(complaints), "\n".join(filter(None, complaints))
+    assert looped <= LOOPING, f"define qad.extend.defbatch({', '.join(sorted(looped - LOOPING))}, ...)"
+
+
+@pytest.mark.filterwarnings("ignore:'where' used without")  # by the loop, on plain arrays
+def test_batches_are_loops(monkeypatch):
+    check(fresh_cases(), 1, monkeypatch)
+
+
+@pytest.mark.filterwarnings("ignore:'where' used without")  # by the loop, on plain arrays
+@pytest.mark.slow
+def test_batches_are_loops_to_second_order(monkeypatch):
+    check(gathered(), 2, monkeypatch)
