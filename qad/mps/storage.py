@@ -44,7 +44,9 @@ def read_arrays(path):
     except FileNotFoundError:
         raise
     except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, OSError, AttributeError) as error:
-        raise ArgumentError(f"{path} cannot be read: it is damaged, or holds something else; it is left as it is") from error
+        raise ArgumentError(
+            f"{path} cannot be read: it is damaged, or holds something else; it is left as it is"
+        ) from error
 
 
 def load(path, kind):

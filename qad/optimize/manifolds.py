@@ -1,8 +1,8 @@
 """Manifolds of constrained arrays: isometries, unitaries, subspaces, unit vectors, and products of them.
 
-All of them are embedded: a tangent vector is an array like the point, its length the Euclidean one, and it is carried to
-another point by projection.  ``Re <a, b>`` is the inner product throughout, so real and complex arrays are served
-alike.  P.-A. Absil, R. Mahony and R. Sepulchre, "Optimization Algorithms on Matrix Manifolds" (2008), chapters 3-5 and 8.
+All of them are embedded: a tangent vector is an array like the point, its length the Euclidean one, and it is
+carried to another point by projection.  ``Re <a, b>`` is the inner product throughout, so real and complex arrays are served
+alike.  P.-A. Absil, R. Mahony and R. Sepulchre, "Optimization Algorithms on Matrix Manifolds" (2008).
 """
 
 import numpy as np
@@ -114,8 +114,8 @@ class Stiefel(Embedded):
     def check(self, array):
         if array.ndim < 2 or array.shape[-2] < array.shape[-1]:
             raise ArgumentError(
-                f"{self.what} have shape (..., n, p) with n >= p, but got {array.shape}: transpose, or reshape a tensor to "
-                "a matrix first"
+                f"{self.what} have shape (..., n, p) with n >= p, but got {array.shape}: transpose, or reshape a "
+                "tensor to a matrix first"
             )
 
     def nearest(self, array):

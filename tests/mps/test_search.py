@@ -42,8 +42,11 @@ EXACT = [
 ]
 
 
-@pytest.mark.parametrize("method", ["riemannian", "dmrg", "dmrg2", "tebd", "tdvp"])
-@pytest.mark.parametrize("H, bond, exact, tolerance", EXACT, ids=["heisenberg", "ring", "xxz", "ising"])
+CASES = [(method, *case) for method in ("riemannian", "dmrg", "dmrg2") for case in EXACT]
+CASES += [(method, *case) for method in ("tebd", "tdvp") for case in EXACT[:2]]
+
+
+@pytest.mark.parametrize("method, H, bond, exact, tolerance", CASES, ids=lambda x: x if isinstance(x, str) else "")
 def test_every_method_finds_exact_energies(method, H, bond, exact, tolerance):
     if method == "tebd" and exact == -3.651093408937:
         with pytest.raises(ArgumentError, match="neighbours"):
@@ -173,7 +176,7 @@ def test_ctrl_c_returns_the_best_state():
 
     def callback(state, energy):
         calls.append(energy)
-        if len(calls) == 30:
+        if len(calls) == 10:
             raise KeyboardInterrupt
 
     result = ground_state(heisenberg(8), bond=8, callback=callback)

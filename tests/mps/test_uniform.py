@@ -32,8 +32,8 @@ def test_ising(g, exact, tolerance):
 
 
 def test_heisenberg_with_two_sites():
-    found = uniform.ground_state(heisenberg(), bond=12, cell=2)
-    assert 0 < found.energy - (0.25 - np.log(2)) < 3e-4
+    found = uniform.ground_state(heisenberg(), bond=8, cell=2)
+    assert 0 < found.energy - (0.25 - np.log(2)) < 5e-4
     decimated = uniform.ground_state(heisenberg(), bond=6, method="itebd", start=neel(), tol=1e-7)
     assert 0 < decimated.energy - (0.25 - np.log(2)) < 2e-3
 

@@ -16,8 +16,10 @@ def random(*shape, dtype=complex):
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
-@pytest.mark.parametrize("manifold, shape", [(Stiefel(), (2, 5, 3)), (Unitary(), (4, 4)), (Grassmann(), (5, 2)), (Sphere(), (6,)),
-                                             (Euclidean(), (3, 2))])  # fmt: skip
+@pytest.mark.parametrize(
+    "manifold, shape",
+    [(Stiefel(), (2, 5, 3)), (Unitary(), (4, 4)), (Grassmann(), (5, 2)), (Sphere(), (6,)), (Euclidean(), (3, 2))],
+)
 def test_geometry(manifold, shape, dtype):
     x = manifold.point(manifold.nearest(random(*shape, dtype=dtype)))
     g = random(*shape, dtype=dtype)

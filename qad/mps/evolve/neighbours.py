@@ -82,6 +82,6 @@ def check_complete(H, constant, single, pairs):
     if missing > TOLERANCE * square[0, 0].real:
         share = np.sqrt(missing / square[0, 0].real)
         raise ArgumentError(
-            f"H has terms beyond neighbours (a share of {share:.1e} of its norm): tebd needs neighbours only; method='tdvp' or "
-            "'dmrg2' takes any MPO"
+            f"H has terms beyond neighbours (a share of {share:.1e} of its norm): tebd needs neighbours only; 'tdvp' "
+            "and 'dmrg2' take any MPO"
         )

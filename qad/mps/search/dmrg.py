@@ -90,7 +90,7 @@ class Sweeps:
 
     def sweep(self):
         """To the right end and back; returns the energy."""
-        before, self.discarded = self.energy, 0.0
+        before, self.discarded, self.used = self.energy, 0.0, self.tolerance
         self.to_right()
         self.to_left()
         gain = max(before - self.energy, 0.0)
@@ -99,8 +99,8 @@ class Sweeps:
         return self.energy
 
     def settled(self, tol):
-        """Whether local problems are solved finely enough for the energy to be judged."""
-        return self.tolerance <= max(np.sqrt(tol * abs(self.energy)), TIGHTEST)
+        """Whether the last sweep solved local problems finely enough for the energy to be judged."""
+        return self.used <= max(np.sqrt(tol * abs(self.energy)), TIGHTEST)
 
     @property
     def growing(self):

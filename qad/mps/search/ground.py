@@ -68,7 +68,8 @@ def ground_state(
     dtype : dtype, optional
         Of the random state; default float for a real `H`, else complex.
     tol : float
-        Converged when a step (for "lbfgs" 20 iterations) lowers the energy by less than `tol` times the largest ``|E|``.
+        Converged when a step ("lbfgs": 20 iterations, "riemannian": 10) lowers the energy by less than `tol` times
+        the largest ``|E|``.
     maxiter : int
         Most steps: iterations, or sweeps to the right end and back.
     callback : callable, optional

@@ -41,9 +41,8 @@ class IsometricChain:
 
     def params(self, point):
         """The chain."""
-        return bare(
-            MPS, [t for a, d in zip(point.isometries, self.phys, strict=True) for t in a.reshape(*a.shape[:2], d, -1)]
-        )
+        rows = zip(point.isometries, self.phys, strict=True)
+        return bare(MPS, [t for a, d in rows for t in a.reshape(*a.shape[:2], d, -1)], None)
 
     def gradient(self, point, gradient):
         """``G N^H`` for every site, as one vector."""

@@ -65,4 +65,6 @@ def one_round(loss, watch, iterations, floor):
     watch.nfev += found.nfev
     if end:
         raise end[0]
+    if found.interrupted:
+        raise Finished(found.message)
     return found.history[0] - found.fun, found.nit

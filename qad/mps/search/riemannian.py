@@ -34,4 +34,6 @@ def riemannian(H, watch, bond, tol, excluded):
     watch.gradient_norm, watch.nfev = found.gradient_norm, found.nfev
     if end:
         raise end[0]
+    if found.interrupted:
+        raise Finished(found.message)
     watch.converge(found.message)

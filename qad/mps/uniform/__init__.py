@@ -13,6 +13,6 @@ from qad.mps.uniform.search import UniformGroundState, ground_state
 from qad.mps.uniform.state import UniformMPS
 
 __all__ = [
-    "UniformGroundState", "UniformMPS", "correlation_length", "energy_density", "entanglement_entropy", "evolve", "fidelity",
-    "ground_state", "local_expectations", "uniform_schmidt_form",
+    "UniformGroundState", "UniformMPS", "correlation_length", "energy_density", "entanglement_entropy", "evolve",
+    "fidelity", "ground_state", "local_expectations", "uniform_schmidt_form",
 ]  # fmt: skip

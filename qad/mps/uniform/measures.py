@@ -26,7 +26,8 @@ def energy_density(psi, h, *, start=None):
     Returns
     -------
     real scalar
-        Differentiable, through the dominant eigenvectors implicitly: H. Xie, J.-G. Liu and L. Wang, PRB 101, 245139 (2020).
+        Differentiable, through the dominant eigenvectors implicitly: H. Xie, J.-G. Liu and L. Wang, PRB 101, 245139
+        (2020).
 
     Examples
     --------

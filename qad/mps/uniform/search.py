@@ -107,7 +107,7 @@ def ground_state(
 
 
 def growing(bond):
-    """Bond dimensions on the way: a random state of a large bond falls into sums of several states, a growing one does not."""
+    """Bond dimensions on the way: a random state of a large bond may fall into a sum of states, a growing one not."""
     sizes = [bond]
     while sizes[-1] > 1:
         sizes.append((sizes[-1] + 1) // 2)
@@ -175,7 +175,7 @@ class IsometricCell(IsometricChain):
     def params(self, point):
         """The cell."""
         tensors = [a.reshape(a.shape[1], d, -1) for a, d in zip(point.isometries, self.phys, strict=True)]
-        return bare(UniformMPS, tensors)
+        return bare(UniformMPS, tensors, None)
 
     def densities(self, point):
         """Reduced density matrices of what stands left of each site."""

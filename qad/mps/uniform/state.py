@@ -13,7 +13,7 @@ class UniformMPS(Chain):
     Parameters
     ----------
     tensors : sequence of arrays
-        The cell: site tensors with legs ``(left, physical, right)``; the right leg of the last fits the left leg of the first.
+        The cell: site tensors with legs ``(left, physical, right)``; the last right leg fits the first left one.
 
     Examples
     --------

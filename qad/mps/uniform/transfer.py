@@ -8,7 +8,7 @@ from qad.linalg import dominant_eig, linear_solve
 
 def pass_right(left, tensor):
     """``sum_s A_s^H left A_s``: a left environment (bra, ket) past one site."""
-    bond, phys, right = tensor.shape
+    bond, _, right = tensor.shape
     half = (left @ tensor.reshape(bond, -1)).reshape(-1, right)
     return tensor.reshape(-1, right).conj().mT @ half
 
