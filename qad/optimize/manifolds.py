@@ -1,8 +1,8 @@
 """Manifolds of constrained arrays: isometries, unitaries, subspaces, unit vectors, and products of them.
 
 All of them are embedded: a tangent vector is an array like the point, its length the Euclidean one, and it is
-carried to another point by projection.  ``Re <a, b>`` is the inner product throughout, so real and complex arrays are served
-alike.  P.-A. Absil, R. Mahony and R. Sepulchre, "Optimization Algorithms on Matrix Manifolds" (2008).
+carried to another point by projection.  ``Re <a, b>`` is the inner product throughout, so real and complex arrays are
+served alike.  P.-A. Absil, R. Mahony and R. Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008.
 """
 
 import numpy as np
