@@ -7,6 +7,8 @@ import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPS, ground_state, heisenberg, ising, norm, overlap, xxz
 from qad.mps.canonical import schmidt_form
+from qad.mps.search.environments import Environments
+from qad.mps.search.lanczos import exponential, lowest
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,94 @@ def test_exact_energies(H, bond, exact, tolerance):
     assert norm(result.state) == pytest.approx(1)
 
 
+EXACT = [
+    (heisenberg(8), 16, -3.3749325986879, 1e-10),
+    (heisenberg(8, periodic=True), 16, -3.651093408937, 1e-9),
+    (xxz(10, 2), 16, -5.8326813652217, 1e-8),
+    (ising(10, 1.0), 12, 1 - 1 / np.sin(np.pi / 42), 1e-8),
+]
+
+
+CASES = [(method, *case) for method in ("riemannian", "dmrg", "dmrg2") for case in EXACT]
+CASES += [(method, *case) for method in ("tebd", "tdvp") for case in EXACT[:2]]
+
+
+@pytest.mark.parametrize("method, H, bond, exact, tolerance", CASES, ids=lambda x: x if isinstance(x, str) else "")
+def test_every_method_finds_exact_energies(method, H, bond, exact, tolerance):
+    if method == "tebd" and exact == -3.651093408937:
+        with pytest.raises(ArgumentError, match="neighbours"):
+            ground_state(H, bond, method)
+        return
+    result = ground_state(H, bond, method, seed=1)
+    assert result.energy == pytest.approx(exact, rel=tolerance)
+    assert result.energy > exact - 1e-11
+    assert result.converged, result.message
+    assert qad.mps.energy(result.state, H) == pytest.approx(result.energy, rel=1e-13)
+    assert result.state.bond <= bond
+    assert norm(result.state) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("method", ["riemannian", "dmrg", "dmrg2"])
+def test_complex_hamiltonians(method):
+    twist = MPS([np.exp(1j * k)[None, :, None] * np.ones((1, 2, 1)) for k in np.outer(range(6), [0.3, -0.2])])
+    phases = [np.diag(t[0, :, 0]) for t in twist]
+    H = qad.mps.MPO([np.einsum("xo,aboi,iy->abxy", p, w, p.conj()) for p, w in zip(phases, heisenberg(6), strict=True)])
+    result = ground_state(H, 8, method)
+    assert result.energy == pytest.approx(-2.4935771338879, rel=1e-9)
+    assert result.state.dtype == complex
+
+
+def test_methods_agree_on_the_best_state_of_a_small_bond():
+    H = heisenberg(16)
+    energies = [ground_state(H, 8, method, tol=1e-12).energy for method in ("riemannian", "dmrg", "dmrg2", "lbfgs")]
+    np.testing.assert_allclose(energies, min(energies), rtol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["lbfgs", "riemannian", "dmrg", "dmrg2"])
+def test_excited_states(method):
+    H = ising(6, 1.3)
+    exact = np.linalg.eigvalsh(H.to_dense())[:3]
+    found = []
+    for level in range(3):
+        result = ground_state(H, 8, method, excluded=found, seed=3)
+        assert result.energy == pytest.approx(exact[level], abs=1e-7)
+        found.append(result.state)
+
+
+def test_few_sites():
+    for n in (2, 3):
+        exact = np.linalg.eigvalsh(heisenberg(n).to_dense())[0]
+        for method in ("riemannian", "dmrg", "dmrg2", "tebd", "tdvp"):
+            assert ground_state(heisenberg(n), 4, method).energy == pytest.approx(exact, abs=1e-10)
+
+
+def test_effective_operators_are_projections_of_the_whole():
+    H = xxz(5, 0.7)
+    state, _ = schmidt_form(MPS.random(5, 3, seed=2))
+    environments = Environments(H, state.tensors, complex)
+    x = state[0]
+    (rows, _), dense = (2, 2), H.to_dense()
+    assert rows == x.shape[1]
+    vector = state.to_dense().reshape(-1)
+    value = np.vdot(x, environments.one_site(0, x.shape)(x.reshape(-1)))
+    assert value == pytest.approx(np.vdot(vector, dense @ vector))
+    pair = np.tensordot(state[0], state[1], 1)
+    value = np.vdot(pair, environments.two_sites(0, pair.shape)(pair.reshape(-1)))
+    assert value == pytest.approx(np.vdot(vector, dense @ vector))
+
+
+def test_krylov_methods_against_dense_ones():
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((30, 30)) + 1j * rng.standard_normal((30, 30))
+    a, x = a + a.conj().T, rng.standard_normal(30) + 0j
+    value, vector = lowest(lambda v: a @ v, x, 1e-10, 30)
+    assert value == pytest.approx(np.linalg.eigvalsh(a)[0])
+    np.testing.assert_allclose(a @ vector, value * vector, atol=1e-8)
+    for most in (30, 8):  # the smaller space has to halve its steps
+        found = exponential(lambda v: a @ v, x, -0.5j, 1e-10, most)
+        np.testing.assert_allclose(found, qad.linalg.expm(-0.5j * a) @ x, atol=1e-7)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_twenty_sites(seed):
@@ -42,7 +132,7 @@ def test_twenty_sites(seed):
 def test_history_goes_down_and_agrees_with_the_result():
     H = heisenberg(6)
     result = ground_state(H, bond=8, seed=0)
-    assert result.history[0] == pytest.approx(qad.mps.energy(MPS.random(6, 8, seed=0), H))
+    assert result.history[0] == pytest.approx(qad.mps.energy(MPS.random(6, 8, dtype=float, seed=0), H))
     assert result.history[-1] == pytest.approx(result.energy)
     assert np.all(np.diff(result.history) <= 1e-12)
     assert result.nfev >= len(result.history) - 1
@@ -86,7 +176,7 @@ def test_ctrl_c_returns_the_best_state():
 
     def callback(state, energy):
         calls.append(energy)
-        if len(calls) == 30:
+        if len(calls) == 10:
             raise KeyboardInterrupt
 
     result = ground_state(heisenberg(8), bond=8, callback=callback)
@@ -113,14 +203,17 @@ def test_progress_bar(capsys):
 @pytest.mark.parametrize(
     "wrong, match",
     [
-        ({"method": "dmrg"}, "lbfgs"),
+        ({"method": "dmrg3"}, "dmrg2"),
         ({"bond": 0}, "bond"),
         ({"tol": -1}, "tol"),
         ({"tol": np.nan}, "tol"),
         ({"maxiter": 0}, "maxiter"),
         ({"start": MPS.random(5, 2)}, "5 sites"),
         ({"start": MPS.random(4, 2, periodic=True)}, "periodic"),
-        ({"start": MPS([np.zeros((1, 2, 1))] * 4)}, "norm 0"),
+        ({"start": MPS([np.zeros((1, 2, 1))] * 4)}, "norm zero"),
+        ({"weight": -1.0}, "weight"),
+        ({"method": "tebd", "excluded": [MPS.random(4, 2)]}, "dmrg"),
+        ({"checkpoint": "/no such folder/file.npz"}, "folder"),
     ],
     ids=str,
 )

@@ -1,0 +1,1 @@
+"""Time evolution of chains, real and imaginary."""

@@ -1,0 +1,87 @@
+"""A Hamiltonian of neighbours, taken apart into its two-site terms."""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+
+TOLERANCE = 1e-10
+
+
+def neighbour_terms(H):
+    """Matrices ``h[i]`` with ``H = sum_i h[i]``, ``h[i]`` acting on sites i and i+1.
+
+    Parameters
+    ----------
+    H : MPO
+        Open, of two or more sites; terms on single sites are shared out between both of their bonds.
+
+    Returns
+    -------
+    list of arrays (out_i, out_(i+1), in_i, in_(i+1))
+
+    Raises
+    ------
+    ArgumentError
+        If `H` holds anything but constants, single sites and neighbours.
+
+    Notes
+    -----
+    Traces over all other sites give the parts; they are orthogonal in the Hilbert-Schmidt product, so that
+    ``tr(H^H H)`` tells whether something is missing.  No form of the operator's tensors is assumed.
+
+    Examples
+    --------
+    >>> import qad
+    >>> terms = neighbour_terms(qad.mps.ising(3, g=0.0))
+    >>> terms[0].reshape(4, 4).diagonal().round(12)
+    array([-1.,  1.,  1., -1.])
+    """
+    if H.periodic or len(H) < 2:
+        raise ArgumentError("two-site terms need an open operator of at least two sites")
+    left, right = traced(H), traced(mirrored(H))[-2::-1]
+    constant = left[-1][0]
+    n, eyes = len(H), [np.eye(w.shape[2]) for w in H]
+    single = [np.einsum("a,aboi,b->oi", left[i], H[i], right[i]) - constant * eyes[i] for i in range(n)]
+    pairs = []
+    for i in range(n - 1):
+        both = np.einsum("a,abst,bcuv,c->sutv", left[i], H[i], H[i + 1], right[i + 1], optimize=True)
+        alone = np.einsum("st,uv->sutv", single[i], eyes[i + 1]) + np.einsum("st,uv->sutv", eyes[i], single[i + 1])
+        unit = np.einsum("st,uv->sutv", eyes[i], eyes[i + 1])
+        pairs.append(both - alone - constant * unit)
+    check_complete(H, constant, single, pairs)
+    for i, pair in enumerate(pairs):
+        shares = (1.0 if i == 0 else 0.5), (1.0 if i == n - 2 else 0.5)
+        pair += shares[0] * np.einsum("st,uv->sutv", single[i], eyes[i + 1])
+        pair += shares[1] * np.einsum("st,uv->sutv", eyes[i], single[i + 1])
+        pair += constant / (n - 1) * np.einsum("st,uv->sutv", eyes[i], eyes[i + 1])
+    return pairs
+
+
+def traced(H):
+    """Per site the normalised trace of everything left of it, a vector on the operator's bond; and that of all."""
+    rows = [np.ones(1)]
+    for w in H:
+        rows.append(rows[-1] @ np.trace(w, axis1=2, axis2=3) / w.shape[2])
+    return rows
+
+
+def mirrored(H):
+    """The site tensors in reverse order."""
+    return [w.transpose(1, 0, 2, 3) for w in reversed(H.tensors)]
+
+
+def check_complete(H, constant, single, pairs):
+    """Raise unless the parts account for all of ``tr(H^H H)``."""
+    square = np.ones((1, 1))
+    for w in H:
+        square = np.einsum("ab,acoi,bdoi->cd", square, w.conj(), w, optimize=True) / w.shape[2]
+    parts = abs(constant) ** 2
+    parts += sum(np.vdot(h, h).real / len(h) for h in single)
+    parts += sum(np.vdot(h, h).real / (h.shape[0] * h.shape[1]) for h in pairs)
+    missing = square[0, 0].real - parts
+    if missing > TOLERANCE * square[0, 0].real:
+        share = np.sqrt(missing / square[0, 0].real)
+        raise ArgumentError(
+            f"H has terms beyond neighbours (a share of {share:.1e} of its norm): tebd needs neighbours only; 'tdvp' "
+            "and 'dmrg2' take any MPO"
+        )

@@ -1,0 +1,101 @@
+"""The time-dependent variational principle: sweeps of local exponentials, for any operator.
+
+Sites (or pairs of them) are evolved forward by half a step, and what two neighbours share backward, from left to
+right and back: second order in the step.  J. Haegeman et al., PRB 94, 165116 (2016).
+"""
+
+import numpy as np
+
+from qad.mps.search.environments import Environments
+from qad.mps.search.lanczos import exponential
+
+MOST_PRODUCTS = 24
+TOLERANCE = 1e-10
+
+
+class Tdvp:
+    """A chain, its environments, and steps ``exp(factor * H)`` of it.
+
+    Parameters
+    ----------
+    H : MPO
+        Hermitian.
+    tensors : list of arrays
+        An open chain with its centre at site 0; replaced in place.
+    factor : number
+        ``-1j * dt``, or ``-dt`` in imaginary time.
+    """
+
+    def __init__(self, H, tensors, factor):
+        self.tensors, self.factor = tensors, factor / 2
+        self.environments = Environments(H, tensors, np.result_type(*tensors, factor))
+
+    def exponential(self, apply, x, sign):
+        """``exp(sign * factor/2 * A) x``."""
+        return exponential(apply, x.reshape(-1), sign * self.factor, TOLERANCE, MOST_PRODUCTS).reshape(x.shape)
+
+    def evolve_site(self, site, sign=1):
+        """The centre alone."""
+        x = self.tensors[site]
+        self.tensors[site] = self.exponential(self.environments.one_site(site, x.shape), x, sign)
+
+
+class OneSiteTdvp(Tdvp):
+    """Bonds stay as they are; norm and energy are conserved."""
+
+    def step(self, truncation):
+        """One step; nothing is truncated."""
+        last = len(self.tensors) - 1
+        for site in range(last):
+            self.evolve_site(site)
+            self.pass_right(site)
+        self.evolve_site(last)
+        self.evolve_site(last)
+        for site in reversed(range(last)):
+            self.pass_left(site + 1)
+            self.evolve_site(site)
+
+    def pass_right(self, site):
+        """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
+        left, phys, right = self.tensors[site].shape
+        q, r = np.linalg.qr(self.tensors[site].reshape(-1, right))
+        self.tensors[site] = q.reshape(left, phys, -1)
+        self.environments.pass_right(site, self.tensors[site])
+        r = self.exponential(self.environments.bond(site, r.shape), r, -1)
+        self.tensors[site + 1] = np.tensordot(r, self.tensors[site + 1], 1)
+
+    def pass_left(self, site):
+        """The mirror image."""
+        left, phys, right = self.tensors[site].shape
+        q, r = np.linalg.qr(self.tensors[site].reshape(left, -1).T)
+        self.tensors[site] = np.ascontiguousarray(q.T).reshape(-1, phys, right)
+        self.environments.pass_left(site, self.tensors[site])
+        bond = np.ascontiguousarray(r.T)
+        bond = self.exponential(self.environments.bond(site - 1, bond.shape), bond, -1)
+        self.tensors[site - 1] = np.tensordot(self.tensors[site - 1], bond, 1)
+
+
+class TwoSiteTdvp(Tdvp):
+    """Bonds grow as far as the truncation lets them."""
+
+    def step(self, truncation):
+        """One step."""
+        last = len(self.tensors) - 2
+        for site in range(last + 1):
+            self.evolve_pair(site, truncation, to_right=True)
+            if site < last:
+                self.evolve_site(site + 1, -1)
+        for site in reversed(range(last + 1)):
+            self.evolve_pair(site, truncation, to_right=False)
+            if site > 0:
+                self.evolve_site(site, -1)
+
+    def evolve_pair(self, site, truncation, to_right):
+        """A pair forward in time; the centre moves on."""
+        pair = np.tensordot(self.tensors[site], self.tensors[site + 1], 1)
+        pair = self.exponential(self.environments.two_sites(site, pair.shape), pair, 1)
+        self.tensors[site], self.tensors[site + 1] = truncation.split(pair, to_right)
+        if to_right:
+            self.environments.pass_right(site, self.tensors[site])
+        else:
+            self.environments.pass_left(site + 1, self.tensors[site + 1])

@@ -1,0 +1,71 @@
+"""Checkpoints of a search: a file that is either the last complete one or the one before, never half of one."""
+
+import json
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.mps.state import MPS
+from qad.mps.storage import read_arrays, write_arrays
+
+FORMAT = "qad ground-state search 1"
+
+
+class Checkpoint:
+    """The file of one search.
+
+    See `qad.mps.storage.write_arrays` for how it is replaced.
+
+    Parameters
+    ----------
+    path : str or path-like
+    H : MPO
+    method : str
+        Those of the search; a file of another one is refused.
+    """
+
+    def __init__(self, path, H, method):
+        self.path = Path(path)
+        if not self.path.parent.is_dir():
+            raise ArgumentError(f"checkpoint: there is no folder {self.path.parent}; make it first")
+        self.mark = {"format": FORMAT, "method": method, "operator": fingerprint(H)}
+
+    def write(self, state, history, extra):
+        """Replace the file by the present state."""
+        arrays = {f"site_{i}": np.asarray(tensor) for i, tensor in enumerate(state)}
+        text = json.dumps(self.mark | {"sites": len(state), "extra": extra})
+        write_arrays(self.path, history=np.array(history), mark=np.array(text), **arrays)
+
+    def read(self):
+        """``(state, history, extra)`` of the file, or None where there is no file.
+
+        Raises
+        ------
+        ArgumentError
+            If the file is damaged, or belongs to another search; it is left as it is.
+        """
+        if not self.path.exists():
+            return None
+        arrays = read_arrays(self.path)
+        if "mark" not in arrays:
+            raise ArgumentError(f"{self.path} is no checkpoint of a search; move it away, or name another file")
+        mark = json.loads(str(arrays["mark"]))
+        for key, value in self.mark.items():
+            if mark.get(key) != value:
+                raise ArgumentError(
+                    f"checkpoint {self.path} belongs to another search: its {key} is {mark.get(key)!r}, not {value!r}; "
+                    "give this search a file of its own"
+                )
+        state = MPS([arrays[f"site_{i}"] for i in range(mark["sites"])])
+        return state, [float(energy) for energy in arrays["history"]], mark["extra"]
+
+
+def fingerprint(H) -> int:
+    """A checksum of an operator's tensors."""
+    value = 0
+    for tensor in H:
+        value = zlib.crc32(np.ascontiguousarray(tensor).tobytes(), value)
+        value = zlib.crc32(str((tensor.shape, tensor.dtype)).encode(), value)
+    return value

@@ -1,0 +1,254 @@
+"""The density matrix renormalisation group: one or two sites at a time are replaced by their ground state.
+
+S. R. White, PRL 69, 2863 (1992); as sweeps over matrix product states U. Schollwöck, Ann. Phys. 326, 96 (2011),
+section 6.  Single sites grow their bonds by C. Hubig et al., PRB 91, 155115 (2015).
+"""
+
+import numpy as np
+
+from qad.mps.canonical import schmidt_form
+from qad.mps.search.environments import Environments
+from qad.mps.search.lanczos import lowest
+from qad.mps.state import MPS
+
+FIRST_BOND = 8  # a sweep may double it until the bond that was asked for
+MOST_PRODUCTS = 12  # of the effective operator, per step
+LOOSEST, TIGHTEST = 1e-2, 1e-9  # residuals at which a local problem is solved
+DISCARDED = 1e-14  # weight per step that is cut off in any case
+FIRST_MIXING, LEAST_MIXING = 1e-3, 1e-12
+COARSE = 1e-8  # relative gain of a sweep of two sites below which single sites go on
+
+
+def one_site(H, watch, bond, tol, excluded):
+    """Sweeps of one site at a time."""
+    run(OneSite(H, watch.state, bond, excluded), watch, tol)
+    watch.converge(f"the last sweep gained {watch.gained():.1e} of the energy")
+
+
+def two_sites(H, watch, bond, tol, excluded):
+    """Sweeps of two sites at a time while they gain, then of one site, which needs no truncation, to the optimum."""
+    if len(H) > 1 and not watch.extra.get("polishing"):
+        run(TwoSites(H, watch.state, bond, excluded), watch, max(tol, COARSE))
+    polish = OneSite(H, watch.state, bond, excluded)
+    polish.mixing, polish.polishing, polish.tolerance = 0.0, 1.0, np.sqrt(COARSE)
+    run(polish, watch, tol)
+    watch.converge(f"the last sweep gained {watch.gained():.1e} of the energy")
+
+
+def run(sweeps, watch, tol):
+    """Sweep until nothing grows and nothing is gained any more."""
+    watch.begin(sweeps.first_energy)
+    for name in sweeps.REMEMBERED:
+        setattr(sweeps, name, watch.extra.get(name, getattr(sweeps, name)))
+    while True:
+        growing = sweeps.growing
+        energy = sweeps.sweep()
+        watch.nfev += 1
+        watch.extra = {name: getattr(sweeps, name) for name in sweeps.REMEMBERED}
+        watch.step(sweeps.state, energy)
+        if not growing and watch.gained() <= tol and sweeps.settled(tol):
+            return
+
+
+class Sweeps:
+    """A state with a centre that moves; every step lowers the energy.
+
+    Parameters
+    ----------
+    H : MPO
+    start : MPS
+        Open.
+    bond : int
+        Largest bond dimension.
+    excluded : Excluded
+        States, and what a squared overlap with them costs.
+    """
+
+    REMEMBERED = ("bond", "tolerance")  # what a checkpoint keeps
+
+    def __init__(self, H, start, bond, excluded):
+        state, _ = schmidt_form(start)
+        self.tensors = list(state)
+        dtype = np.result_type(state.dtype, H.dtype)
+        self.tensors = [t.astype(dtype) for t in self.tensors]
+        self.most = bond
+        self.bond = min(bond, max(FIRST_BOND, state.bond))
+        self.environments = Environments(H, self.tensors, dtype)
+        self.penalty = Penalty(excluded, self.tensors)
+        self.first_energy = self.expectation(self.environments.one_site(0, state[0].shape))
+        self.energy, self.tolerance, self.discarded = self.first_energy, LOOSEST, 0.0
+
+    def expectation(self, apply):
+        """The energy of the present state, its centre at site 0."""
+        centre = self.tensors[0].reshape(-1)
+        return np.vdot(centre, self.penalty.added(apply, (0, 1))(centre)).real
+
+    @property
+    def state(self):
+        """The present state, its centre at site 0 between sweeps."""
+        return MPS(self.tensors)
+
+    def sweep(self):
+        """To the right end and back; returns the energy."""
+        before, self.discarded, self.used = self.energy, 0.0, self.tolerance
+        self.to_right()
+        self.to_left()
+        gain = max(before - self.energy, 0.0)
+        self.tolerance = float(np.clip(0.1 * np.sqrt(gain), TIGHTEST, self.tolerance))
+        self.bond = min(2 * self.bond, self.most)
+        return self.energy
+
+    def settled(self, tol):
+        """Whether the last sweep solved local problems finely enough for the energy to be judged."""
+        return self.used <= max(np.sqrt(tol * abs(self.energy)), TIGHTEST)
+
+    @property
+    def growing(self):
+        """Whether the next sweep may use larger bonds than the last one."""
+        return self.bond < self.most
+
+    def solve(self, apply, centre, shape, at):
+        """Replace the centre by the ground state of its effective operator."""
+        apply = self.penalty.added(apply, at)
+        self.energy, vector = lowest(apply, centre.reshape(-1), self.tolerance, MOST_PRODUCTS)
+        return vector.reshape(shape)
+
+
+class TwoSites(Sweeps):
+    """Pairs of neighbours; the bond between them is chosen anew from their density matrix."""
+
+    def to_right(self):
+        for site in range(len(self.tensors) - 1):
+            pair = self.improved(site)
+            rows = pair.reshape(pair.shape[0] * pair.shape[1], -1)
+            kept = self.principal(rows)
+            self.tensors[site] = kept.reshape(*pair.shape[:2], -1)
+            self.tensors[site + 1] = (kept.conj().T @ rows).reshape(-1, *pair.shape[2:])
+            self.environments.pass_right(site, self.tensors[site])
+            self.penalty.pass_right(site, self.tensors[site])
+
+    def to_left(self):
+        for site in reversed(range(len(self.tensors) - 1)):
+            pair = self.improved(site)
+            rows = pair.reshape(pair.shape[0] * pair.shape[1], -1)
+            kept = self.principal(rows.T).T
+            self.tensors[site + 1] = kept.reshape(-1, *pair.shape[2:])
+            self.tensors[site] = (rows @ kept.conj().T).reshape(*pair.shape[:2], -1)
+            self.environments.pass_left(site + 1, self.tensors[site + 1])
+            self.penalty.pass_left(site + 1, self.tensors[site + 1])
+
+    def improved(self, site):
+        """The best pair of tensors, legs (a, s, t, b)."""
+        pair = np.tensordot(self.tensors[site], self.tensors[site + 1], 1)
+        return self.solve(self.environments.two_sites(site, pair.shape), pair, pair.shape, (site, site + 2))
+
+    def principal(self, rows):
+        """An orthonormal basis of the rows' most important directions, as columns."""
+        values, vectors = np.linalg.eigh(rows @ rows.conj().T)
+        kept = np.count_nonzero(np.cumsum(values) > DISCARDED * values.sum())
+        kept = max(1, min(kept, self.bond, rows.shape[1]))
+        self.discarded = max(self.discarded, 1 - values[-kept:].sum() / values.sum())
+        return np.ascontiguousarray(vectors[:, -kept:])
+
+
+class OneSite(Sweeps):
+    """Single sites; bonds grow by what the effective operator couples to, mixed in ever more weakly."""
+
+    REMEMBERED = (*Sweeps.REMEMBERED, "mixing", "polishing")
+    mixing, polishing = FIRST_MIXING, 0.0
+
+    def sweep(self):
+        growing = self.growing
+        super().sweep()
+        self.mixing *= 0.5 if growing else 0.1
+        return self.energy
+
+    def settled(self, tol):
+        return super().settled(tol) and self.mixing <= LEAST_MIXING
+
+    def to_right(self):
+        for site in range(len(self.tensors)):
+            block, centre = self.improved(site)
+            if site + 1 == len(self.tensors):
+                self.tensors[site] = centre
+                break
+            left, phys, right = centre.shape
+            rows = centre.reshape(-1, right)
+            kept = self.principal(rows, (block @ rows).reshape(left * phys, -1))
+            self.tensors[site] = kept.reshape(left, phys, -1)
+            self.tensors[site + 1] = np.tensordot(kept.conj().T @ rows, self.tensors[site + 1], 1)
+            self.environments.pass_right(site, self.tensors[site])
+            self.penalty.pass_right(site, self.tensors[site])
+
+    def to_left(self):
+        for site in reversed(range(len(self.tensors))):
+            _, centre = self.improved(site)
+            if site == 0:
+                self.tensors[site] = centre
+                break
+            left, phys, right = centre.shape
+            rows = centre.reshape(left, -1).T
+            block = self.environments.after(site)  # (v s b, s' b')
+            reached = rows.T @ block.reshape(-1, len(rows), block.shape[1])
+            kept = self.principal(rows, reached.reshape(-1, block.shape[1]).T).T
+            self.tensors[site] = kept.reshape(-1, phys, right)
+            self.tensors[site - 1] = np.tensordot(self.tensors[site - 1], rows.T @ kept.conj().T, 1)
+            self.environments.pass_left(site, self.tensors[site])
+            self.penalty.pass_left(site, self.tensors[site])
+
+    def improved(self, site):
+        """What stands left of the centre, and the best centre, legs (a, s, b)."""
+        shape = self.tensors[site].shape
+        apply = self.environments.one_site(site, shape)
+        return self.environments.before(site), self.solve(apply, self.tensors[site], shape, (site, site + 1))
+
+    def principal(self, rows, reached):
+        """An orthonormal basis of the most important directions of `rows`, and weakly of what H makes of them."""
+        density = rows @ rows.conj().T
+        if self.mixing > LEAST_MIXING:
+            more = reached @ reached.conj().T
+            density = density + (self.mixing / np.trace(more).real) * more
+        values, vectors = np.linalg.eigh(density)
+        kept = np.count_nonzero(np.cumsum(values) > DISCARDED * values.sum())
+        return np.ascontiguousarray(vectors[:, -max(1, min(kept, self.bond)) :])
+
+
+class Penalty:
+    """``weight |state><state|`` for every excluded state, by the overlaps on both sides of the centre."""
+
+    def __init__(self, excluded, tensors):
+        self.states, self.weight = excluded.states, excluded.weight
+        n = len(tensors)
+        self.left = [[np.ones((1, 1))] * n for _ in self.states]  # legs (psi, excluded)
+        self.right = [[np.ones((1, 1))] * n for _ in self.states]
+        for site in reversed(range(1, n)):
+            self.pass_left(site, tensors[site])
+
+    def pass_right(self, site, tensor):
+        for state, left in zip(self.states, self.left, strict=True):
+            half = np.tensordot(left[site], state[site], 1)
+            left[site + 1] = np.tensordot(tensor.conj(), half, ((0, 1), (0, 1)))
+
+    def pass_left(self, site, tensor):
+        for state, right in zip(self.states, self.right, strict=True):
+            half = np.tensordot(state[site], right[site], (2, 1))
+            right[site - 1] = np.tensordot(tensor.conj(), half, ((1, 2), (1, 2)))
+
+    def added(self, apply, at):
+        """`apply` plus the penalty, on the centre made of the sites ``range(*at)``."""
+        if not self.states:
+            return apply
+        rows = [self.reduced(*parts, at).reshape(-1) for parts in zip(self.states, self.left, self.right, strict=True)]
+
+        def penalised(x):
+            return apply(x) + self.weight * sum(row * np.vdot(row, x) for row in rows)
+
+        return penalised
+
+    @staticmethod
+    def reduced(state, left, right, at):
+        """An excluded state in the basis of the centre."""
+        centre = left[at[0]]
+        for site in range(*at):
+            centre = np.tensordot(centre, state[site], 1)
+        return np.tensordot(centre, right[at[1] - 1], (-1, 1))

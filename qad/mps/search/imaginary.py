@@ -1,0 +1,58 @@
+"""Ground states by imaginary time: what is excited decays.
+
+A method starts with long steps and shortens them as long as that gains; the variational principle has no error of
+the step, so that its steps may stay long.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.mps.evolve.evolution import centred, stepper
+from qad.mps.evolve.tebd import Truncation
+from qad.mps.observables import energy
+from qad.mps.state import MPS
+
+GATE_STEPS = (0.1, 0.03, 0.01, 0.003, 0.001)  # the energy errs by the fourth power of the last one
+GROWTH_STEP, LONG_STEP = 0.2, 1.0
+CUTOFF = 1e-14
+
+
+def tebd(H, watch, bond, tol, excluded):
+    """Gates on neighbours, in ever shorter steps."""
+    begin(H, watch, excluded, "tebd")
+    for dt in GATE_STEPS:
+        evolve_until(H, watch, "tebd", dt, bond, tol * dt)
+    watch.converge(f"steps of {GATE_STEPS[-1]} gain no more than {tol * GATE_STEPS[-1]:.1e} of the energy")
+
+
+def tdvp(H, watch, bond, tol, excluded):
+    """Two sites at a time until the bonds are full and little is gained, then one."""
+    begin(H, watch, excluded, "tdvp")
+    if not watch.extra.get("full"):
+        evolve_until(H, watch, "tdvp2", GROWTH_STEP, bond, max(tol, 1e-7))
+    watch.extra["full"] = 1.0
+    evolve_until(H, watch, "tdvp", LONG_STEP, bond, tol)
+    watch.converge(f"the last step gained {watch.gained():.1e} of the energy")
+
+
+def begin(H, watch, excluded, method):
+    """Refuse what imaginary time cannot do; note the first energy."""
+    if excluded.states:
+        raise ArgumentError(
+            f"{method!r} cannot exclude states: 'dmrg', 'dmrg2', 'riemannian' and 'lbfgs' find excited states"
+        )
+    watch.begin(energy(watch.state, H))
+
+
+def evolve_until(H, watch, method, dt, bond, tol):
+    """Steps of one length until one gains less than `tol`, relative."""
+    tensors = centred(watch.state, H, imaginary=True)
+    step = stepper(method, H, tensors, -dt, Truncation(bond, CUTOFF))
+    while True:
+        step()
+        tensors[0] = tensors[0] / np.linalg.norm(tensors[0])
+        watch.nfev += 1
+        state = MPS(tensors)
+        watch.step(state, energy(state, H))
+        if watch.gained() <= tol:
+            return

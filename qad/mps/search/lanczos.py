@@ -1,0 +1,106 @@
+"""Krylov methods for the small effective problems of sweeps: lowest vectors, and exponentials."""
+
+import numpy as np
+
+
+def lowest(apply, start, tol, most):
+    """A Ritz vector of least eigenvalue in the Krylov space of `start`.
+
+    Parameters
+    ----------
+    apply : callable
+        A Hermitian operator on vectors.
+    start : ndarray (size,)
+    tol : float
+        Stop where the norm of the residual is below this.
+    most : int
+        Largest dimension of the space.
+
+    Returns
+    -------
+    value : float
+    vector : ndarray (size,)
+        Of norm 1.
+    """
+    space = Krylov(start, most)
+    while True:
+        space.extend(apply)
+        values, vectors = np.linalg.eigh(space.projected())
+        if space.full or space.next_norm * abs(vectors[-1, 0]) <= tol:
+            return values[0], space.combine(vectors[:, 0])
+
+
+def exponential(apply, start, factor, tol, most):
+    """``exp(factor A) start`` for a Hermitian operator A, of which `apply` gives the products.
+
+    The Krylov approximation of Y. Saad, SIAM J. Numer. Anal. 29, 209 (1992), with his first error estimate; a step
+    that the space cannot resolve is halved.
+    """
+    done = 0.0
+    step = 1.0
+    while done < 1.0:
+        space = Krylov(start, most)
+        while True:
+            space.extend(apply)
+            values, vectors = np.linalg.eigh(space.projected())
+            weights = vectors @ (np.exp(factor * step * values) * vectors[0].conj())
+            if space.full or space.next_norm * abs(weights[-1]) * abs(factor) * step <= tol:
+                break
+        if space.full and not space.complete and space.next_norm * abs(weights[-1]) * abs(factor) * step > tol:
+            step /= 2
+            continue
+        start = space.combine(weights * space.start_norm)
+        done += step
+        step = min(step, 1.0 - done)
+    return start
+
+
+class Krylov:
+    """An orthonormal basis of a Krylov space and the tridiagonal matrix in it."""
+
+    def __init__(self, start, most):
+        self.most = min(most, start.size)
+        self.basis = np.empty((self.most + 1, start.size), start.dtype)
+        self.start_norm = np.linalg.norm(start)
+        self.basis[0] = start / self.start_norm
+        self.diagonal, self.beside = [], []
+        self.scale = 0.0
+
+    @property
+    def next_norm(self):
+        """Norm of what the last product had outside of the space."""
+        return self.beside[-1]
+
+    @property
+    def complete(self):
+        """Whether the space is invariant, up to rounding."""
+        return len(self.diagonal) == self.basis.shape[1] or self.next_norm <= 1e-13 * self.scale
+
+    @property
+    def full(self):
+        """Whether it cannot or need not grow further."""
+        return len(self.diagonal) == self.most or self.complete
+
+    def extend(self, apply):
+        """One product more."""
+        k = len(self.diagonal)
+        vector = apply(self.basis[k])
+        known = self.basis[: k + 1]
+        overlaps = known.conj() @ vector
+        vector = vector - overlaps @ known
+        vector -= (known.conj() @ vector) @ known  # once more, against rounding
+        norm = np.linalg.norm(vector)
+        self.diagonal.append(overlaps[k].real)
+        self.beside.append(norm)
+        self.scale = max(self.scale, abs(overlaps[k]), norm)
+        if not self.full:
+            self.basis[k + 1] = vector / norm
+
+    def projected(self):
+        """The operator in this basis."""
+        beside = np.array(self.beside[:-1])
+        return np.diag(self.diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+
+    def combine(self, weights):
+        """The vector of these coordinates."""
+        return weights @ self.basis[: len(weights)]

@@ -1,0 +1,47 @@
+"""What a search for a ground state returns."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from qad.mps.state import MPS
+
+
+@dataclass(frozen=True)
+class GroundState:
+    """What `ground_state` found.
+
+    Attributes
+    ----------
+    state : MPS
+        Normalised, in right-canonical gauge.
+    energy : float
+        ``<H>`` in it.
+    variance : float
+        ``<H^2> - <H>^2`` in it: its distance from an eigenstate.
+    history : ndarray
+        The energy at the start and after every step (an iteration, or a sweep to the right end and back).
+    gradient_norm : float
+        Norm of the gradient in the method's own variables; nan for sweeps, which have none.
+    converged : bool
+        Whether a tolerance was reached.
+    message : str
+        Why the search ended.
+    nfev : int
+        Number of evaluations of the energy and its gradient, or of sweeps.
+    """
+
+    state: MPS
+    energy: float = field(metadata={"static": True})
+    variance: float = field(metadata={"static": True})
+    history: np.ndarray = field(metadata={"static": True})
+    gradient_norm: float = field(metadata={"static": True})
+    converged: bool = field(metadata={"static": True})
+    message: str = field(metadata={"static": True})
+    nfev: int = field(metadata={"static": True})
+
+    def __repr__(self):
+        return (
+            f"GroundState(energy={self.energy!r}, variance={self.variance:.3g}, converged={self.converged}, "
+            f"message={self.message!r}, nfev={self.nfev}, state={self.state!r})"
+        )

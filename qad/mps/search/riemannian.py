@@ -1,0 +1,39 @@
+"""Ground states by L-BFGS on the manifold of isometric chains."""
+
+from qad.mps.observables import energy
+from qad.mps.search.isometric import IsometricChain
+from qad.mps.search.watch import Finished
+from qad.optimize import minimize_on
+
+MEMORY = 20
+WINDOW = 10  # iterations over which the gain is judged
+
+
+def riemannian(H, watch, bond, tol, excluded):
+    """Minimise the energy over isometric chains; see `qad.mps.search.isometric` for coordinates and metric."""
+    manifold = IsometricChain(watch.state)
+    end = []
+
+    def loss(psi):
+        return energy(psi, H) + excluded.cost(psi) if excluded.states else energy(psi, H)
+
+    def step(psi, value):
+        try:
+            watch.step(psi, value)
+            if len(watch.history) > WINDOW and watch.gained(WINDOW) <= tol:
+                watch.converge(f"the last {WINDOW} iterations gained {watch.gained(WINDOW):.1e} of the energy")
+        except Finished as reason:
+            end.append(reason)
+            raise StopIteration from None
+
+    watch.begin(loss(watch.state))
+    found = minimize_on(
+        manifold, loss, watch.state, callback=step, gtol=0.0, ftol=0.0, maxiter=watch.left, memory=MEMORY,
+        metric=manifold.metric,
+    )  # fmt: skip
+    watch.gradient_norm, watch.nfev = found.gradient_norm, found.nfev
+    if end:
+        raise end[0]
+    if found.interrupted:
+        raise Finished(found.message)
+    watch.converge(found.message)

@@ -1,0 +1,18 @@
+"""Infinite chains: uniform matrix product states, whose cell of tensors repeats without end."""
+
+from qad.mps.uniform.canonical import uniform_schmidt_form
+from qad.mps.uniform.evolution import evolve
+from qad.mps.uniform.measures import (
+    correlation_length,
+    energy_density,
+    entanglement_entropy,
+    fidelity,
+    local_expectations,
+)
+from qad.mps.uniform.search import UniformGroundState, ground_state
+from qad.mps.uniform.state import UniformMPS
+
+__all__ = [
+    "UniformGroundState", "UniformMPS", "correlation_length", "energy_density", "entanglement_entropy", "evolve",
+    "fidelity", "ground_state", "local_expectations", "uniform_schmidt_form",
+]  # fmt: skip

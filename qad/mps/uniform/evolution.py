@@ -1,0 +1,104 @@
+"""Infinite time-evolving block decimation: gates on the two bonds of a cell of two sites.
+
+G. Vidal, PRL 98, 070201 (2007), in the stable form of M. B. Hastings, J. Math. Phys. 50, 095207 (2009).
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.mps.chain import site_count
+from qad.mps.evolve.tebd import ORDERS, gate
+from qad.mps.uniform.canonical import uniform_schmidt_form
+from qad.mps.uniform.measures import check_term
+from qad.mps.uniform.state import UniformMPS
+
+
+def evolve(psi, h, time, steps, bond=64, cutoff=1e-14, *, order=2, imaginary=False, callback=None):
+    """``exp(-i H time)`` on an infinite chain, ``H`` the sum of `h` over all bonds.
+
+    Parameters
+    ----------
+    psi : UniformMPS
+        A cell of one or two sites, of plain arrays.
+    h : array (d, d, d, d)
+        Hermitian two-site term, legs (out, out, in, in).
+    time : float
+    steps : int
+    bond : int
+        Largest bond dimension.
+    cutoff : float
+        Weight that a cut may discard.
+    order : int
+        Of the product formula, 2 or 4.
+    imaginary : bool
+        ``exp(-H time)`` instead, normalised.
+    callback : callable, optional
+        ``callback(state, time)`` after every step; raising StopIteration in it ends the evolution.
+
+    Returns
+    -------
+    UniformMPS
+        Of two sites, right-canonical.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> up = qad.mps.uniform.UniformMPS([np.array([1.0, 0.0]).reshape(1, 2, 1)])
+    >>> sz = np.diag([0.5, -0.5])
+    >>> qad.mps.uniform.evolve(up, np.einsum("ac,bd->abcd", sz, sz), time=1.0, steps=2).bonds
+    (1, 1, 1)
+    """
+    check_term(psi, h)
+    if len(psi) > 2 or order not in ORDERS:
+        raise ArgumentError(f"evolve takes cells of one or two sites and orders 2 and 4, not {len(psi)} and {order}")
+    cell = InfiniteGates(psi, h, -1j if not imaginary else -1.0, site_count(bond, 1, "bond"), cutoff)
+    dt = time / site_count(steps, 1, "steps")
+    for k in range(steps):
+        cell.step(dt, order)
+        if callback is not None:
+            try:
+                callback(cell.state, (k + 1) * dt)
+            except StopIteration:
+                break
+    return cell.state
+
+
+class InfiniteGates:
+    """A cell of two right-canonical tensors and the Schmidt coefficients left of each."""
+
+    def __init__(self, psi, h, factor, bond, cutoff):
+        state, weights = uniform_schmidt_form(psi)
+        repeat = 2 // len(psi)
+        dtype = np.result_type(state.dtype, h, factor)
+        self.tensors = [t.astype(dtype) for t in state.tensors * repeat]
+        self.weights = weights * repeat
+        self.h, self.factor, self.bond, self.cutoff, self.gates = h, factor, bond, cutoff, {}
+
+    @property
+    def state(self):
+        """The present state."""
+        return UniformMPS(self.tensors)
+
+    def step(self, dt, order=2):
+        """One step: half on the first bond, whole on the second, half on the first."""
+        for share in ORDERS[order]:
+            for bond, part in ((0, 0.5), (1, 1.0), (0, 0.5)):
+                self.apply(bond, share * part * dt)
+
+    def apply(self, i, dt):
+        """A gate on sites i and i+1 of the cell."""
+        if dt not in self.gates:
+            self.gates[dt] = gate(self.h, self.factor * dt)
+        j = 1 - i
+        pair = np.tensordot(self.tensors[i], self.tensors[j], 1)
+        pair = np.tensordot(self.gates[dt], pair, ((2, 3), (1, 2))).transpose(2, 0, 1, 3)
+        left, s, t, right = pair.shape
+        weighted = self.weights[i][:, None] * pair.reshape(left, -1)
+        _, values, vh = np.linalg.svd(weighted.reshape(left * s, -1), full_matrices=False)
+        lost = np.cumsum((values**2)[::-1])[::-1] / (values**2).sum()
+        kept = max(1, min(np.count_nonzero(lost > self.cutoff), self.bond))
+        vh, size = vh[:kept], np.linalg.norm(values[:kept])
+        self.weights[j] = values[:kept] / size
+        self.tensors[j] = vh.reshape(kept, t, right)
+        rest = pair.reshape(left * s, -1) @ vh.conj().T
+        self.tensors[i] = rest.reshape(left, s, kept) / size

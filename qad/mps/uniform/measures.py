@@ -1,0 +1,178 @@
+"""Numbers of infinite chains: energies, correlation lengths, fidelities, entropies."""
+
+import numpy as np
+import scipy
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.linalg import dominant_eig
+from qad.mps.observables import check_kind
+from qad.mps.uniform.canonical import uniform_schmidt_form
+from qad.mps.uniform.state import UniformMPS
+from qad.mps.uniform.transfer import back_through, environments
+
+
+def energy_density(psi, h, *, start=None):
+    """Energy per site of a sum of a two-site term over all bonds, real.
+
+    Parameters
+    ----------
+    psi : UniformMPS
+        Of any norm.
+    h : array (d, d, d, d)
+        Hermitian term of two neighbours, legs (out, out, in, in).
+    start : array (bond, bond), optional
+        Where the search for the left environment begins, such as the one of a similar state.
+
+    Returns
+    -------
+    real scalar
+        Differentiable, through the dominant eigenvectors implicitly: H. Xie, J.-G. Liu and L. Wang, PRB 101, 245139
+        (2020).
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> up = qad.mps.uniform.UniformMPS([np.array([1.0, 0.0]).reshape(1, 2, 1)])
+    >>> sz = np.diag([0.5, -0.5])
+    >>> float(energy_density(up, np.einsum("ac,bd->abcd", sz, sz)))
+    0.25
+    """
+    check_term(psi, h)
+    return density_from(psi, h, *environments(psi, start))
+
+
+def density_from(psi, h, lefts, rights):
+    """The energy density, given the environments of all sites."""
+    total, cell = 0.0, len(psi)
+    for i in range(cell):
+        j = (i + 1) % cell
+        one, two = psi[i], psi[j]
+        pair = (one.reshape(-1, one.shape[2]) @ two.reshape(two.shape[0], -1)).reshape(
+            one.shape[0], one.shape[1] * two.shape[1], two.shape[2]
+        )
+        size = pair.shape[1]
+        acted = h.reshape(size, size) @ pair
+        bra = (lefts[i].mT @ (pair.conj() @ rights[j].mT).reshape(len(lefts[i]), -1)).reshape(-1)
+        total = total + (acted.reshape(-1) @ bra).real / (pair.reshape(-1) @ bra).real
+    return total / cell
+
+
+def local_expectations(psi, operator):
+    """``<operator>`` on every site of the cell.
+
+    Parameters
+    ----------
+    psi : UniformMPS
+    operator : array (d, d)
+
+    Returns
+    -------
+    array (cell,), complex if the state or the operator is
+    """
+    check_kind(psi, UniformMPS)
+    lefts, rights = environments(psi)
+    values = []
+    for left, tensor, right in zip(lefts, psi, rights, strict=True):
+        acted = operator @ tensor
+        bra = np.tensordot(left, np.tensordot(tensor.conj(), right, (2, 1)), (0, 0))
+        values.append((acted * bra).sum() / (tensor * bra).sum())
+    return np.array(values)
+
+
+def correlation_length(psi):
+    """``-cell / log|lambda_2 / lambda_1|`` of the transfer operator of the cell, in sites; plain.
+
+    Parameters
+    ----------
+    psi : UniformMPS
+        Of plain arrays.
+
+    Returns
+    -------
+    float
+        0 for a product state; inf for a state that is a sum of several.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> correlation_length(qad.mps.uniform.UniformMPS([np.ones((1, 2, 1))]))
+    0.0
+    """
+    check_kind(psi, UniformMPS)
+    bond = psi.bonds[0]
+    if bond == 1:
+        return 0.0
+    dtype = np.result_type(psi.dtype, np.float64)
+
+    def apply(x):
+        return back_through(psi, x.reshape(bond, bond).astype(dtype, copy=False)).reshape(-1)
+
+    if bond < 4:
+        values = np.linalg.eigvals(np.array([apply(row) for row in np.eye(bond**2, dtype=dtype)]))
+    else:
+        operator = scipy.sparse.linalg.LinearOperator((bond**2, bond**2), apply, dtype=dtype)
+        values = scipy.sparse.linalg.eigs(operator, 2, v0=np.eye(bond, dtype=dtype).ravel(), return_eigenvectors=False)
+    second, first = np.sort(abs(values))[-2:]
+    return 0.0 if second == 0 else float(np.inf if second >= first else -len(psi) / np.log(second / first))
+
+
+def fidelity(one, two):
+    """Overlap per site of two uniform states, ``|lambda_12| / sqrt(lambda_11 lambda_22)`` to the power 1/cell.
+
+    Parameters
+    ----------
+    one, two : UniformMPS
+        Of equal cells.
+
+    Returns
+    -------
+    real scalar
+        1 if and only if the states are the same.
+    """
+    check_kind(one, UniformMPS)
+    check_kind(two, UniformMPS)
+    if [t.shape[1] for t in one] != [t.shape[1] for t in two]:
+        raise ShapeError(f"fidelity needs equal cells, but got {one!r} and {two!r}: repeat the shorter one")
+
+    def dominant(a, b):
+        def apply(x):
+            for upper, lower in zip(reversed(a.tensors), reversed(b.tensors), strict=True):
+                half = (upper.reshape(-1, upper.shape[2]) @ x).reshape(upper.shape[0], -1)
+                x = half @ lower.reshape(lower.shape[0], -1).conj().mT
+            return x
+
+        start = np.random.default_rng(0).standard_normal((a.bonds[0], b.bonds[0])) + 0j
+        start[: min(start.shape), : min(start.shape)] += np.eye(min(start.shape))
+        return abs(dominant_eig(apply, start)[0])
+
+    return (dominant(one, two) / np.sqrt(dominant(one, one) * dominant(two, two))) ** (1 / len(one))
+
+
+def entanglement_entropy(psi):
+    """Von Neumann entropy ``-sum w^2 log w^2`` of a cut left of every site of the cell, in nats; plain.
+
+    Parameters
+    ----------
+    psi : UniformMPS
+        Of plain arrays.
+
+    Returns
+    -------
+    array (cell,)
+    """
+    check_kind(psi, UniformMPS)
+    _, weights = uniform_schmidt_form(psi)
+    return np.array([-scipy.special.xlogy(w**2, w**2).sum() for w in weights])
+
+
+def check_term(psi, h):
+    """Raise unless `h` is a Hermitian two-site term for this cell."""
+    check_kind(psi, UniformMPS)
+    d = psi[0].shape[1]
+    if h.shape != (d, d, d, d) or any(t.shape[1] != d for t in psi):
+        raise ShapeError(
+            f"a two-site term for physical dimension {d} has shape {(d,) * 4} (out, out, in, in), not {h.shape}"
+        )
+    matrix = h.reshape(d * d, d * d)
+    if np.abs(matrix - matrix.conj().mT).max() > 1e-10 * np.abs(matrix).max():
+        raise ArgumentError("the two-site term is not Hermitian, so that it has no energy")

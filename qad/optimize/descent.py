@@ -1,0 +1,312 @@
+"""Minimisation on a manifold: L-BFGS and nonlinear conjugate gradients in tangent coordinates.
+
+The optimisers know a manifold by the five methods of `Manifold`; tangent vectors are flat real vectors whose
+Euclidean inner product is the manifold's, so that two-loop recursions stay plain linear algebra.
+"""
+
+from collections import deque
+from typing import Protocol
+
+import numpy as np
+
+from qad.core import value_and_grad
+from qad.core.errors import ArgumentError
+from qad.optimize.minimization import Stop, bar_for
+from qad.optimize.result import OptimizeResult
+
+ARMIJO, WOLFE = 1e-4, 0.9
+MOST_TRIALS = 20
+ROUNDING = 4e-15  # of the loss, relative
+
+
+class Manifold(Protocol):
+    """What `minimize_on` asks of a manifold.
+
+    A point is any object that the manifold likes; a tangent vector a flat float64 array.
+    """
+
+    def point(self, params):
+        """The point at `params`; raises if they do not lie on the manifold."""
+
+    def params(self, point):
+        """The parameters at a point, as the loss takes them."""
+
+    def gradient(self, point, gradient):
+        """The tangent vector of a gradient by the parameters."""
+
+    def retract(self, point, vector):
+        """The point that is reached along a tangent vector, and the velocity with which it is reached."""
+
+    def transport(self, point, vector, new, vectors):
+        """Tangent vectors (rows of an array) at `point` as such at ``new = retract(point, vector)``."""
+
+
+def minimize_on(
+    manifold, fun, params, method="L-BFGS", callback=None, progress=False, *, gtol=1e-6, ftol=1e-14, maxiter=1000,
+    memory=20, metric=None,
+):  # fmt: skip
+    """Minimise a real function of parameters that are confined to a manifold.
+
+    Parameters
+    ----------
+    manifold : Manifold
+        `Stiefel`, `Unitary`, `Grassmann`, `Sphere`, a `Product` of them, or your own.
+    fun : callable
+        ``fun(params)`` returns a real scalar; it is differentiated by qad.
+    params : pytree
+        Where to start, on the manifold.
+    method : str
+        "L-BFGS" (default), "CG" (nonlinear conjugate gradients, Hestenes-Stiefel with restarts) or "gradient".
+    callback : callable, optional
+        ``callback(params, value)`` after every iteration; raising StopIteration in it ends the search.
+    progress : bool or tqdm
+        Show a progress bar, or move the bar that is given.
+    gtol : float
+        Stop where the norm of the Riemannian gradient is below this.
+    ftol : float
+        Stop where an iteration gains less than ``ftol * max(|f|, 1)``.
+    maxiter : int
+        Most iterations.
+    memory : int
+        How many steps "L-BFGS" remembers.
+    metric : callable, optional
+        ``metric(point, vector, gradient_norm)`` returns the vector with the inverse of a metric applied: a
+        preconditioner, such as the environment's metric of a tensor network.
+
+    Returns
+    -------
+    OptimizeResult
+
+    Raises
+    ------
+    ArgumentError
+        For an unknown method, or a loss that is not finite at the start.
+
+    Notes
+    -----
+    P.-A. Absil, R. Mahony and R. Sepulchre, "Optimization Algorithms on Matrix Manifolds" (2008); L-BFGS with
+    transported pairs after W. Huang, K. Gallivan and P.-A. Absil, SIAM J. Optim. 25, 1660 (2015).
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> A = np.diag([3.0, 2.0, 1.0])
+    >>> start = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 2)))[0]
+    >>> found = qad.optimize.minimize_on(qad.optimize.Stiefel(), lambda x: qad.tr(x.mT, A, x), start)
+    >>> round(found.fun, 9)
+    3.0
+    """
+    if method not in DIRECTIONS:
+        raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(DIRECTIONS)}")
+    if maxiter < 1 or memory < 1:
+        raise ArgumentError(f"maxiter and memory must be at least 1, but got {maxiter!r} and {memory!r}")
+    descent = Descent(manifold, fun, params, DIRECTIONS[method](memory), metric, callback)
+    with bar_for(progress, maxiter) as descent.bar:
+        message, success = descent.run(gtol, ftol, maxiter)
+    return descent.result(message, success)
+
+
+class Place:
+    """A point with its loss and gradient there."""
+
+    __slots__ = ("point", "value", "gradient", "norm")
+
+    def __init__(self, point, value, gradient):
+        self.point, self.value, self.gradient = point, value, gradient
+        self.norm = float(np.linalg.norm(gradient))
+
+
+class Descent:
+    """One minimisation."""
+
+    def __init__(self, manifold, fun, params, direction, metric, callback):
+        self.manifold, self.direction, self.callback = manifold, direction, callback
+        self.metric = metric or (lambda point, vector, norm: vector)
+        self.value_and_grad = value_and_grad(fun)
+        self.evaluations = 0
+        self.here = self.evaluate(manifold.point(params))
+        if not np.isfinite([self.here.value, self.here.norm]).all():
+            raise ArgumentError(
+                f"the loss is {self.here.value}, or its gradient not finite, at the starting parameters"
+            )
+        self.history = [self.here.value]
+
+    def evaluate(self, point) -> Place:
+        """Loss and gradient at a point."""
+        self.evaluations += 1
+        value, gradient = self.value_and_grad(self.manifold.params(point))
+        return Place(point, float(value), self.manifold.gradient(point, gradient))
+
+    def run(self, gtol, ftol, maxiter):
+        """Descend; returns why it ended, and whether a tolerance was reached."""
+        try:
+            for _ in range(maxiter):
+                if self.here.norm <= gtol:
+                    return f"the norm of the gradient is {self.here.norm:.1e}", True
+                before = self.here.value
+                if not self.advance():
+                    return "no step lowers the loss any further", True
+                self.report()
+                if before - self.here.value <= ftol * max(abs(before), 1.0):
+                    return f"the last iteration gained {before - self.here.value:.1e}", True
+            return "stopped at maxiter iterations", False
+        except Stop as stop:
+            return str(stop), False
+        except KeyboardInterrupt:
+            return "stopped by the user (Ctrl-C)", False
+
+    def advance(self) -> bool:
+        """One iteration; returns whether it found a lower loss."""
+        here = self.here
+        scaled = self.metric(here.point, here.gradient, here.norm)
+        for vector in self.direction.candidates(here, scaled, lambda v: self.metric(here.point, v, here.norm)):
+            there, step, velocity = self.search(here, vector)
+            if there is not None:
+                self.direction.moved(self.manifold, here, there, step, velocity)
+                self.here = there
+                return True
+            self.direction.forget()
+        return False
+
+    def search(self, here, vector):
+        """A step along `vector` that satisfies Wolfe's conditions (or Hager and Zhang's, near rounding).
+
+        Bisection between a step that is too short and one that is too long, doubled while none is too long;
+        A. S. Lewis and M. L. Overton, Math. Program. 141, 135 (2013).
+        """
+        slope = here.gradient @ vector
+        short, long, t = 0.0, np.inf, 1.0
+        best = None, None, None
+        for _ in range(MOST_TRIALS):
+            point, velocity = self.manifold.retract(here.point, t * vector)
+            there = self.evaluate(point)
+            end = there.gradient @ velocity / t if np.isfinite(there.value) else np.inf
+            enough = there.value <= here.value + ARMIJO * t * slope
+            if not enough and there.value <= here.value + ROUNDING * abs(here.value):
+                enough = end <= (2 * ARMIJO - 1) * slope
+            if not enough:
+                long = t
+            else:
+                best = there, t * vector, velocity
+                if end >= WOLFE * slope:
+                    break
+                short = t
+            t = secant(short, long, t, slope, end) if long < np.inf else 2 * t
+        return best
+
+    def report(self):
+        """Tell bar, history and callback of an iteration."""
+        self.history.append(self.here.value)
+        self.bar.set_postfix_str(f"{self.here.value:.12g}, gradient {self.here.norm:.2e}", refresh=False)
+        self.bar.update()
+        if self.callback is not None:
+            try:
+                self.callback(self.manifold.params(self.here.point), self.here.value)
+            except StopIteration:
+                raise Stop("stopped by the callback") from None
+
+    def result(self, message, success):
+        """All that was found."""
+        params, history = self.manifold.params(self.here.point), np.array(self.history)
+        interrupted = message.startswith("stopped by")
+        return OptimizeResult(
+            params, self.here.value, history, self.here.norm, success, interrupted, message, len(history) - 1,
+            self.evaluations,
+        )  # fmt: skip
+
+
+def secant(short, long, t, slope, end):
+    """Where the slope would vanish by linear interpolation, kept inside of the middle of the bracket."""
+    guess = t * slope / (slope - end) if np.isfinite(end) and end > slope else (short + long) / 2
+    margin = 0.1 * (long - short)
+    return min(max(guess, short + margin), long - margin)
+
+
+class Gradient:
+    """Steepest descent in the metric; steps as long as the last one that was accepted."""
+
+    def __init__(self, memory):
+        self.length = None
+
+    def forget(self):
+        self.length = None
+
+    def candidates(self, here, scaled, metric):
+        """Directions to try, the best first."""
+        slope = here.gradient @ scaled
+        yield -scaled * (self.length / slope if self.length else min(1.0, 1.0 / np.sqrt(slope)))
+        yield -scaled * (1e-3 / np.sqrt(slope))
+
+    def moved(self, manifold, here, there, step, velocity):
+        """Learn from an accepted step."""
+        self.length = 2 * abs(there.value - here.value)
+
+
+class ConjugateGradient(Gradient):
+    """Hestenes and Stiefel's, restarted where it would not descend."""
+
+    last = None
+
+    def forget(self):
+        self.length = self.last = None
+
+    def candidates(self, here, scaled, metric):
+        if self.last is not None:
+            direction, old = self.last
+            change = here.gradient - old
+            beta = max((scaled @ change) / (direction @ change), 0.0) if direction @ change else 0.0
+            vector = beta * direction - scaled
+            if (slope := here.gradient @ vector) < 0:
+                yield vector * (self.length / -slope)
+        yield from super().candidates(here, scaled, metric)
+
+    def moved(self, manifold, here, there, step, velocity):
+        super().moved(manifold, here, there, step, velocity)
+        old = manifold.transport(here.point, step, there.point, here.gradient[None])[0]
+        self.last = velocity, old
+
+
+class LBFGS:
+    """Limited-memory BFGS, the metric as its first guess of the curvature."""
+
+    def __init__(self, memory):
+        self.steps, self.changes = deque(maxlen=memory), deque(maxlen=memory)
+
+    def forget(self):
+        self.steps.clear()
+        self.changes.clear()
+
+    def candidates(self, here, scaled, metric):
+        if self.steps:
+            vector = -self.apply(here.gradient, metric)
+            if here.gradient @ vector < 0:
+                yield vector
+        yield -scaled * min(1.0, 0.1 / np.sqrt(here.gradient @ scaled))
+
+    def apply(self, vector, metric):
+        """The approximate inverse Hessian times a vector: J. Nocedal's two loops, Math. Comp. 35, 773 (1980)."""
+        weights = []
+        for step, change in zip(reversed(self.steps), reversed(self.changes), strict=True):
+            weights.append((step @ vector) / (step @ change))
+            vector = vector - weights[-1] * change
+        step, change = self.steps[-1], self.changes[-1]
+        vector = metric(vector) * ((step @ change) / (change @ metric(change)))
+        for step, change in zip(self.steps, self.changes, strict=True):
+            weight = (change @ vector) / (step @ change)
+            vector = vector + (weights.pop() - weight) * step
+        return vector
+
+    def moved(self, manifold, here, there, step, velocity):
+        known = np.array([here.gradient, *self.steps, *self.changes])
+        old, *rest = manifold.transport(here.point, step, there.point, known)
+        half = len(rest) // 2
+        for memory, moved in ((self.steps, rest[:half]), (self.changes, rest[half:])):
+            memory.clear()
+            memory.extend(moved)
+        change = there.gradient - old
+        if velocity @ change > 1e-10 * np.linalg.norm(velocity) * np.linalg.norm(change):
+            self.steps.append(velocity)
+            self.changes.append(change)
+
+
+DIRECTIONS = {"L-BFGS": LBFGS, "CG": ConjugateGradient, "gradient": Gradient}

@@ -1,0 +1,229 @@
+"""Manifolds of constrained arrays: isometries, unitaries, subspaces, unit vectors, and products of them.
+
+All of them are embedded: a tangent vector is an array like the point, its length the Euclidean one, and it is
+carried to another point by projection.  ``Re <a, b>`` is the inner product throughout, so real and complex arrays are
+served alike.  P.-A. Absil, R. Mahony and R. Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008.
+"""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.core.trees import flatten, nesting, unflatten
+from qad.optimize.packing import as_leaf, as_reals
+
+TOLERANCE = 1e-6  # how far from the manifold a starting point may lie; it is moved onto it
+
+
+class Embedded:
+    """Arrays of a fixed shape; subclasses say how to project onto the tangent space and back onto the manifold."""
+
+    what = "unconstrained arrays"
+
+    def __repr__(self):
+        return f"{type(self).__name__}()"
+
+    def point(self, params):
+        """`params` as an array on the manifold.
+
+        Raises
+        ------
+        ArgumentError
+            If `params` are farther from it than rounding explains.
+        """
+        array = np.asarray(params)
+        if array.dtype.kind not in "fc":
+            raise ArgumentError(f"{self.what} need a float or complex array, not {array.dtype}: write .astype(complex)")
+        self.check(array)
+        point = self.nearest(array)
+        distance = np.abs(point - array).max(initial=0.0)
+        if not distance <= TOLERANCE * max(1.0, np.abs(point).max(initial=0.0)):
+            raise ArgumentError(
+                f"the parameters are no {self.what}: they are {distance:.1e} away from the nearest; start from "
+                f"{self!r}.nearest(x)"
+            )
+        return point
+
+    def check(self, array):
+        """Raise for a shape that has no such points."""
+
+    def params(self, point):
+        """The array itself."""
+        return point
+
+    def nearest(self, array):
+        """The point of the manifold that is nearest to an array."""
+        return array
+
+    def project(self, point, array):
+        """The tangent part of an array."""
+        return array
+
+    def gradient(self, point, gradient):
+        """The Riemannian gradient, flat."""
+        return as_reals(self.project(point, gradient))
+
+    def retract(self, point, vector):
+        """``nearest(point + vector)``, and the velocity projected there."""
+        step = as_leaf(vector, point)
+        new = self.nearest(point + step)
+        return new, as_reals(self.project(new, step))
+
+    def transport(self, point, vector, new, vectors):
+        """Tangent vectors projected at the new point."""
+        return np.array([as_reals(self.project(new, as_leaf(v, new))) for v in vectors])
+
+
+class Euclidean(Embedded):
+    """Arrays without a constraint, as a factor of a `Product`."""
+
+
+class Sphere(Embedded):
+    """Arrays of Frobenius norm 1, such as normalised state vectors.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> H = np.diag([2.0, -1.0, 3.0])
+    >>> found = qad.optimize.minimize_on(qad.optimize.Sphere(), lambda x: x @ H @ x, np.array([0.6, 0.48, 0.64]))
+    >>> round(found.fun, 6)
+    -1.0
+    """
+
+    what = "array of norm 1"
+
+    def nearest(self, array):
+        return array / np.linalg.norm(array)
+
+    def project(self, point, array):
+        return array - point * np.vdot(point, array).real
+
+
+class Stiefel(Embedded):
+    """Isometries: matrices ``x`` (..., n, p) with ``x^H x = 1``, n >= p; leading axes are batches.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.optimize.Stiefel().nearest(np.array([[3.0], [4.0]])).round(12)
+    array([[0.6],
+           [0.8]])
+    """
+
+    what = "isometries"
+
+    def check(self, array):
+        if array.ndim < 2 or array.shape[-2] < array.shape[-1]:
+            raise ArgumentError(
+                f"{self.what} have shape (..., n, p) with n >= p, but got {array.shape}: transpose, or reshape a "
+                "tensor to a matrix first"
+            )
+
+    def nearest(self, array):
+        """The polar factor."""
+        u, _, vh = np.linalg.svd(array, full_matrices=False)
+        return u @ vh
+
+    def project(self, point, array):
+        inner = point.conj().mT @ array
+        return array - point @ ((inner + inner.conj().mT) / 2)
+
+
+class Unitary(Stiefel):
+    """Unitary (real: orthogonal) matrices (..., n, n).
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> target = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4, 2)) @ [1, 1j])[0]
+    >>> found = qad.optimize.minimize_on(
+    ...     qad.optimize.Unitary(), lambda u: qad.abs2(u - target).sum(), np.eye(4, dtype=complex)
+    ... )
+    >>> bool(found.fun < 1e-10)
+    True
+    """
+
+    what = "unitary matrices"
+
+    def check(self, array):
+        if array.ndim < 2 or array.shape[-2] != array.shape[-1]:
+            raise ArgumentError(
+                f"{self.what} have shape (..., n, n), but got {array.shape}: isometries are on Stiefel()"
+            )
+
+
+class Grassmann(Stiefel):
+    """Subspaces, as isometries of which only the range matters: the loss must not change under ``x -> x u``.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> A = np.diag([3.0, 1.0, 2.0, 5.0])
+    >>> start = np.linalg.qr(np.random.default_rng(1).standard_normal((4, 2)))[0]
+    >>> found = qad.optimize.minimize_on(qad.optimize.Grassmann(), lambda x: qad.tr(x.mT, A, x), start)
+    >>> round(found.fun, 9)
+    3.0
+    """
+
+    what = "orthonormal bases"
+
+    def project(self, point, array):
+        return array - point @ (point.conj().mT @ array)
+
+
+class Product:
+    """Parameters whose leaves lie on manifolds of their own.
+
+    Parameters
+    ----------
+    manifolds : pytree of manifolds
+        Of the structure of the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> both = qad.optimize.Product({"u": qad.optimize.Unitary(), "shift": qad.optimize.Euclidean()})
+    >>> loss = lambda p: qad.abs2(p["u"] @ np.array([1.0, 0]) * 2 + p["shift"] - np.array([0.0, 3.0])).sum()
+    >>> found = qad.optimize.minimize_on(both, loss, {"u": np.eye(2), "shift": np.zeros(2)})
+    >>> bool(found.fun < 1e-10)
+    True
+    """
+
+    def __init__(self, manifolds):
+        self.factors, self.spec = flatten(manifolds)
+
+    def __repr__(self):
+        return f"Product({unflatten(self.spec, self.factors)!r})"
+
+    def point(self, params):
+        """A list of points, one per leaf."""
+        leaves, spec = flatten(params)
+        if spec != self.spec:
+            raise ArgumentError(f"the manifolds are nested as {nesting(self.spec)}, the parameters as {nesting(spec)}")
+        return [manifold.point(leaf) for manifold, leaf in zip(self.factors, leaves, strict=True)]
+
+    def params(self, point):
+        """The tree of all points."""
+        return unflatten(self.spec, [manifold.params(p) for manifold, p in zip(self.factors, point, strict=True)])
+
+    def gradient(self, point, gradient):
+        """The gradients of all factors, one after the other."""
+        rows = zip(self.factors, point, flatten(gradient)[0], strict=True)
+        return np.concatenate([manifold.gradient(p, g) for manifold, p, g in rows])
+
+    def retract(self, point, vector):
+        """Every factor for itself."""
+        moved = [m.retract(p, v) for m, p, v in zip(self.factors, point, self.split(point, vector), strict=True)]
+        return [new for new, _ in moved], np.concatenate([velocity for _, velocity in moved])
+
+    def transport(self, point, vector, new, vectors):
+        """Every factor for itself."""
+        columns = zip(self.factors, point, self.split(point, vector), new, self.split(point, vectors), strict=True)
+        return np.concatenate([m.transport(p, v, q, rows) for m, p, v, q, rows in columns], axis=-1)
+
+    def split(self, point, vectors):
+        """The parts of flat vectors that belong to each factor."""
+        sizes = [
+            manifold.gradient(p, np.zeros_like(manifold.params(p))).size
+            for manifold, p in zip(self.factors, point, strict=True)
+        ]
+        return np.split(vectors, np.cumsum(sizes)[:-1], axis=-1)
