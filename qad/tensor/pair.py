@@ -95,3 +95,9 @@ defvjp(
     lambda g, ans, a, b, *, recipe: contract(a, g, recipe=recipe.right),
     linear=True,
 )
+
+
+def outcome(left, right, out):
+    """The labels that two operands share: those of the result, which are a batch, and those that are summed."""
+    both = set(left).intersection(right)
+    return both.intersection(out), both.difference(out)
