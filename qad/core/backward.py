@@ -101,7 +101,7 @@ def sweep(roots, free=False) -> dict:
         elif p is LEAF:
             collect(found, node, g, owned)
         else:
-            spread(waiting, heap, node, g, owned, end)
+            spread(found, waiting, heap, node, g, owned, end)
         if free and p is not LEAF:
             node[1:] = FREED
     return found
@@ -137,7 +137,7 @@ def collect(found, leaf, c, fresh):
     found[key] = c, fresh, leaf
 
 
-def spread(waiting, heap, node, g, owned, end):
+def spread(found, waiting, heap, node, g, owned, end):
     """Hand the cotangent of one output to its node, or ask a shared rule for those of all arguments."""
     _, p, args, kwargs, ans, parents = node
     if p is PICK:
@@ -150,7 +150,11 @@ def spread(waiting, heap, node, g, owned, end):
     if p.consumes:
         kwargs["owned"] = owned
     for i, c in zip(wanted, p.shared(wanted, g, ans, *args, **kwargs), strict=True):
-        arrive(waiting, heap, parents[i], c, p.fresh)
+        parent = parents[i]
+        if parent[PRIMITIVE] is LEAF:
+            collect(found, parent, c, p.fresh)
+        else:
+            arrive(waiting, heap, parent, c, p.fresh)
 
 
 def arrive_output(waiting, heap, node, i, c):

@@ -27,9 +27,10 @@ def lift(tree, level, name):
     leaves, spec = flatten(tree)
     lifted = []
     for i, value in enumerate(leaves):
-        value = strip(value, CONSTANT)
-        check_leaf(value, lambda i=i: f"{name}{leaf_path(tree, i)}")
-        value = number(value)
+        if type(value) is not ndarray or value.dtype.kind not in "fc":
+            value = strip(value, CONSTANT)
+            check_leaf(value, lambda i=i: f"{name}{leaf_path(tree, i)}")
+            value = number(value)
         lifted.append(Tensor(value, leaf(value), level))
     return unflatten(spec, lifted), lifted, spec
 

@@ -25,7 +25,7 @@ def flatten(tree):
     if type(tree) in _LEAVES:
         return [tree], LEAF
     leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
-    strangers = {type(leaf) for leaf in leaves if is_dataclass(leaf) and not isinstance(leaf, type)}
+    strangers = {cls for cls in set(map(type, leaves)) if is_dataclass(cls)}
     for cls in strangers:
         with suppress(ValueError):  # another thread was first
             register_dataclass(cls)

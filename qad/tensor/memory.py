@@ -4,7 +4,7 @@ import re
 from math import prod
 
 from qad.core.errors import ArgumentError
-from qad.tensor.network import program
+from qad.tensor.program import program
 
 __all__ = ["in_bytes", "peak_size", "sliced_peak"]
 

@@ -97,6 +97,12 @@ defvjp(
 )
 
 
+def outcome(left, right, out):
+    """The labels that two operands share: those of the result, which are a batch, and those that are summed."""
+    both = set(left).intersection(right)
+    return both.intersection(out), both.difference(out)
+
+
 def _batch(batched, a, b, *, recipe):
     """The axis of the batch is a label more, of the operands that have it and of the result."""
     label = 1 + max(max(term, default=-1) for term in recipe.labels)

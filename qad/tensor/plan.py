@@ -12,17 +12,16 @@ from qad.tensor.draw import draw
 from qad.tensor.layout import choose_layouts
 from qad.tensor.lower import canonical
 from qad.tensor.memory import peak_size
-from qad.tensor.network import network
+from qad.tensor.network import PLAIN, record
 from qad.tensor.order import find_order, to_path
-from qad.tensor.pair import contract, pair
+from qad.tensor.pair import pair
 from qad.tensor.parse import label_sizes
+from qad.tensor.program import SMALL, program
 from qad.tensor.report import table
-from qad.tensor.single import reduce, single
+from qad.tensor.single import single
 from qad.tensor.tree import Tree
 
 __all__ = ["Plan", "as_operand", "recorded"]
-
-_PLAIN = frozenset((np.ndarray,))  # what recipes are applied to directly; primitives see everything else
 
 
 class Plan:
@@ -46,7 +45,8 @@ class Plan:
         Elements of all intermediates and of the result.
     peak_size : int
         Elements alive at once beyond the operands: during the forward pass, or during value and gradient where there
-        are variables (their gradients included).
+        are variables (their gradients included).  Not counted is what a reused plan without a `memory_limit` holds of
+        its constants, 16 MiB at most.
     slices : int
         The number of parts contracted one after the other; 1 unless a `memory_limit` asks for more.
     pairs : tuple of pairs of int
@@ -58,7 +58,15 @@ class Plan:
     prepare, steps : tuple
         What is executed: (operand, `Single`) for steps on single operands, (left, right, `Pair`) for pairs, whose
         results are numbered on from the operands.
+    compact : bool
+        Whether its arrays are so small that the time between the products counts.
+    lean : bool
+        Whether there is a memory limit, so that nothing may be held from one call to the next.
+    programs : dict
+        What is executed for which variables; see `qad.tensor.program`.
     """
+
+    lean = False
 
     def __init__(self, expression, shapes, variables, dtype, pairs):
         sizes = label_sizes(expression, shapes)
@@ -69,6 +77,8 @@ class Plan:
         held = tuple(tree.variables[node] > 0 for node in range(len(shapes) + len(pairs)))
         terms = _layout(tree, pairs, held)
         path = to_path(pairs, len(shapes)) or ((0,),)
+        flops = sum(map(tree.forward_cost, tree.children))
+        key = expression, shapes, variables, np.dtype(dtype), path
         self.__dict__.update(
             expression=expression,
             shapes=shapes,
@@ -76,7 +86,7 @@ class Plan:
             dtype=np.dtype(dtype),
             path=path,
             slices=1,
-            flops=sum(map(tree.forward_cost, tree.children)),
+            flops=flops,
             flops_with_gradient=tree.cost(),
             pairs=tuple(pairs),
             held=held,
@@ -84,7 +94,10 @@ class Plan:
             sizes=sizes,
             steps=_steps(pairs, terms, sizes),
             prepare=_preparations(expression, shapes, terms),
-            _key=(expression, shapes, variables, np.dtype(dtype), path),
+            compact=len(pairs) > 2 and 0 < flops < SMALL * len(pairs),
+            programs={},
+            _key=key,
+            _hash=hash(key),
         )
 
     def __setattr__(self, name, value):
@@ -105,25 +118,9 @@ class Plan:
 
         `wanted` are the numbers of the recorded operands.  There is one slice, and an executor has nothing to do.
         """
-        if wanted or not _PLAIN.issuperset(map(type, operands)):
-            return self._record(operands, wanted)
-        for number, recipe in self.prepare:
-            operands[number] = recipe.run(operands[number])
-        for left, right, recipe in self.steps:
-            one, two = operands[left], operands[right]
-            operands[left] = operands[right] = None
-            operands.append(recipe.run(one, two))
-        return operands[-1]
-
-    def _record(self, operands, wanted):
-        """Small networks pair by pair, which forward mode likes, larger ones as one node."""
-        if len(self.steps) > 2:
-            return network(*operands, plan=self, wanted=wanted)[0]
-        for number, recipe in self.prepare:
-            operands[number] = reduce(operands[number], recipe=recipe)
-        for left, right, recipe in self.steps:
-            operands.append(contract(operands[left], operands[right], recipe=recipe))
-        return operands[-1]
+        if wanted or not PLAIN.issuperset(map(type, operands)):
+            return record(self, operands, wanted)
+        return program(self, ()).forward(operands)[0]
 
     @cached_property
     def write_size(self):
@@ -137,7 +134,7 @@ class Plan:
         return isinstance(other, Plan) and self._key == other._key
 
     def __hash__(self):
-        return hash(self._key)
+        return self._hash
 
     def __repr__(self):
         return f'<Plan "{self.expression.text}": {len(self.steps)} pairs, {self.flops:.4g} multiply-adds>'

@@ -58,7 +58,8 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
     """
     if all(type(operand) is tuple for operand in operands):
         shapes = operands
-        variables = range(len(shapes)) if variables is None else variables
+        if variables is None:
+            return find_plan(subscripts, None, shapes, tuple(range(len(shapes))), dtype, None, in_bytes(memory_limit))
     else:
         operands = [as_operand(operand) for operand in operands]
         shapes = tuple(tuple(operand.shape) for operand in operands)

@@ -6,6 +6,7 @@ their gradients add up to those of the whole.
 """
 
 import warnings
+from copy import copy
 from functools import cached_property
 from itertools import product
 from math import log, prod
@@ -40,7 +41,7 @@ class SlicedPlan(Plan):
             tuple(1 if size == 1 else sizes[label] for label, size in zip(term, shape, strict=True))
             for term, shape in zip(terms, whole.shapes, strict=True)
         )
-        inner = Plan(whole.expression, shapes, whole.variables, whole.dtype, whole.pairs)
+        inner = lean(Plan(whole.expression, shapes, whole.variables, whole.dtype, whole.pairs))
         slices = prod(parts.values())
         again = inner.flops if whole.expression.output and whole.variables else 0  # forward, and once more backward
         self.__dict__.update(
@@ -54,6 +55,7 @@ class SlicedPlan(Plan):
             steps=inner.steps,
             prepare=inner.prepare,
             _key=(*whole._key, tuple(parts.items())),
+            _hash=hash((whole._hash, tuple(parts.items()))),
         )
 
     @cached_property
@@ -82,7 +84,7 @@ def sliced(plan, limit):
     most = limit // plan.dtype.itemsize
     whole = peak_size(plan, copies=True)
     if whole <= most:
-        return plan
+        return lean(plan)
     least = min(whole, sliced_peak(plan, [1] * len(plan.sizes)))
     if least > most:
         raise ArgumentError(
@@ -96,6 +98,13 @@ def sliced(plan, limit):
     if prod(parts.values()) > MANY:
         _warn(plan, parts, limit, {count: peak for count, peak in peaks.items() if count <= MANY})
     return SlicedPlan(plan, parts)
+
+
+def lean(plan):
+    """The plan as one that holds nothing from one call to the next."""
+    found = copy(plan)
+    found.__dict__.update(lean=True, compact=False, programs={})
+    return found
 
 
 def _warn(plan, parts, limit, peaks):

@@ -1,0 +1,133 @@
+"""What a plan does for some variable operands: which values are kept for the backward pass, and its products.
+
+A network that is contracted again and again with the same constants is not contracted whole each time: what constants
+alone make is held (`qad.tensor.fold`).  Where its arrays are small, what is left runs as one compiled loop
+(`qad.tensor.schedule`) from the third time on, if Numba is there.
+"""
+
+from functools import cache
+from importlib.util import find_spec
+
+from numpy import concatenate, dtype, empty, ndarray, result_type
+
+from qad.tensor.fold import Fold
+from qad.tensor.replay import compiled
+from qad.tensor.schedule import Schedule
+
+__all__ = ["Program", "program"]
+
+WARM = 3  # the call from which on a network of small arrays runs as a compiled loop
+SMALL = 200_000  # multiply-adds of a mean pair below which that pays
+DTYPES = frozenset(map(dtype, ("f4", "f8", "c8", "c16")))
+
+
+class Program:
+    """A plan for given variables; made by `program`, and all its results depend on the arguments alone.
+
+    Attributes
+    ----------
+    kept : tuple of int
+        Nodes whose values the backward pass needs, beyond the operands themselves.
+    steps : tuple
+        The backward pass, from the root down: the result's node, the operands' nodes, the recipes of their cotangents,
+        None where one is not needed.
+    fixed, moving, whole : tuple
+        The forward pass: node, operands' nodes, recipe, for the nodes that depend on no variable, the others, and all.
+    """
+
+    def __init__(self, plan, wanted):
+        self.plan, self.wanted, count = plan, wanted, len(plan.shapes)
+        held, needed, steps = set(wanted), set(), []
+        self.fixed, self.moving = (), ()
+        for node, (left, right, recipe) in enumerate(plan.steps, count):
+            to_left, to_right = left in held, right in held
+            if not (to_left or to_right):
+                self.fixed += ((node, left, right, recipe),)
+                continue
+            held.add(node)
+            self.moving += ((node, left, right, recipe),)
+            needed.update(child for child, side in ((right, to_left), (left, to_right)) if side)
+            steps.append((node, left, right, recipe.left if to_left else None, recipe.right if to_right else None))
+        self.whole = tuple(sorted(self.fixed + self.moving))
+        prepared = {number for number, _ in plan.prepare}
+        self.kept = tuple(sorted(node for node in needed if node >= count or node in prepared))
+        self.steps = tuple(reversed(steps))
+        self.fold = Fold(plan, self.fixed) if wanted and self.fixed and not plan.lean else None
+        self._uses, self._schedules = 0, {}
+
+    def prepared(self, operands):
+        """A list of the values of all nodes that are known before any pair: operands, and what constants make."""
+        values = [*operands, *[None] * len(self.plan.steps)]
+        for number, recipe in self.plan.prepare:
+            values[number] = recipe.run(values[number])
+        folded = self.fold is not None and self.fold.fill(values)
+        return values, folded
+
+    def schedule(self, values, folded):
+        """The schedule for arrays like `values` and their dtype; (None, None) where there is none."""
+        self._uses += 1
+        if self._uses < WARM or not self.plan.compact or not _has_numba():
+            return None, None
+        if folded not in self._schedules:
+            steps = self.moving if folded else self.whole
+            self._schedules[folded] = Schedule(self.plan, steps, self.kept, self.steps) if steps else None
+        found = self._schedules[folded]
+        if found is None or {type(values[node]) for node in found.leaves} != {ndarray}:
+            return None, None
+        kinds = {values[node].dtype for node in found.leaves}
+        kind = kinds.pop() if len(kinds) == 1 else result_type(*kinds)
+        return (found, kind) if kind in DTYPES else (None, None)
+
+    def forward(self, operands):
+        """The value of the network for plain operands, and what `backward` needs besides."""
+        values, folded = self.prepared(operands)
+        schedule, kind = self.schedule(values, folded)
+        if schedule is not None:
+            block = empty(schedule.size, kind)
+            concatenate([values[node] for node in schedule.leaves], axis=None, out=block[: schedule.inputs])
+            compiled()(schedule.forward, block, block)
+            return schedule.value(block, len(values) - 1).copy()[()], (schedule, block)
+        kept = self.kept
+        for node, left, right, recipe in self.moving if folded else self.whole:
+            values[node] = recipe.run(values[left], values[right])
+            for child in (left, right):
+                if child not in kept:
+                    values[child] = None
+        return values[-1], (None, {node: values[node] for node in kept})
+
+    def intermediates(self, state):
+        """The values of the nodes `kept`, from the second result of `forward`."""
+        schedule, found = state
+        return found if schedule is None else {node: schedule.value(found, node) for node in self.kept}
+
+    def backward(self, g, operands, state):
+        """The cotangents of the operands `wanted` (after the steps on single operands), for plain arrays."""
+        schedule, block = state
+        if schedule is not None:
+            work = empty(schedule.back_size, block.dtype)
+            root = len(self.plan.terms) - 1
+            schedule.cotangent(work, root)[...] = g
+            compiled()(schedule.backward, block, work)
+            return {number: schedule.cotangent(work, number) for number in self.wanted}
+        values = dict(enumerate(operands)) | block
+        found = {len(self.plan.terms) - 1: g}
+        for node, left, right, to_left, to_right in self.steps:
+            c = found.pop(node)
+            if to_left is not None:
+                found[left] = to_left.run(c, values[right])
+            if to_right is not None:
+                found[right] = to_right.run(values[left], c)
+        return found
+
+
+def program(plan, wanted):
+    """The program of a plan for the variable operands `wanted`, a tuple of numbers."""
+    found = plan.programs.get(wanted)
+    if found is None:
+        found = plan.programs[wanted] = Program(plan, wanted)
+    return found
+
+
+@cache
+def _has_numba():
+    return find_spec("numba") is not None

@@ -1,0 +1,119 @@
+"""The loop that carries out a `qad.tensor.schedule.Schedule`, plain Python that Numba compiles (the extra ``fast``)."""
+
+from functools import cache
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from qad.tensor.schedule import COPY, PRODUCT
+
+__all__ = ["compiled", "replay"]
+
+
+def replay(code, kept, work):
+    """Carry out all entries of `code`.
+
+    Parameters
+    ----------
+    code : array of int64
+    kept, work : arrays of one dtype, shape (size,)
+        The forward pass's block, and the block that is written: in the forward pass the same.
+    """
+    place = 0
+    while place < len(code):
+        if code[place] == COPY:
+            place = _copy(code, place, kept, work)
+        elif code[place] == PRODUCT:
+            place = _product(code, place, kept, work)
+        else:
+            place = _multiply(code, place, kept, work)
+
+
+def _product(code, place, kept, work):
+    """A product of matrices, either of which may lie transposed, or of a stack of them."""
+    first = kept if code[place + 1] else work
+    second = kept if code[place + 3] else work
+    one, two, out = code[place + 2], code[place + 4], code[place + 5]
+    m, k, n, form, count = code[place + 6], code[place + 7], code[place + 8], code[place + 9], code[place + 10]
+    for _ in range(count):
+        a, b, c = first[one : one + m * k], second[two : two + k * n], work[out : out + m * n].reshape(m, n)
+        if form == 0:
+            np.dot(a.reshape(m, k), b.reshape(k, n), c)
+        elif form == 1:
+            np.dot(a.reshape(k, m).T, b.reshape(k, n), c)
+        elif form == 2:
+            np.dot(a.reshape(m, k), b.reshape(n, k).T, c)
+        else:
+            np.dot(a.reshape(k, m).T, b.reshape(n, k).T, c)
+        one, two, out = one + m * k, two + k * n, out + m * n
+    return place + 11
+
+
+def _copy(code, place, kept, work):
+    """A copy with its axes in another order."""
+    source = kept if code[place + 1] else work
+    read, write, ndim = code[place + 2], code[place + 3], code[place + 4]
+    place += 5
+    shape, reads, writes = code[place : place + ndim], code[place + ndim : place + 2 * ndim], code[place + 2 * ndim :]
+    inner = (shape[ndim - 3], shape[ndim - 2], shape[ndim - 1])
+    size = work.itemsize
+    from_steps = (reads[ndim - 3] * size, reads[ndim - 2] * size, reads[ndim - 1] * size)
+    to_steps = (writes[ndim - 3] * size, writes[ndim - 2] * size, writes[ndim - 1] * size)
+    counts = np.zeros(ndim, np.int64)
+    while True:
+        one, two = as_strided(source[read:], inner, from_steps), as_strided(work[write:], inner, to_steps)
+        for i in range(inner[0]):
+            for j in range(inner[1]):
+                for k in range(inner[2]):
+                    two[i, j, k] = one[i, j, k]
+        axis = ndim - 4
+        while axis >= 0:
+            counts[axis] += 1
+            read += reads[axis]
+            write += writes[axis]
+            if counts[axis] < shape[axis]:
+                break
+            read -= reads[axis] * shape[axis]
+            write -= writes[axis] * shape[axis]
+            counts[axis] = 0
+            axis -= 1
+        if axis < 0:
+            return place + 3 * ndim
+
+
+def _multiply(code, place, kept, work):
+    """An elementwise product of two arrays spread over the axes of the result."""
+    first = kept if code[place + 1] else work
+    second = kept if code[place + 3] else work
+    one, two, write, ndim = code[place + 2], code[place + 4], code[place + 5], code[place + 6]
+    shape = code[place + 7 : place + 7 + ndim]
+    left = code[place + 7 + ndim : place + 7 + 2 * ndim]
+    right = code[place + 7 + 2 * ndim : place + 7 + 3 * ndim]
+    counts = np.zeros(ndim, np.int64)
+    while True:
+        work[write] = first[one] * second[two]
+        write += 1
+        axis = ndim - 1
+        while axis >= 0:
+            counts[axis] += 1
+            one += left[axis]
+            two += right[axis]
+            if counts[axis] < shape[axis]:
+                break
+            one -= left[axis] * shape[axis]
+            two -= right[axis] * shape[axis]
+            counts[axis] = 0
+            axis -= 1
+        if axis < 0:
+            return place + 7 + 3 * ndim
+
+
+@cache
+def compiled():
+    """`replay`, compiled; what has been compiled once is kept on disk."""
+    import numba
+    from numba.extending import register_jitable
+
+    for part in (_copy, _product, _multiply):
+        register_jitable(part)
+    return numba.njit(cache=True, nogil=True)(replay)
