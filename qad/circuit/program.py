@@ -72,6 +72,15 @@ class Program:
     unitary: bool
     store: dict = field(default_factory=dict)
 
+    @property
+    def sizes(self) -> tuple:
+        """Lengths of the real and the complex vector."""
+        ends = {"real": 0, "complex": 0}
+        for op in self.instructions:
+            if op.source != "constant":
+                ends[op.source] = max(ends[op.source], op.start + op.count)
+        return ends["real"], ends["complex"]
+
     def numbers(self, theta, matrices):
         """The real and the complex vector of numbers, (1, B, E) each, from parameters (..., P) and given matrices."""
         real = np.zeros((1, 1, 0)) if self.real is None else numbers(theta, polynomials=self.real)

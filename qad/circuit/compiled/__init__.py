@@ -1,0 +1,98 @@
+"""The engine compiled by Numba, with the interface of `qad.circuit.reference`; imported at first use.
+
+It serves one component (first derivatives).  Circuits with operators that are not unitary are taken back by the
+engine in NumPy, which stores states.
+"""
+
+from threading import Lock
+
+import numpy as np
+
+from qad.circuit import reference
+from qad.circuit.compiled import drive
+from qad.circuit.compiled.jit import numba
+from qad.circuit.compiled.schedule import schedule_of
+
+ONE_AT_A_TIME = Lock()  # not every threading layer of Numba may be entered twice
+
+
+def forward(program, real, complex_, psi):
+    """The final states (1, B, 2**n) from the numbers of the gates and initial states."""
+    batch = max(real.shape[1], complex_.shape[1], psi.shape[1])
+    out = np.zeros((batch, 2**program.n), psi.dtype)
+    out[:, : psi.shape[2]] = psi[0]
+    schedule = schedule_of(program)
+    vr, vi = numbers_of(schedule, real, complex_, psi.dtype)
+    tables, widest = tables_of(program, schedule)
+    if batch > 1:
+        with ONE_AT_A_TIME:
+            drive.forward_rows(out, tables, vr, vi, widest)
+    elif (threads := threads_of(schedule)) > 1:
+        with ONE_AT_A_TIME:
+            drive.forward_threads(out[0], tables, vr[0], vi[0], widest, threads)
+    else:
+        drive.forward_row(out[0], tables, vr[0], vi[0], widest)
+    return out[None]
+
+
+def backward(program, real, complex_, psi, out, g):
+    """Cotangents of the two vectors and of the initial state, from the final states and their cotangents."""
+    if not program.unitary:
+        return reference.backward(program, real, complex_, psi, out, g)
+    schedule = schedule_of(program)
+    vr, vi = numbers_of(schedule, real, complex_, out.dtype)
+    tables, widest = tables_of(program, schedule)
+    state, dual = out[0].copy(), g[0].astype(out.dtype)
+    batch, threads = len(state), threads_of(schedule)
+    slopes = np.zeros((batch if batch > 1 else threads, vr.shape[1], 2))
+    if batch > 1:
+        with ONE_AT_A_TIME:
+            drive.backward_rows(state, dual, tables, vr, vi, slopes, widest)
+    elif threads > 1:
+        with ONE_AT_A_TIME:
+            drive.backward_threads(state[0], dual[0], tables, vr[0], vi[0], slopes, widest, threads)
+        slopes = slopes.sum(0, keepdims=True)
+    else:
+        drive.backward_row(state[0], dual[0], tables, vr[0], vi[0], slopes[0], widest)
+    return (*split(schedule, slopes, vr, vi, real, complex_), reference.summed(dual[None, :, : psi.shape[2]], psi))
+
+
+def threads_of(schedule):
+    """How many threads a state is worth: one where it is a single chunk."""
+    return min(numba.get_num_threads(), int(schedule.rounds[0, 5]))
+
+
+def tables_of(program, schedule):
+    """The kernels' tables, and the number of rows of the largest matrix."""
+    if "tables" not in program.store:
+        s = schedule
+        widest = 2 ** max((len(op.targets) for op in program.instructions if op.kind == "matrix"), default=0)
+        program.store["tables"] = (s.rounds, s.code, s.members, s.aux, s.offsets, s.bases, s.bits), widest
+    return program.store["tables"]
+
+
+def numbers_of(schedule, real, complex_, dtype):
+    """Real and imaginary parts (B, E) of all numbers in the order of the schedule, as precise as the state."""
+    batch = max(real.shape[1], complex_.shape[1])
+    constant, r, c = len(schedule.constants), real.shape[2], complex_.shape[2]
+    vr = np.empty((batch, constant + r + c), np.empty(0, dtype).real.dtype)
+    vi = np.zeros_like(vr)
+    vr[:, :constant], vi[:, :constant] = schedule.constants.real, schedule.constants.imag
+    vr[:, constant : constant + r] = real[0]
+    vr[:, constant + r :], vi[:, constant + r :] = complex_[0].real, complex_[0].imag
+    return vr, vi
+
+
+def split(schedule, slopes, vr, vi, real, complex_):
+    """Cotangents of the real and of the complex vector (1, B, E) from `slopes` (B, E, 2) of all numbers."""
+    u, v = slopes[..., 0], slopes[..., 1]
+    if len(places := schedule.diagonal):  # sums with the gate itself in them
+        p, q, x, y = vr[:, places], vi[:, places], u[:, places], v[:, places]
+        u[:, places], v[:, places] = x * p + y * q, y * p - x * q
+    if len(plus := schedule.parity):
+        c, s, minus = vr[:, plus], vr[:, plus + 1], plus + 1
+        x, y, p, q = u[:, plus], v[:, plus], u[:, minus], v[:, minus]  # over even and over odd parity
+        u[:, plus], u[:, minus] = c * (x + p) - s * (y - q), c * (y - q) + s * (x + p)
+    constant, r = len(schedule.constants), real.shape[2]
+    found = u[:, constant : constant + r], u[:, constant + r :] + 1j * v[:, constant + r :]
+    return tuple(reference.summed(part[None], vector) for part, vector in zip(found, (real, complex_), strict=True))

@@ -1,0 +1,121 @@
+"""Gates of one qubit on a chunk of real and imaginary parts.
+
+A gate on bit p of the index mixes entries k and k + 2^p of every row of 2^(p+1).  For the lowest bits such rows are
+shorter than a vector register; their length is then a constant of the kernel, which the compiler unrolls.
+"""
+
+from qad.circuit.compiled.jit import jit
+
+
+def kernels(fixed):
+    """The kernels for rows of `fixed` pairs, or, where that is 0, of a number given at run time."""
+
+    @jit
+    def real(part, stride, a, b, c, d):
+        """A real matrix on real (or imaginary) parts."""
+        h = fixed if fixed else stride
+        x = part.reshape(part.size // (2 * h), 2 * h)
+        for s in range(x.shape[0]):
+            for k in range(h):
+                u, w = x[s, k], x[s, k + h]
+                x[s, k] = a * u + b * w
+                x[s, k + h] = c * u + d * w
+
+    @jit
+    def complex_(re, im, stride, a, b, c, d, e, f, g, q):
+        """A complex matrix of real parts a to d and imaginary parts e to q."""
+        h = fixed if fixed else stride
+        rows = re.size // (2 * h)
+        x, y = re.reshape(rows, 2 * h), im.reshape(rows, 2 * h)
+        for s in range(rows):
+            for k in range(h):
+                u, w, v, z = x[s, k], x[s, k + h], y[s, k], y[s, k + h]
+                x[s, k] = a * u - e * v + b * w - f * z
+                y[s, k] = a * v + e * u + b * z + f * w
+                x[s, k + h] = c * u - g * v + d * w - q * z
+                y[s, k + h] = c * v + g * u + d * z + q * w
+
+    @jit
+    def pairings(left, right, stride):
+        """The four sums of products of the entries of two real arrays."""
+        h = fixed if fixed else stride
+        rows = left.size // (2 * h)
+        l, x = left.reshape(rows, 2 * h), right.reshape(rows, 2 * h)  # noqa: E741
+        aa = ab = ba = bb = 0.0
+        for s in range(rows):
+            for k in range(h):
+                aa += l[s, k] * x[s, k]
+                ab += l[s, k] * x[s, k + h]
+                ba += l[s, k + h] * x[s, k]
+                bb += l[s, k + h] * x[s, k + h]
+        return aa, ab, ba, bb
+
+    return real, complex_, pairings
+
+
+real_any, complex_any, pairings_any = kernels(0)
+real_1, complex_1, pairings_1 = kernels(1)
+real_2, complex_2, pairings_2 = kernels(2)
+real_4, complex_4, pairings_4 = kernels(4)
+
+
+@jit
+def apply_real(re, im, bit, a, b, c, d):
+    """A real matrix on one bit of a chunk."""
+    for part in (re, im):
+        if bit == 0:
+            real_1(part, 1, a, b, c, d)
+        elif bit == 1:
+            real_2(part, 2, a, b, c, d)
+        elif bit == 2:
+            real_4(part, 4, a, b, c, d)
+        else:
+            real_any(part, 1 << bit, a, b, c, d)
+
+
+@jit
+def apply_complex(re, im, bit, a, b, c, d, e, f, g, q):
+    """A complex matrix on one bit of a chunk."""
+    if bit == 0:
+        complex_1(re, im, 1, a, b, c, d, e, f, g, q)
+    elif bit == 1:
+        complex_2(re, im, 2, a, b, c, d, e, f, g, q)
+    elif bit == 2:
+        complex_4(re, im, 4, a, b, c, d, e, f, g, q)
+    else:
+        complex_any(re, im, 1 << bit, a, b, c, d, e, f, g, q)
+
+
+@jit
+def pairings(left, right, bit):
+    """Sums over a chunk of left[.., i, ..] right[.., j, ..] for the values i, j of one bit."""
+    if bit == 0:
+        return pairings_1(left, right, 1)
+    if bit == 1:
+        return pairings_2(left, right, 2)
+    if bit == 2:
+        return pairings_4(left, right, 4)
+    return pairings_any(left, right, 1 << bit)
+
+
+@jit
+def reduce_real(lr, li, re, im, bit, slopes, start):
+    """Add the real cotangents of the matrix's entries to `slopes` (E, 2)."""
+    a, b, c, d = pairings(lr, re, bit)
+    e, f, g, q = pairings(li, im, bit)
+    slopes[start, 0] += a - e
+    slopes[start + 1, 0] += b - f
+    slopes[start + 2, 0] += c - g
+    slopes[start + 3, 0] += d - q
+
+
+@jit
+def reduce_complex(lr, li, re, im, bit, slopes, start):
+    """Add the complex cotangents of the matrix's entries to `slopes` (E, 2)."""
+    reduce_real(lr, li, re, im, bit, slopes, start)
+    a, b, c, d = pairings(lr, im, bit)
+    e, f, g, q = pairings(li, re, bit)
+    slopes[start, 1] += a + e
+    slopes[start + 1, 1] += b + f
+    slopes[start + 2, 1] += c + g
+    slopes[start + 3, 1] += d + q
