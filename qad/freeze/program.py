@@ -105,6 +105,8 @@ class Program:
     steps : list of Step
     outputs : list
         Leaves of the result: a Var, or a constant as it is.
+    kinds : list of str
+        What each leaf was when it was recorded, whatever the passes make of it.
     counts : dict
         What each pass has changed, for display.
     """
@@ -114,6 +116,7 @@ class Program:
         self.constants = constants
         self.steps = steps
         self.outputs = outputs
+        self.kinds = [x.kind if type(x) is Var else "constant" for x in outputs]
         self.counts = {}
 
     def run(self, values):
@@ -125,6 +128,12 @@ class Program:
             kwargs = rebuilt(step.kwargs, known.__getitem__) if step.kwargs else {}
             known[step.out] = step.fn(*args, **kwargs)
         return [known[x] if type(x) is Var else x for x in self.outputs]
+
+    def copy(self):
+        """The same program, for passes to change."""
+        other = Program(list(self.inputs), dict(self.constants), list(self.steps), list(self.outputs))
+        other.kinds = self.kinds
+        return other
 
     def definitions(self):
         """Dict of Var -> the step that makes it."""

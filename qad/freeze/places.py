@@ -1,0 +1,136 @@
+"""Where the values of a program live.
+
+Every value is one of: a constant; a register, filled anew in every run (inputs, results, whatever a function
+allocates for itself); a buffer, allocated once and written with ``out=``; or a view of a constant or buffer, which
+is made once too.  What is written into by the program itself stays in registers.
+
+Which views exist depends on layouts in memory; that is found out on dummies, arrays of the right strides that share
+one piece of memory.
+"""
+
+from operator import getitem
+
+import numpy as np
+
+from qad.freeze.functions import Method, attribute, method
+from qad.freeze.guards import is_guard
+from qad.freeze.program import Var, rebuilt
+from qad.freeze.written import allocates, writes
+
+__all__ = ["Places", "VIEWS", "laid_out"]
+
+TRANSPOSE, RESHAPE = method("transpose"), method("reshape")
+VIEWS = frozenset((
+    TRANSPOSE, RESHAPE, method("swapaxes"), method("squeeze"), method("diagonal"), method("ravel"), attribute("real"),
+    attribute("imag"), getitem, np.moveaxis, np.swapaxes, np.squeeze, np.expand_dims, np.diagonal, np.broadcast_to,
+    np.transpose, np.reshape, np.atleast_1d, np.atleast_2d,
+))  # fmt: skip
+COPIED_IN = 1 << 14  # bytes up to which an input that is used often is copied into a buffer
+USED_OFTEN = 3
+
+
+class Places:
+    """The decisions for one program.
+
+    Attributes
+    ----------
+    dummies : dict of Var -> array
+        Of all constants, buffers and views.
+    buffers : dict of Var -> layout
+        Of what is written with ``out=``.
+    views : dict of Var -> Step
+    copies : set of Var
+        Buffers that take a copy: of an input, or of a reshaped array whose layout allows no view.
+    """
+
+    def __init__(self, program):
+        self.program = program
+        self.dummies, self.buffers, self.views, self.copies = {}, {}, {}, set()
+        self.scratch = np.empty(max([_bytes(var) for var in _vars(program)], default=1), np.uint8)
+        self.uses = program.uses()
+        self.definitions = program.definitions()
+        self.results = _results(program, self.uses)
+        pinned = program.pinned()
+        for var, value in program.constants.items():
+            self.dummies[var] = value
+        for var in program.inputs:
+            self._place_input(var)
+        for step in program.steps:
+            if step.mutates is None and step.out.root not in pinned and not is_guard(step):
+                self._place(step)
+
+    def allocated(self, var):
+        """Whether a result is an array that nobody else holds."""
+        return self.definitions.get(var) is not None and allocates(self.definitions[var])
+
+    def static(self, var):
+        """Whether the array of a Var is known before the run."""
+        return var in self.dummies
+
+    def _place_input(self, var):
+        often = self.uses.get(var, 0) >= USED_OFTEN
+        if var.kind == "scalar" or (var.kind == "array" and often and var.nbytes <= COPIED_IN):
+            self.copies.add(var)
+            self._buffer(var, None)
+
+    def _place(self, step):
+        out = step.out
+        if out.kind not in ("array", "scalar"):
+            return
+        if step.fn in VIEWS and self._view(step):
+            return
+        if out in self.results and out.nbytes > 0:
+            return
+        if writes(step, out):
+            self._buffer(out, None if needs_c_order(step) else out.layout)
+
+    def _view(self, step):
+        """Make the step a view of static memory, or a copy into a buffer where its layout allows none."""
+        reads = step.reads()
+        if len(reads) != 1 or not self.static(reads[0]):
+            return False
+        (source,) = reads
+        made = step.fn(*rebuilt(step.args, self.dummies.__getitem__), **step.kwargs)
+        if not isinstance(made, np.ndarray):
+            made = np.asarray(made)
+        elif np.may_share_memory(made, self.dummies[source]) or not made.size:
+            self.dummies[step.out] = made
+            self.views[step.out] = step
+            return True
+        if step.fn is RESHAPE and step.out not in self.results:
+            self.copies.add(step.out)
+            self._buffer(step.out, None)
+            return True
+        return False
+
+    def _buffer(self, var, layout):
+        self.buffers[var] = layout
+        self.dummies[var] = laid_out(self.scratch, var, layout)
+
+
+def needs_c_order(step):
+    """Whether `step` can only write into an array in C order."""
+    return type(step.fn) is Method or step.fn is np.dot
+
+
+def laid_out(memory, var, layout):
+    """An array for `var` at the beginning of a piece of memory, its axes in this order."""
+    if layout is None:
+        return np.ndarray(var.shape, var.dtype, memory)
+    shape = tuple([var.shape[axis] for axis in layout])
+    back = sorted(range(len(layout)), key=layout.__getitem__)
+    return np.ndarray(shape, var.dtype, memory).transpose(back)
+
+
+def _results(program, uses):
+    """Outputs that are used by nothing else: whoever computes them allocates them."""
+    return {x for x in program.outputs if type(x) is Var and x.kind == "array" and uses[x] == 1}
+
+
+def _vars(program):
+    yield from program.inputs
+    yield from (step.out for step in program.steps)
+
+
+def _bytes(var):
+    return var.nbytes if var.kind in ("array", "scalar") else 0
