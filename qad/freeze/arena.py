@@ -58,7 +58,7 @@ def _last_uses(places):
     for number, step in enumerate(steps):
         sources = {buffer for var in step.reads() for buffer in shown.get(var, ())}
         if step.out not in places.views:
-            last.update(dict.fromkeys(sources, number))
+            last.update(dict.fromkeys(sources, len(steps) if step.out in places.last else number))
         if step.out not in places.buffers and not allocates(step):
             shown[step.out] = tuple(sources)
     for x in places.program.outputs:

@@ -8,25 +8,19 @@ Which views exist depends on layouts in memory; that is found out on dummies, ar
 one piece of memory.
 """
 
-from operator import getitem
-
 import numpy as np
 
-from qad.freeze.functions import Method, attribute, method
+from qad.freeze.functions import RESHAPE, VIEWS, Method
 from qad.freeze.guards import is_guard
 from qad.freeze.program import Var, rebuilt
+from qad.freeze.layouts import demand
 from qad.freeze.written import allocates, writes
 
-__all__ = ["Places", "VIEWS", "laid_out"]
+__all__ = ["Places", "laid_out"]
 
-TRANSPOSE, RESHAPE = method("transpose"), method("reshape")
-VIEWS = frozenset((
-    TRANSPOSE, RESHAPE, method("swapaxes"), method("squeeze"), method("diagonal"), method("ravel"), attribute("real"),
-    attribute("imag"), getitem, np.moveaxis, np.swapaxes, np.squeeze, np.expand_dims, np.diagonal, np.broadcast_to,
-    np.transpose, np.reshape, np.atleast_1d, np.atleast_2d,
-))  # fmt: skip
 COPIED_IN = 1 << 14  # bytes up to which an input that is used often is copied into a buffer
-USED_OFTEN = 3
+USED_OFTEN = 2
+SMALL = 1 << 14  # bytes of a result whose operands are kept until the end
 
 
 class Places:
@@ -51,6 +45,8 @@ class Places:
         self.definitions = program.definitions()
         self.results = _results(program, self.uses)
         pinned = program.pinned()
+        self.last = set()  # results that are computed when all else is done, straight into the caller's hands
+        self.demand = demand(program)
         for var, value in program.constants.items():
             self.dummies[var] = value
         for var in program.inputs:
@@ -68,10 +64,10 @@ class Places:
         return var in self.dummies
 
     def _place_input(self, var):
-        often = self.uses.get(var, 0) >= USED_OFTEN
-        if var.kind == "scalar" or (var.kind == "array" and often and var.nbytes <= COPIED_IN):
+        uses, layout = self.demand.get(var, (0, None))
+        if var.kind == "scalar" or (var.kind == "array" and uses >= USED_OFTEN and var.nbytes <= COPIED_IN):
             self.copies.add(var)
-            self._buffer(var, None)
+            self._buffer(var, layout)
 
     def _place(self, step):
         out = step.out
@@ -80,6 +76,9 @@ class Places:
         if step.fn in VIEWS and self._view(step):
             return
         if out in self.results and out.nbytes > 0:
+            if out.nbytes <= SMALL and allocates(step) and not step.kwargs and len(step.args) <= 2:
+                if all(type(x) is not Var or self.static(x) for x in step.args):
+                    self.last.add(out)
             return
         if writes(step, out):
             self._buffer(out, None if needs_c_order(step) else out.layout)

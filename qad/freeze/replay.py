@@ -10,39 +10,45 @@ from qad.freeze.workspace import Workspace
 __all__ = ["executable"]
 
 
-def executable(program, passes):
-    """The program as it is run, and the function from input values to fresh results.
+def executable(program, passes, build):
+    """The program as it is run, and the function from input values to the result, made by `build` of its leaves.
 
     Without passes the recorded calls are repeated as they were; with them the program is improved, and run in
     workspaces: as many as there are threads that run it at once.
     """
     if passes == ():
-        return program, lambda values: fresh(program, program.run(values), values)
+        return program, lambda values: build(fresh(program, program.run(values), values))
     program = improve(program.copy(), passes)
-    return program, Pool(program).run
+    return program, pooled(program, build)
 
 
-class Pool:
-    """Workspaces of one program; each runs one call at a time."""
+def pooled(program, build):
+    """The function that runs a program in a workspace of its own; free ones wait in a list, whose methods are atomic."""
+    places = Places(program)
+    arena = Arena(places)
+    free, inputs = [], len(program.inputs)
+    take, give_back = free.pop, free.append
 
-    __slots__ = ("places", "arena", "kinds", "free")
-
-    def __init__(self, program):
-        self.places = Places(program)
-        self.arena = Arena(self.places)
-        self.kinds = program.kinds
-        self.free = []
-
-    def run(self, values):
-        """Fresh results for these values of the inputs."""
+    def run(values):
         try:
-            workspace = self.free.pop()  # atomic, and so is append
+            workspace = take()
         except IndexError:
-            workspace = Workspace(self.places, self.arena, self.kinds)
+            workspace = Workspace(places, arena, program.kinds)
+        registers, moving = workspace.registers, workspace.moving
         try:
-            return workspace.run(values)
+            if moving:
+                registers[:inputs] = values
+            for buffer, i in workspace.copies:
+                buffer[...] = values[i]
+            for fn, args in workspace.instructions:
+                fn(*args)
+            return build([fn(*args) for fn, args in workspace.collect])
         finally:
-            self.free.append(workspace)
+            if moving:
+                registers[:moving] = [None] * moving
+            give_back(workspace)
+
+    return run
 
 
 def fresh(program, results, values):

@@ -7,9 +7,10 @@ registers.
 
 import numpy as np
 
+from qad.freeze.functions import Method
 from qad.freeze.guards import is_guard
 from qad.freeze.places import laid_out
-from qad.freeze.program import Var, rebuilt
+from qad.freeze.program import Var, rebuilt, variables
 from qad.freeze.written import positional, written
 
 __all__ = ["Workspace"]
@@ -18,41 +19,31 @@ __all__ = ["Workspace"]
 class Workspace:
     """Buffers and instructions for one run at a time.
 
-    Parameters
+    Attributes
     ----------
-    places : Places
-    arena : Arena
-    kinds : list of str
-        "array", "scalar" or "number" of each output, as the function gave it.
+    registers : list
+    copies : list of (buffer, number of the input)
+    instructions, collect : lists of (function, arguments)
+        What is run in order, and what makes the leaves of the result.
+    moving : int
+        How many registers are filled in a run, inputs first; 0 where nothing is read from them.
     """
 
-    __slots__ = ("registers", "instructions", "collect", "blank", "inputs")
+    __slots__ = ("registers", "copies", "instructions", "collect", "moving")
 
     def __init__(self, places, arena, kinds):
         program = places.program
         arrays = _arrays(places, arena)
-        steps = [step for step in program.steps if step.out not in places.views]
-        number = _numbers(program, steps, arrays)
-        self.inputs = len(program.inputs)
-        self.registers = [None] * len(number)
-        self.blank = [None] * (self.inputs + sum(var not in arrays for var in number if var not in set(program.inputs)))
-        for var, n in number.items():
-            self.registers[n] = arrays.get(var)
+        steps = [step for step in program.steps if step.out not in places.views and step.out not in places.last]
+        number = _numbers(program, arrays)
+        self.registers = [arrays.get(var) for var in number]
         emit = _Emitter(self.registers, arrays, number, places)
-        self.instructions = [emit.copy_in(var) for var in program.inputs if var in arrays]
-        self.instructions += [emit.step(step) for step in steps]
-        self.collect = [_collector(x, kind, arrays, number, places) for x, kind in zip(program.outputs, kinds, strict=True)]
-
-    def run(self, values):
-        """Run the program on the values of its inputs; fresh results."""
-        registers = self.registers
-        registers[: self.inputs] = values
-        try:
-            for fn, args in self.instructions:
-                fn(*args)
-            return [collect(registers) for collect in self.collect]
-        finally:
-            registers[: len(self.blank)] = self.blank
+        self.copies = [(arrays[var], i) for i, var in enumerate(program.inputs) if var in arrays]
+        self.instructions = [emit.step(step) for step in steps]
+        self.collect = [emit.result(x, kind) for x, kind in zip(program.outputs, kinds, strict=True)]
+        filled = len(program.inputs) + sum(var not in arrays for var in list(number)[len(program.inputs) :])
+        self.registers[:filled] = [None] * filled
+        self.moving = filled if emit.moving else 0
 
 
 def _arrays(places, arena):
@@ -72,10 +63,10 @@ def _aligned(size):
     return raw[start : start + size]
 
 
-def _numbers(program, steps, arrays):
+def _numbers(program, arrays):
     """Numbers of registers: inputs first, then what is filled in a run, then static arrays."""
     seen = dict.fromkeys(program.inputs)
-    for step in steps:
+    for step in program.steps:
         seen.update(dict.fromkeys(step.reads()))
         seen[step.out] = None
     seen.update(dict.fromkeys(x for x in program.outputs if type(x) is Var))
@@ -86,63 +77,101 @@ def _numbers(program, steps, arrays):
 
 
 class _Emitter:
-    """Makes instructions."""
+    """Makes instructions: by which arguments are in registers, and by where the result goes."""
 
     def __init__(self, registers, arrays, number, places):
         self.registers, self.arrays, self.number, self.places = registers, arrays, number, places
-
-    def copy_in(self, var):
-        """The copy of an input into its buffer; the register of the input keeps the caller's array."""
-        return _copy_from, (self.registers, self.number[var], self.arrays[var])
+        self.moving = False  # whether an instruction goes through the registers
 
     def step(self, step):
         """The instruction of a step."""
+        made = self._instruction(step)
+        self.moving = self.moving or any(x is self.registers for x in made[1])
+        return made
+
+    def _instruction(self, step):
         out = self.arrays.get(step.out)
-        static = all(var in self.arrays for var in step.reads())
-        if static:
-            args = rebuilt(step.args, self.arrays.__getitem__)
-            if out is None:
-                kwargs = rebuilt(step.kwargs, self.arrays.__getitem__) if step.kwargs else {}
-                return self._allocating(step, args, kwargs)
-            if step.out in self.places.copies:
-                return _filler(out, args[0], step.reads()[0])
+        if step.out in self.places.copies:
+            return self._copy(step, out)
+        if out is None and (is_guard(step) or step.mutates is not None or not _is_flat(step)):
+            return _fill, (self.registers, self.number, step)
+        moving = [i for i, x in enumerate(step.args) if type(x) is Var and x not in self.arrays]
+        args = tuple([self.arrays.get(x, x) if type(x) is Var else x for x in step.args])
+        if out is None:
+            return self._store(step, args, moving)
+        return self._write(step, args, moving, out)
+
+    def result(self, x, kind):
+        """What makes a leaf of the result: fresh, and of the kind that it was when it was recorded."""
+        if type(x) is not Var:
+            return _itself, (x,)
+        if x in self.places.last:
+            step = self.places.definitions[x]
+            return step.fn, tuple([self.arrays.get(y, y) if type(y) is Var else y for y in step.args])
+        array = self.arrays.get(x)
+        if array is not None:
+            return (array.copy, ("K",)) if kind == "array" else (array.__getitem__, ((),))
+        self.moving, n = True, self.number[x]
+        if kind == "number" or (kind == "array" and x in self.places.results and self.places.allocated(x)):
+            return self.registers.__getitem__, (n,)
+        return (_copied if kind == "array" else _scalar), (self.registers, n)
+
+    def _copy(self, step, out):
+        """The copy of an array into a buffer of another shape, through a view of the buffer in the shape of the source."""
+        source = step.reads()[0]
+        if source in self.arrays:
+            return out.reshape(source.shape).__setitem__, (..., self.arrays[source])
+        return _copy_from, (self.registers, self.number[source], out.reshape(source.shape))
+
+    def _store(self, step, args, moving):
+        """A result that the function allocates."""
+        registers, n, fn = self.registers, self.number[step.out], _direct(step)
+        if step.kwargs:
+            return _fill, (registers, self.number, step)
+        if not moving:
+            return _store, (registers, n, fn, args)
+        if moving == [0]:
+            return _store_first, (registers, n, fn, self.number[step.args[0]], args[1:])
+        if len(args) == 2:
+            where = [self._register(x) for x in step.args]
+            return _store_both, (registers, n, fn, *where)
+        return _fill, (registers, self.number, step)
+
+    def _write(self, step, args, moving, out):
+        """A result in a buffer."""
+        if not _is_flat(step):
+            if any(var not in self.arrays for var in step.reads()):
+                return _write, (self.registers, step, self.number, out)
+            return written(step, rebuilt(step.args, self.arrays.__getitem__), out)
+        if not moving:
             return written(step, args, out)
-        if out is not None and step.out not in self.places.copies:
-            return self._into(step, out)
-        if out is not None:
-            return _reshape_into, (self.registers, self.number[step.reads()[0]], out)
-        return self._filling(step)
+        if isinstance(step.fn, np.ufunc) or step.fn is np.dot:
+            fn = np.ndarray.dot if step.fn is np.dot else positional(step.fn)
+            if moving == [0]:
+                return _write_first, (self.registers, fn, self.number[step.args[0]], (*args[1:], out))
+            if len(args) == 2:
+                where = [self._register(x) for x in step.args]
+                return _write_both, (self.registers, fn, *where, out)
+        return _write, (self.registers, step, self.number, out)
 
-    def _allocating(self, step, args, kwargs):
-        """Static arguments, a result that the function allocates."""
-        if is_guard(step):
-            return _check, (step.fn, args, kwargs)
-        if kwargs:
-            return _store_with, (self.registers, self.number[step.out], step.fn, args, kwargs)
-        return _store, (self.registers, self.number[step.out], step.fn, args)
-
-    def _into(self, step, out):
-        """Arguments from registers, a result in a buffer."""
-        if len(step.args) == 1 and type(step.args[0]) is Var and isinstance(step.fn, np.ufunc):
-            return _unary_into, (self.registers, positional(step.fn), self.number[step.args[0]], out)
-        if len(step.args) == 2 and (isinstance(step.fn, np.ufunc) or step.fn is np.dot):
-            return _binary_into, (self.registers, positional(step.fn), *self._pair(step), out)
-        return _call_into, (self.registers, step, self.number, out)
-
-    def _pair(self, step):
-        return [self.number[x] if type(x) is Var else self._literal(x) for x in step.args]
-
-    def _literal(self, x):
-        """A constant of its own register."""
+    def _register(self, x):
+        """The number of the register of an argument; a literal gets one of its own."""
+        if type(x) is Var:
+            return self.number[x]
         self.registers.append(x)
         return len(self.registers) - 1
 
-    def _filling(self, step):
-        """Everything through registers."""
-        if not step.kwargs and step.args and all(type(x) is Var for x in step.args) and len(step.args) <= 2:
-            call = _fill_one if len(step.args) == 1 else _fill_two
-            return call, (self.registers, self.number[step.out], step.fn, *[self.number[x] for x in step.args])
-        return _fill, (self.registers, self.number, step)
+
+def _is_flat(step):
+    """Whether no argument hides an array in a container."""
+    return not any(True for x in (*step.args, *step.kwargs.values()) if type(x) is not Var for _ in variables(x))
+
+
+def _direct(step):
+    """The function of a step; the methods of what is surely an array are taken from the class."""
+    if type(step.fn) is Method and step.args[0].kind == "array" and step.args[0].shape:
+        return getattr(np.ndarray, step.fn.__name__)
+    return step.fn
 
 
 def _copy_from(registers, n, buffer):
@@ -153,34 +182,25 @@ def _store(registers, n, fn, args):
     registers[n] = fn(*args)
 
 
-def _store_with(registers, n, fn, args, kwargs):
-    registers[n] = fn(*args, **kwargs)
+def _store_first(registers, n, fn, i, rest):
+    registers[n] = fn(registers[i], *rest)
 
 
-def _unary_into(registers, fn, i, out):
-    fn(registers[i], out)
+def _store_both(registers, n, fn, i, j):
+    registers[n] = fn(registers[i], registers[j])
 
 
-def _binary_into(registers, fn, i, j, out):
+def _write_first(registers, fn, i, rest):
+    fn(registers[i], *rest)
+
+
+def _write_both(registers, fn, i, j, out):
     fn(registers[i], registers[j], out)
 
 
-def _call_into(registers, step, number, out):
-    args = rebuilt(step.args, lambda var: registers[number[var]])
-    fn, args = written(step, args, out)
+def _write(registers, step, number, out):
+    fn, args = written(step, rebuilt(step.args, lambda var: registers[number[var]]), out)
     fn(*args)
-
-
-def _reshape_into(registers, n, out):
-    out[...] = registers[n].reshape(out.shape)
-
-
-def _fill_one(registers, n, fn, i):
-    registers[n] = fn(registers[i])
-
-
-def _fill_two(registers, n, fn, i, j):
-    registers[n] = fn(registers[i], registers[j])
 
 
 def _fill(registers, number, step):
@@ -190,27 +210,13 @@ def _fill(registers, number, step):
     registers[number[step.out]] = step.fn(*rebuilt(step.args, value), **rebuilt(step.kwargs, value))
 
 
-def _filler(out, source, var):
-    """The copy of an array into a buffer of another shape: through a view of the buffer in the shape of the source."""
-    return out.reshape(source.shape).__setitem__, (..., source)
+def _itself(x):
+    return x
 
 
-def _check(fn, args, kwargs):
-    fn(*args, **kwargs)
+def _copied(registers, n):
+    return np.array(registers[n])
 
 
-def _collector(x, kind, arrays, number, places):
-    """The function from registers to one fresh leaf of the result, of the kind that it was when recorded."""
-    if type(x) is not Var:
-        return lambda registers: x
-    if x in arrays:
-        array = arrays[x]
-        return (lambda registers: array.copy()) if kind == "array" else lambda registers: array[()]
-    n = number[x]
-    if kind == "array" and x in places.results and places.allocated(x):
-        return lambda registers: registers[n]
-    if kind == "array":
-        return lambda registers: np.array(registers[n])
-    if kind == "scalar":
-        return lambda registers: np.asarray(registers[n])[()]
-    return lambda registers: registers[n]
+def _scalar(registers, n):
+    return np.asarray(registers[n])[()]

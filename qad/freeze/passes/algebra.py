@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from qad.freeze.passes.canonical import REAL, RESHAPE, TRANSPOSE
-from qad.freeze.passes.rewriting import derived, rewrite
+from qad.freeze.functions import RESHAPE, TRANSPOSE
+from qad.freeze.passes.canonical import REAL
+from qad.freeze.passes.rewriting import rewrite
 from qad.freeze.program import Step, Var
 from qad.rules.lazy import scatter
 

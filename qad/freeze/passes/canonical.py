@@ -8,13 +8,13 @@ import operator
 
 import numpy as np
 
-from qad.freeze.functions import Attribute, Method, attribute, method, reduction
+from qad.freeze.functions import RESHAPE, TRANSPOSE, Attribute, attribute, method, reduction
 from qad.freeze.passes.rewriting import derived, rewrite
 from qad.freeze.program import Step, Var
 
-__all__ = ["REAL", "RESHAPE", "SUM", "TRANSPOSE", "canonical"]
+__all__ = ["REAL", "SUM", "canonical"]
 
-TRANSPOSE, RESHAPE, REAL, SUM = method("transpose"), method("reshape"), attribute("real"), reduction(np.add, "reduce")
+REAL, SUM = attribute("real"), reduction(np.add, "reduce")
 
 UFUNCS = {
     operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide,

@@ -6,8 +6,7 @@ is known.
 
 import numpy as np
 
-from qad.freeze.functions import Attribute, Method, Reduction
-from qad.freeze.passes.canonical import RESHAPE, TRANSPOSE
+from qad.freeze.functions import RESHAPE, TRANSPOSE, Attribute, Method, Reduction
 from qad.freeze.passes.rewriting import derived, rewrite
 from qad.freeze.program import Var
 

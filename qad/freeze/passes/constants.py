@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from qad.freeze.functions import VIEWS
 from qad.freeze.passes.common import is_pure
 from qad.freeze.passes.rewriting import rewrite
-from qad.freeze.places import VIEWS
 from qad.freeze.program import Var, rebuilt
 
 __all__ = ["constants"]

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from qad.freeze.functions import method
-from qad.freeze.passes.canonical import RESHAPE, TRANSPOSE
+from qad.freeze.functions import RESHAPE, TRANSPOSE, method
 from qad.freeze.passes.rewriting import derived, rewrite
 from qad.freeze.program import Step
 
