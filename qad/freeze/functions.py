@@ -120,6 +120,8 @@ def keeps_shape(fn, args):
         return True
     if fn is np.where:
         return len(args) == 3
+    if (getattr(fn, "__module__", None) or "").startswith("qad."):  # our primitives' shapes follow from their operands'
+        return True
     if fn is operator.getitem:
         index = args[1] if type(args[1]) is tuple else (args[1],)
         return all(type(i) in (int, slice, type(None), type(...)) or _integers(i) for i in index)

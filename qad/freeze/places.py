@@ -12,8 +12,8 @@ import numpy as np
 
 from qad.freeze.functions import RESHAPE, VIEWS, Method
 from qad.freeze.guards import is_guard
-from qad.freeze.program import Var, rebuilt
 from qad.freeze.layouts import demand
+from qad.freeze.program import Var, layout_of, rebuilt
 from qad.freeze.written import allocates, writes
 
 __all__ = ["Places", "laid_out"]
@@ -81,7 +81,17 @@ class Places:
                     self.last.add(out)
             return
         if writes(step, out):
-            self._buffer(out, None if needs_c_order(step) else out.layout)
+            self._buffer(out, self._layout(step))
+
+    def _layout(self, step):
+        """The order of axes in which a function writes quickest: that of its operands, where they agree."""
+        if needs_c_order(step):
+            return None
+        operands = [x for x in step.args if type(x) is Var and x.shape == step.out.shape]
+        if not all(map(self.static, operands)):
+            return step.out.layout
+        layouts = {layout_of(self.dummies[x]) for x in operands}
+        return layouts.pop() if len(layouts) == 1 else None
 
     def _view(self, step):
         """Make the step a view of static memory, or a copy into a buffer where its layout allows none."""

@@ -7,7 +7,6 @@ from qad.freeze.functions import Reduction
 __all__ = ["allocates", "positional", "writes", "written"]
 
 
-
 def allocates(step):
     """Whether the function of a step gives an array of its own, with axes, whatever it is called with."""
     fn = step.fn

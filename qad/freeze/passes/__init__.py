@@ -9,6 +9,8 @@ from qad.freeze.passes.canonical import canonical
 from qad.freeze.passes.common import common
 from qad.freeze.passes.constants import constants
 from qad.freeze.passes.dead import dead
+from qad.freeze.passes.products import products
+from qad.freeze.passes.sums import sums
 from qad.freeze.passes.traces import traces
 
 __all__ = ["PASSES", "improve"]
@@ -20,6 +22,8 @@ PASSES = {
     "common": common,
     "algebra": algebra,
     "traces": traces,
+    "sums": sums,
+    "products": products,
 }
 ROUNDS = 3
 

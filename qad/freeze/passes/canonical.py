@@ -50,7 +50,11 @@ def _visit(step, definitions):
         return x
     if fn is method("astype") and x.dtype == out.dtype and x.kind != "number":
         return x
-    if fn is operator.getitem and (args[1] is Ellipsis or (type(args[1]) is tuple and not args[1])) and x.kind in ("array", "scalar"):
+    if (
+        fn is operator.getitem
+        and (args[1] is Ellipsis or (type(args[1]) is tuple and not args[1]))
+        and x.kind in ("array", "scalar")
+    ):
         return x
     if fn in (np.real, REAL):
         return _real(step)

@@ -9,7 +9,8 @@ __all__ = ["dead"]
 def dead(program):
     """Remove them; their number."""
     alive = {x for x in program.outputs if type(x) is Var}
-    alive |= {x.root for x in alive}
+    pinned = program.pinned()  # of other memory it does not matter who else shows it
+    alive |= {x.root for x in alive}.intersection(pinned)
     kept = []
     for step in reversed(program.steps):
         target = step.mutates
@@ -18,7 +19,8 @@ def dead(program):
         kept.append(step)
         for var in step.reads():
             alive.add(var)
-            alive.add(var.root)
+            if var.root in pinned:
+                alive.add(var.root)
     removed = len(program.steps) - len(kept)
     program.steps = kept[::-1]
     used = set(program.uses())
