@@ -63,7 +63,8 @@ def to_public(found, x):
     if type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:  # the common case, quickly
         owned = owned and g.base is None
         if dtype.kind == "c":
-            return conjugate(g, g) if owned else conjugate(g)
+            g = conjugate(g, g) if owned else conjugate(g)
+            return g if type(g) is ndarray else array(g)  # the conjugate of an array without axes is a scalar
         return g if owned else array(g)
     return publish(*arrived(found, x.node), value)
 

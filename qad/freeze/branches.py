@@ -2,9 +2,10 @@
 
 from qad.freeze.guards import GuardFailed
 
-__all__ = ["Branch", "Branches"]
+__all__ = ["NOT_FOUND", "Branch", "Branches"]
 
 MOST = 32  # programs of one signature
+NOT_FOUND = object()
 
 
 class Branch:
@@ -18,17 +19,15 @@ class Branch:
         Where in the source they were taken.
     program : the program as it is run
     run : callable
-        From the values of the inputs to a list of results.
-    build : callable
-        From that list to what the function returns.
+        From the values of the inputs to what the function returns.
     watch : Watch
     """
 
-    __slots__ = ("path", "places", "program", "run", "build", "watch", "watched")
+    __slots__ = ("path", "places", "program", "run", "watch", "watched")
 
-    def __init__(self, path, places, program, run, build, watch):
+    def __init__(self, path, places, program, run, watch):
         self.path, self.places, self.program = path, places, program
-        self.run, self.build, self.watch = run, build, watch
+        self.run, self.watch = run, watch
         self.watched = bool(watch.small or watch.large)
 
 
@@ -44,11 +43,8 @@ class Branches:
         self.reason = "it is new"
 
     def replay(self, values):
-        """The result of a branch whose guards hold, or None (inside of a pair) where there is none: (found, result)."""
-        branches = self.branches
-        if not branches:
-            return False, None
-        branch = branches[0]
+        """The result of a branch whose guards hold, NOT_FOUND where there is none."""
+        branch = self.branches[0] if self.branches else None
         while branch is not None:
             if branch.watched and branch.watch.changed():
                 self.reason = "a captured array has changed"
@@ -56,10 +52,10 @@ class Branches:
                 branch = self.branches[0] if self.branches else None
                 continue
             try:
-                return True, branch.build(branch.run(values))
+                return branch.run(values)
             except GuardFailed as failed:
                 branch = self._other(branch, failed)
-        return False, None
+        return NOT_FOUND
 
     def _other(self, branch, failed):
         """A branch that agrees with the outcomes so far, the failed one corrected; it moves to the front."""

@@ -7,18 +7,17 @@ from dataclasses import dataclass, field
 from functools import partial, update_wrapper
 
 import numpy as np
-from numpy import ndarray
 
 from qad.core.errors import ArgumentError
 from qad.core.tensor import Tensor, value_of
 from qad.core.transforms import run as call
 from qad.core.trees import LEAF, flatten, unflatten
-from qad.freeze.branches import Branch, Branches
+from qad.freeze.branches import NOT_FOUND, Branch, Branches
 from qad.freeze.chance import Chance
 from qad.freeze.reach import reachable
 from qad.freeze.recorder import Recorder
 from qad.freeze.replay import executable
-from qad.freeze.signature import signature_of
+from qad.freeze.signature import front, signature_of
 from qad.freeze.traced import Traced
 from qad.freeze.watch import Watch
 
@@ -108,24 +107,14 @@ class Frozen:
         self._parameters = _parameters(f, self._names)
         self._passes = passes
         self._entries = OrderedDict()
-        self._plain = None  # the kinds of the last signature of plain arrays, and its branches
+        self._plain = None, -1, None  # of the last signature of plain arrays: a test, their number, the branches
         self._streak = 0
         self._warned = False
 
     def __call__(self, *args, **kwargs):
-        if self._plain is not None and not kwargs:
-            kinds, branches = self._plain
-            if len(args) == len(kinds):
-                for x, kind in zip(args, kinds):  # noqa: B905 - of equal length
-                    if type(x) is not ndarray or x.shape != kind[1] or x.dtype is not kind[2]:
-                        break
-                else:
-                    found, result = branches.replay(args)
-                    if found:
-                        self._streak = 0
-                        self.stats.replays += 1
-                        return result
-                    return self._record(branches, args)
+        fits, count, branches = self._plain
+        if len(args) == count and not kwargs and fits(*args):
+            return self._replay(branches, args)
         return self._general(args, kwargs)
 
     def _general(self, args, kwargs):
@@ -142,13 +131,16 @@ class Frozen:
             branches = self._enter(signature)
         values = signature.moving(leaves)
         if signature.is_plain(leaves, args):
-            self._plain = signature.kinds, branches
-        found, result = branches.replay(values)
-        if found:
-            self._streak = 0
-            self.stats.replays += 1
-            return result
-        return self._record(branches, values)
+            self._plain = front(signature.kinds), len(args), branches
+        return self._replay(branches, values)
+
+    def _replay(self, branches, values):
+        result = branches.replay(values)
+        if result is NOT_FOUND:
+            return self._record(branches, values)
+        self._streak = 0
+        self.stats.replays += 1
+        return result
 
     def _enter(self, signature):
         branches = self._entries[signature] = Branches(signature, self.stats)
@@ -175,9 +167,9 @@ class Frozen:
         program = recorder.program(leaves)
         outer = [array for array, _ in recorder.captured] + reachable(self.f, np.ndarray)
         watch = Watch({id(array): array for array in outer}.values())
-        program, run = executable(program, self._passes)
         build = _builder(spec, len(leaves), tensors)
-        branches.add(Branch(recorder.path, recorder.places, program, run, build, watch))
+        program, run = executable(program, self._passes, build)
+        branches.add(Branch(recorder.path, recorder.places, program, run, watch))
         self._count(branches)
         return build(results)
 

@@ -104,6 +104,15 @@ TRANSPARENT = frozenset((
     network, contract, reduce, matrix_product, stack_product, trace_product, ring_trace, spread, abs2,
 ))  # fmt: skip
 
+TRANSPOSE, RESHAPE = method("transpose"), method("reshape")  # of axes and of a shape, once `canonical` has run
+
+# Functions whose result may show the memory of their argument, and does where its layout allows.
+VIEWS = frozenset((
+    TRANSPOSE, RESHAPE, *map(method, ("swapaxes", "squeeze", "diagonal", "ravel")), attribute("real"),
+    attribute("imag"), operator.getitem, np.moveaxis, np.swapaxes, np.squeeze, np.expand_dims, np.diagonal,
+    np.broadcast_to, np.transpose, np.reshape, np.atleast_1d, np.atleast_2d,
+))  # fmt: skip
+
 
 def keeps_shape(fn, args):
     """Whether the shape and dtype of the result follow from those of the arguments, so that nothing need be checked."""
@@ -111,6 +120,8 @@ def keeps_shape(fn, args):
         return True
     if fn is np.where:
         return len(args) == 3
+    if (getattr(fn, "__module__", None) or "").startswith("qad."):  # our primitives' shapes follow from their operands'
+        return True
     if fn is operator.getitem:
         index = args[1] if type(args[1]) is tuple else (args[1],)
         return all(type(i) in (int, slice, type(None), type(...)) or _integers(i) for i in index)

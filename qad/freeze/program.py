@@ -10,7 +10,7 @@ from itertools import count
 from numpy import dtype as dtype_of
 from numpy import generic, ndarray
 
-__all__ = ["Program", "Step", "Var", "rebuilt", "variables"]
+__all__ = ["Program", "Step", "Var", "layout_of", "rebuilt", "variables"]
 
 _number = count().__next__
 
@@ -42,7 +42,7 @@ class Var:
     def like(cls, value, root=None):
         """The Var of a value that was met while recording."""
         if type(value) is ndarray:
-            return cls(value.shape, value.dtype, "array", _layout(value), root)
+            return cls(value.shape, value.dtype, "array", layout_of(value), root)
         if isinstance(value, generic):
             return cls((), value.dtype, "scalar", None, root)
         if type(value) in (float, complex):
@@ -64,18 +64,18 @@ class Var:
         return f"v{self.number}"
 
 
-def _layout(value):
+def layout_of(value):
     """The axes of an array in the order of its strides, or None for C order."""
-    if value.flags.c_contiguous:
+    if value.flags.c_contiguous or not value.size:
         return None
     order = tuple(sorted(range(value.ndim), key=lambda axis: (-abs(value.strides[axis]), axis)))
     return None if order == tuple(range(value.ndim)) else order
 
 
 class Step:
-    """One call: ``out = fn(*args, **kwargs)``; `mutates` is the Var that it writes into, or None."""
+    """One call: ``out = fn(*args, **kwargs)``; `mutates` is the Var that it writes into, or None.  Immutable."""
 
-    __slots__ = ("fn", "args", "kwargs", "out", "mutates")
+    __slots__ = ("fn", "args", "kwargs", "out", "mutates", "_reads")
 
     def __init__(self, fn, args, kwargs, out, mutates=None):
         self.fn = fn
@@ -83,13 +83,13 @@ class Step:
         self.kwargs = kwargs
         self.out = out
         self.mutates = mutates
+        self._reads = None
 
     def reads(self):
         """The Vars among its arguments, in order, repeated ones too."""
-        found = list(variables(self.args))
-        if self.kwargs:
-            found.extend(variables(self.kwargs))
-        return found
+        if self._reads is None:
+            self._reads = tuple(variables((self.args, self.kwargs) if self.kwargs else self.args))
+        return self._reads
 
     def __repr__(self):
         return f"{self.out} = {getattr(self.fn, '__name__', self.fn)}{self.args}{self.kwargs or ''}"
@@ -105,6 +105,8 @@ class Program:
     steps : list of Step
     outputs : list
         Leaves of the result: a Var, or a constant as it is.
+    kinds : list of str
+        What each leaf was when it was recorded, whatever the passes make of it.
     counts : dict
         What each pass has changed, for display.
     """
@@ -114,6 +116,7 @@ class Program:
         self.constants = constants
         self.steps = steps
         self.outputs = outputs
+        self.kinds = [x.kind if type(x) is Var else "constant" for x in outputs]
         self.counts = {}
 
     def run(self, values):
@@ -125,6 +128,12 @@ class Program:
             kwargs = rebuilt(step.kwargs, known.__getitem__) if step.kwargs else {}
             known[step.out] = step.fn(*args, **kwargs)
         return [known[x] if type(x) is Var else x for x in self.outputs]
+
+    def copy(self):
+        """The same program, for passes to change."""
+        other = Program(list(self.inputs), dict(self.constants), list(self.steps), list(self.outputs))
+        other.kinds = self.kinds
+        return other
 
     def definitions(self):
         """Dict of Var -> the step that makes it."""

@@ -63,6 +63,7 @@ class Recorder:
                 "a traced array of qad.freeze was used after the function had returned: it leaked through a global, a "
                 "list or an attribute. Return it from the function instead"
             )
+        _refuse_memory_order(fn, args, kwargs)
         values, named = self.decoded(args), self.decoded(kwargs)
         if mutates is not None:
             target = self._writable(mutates, fn)
@@ -253,6 +254,16 @@ class Recorder:
         """The program that gives these leaves of a result."""
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
         return Program(self.inputs, self.constants, self.steps, leaves)
+
+
+def _refuse_memory_order(fn, args, kwargs):
+    """Raise for an order of entries that depends on how an array happens to lie in memory."""
+    order = kwargs.get("order") or (args[1] if len(args) == 2 and type(args[1]) is str else None)
+    if order in ("K", "A") and getattr(fn, "__name__", "") in ("ravel", "flatten", "reshape"):
+        raise ArgumentError(
+            f"qad.freeze: {fn.__name__}(order={order!r}) depends on the layout of an array in memory, which a program "
+            "is not made for: write order='C' or 'F'"
+        )
 
 
 def _pick(parts, i):

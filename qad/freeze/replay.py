@@ -2,16 +2,57 @@
 
 import numpy as np
 
+from qad.freeze.arena import Arena
+from qad.freeze.passes import improve
+from qad.freeze.places import Places
+from qad.freeze.workspace import Workspace
+
 __all__ = ["executable"]
 
 
-def executable(program, passes):
-    """The program as it is run, and the function from input values to fresh results."""
-    return program, lambda values: fresh(program, program.run(values), values)
+def executable(program, passes, build):
+    """The program as it is run, and the function from input values to the result, made by `build` of its leaves.
+
+    Without passes the recorded calls are repeated as they were; with them the program is improved, and run in
+    workspaces: as many as there are threads that run it at once.
+    """
+    if passes == ():
+        return program, lambda values: build(fresh(program, program.run(values), values))
+    program = improve(program.copy(), passes)
+    return program, pooled(program, build)
+
+
+def pooled(program, build):
+    """The function that runs a program in a workspace of its own; free ones wait in a list, whose methods are atomic."""
+    places = Places(program)
+    arena = Arena(places)
+    free, inputs = [], len(program.inputs)
+    take, give_back = free.pop, free.append
+
+    def run(values):
+        try:
+            workspace = take()
+        except IndexError:
+            workspace = Workspace(places, arena, program.kinds)
+        registers, moving = workspace.registers, workspace.moving
+        try:
+            if moving:
+                registers[:inputs] = values
+            for buffer, i in workspace.copies:
+                buffer[...] = values[i]
+            for fn, args in workspace.instructions:
+                fn(*args)
+            return build([fn(*args) for fn, args in workspace.collect])
+        finally:
+            if moving:
+                registers[:moving] = [None] * moving
+            give_back(workspace)
+
+    return run
 
 
 def fresh(program, results, values):
-    """Results that alias nothing: neither inputs, constants, buffers nor each other."""
+    """Results that alias nothing: neither inputs, constants nor each other."""
     seen = {id(x) for x in values} | {id(x) for x in program.constants.values()}
     owned = []
     for x in results:

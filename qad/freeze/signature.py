@@ -1,6 +1,7 @@
 """What a program depends on besides the numbers: structure, shapes, dtypes, static values."""
 
 import numpy as np
+from numpy import ndarray
 
 from qad.core.errors import ArgumentError
 from qad.core.operands import check_arithmetic
@@ -8,7 +9,7 @@ from qad.core.tensor import Tensor
 from qad.core.trees import flatten, leaf_path, nesting, unflatten
 from qad.freeze.traced import Traced
 
-__all__ = ["Signature", "kind_of", "signature_of"]
+__all__ = ["Signature", "front", "kind_of", "signature_of"]
 
 
 class Signature:
@@ -100,3 +101,24 @@ def kind_of(x):
     if kind in (float, complex):
         return "number", kind
     return "static", kind, x
+
+
+def front(kinds):
+    """A quick test whether arguments are plain arrays of these kinds; for one or two it is written out."""
+    shapes, dtypes = [kind[1] for kind in kinds], [kind[2] for kind in kinds]
+    if len(kinds) == 1:
+        (s,), (d,) = shapes, dtypes
+        return lambda x: type(x) is ndarray and x.shape == s and x.dtype is d
+    if len(kinds) == 2:
+        (s, t), (d, e) = shapes, dtypes
+        return lambda x, y: (
+            type(x) is type(y) is ndarray and x.shape == s and y.shape == t and x.dtype is d and y.dtype is e
+        )
+
+    def fits(*args):
+        for x, s, d in zip(args, shapes, dtypes):  # noqa: B905 - of equal length
+            if type(x) is not ndarray or x.shape != s or x.dtype is not d:
+                return False
+        return True
+
+    return fits

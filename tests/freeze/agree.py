@@ -44,7 +44,7 @@ def difference(one, two, exact):
                 return f"values by {np.abs(x - y).max():.1e}"
         elif x.dtype.kind in "fc":
             tolerance = 1e-13 if np.finfo(x.dtype).eps < 1e-10 else 1e-5
-            if not np.allclose(x, y, rtol=0, atol=tolerance * max(1e-2, np.abs(x).max(initial=0)), equal_nan=True):
+            if not np.allclose(x, y, rtol=0, atol=tolerance * max(0.1, np.abs(x).max(initial=0)), equal_nan=True):
                 return f"values by {np.abs(x - y).max():.1e} of {np.abs(x).max():.1e}"
         elif not np.array_equal(x, y):
             return "values"

@@ -1,0 +1,114 @@
+"""Algebra that pays: identities that make steps superfluous, whatever the numbers are."""
+
+import numpy as np
+
+from qad.freeze.functions import RESHAPE, TRANSPOSE
+from qad.freeze.passes.canonical import REAL
+from qad.freeze.passes.rewriting import rewrite
+from qad.freeze.program import Step, Var
+from qad.rules.lazy import scatter
+
+__all__ = ["algebra"]
+
+
+def algebra(program):
+    """Simplify; the number of steps that changed."""
+    known = program.constants
+
+    def visit(step, definitions):
+        rule = RULES.get(step.fn)
+        return rule(step, definitions, known) if rule is not None and step.out.kind in ("array", "scalar") else None
+
+    return rewrite(program, visit)
+
+
+def _inner(x, definitions, fn):
+    """The step that makes `x`, if it calls `fn`."""
+    step = definitions.get(x) if type(x) is Var else None
+    return step if step is not None and step.fn is fn else None
+
+
+def _conjugate(step, definitions, known):
+    """``conj(conj(x)) = x``."""
+    inner = _inner(step.args[0], definitions, np.conjugate)
+    return inner.args[0] if inner else None
+
+
+def _transpose(step, definitions, known):
+    """Two permutations are one."""
+    x, axes = step.args
+    inner = _inner(x, definitions, TRANSPOSE)
+    if inner is None:
+        return None
+    source, first = inner.args
+    both = tuple(first[axis] for axis in axes)
+    if both == tuple(range(len(both))):
+        return source
+    return [Step(TRANSPOSE, (source, both), {}, step.out)]
+
+
+def _reshape(step, definitions, known):
+    """Of two reshapes the last one counts."""
+    x, shape = step.args
+    inner = _inner(x, definitions, RESHAPE)
+    if inner is None:
+        return x if x.shape == shape else None
+    source = inner.args[0]
+    return source if source.shape == shape else [Step(RESHAPE, (source, shape), {}, step.out)]
+
+
+def _real(step, definitions, known):
+    """``real(conj(x)) = real(x)``."""
+    inner = _inner(step.args[0], definitions, np.conjugate)
+    return [Step(REAL, inner.args, {}, step.out)] if inner else None
+
+
+def _multiply(step, definitions, known):
+    """A factor 1 goes, a factor -1 is a sign."""
+    for one, x in (step.args, step.args[::-1]):
+        if type(x) is not Var or x.kind == "number" or x.shape != step.out.shape or x.dtype != step.out.dtype:
+            continue
+        value = _number(one, known)
+        if value == 1:
+            return x
+        if value == -1:
+            return [Step(np.negative, (x,), {}, step.out)]
+    return None
+
+
+def _number(x, known):
+    """The value of a literal, or of a constant without axes."""
+    if type(x) is Var:
+        return known[x][()] if x in known and x.shape == () else None
+    return x if isinstance(x, (int, float, complex, np.number)) else None
+
+
+def _dot(step, definitions, known):
+    """A product with the identity."""
+    for one, x in (step.args, step.args[::-1]):
+        if one in known and x.dtype == step.out.dtype and x.shape == step.out.shape and _is_identity(known[one]):
+            return x
+    return None
+
+
+def _is_identity(value):
+    return value.ndim == 2 and value.shape[0] == value.shape[1] <= 64 and np.array_equal(value, np.eye(len(value)))
+
+
+def _scatter(step, definitions, known):
+    """The only entry of an array."""
+    out = step.out
+    if out.size != 1 or len(step.args) != 1 or step.args[0].size != 1 or step.args[0].dtype != out.dtype:
+        return None
+    return [Step(RESHAPE, (step.args[0], out.shape), {}, out)]
+
+
+RULES = {
+    np.conjugate: _conjugate,
+    TRANSPOSE: _transpose,
+    RESHAPE: _reshape,
+    REAL: _real,
+    np.multiply: _multiply,
+    np.dot: _dot,
+    scatter: _scatter,
+}

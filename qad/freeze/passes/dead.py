@@ -1,0 +1,28 @@
+"""Dead code: steps whose results nobody uses.  Guards stay, and so do writes into memory that is read later."""
+
+from qad.freeze.guards import is_guard
+from qad.freeze.program import Var
+
+__all__ = ["dead"]
+
+
+def dead(program):
+    """Remove them; their number."""
+    alive = {x for x in program.outputs if type(x) is Var}
+    pinned = program.pinned()  # of other memory it does not matter who else shows it
+    alive |= {x.root for x in alive}.intersection(pinned)
+    kept = []
+    for step in reversed(program.steps):
+        target = step.mutates
+        if not (step.out in alive or is_guard(step) or (target is not None and target.root in alive)):
+            continue
+        kept.append(step)
+        for var in step.reads():
+            alive.add(var)
+            if var.root in pinned:
+                alive.add(var.root)
+    removed = len(program.steps) - len(kept)
+    program.steps = kept[::-1]
+    used = set(program.uses())
+    program.constants = {var: value for var, value in program.constants.items() if var in used}
+    return removed
