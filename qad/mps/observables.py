@@ -36,6 +36,28 @@ def norm(psi):
     return np.sqrt(square.real) * factor(square, log_scale / 2)
 
 
+def norm2(psi):
+    """``<psi|psi>``, real.
+
+    Parameters
+    ----------
+    psi : MPS
+
+    Returns
+    -------
+    real scalar
+
+    Examples
+    --------
+    >>> import qad
+    >>> round(float(qad.mps.norm2(2.0 * qad.mps.MPS.random(n=6, bond=4))), 12)
+    4.0
+    """
+    check_kind(psi, MPS)
+    (square,), log_scale = sandwich(psi, None, psi)
+    return square.real * factor(square, log_scale)
+
+
 def overlap(bra, ket):
     """``<bra|ket>``; the first state is conjugated.
 
