@@ -23,8 +23,8 @@ class Transfer:
     --------
     >>> import numpy as np, qad
     >>> psi = qad.mps.MPS.random(5, 3)
-    >>> qad.mps.transfer(psi).apply_left(np.ones((1, 1))).round(12)
-    array([[1.+0.j]])
+    >>> qad.mps.transfer(psi).apply_left(np.ones((1, 1))).real.round(12)
+    array([[1.]])
     """
 
     kets: tuple
