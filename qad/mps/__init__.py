@@ -3,16 +3,19 @@
 from qad.mps import uniform
 from qad.mps.evolve.evolution import Evolution, evolve
 from qad.mps.local import Site, site
+from qad.mps.measures import correlations, entanglement_entropy, local_expectations, reduced_density
 from qad.mps.models import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
-from qad.mps.observables import energy, expectation, norm, overlap, variance
+from qad.mps.observables import energy, expectation, norm, norm2, overlap, variance
 from qad.mps.operator import MPO
 from qad.mps.opsum import OpSum
 from qad.mps.search.ground import ground_state
 from qad.mps.search.result import GroundState
 from qad.mps.state import MPS
+from qad.mps.transfer import Transfer, transfer
 
 __all__ = [
-    "MPO", "MPS", "Evolution", "GroundState", "OpSum", "Site", "aklt", "blbq", "energy", "evolve", "expectation",
-    "ground_state", "heisenberg", "ising", "j1j2", "long_range_ising", "norm", "overlap", "site", "uniform", "variance",
-    "xxz",
+    "MPO", "MPS", "Evolution", "GroundState", "OpSum", "Site", "Transfer", "aklt", "blbq", "correlations", "energy",
+    "entanglement_entropy", "evolve", "expectation", "ground_state", "heisenberg", "ising", "j1j2",
+    "local_expectations", "long_range_ising", "norm", "norm2", "overlap", "reduced_density", "site", "transfer",
+    "uniform", "variance", "xxz",
 ]  # fmt: skip

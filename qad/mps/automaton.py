@@ -131,7 +131,7 @@ def rows_of_cover(edges, rows, columns):
     reached, seen = {row for row in range(rows) if row not in partner}, set()
     queue = list(reached)
     while queue:
-        for column in neighbours[queue.pop()]:
+        for column in neighbours.get(queue.pop(), ()):
             if column not in seen:
                 seen.add(column)
                 if (row := row_of[column]) not in reached:

@@ -84,6 +84,18 @@ def orthogonal_from_left(tensors, stop):
     return out
 
 
+def factors_from_left(tensors):
+    """What QR decompositions from the left carry across every inner bond, of size near one."""
+    check_open(tensors)
+    carried, factors = None, []
+    for tensor in tensors[:-1]:
+        tensor = tensor if carried is None else carry(carried, tensor)
+        carried = isometric(tensor.reshape(-1, tensor.shape[2]))[1]
+        carried = carried * (1 / np.linalg.norm(value_of(carried)))
+        factors.append(carried)
+    return factors
+
+
 def mirrored(tensors):
     """The chain read from the right."""
     return [tensor.transpose(2, 1, 0) for tensor in reversed(tensors)]

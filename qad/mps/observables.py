@@ -3,10 +3,11 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import value_of
+from qad.extend import Tensor
+from qad.mps.energy import Sweep, energy_of, has_own_node, quotient
 from qad.mps.operator import MPO
 from qad.mps.state import MPS
-from qad.mps.sweep import factor, inner, operator_matrices, sandwich, with_norm
+from qad.mps.sweep import factor, inner, operator_matrices, sandwich
 
 
 def norm(psi):
@@ -33,6 +34,28 @@ def norm(psi):
     check_kind(psi, MPS)
     (square,), log_scale = sandwich(psi, None, psi)
     return np.sqrt(square.real) * factor(square, log_scale / 2)
+
+
+def norm2(psi):
+    """``<psi|psi>``, real.
+
+    Parameters
+    ----------
+    psi : MPS
+
+    Returns
+    -------
+    real scalar
+
+    Examples
+    --------
+    >>> import qad
+    >>> round(float(qad.mps.norm2(2.0 * qad.mps.MPS.random(n=6, bond=4))), 12)
+    4.0
+    """
+    check_kind(psi, MPS)
+    (square,), log_scale = sandwich(psi, None, psi)
+    return square.real * factor(square, log_scale)
 
 
 def overlap(bra, ket):
@@ -132,9 +155,11 @@ def energy(psi, H):
     MPS(10 sites, open, bonds 1-2-4-8-8-8-8-8-4-2-1, complex128)
     """
     check_operator(psi, H)
-    value, square = value_and_square(psi, H)
-    check_hermitian(value_of(value), value_of(square))
-    return value.real / square.real
+    if not has_own_node(psi, H):
+        return quotient(psi.tensors, H)
+    if any(type(t) is Tensor for t in psi):
+        return energy_of(*psi.tensors, sweep=Sweep(H))
+    return Sweep(H).value(psi.tensors)
 
 
 def variance(psi, H):
@@ -159,17 +184,6 @@ def variance(psi, H):
     0.0
     """
     return energy(psi, H @ H) - energy(psi, H) ** 2
-
-
-def value_and_square(psi, H):
-    """``<psi|H|psi>`` and ``<psi|psi>`` up to a common factor; by one sweep if `H` has an identity channel."""
-    extended = with_norm(H)
-    if extended is not None:
-        (square, value), _ = sandwich(psi, operator_matrices(extended, psi.dtype), psi, channels=2)
-        return value, square
-    (square,), square_scale = sandwich(psi, None, psi)
-    (value,), value_scale = sandwich(psi, operator_matrices(H, psi.dtype), psi)
-    return value * factor(value, value_scale - square_scale), square
 
 
 def check_operator(psi, H):
@@ -199,20 +213,4 @@ def check_match(psi, phys, other):
         raise ShapeError(
             f"site {site} of the state has physical dimension {psi.phys[site]}, of {other} {phys[site]}: "
             "they must agree (physical legs are leg 1 of a state, legs 2 and 3 of an operator)"
-        )
-
-
-def check_hermitian(value, square):
-    """Raise where the quotient of `value` and `square` is no energy."""
-    if square.real == 0:
-        raise ArgumentError("the state has norm zero (or underflows): an energy needs a norm above zero")
-    if not (np.isfinite(square) and np.isfinite(value)):
-        raise ArgumentError(
-            f"the sweep ended in <psi|psi> = {square}, <psi|H|psi> = {value}: tensors of psi or H hold inf or nan, or "
-            "are so large that a few of them overflow; divide them by their norms"
-        )
-    if abs(value.imag) > 1e-4 * abs(value.real) + np.sqrt(np.finfo(value.dtype).eps) * square.real:
-        raise ArgumentError(
-            "the expectation value has an imaginary part, so the operator is not Hermitian: energies need a Hermitian "
-            "one; qad.mps.expectation takes any"
         )

@@ -29,8 +29,17 @@ class MPO(Chain):
     MPO(3 sites, open, bonds 1-1-1-1, float64)
     """
 
-    __slots__ = ()
+    __slots__ = ("_prepared",)  # what energies remember of it, its check included
     LEGS, RIGHT = ("left", "right", "out", "in"), 1
+
+    @property
+    def prepared(self):
+        """What `qad.mps.energy` remembers of this operator, or None."""
+        return getattr(self, "_prepared", None)
+
+    @prepared.setter
+    def prepared(self, hamiltonian):
+        self._prepared = hamiltonian
 
     def to_dense(self):
         """The matrix of the operator, rows ``out`` and columns ``in`` with site 0 most significant.

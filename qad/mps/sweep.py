@@ -121,26 +121,3 @@ def operator_matrices(H, dtype):
             memory[id(tensor)] = operator_matrix(tensor).astype(fitting), *tensor.shape[:2]
         rows.append(memory[id(tensor)])
     return rows
-
-
-def with_norm(H):
-    """`H` with the identity channel of its automaton led out beside it, or None where there is no such channel.
-
-    Hamiltonians made of sums carry the identity of all sites swept so far as state 0 of their bonds.  Where
-    that is seen in the numbers (and no derivative by them is wanted), one sweep yields the norm (channel 0)
-    together with the expectation value (channel 1).
-    """
-    *others, last = H
-    distinct = {id(t): t for t in others}.values()
-    if H.periodic or type(last) is not np.ndarray or not all(map(starts_with_identity, distinct)):
-        return None
-    beside = np.zeros_like(last)
-    beside[0, 0] = np.eye(*last.shape[2:])
-    return [*others, np.concatenate([beside, last], axis=1)]
-
-
-def starts_with_identity(tensor):
-    """Whether state 0 of the right bond follows from state 0 of the left one alone, by the identity."""
-    if type(tensor) is not np.ndarray or tensor[1:, 0].any():
-        return False
-    return np.array_equal(tensor[0, 0], np.eye(*tensor.shape[2:]))

@@ -1,0 +1,131 @@
+"""Energies of chains as one node of the tape.
+
+``E = <psi|H|psi> / <psi|psi>`` is real, so its derivative is that by the bra alone, doubled:
+
+    dE = 2 Re sum_i (d conj(A_i)) [<psi|(H - E)|psi> without conj(A_i)] / <psi|psi>
+
+One sweep from the left gives the energy, and its environments serve the sweep from the right, which closes the
+derivatives by all tensors (`qad.mps.routes` says how a site is passed).  The Hessian comes from the tape: the rule of
+the derivative differentiates the ordinary sweep of `qad.mps.sweep` along a direction.
+"""
+
+import numpy as np
+
+from qad.core import jvp, vjp
+from qad.core.errors import ArgumentError
+from qad.extend import Tensor, defvjp, primitive, value_of
+from qad.mps.hamiltonian import Hamiltonian
+from qad.mps.sweep import factor, operator_matrices, sandwich
+
+
+class Sweep:
+    """One evaluation: the Hamiltonian, its plain tensors, and what the sweep from the left left behind."""
+
+    def __init__(self, H):
+        self.hamiltonian, self.operator = prepared(H), H.tensors
+        self.kept = None
+
+    def value(self, tensors, keep=False):
+        """The energy; with `keep`, environments stay for `slopes`."""
+        steps, work = self.hamiltonian.route(bonds_of(tensors), np.result_type(*{t.dtype for t in tensors}))
+        bras = [np.ascontiguousarray(tensor, work) for tensor in tensors]
+        kets = [bra.conj() for bra in bras]
+        (square, value), scale, kept = self.hamiltonian.forward(steps, kets, bras, keep)
+        check_quotient(value, square)
+        energy = value.real / square.real
+        self.kept = (tensors, steps, kets, bras, kept, square.real, scale) if keep else None
+        return energy
+
+    def slopes(self, g, energy, tensors):
+        """``g`` times the derivative of the energy by every tensor, unconjugated."""
+        if self.kept is None or any(a is not b for a, b in zip(self.kept[0], tensors, strict=True)):
+            self.value(tensors, keep=True)
+        _, steps, kets, bras, kept, square, scale = self.kept
+        seeds = np.array([-energy, 1.0], kets[0].dtype) * (2 * g / square).astype(square.dtype)
+        return self.hamiltonian.backward(steps, kets, bras, kept, seeds, scale)
+
+
+@primitive
+def energy_of(*tensors, sweep):
+    """The energy of a chain of these tensors."""
+    return sweep.value(tensors, keep=True)
+
+
+@primitive
+def slopes_of(g, energy, *tensors, sweep):
+    """`g` times the derivative of the energy by every tensor; the value of the energy is handed over."""
+    slopes = sweep.slopes(g, energy, tensors)
+    return tuple(
+        s.real if t.dtype.kind == "f" and s.dtype.kind == "c" else s for s, t in zip(slopes, tensors, strict=True)
+    )
+
+
+def _energy_vjp(needed, g, ans, *tensors, sweep):
+    slopes = slopes_of(g, ans, *tensors, sweep=sweep)
+    return tuple(slopes[i] for i in needed)
+
+
+def _slopes_vjp(needed, cotangents, ans, g, energy, *tensors, sweep):
+    """The product of the Hessian with the cotangents, which stand for a direction; the Hessian is symmetric."""
+    direction = tuple(0.0 * t if c is None else c for c, t in zip(cotangents, tensors, strict=True))
+
+    def along(*tensors):
+        return jvp(lambda *chain: quotient(chain, sweep.operator), tensors, direction)[1]
+
+    out = {}
+    if 0 in needed:
+        out[0] = along(*tensors)
+    if 1 in needed:
+        out[1] = 0.0 * energy  # the energy follows from the tensors, and was counted there
+    if max(needed) > 1:
+        _, pullback = vjp(along, *tensors)
+        curvature = pullback(np.ones_like(value_of(energy)))
+        out |= {i: g * curvature[i - 2].conj() for i in needed if i > 1}
+    return tuple(out[i] for i in needed)
+
+
+defvjp(energy_of, shared=_energy_vjp)
+defvjp(slopes_of, shared=_slopes_vjp)
+
+
+def quotient(tensors, operator):
+    """The energy by the ordinary sweep, which the tape differentiates to any order and by the operator too."""
+    dtype = np.result_type(*{t.dtype for t in tensors})
+    (square,), square_scale = sandwich(tensors, None, tensors)
+    (value,), value_scale = sandwich(tensors, operator_matrices(operator, dtype), tensors)
+    value = value * factor(value, value_scale - square_scale)
+    check_quotient(value_of(value), value_of(square))
+    return value.real / square.real
+
+
+def prepared(H):
+    """What is remembered of a plain, open operator; it is checked when it is first used."""
+    if H.prepared is None:
+        H.prepared = Hamiltonian(H.tensors)
+    return H.prepared
+
+
+def has_own_node(psi, H):
+    """Whether the energy is one node: an open chain and a plain operator."""
+    return not (psi.periodic or H.periodic or any(type(w) is Tensor for w in H))
+
+
+def bonds_of(tensors):
+    """Dimensions of the bonds of a state, the outer ones included."""
+    return (1, *(t.shape[2] for t in tensors))
+
+
+def check_quotient(value, square):
+    """Raise where the quotient of `value` and `square` is no energy."""
+    if square.real == 0:
+        raise ArgumentError("the state has norm zero (or underflows): an energy needs a norm above zero")
+    if not (np.isfinite(square) and np.isfinite(value)):
+        raise ArgumentError(
+            f"the sweep ended in <psi|psi> = {square}, <psi|H|psi> = {value}: tensors of psi or H hold inf or nan, or "
+            "are so large that a few of them overflow; divide them by their norms"
+        )
+    if abs(value.imag) > 1e-4 * abs(value.real) + np.sqrt(np.finfo(value.dtype).eps) * square.real:
+        raise ArgumentError(
+            "the expectation value has an imaginary part, so the operator is not Hermitian: energies need a Hermitian "
+            "one; qad.mps.expectation takes any"
+        )

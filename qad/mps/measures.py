@@ -1,0 +1,280 @@
+"""What is measured in a chain: local expectation values, correlations, densities, entanglement.
+
+All are of the normalised state, whatever its norm, and are differentiated through one sweep from each side.  A ring is
+measured as the open chain that it is (`MPS.opened`): bonds are squared.
+"""
+
+from math import prod
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import defvjp, primitive, value_of
+from qad.linalg import funm_svd
+from qad.linalg import norm as frobenius
+from qad.mps.chain import as_array
+from qad.mps.gauge import factors_from_left, mirrored
+from qad.mps.observables import check_kind
+from qad.mps.state import MPS
+
+MOST_ENTRIES = 2**26  # of a density matrix
+
+
+def local_expectations(psi, operator):
+    """``<psi| O_i |psi> / <psi|psi>`` of a local operator on every site, in one sweep from each side.
+
+    Parameters
+    ----------
+    psi : MPS
+    operator : array (phys, phys), or a sequence of one for each site
+        Rows ``out``; Hermitian or not.
+
+    Returns
+    -------
+    array (n,)
+        Complex if the state or an operator is; its imaginary part vanishes for Hermitian ones.
+
+    Raises
+    ------
+    ShapeError
+        If an operator does not fit its site, or there is not one for each.
+
+    Notes
+    -----
+    ``O(n phys bond**3)``.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> neel = qad.mps.MPS.product([0, 1, 0])
+    >>> qad.mps.local_expectations(neel, np.diag([0.5, -0.5])).real
+    array([ 0.5, -0.5,  0.5])
+    """
+    check_kind(psi, MPS)
+    operators = per_site(psi, operator)
+    lefts, tensors, rights = environments(psi)
+    values = []
+    for tensor, left, right, matrix in zip(tensors, lefts, rights[1:], operators, strict=True):
+        density = close(left, tensor, right)
+        values.append((density * matrix.T).sum() / density.trace())
+    return np.stack(values)
+
+
+def correlations(psi, one, other):
+    """``<psi| A_i B_j |psi> / <psi|psi>`` of two local operators on all pairs of sites.
+
+    Parameters
+    ----------
+    psi : MPS
+        Of equal physical dimensions.
+    one, other : arrays (phys, phys)
+        A and B; on one site ``A B`` acts. Fermionic operators need strings: use `OpSum` for those.
+
+    Returns
+    -------
+    array (n, n)
+        Entry (i, j) belongs to A on site i and B on site j.
+
+    Raises
+    ------
+    ShapeError
+        If an operator does not fit a site.
+
+    Notes
+    -----
+    ``O(n**2 phys bond**3)``.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> bell = qad.mps.MPS.from_dense(np.eye(2) / np.sqrt(2))
+    >>> qad.mps.correlations(bell, np.diag([1.0, -1.0]), np.diag([1.0, -1.0])).round(12)
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    check_kind(psi, MPS)
+    ones, others = per_site(psi, one), per_site(psi, other)
+    lefts, tensors, rights = environments(psi)
+    n, rows = len(tensors), []
+    for i in range(n):
+        density = close(lefts[i], tensors[i], rights[i + 1])
+        norm2, entries = density.trace(), {}
+        entries[i, i] = (density * (ones[i] @ others[i]).T).sum() / norm2
+        first, second = (step(lefts[i], tensors[i], m) for m in (ones[i], others[i]))
+        for j in range(i + 1, n):
+            entries[i, j] = (close(first, tensors[j], rights[j + 1]) * others[j].T).sum() / norm2
+            entries[j, i] = (close(second, tensors[j], rights[j + 1]) * ones[j].T).sum() / norm2
+            first, second = step(first, tensors[j]), step(second, tensors[j])
+        rows.append(entries)
+    table = {pair: value for entries in rows for pair, value in entries.items()}
+    return np.stack([np.stack([table[i, j] for j in range(n)]) for i in range(n)])
+
+
+def reduced_density(psi, sites):
+    """The density matrix of some sites, all others traced out.
+
+    Parameters
+    ----------
+    psi : MPS
+    sites : int or sequence of ints
+        Ascending.
+
+    Returns
+    -------
+    array (d, d)
+        Of trace 1, ``rho[s, t] = sum psi[s, rest] conj(psi[t, rest])``; ``d`` is the product of the sites'
+        dimensions, the first one most significant.
+
+    Raises
+    ------
+    ArgumentError
+        If sites do not ascend or do not exist, or the matrix has more than 2**26 entries.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> bell = qad.mps.MPS.from_dense(np.eye(2) / np.sqrt(2))
+    >>> qad.mps.reduced_density(bell, 0).round(12)
+    array([[0.5, 0. ],
+           [0. , 0.5]])
+    """
+    check_kind(psi, MPS)
+    sites = [sites] if np.ndim(sites) == 0 else list(sites)
+    if not sites or sites != sorted(set(sites)) or not 0 <= sites[0] <= sites[-1] < len(psi):
+        raise ArgumentError(f"sites {sites} must ascend and lie in 0 ... {len(psi) - 1}")
+    if prod(psi.phys[i] for i in sites) ** 2 > MOST_ENTRIES:
+        raise ArgumentError(f"the density matrix of {len(sites)} sites has more than 2**26 entries")
+    lefts, tensors, rights = environments(psi)
+    environment = lefts[sites[0]][None, None]
+    for site in range(sites[0], sites[-1] + 1):
+        environment = (opened_step if site in sites else step)(environment, tensors[site])
+    density = (environment * rights[sites[-1] + 1].T).sum(axis=(-2, -1))
+    return density / density.trace()
+
+
+def entanglement_entropy(psi, bond=None):
+    """Von Neumann entropy ``-sum p log p`` of one side of a bond, in nats; p are the squared Schmidt values.
+
+    Parameters
+    ----------
+    psi : MPS
+        Open, of any norm.
+    bond : int, optional
+        1 to n - 1: the bond left of that site; all of them by default.
+
+    Returns
+    -------
+    real scalar, or array (n - 1,)
+
+    Raises
+    ------
+    ShapeError
+        If the chain is periodic.
+    ArgumentError
+        If there is no such bond.
+
+    Notes
+    -----
+    The derivative needs no gaps, and is right where Schmidt values vanish: there it is zero.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> bell = qad.mps.MPS.from_dense(np.eye(2) / np.sqrt(2))
+    >>> round(float(qad.mps.entanglement_entropy(bell, 1) / np.log(2)), 12)
+    1.0
+    """
+    check_kind(psi, MPS)
+    n = len(psi)
+    if bond is not None and not 1 <= bond < n:
+        raise ArgumentError(f"there is no bond {bond} inside a chain of {n} sites: bonds are 1 to {n - 1}")
+    lefts = factors_from_left(psi.tensors)
+    rights = factors_from_left(mirrored(psi.tensors))[::-1]
+    bonds = range(1, n) if bond is None else [bond]
+    values = [entropy_of_center(lefts[i - 1] @ rights[i - 1].T) for i in bonds]
+    return np.stack(values) if bond is None else values[0]
+
+
+def entropy_of_center(matrix):
+    """The entropy of the squared singular values of a matrix, normalised."""
+    return matrix_entropy(matrix * (1 / frobenius(matrix)))
+
+
+@primitive
+def matrix_entropy(matrix):
+    """``-sum s**2 log s**2`` over singular values s."""
+    p = np.linalg.svd(matrix, compute_uv=False) ** 2
+    p = p[p > 0]
+    return -(p * np.log(p)).sum()
+
+
+def entropy_slope(s):
+    """The derivative of ``-s**2 log s**2``."""
+    return np.where(s == 0, 0.0, -2 * s * (np.log(np.where(s == 0, 1.0, s) ** 2) + 1))
+
+
+defvjp(matrix_entropy, lambda g, ans, matrix: g * funm_svd(entropy_slope, matrix).conj())
+
+
+def environments(psi):
+    """Environments of every bond from the left, site tensors scaled evenly, and environments from the right.
+
+    Legs are (ket, bra) from the left and (bra, ket) from the right; the constant scales are taken out of the tensors.
+    """
+    tensors, rights = list(psi.opened()), [np.ones((1, 1))]
+    for site in reversed(range(len(tensors))):
+        environment = pulled(rights[-1], tensors[site])
+        size = np.linalg.norm(value_of(environment).ravel())
+        if not 0 < size < np.inf:
+            raise ArgumentError("the state is zero or not finite: nothing can be measured in it")
+        tensors[site] = tensors[site] * tensors[site].real.dtype.type(size**-0.5)
+        rights.append(environment * environment.real.dtype.type(1 / size))
+    lefts = [np.ones((1, 1))]
+    for tensor in tensors[:-1]:
+        lefts.append(step(lefts[-1], tensor))
+    return lefts, tensors, rights[::-1]
+
+
+def pulled(environment, tensor):
+    """An environment (bra, ket) of the right, one site further left."""
+    left, phys, right = tensor.shape
+    half = tensor.reshape(left * phys, right) @ environment.T  # (ket phys, bra)
+    return tensor.conj().reshape(left, -1) @ half.reshape(left, -1).T
+
+
+def step(environment, tensor, operator=None):
+    """Environments (..., ket, bra) of the left, one site further right, perhaps with an operator on the site."""
+    left, phys, right = tensor.shape
+    acted = tensor if operator is None else operator @ tensor
+    half = environment.mT @ acted.reshape(left, phys * right)  # (bra, phys ket)
+    return half.reshape(*half.shape[:-2], left * phys, right).mT @ tensor.conj().reshape(left * phys, right)
+
+
+def opened_step(environment, tensor):
+    """The same with the site's legs kept: (s, t, ket, bra) to (s s', t t', ket', bra')."""
+    rows, columns = environment.shape[:2]
+    _, phys, right = tensor.shape
+    by_phys = tensor.transpose(1, 0, 2)
+    half = environment.mT[:, None, :, :, :] @ by_phys[:, None]  # (s, s', t, bra, ket')
+    half = half[:, :, :, None]
+    closed = half.mT @ by_phys.conj()  # (s, s', t, t', ket', bra')
+    return closed.reshape(rows * phys, columns * phys, right, right)
+
+
+def close(left, tensor, right):
+    """The density of a site between two environments, (ket, bra)."""
+    upper = left.T @ tensor.reshape(tensor.shape[0], -1)  # (bra, phys ket)
+    upper = upper.reshape(tensor.shape) @ right.T  # (bra, phys, bra')
+    return np.tensordot(upper, tensor.conj(), ((0, 2), (0, 2)))
+
+
+def per_site(psi, operator):
+    """One matrix for each site, as an array."""
+    matrices = [operator] * len(psi) if np.ndim(value_of(operator)) == 2 else list(operator)
+    if len(matrices) != len(psi):
+        raise ShapeError(f"{len(matrices)} operators were given for {len(psi)} sites")
+    matrices = list(map(as_array, matrices))
+    for site, (matrix, phys) in enumerate(zip(matrices, psi.phys, strict=True)):
+        if matrix.shape != (phys, phys):
+            raise ShapeError(f"an operator of shape {matrix.shape} does not fit site {site}, of dimension {phys}")
+    return matrices

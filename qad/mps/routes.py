@@ -1,0 +1,208 @@
+"""How one site of an operator is carried past a state: two routes, of matrix products of the best shape.
+
+Notation: bonds a of the bra, b of the ket, w of the operator; primes on the right of the site; s the physical leg of
+the ket, t that of the bra, ``W[w, w'][t, s]``.  ``ket`` is A (b, s, b'), ``bra`` is conj(A) (a, t, a').  `forward`
+carries the environment L of the left from bond to bond and keeps what `backward` needs; that one carries R of the
+right, and closes both to the derivative by the bra, G (a, t, a').
+
+`Dense` carries all channels at once, in ``5 w d bond**3`` multiply-adds for both directions.  `Sparse` uses that an
+operator made of a sum is nearly empty: of its pairs (w, w') each has w in a small set E, or w' in a small set F (a
+vertex cover).  A pair of E is applied after the products with the state, on ``T = bra^T L ket``; a pair of F before
+them, in ``M = sum_w W L``; so products are made for E and F alone, ``(3 d + 2 d**2) bond**3`` for each of their
+members: 28 instead of 50 for a chain of spins 1/2 with neighbours coupled, whatever the couplings.
+"""
+
+import numpy as np
+
+from qad.mps.automaton import rows_of_cover
+
+
+class Dense:
+    """All channels of the operator in every product; environments are arrays (a, w, b) and (b, w, a)."""
+
+    def __init__(self, tensor):
+        self.left, self.right, self.out, self.in_ = tensor.shape
+        self.matrix = np.ascontiguousarray(tensor.transpose(2, 1, 0, 3)).reshape(self.out * self.right, -1)
+        self.mirror = np.ascontiguousarray(tensor.transpose(0, 2, 3, 1)).reshape(self.left * self.out, -1)
+
+    @staticmethod
+    def opened(channels):
+        """The environment beyond an end, from a number for every channel."""
+        return channels.reshape(1, -1, 1)
+
+    @staticmethod
+    def closed(environment):
+        """The numbers in the channels of the finished environment."""
+        return environment.ravel()
+
+    @staticmethod
+    def scaled(environment, factor):
+        """A multiple of the environment."""
+        return environment * factor
+
+    @staticmethod
+    def size(environment):
+        """How large the environment is."""
+        return np.abs(environment).max()
+
+    def forward(self, environment, ket, bra):
+        (b, s, right), a = ket.shape, bra.shape[0]
+        half = environment.reshape(-1, b).dot(ket.reshape(b, s * right))
+        half = applied(self.matrix, half.reshape(a, self.left * s, right)).reshape(a * self.out, self.right * right)
+        return bra.reshape(a * self.out, -1).T.dot(half).reshape(-1, self.right, right), half
+
+    def backward(self, environment, ket, bra, half):
+        (b, s, right), (a, t, end) = ket.shape, bra.shape
+        slope = half.dot(environment.swapaxes(0, 1).reshape(-1, end))
+        other = ket.reshape(b * s, right).dot(environment.reshape(right, -1))
+        other = applied(self.mirror, other.reshape(b, s * self.right, end)).reshape(b * self.left, t * end)
+        return slope.reshape(a, t, end), other.dot(bra.reshape(a, t * end).T).reshape(b, self.left, a)
+
+
+def applied(matrix, rows):
+    """``matrix @ rows`` over the last two axes; a real matrix is not made complex for it."""
+    if matrix.dtype.kind == "f" and rows.dtype.kind == "c":
+        return (matrix @ rows.view(rows.real.dtype)).view(rows.dtype)
+    return matrix @ rows
+
+
+class Sparse:
+    """Products for a vertex cover of the operator's channels alone; environments are matrices by channel."""
+
+    def __init__(self, tensor):
+        self.left, self.right, self.out, self.in_ = tensor.shape
+        pairs = [(int(w), int(v)) for w, v in np.argwhere(tensor.any(axis=(2, 3)))]
+        chosen = rows_of_cover(pairs, self.left, self.right)
+        self.late = sorted({v for w, v in pairs if w not in chosen})
+        early = [(w, v) for w, v in pairs if v not in self.late]
+        self.early = sorted({w for w, _ in early})
+        entries = {pair: [(t, s, tensor[*pair, t, s].item()) for t, s in np.argwhere(tensor[pair])] for pair in pairs}
+        self._plan(early, [pair for pair in pairs if pair[1] in self.late], entries)
+
+    def _plan(self, early, late, entries):
+        """The sums of blocks from which environments, and what is applied before the products, are put together."""
+        self.from_t = [[] for _ in range(self.right)]  # L'[v] += c T[e][t, :, s]
+        self.into_k = [{} for _ in self.early]  # K[e][s, :, t] += c R[v]
+        for w, v in early:
+            e = self.early.index(w)
+            for t, s, c in entries[w, v]:
+                self.from_t[v].append((c, e, t, s))
+                self.into_k[e].setdefault((s, t), []).append((c, v))
+        self.into_m = [{} for _ in self.late]  # M[f][:, t, s] += c L[w]
+        self.from_u = [[] for _ in range(self.left)]  # R[w] += c U[f][:, s, t]
+        for w, v in late:
+            f = self.late.index(v)
+            for t, s, c in entries[w, v]:
+                self.into_m[f].setdefault((t, s), []).append((c, w))
+                self.from_u[w].append((c, f, s, t))
+
+    @property
+    def products(self):
+        """The products of both directions, in units of ``bond**3``, for the sites' own d."""
+        return (len(self.early) + len(self.late)) * (3 * self.out + 2 * self.out * self.in_)
+
+    @staticmethod
+    def opened(channels):
+        return {w: channel.reshape(1, 1) for w, channel in enumerate(channels)}
+
+    @staticmethod
+    def closed(environment):
+        return np.array([environment[w][0, 0] for w in range(len(environment))])
+
+    @staticmethod
+    def scaled(environment, factor):
+        return {w: channel * factor for w, channel in environment.items()}
+
+    @staticmethod
+    def size(environment):
+        return max(np.linalg.norm(channel) for channel in environment.values())
+
+    def forward(self, environment, ket, bra):
+        (b, s, right), (a, t, end) = ket.shape, bra.shape
+        by_state = ket.transpose(1, 0, 2).reshape(s * b, right)
+        both = bra.reshape(a, t * end).T
+        blocks = []
+        for e in self.early:
+            half = environment[e].dot(ket.reshape(b, s * right))
+            blocks.append(both.dot(half.reshape(a, s * right)).reshape(t, end, s, right))
+        halves = []
+        for plan in self.into_m:
+            m = np.empty((a, t, s, b), ket.dtype)
+            assemble(plan, environment, [[m[:, i, j] for j in range(s)] for i in range(t)])
+            halves.append(m.reshape(a * t, s * b).dot(by_state))
+        closing = bra.reshape(a * t, end).T
+        moved = dict(zip(self.late, [closing.dot(half) for half in halves], strict=True))
+        for v, terms in enumerate(self.from_t):
+            if v not in moved:
+                moved[v] = combined([(c, blocks[e][i, :, j]) for c, e, i, j in terms], (end, right), ket)
+        return moved, ([environment[e] for e in self.early], halves)
+
+    def backward(self, environment, ket, bra, kept):
+        (b, s, right), (a, t, end) = ket.shape, bra.shape
+        lefts, halves = kept
+        slope, moved = None, {}
+        both = bra.reshape(a, t * end).T
+        for e, left, plan in zip(self.early, lefts, self.into_k, strict=True):
+            k = np.empty((s, right, t, end), ket.dtype)
+            assemble(plan, environment, [[k[i, :, j] for j in range(t)] for i in range(s)])
+            half = ket.reshape(b, s * right).dot(k.reshape(s * right, t * end))
+            slope = added(slope, left.dot(half))
+            moved[e] = half.dot(both)
+        by_state = bra.transpose(1, 0, 2).reshape(t * a, end).T
+        blocks = []
+        for f, half in zip(self.late, halves, strict=True):
+            slope = added(slope, half.dot(environment[f]).reshape(a, t * end))
+            other = ket.reshape(b * s, right).dot(environment[f])
+            blocks.append(other.dot(by_state).reshape(b, s, t, a))
+        for w, terms in enumerate(self.from_u):
+            if terms or w not in moved:
+                rest = combined([(c, blocks[f][:, i, j]) for c, f, i, j in terms], (b, a), ket)
+                moved[w] = added(moved.get(w), rest)
+        return slope.reshape(a, t, end), moved
+
+
+def assemble(plan, environment, places):
+    """Write sums of channels into the blocks of a matrix."""
+    for i, row in enumerate(places):
+        for j, place in enumerate(row):
+            if (i, j) in plan:
+                combine([(c, environment[channel]) for c, channel in plan[i, j]], place)
+            else:
+                place[...] = 0
+
+
+def combine(terms, out):
+    """``out[...] = sum c x``, in few passes."""
+    (c, x), *rest = terms
+    if not rest:
+        np.multiply(x, c, out=out) if c != 1 else np.copyto(out, x)
+        return
+    (d, y), *rest = rest
+    if d == c or d == -c:
+        (np.add if d == c else np.subtract)(x, y, out=out)
+        if c != 1:
+            out *= c
+    else:
+        np.multiply(y, d, out=out)
+        out += x if c == 1 else x * c
+    for c, x in rest:
+        out += x if c == 1 else x * c
+
+
+def combined(terms, shape, like):
+    """``sum c x`` as a new matrix, or a view where it is a single block."""
+    if not terms:
+        return np.zeros(shape, like.dtype)
+    if len(terms) == 1 and terms[0][0] == 1:
+        return terms[0][1]
+    out = np.empty(shape, like.dtype)
+    combine(terms, out)
+    return out
+
+
+def added(total, x):
+    """``total + x`` in the memory of the first, which may be None."""
+    if total is None:
+        return x
+    total += x
+    return total

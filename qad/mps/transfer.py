@@ -1,0 +1,91 @@
+"""Transfer operators: what a row of sites does to environments."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.mps.chain import zip_sites
+from qad.mps.observables import check_kind
+from qad.mps.state import MPS
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """The transfer operator of a row of sites, ``E[ket bra, ket' bra'] = sum_s A[ket, s, ket'] conj(B[bra, s, bra'])``.
+
+    Parameters
+    ----------
+    kets, bras : sequences of site tensors (left, physical, right)
+        `bras` are conjugated here.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> psi = qad.mps.MPS.random(5, 3)
+    >>> qad.mps.transfer(psi).apply_left(np.ones((1, 1))).real.round(12)
+    array([[1.]])
+    """
+
+    kets: tuple
+    bras: tuple
+
+    @property
+    def shape(self) -> tuple:
+        """Dimensions of the matrix: (ket bra) on the left, (ket bra) on the right."""
+        first, last = (self.kets[0], self.bras[0]), (self.kets[-1], self.bras[-1])
+        return first[0].shape[0] * first[1].shape[0], last[0].shape[2] * last[1].shape[2]
+
+    def apply_left(self, environment):
+        """Environments (..., ket, bra) of the left, carried to the right end."""
+        for ket, bra in zip(self.kets, self.bras, strict=True):
+            half = environment.mT @ ket.reshape(ket.shape[0], -1)
+            half = half.reshape(*half.shape[:-2], -1, ket.shape[2])
+            environment = half.mT @ bra.conj().reshape(-1, bra.shape[2])
+        return environment
+
+    def apply_right(self, environment):
+        """Environments (..., ket, bra) of the right, carried to the left end."""
+        mirror = Transfer(*(tuple(t.transpose(2, 1, 0) for t in row[::-1]) for row in (self.kets, self.bras)))
+        return mirror.apply_left(environment)
+
+    def to_dense(self):
+        """The matrix, of shape `shape`."""
+        a, b = self.kets[0].shape[0], self.bras[0].shape[0]
+        unit = np.eye(a * b, dtype=np.result_type(self.kets[0].dtype, self.bras[0].dtype)).reshape(-1, a, b)
+        return self.apply_left(unit).reshape(self.shape)
+
+
+def transfer(psi, start=0, stop=None, bra=None):
+    """The transfer operator of sites `start` to `stop` (not included).
+
+    Parameters
+    ----------
+    psi : MPS
+    start, stop : int
+        By default all sites.
+    bra : MPS, optional
+        Another state of the same sites, conjugated; `psi` by default.
+
+    Returns
+    -------
+    Transfer
+        With ``apply_left``, ``apply_right`` and ``to_dense``, differentiable.
+
+    Raises
+    ------
+    ArgumentError
+        If the range is empty or leaves the chain.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.mps.transfer(qad.mps.MPS.random(6, 4, periodic=True), 2, 4).shape
+    (16, 16)
+    """
+    check_kind(psi, MPS)
+    stop = len(psi) if stop is None else stop
+    if not 0 <= start < stop <= len(psi):
+        raise ArgumentError(f"sites {start} to {stop} are no row of a chain of {len(psi)}")
+    pairs = list(zip_sites(psi, psi if bra is None else bra))[start:stop]
+    return Transfer(*map(tuple, zip(*pairs, strict=True)))
