@@ -10,11 +10,11 @@ from tests.linalg.draw import well
 
 SQUARE = {
     "inv": la.inv, "det": la.det, "slogdet": lambda a: la.slogdet(a)[1], "cholesky": la.cholesky,
-    "eig": lambda a: la.eig(a)[0], "eigvals": la.eigvals, "eigh": lambda a: la.eigh(a)[0], "eigvalsh": la.eigvalsh, "expm": la.expm, "logm": la.logm,
-    "sqrtm": la.sqrtm, "schur": lambda a: la.schur(a)[0], "funm": lambda a: la.funm(np.cos, a),
-    "funm_herm": lambda a: la.funm_herm(np.exp, a), "matrix_power": lambda a: la.matrix_power(a, 2),
-    "solve": lambda a: la.solve(a, a), "solve_triangular": lambda a: la.solve_triangular(a, a),
-    "truncated_eigh": lambda a: la.truncated_eigh(a, 1)[0],
+    "eig": lambda a: la.eig(a)[0], "eigvals": la.eigvals, "eigh": lambda a: la.eigh(a)[0], "eigvalsh": la.eigvalsh,
+    "expm": la.expm, "logm": la.logm, "sqrtm": la.sqrtm, "schur": lambda a: la.schur(a)[0],
+    "funm": lambda a: la.funm(np.cos, a), "funm_herm": lambda a: la.funm_herm(np.exp, a),
+    "matrix_power": lambda a: la.matrix_power(a, 2), "solve": lambda a: la.solve(a, a),
+    "solve_triangular": lambda a: la.solve_triangular(a, a), "truncated_eigh": lambda a: la.truncated_eigh(a, 1)[0],
 }  # fmt: skip
 OTHERS = {
     "svd": lambda a: la.svd(a)[1], "svdvals": la.svdvals, "qr": lambda a: la.qr(a)[1], "lq": lambda a: la.lq(a)[0],
