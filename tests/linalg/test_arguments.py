@@ -52,7 +52,7 @@ def test_numbers_that_are_not_finite(name, value):
     a = np.eye(2)
     a[0, 1] = value
     for call in both_ways(ALL[name], a):
-        with pytest.raises(qad.QadError, match=rf"{name}: entry \[0, 1\] of the matrix is {value}"):
+        with pytest.raises(qad.QadError, match=rf"{name}: entry \[0, 1\] is {value}"):
             call()
 
 
@@ -80,7 +80,11 @@ MESSAGES = [
     (lambda: la.solve_triangular(np.eye(3), np.ones(2)), "needs 3 rows"),
     (lambda: la.lstsq(np.ones((3, 2)), np.ones(2)), r"shapes \(3, 2\) and \(2,\)"),
     (lambda: la.cond(np.ones((0, 2))), "no condition number"),
-    (lambda: la.lowest_eig(np.diag([1.0, np.nan]), np.ones(2)), r"entry \[1, 1\] of the matrix is nan"),
+    (lambda: la.lowest_eig(np.diag([1.0, np.nan]), np.ones(2)), r"entry \[1, 1\] is nan"),
+    (lambda: la.linear_solve(lambda x: x, np.array([1, np.nan])), r"starts from finite numbers: entry \[1\] is nan"),
+    (lambda: la.linear_solve(lambda x: np.nan * x, np.ones(2)), "operator returns numbers that are not finite"),
+    (lambda: la.expm_multiply(np.eye(2), np.array([np.inf, 1])), r"entry \[0\] is inf"),
+    (lambda: la.dominant_eig(np.eye(3), np.ones(2)), r"matrix of shape \(3, 3\), the vector has shape \(2,\)"),
     (lambda: qad.grad(lambda x: np.concatenate([x, x[None]]).sum())(np.ones(2)), "^concatenate of shape"),
 ]
 
