@@ -32,7 +32,7 @@ def library_of_qad():
     la = qad.linalg
     return SimpleNamespace(
         xp=np, la=np.linalg, constant=np.asarray, scaled=lambda z: z * TINY, lu=la.lu, expm=la.expm, logm=la.logm,
-        sqrtm=la.sqrtm, solve_triangular=la.solve_triangular, funm_svd=lambda z: la.funm_svd(np.sin, z),
+        sqrtm=la.sqrtm, schur=la.schur, solve_triangular=la.solve_triangular, funm_svd=lambda z: la.funm_svd(np.sin, z),
         funm_herm=lambda z: la.funm_herm(np.exp, (z + z.conj().mT) / 2), grad=qad.grad,
         hvp=lambda f, z, v: qad.hvp(f, (z,), (v,))[0],
     )  # fmt: skip

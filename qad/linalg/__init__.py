@@ -26,6 +26,7 @@ from qad.linalg.pinv import pinv
 from qad.linalg.polar import polar
 from qad.linalg.products import cross, kron, matrix_power, multi_dot
 from qad.linalg.qr import qr
+from qad.linalg.schur import schur
 from qad.linalg.slogdet import slogdet
 from qad.linalg.solve import solve
 from qad.linalg.split import split
@@ -36,10 +37,10 @@ from qad.linalg.triangular import solve_triangular
 from qad.linalg.truncated import truncated_eigh, truncated_svd
 
 __all__ = [
-    "Report", "cholesky", "cond", "cross", "det", "diagonal", "dominant_eig", "eig", "eigh",
-    "eigvals", "eigvalsh", "expm", "expm_multiply", "funm", "funm_herm", "funm_svd", "inv", "kron", "linear_solve",
-    "logm", "lowest_eig", "lq", "lstsq", "lu", "matmul", "matrix_norm", "matrix_power", "matrix_rank",
-    "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "polar", "qr", "slogdet", "solve", "solve_triangular",
-    "split", "sqrtm", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "truncated_eigh",
-    "truncated_svd", "vecdot", "vector_norm",
+    "Report", "cholesky", "cond", "cross", "det", "diagonal", "dominant_eig", "eig", "eigh", "eigvals", "eigvalsh",
+    "expm", "expm_multiply", "funm", "funm_herm", "funm_svd", "inv", "kron", "linear_solve", "logm", "lowest_eig",
+    "lq", "lstsq", "lu", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot",
+    "norm", "outer", "pinv", "polar", "qr", "schur", "slogdet", "solve", "solve_triangular", "split", "sqrtm",
+    "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "truncated_eigh", "truncated_svd", "vecdot",
+    "vector_norm",
 ]  # fmt: skip

@@ -33,7 +33,7 @@ def finite(a, name):
     bad = np.argwhere(~np.isfinite(a))
     where = ", ".join(map(str, bad[0]))
     others = f", and {len(bad) - 1} more are not finite" if len(bad) > 1 else ""
-    raise ArgumentError(f"{name}: entry [{where}] of the matrix is {a[tuple(bad[0])]}{others}")
+    raise ArgumentError(f"{name}: entry [{where}] is {a[tuple(bad[0])]}{others}")
 
 
 def rows_fit(a, b, name):

@@ -12,7 +12,7 @@ Reference: H. Xie, J.-G. Liu and L. Wang, Phys. Rev. B 101, 245139 (2020), for r
 import numpy as np
 import scipy  # loads scipy.sparse.linalg when it is first used
 
-from qad.core.errors import ArgumentError, ConvergenceError
+from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.extend import operand, value_of
 from qad.linalg.check import finite
@@ -28,7 +28,15 @@ def operator_of(a):
         raise ArgumentError(f"the operator is a function or a square matrix, not an array of shape {np.shape(a)}")
     a = operand(a)
     finite(value_of(a), "the operator")
-    return lambda v: a @ v
+
+    def product(v):
+        if np.shape(value_of(v))[:1] != a.shape[:1]:
+            raise ShapeError(
+                f"the operator is a matrix of shape {a.shape}, the vector has shape {np.shape(value_of(v))}"
+            )
+        return a @ v
+
+    return product
 
 
 class Operator:

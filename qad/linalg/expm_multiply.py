@@ -66,6 +66,7 @@ def expm_multiply(a, v, t=1.0):
     if np.shape(value_of(t)) != ():
         raise ShapeError(f"expm_multiply: t is a scalar, not an array of shape {np.shape(value_of(t))}")
     apply = operator_of(a)
+    plain_leaves(v)  # refuses numbers that are not finite
     steps, degree = _schedule(abs(value_of(t)) * MARGIN * _norm(apply, v))
     step = t * (1 / steps)
     for _ in range(steps):
@@ -125,4 +126,4 @@ def _norm(apply, v, rounds=8):
 
 def _positive(x):
     """Some array like `x` that is not zero."""
-    return np.ones(np.shape(x), value_of(x).dtype)
+    return np.ones(np.shape(value_of(x)), np.asarray(value_of(x)).dtype)

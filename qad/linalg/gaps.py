@@ -23,6 +23,7 @@ from qad.linalg.check import batch_entry
 FIX = {
     "svd": "qad.linalg.funm_svd(f, A) for U f(S) V^H",
     "eig": "expm, logm or sqrtm for functions of the matrix",
+    "schur": "expm, logm or sqrtm for functions of the matrix",
     "eigh": "qad.linalg.funm_herm(f, A) for V f(w) V^H",
 }
 

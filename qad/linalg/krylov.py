@@ -11,6 +11,7 @@ from qad.core import no_grad
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import flatten, unflatten
 from qad.extend import value_of
+from qad.linalg.check import finite
 
 
 @dataclass
@@ -82,6 +83,8 @@ def plain_leaves(tree):
     """Leaves of `tree` as plain arrays of float or complex numbers, and its spec."""
     leaves, spec = flatten(tree)
     arrays = [np.asarray(value_of(x)) for x in leaves]
+    for x in arrays:
+        finite(x, "an iteration starts from finite numbers")
     return [x if x.dtype.kind in "fc" else x.astype(float) for x in arrays], spec
 
 
@@ -124,7 +127,9 @@ def solve(operator, b, start=None, tol=1e-12, restart=60, maxiter=2000, name="li
     packing = Packing(b, real=not _is_complex_linear(operator, b))
 
     def matvec(v):
-        return packing.pack(operator(packing.unpack(v)))
+        product = packing.pack(operator(packing.unpack(v)))
+        finite(product, f"{name}: the operator returns numbers that are not finite")
+        return product
 
     x0 = None if start is None else packing.pack(start)
     x, iterations, residual = gmres(matvec, packing.pack(b), x0, tol, restart, maxiter, name)

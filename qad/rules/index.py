@@ -141,7 +141,6 @@ defvjp(
     lambda g, ans, x, y, condition: unbroadcast(np.where(condition, g, 0), x.shape),
     lambda g, ans, x, y, condition: unbroadcast(np.where(condition, 0, g), y.shape),
     fresh=True,
-    name="where",
 )
 defjvp(
     chosen,

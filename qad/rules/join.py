@@ -29,8 +29,8 @@ def stacked(*arrays, axis):
     return np.stack(arrays, axis)
 
 
-defvjp(joined, shared=_pieces, name="concatenate")
-defvjp(stacked, shared=lambda needed, g, y, *arrays, axis: [g[along(axis, i, g.ndim)] for i in needed], name="stack")
+defvjp(joined, shared=_pieces)
+defvjp(stacked, shared=lambda needed, g, y, *arrays, axis: [g[along(axis, i, g.ndim)] for i in needed])
 
 
 def plain_only(function, out, dtype, casting):

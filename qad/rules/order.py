@@ -90,7 +90,7 @@ def _sort_rule(g, y, x, axis):
     return np.take_along_axis(g, np.argsort(order, axis=axis), axis=axis)
 
 
-defvjp(sort_along, _sort_rule, fresh=True, name="sort")
+defvjp(sort_along, _sort_rule, fresh=True)
 
 
 @implements(np.sort)

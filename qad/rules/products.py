@@ -33,7 +33,7 @@ def _matrix_right(g, y, a, b):
     return g.factor * a.T if type(g) is ScaledIdentity else np.dot(a.T, g)
 
 
-defvjp(matrix_product, _matrix_left, _matrix_right, linear=True, fresh=True, lazy=(ScaledIdentity,), name="matmul")
+defvjp(matrix_product, _matrix_left, _matrix_right, linear=True, fresh=True, lazy=(ScaledIdentity,))
 
 # -- stacks of matrices, and vectors ---------------------------------------------------------------
 
@@ -65,7 +65,7 @@ def _stack_right(g, y, a, b):
     return unbroadcast(a.mT @ g, b.shape)
 
 
-defvjp(stack_product, _stack_left, _stack_right, linear=True, fresh=True, lazy=(ScaledIdentity,), name="matmul")
+defvjp(stack_product, _stack_left, _stack_right, linear=True, fresh=True, lazy=(ScaledIdentity,))
 
 # -- products written in these ---------------------------------------------------------------------
 
@@ -205,7 +205,6 @@ defvjp(
     lambda g, y, a, b: unbroadcast(cross_product(g, a), b.shape),
     linear=True,
     fresh=True,
-    name="cross",
 )
 
 

@@ -55,7 +55,7 @@ def _cut(g, y, x, *, widths, value):
     return g[tuple(slice(before, before + n) for (before, _), n in zip(widths, x.shape, strict=True))]
 
 
-defvjp(pad_with, _cut, name="pad")
+defvjp(pad_with, _cut)
 defjvp(pad_with, lambda t, y, x, *, widths, value: np.pad(t, widths))
 
 REPEATING = ("edge", "reflect", "symmetric", "wrap")  # modes that copy entries

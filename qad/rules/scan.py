@@ -70,9 +70,9 @@ def _cumsum_rule(g, y, x, axis):
     return np.flip(cumsum_over(np.flip(g, axis), axis=axis), axis)
 
 
-defvjp(cumsum_over, _cumsum_rule, linear=True, name="cumsum")
-defvjp(cumprod_over, _cumprod_rule, fresh=True, name="cumprod")
-defvjp(prod_over, _prod_rule, fresh=True, name="prod")
+defvjp(cumsum_over, _cumsum_rule, linear=True)
+defvjp(cumprod_over, _cumprod_rule, fresh=True)
+defvjp(prod_over, _prod_rule, fresh=True)
 
 
 @implements(np.prod)
