@@ -38,7 +38,8 @@ from numpy import (  # signals, statistics, polynomials, grids, sets, what leave
 from numpy import (  # without derivative
     allclose, array_equal, equal, greater, greater_equal, isclose, iscomplex, iscomplexobj, isfinite,
     isinf, isnan, isreal, isrealobj, less, less_equal, logical_and, logical_not, logical_or, logical_xor, ndim,
-    not_equal, result_type, shape, signbit, size, argpartition, digitize, flatnonzero, isin, lexsort, nanargmax, nanargmin,
+    not_equal, result_type, shape, signbit, size, argpartition, digitize, flatnonzero, isin, lexsort, nanargmax,
+    nanargmin,
 )  # fmt: skip
 from numpy import astype, copy, e, fft, inf, nan, newaxis, pi
 
