@@ -23,8 +23,8 @@ def _places(q, n, method):
         return STEPS[method](value_of((n - 1) * q))
     if method not in CONTINUOUS:
         raise ArgumentError(
-            f"np.quantile of a Tensor with method={method!r} has no derivative rule: write np.quantile(x, q), which has "
-            f"method='linear', or choose from {', '.join(map(repr, (*CONTINUOUS, *STEPS)))}"
+            f"np.quantile of a Tensor with method={method!r} has no derivative rule: write np.quantile(x, q), "
+            f"which has method='linear', or choose from {', '.join(map(repr, (*CONTINUOUS, *STEPS)))}"
         )
     alpha, beta = CONTINUOUS[method]
     return np.clip(n * q + (alpha + q * (1 - alpha - beta)) - 1, 0, np.maximum(n - 1, 0))
