@@ -101,7 +101,9 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
 
 def from_dlpack(x, /, *, device=None, copy=None):
     """Another package's array as a Tensor."""
-    return x if type(x) is Tensor else Tensor(np.from_dlpack(x, device=device, copy=copy))
+    if type(x) is Tensor:
+        return np.copy(x) if copy else x
+    return buffer(np.from_dlpack(x).copy() if copy else np.from_dlpack(x))
 
 
 meshgrid, tril, triu = map(giving_tensors, (np.meshgrid, np.tril, np.triu))

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy import e, inf, nan, newaxis, pi
 
-from qad.array_api.wrap import names_of
+from qad.array_api.wrap import giving_tensors, names_of
+from qad.rules import join, scan
 
 ELEMENTWISE = """
     abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_invert bitwise_or
@@ -13,7 +14,7 @@ ELEMENTWISE = """
     round sign signbit sin sinh square sqrt subtract tan tanh trunc
 """
 REDUCTIONS = """
-    all any argmax argmin count_nonzero cumulative_prod cumulative_sum diff max mean min prod std sum var
+    all any argmax argmin count_nonzero diff max mean min prod std sum var
 """
 PRODUCTS = "matmul matrix_transpose tensordot vecdot"
 PLACES = """
@@ -21,9 +22,13 @@ PLACES = """
 """
 SHAPES = """
     broadcast_arrays broadcast_shapes broadcast_to concat expand_dims flip moveaxis permute_dims repeat reshape roll
-    squeeze stack tile unstack
+    squeeze stack tile
 """
 
-globals().update(names_of(np, ELEMENTWISE + REDUCTIONS + PRODUCTS + PLACES + SHAPES))
+NAMES = ELEMENTWISE + REDUCTIONS + PRODUCTS + PLACES + SHAPES
 
-__all__ = [*(ELEMENTWISE + REDUCTIONS + PRODUCTS + PLACES + SHAPES).split(), "e", "inf", "nan", "newaxis", "pi"]
+globals().update(names_of(np, NAMES))
+cumulative_sum, cumulative_prod = map(giving_tensors, (scan.cumulative_sum, scan.cumulative_prod))  # NumPy 2.1 has them
+unstack = giving_tensors(join.unstack)
+
+__all__ = [*NAMES.split(), "cumulative_prod", "cumulative_sum", "unstack", "e", "inf", "nan", "newaxis", "pi"]

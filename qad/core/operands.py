@@ -56,7 +56,8 @@ def operand_of(x, fn):
     node = x.node
     if type(node) is list and len(node) == 6 and node[PRIMITIVE].fn is fn:
         return Tensor(node[ARGS][0], node[PARENTS][0], x.level)
-    return None
+    maker, source = getattr(x, "source", (None, None))
+    return source if maker is fn else None
 
 
 def rebuild(template, items):

@@ -29,7 +29,9 @@ class Tensor:
     array([0.6, 0.8])
     """
 
-    __slots__ = ("value", "node", "level", "buffer", "__weakref__")
+    __slots__ = ("value", "node", "level", "buffer", "source", "__weakref__")
+
+    # source: a pair (function, operand), which forward mode sets where `extend.operand_of` will be asked
 
     def __init__(self, value, node=None, level=CONSTANT):
         self.value = value

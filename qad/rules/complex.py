@@ -77,7 +77,7 @@ defvjp(np.angle, _angle_rule, elementwise=True, fresh=True)
 defvjp(np.sign, _sign_rule, fresh=True)
 
 _real, _imag, _conj = quick(real_part), quick(imag_part), quick(np.conjugate)
-_sign, _square = quick(np.sign), quick(np.square)
+_sign, _square, _absolute = quick(np.sign), quick(np.square), quick(np.absolute)
 
 
 @implements(np.real)
@@ -104,11 +104,22 @@ def sign(x):
     return _sign(x) if x.value.dtype.kind == "c" else np.sign(value_of(x))
 
 
+@implements(np.absolute)
+def absolute(x):
+    """``|z|``; in forward mode, whose Tensors have no node, the answer knows its operand, for `square`."""
+    y = _absolute(x)
+    if type(y.node) is not list and y.node is not None:
+        y.source = np.absolute, x
+    return y
+
+
 @implements(np.square)
 def square(x):
     """``x * x``; the square of a recorded absolute value is `abs2`, which is smooth at zero."""
-    z = operand_of(x, np.absolute)
-    return _square(x) if z is None else abs2(z)
+    z = x
+    while (inner := operand_of(z, np.absolute)) is not None:  # the modulus of a modulus is one too
+        z = inner
+    return _square(x) if z is x else abs2(z)
 
 
 @implements(np.real_if_close)
@@ -121,4 +132,4 @@ attach("real", real, property=True)
 attach("imag", imag, property=True)
 attach("conj", conj)
 attach("conjugate", conj)
-attach("__abs__", quick(np.absolute))
+attach("__abs__", absolute)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.extend import implements, operand, value_of
+from qad.extend import Tensor, implements, operand, unrecorded, value_of
 from qad.rules.lazy import scatter
 
 # -- grids ---------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def trim_zeros(filt, trim="fb", axis=None):
 def piecewise(x, condlist, funclist, *args, **kw):
     """``np.piecewise``: each function sees the entries where its condition is the last one to hold."""
     x = operand(x)
-    masks = [np.broadcast_to(value_of(c), x.shape) for c in _conditions(condlist)]
+    masks = [np.broadcast_to(unrecorded(c), x.shape) for c in _conditions(condlist)]
     if len(funclist) == len(masks) + 1:
         masks.append(~np.any(masks, axis=0))
     if len(funclist) != len(masks):
@@ -105,7 +105,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
     parts, taken = [], np.zeros(x.shape, bool)
     for i in reversed(range(len(masks))):
         masks[i] = masks[i] & ~taken
-        taken |= masks[i]
+        taken = taken | masks[i]
         f, entries = funclist[i], x[masks[i]]
         y = f(entries, *args, **kw) if callable(f) else operand(f)
         parts.append(np.astype(np.broadcast_to(y, entries.shape), x.dtype))
@@ -114,8 +114,9 @@ def piecewise(x, condlist, funclist, *args, **kw):
 
 def _conditions(condlist):
     """One condition need not stand in a list."""
-    alone = np.ndim(value_of(condlist)) == 0 or not isinstance(condlist[0], (list, np.ndarray))
-    return [condlist] if alone else list(condlist)
+    if isinstance(condlist, (list, tuple)) and isinstance(condlist[0], (list, np.ndarray, Tensor)):
+        return condlist
+    return list(condlist) if np.ndim(condlist) > 1 else [condlist]
 
 
 @implements(np.apply_along_axis)

@@ -24,10 +24,22 @@ from numpy import (  # shapes, places, products
     append, block, broadcast_arrays, choose, compress, concat, cross, delete, dsplit, extract, hsplit, matrix_transpose,
     permute_dims, rollaxis, vecdot, vsplit,
 )  # fmt: skip
+from numpy import (  # the array API's names
+    acos, acosh, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or,
+    bitwise_right_shift, bitwise_xor, pow, unique_all, unique_counts, unique_inverse, unique_values,
+)  # fmt: skip
+from numpy import (  # signals, statistics, polynomials, grids, sets, what leaves NaN out
+    apply_along_axis, apply_over_axes, bincount, convolve, corrcoef, correlate, cov, ediff1d, geomspace, gradient,
+    histogram, i0, insert, interp, linspace, logspace, meshgrid, nancumprod, nancumsum, nanmax, nanmean, nanmedian,
+    nanmin, nanpercentile, nanprod, nanquantile, nanstd, nansum, nanvar, partition, percentile, piecewise, poly,
+    polyadd, polyder, polyfit, polyint, polymul, polysub, polyval, quantile, resize, roots, setdiff1d, trim_zeros,
+    union1d, unique, vander,
+)  # fmt: skip
 from numpy import (  # without derivative
     allclose, array_equal, equal, greater, greater_equal, isclose, iscomplex, iscomplexobj, isfinite,
     isinf, isnan, isreal, isrealobj, less, less_equal, logical_and, logical_not, logical_or, logical_xor, ndim,
-    not_equal, result_type, shape, signbit, size,
+    not_equal, result_type, shape, signbit, size, argpartition, digitize, flatnonzero, isin, lexsort, nanargmax,
+    nanargmin,
 )  # fmt: skip
 from numpy import astype, copy, e, fft, inf, nan, newaxis, pi
 

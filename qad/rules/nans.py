@@ -4,15 +4,15 @@ import warnings
 
 import numpy as np
 
-from qad.extend import implements, operand, refuse_out, value_of
+from qad.extend import implements, operand, refuse_out, stack_of, unrecorded
 from qad.rules.reduce import _number
 
 
 def without(a, fill):
     """`a` with `fill` for every NaN, and the mask of what is not NaN."""
     a = operand(a)
-    kept = ~np.isnan(value_of(a))
-    return (a if kept.all() else np.where(kept, a, fill)), kept
+    kept = ~np.isnan(unrecorded(a))
+    return (a if stack_of(kept).all() else np.where(kept, a, fill)), kept
 
 
 def _filling(function, fill):
@@ -37,7 +37,7 @@ def _extreme(function, fill):
         a, kept = without(a, fill)
         y = function(a, axis, out, keepdims, initial, where)
         empty = ~np.any(kept, axis=axis, keepdims=keepdims)
-        if initial is not None or not empty.any():
+        if initial is not None or not stack_of(empty).any():
             return y
         warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=2)
         return np.where(empty, np.nan, y)
@@ -54,14 +54,14 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """``np.nanmean``."""
     refuse_out(out, "np.nanmean")
     a, kept = without(a, 0)
-    kept = kept & value_of(where)
+    kept = kept & unrecorded(where)
     return np.sum(a, axis, dtype=dtype, keepdims=keepdims, where=kept) / _number(a, axis, keepdims, kept)
 
 
 def _moment(function):
     def handler(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=0):
         a, kept = without(a, 0)
-        options = {"where": kept & value_of(where), "mean": mean, "correction": correction}
+        options = {"where": kept & unrecorded(where), "mean": mean, "correction": correction}
         return function(a, axis, dtype, out, ddof, keepdims, **options)
 
     return handler

@@ -122,9 +122,11 @@ def _standard(over, name, first):
 
 cumsum = implements(np.cumsum)(_cumulative(cumsum_over, "np.cumsum"))
 cumprod = implements(np.cumprod)(_cumulative(cumprod_over, "np.cumprod"))
+cumulative_sum = _standard(cumsum_over, "np.cumulative_sum", 0)
+cumulative_prod = _standard(cumprod_over, "np.cumulative_prod", 1)
 if hasattr(np, "cumulative_sum"):  # NumPy 2.1
-    implements(np.cumulative_sum)(_standard(cumsum_over, "np.cumulative_sum", 0))
-    implements(np.cumulative_prod)(_standard(cumprod_over, "np.cumulative_prod", 1))
+    implements(np.cumulative_sum)(cumulative_sum)
+    implements(np.cumulative_prod)(cumulative_prod)
 
 
 def _pairs(x, axis):

@@ -55,7 +55,7 @@ def reshaped(a, shape, order="C", *, copy=None):
         return _reshape(a, shape)
     if order != "F":
         raise ArgumentError(
-            f"order={order!r} asks for a layout in memory, which Tensors do not promise: write 'C' or 'F'"
+            f"order={order!r} asks for a layout in memory, which Tensors do not promise: write order='C' or order='F'"
         )
     backwards = tuple(shape)[::-1] if np.iterable(shape) else (shape,)
     return _T(_reshape(_T(a), backwards))

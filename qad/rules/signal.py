@@ -4,7 +4,8 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, implements, operand, primitive, value_of
+from qad.extend import defvjp, implements, operand, primitive, unrecorded
+from qad.rules.index import take
 
 # -- convolutions --------------------------------------------------------------------------------------------
 
@@ -83,7 +84,7 @@ def _slope(f, axis, h, edge_order):
     n = f.shape[-1]
     h = np.diff(h) if np.ndim(h) else h * np.ones(n - 1)
     if np.shape(h) != (n - 1,):
-        raise ShapeError(f"the coordinates of an axis of length {n} are {np.size(value_of(h)) + 1} points")
+        raise ShapeError(f"the coordinates of an axis of length {n} are {np.size(h) + 1} points")
     steps = (f[..., 1:] - f[..., :-1]) / h
     before, after = h[:-1], h[1:]
     inner = (after * steps[..., :-1] + before * steps[..., 1:]) / (before + after)
@@ -104,18 +105,18 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     if period is not None:
         x, xp, fp = _periodic(x, xp, fp, abs(period))
         left = right = None
-    at, grid = value_of(x), value_of(xp)
+    at, grid = unrecorded(x), unrecorded(xp)
     i = np.clip(np.searchsorted(grid, at, side="right") - 1, 0, max(len(grid) - 2, 0))
     j = np.minimum(i + 1, len(grid) - 1)
-    width = xp[j] - xp[i]
-    y = fp[i] + (x - xp[i]) * ((fp[j] - fp[i]) / np.where(grid[i] == grid[j], 1, width))
+    (x0, x1), (y0, y1) = ([take(a, k) for k in (i, j)] for a in (xp, fp))
+    y = y0 + (x - x0) * ((y1 - y0) / np.where(unrecorded(x0) == unrecorded(x1), 1, x1 - x0))
     y = np.where(at < grid[0], fp[0] if left is None else left, y)
     return np.where(at > grid[-1], fp[-1] if right is None else right, y)
 
 
 def _periodic(x, xp, fp, period):
     x, xp = np.remainder(x, period), np.remainder(xp, period)
-    order = np.argsort(value_of(xp))
+    order = np.argsort(unrecorded(xp))
     xp, fp = xp[order], fp[order]
     xp = np.concatenate([xp[-1:] - period, xp, xp[:1] + period])
     return x, xp, np.concatenate([fp[-1:], fp, fp[:1]])

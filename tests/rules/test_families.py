@@ -70,7 +70,7 @@ SETS = [
     Case(lambda x: np.unique_inverse(x).values, apart(5), name="unique_inverse"),
     Case(lambda x: np.unique(x, axis=0), apart(3, 2), name="unique-axis"),
 ]
-MATRIX = sparse.random_array((3, 4), density=0.5, rng=np.random.default_rng(0))
+MATRIX = sparse.coo_array(normal(3, 4) * (normal(3, 4, seed=1) > 0))
 SPARSE = [
     Case(lambda x, A=A: np.matmul(A, x) if type(x) is qad.Tensor else A @ x, x, name=f"sparse-{type(A).__name__}")
     for A in (MATRIX.tocsr(), (MATRIX * 1j).tocsc(), sparse.csr_matrix(MATRIX))

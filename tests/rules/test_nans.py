@@ -93,3 +93,11 @@ def test_ties_share_their_quantile():
 def test_refusals(call, message):
     with pytest.raises(qad.errors.ArgumentError, match=message):
         qad.vjp(call, FULL)
+
+
+@pytest.mark.parametrize("f", [np.nanmean, np.nanmax, np.nanmedian, np.median, lambda x: np.nanquantile(x, 0.3)])
+def test_batches_with_other_places_of_nan(f):
+    """`qad.vmap` decides for every example by itself."""
+    np.testing.assert_allclose(qad.vmap(f)(HOLES[:3]), [f(row) for row in HOLES[:3]])
+    g = qad.vmap(qad.grad(f))(HOLES[:3])
+    np.testing.assert_allclose(g, [qad.grad(f)(row) for row in HOLES[:3]])

@@ -58,3 +58,9 @@ def test_constant_lists_beside_a_tensor():
 def test_refusals(call, message):
     with pytest.raises(qad.QadError, match=message):
         qad.vjp(call, R)
+
+
+def test_interpolation_of_a_batch():
+    f = lambda x: np.interp(x, GRID, GRID**2, left=-1.0)  # noqa: E731
+    np.testing.assert_allclose(qad.vmap(f)(X), f(X))
+    np.testing.assert_allclose(qad.vmap(qad.vmap(qad.grad(f)))(X), qad.grad(lambda x: f(x).sum())(X))
