@@ -18,6 +18,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, GradientTypeError, LeakedTensorError
 from qad.core.levels import CONSTANT, FORWARD, REVERSE, limit
 from qad.core.node import Primitive, next_id
+from qad.core.operands import SCALARS
 from qad.core.record import record
 from qad.core.registry import PRIMITIVES, unbroadcast
 from qad.core.tensor import Tensor, value_of
@@ -145,7 +146,7 @@ def adopt(x, result):
 def read(x, index):
     """``x[index]`` of a buffer: a copy, which follows later writes where NumPy's view would."""
     out = _read(x, index)
-    if isinstance(value_of(out), np.ndarray) and not _selects(index):
+    if out.shape and not _selects(index):
         mark = x.buffer
         if type(mark) is Buffer:
             out.buffer = View(x, index)
@@ -166,9 +167,9 @@ def open_for_writing(x):
             "an argument of a transform, or a leaf, cannot be written into: write x = x + y instead of x += y, or "
             "y = x.copy() and then y[...] = value; a parameter takes a step under qad.no_grad(): x -= step * x.grad"
         )
-    if not isinstance(bare, np.ndarray):
+    if isinstance(bare, (np.generic, *SCALARS)):
         raise ArgumentError("a number cannot be written into: make an array with x = qad.zeros(shape)")
-    if bare.base is not None:
+    if getattr(bare, "base", None) is not None:
         raise ArgumentError(
             "this Tensor may be a view of another one, and writing into it would not reach that: write into the other "
             "one, y[index] = value, or take a copy first: x = x.copy()"
@@ -226,13 +227,23 @@ def _store(x, slot, index, v, add):
         setattr(x, slot, None)  # the handle alone holds the array
         _write(_handle(target), index, v, add)
     else:
-        if shared or not target.flags.writeable:
-            target = target.copy()
+        foreign = type(v if type(target) is np.ndarray else target)
+        if issubclass(foreign, (np.ndarray, np.generic, *SCALARS)):
+            target = target.copy() if shared or not target.flags.writeable else target
+        else:  # of another kind, whose views do not count as references
+            target = target.copy() if type(target) is foreign else _moved(target, v)
         if add:
             np.add.at(target, index, v)
         else:
             target[index] = v
     setattr(x, slot, target)
+
+
+def _moved(array, kin):
+    """`array` as a new one of the kind of `kin`, on its device or in its program."""
+    out = np.zeros(array.shape, array.dtype, like=kin)
+    out[...] = array
+    return out
 
 
 def _handle(x):
@@ -243,7 +254,7 @@ def _handle(x):
 def _read(x, index):
     if type(x) is not Tensor:
         part = x[index]
-        return part.copy() if type(part) is np.ndarray and part.base is not None else part
+        return part.copy() if getattr(part, "shape", ()) and getattr(part, "base", x) is not None else part
     value, level = _read(x.value, index), x.level
     if level == CONSTANT:
         return Tensor(value)
@@ -268,16 +279,18 @@ def _refresh(x, index):
         if out is None:
             continue
         alive.append(view)
-        if _selects(index) or np.may_share_memory(array[out.buffer.index], _region(array, index)):
+        if _overlap(array, out.buffer.index, index):
             now = _read(x, out.buffer.index)
             out.value, out.node, out.level = now.value, now.node, now.level
     x.buffer.views = alive
 
 
-def _region(array, index):
-    """``array[index]`` as a view, also where it is a single entry."""
-    index = index if type(index) is tuple else (index,)
-    return array[index if any(i is ... for i in index) else (*index, ...)]
+def _overlap(array, one, two) -> bool:
+    """Whether ``array[one]``, a view, and ``array[two]`` may have entries in common."""
+    if type(array) is not np.ndarray or _selects(two):
+        return True
+    two = two if type(two) is tuple else (two,)
+    return np.may_share_memory(array[one], array[two if any(i is ... for i in two) else (*two, ...)])
 
 
 def _selects(index):

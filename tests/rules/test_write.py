@@ -235,9 +235,9 @@ def test_the_cost_of_a_write_does_not_grow_with_the_buffer():
                 b[k] = b[k - 1] * x
             return b[writes - 1] + b[:3].sum()
 
-        start = time.perf_counter()
+        start = time.process_time()
         transform(f)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     array = np.ones(n)
     for transform in (
@@ -246,10 +246,10 @@ def test_the_cost_of_a_write_does_not_grow_with_the_buffer():
         lambda f: qad.hvp(f, (0.9,), (1.0,)),
         lambda f: qad.grad(qad.grad(f))(0.9),
     ):
-        start = time.perf_counter()
+        start = time.process_time()
         array.copy()
-        copy = time.perf_counter() - start
-        few, many = (min(seconds(transform, writes) for _ in range(2)) for writes in (10, 110))
+        copy = time.process_time() - start
+        few, many = (min(seconds(transform, writes) for _ in range(3)) for writes in (10, 110))
         assert (many - few) / 100 < copy / 2 + 2e-4
 
 
@@ -293,3 +293,14 @@ def test_entries_named_twice():
     assert repeats(np.array([0, 2]), (4,)) is None
     np.testing.assert_array_equal(repeats(np.array([0, 1, -4]), (4,)), [False, True, True])
     np.testing.assert_array_equal(repeats((np.array([0, 0]), np.array([1, 1])), (4, 3)), [False, True])
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_frozen_programs_write_too(program):
+    def f(x):
+        return (with_buffer(program)(x) ** 2).sum()
+
+    gradient = qad.freeze(qad.grad(f))
+    for seed in range(2):
+        x = normal(3, seed=seed)
+        np.testing.assert_allclose(gradient(x), qad.grad(f)(x), rtol=1e-12)
