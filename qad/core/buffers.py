@@ -167,7 +167,7 @@ def open_for_writing(x):
             "an argument of a transform, or a leaf, cannot be written into: write x = x + y instead of x += y, or "
             "y = x.copy() and then y[...] = value; a parameter takes a step under qad.no_grad(): x -= step * x.grad"
         )
-    if isinstance(bare, (np.generic, *SCALARS)):
+    if not x.shape and not isinstance(bare, np.ndarray):
         raise ArgumentError("a number cannot be written into: make an array with x = qad.zeros(shape)")
     if getattr(bare, "base", None) is not None:
         raise ArgumentError(
