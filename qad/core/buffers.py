@@ -231,7 +231,7 @@ def _store(x, slot, index, v, add):
         if issubclass(foreign, (np.ndarray, np.generic, *SCALARS)):
             target = target.copy() if shared or not target.flags.writeable else target
         else:  # of another kind, whose views do not count as references
-            target = target.copy() if type(target) is foreign else _moved(target, v)
+            target = target.copy() if type(target) is foreign else moved(target, v)
         if add:
             np.add.at(target, index, v)
         else:
@@ -239,7 +239,7 @@ def _store(x, slot, index, v, add):
     setattr(x, slot, target)
 
 
-def _moved(array, kin):
+def moved(array, kin):
     """`array` as a new one of the kind of `kin`, on its device or in its program."""
     out = np.zeros(array.shape, array.dtype, like=kin)
     out[...] = array
