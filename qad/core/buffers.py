@@ -15,14 +15,15 @@ from weakref import ref
 
 import numpy as np
 
+from qad.core.batch import Batched, outline, stack_of, unrecorded
 from qad.core.errors import ArgumentError, GradientTypeError, LeakedTensorError
-from qad.core.levels import CONSTANT, FORWARD, REVERSE, limit
+from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, is_open, limit
 from qad.core.node import Primitive, next_id
 from qad.core.operands import SCALARS
 from qad.core.record import record
 from qad.core.registry import PRIMITIVES, unbroadcast
 from qad.core.tensor import Tensor, value_of
-from qad.core.views import composed, covers, repeats
+from qad.core.views import composed, covers, in_stack, repeats
 
 WHOLE = ...
 
@@ -161,8 +162,8 @@ def read(x, index):
 
 def open_for_writing(x):
     """Mark Tensor `x` as a buffer; raises where writing into it could change something else."""
-    bare = value_of(x)
-    if x.is_leaf and x.level != CONSTANT:
+    bare = stack_of(x)
+    if x.is_leaf and x.level in REVERSE:
         raise ArgumentError(
             "an argument of a transform, or a leaf, cannot be written into: write x = x + y instead of x += y, or "
             "y = x.copy() and then y[...] = value; a parameter takes a step under qad.no_grad(): x -= step * x.grad"
@@ -174,7 +175,7 @@ def open_for_writing(x):
             "this Tensor may be a view of another one, and writing into it would not reach that: write into the other "
             "one, y[index] = value, or take a copy first: x = x.copy()"
         )
-    x.buffer = Buffer(Form(bare.shape, bare.dtype))
+    x.buffer = Buffer(Form(x.shape, x.dtype))
     return x.buffer
 
 
@@ -183,12 +184,12 @@ def open_for_writing(x):
 
 def _write(x, index, v, add):
     if type(v) is Tensor and (v.level == CONSTANT or not limit() < v.level):
-        v = value_of(v)
+        v = unrecorded(v)
     if not add and covers(index):
         x.value, x.node, x.level = np.empty(x.shape, x.dtype), None, CONSTANT  # what was there is gone
     level = v.level if type(v) is Tensor else CONSTANT
     if level > x.level:
-        _raise(x, level)
+        _raise(x, level, v)
     level = x.level
     if level == CONSTANT:
         _store(x, "value", index, v, add)
@@ -202,16 +203,31 @@ def _write(x, index, v, add):
         below, tangent = (v.value, v.node) if type(v) is Tensor and v.level == level else (v, 0)
         _store(x, "node", index, tangent, add)
         _store(x, "value", index, below, add)
+    elif level in BATCH:
+        _write_batch(x, index, v, add)
     else:
         raise finished()
 
 
-def _raise(x, level):
+def _write_batch(x, index, v, add):
+    """Write into every example of `x`."""
+    if type(v) is Tensor and v.level == x.level:
+        v = v.value.array
+        gap = outline(x)[index].ndim + 1 - v.ndim
+        v = v if gap <= 0 else v.reshape(v.shape[:1] + (1,) * gap + v.shape[1:])
+    if getrefcount(x.value) > ALONE:
+        x.value = Batched(x.value.array, x.level)
+    _store(x.value, "array", in_stack(index), v, add)
+
+
+def _raise(x, level, v):
     """Lift `x` to a higher level, which has not seen it before."""
     if x.level != CONSTANT:
-        if x.level not in REVERSE and x.level not in FORWARD:
+        if not is_open(x.level):
             raise finished()
         x.value = _handle(Tensor(x.value, x.node, x.level))
+    if level in BATCH:
+        x.value = Batched(np.broadcast_to(x.value, (v.value.array.shape[0], *x.shape)), level)
     x.node, x.level = np.zeros(x.shape, x.dtype) if level in FORWARD else None, level
 
 
@@ -255,11 +271,14 @@ def _read(x, index):
     if type(x) is not Tensor:
         part = x[index]
         return part.copy() if getattr(part, "shape", ()) and getattr(part, "base", x) is not None else part
-    value, level = _read(x.value, index), x.level
+    level = x.level
+    if level in BATCH:
+        return Tensor(Batched(_read(x.value.array, in_stack(index)), level), None, level)
+    value = _read(x.value, index)
     if level == CONSTANT:
         return Tensor(value)
     if not limit() < level:
-        return Tensor(value_of(value))
+        return Tensor(unrecorded(value))
     if level in REVERSE:
         args = Form(x.shape, x.dtype), index
         return Tensor(value, [next_id(), PRIMITIVES[getitem], args, None, value, (x.node,)], level)

@@ -304,3 +304,18 @@ def test_frozen_programs_write_too(program):
     for seed in range(2):
         x = normal(3, seed=seed)
         np.testing.assert_allclose(gradient(x), qad.grad(f)(x), rtol=1e-12)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_batches_write_too(program):
+    f = with_buffer(program)
+
+    def loss(x):
+        return (f(x) ** 2).sum()
+
+    xs = normal(5, 3)
+    for g in (lambda x: f(x) * 1.0, qad.grad(loss), lambda x: qad.hvp(loss, (x,), (x,))[0]):
+        expected = [qad.extend.value_of(g(x)) for x in xs]
+        np.testing.assert_allclose(qad.vmap(g)(xs), np.stack(expected), rtol=1e-12)
+    outer = qad.grad(lambda xs: qad.vmap(loss)(xs).sum())(xs)
+    np.testing.assert_allclose(outer, np.stack([qad.grad(loss)(x) for x in xs]), rtol=1e-12)
