@@ -4,8 +4,8 @@ from math import prod
 
 import numpy as np
 
-from qad.core.buffers import moved
 from qad.core.errors import ShapeError
+from qad.core.writing import moved
 from qad.extend import Lazy, One, Tensor, defvjp, primitive, value_of
 
 
