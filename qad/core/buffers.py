@@ -4,11 +4,11 @@ from weakref import ref
 
 import numpy as np
 
-from qad.core.batch import stack_of
-from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.batch import outline, stack_of
+from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.levels import CONSTANT, REVERSE
 from qad.core.tensor import Tensor, value_of
-from qad.core.views import composed
+from qad.core.views import composed, covers
 from qad.core.writing import Buffer, Form, get, handle, put
 
 WHOLE = ...
@@ -44,7 +44,9 @@ def write(x, index, v, add=False):
     """
     mark = x.buffer or open_for_writing(x)
     _check_kind(x, v)
+    v = Tensor(v.value, v.node, v.level) if v is x else v
     if type(mark) is Buffer:
+        _check_shape(x, index, v)
         put(x, index, v, add)
         _refresh(x, index)
         return
@@ -132,6 +134,19 @@ def _overlap(array, one, two) -> bool:
 def _selects(index):
     """Whether `index` has an array in it, so that NumPy would copy."""
     return any(isinstance(i, np.ndarray) for i in (index if type(index) is tuple else (index,)))
+
+
+def _check_shape(x, index, v):
+    """Raise unless `v` fits, before anything is changed; numbers always do."""
+    shape = np.shape(v)
+    if not shape or (covers(index) and shape == x.shape):
+        return
+    there = outline(x)[index].shape
+    if len(shape) > len(there) or any(n not in (1, m) for n, m in zip(shape[::-1], there[::-1], strict=False)):
+        raise ShapeError(
+            f"a value of shape {shape} does not fit at an index that names shape {there} of a buffer of shape {x.shape}"
+            ": an axis of length 1 is stretched, and inserted with value[:, None]"
+        )
 
 
 def _check_kind(x, v):

@@ -86,10 +86,11 @@ WRITE = Primitive(_dispatched, "write", shared=_unwrite, fresh=True, raw=_writte
 WRITE.consumes = True
 
 
-# -- writing and reading -----------------------------------------------------------
+# -- writing and reading ---------------------------------------------------------------------------
 
 
 def put(x, index, v, add):
+    """Write `v` at `index` of Tensor `x`, or add it there, on whichever level the two are."""
     if type(v) is Tensor and (v.level == CONSTANT or not limit() < v.level):
         v = unrecorded(v)
     if not add and covers(index):
@@ -148,7 +149,10 @@ def _store(x, slot, index, v, add):
         elif shared:
             target = Tensor(target.value, target.node, target.level)
         setattr(x, slot, None)  # the handle alone holds the array
-        put(handle(target), index, v, add)
+        try:
+            put(handle(target), index, v, add)
+        finally:
+            setattr(x, slot, target)
     else:
         foreign = type(v if type(target) is np.ndarray else target)
         if issubclass(foreign, (np.ndarray, np.generic, *SCALARS)):
@@ -159,7 +163,7 @@ def _store(x, slot, index, v, add):
             np.add.at(target, index, v)
         else:
             target[index] = v
-    setattr(x, slot, target)
+        setattr(x, slot, target)
 
 
 def moved(array, kin):
@@ -170,11 +174,13 @@ def moved(array, kin):
 
 
 def handle(x):
+    """Tensor `x`, marked as a buffer."""
     x.buffer = x.buffer or Buffer(Form(x.shape, x.dtype))
     return x
 
 
 def get(x, index):
+    """``x[index]`` of an array or Tensor, in memory of its own."""
     if type(x) is not Tensor:
         part = x[index]
         return part.copy() if getattr(part, "shape", ()) and getattr(part, "base", x) is not None else part

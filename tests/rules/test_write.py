@@ -253,6 +253,21 @@ def test_the_cost_of_a_write_does_not_grow_with_the_buffer():
         assert (many - few) / 100 < copy / 2 + 2e-4
 
 
+def test_a_value_that_does_not_fit_changes_nothing():
+    def f(x):
+        b = qad.zeros((2, 3))
+        b[0] = x
+        for index, value in (((...,), np.ones(2)), ((1,), x[:2]), ((slice(1), [0, 1, 2]), np.ones((2, 1)))):
+            with pytest.raises(qad.errors.ShapeError, match=r"does not fit.*value\[:, None\]"):
+                b[index] = value
+        with pytest.raises(IndexError):
+            b[5] = x
+        b[...] = b
+        return b.sum()
+
+    np.testing.assert_array_equal(qad.grad(f)(normal(3)), 1)
+
+
 REFUSED = {
     "an argument": (lambda x: x.__setitem__(0, 1.0), "y = x.copy"),
     "an argument, by +=": (lambda x: x.__iadd__(1.0), "x = x \\+ y"),
