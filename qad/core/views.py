@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from qad.core.errors import BatchError
+
 SLICE = slice(None)
 
 
@@ -44,6 +46,16 @@ def _spread(index, ranges):
 def _slice(axis):
     stop = axis.stop if axis.stop >= 0 else None
     return slice(axis.start, stop, axis.step) if len(axis) else slice(0, 0)
+
+
+def in_stack(index):
+    """`index` for every array of a stack."""
+    index = index if type(index) is tuple else (index,)
+    arrays = [k for k, i in enumerate(index) if isinstance(i, np.ndarray)]
+    apart = [i for i in index[arrays[0] : arrays[-1]] if i is None or i is ... or type(i) is slice] if arrays else ()
+    if apart:
+        raise BatchError("under qad.vmap the arrays of an index stand side by side: write x[:, i, j], not x[i, :, j]")
+    return (SLICE, *index)
 
 
 def repeats(index, shape):

@@ -7,7 +7,7 @@ with results is differentiable as it stands.
 import numpy as np
 
 from qad.core.buffers import buffer
-from qad.extend import Tensor, implements, value_of
+from qad.extend import implements, value_of
 
 __all__ = ["empty", "empty_like", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like"]
 
@@ -70,9 +70,11 @@ def full(shape, fill_value, dtype=None):
     >>> qad.full(2, 1j)
     Tensor([0.+1.j, 0.+1.j], shape=(2,), dtype=complex128)
     """
-    if type(fill_value) is Tensor:
-        return np.zeros(shape, dtype or fill_value.dtype) + fill_value
-    return buffer(np.full(shape, fill_value, dtype))
+    if isinstance(fill_value, (np.ndarray, np.generic, float, complex, int)):
+        return buffer(np.full(shape, fill_value, dtype))
+    out = zeros(shape, dtype or fill_value.dtype)
+    out[...] = fill_value
+    return out
 
 
 def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
@@ -120,9 +122,9 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, d
     >>> qad.full_like(np.ones(2), 3.0)
     Tensor([3., 3.], shape=(2,), dtype=float64)
     """
-    if type(fill_value) is Tensor:
-        return np.zeros_like(value_of(a), dtype, order, shape=shape) + fill_value
-    return buffer(np.full_like(value_of(a), fill_value, dtype, order, shape=shape))
+    out = empty_like(a, dtype, order, shape=shape)
+    out[...] = fill_value
+    return out
 
 
 for _function in (zeros_like, ones_like, empty_like, full_like):

@@ -5,6 +5,7 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ShapeError
+from qad.core.writing import moved
 from qad.extend import Lazy, One, Tensor, defvjp, primitive, value_of
 
 
@@ -95,13 +96,15 @@ class Scatter(Lazy):
         return self
 
     def into(self, g):
-        if type(g) is not np.ndarray and getattr(g, "buffer", None) is None:
+        if not self.shape or (type(g) is Tensor and g.buffer is None):
             return self.add(g)
         if np.result_type(g.dtype, *{part.dtype for _, part in self.parts}) != g.dtype:
             return self.add(g)
         for index, part in self.parts:
             if type(part) is Tensor and type(g) is np.ndarray:
                 g = Tensor(g)  # and so a buffer
+            elif not isinstance(part, (np.ndarray, np.generic)) and type(g) is np.ndarray:
+                g = moved(g, part)
             if type(g) is np.ndarray and not may_repeat(index):
                 g[index] += part
             else:

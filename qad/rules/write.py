@@ -58,7 +58,7 @@ attach("__setitem__", set_item)
 def _in_place(name, ufunc):
     def operator(x, y):
         result = ufunc(x, y)
-        if not isinstance(value_of(x), np.ndarray):
+        if not x.shape and not isinstance(value_of(x), np.ndarray):
             return result  # numbers do not change
         if _parameter(x):
             _step(x, ..., result, False)

@@ -1,0 +1,211 @@
+"""Writing and reading entries of a Tensor, level by level; the primitive that remembers a write.
+
+A write changes the handle: its array in place, and its node to one that knows the index, what was written and the
+node before.  So all names of one Tensor see the change, and what was recorded before keeps the node of its own time.
+An array is written in place only while nobody else holds it, which CPython's count of references tells; else it is
+copied first.  For that reason the tape keeps no array of a buffer, but a `Form`, and reading ``x[index]`` copies.
+
+In the backward pass one cotangent travels down the chain of writes.  Each takes its entries out, puts zeros there,
+and hands on the same memory.
+"""
+
+from operator import getitem
+from sys import getrefcount
+
+import numpy as np
+
+from qad.core.batch import Batched, outline, unrecorded
+from qad.core.errors import LeakedTensorError
+from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, is_open, limit
+from qad.core.node import Primitive, next_id
+from qad.core.operands import SCALARS
+from qad.core.record import record
+from qad.core.registry import PRIMITIVES, unbroadcast
+from qad.core.tensor import Tensor
+from qad.core.views import covers, in_stack, repeats
+
+
+class Form:
+    """Shape and dtype of a buffer: what the tape keeps of a state that has been overwritten."""
+
+    __slots__ = ("shape", "dtype")
+
+    def __init__(self, shape, dtype):
+        self.shape = shape
+        self.dtype = dtype
+
+    def copy(self):
+        return np.empty(self.shape, self.dtype)
+
+
+class Buffer:
+    """The mark of a Tensor that has been written into: the views of it that somebody may hold."""
+
+    __slots__ = ("form", "views")
+
+    def __init__(self, form):
+        self.form = form
+        self.views = []
+
+
+# -- the primitive, as others see it ---------------------------------------------------------------
+
+
+def _written(before, v, *, index, add):
+    """A copy of `before` in which `v` stands at `index` (with `add`, is added there)."""
+    out = before.copy()
+    (np.add.at if add else np.ndarray.__setitem__)(out, index, v)
+    return out
+
+
+def _unwrite(needed, g, ans, before, v, *, index, add, owned=False):
+    """Cotangents of a write; `g` itself, its entries at `index` zeroed, goes on where it is `owned`."""
+    if type(g) is Tensor:
+        g = g if owned else Tensor(g.value, g.node, g.level)
+        g.buffer = g.buffer or Buffer(Form(g.shape, g.dtype))
+    elif not owned or not g.flags.writeable:
+        g = g.copy()
+    parts = {}
+    if 1 in needed:
+        part = get(g, index)
+        if not add and (last := repeats(index, g.shape)) is not None:
+            part = part * last  # of values written to one place the last one stays
+        parts[1] = unbroadcast(part, np.shape(v))
+    if 0 in needed:
+        if not add:
+            g[index] = 0
+        parts[0] = g
+    return [parts[i] for i in needed]
+
+
+def _dispatched(before, v, **where):
+    return record(WRITE, (before, v), where)
+
+
+WRITE = Primitive(_dispatched, "write", shared=_unwrite, fresh=True, raw=_written)
+WRITE.consumes = True
+
+
+# -- writing and reading ---------------------------------------------------------------------------
+
+
+def put(x, index, v, add):
+    """Write `v` at `index` of Tensor `x`, or add it there, on whichever level the two are."""
+    if type(v) is Tensor and (v.level == CONSTANT or not limit() < v.level):
+        v = unrecorded(v)
+    if not add and covers(index):
+        x.value, x.node, x.level = np.empty(x.shape, x.dtype), None, CONSTANT  # what was there is gone
+    level = v.level if type(v) is Tensor else CONSTANT
+    if level > x.level:
+        _raise(x, level, v)
+    level = x.level
+    if level == CONSTANT:
+        _store(x, "value", index, v, add)
+    elif level in REVERSE:
+        below, parent = (v.value, v.node) if type(v) is Tensor and v.level == level else (v, None)
+        form = Form(x.shape, x.dtype)
+        args, before = (x.value if x.node is None else form, below), x.node
+        _store(x, "value", index, below, add)
+        x.node = [next_id(), WRITE, args, {"index": index, "add": add}, form, (before, parent)]
+    elif level in FORWARD:
+        below, tangent = (v.value, v.node) if type(v) is Tensor and v.level == level else (v, 0)
+        _store(x, "node", index, tangent, add)
+        _store(x, "value", index, below, add)
+    elif level in BATCH:
+        _write_batch(x, index, v, add)
+    else:
+        raise finished()
+
+
+def _write_batch(x, index, v, add):
+    """Write into every example of `x`."""
+    if type(v) is Tensor and v.level == x.level:
+        v = v.value.array
+        gap = outline(x)[index].ndim + 1 - v.ndim
+        v = v if gap <= 0 else v.reshape(v.shape[:1] + (1,) * gap + v.shape[1:])
+    if getrefcount(x.value) > ALONE:
+        x.value = Batched(x.value.array, x.level)
+    _store(x.value, "array", in_stack(index), v, add)
+
+
+def _raise(x, level, v):
+    """Lift `x` to a higher level, which has not seen it before."""
+    if x.level != CONSTANT:
+        if not is_open(x.level):
+            raise finished()
+        x.value = handle(Tensor(x.value, x.node, x.level))
+    if level in BATCH:
+        x.value = Batched(np.broadcast_to(x.value, (v.value.array.shape[0], *x.shape)), level)
+    x.node, x.level = np.zeros(x.shape, x.dtype) if level in FORWARD else None, level
+
+
+def _store(x, slot, index, v, add):
+    """Write into the array, or the Tensor of a lower level, that stands in a slot of `x`; copy it if others hold it."""
+    shared = getrefcount(getattr(x, slot)) > ALONE
+    target = getattr(x, slot)
+    if type(target) is Tensor or type(v) is Tensor:
+        if type(target) is not Tensor:
+            target = Tensor(target)
+        elif shared:
+            target = Tensor(target.value, target.node, target.level)
+        setattr(x, slot, None)  # the handle alone holds the array
+        try:
+            put(handle(target), index, v, add)
+        finally:
+            setattr(x, slot, target)
+    else:
+        foreign = type(v if type(target) is np.ndarray else target)
+        if issubclass(foreign, (np.ndarray, np.generic, *SCALARS)):
+            target = target.copy() if shared or not target.flags.writeable else target
+        else:  # of another kind, whose views do not count as references
+            target = target.copy() if type(target) is foreign else moved(target, v)
+        if add:
+            np.add.at(target, index, v)
+        else:
+            target[index] = v
+        setattr(x, slot, target)
+
+
+def moved(array, kin):
+    """`array` as a new one of the kind of `kin`, on its device or in its program."""
+    out = np.zeros(array.shape, array.dtype, like=kin)
+    out[...] = array
+    return out
+
+
+def handle(x):
+    """Tensor `x`, marked as a buffer."""
+    x.buffer = x.buffer or Buffer(Form(x.shape, x.dtype))
+    return x
+
+
+def get(x, index):
+    """``x[index]`` of an array or Tensor, in memory of its own."""
+    if type(x) is not Tensor:
+        part = x[index]
+        return part.copy() if getattr(part, "shape", ()) and getattr(part, "base", x) is not None else part
+    level = x.level
+    if level in BATCH:
+        return Tensor(Batched(get(x.value.array, in_stack(index)), level), None, level)
+    value = get(x.value, index)
+    if level == CONSTANT:
+        return Tensor(value)
+    if not limit() < level:
+        return Tensor(unrecorded(value))
+    if level in REVERSE:
+        args = Form(x.shape, x.dtype), index
+        return Tensor(value, [next_id(), PRIMITIVES[getitem], args, None, value, (x.node,)], level)
+    if level in FORWARD:
+        return Tensor(value, get(x.node, index), level)
+    raise finished()
+
+
+def finished():
+    return LeakedTensorError(
+        "a buffer was written inside of a transform that has finished: make it inside of the function, with qad.zeros, "
+        "or overwrite all of it first, with buffer[...] = value"
+    )
+
+
+_probe = Tensor(Form((), None))
+ALONE = getrefcount(_probe.value)  # of an array that stands in one slot and nowhere else, counted as `_store` does it
