@@ -15,8 +15,8 @@ from weakref import ref
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, GradientTypeError, LeakedTensorError
-from qad.core.levels import CONSTANT, FORWARD, REVERSE, limit
+from qad.core.errors import ArgumentError, BatchError, GradientTypeError, LeakedTensorError
+from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, limit
 from qad.core.node import Primitive, next_id
 from qad.core.record import record
 from qad.core.registry import PRIMITIVES, unbroadcast
@@ -115,6 +115,11 @@ def write(x, index, v, add=False):
     GradientTypeError
         If `v` does not fit in the dtype of `x`.
     """
+    if (type(v) is Tensor and v.level in BATCH) or x.level in BATCH:
+        raise BatchError(
+            "under qad.vmap an array cannot be written into: write qad.where(mask, new, x), or collect the parts and "
+            "call qad.stack or qad.concatenate"
+        )
     mark = x.buffer or open_for_writing(x)
     _check_kind(x, v)
     if type(mark) is Buffer:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import GradientTypeError
-from qad.extend import attach, defvjp, implements, primitive, quick, value_of
+from qad.extend import attach, defvjp, implements, on_stack, primitive, quick
 
 
 def cast(x, dtype):
@@ -26,7 +26,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
     """``np.astype``: integers and booleans come back plain; complex to real raises."""
     old, new = x.dtype, np.dtype(dtype)
     if new.kind not in "fc":
-        return value_of(x).astype(new)
+        return on_stack(lambda a: a.astype(new), x)
     if old.kind == "c" and new.kind == "f":
         raise GradientTypeError(
             f"astype from {old} to {new} would drop the imaginary part: write x.real (and then .astype({new}))"

@@ -4,15 +4,15 @@ import warnings
 
 import numpy as np
 
-from qad.extend import implements, operand, refuse_out, value_of
+from qad.extend import implements, operand, refuse_out, stack_of, unrecorded, value_of
 from qad.rules.reduce import _number
 
 
 def without(a, fill):
     """`a` with `fill` for every NaN, and the mask of what is not NaN."""
     a = operand(a)
-    kept = ~np.isnan(value_of(a))
-    return (a if kept.all() else np.where(kept, a, fill)), kept
+    kept = ~np.isnan(unrecorded(a))
+    return (a if stack_of(kept).all() else np.where(kept, a, fill)), kept
 
 
 def _filling(function, fill):
@@ -37,7 +37,7 @@ def _extreme(function, fill):
         a, kept = without(a, fill)
         y = function(a, axis, out, keepdims, initial, where)
         empty = ~np.any(kept, axis=axis, keepdims=keepdims)
-        if initial is not None or not empty.any():
+        if initial is not None or not stack_of(empty).any():
             return y
         warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=2)
         return np.where(empty, np.nan, y)

@@ -6,7 +6,7 @@ Each is a mean of two neighbours in the sorted array: at place ``v = n q + m(q) 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import implements, operand, refuse_out, value_of
+from qad.extend import implements, operand, refuse_out, stack_of, unrecorded, value_of
 from qad.rules.reduce import axes_of
 
 # m(q) = alpha + q (1 - alpha - beta): Hyndman and Fan, The American Statistician 50, 361 (1996)
@@ -40,19 +40,19 @@ def _rows(a, axis):
 
 def _quantile(a, q, axis, method, keepdims, skip_nan):
     a, q = operand(a), operand(q)
-    if np.any(value_of(q) < 0) or np.any(value_of(q) > 1):
+    if np.any(stack_of(q) < 0) or np.any(stack_of(q) > 1):
         raise ArgumentError("quantiles lie in the range from 0 to 1, percentiles from 0 to 100")
     rows, kept = _rows(a, axis)
     ordered = np.sort(rows, axis=-1)  # NaN comes last
-    nan = np.isnan(value_of(ordered))
-    n = np.sum(~nan, axis=-1, keepdims=True) if skip_nan and nan.any() else ordered.shape[-1]
+    nan = np.isnan(unrecorded(ordered))
+    n = np.sum(~nan, axis=-1, keepdims=True) if skip_nan and stack_of(nan).any() else ordered.shape[-1]
     v = np.broadcast_to(_places(np.reshape(q, -1), n, method), (*ordered.shape[:-1], np.size(value_of(q))))
-    lower = np.floor(value_of(v)).astype(int)
+    lower = np.floor(unrecorded(v)).astype(int)
     upper = np.minimum(lower + 1, np.maximum(n - 1, 0))
     low, high = (np.take_along_axis(ordered, i, -1) for i in (lower, upper))
     y = low + (v - lower) * (high - low)
     lost = nan.all(-1) if skip_nan else nan.any(-1)
-    if lost.any():
+    if stack_of(lost).any():
         y = np.where(lost[..., None], np.nan, y)
     return np.moveaxis(y, -1, 0).reshape(np.shape(value_of(q)) + (kept if keepdims else ordered.shape[:-1]))
 

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, implements, operand, primitive, value_of
+from qad.extend import defvjp, implements, operand, primitive, unrecorded, value_of
+from qad.rules.index import entries
 
 # -- convolutions --------------------------------------------------------------------------------------------
 
@@ -104,18 +105,19 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     if period is not None:
         x, xp, fp = _periodic(x, xp, fp, abs(period))
         left = right = None
-    at, grid = value_of(x), value_of(xp)
+    at, grid = unrecorded(x), unrecorded(xp)
     i = np.clip(np.searchsorted(grid, at, side="right") - 1, 0, max(len(grid) - 2, 0))
     j = np.minimum(i + 1, len(grid) - 1)
-    width = xp[j] - xp[i]
-    y = fp[i] + (x - xp[i]) * ((fp[j] - fp[i]) / np.where(grid[i] == grid[j], 1, width))
+    low, high, f, g = (entries(a, (k,)) for a, k in ((xp, i), (xp, j), (fp, i), (fp, j)))
+    apart = np.where(entries(grid, (i,)) == entries(grid, (j,)), 1, high - low)
+    y = f + (x - low) * ((g - f) / apart)
     y = np.where(at < grid[0], fp[0] if left is None else left, y)
     return np.where(at > grid[-1], fp[-1] if right is None else right, y)
 
 
 def _periodic(x, xp, fp, period):
     x, xp = np.remainder(x, period), np.remainder(xp, period)
-    order = np.argsort(value_of(xp))
+    order = np.argsort(unrecorded(xp))
     xp, fp = xp[order], fp[order]
     xp = np.concatenate([xp[-1:] - period, xp, xp[:1] + period])
     return x, xp, np.concatenate([fp[-1:], fp, fp[:1]])
