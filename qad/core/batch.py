@@ -10,6 +10,8 @@ import numpy as np
 from qad.core.errors import BatchError
 from qad.core.tensor import Tensor, value_of
 
+RESULT = ()  # the node of what a batch computed; what it was given has none
+
 
 class Batched(np.lib.mixins.NDArrayOperatorsMixin):
     """An array per example, stacked along the first axis of `array` (which may be a Tensor of a lower level)."""
@@ -84,7 +86,7 @@ def enclosed(ans, level):
     if isinstance(ans, (tuple, list)):
         parts = [enclosed(a, level) for a in ans]
         return type(ans)(*parts) if hasattr(ans, "_fields") else type(ans)(parts)
-    return Tensor(Batched(ans, level), None, level)
+    return Tensor(Batched(ans, level), RESULT, level)
 
 
 def on_stack(fn, x):

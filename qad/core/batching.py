@@ -9,7 +9,7 @@ import numpy as np
 from numpy import ndarray
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from qad.core.batch import Batched, enclosed, outline
+from qad.core.batch import RESULT, Batched, enclosed, outline
 from qad.core.errors import BatchError
 from qad.core.levels import CONSTANT
 from qad.core.operands import NUMBERS, rebuild
@@ -70,7 +70,7 @@ def batch_one(p, x, metadata, level):
         ans = p.fn(x.value.array, *metadata)
     else:
         return record_batch(p, (x, *metadata), None, level)
-    return Tensor(Batched(ans, level), None, level)
+    return Tensor(Batched(ans, level), RESULT, level)
 
 
 def batch_two(p, x, y, level):
@@ -89,7 +89,7 @@ def batch_two(p, x, y, level):
         y, kind = y.value.array, type(x)
         if kind not in NUMBERS and (kind is not ndarray or x.ndim >= y.ndim):
             return None
-    return Tensor(Batched(p.fn(x, y), level), None, level)
+    return Tensor(Batched(p.fn(x, y), level), RESULT, level)
 
 
 def apply(fn, rule, args, kwargs, level):
@@ -148,6 +148,13 @@ def batch_level(tree) -> int:
     if type(tree) is Tensor:
         tree = tree.value
     return tree.level if type(tree) is Batched else -1
+
+
+def top(tree) -> int:
+    """The highest level of a Tensor in nested containers."""
+    if type(tree) in (tuple, list, dict):
+        return max(map(top, tree.values() if type(tree) is dict else tree), default=CONSTANT)
+    return tree.level if type(tree) is Tensor else CONSTANT
 
 
 # -- NumPy's functions of a bare Batched -------------------------------------------------------------------------------
@@ -253,7 +260,7 @@ def each_alone(rule):
 
     def called(*args, **kwargs):
         level = batch_level((args, kwargs))
-        if level < 0:
+        if level < 0 or top((args, kwargs)) > level:
             return rule(*args, **kwargs)
         return one_by_one(rule, args, kwargs, level)
 

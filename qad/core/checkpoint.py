@@ -40,13 +40,14 @@ def checkpoint(f):
     """
 
     @wraps(f)
-    def checkpointed(*args):
-        leaves, spec = flatten(args)
+    def checkpointed(*args, **kwargs):
+        leaves, spec = flatten((args, kwargs))
         out_spec = None
 
         def run(*xs):
             nonlocal out_spec
-            out, out_spec = flatten(f(*unflatten(spec, xs)))
+            args, kwargs = unflatten(spec, xs)
+            out, out_spec = flatten(f(*args, **kwargs))
             given = max((x.level for x in xs if type(x) is Tensor), default=-1)
             if any(type(y) is Tensor and y.level > given for y in out):
                 raise ArgumentError(

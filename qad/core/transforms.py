@@ -16,7 +16,17 @@ from qad.core.node import ID, leaf, next_id
 from qad.core.node import LEAF as LEAF_NODE
 from qad.core.record import leaked
 from qad.core.tensor import Tensor, value_of
-from qad.core.trees import check_arithmetic, check_leaf, flatten, leaf_path, nesting, strip, stripped, unflatten
+from qad.core.trees import (
+    check_arithmetic,
+    check_leaf,
+    flatten,
+    leaf_path,
+    nesting,
+    strip,
+    stripped,
+    tree_map,
+    unflatten,
+)
 from qad.core.watch import check, watch
 
 REAL = frozenset((np.float64, np.float32))  # a scalar loss of these types needs no further look
@@ -98,6 +108,7 @@ def publish(g, owned, value):
     return alike(g, value)
 
 
+CONVENTIONS = ("steepest", "jax")
 one = cache(One)  # the cotangent of a scalar loss, by its dtype
 
 
@@ -120,7 +131,7 @@ def scalar_loss(out, level, name):
     return node, value
 
 
-def value_and_grad(f, argnums=0, has_aux=False):
+def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
     """Make the function that returns the value of `f` together with its gradient.
 
     Parameters
@@ -131,6 +142,9 @@ def value_and_grad(f, argnums=0, has_aux=False):
         Which positional arguments to differentiate. Each may be any pytree of float or complex arrays.
     has_aux : bool
         Whether `f` returns ``(value, aux)``.
+    convention : "steepest" or "jax"
+        The gradient as above, or its complex conjugate ``2 dL/dz``, which is what jax returns: for code that was
+        written for it, and conjugates before a step.
 
     Returns
     -------
@@ -153,6 +167,10 @@ def value_and_grad(f, argnums=0, has_aux=False):
     >>> float(value), gradient
     (5.0, array([2.+4.j]))
     """
+    if convention not in CONVENTIONS:
+        raise ArgumentError(f"convention={convention!r}: write one of {', '.join(map(repr, CONVENTIONS))}")
+    if convention == "jax":
+        return _conjugated(value_and_grad(f, argnums, has_aux))
     several = isinstance(argnums, tuple)
     numbers = numbers_of(argnums)
     fitting = set()  # counts of arguments that `argnums` was checked against
@@ -203,7 +221,16 @@ def value_and_grad(f, argnums=0, has_aux=False):
     return value_and_gradient
 
 
-def grad(f, argnums=0, has_aux=False):
+def _conjugated(value_and_gradient):
+    @wraps(value_and_gradient)
+    def conjugated(*args, **kwargs):
+        value, gradient = value_and_gradient(*args, **kwargs)
+        return value, tree_map(np.conj, gradient)
+
+    return conjugated
+
+
+def grad(f, argnums=0, has_aux=False, convention="steepest"):
     """Make the function that returns the gradient of `f`; see `value_and_grad`.
 
     With `has_aux` it returns ``(gradient, aux)``.
@@ -213,8 +240,11 @@ def grad(f, argnums=0, has_aux=False):
     >>> import numpy as np, qad
     >>> qad.grad(lambda x: np.sum(np.sin(x)))(np.zeros(2))
     array([1., 1.])
+    >>> z = np.array([1 + 2j])
+    >>> qad.grad(lambda z: qad.abs2(z).sum())(z), qad.grad(lambda z: qad.abs2(z).sum(), convention="jax")(z)
+    (array([2.+4.j]), array([2.-4.j]))
     """
-    both = value_and_grad(f, argnums, has_aux)
+    both = value_and_grad(f, argnums, has_aux, convention)
 
     @wraps(f)
     def gradient(*args, **kwargs):

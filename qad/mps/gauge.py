@@ -11,6 +11,7 @@ are dropped.  A loss that does see the basis of a bond is noticed in the backwar
 
 import numpy as np
 
+from qad.core.batching import each_alone
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, defvjp, primitive, value_of
 from qad.linalg import norm, split
@@ -68,7 +69,7 @@ def largest(x):
     return 0.0 if x is None else np.abs(x).max(initial=0.0)
 
 
-defvjp(isometric, shared=_isometric_vjp, scaled=True)
+defvjp(isometric, shared=each_alone(_isometric_vjp), scaled=True)  # ranks differ between examples
 
 
 def orthogonal_from_left(tensors, stop):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import implements, operand, value_of
+from qad.extend import implements, operand, stack_of, unrecorded, value_of
 
 
 def _coefficients(p):
@@ -67,8 +67,8 @@ def poly(seq_of_zeros):
     p = np.ones(1, zeros.dtype)
     for z in zeros:
         p = np.convolve(p, np.stack([z * 0 + 1, -z]))
-    conjugate = np.sort(value_of(zeros)) == np.sort(value_of(zeros).conj())
-    return p.real if zeros.dtype.kind == "c" and conjugate.all() else p
+    conjugate = np.sort(unrecorded(zeros)) == np.sort(unrecorded(zeros).conj())
+    return p.real if zeros.dtype.kind == "c" and stack_of(conjugate).all() else p
 
 
 @implements(np.roots)

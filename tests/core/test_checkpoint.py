@@ -60,3 +60,10 @@ def test_a_closure_over_a_recorded_tensor_raises():
 
 def test_plain_arrays_stay_plain():
     assert type(qad.checkpoint(lambda x: x * 2)(np.ones(2))) is np.ndarray
+
+
+def test_keyword_arguments_are_arguments():
+    layer = qad.checkpoint(lambda x, *, w, power=1: np.sin(x * w) ** power)
+    x, w = np.array([0.5, 1.0]), np.array([2.0, 3.0])
+    g = qad.grad(lambda w: layer(x, w=w, power=2).sum())(w)
+    np.testing.assert_allclose(g, np.sin(2 * x * w) * x)

@@ -238,3 +238,17 @@ def test_scalars_and_arrays_without_axes_come_back_as_they_were(kind):
     for f in (lambda x: abs(x) ** 2, lambda x: (x * x).real, lambda x: x[..., None].real.sum(), lambda x: 1.0):
         for g in (qad.grad(f)(x), qad.hvp(f, (x,), (x,))[0], qad.vjp(f, x)[1](1.0)[0]):
             assert type(g) is type(x) and g.dtype == x.dtype
+
+
+def test_gradients_in_the_convention_of_jax():
+    z, w = np.array([1 + 2j, 3.0]), np.array([2.0])
+    f = lambda z, w: (qad.abs2(z).sum() * w).sum()  # noqa: E731
+    ours, theirs = qad.grad(f, (0, 1))(z, w), qad.grad(f, (0, 1), convention="jax")(z, w)
+    np.testing.assert_allclose(theirs[0], ours[0].conj())
+    np.testing.assert_allclose(theirs[1], ours[1])
+    assert theirs[1].dtype == float
+    value, gradient = qad.value_and_grad(f, convention="jax")(z, w)
+    assert value == f(z, w)
+    np.testing.assert_allclose(gradient, ours[0].conj())
+    with pytest.raises(ArgumentError, match="'steepest', 'jax'"):
+        qad.grad(f, convention="torch")
