@@ -17,6 +17,7 @@ from qad.tensor.schedule import Schedule
 __all__ = ["Program", "program"]
 
 WARM = 3  # the call from which on a network of small arrays runs as a compiled loop
+FEW = 2  # pairs that are quicker one by one
 SMALL = 200_000  # multiply-adds of a mean pair below which that pays
 DTYPES = frozenset(map(dtype, ("f4", "f8", "c8", "c16")))
 
@@ -100,7 +101,8 @@ class Program:
             return None, None
         if folded not in self._schedules:
             steps = self.moving if folded else self.whole
-            self._schedules[folded] = Schedule(self.plan, steps, self.kept, self.steps) if steps else None
+            many = len(steps) > FEW
+            self._schedules[folded] = Schedule(self.plan, steps, self.kept, self.steps) if many else None
         found = self._schedules[folded]
         if found is None or {type(values[node]) for node in found.leaves} != {ndarray}:
             return None, None
