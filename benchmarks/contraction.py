@@ -5,7 +5,8 @@ is the real part of the network (of the sum of its entries where it is open), it
 all tensors, but for "one variable", where it is one of twenty. "products" is a yardstick: the time of one large
 complex matrix product with three times the multiply-adds of the value. In the cases called "real form" the sandwich is
 a function of its sites, and "qad" says `hermitian=True`, which "qad, both halves" and the peers do not know. The
-first call of jitted jax compiles; that of qad searches the order.
+first call of jitted jax compiles; that of qad searches the order. In "one variable" the constants are the same arrays
+at every call: jitted jax takes them as part of the program, qad compares them with those of the call before.
 """
 
 from functools import partial

@@ -28,9 +28,9 @@ def peak_size(plan, sizes=None, copies=False):
     """The largest number of elements alive at once beyond the operands.
 
     Forward, an intermediate goes when its pair is done, unless the backward pass needs it.  Those stay until its end;
-    a cotangent goes when both products with it are done, and the gradients of the operands stay.  Copies that a
-    product makes of its operands for itself are not counted, unless `copies` asks for all that there might be.  Other
-    `sizes` of the labels than the plan's may be given.
+    a cotangent goes when both products with it are done, and the gradients of the operands stay.  What is computed
+    again goes when its products are done.  Copies that a product makes of its operands for itself are not counted,
+    unless `copies` asks for all that there might be.  Other `sizes` of the labels than the plan's may be given.
     """
     sizes = plan.sizes if sizes is None else sizes
     count = len(plan.shapes)
@@ -47,9 +47,13 @@ def peak_size(plan, sizes=None, copies=False):
         return peak
     alive += size[-1]  # the cotangent of the result
     for node, left, right, to_left, to_right in wanted.steps:
+        for made, one, two, _ in wanted.again.get(node, ()):
+            alive += size[made]
+            peak = max(peak, alive + copies * (size[one] + size[two]))
+            alive -= sum(size[child] for child in (one, two) if child in wanted.passing)
         alive += (to_left is not None) * size[left] + (to_right is not None) * size[right]
         peak = max(peak, alive + copies * (size[node] + max(size[left], size[right])))
-        alive -= size[node]
+        alive -= size[node] + sum(size[child] for child in (left, right) if child in wanted.renewed)
     return peak
 
 

@@ -72,7 +72,7 @@ def _cotangents(needed, g, ans, *operands, plan, wanted, state):
     if type(g) in PLAIN:
         found = own.backward(g, operands, state[-1])
     else:
-        found = _recorded(plan, own, g, dict(enumerate(operands)) | own.intermediates(state[-1]))
+        found = _recorded(plan, own, g, own.intermediates(operands, state[-1]))
     recipes = dict(plan.prepare)
     return [_operand_cotangent(found[number], recipes.get(number)) for number in needed]
 

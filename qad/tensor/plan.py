@@ -62,11 +62,14 @@ class Plan:
         Whether its arrays are so small that the time between the products counts.
     lean : bool
         Whether there is a memory limit, so that nothing may be held from one call to the next.
+    again : tuple of int
+        Nodes below which values are computed again in the backward pass instead of being kept, to keep to a limit.
     programs : dict
         What is executed for which variables; see `qad.tensor.program`.
     """
 
     lean = False
+    again = ()
 
     def __init__(self, expression, shapes, variables, dtype, pairs):
         sizes = label_sizes(expression, shapes)

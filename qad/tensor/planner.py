@@ -28,8 +28,9 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
         Of the elements, for memory in bytes.
     memory_limit : int or str, optional
         The most bytes to be alive at once beyond the operands, or text such as "2GB" or "512MiB".  Where the best order
-        needs more, indices are cut and the network is contracted slice by slice, its gradient too.  Thousands of slices
-        come with a warning that says what limit would take fewer.
+        needs more, subtrees are contracted once more in the backward pass instead of being kept, or indices are cut and
+        the network is contracted slice by slice, its gradient too, whichever takes fewer multiply-adds.  Thousands of
+        slices come with a warning that says what limit would take fewer.
 
     Returns
     -------

@@ -17,6 +17,7 @@ from qad.tensor.schedule import Schedule
 __all__ = ["Program", "program"]
 
 WARM = 3  # the call from which on a network of small arrays runs as a compiled loop
+FEW = 2  # pairs that are quicker one by one
 SMALL = 200_000  # multiply-adds of a mean pair below which that pays
 DTYPES = frozenset(map(dtype, ("f4", "f8", "c8", "c16")))
 
@@ -28,6 +29,9 @@ class Program:
     ----------
     kept : tuple of int
         Nodes whose values the backward pass needs, beyond the operands themselves.
+    again : dict
+        Where memory is short: node -> the steps below it, which the backward pass carries out once more when it gets
+        there, for the values of the nodes `renewed`.
     steps : tuple
         The backward pass, from the root down: the result's node, the operands' nodes, the recipes of their cotangents,
         None where one is not needed.
@@ -50,10 +54,37 @@ class Program:
             steps.append((node, left, right, recipe.left if to_left else None, recipe.right if to_right else None))
         self.whole = tuple(sorted(self.fixed + self.moving))
         prepared = {number for number, _ in plan.prepare}
-        self.kept = tuple(sorted(node for node in needed if node >= count or node in prepared))
+        needed = {node for node in needed if node >= count or node in prepared}
+        self.again = {top: self._below(top, count) for top in plan.again if top in held}
+        self.renewed = needed.intersection(node for part in self.again.values() for node, *_ in part)
+        self.passing = {node for part in self.again.values() for node, *_ in part} - self.renewed
+        starts = {
+            child for part in self.again.values() for _, *pair, _ in part for child in pair if child in self.again
+        }
+        self.kept = tuple(sorted((needed - self.renewed) | starts))
         self.steps = tuple(reversed(steps))
         self.fold = Fold(plan, self.fixed) if wanted and self.fixed and not plan.lean else None
         self._uses, self._schedules = 0, {}
+
+    def _below(self, top, count):
+        """The steps below a node that is the top of a subtree to be computed again, down to the next such nodes."""
+        steps, found, stack = {step[0]: step for step in self.whole}, [], [top]
+        while stack:
+            for child in steps[stack.pop()][1:3]:
+                if child >= count and child not in self.plan.again:
+                    found.append(steps[child])
+                    stack.append(child)
+        return sorted(found)
+
+    def renew(self, part, values):
+        """Carry out the steps of a subtree once more; `values` are updated with what the backward pass needs."""
+        found = dict(values)
+        for node, left, right, recipe in part:
+            found[node] = recipe.run(found[left], found[right])
+            for child in (left, right):
+                if child not in values and child not in self.renewed:
+                    del found[child]
+        values.update((node, found[node]) for node, *_ in part if node in self.renewed)
 
     def prepared(self, operands):
         """A list of the values of all nodes that are known before any pair: operands, and what constants make."""
@@ -70,7 +101,8 @@ class Program:
             return None, None
         if folded not in self._schedules:
             steps = self.moving if folded else self.whole
-            self._schedules[folded] = Schedule(self.plan, steps, self.kept, self.steps) if steps else None
+            many = len(steps) > FEW
+            self._schedules[folded] = Schedule(self.plan, steps, self.kept, self.steps) if many else None
         found = self._schedules[folded]
         if found is None or {type(values[node]) for node in found.leaves} != {ndarray}:
             return None, None
@@ -95,10 +127,14 @@ class Program:
                     values[child] = None
         return values[-1], (None, {node: values[node] for node in kept})
 
-    def intermediates(self, state):
-        """The values of the nodes `kept`, from the second result of `forward`."""
+    def intermediates(self, operands, state):
+        """The values of all nodes that the backward pass needs, operands included; `state` is what `forward` left."""
         schedule, found = state
-        return found if schedule is None else {node: schedule.value(found, node) for node in self.kept}
+        kept = found if schedule is None else {node: schedule.value(found, node) for node in self.kept}
+        values = dict(enumerate(operands)) | kept
+        for part in self.again.values():
+            self.renew(part, values)
+        return values
 
     def backward(self, g, operands, state):
         """The cotangents of the operands `wanted` (after the steps on single operands), for plain arrays."""
@@ -112,11 +148,15 @@ class Program:
         values = dict(enumerate(operands)) | block
         found = {len(self.plan.terms) - 1: g}
         for node, left, right, to_left, to_right in self.steps:
+            if node in self.again:
+                self.renew(self.again[node], values)
             c = found.pop(node)
             if to_left is not None:
                 found[left] = to_left.run(c, values[right])
             if to_right is not None:
                 found[right] = to_right.run(values[left], c)
+            for child in self.renewed.intersection((left, right)):
+                del values[child]
         return found
 
 

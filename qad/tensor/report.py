@@ -37,6 +37,7 @@ def _title(plan):
     variables = ", ".join(map(str, plan.variables)) or "none"
     bytes_alive = plan.peak_size * plan.dtype.itemsize
     slices = f", {plan.slices} slices, each of these steps" if plan.slices > 1 else ""
+    slices += f", {len(plan.again)} subtrees twice" if plan.again else ""
     return (
         f"{plan.expression.text}   {plan.dtype}, variable operands: {variables}, "
         f"peak memory: {plan.peak_size:,} elements ({_bytes(bytes_alive)}){slices}"

@@ -6,7 +6,6 @@ their gradients add up to those of the whole.
 """
 
 import warnings
-from copy import copy
 from functools import cached_property
 from itertools import product
 from math import log, prod
@@ -16,6 +15,7 @@ from qad.core.levels import REVERSE
 from qad.core.operands import top_level
 from qad.tensor.memory import peak_size, sliced_peak
 from qad.tensor.plan import Plan
+from qad.tensor.recompute import lean, recomputing
 from qad.tensor.slices import Value, ValueAndGradient, sum_slices
 
 __all__ = ["SlicedPlan", "sliced"]
@@ -91,19 +91,16 @@ def sliced(plan, limit):
             f'expression "{plan.expression.text}": memory_limit of {limit:,} bytes cannot be kept; the smallest that '
             f"can is {least * plan.dtype.itemsize:,} bytes, what the result and the gradients alone need"
         )
+    again = recomputing(plan, most)
     parts, peaks = {}, {}
     while (peak := sliced_peak(plan, _cut(plan.sizes, parts))) > most:
         peaks[prod(parts.values())] = peak
         parts = min(_next(plan, parts), key=lambda parts: _score(plan, parts))
-    if prod(parts.values()) > MANY:
+    found = SlicedPlan(plan, parts)
+    if again is not None and again.flops_with_gradient <= found.flops_with_gradient:
+        return again
+    if found.slices > MANY:
         _warn(plan, parts, limit, {count: peak for count, peak in peaks.items() if count <= MANY})
-    return SlicedPlan(plan, parts)
-
-
-def lean(plan):
-    """The plan as one that holds nothing from one call to the next."""
-    found = copy(plan)
-    found.__dict__.update(lean=True, compact=False, programs={})
     return found
 
 

@@ -13,6 +13,7 @@ from qad.tensor.fold import _holders as holders
 from qad.tensor.program import WARM, Program
 from qad.tensor.schedule import Schedule
 from tests.tensor.networks import operands_for, random_network
+from tests.tensor.test_plan import counter  # noqa: F401 - a fixture
 
 pytest.importorskip("numba")
 
@@ -59,8 +60,8 @@ def test_schedules_do_what_pairs_do(count, closed, monkeypatch):
         for number in variables:
             assert found[number].shape == expected[number].shape
             np.testing.assert_allclose(found[number], expected[number], rtol=1e-12, atol=1e-12)
-        for node, x in own.intermediates(state).items():
-            assert x.shape == tuple(p.sizes[label] for label in p.terms[node])
+        for node, x in own.intermediates(operands, state).items():
+            assert node < count or x.shape == tuple(p.sizes[label] for label in p.terms[node])
         assert sum(counted) <= p.flops_with_gradient  # pairs that sum nothing are no products of matrices
         assert value.ndim or sum(counted) > 0
 
@@ -211,3 +212,24 @@ def test_threads():
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_tangents_pass_through_pairs(counter):  # noqa: F811
+    """Forward mode takes the value and two more products for a pair, no transposition."""
+    text, operands = constants_case(6, 3)
+    p = qad.plan(text, *[x.shape for x in operands])
+    tangents = [x * 1j for x in operands]
+    counter.total = 0
+    value, tangent = qad.jvp(lambda operands: p(*operands), (operands,), (tangents,))
+    assert counter.total <= p.flops_with_gradient
+    np.testing.assert_allclose(tangent, 6j * value, rtol=1e-12)
+
+
+def test_without_numba(monkeypatch):
+    text, operands = constants_case(6, 3)
+    function = qad.grad(lambda operands: qad.einsum(text, *operands).real)
+    for _ in range(WARM + 1):
+        compiled = function(operands)
+    monkeypatch.setattr(program_module, "_has_numba", lambda: False)
+    for one, two in zip(function(operands), compiled, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-12)

@@ -13,7 +13,8 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError
-from qad.tensor.memory import in_bytes
+from qad.tensor.memory import in_bytes, peak_size
+from qad.tensor.planner import find_plan
 from qad.tensor.slices import Value
 from qad.tensor.slicing import SlicedPlan
 from tests.cases import Case, normal
@@ -223,3 +224,53 @@ def test_limits_are_bytes(limit, count):
 def test_limits_that_are_none(limit):
     with pytest.raises(ArgumentError, match="memory_limit"):
         qad.plan("ij,jk->ik", (2, 3), (3, 4), memory_limit=limit)
+
+
+def chain(count=12, size=30):
+    """A product of matrices from left to right, which writes many intermediates that are small beside the operands."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    terms = ["x" + letters[0]] + [letters[place : place + 2] for place in range(count)] + [letters[count]]
+    shapes = [(4 * size, size)] + [(size, size)] * count + [(size,)]
+    path = [(0, 1)] + [(0, count + 1 - step) for step in range(1, count)] + [(0, 1)]
+    return ",".join(terms) + "->x", shapes, path
+
+
+@pytest.mark.parametrize("variables, share", [(tuple(range(1, 14, 2)), 0.9), (tuple(range(14)), 0.75)])
+def test_what_is_not_kept_is_computed_again(counter, variables, share):  # noqa: F811
+    text, shapes, path = chain()
+    operands = operands_for(np.random.default_rng(0), shapes)
+    operands = [x / np.linalg.norm(x) for x in operands]
+
+    def loss(*chosen, **options):
+        found = list(operands)
+        for number, x in zip(variables, chosen, strict=True):
+            found[number] = x
+        return qad.einsum(text, *found, optimize=path, **options)
+
+    whole = find_plan(text, None, tuple(shapes), variables, path=tuple(path))
+    limit = int(share * peak_size(whole, copies=True) * 16)
+    p = find_plan(text, None, tuple(shapes), variables, path=tuple(path), limit=limit)
+    assert p.again and p.slices == 1
+    assert p.peak_size * 16 <= limit
+    assert p.flops_with_gradient <= p.flops + whole.flops_with_gradient
+    assert p != whole
+    assert "subtrees twice" in str(p)
+    chosen = [operands[number] for number in variables]
+    out, back = qad.vjp(loss, *chosen)
+    counter.total = 0
+    found, pull = qad.vjp(partial(loss, memory_limit=limit), *chosen)
+    w = operands_for(np.random.default_rng(1), [np.shape(out)])[0]
+    gradients = pull(w)
+    assert counter.total == p.flops_with_gradient
+    np.testing.assert_allclose(found, out, rtol=1e-12)
+    for one, two in zip(gradients, back(w), strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-10)
+    pulled = qad.grad(lambda w: np.abs(pull(w)[0]).sum())(w)  # the cotangent is recorded
+    np.testing.assert_allclose(pulled, qad.grad(lambda w: np.abs(back(w)[0]).sum())(w), rtol=1e-9)
+    run = qad.grad(lambda *x: np.abs(loss(*x, memory_limit=limit)).sum(), argnums=tuple(range(len(chosen))))
+    run(*chosen)
+    tracemalloc.start()
+    run(*chosen)
+    measured = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert measured < limit + 10_000
