@@ -273,4 +273,4 @@ def test_what_is_not_kept_is_computed_again(counter, variables, share):  # noqa:
     run(*chosen)
     measured = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert measured < limit + 10_000
+    assert measured < limit + 30_000  # and what the tape remembers of plain operands
