@@ -13,16 +13,13 @@ from qad.extend import defjvp, defvjp, primitive
 
 
 @primitive
-def apply(c, psi, *, strings):
+def apply(c, psi, *, strings, engine):
     """``H psi`` for coefficients (T,) and states (B, 2**n)."""
-    out = np.zeros(psi.shape, np.result_type(psi.dtype, psi.dtype if c.dtype.kind == "f" else complex))
-    for x, places, z, phases in strings.groups:
-        out += strings.flip(strings.diagonal(z, weights(c[places], phases, psi)) * psi, x)
-    return out
+    return engine.apply_sum(c, psi, strings)
 
 
 @primitive
-def brackets(a, b, *, strings):
+def brackets(a, b, *, strings, engine):
     """``sum_B sum_x a_x (P_t b)_x`` for every string t: (T,) from two (B, 2**n)."""
     out = np.zeros(len(strings.strings), np.result_type(a, b, np.complex64))
     for x, places, z, phases in strings.groups:
@@ -31,20 +28,9 @@ def brackets(a, b, *, strings):
 
 
 @primitive
-def energy(c, psi, *, strings):
+def energy(c, psi, *, strings, engine):
     """``<psi|H|psi>`` (B,) for real coefficients (T,)."""
-    total = 0.0
-    for x, places, z, phases in strings.groups:
-        diagonal = strings.diagonal(z, weights(c[places], phases, psi))
-        total = total + (strings.flip(psi, x).conj() * diagonal * psi).sum(-1).real
-    return total
-
-
-def weights(c, phases, psi):
-    """Coefficients with their phases: real where they are, and no more precise than the state."""
-    product = c * phases
-    product = product if product.imag.any() else product.real
-    return product.astype(psi.dtype if product.dtype.kind == "c" else psi.real.dtype, copy=False)
+    return engine.energy_of(c, psi, strings)
 
 
 def _turned(c, strings):
@@ -54,24 +40,28 @@ def _turned(c, strings):
 
 defvjp(
     apply,
-    lambda g, ans, c, psi, *, strings: brackets(g, psi, strings=strings),
-    lambda g, ans, c, psi, *, strings: apply(_turned(c, strings), g, strings=strings),
+    lambda g, ans, c, psi, *, strings, engine: brackets(g, psi, strings=strings, engine=engine),
+    lambda g, ans, c, psi, *, strings, engine: apply(_turned(c, strings), g, strings=strings, engine=engine),
     linear=True,
 )
 defvjp(
     brackets,
-    lambda g, ans, a, b, *, strings: apply(g, b, strings=strings),
-    lambda g, ans, a, b, *, strings: apply(_turned(g, strings), a, strings=strings),
+    lambda g, ans, a, b, *, strings, engine: apply(g, b, strings=strings, engine=engine),
+    lambda g, ans, a, b, *, strings, engine: apply(_turned(g, strings), a, strings=strings, engine=engine),
     linear=True,
 )
 defvjp(
     energy,
-    lambda g, ans, c, psi, *, strings: brackets(g[:, None] * psi.conj(), psi, strings=strings).real,
-    lambda g, ans, c, psi, *, strings: (2 * g)[:, None] * apply(c, psi, strings=strings).conj(),
+    lambda g, ans, c, psi, *, strings, engine: (
+        brackets(g[:, None] * psi.conj(), psi, strings=strings, engine=engine).real
+    ),
+    lambda g, ans, c, psi, *, strings, engine: (2 * g)[:, None] * apply(c, psi, strings=strings, engine=engine).conj(),
     fresh=True,
 )
 defjvp(
     energy,
-    lambda t, ans, c, psi, *, strings: energy(t, psi, strings=strings),
-    lambda t, ans, c, psi, *, strings: 2 * (apply(c, psi, strings=strings).conj() * t).sum(-1).real,
+    lambda t, ans, c, psi, *, strings, engine: energy(t, psi, strings=strings, engine=engine),
+    lambda t, ans, c, psi, *, strings, engine: (
+        2 * (apply(c, psi, strings=strings, engine=engine).conj() * t).sum(-1).real
+    ),
 )

@@ -189,8 +189,9 @@ class Circuit(Builder):
         final, batch = self._final()
         psi = final.reshape(-1, 2**self.n)
         if not isinstance(observable, (list, tuple)):
-            return observables.expectation(psi, observable, self.n).reshape(batch)[()]
-        values = [observables.expectation(psi, one, self.n).reshape(batch) for one in observable]
+            return observables.expectation(psi, observable, self.n, engine_of(self.engine)).reshape(batch)[()]
+        engine = engine_of(self.engine)
+        values = [observables.expectation(psi, one, self.n, engine).reshape(batch) for one in observable]
         return np.stack(values, -1)
 
     def variance(self, observable):
@@ -204,7 +205,7 @@ class Circuit(Builder):
         """
         final, batch = self._final()
         psi = final.reshape(-1, 2**self.n)
-        mean = observables.expectation(psi, observable, self.n)
+        mean = observables.expectation(psi, observable, self.n, engine_of(self.engine))
         rest = observables.apply_any(observable, psi, self.n) - mean[:, None] * psi
         return (rest.real**2 + rest.imag**2).sum(-1).reshape(batch)[()]
 

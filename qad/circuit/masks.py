@@ -4,7 +4,7 @@
 their coefficients make one diagonal, of which a Walsh-Hadamard transform computes all entries at once.
 """
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -38,6 +38,19 @@ class Strings:
             (mask, np.array(places), np.array([z[p] for p in places]), PHASES[self.ys[places] % 4])
             for mask, places in by_mask.items()
         ]
+
+    @cached_property
+    def tables(self):
+        """The same as arrays: x by group; order, z masks by string; where groups start; phases by string.
+
+        The phases are real where they all are.
+        """
+        order = np.concatenate([places for _, places, _, _ in self.groups])
+        z = np.concatenate([z for _, _, z, _ in self.groups])
+        phases = np.concatenate([phases for *_, phases in self.groups])
+        starts = np.cumsum([0, *(len(places) for _, places, _, _ in self.groups)])
+        x = np.array([x for x, *_ in self.groups])
+        return x, order, z, starts, phases if phases.imag.any() else phases.real
 
     @property
     def transposing(self):

@@ -99,11 +99,11 @@ def as_observable(thing):
     )
 
 
-def expectation(psi, observable, n):
+def expectation(psi, observable, n, engine):
     """Real expectation values (B,) in states (B, 2**n)."""
     observable = as_observable(observable)
     if isinstance(observable, PauliSum):
-        return energy(hermitian(observable, n), psi, strings=strings_of(observable.strings))
+        return energy(hermitian(observable, n), psi, strings=strings_of(observable.strings), engine=engine)
     qubits = check_qubits(observable.qubits, n, "an observable")
     if isinstance(observable, Projector):
         index = [slice(None)] * (n + 1)

@@ -4,6 +4,7 @@ import numpy as np
 
 from qad.circuit.action import apply
 from qad.circuit.checks import check_memory, check_qubits
+from qad.circuit.engines import engine_of
 from qad.circuit.masks import PHASES, strings_of
 from qad.circuit.scatter import Places, scatter
 from qad.core.errors import ArgumentError, ShapeError
@@ -166,7 +167,7 @@ class PauliSum:
         if shape[-self.n :] != (2,) * self.n and shape[-1:] != (size,):
             raise ShapeError(f"a state of {self.n} qubits has shape (..., 2, ..., 2) or (..., {size}), not {shape}")
         rows = (state + 0j).reshape(-1, size)
-        return apply(self.coefficients, rows, strings=strings_of(self.strings)).reshape(shape)
+        return apply(self.coefficients, rows, strings=strings_of(self.strings), engine=engine_of("auto")).reshape(shape)
 
     def matrix(self):
         """The matrix (2**n, 2**n), qubit 0 most significant.
@@ -184,7 +185,7 @@ class PauliSum:
                [0.+1.j, 0.+0.j]])
         """
         check_memory(self.n, complex, "a matrix", squared=True)
-        columns = apply(self.coefficients, np.eye(2**self.n, dtype=complex), strings=strings_of(self.strings))
+        columns = self.apply(np.eye(2**self.n, dtype=complex))
         return columns.mT
 
     def mpo(self):

@@ -160,3 +160,27 @@ def pair(op, dual, psi, n):
         return (left * right).sum(1)
     turned = right @ pauli_of(op, False, False).T
     return np.stack([(left * right).sum((1, 2)), (left * turned).sum((1, 2))], -1)
+
+
+def apply_sum(c, psi, strings):
+    """``H psi`` of a Pauli sum with coefficients (T,), for states (B, 2**n)."""
+    out = np.zeros(psi.shape, np.result_type(psi.dtype, psi.dtype if c.dtype.kind == "f" else complex))
+    for x, places, z, phases in strings.groups:
+        out += strings.flip(strings.diagonal(z, weights(c[places], phases, psi)) * psi, x)
+    return out
+
+
+def energy_of(c, psi, strings):
+    """``<psi|H|psi>`` (B,) of a Pauli sum with real coefficients (T,)."""
+    total = np.zeros(len(psi), psi.real.dtype)
+    for x, places, z, phases in strings.groups:
+        diagonal = strings.diagonal(z, weights(c[places], phases, psi))
+        total += (strings.flip(psi, x).conj() * diagonal * psi).sum(-1).real
+    return total
+
+
+def weights(c, phases, psi):
+    """Coefficients with their phases: real where they are, and no more precise than the state."""
+    product = c * phases
+    product = product if product.imag.any() else product.real
+    return product.astype(psi.dtype if product.dtype.kind == "c" else psi.real.dtype, copy=False)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import qad
+from qad.circuit import reference
 from qad.circuit.action import apply, brackets
 from qad.circuit.masks import strings_of
 from qad.circuit.observables import sparse_product
@@ -42,8 +43,11 @@ CASES = [
     Case(energy, normal(9)),
     Case(of_matrices, (normal(2, 2, complex), normal(4, 4, complex))),
     Case(of_state, (normal(2, 2, 2, complex), normal(3))),
-    Case(lambda c, psi: apply(c, psi, strings=STRINGS), (normal(5), normal(2, 8, complex))),
-    Case(lambda a, b: brackets(a, b, strings=STRINGS), (normal(2, 8, complex), normal(2, 8, complex, seed=1))),
+    Case(lambda c, psi: apply(c, psi, strings=STRINGS, engine=reference), (normal(5), normal(2, 8, complex))),
+    Case(
+        lambda a, b: brackets(a, b, strings=STRINGS, engine=reference),
+        (normal(2, 8, complex), normal(2, 8, complex, seed=1)),
+    ),
     Case(lambda x: sparse_product(x, matrix=normal(4, 4, complex)), normal(2, 4, complex)),
     Case(lambda x: scatter(x, places=Places([3, 0, 3, 1], 5)), normal(2, 4)),
     Case(lambda x: gather(x, places=Places([3, 0, 3, 1], 5)), normal(2, 5)),

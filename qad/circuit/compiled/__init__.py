@@ -9,7 +9,7 @@ from threading import Lock
 import numpy as np
 
 from qad.circuit import reference
-from qad.circuit.compiled import drive
+from qad.circuit.compiled import drive, terms
 from qad.circuit.compiled.jit import numba
 from qad.circuit.compiled.schedule import schedule_of
 
@@ -24,14 +24,8 @@ def forward(program, real, complex_, psi):
     schedule = schedule_of(program)
     vr, vi = numbers_of(schedule, real, complex_, psi.dtype)
     tables, widest = tables_of(program, schedule)
-    if batch > 1:
-        with ONE_AT_A_TIME:
-            drive.forward_rows(out, tables, vr, vi, widest)
-    elif (threads := threads_of(schedule)) > 1:
-        with ONE_AT_A_TIME:
-            drive.forward_threads(out[0], tables, vr[0], vi[0], widest, threads)
-    else:
-        drive.forward_row(out[0], tables, vr[0], vi[0], widest)
+    threads = threads_of(schedule) if batch == 1 else 1
+    run(drive.forward_alone, drive.forward_together, batch * threads, out, tables, vr, vi, widest, threads)
     return out[None]
 
 
@@ -42,19 +36,34 @@ def backward(program, real, complex_, psi, out, g):
     schedule = schedule_of(program)
     vr, vi = numbers_of(schedule, real, complex_, out.dtype)
     tables, widest = tables_of(program, schedule)
-    state, dual = out[0].copy(), g[0].astype(out.dtype)
-    batch, threads = len(state), threads_of(schedule)
-    slopes = np.zeros((batch if batch > 1 else threads, vr.shape[1], 2))
-    if batch > 1:
-        with ONE_AT_A_TIME:
-            drive.backward_rows(state, dual, tables, vr, vi, slopes, widest)
-    elif threads > 1:
-        with ONE_AT_A_TIME:
-            drive.backward_threads(state[0], dual[0], tables, vr[0], vi[0], slopes, widest, threads)
-        slopes = slopes.sum(0, keepdims=True)
-    else:
-        drive.backward_row(state[0], dual[0], tables, vr[0], vi[0], slopes[0], widest)
+    state, dual = np.array(out[0]), np.array(g[0], out.dtype)
+    batch = len(state)
+    threads = threads_of(schedule) if batch == 1 else 1
+    slopes = np.zeros((batch * threads, vr.shape[1], 2))
+    run(
+        drive.backward_alone,
+        drive.backward_together,
+        batch * threads,
+        state,
+        dual,
+        tables,
+        vr,
+        vi,
+        slopes,
+        widest,
+        threads,
+    )
+    slopes = slopes.reshape(batch, threads, -1, 2).sum(1)
     return (*split(schedule, slopes, vr, vi, real, complex_), reference.summed(dual[None, :, : psi.shape[2]], psi))
+
+
+def run(alone, together, tasks, *args):
+    """Call a kernel, on several threads where there are several tasks."""
+    if tasks == 1:
+        alone(*args)
+    else:
+        with ONE_AT_A_TIME:
+            together(*args)
 
 
 def threads_of(schedule):
@@ -96,3 +105,28 @@ def split(schedule, slopes, vr, vi, real, complex_):
     constant, r = len(schedule.constants), real.shape[2]
     found = u[:, constant : constant + r], u[:, constant + r :] + 1j * v[:, constant + r :]
     return tuple(reference.summed(part[None], vector) for part, vector in zip(found, (real, complex_), strict=True))
+
+
+def apply_sum(c, psi, strings):
+    """``H psi`` for coefficients (T,) and states (B, 2**n)."""
+    x, z, w, starts, bits = terms_of(c, psi, strings)
+    psi = np.ascontiguousarray(psi)
+    out = np.zeros(psi.shape, np.result_type(psi.dtype, w.dtype))
+    run(terms.apply_alone, terms.apply_together, len(psi) << strings.n - bits, psi, out, bits, x, z, w, starts)
+    return out
+
+
+def energy_of(c, psi, strings):
+    """``<psi|H|psi>`` (B,) for real coefficients (T,)."""
+    x, z, w, starts, bits = terms_of(c, psi, strings)
+    psi = np.ascontiguousarray(psi)
+    sums = np.empty((len(psi), 1 << strings.n - bits))
+    run(terms.energy_alone, terms.energy_together, sums.size, psi, bits, x, z, w, starts, sums)
+    return sums.sum(-1).astype(psi.real.dtype)
+
+
+def terms_of(c, psi, strings):
+    """The kernels' tables of a sum: flips, signs and weights of the strings by groups, where groups start, chunk size."""
+    x, order, z, starts, phases = strings.tables
+    w = c[order] * phases if phases.dtype.kind == "f" and c.dtype.kind == "f" else (c[order] * phases).astype(complex)
+    return x, z, w.astype(psi.real.dtype if w.dtype.kind == "f" else psi.dtype), starts, min(strings.n, terms.BITS)

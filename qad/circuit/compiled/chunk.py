@@ -1,9 +1,11 @@
 """The instructions of a round, on one chunk: forward, and backward with the cotangents of all numbers.
 
 Rows of `code` are described in `qad.circuit.compiled.schedule`.  A chunk is a pair of arrays, real and imaginary parts;
-``room`` holds two more of its size and two for the amplitudes of dense matrices.
+`dr` and `di` are two more of its size, `places` as many integers, `tr` and `ti` room for the amplitudes of
+dense matrices.
 """
 
+from qad.circuit.compiled.affine import permute, places_of
 from qad.circuit.compiled.diagonal import apply_beyond, apply_diagonal, build, reduce
 from qad.circuit.compiled.general import (
     INVERSE,
@@ -17,8 +19,15 @@ from qad.circuit.compiled.general import (
     reduce_pauli,
 )
 from qad.circuit.compiled.jit import jit
-from qad.circuit.compiled.schedule import COMPLEX, DIAGONAL, EXCHANGE, PAULI, REAL
-from qad.circuit.compiled.single import apply_complex, apply_real, reduce_complex, reduce_real
+from qad.circuit.compiled.schedule import AFFINE, COMPLEX, DIAGONAL, EXCHANGE, PAULI, PHASE, REAL
+from qad.circuit.compiled.single import (
+    apply_complex,
+    apply_phases,
+    apply_real,
+    reduce_complex,
+    reduce_phases,
+    reduce_real,
+)
 
 
 @jit
@@ -35,6 +44,9 @@ def apply(row, aux, vr, vi, base, re, im, mode, tr, ti):
         sign = -1 if mode == INVERSE else 1
         a, b, c, d = vr[start], vr[p], vr[q], vr[start + 3]
         apply_complex(re, im, bit, a, b, c, d, sign * vi[start], sign * vi[p], sign * vi[q], sign * vi[start + 3])
+    elif code == PHASE:
+        sign = -1 if mode == INVERSE else 1
+        apply_phases(re, im, bit, vr[start], sign * vi[start], vr[start + 1], sign * vi[start + 1])
     elif code == EXCHANGE:
         exchange(re, im, row[3], row[2], row[9], row[8])
     elif code == PAULI:
@@ -62,7 +74,7 @@ def reduce_one(row, aux, base, lr, li, re, im, slopes):
 
 
 @jit
-def run_forward(code, first, last, members, aux, vr, vi, base, bits, re, im, dr, di, tr, ti):
+def run_forward(code, first, last, members, aux, vr, vi, base, bits, re, im, dr, di, places, tr, ti):
     """Apply instructions `first` to `last` to the chunk that begins at `base`."""
     for i in range(first, last):
         row = code[i]
@@ -70,12 +82,16 @@ def run_forward(code, first, last, members, aux, vr, vi, base, bits, re, im, dr,
             build(dr, di, members, row[9], row[10], aux, vr, vi, bits)
             apply_diagonal(re, im, dr, di, 1)
             apply_beyond(re, im, members, row[9], row[10], aux, vr, vi, base, 1)
+        elif row[0] == AFFINE:
+            places_of(aux, row[9], bits, base, places)
+            permute(re, dr, places)
+            permute(im, dr, places)
         elif base & row[4] == row[4]:
             apply(row, aux, vr, vi, base, re, im, PLAIN, tr, ti)
 
 
 @jit
-def run_backward(code, first, last, members, aux, vr, vi, base, bits, re, im, lr, li, dr, di, tr, ti, slopes):
+def run_backward(code, first, last, members, aux, vr, vi, base, bits, re, im, lr, li, dr, di, places, tr, ti, slopes):
     """Take instructions back from a chunk of the state and of its cotangent, and add up the cotangents of numbers."""
     for i in range(last - 1, first - 1, -1):
         row = code[i]
@@ -87,6 +103,15 @@ def run_backward(code, first, last, members, aux, vr, vi, base, bits, re, im, lr
             apply_beyond(lr, li, members, row[9], row[10], aux, vr, vi, base, 1)
             if row[7]:
                 reduce(lr, li, re, im, dr, di, members, row[9], row[10], aux, base, bits, slopes)
+        elif row[0] == AFFINE:
+            places_of(aux, row[10], bits, base, places)
+            for part in (re, im, lr, li):
+                permute(part, dr, places)
+        elif row[0] == PHASE:
+            apply(row, aux, vr, vi, base, re, im, INVERSE, tr, ti)
+            apply(row, aux, vr, vi, base, lr, li, TRANSPOSED, tr, ti)
+            if row[7]:
+                reduce_phases(lr, li, re, im, row[1], slopes, row[5])
         elif base & row[4] == row[4]:
             apply(row, aux, vr, vi, base, re, im, INVERSE, tr, ti)
             if row[7]:

@@ -6,6 +6,7 @@ that reach beyond the chunk come first, with top bit -1.
 """
 
 from qad.circuit.compiled.jit import jit
+from qad.circuit.compiled.single import apply_phases
 
 
 @jit
@@ -80,13 +81,33 @@ def apply_diagonal(re, im, dr, di, sign):
 
 
 @jit
+def inner_bit(member, aux):
+    """The only bit of a chunk that a gate touches, -1 if there is none, -2 if it does not come down to that."""
+    found = -1
+    if member[2] or member[7] <= 0:
+        return -2
+    for t in range(member[7]):
+        bit = aux[member[6] + t]
+        if bit >= 0:
+            if found >= 0:
+                return -2
+            found = bit
+    return found
+
+
+@jit
 def apply_beyond(re, im, members, first, last, aux, vr, vi, base, sign):
     """Multiply a chunk by the gates that reach beyond it."""
     for m in range(first, last):
         if members[m, 0] >= 0:
             break
         if base & members[m, 3] == members[m, 3]:
-            multiply(re, im, members[m], aux, vr, vi, base, re.size, sign)
+            bit = inner_bit(members[m], aux)
+            if bit > -2:  # what is left of it within the chunk is a number, or acts on one bit
+                p, q = members[m, 4] + entry(members[m], aux, 0, base), members[m, 4] + entry(members[m], aux, -1, base)
+                apply_phases(re, im, max(bit, 0), vr[p], sign * vi[p], vr[q], sign * vi[q])
+            else:
+                multiply(re, im, members[m], aux, vr, vi, base, re.size, sign)
 
 
 @jit

@@ -12,7 +12,8 @@ import numpy as np
 
 LOCAL = 12  # bits of a chunk: 64 KiB of real and imaginary parts in double precision
 RUN = 4  # lowest bits that are always local, so that a chunk consists of long runs
-REAL, COMPLEX, DENSE, EXCHANGE, PAULI, DIAGONAL = range(6)
+REAL, COMPLEX, DENSE, EXCHANGE, PAULI, DIAGONAL, PHASE, AFFINE = range(8)
+FEW = 4  # simple diagonal gates up to this number are cheaper one by one
 FIELDS = 11  # of an instruction: code, bit, targets, controls, outer controls, start, size, wanted, run, first, last
 MEMBER = 8  # of a diagonal gate: top bit, -1 if simple, controls, outer controls, start, wanted, first target, how many
 # (of a Pauli rotation, minus how many)
@@ -73,6 +74,7 @@ class Gate:
         else:
             self.moves = frozenset() if self.diagonal else frozenset(self.targets)
         self.keeps = frozenset(self.controls + self.targets) - self.moves
+        self.affine = op.kind in ("flip", "swap") and len(self.controls) <= (op.kind == "flip")
 
 
 def mask(bits):
@@ -127,6 +129,8 @@ class Scheduler:
         for group in grouped(gates):
             if group[0].diagonal:
                 self.add_diagonals(group, place)
+            elif group[0].affine:
+                self.add_affine(group, place)
             else:
                 self.add_gate(group[0], place)
         self.rounds.append((first, len(self.code), offset, base, 1 << run, len(self.bases) - base))
@@ -164,8 +168,20 @@ class Scheduler:
         """The row of gates that multiply one diagonal, and their rows among the members."""
         first = len(self.members)
         rows = [self.member(gate, place) for gate in gates]
+        if len(rows) <= FEW and all(row[1] < 0 for row in rows):
+            for top, _, _, _, start, wanted, *_ in rows:
+                self.code.append([PHASE, top, 0, 0, 0, start, 0, wanted, 0, 0, 0])
+            return
         self.members += sorted(rows)
         self.code.append([DIAGONAL, 0, 0, 0, 0, 0, 0, any(g.wanted for g in gates), 0, first, len(self.members)])
+
+    def add_affine(self, gates, place):
+        """The row of gates that make one permutation, and the tables of its map and of the inverse."""
+        tables = []
+        for order in (gates, gates[::-1]):
+            tables.append(len(self.aux))
+            self.aux += affine_map(order, place)
+        self.code.append([AFFINE, 0, 0, 0, 0, 0, 0, 0, 0, *tables])
 
     def member(self, gate, place):
         """The row of one diagonal gate: top bit -1 if it reaches beyond the chunk."""
@@ -240,7 +256,27 @@ def grouped(gates):
                 groups[last].append(gate)
                 continue
             last = len(groups)
+        if gate.affine and groups and groups[-1][0].affine:
+            groups[-1].append(gate)
+        else:
+            groups.append([gate])
         for b in gate.moves:
-            moved[b] = len(groups)
-        groups.append([gate])
+            moved[b] = len(groups) - 1
     return groups
+
+
+def affine_map(gates, place):
+    """The table of the permutation that gates make one after the other; see `qad.circuit.compiled.affine`."""
+    columns, constant, outer = [1 << bit for bit in range(len(place))], 0, {}
+    for gate in gates:
+        target = place[gate.targets[0]]
+        if gate.op.kind == "swap":
+            other = place[gate.targets[1]]
+            columns[target], columns[other] = columns[other], columns[target]
+        elif not gate.controls:
+            constant ^= columns[target]
+        elif gate.controls[0] in place:
+            columns[place[gate.controls[0]]] ^= columns[target]
+        else:
+            outer[gate.controls[0]] = outer.get(gate.controls[0], 0) ^ columns[target]
+    return [*columns, constant, len(outer), *(x for pair in outer.items() for x in pair)]

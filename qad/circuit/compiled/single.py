@@ -50,13 +50,27 @@ def kernels(fixed):
                 bb += l[s, k + h] * x[s, k + h]
         return aa, ab, ba, bb
 
-    return real, complex_, pairings
+    @jit
+    def phases(re, im, stride, a, b, c, d):
+        """The diagonal matrix of entries a + i b and c + i d."""
+        h = fixed if fixed else stride
+        rows = re.size // (2 * h)
+        x, y = re.reshape(rows, 2 * h), im.reshape(rows, 2 * h)
+        for s in range(rows):
+            for k in range(h):
+                u, w, v, z = x[s, k], x[s, k + h], y[s, k], y[s, k + h]
+                x[s, k] = a * u - b * v
+                y[s, k] = a * v + b * u
+                x[s, k + h] = c * w - d * z
+                y[s, k + h] = c * z + d * w
+
+    return real, complex_, pairings, phases
 
 
-real_any, complex_any, pairings_any = kernels(0)
-real_1, complex_1, pairings_1 = kernels(1)
-real_2, complex_2, pairings_2 = kernels(2)
-real_4, complex_4, pairings_4 = kernels(4)
+real_any, complex_any, pairings_any, phases_any = kernels(0)
+real_1, complex_1, pairings_1, phases_1 = kernels(1)
+real_2, complex_2, pairings_2, phases_2 = kernels(2)
+real_4, complex_4, pairings_4, phases_4 = kernels(4)
 
 
 @jit
@@ -84,6 +98,19 @@ def apply_complex(re, im, bit, a, b, c, d, e, f, g, q):
         complex_4(re, im, 4, a, b, c, d, e, f, g, q)
     else:
         complex_any(re, im, 1 << bit, a, b, c, d, e, f, g, q)
+
+
+@jit
+def apply_phases(re, im, bit, a, b, c, d):
+    """A diagonal matrix on one bit of a chunk."""
+    if bit == 0:
+        phases_1(re, im, 1, a, b, c, d)
+    elif bit == 1:
+        phases_2(re, im, 2, a, b, c, d)
+    elif bit == 2:
+        phases_4(re, im, 4, a, b, c, d)
+    else:
+        phases_any(re, im, 1 << bit, a, b, c, d)
 
 
 @jit
@@ -119,3 +146,16 @@ def reduce_complex(lr, li, re, im, bit, slopes, start):
     slopes[start + 1, 1] += b + f
     slopes[start + 2, 1] += c + g
     slopes[start + 3, 1] += d + q
+
+
+@jit
+def reduce_phases(lr, li, re, im, bit, slopes, start):
+    """Add sums of (dual * state) over the halves of a chunk to `slopes` (E, 2)."""
+    a, _, _, d = pairings(lr, re, bit)
+    e, _, _, q = pairings(li, im, bit)
+    slopes[start, 0] += a - e
+    slopes[start + 1, 0] += d - q
+    a, _, _, d = pairings(lr, im, bit)
+    e, _, _, q = pairings(li, re, bit)
+    slopes[start, 1] += a + e
+    slopes[start + 1, 1] += d + q

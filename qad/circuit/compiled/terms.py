@@ -1,0 +1,109 @@
+"""Pauli sums on states, chunk by chunk: strings that flip the same bits make one diagonal per chunk.
+
+``(H psi)_a = sum_x D_x(a ^ x) psi_(a ^ x)`` over groups of strings with equal flips x, and
+``D_x(y) = sum_t w_t (-1)^(z_t . y)``.  Within a chunk of the lowest bits the diagonal of more than two strings is
+a Walsh-Hadamard transform of their weights, those of the higher bits folded in as signs.
+"""
+
+import numpy as np
+
+from qad.circuit.compiled.general import parity
+from qad.circuit.compiled.jit import jit, parallel, prange
+
+BITS = 11
+
+
+@jit
+def transform(x):
+    """The Walsh-Hadamard transform of a vector, in place."""
+    half = 1
+    while half < x.size:
+        for s in range(0, x.size, 2 * half):
+            u, v = x[s : s + half], x[s + half : s + 2 * half]
+            for k in range(half):
+                a, b = u[k], v[k]
+                u[k], v[k] = a + b, a - b
+        half *= 2
+
+
+@jit
+def diagonal(chunk, bits, z, w, first, last, d):
+    """Write the diagonal of strings `first` to `last` over one chunk; whether it is more than a constant."""
+    low = (1 << bits) - 1
+    d[:] = 0
+    varied = 0
+    for t in range(first, last):
+        varied += z[t] & low != 0
+    if varied > 2:
+        for t in range(first, last):
+            d[z[t] & low] += -w[t] if parity((z[t] >> bits) & chunk) else w[t]
+        transform(d)
+        return True
+    for t in range(first, last):
+        weight = -w[t] if parity((z[t] >> bits) & chunk) else w[t]
+        mask = z[t] & low
+        if mask == 0:
+            d += weight
+        else:
+            for k in range(d.size):
+                d[k] += -weight if parity(mask & k) else weight
+    return varied > 0
+
+
+def apply(psi, out, bits, x, z, w, starts):
+    """``H psi`` for states (B, 2**n), added to `out`."""
+    size = 1 << bits
+    chunks = psi.shape[1] >> bits
+    for task in prange(psi.shape[0] * chunks):
+        b, chunk = task // chunks, task % chunks
+        d = np.empty(size, w.dtype)
+        target = out[b, chunk * size : (chunk + 1) * size]
+        for g in range(x.size):
+            other = chunk ^ (x[g] >> bits)
+            inner = x[g] & (size - 1)
+            source = psi[b, other * size : (other + 1) * size]
+            varied = diagonal(other, bits, z, w, starts[g], starts[g + 1], d)
+            add_product(target, source, d, inner, varied)
+
+
+@jit
+def add_product(target, source, d, inner, varied):
+    """``target[k] += d[k ^ inner] source[k ^ inner]``; `d` is constant unless `varied`."""
+    if inner == 0:
+        for k in range(target.size):
+            target[k] += d[k] * source[k]
+        return
+    run = inner & -inner
+    for s in range(0, target.size, run):
+        at = s ^ inner
+        u, v, e = target[s : s + run], source[at : at + run], d[at : at + run]
+        if varied:
+            for k in range(run):
+                u[k] += e[k] * v[k]
+        else:
+            for k in range(run):
+                u[k] += d[0] * v[k]
+
+
+def energy(psi, bits, x, z, w, starts, sums):
+    """Parts of ``<psi|H|psi>`` for states (B, 2**n), one per chunk in `sums` (B, chunks)."""
+    size = 1 << bits
+    chunks = psi.shape[1] >> bits
+    for task in prange(psi.shape[0] * chunks):
+        b, chunk = task // chunks, task % chunks
+        d = np.empty(size, w.dtype)
+        image = np.zeros(size, psi.dtype)
+        target = psi[b, chunk * size : (chunk + 1) * size]
+        for g in range(x.size):
+            other = chunk ^ (x[g] >> bits)
+            source = psi[b, other * size : (other + 1) * size]
+            varied = diagonal(other, bits, z, w, starts[g], starts[g + 1], d)
+            add_product(image, source, d, x[g] & (size - 1), varied)
+        total = 0.0
+        for k in range(size):
+            total += target[k].real * image[k].real + target[k].imag * image[k].imag
+        sums[b, chunk] = total
+
+
+apply_alone, apply_together = jit(apply), parallel(apply)
+energy_alone, energy_together = jit(energy), parallel(energy)
