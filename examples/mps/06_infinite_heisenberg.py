@@ -38,7 +38,9 @@ def plot(rows, path):
     right.set(xlabel=r"correlation length $\xi$", ylabel="entropy (nats)")
     right.legend()
     for axis in (left, right):
-        axis.grid(alpha=0.3, which="both")
+        axis.grid(alpha=0.3)
+        axis.set_xticks([3, 10, 30, 60], labels=["3", "10", "30", "60"], minor=False)
+        axis.set_xticks([], minor=True)
     for x, y, size in zip(length, energy - EXACT, bond, strict=True):
         left.annotate(f"{size:.0f}", (x, y), textcoords="offset points", xytext=(6, 4))
     figure.savefig(path, dpi=150)
