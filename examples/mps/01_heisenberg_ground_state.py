@@ -97,7 +97,9 @@ def main(arguments=None):
     chosen = options(arguments)
     print(f"Heisenberg chain of {chosen.n} sites, bond dimension {chosen.bond}, complex128, seed {chosen.seed}")
     start = perf_counter()
-    result = qad.mps.ground_state(qad.mps.heisenberg(chosen.n), bond=chosen.bond, seed=chosen.seed, progress=True)
+    result = qad.mps.ground_state(
+        qad.mps.heisenberg(chosen.n), bond=chosen.bond, dtype=complex, seed=chosen.seed, progress=True
+    )
     seconds, exact = perf_counter() - start, exact_energy(chosen.n)
     print(f"energy          {result.energy:.12f}")
     print(f"exact           {exact:.12f}")
