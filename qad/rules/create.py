@@ -1,10 +1,12 @@
 """Arrays made of others' values: grids of numbers and of points, and what is inserted, resized or trimmed."""
 
+from functools import partial, reduce
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, implements, operand, unrecorded, value_of
+from qad.extend import Tensor, implements, operand, stack_of, unrecorded, value_of
 from qad.rules.lazy import scatter
 
 # -- grids ---------------------------------------------------------------------------------------------------
@@ -80,13 +82,23 @@ def resize(a, new_shape):
     return a[places % a.size] if a.size else np.zeros(new_shape, a.dtype)
 
 
+def within_zeros(vector) -> tuple:
+    """Where a vector starts and ends when the zeros around it are left out; the same in all examples of a batch."""
+    entries = stack_of(vector).reshape(-1, len(vector)) != 0
+    if not entries.any():
+        return len(vector), len(vector)
+    ends = {(np.flatnonzero(row)[0], np.flatnonzero(row)[-1] + 1) if row.any() else None for row in entries}
+    if len(ends) > 1:
+        raise ArgumentError("the examples of the batch have other zeros at their ends: write a loop over them")
+    return ends.pop()
+
+
 @implements(np.trim_zeros)
 def trim_zeros(filt, trim="fb", axis=None):
     """``np.trim_zeros`` of a vector; which entries are zero is a matter of values."""
     if filt.ndim != 1:
         raise ArgumentError(f"np.trim_zeros of a Tensor takes one axis, not shape {filt.shape}: write a slice")
-    places = np.flatnonzero(value_of(filt))
-    start, stop = (places[0], places[-1] + 1) if places.size else (len(filt), len(filt))
+    start, stop = within_zeros(filt)
     return filt[start if "f" in trim.lower() else None : stop if "b" in trim.lower() else None]
 
 
@@ -99,17 +111,23 @@ def piecewise(x, condlist, funclist, *args, **kw):
     x = operand(x)
     masks = [np.broadcast_to(unrecorded(c), x.shape) for c in _conditions(condlist)]
     if len(funclist) == len(masks) + 1:
-        masks.append(~np.any(masks, axis=0))
+        masks.append(~reduce(np.logical_or, masks))
     if len(funclist) != len(masks):
         raise ArgumentError(f"{len(masks)} conditions take {len(masks)} functions or one more, not {len(funclist)}")
+    functions = [partial(f, *args, **kw) if callable(f) else partial(_constant, f) for f in funclist]
+    if any(type(mask) is Tensor for mask in masks):  # of a batch: every function sees all entries
+        return np.select(masks[::-1], [f(x) for f in functions[::-1]], 0 * x)
     parts, taken = [], np.zeros(x.shape, bool)
     for i in reversed(range(len(masks))):
         masks[i] = masks[i] & ~taken
         taken = taken | masks[i]
-        f, entries = funclist[i], x[masks[i]]
-        y = f(entries, *args, **kw) if callable(f) else operand(f)
-        parts.append(np.astype(np.broadcast_to(y, entries.shape), x.dtype))
+        entries = x[masks[i]]
+        parts.append(np.astype(np.broadcast_to(functions[i](entries), entries.shape), x.dtype))
     return scatter(*parts, indices=tuple(masks[::-1]), shape=x.shape, dtype=x.dtype)
+
+
+def _constant(value, entries):
+    return operand(value)
 
 
 def _conditions(condlist):

@@ -85,7 +85,8 @@ def _numbers(size, most):
 def _gather(batched, x, *arrays, pattern):
     index, most = _rows(batched[1:], arrays, pattern)
     if not batched[0]:
-        return np.moveaxis(x[index], _place(pattern, x.ndim), 0)
+        nested = any(type(i) is Tensor for i in index)  # which a plain array does not take for an index
+        return np.moveaxis((Tensor(x) if nested else x)[index], _place(pattern, x.ndim), 0)
     place = _place(pattern, x.ndim - 1)
     y = x[(_numbers(len(x), most), *index)]
     return np.moveaxis(y, range(1, 1 + most), range(1 + place, 1 + place + most))

@@ -3,7 +3,8 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import implements, operand, stack_of, unrecorded, value_of
+from qad.extend import implements, operand, stack_of, value_of
+from qad.rules.create import within_zeros
 
 
 def _coefficients(p):
@@ -67,8 +68,9 @@ def poly(seq_of_zeros):
     p = np.ones(1, zeros.dtype)
     for z in zeros:
         p = np.convolve(p, np.stack([z * 0 + 1, -z]))
-    conjugate = np.sort(unrecorded(zeros)) == np.sort(unrecorded(zeros).conj())
-    return p.real if zeros.dtype.kind == "c" and stack_of(conjugate).all() else p
+    values = stack_of(zeros)
+    paired = zeros.dtype.kind == "c" and np.all(np.sort(values, axis=-1) == np.sort(values.conj(), axis=-1))
+    return p.real if paired else p
 
 
 @implements(np.roots)
@@ -77,11 +79,10 @@ def roots(p):
     p = _coefficients(p)
     if p.ndim != 1:
         raise ShapeError(f"np.roots takes one vector of coefficients, not shape {p.shape}")
-    places = np.flatnonzero(value_of(p))
-    if not places.size:
+    first, last = within_zeros(p)
+    if first == len(p):
         return np.array([])
-    first, last = places[0], places[-1]
-    q, zeros = p[first : last + 1], np.zeros(len(p) - last - 1)
+    q, zeros = p[first:last], np.zeros(len(p) - last)
     if len(q) < 2:
         return zeros
     companion = np.concatenate([(-q[1:] / q[0])[None, :], np.eye(len(q) - 2, len(q) - 1)])

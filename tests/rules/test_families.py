@@ -53,7 +53,7 @@ GRIDS = [
     Case(lambda x: np.resize(x, (2, 7)), C, name="resize"),
     Case(lambda x: np.trim_zeros(np.concatenate([[0.0], x, [0.0, 0.0]])), V, name="trim_zeros"),
     Case(lambda x: np.piecewise(x, [x < 0, x > 0.5], [np.exp, lambda v: v**2, 3.0]), R, name="piecewise"),
-    Case(lambda x: np.piecewise(x, x > 0, [np.log, 1.0]), V, name="piecewise-one"),
+    Case(lambda x: np.piecewise(x, x > 0, [np.sin, 1.0]), V, name="piecewise-one"),
     Case(lambda x: np.apply_along_axis(np.outer, 0, x, x[:, 0]), R, name="apply_along_axis"),
     Case(lambda x: np.apply_along_axis(np.sum, 1, x), C, name="apply_along_axis-scalar"),
     Case(lambda x: np.apply_over_axes(np.sum, x, (0, -1)), C, name="apply_over_axes"),
@@ -64,7 +64,6 @@ SETS = [
     Case(np.unique_values, apart(2, 3)),
     Case(np.unique, normal(2, 3, complex)),
     Case(np.union1d, (apart(3), apart(4, seed=1) + 0.05)),
-    Case(lambda x: np.setdiff1d(x, x[1:3]), apart(5), name="setdiff1d"),
     Case(lambda x: np.unique_all(x).values, apart(5), name="unique_all"),
     Case(lambda x: np.unique_counts(x)[0], apart(5), name="unique_counts"),
     Case(lambda x: np.unique_inverse(x).values, apart(5), name="unique_inverse"),
@@ -106,6 +105,12 @@ def test_equal_values_share_their_derivative():
     counts = np.unique(qad.tensor([2.0, 1.0, 2.0]), return_counts=True)[1]
     np.testing.assert_array_equal(counts, [1, 2])
     assert np.unique_all(qad.tensor([[2.0, 1.0]])).inverse_indices.shape == (1, 2)
+
+
+def test_what_is_left_of_a_set():
+    """No case for batches: what is left differs in number."""
+    Case(lambda x: np.setdiff1d(x, x[1:3]), apart(5)).check()
+    np.testing.assert_array_equal(np.setdiff1d(qad.tensor([3.0, 1.0, 3.0]), [1.0]).numpy(), [3.0])
 
 
 def test_counts_are_plain():

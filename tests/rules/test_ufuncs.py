@@ -45,7 +45,7 @@ MASKED = [  # what NumPy leaves to chance is thrown away, for the differences
     Case(lambda x, y: np.divide(x, y, where=MASK)[:, MASK], (C, R[0]), name="divide-where"),
     Case(lambda x: np.divmod(x, 0.7, where=MASK)[1][:, MASK], D, name="divmod-where"),
 ]
-CASES = METHODS + MASKED
+CASES = METHODS + MASKED[1:]  # in a batch the first one's mask would select another number in each example
 
 
 @pytest.mark.filterwarnings("ignore:'where' used without 'out'")
