@@ -2,7 +2,15 @@
 
 from qad.circuit.circuit import Circuit
 from qad.circuit.gates import Gate, matrix, register_gate
+from qad.circuit.geometry import fisher, geometric_tensor, metric, natural_gradient
+from qad.circuit.information import bracket, entropy, overlap, reduced_density
+from qad.circuit.noise import NoisyCircuit, amplitude_damping, depolarizing, flip
 from qad.circuit.observables import Operator, Projector
 from qad.circuit.pauli import PauliSum
+from qad.circuit.shift import estimate, parameter_shift
 
-__all__ = ["Circuit", "Gate", "Operator", "PauliSum", "Projector", "matrix", "register_gate"]
+__all__ = [
+    "Circuit", "Gate", "NoisyCircuit", "Operator", "PauliSum", "Projector", "amplitude_damping", "bracket", "depolarizing",
+    "entropy", "estimate", "fisher", "flip", "geometric_tensor", "matrix", "metric", "natural_gradient", "overlap",
+    "parameter_shift", "reduced_density", "register_gate",
+]  # fmt: skip

@@ -48,9 +48,12 @@ class Plan:
             return
         form = form_of(operation.gate)
         if form.coefficients is None and form.numbers:
-            self.called.setdefault((operation.gate, operation.adjoint), []).append((place, operation))
+            self.called.setdefault((operation.gate, operation.adjoint, operation.conjugate), []).append(
+                (place, operation)
+            )
             return
         form = form.adjoint() if operation.adjoint else form
+        form = form.conjugate(operation.gate.letters) if operation.conjugate else form
         if form.coefficients is None:
             self.add(place, operation, form)
         elif not operation.slots:
@@ -74,15 +77,15 @@ class Plan:
 
     def place_called(self):
         """Instructions of gates whose matrix functions are called, kind by kind."""
-        for (gate, adjoint), found in self.called.items():
+        for (gate, *changes), found in self.called.items():
             form = form_of(gate)
-            self.calls.append(Called(gate, form, np.array([operation.slots for _, operation in found]), adjoint))
+            self.calls.append(Called(gate, form, np.array([operation.slots for _, operation in found]), *changes))
             for place, operation in found:
                 self.add(place, operation, form, "complex")
 
     def place_given(self):
         """Instructions of the user's own matrices."""
         for place, operation in self.waiting:
-            self.given.append((operation.given, operation.adjoint))
+            self.given.append((operation.given, operation.adjoint, operation.conjugate))
             k = len(operation.qubits)
             self.add(place, operation, Form("matrix", 0, k, None, None, False), "complex")

@@ -5,8 +5,10 @@ import numpy as np
 from qad.circuit.checks import check_angle, check_count, check_matrix, check_qubits
 from qad.circuit.controlled import Controlled, unknown
 from qad.circuit.gates import GATES, find_gate, given, pauli_rotation, require_unitary
+from qad.circuit.observables import hermitian
 from qad.circuit.parameters import as_chunk, joined, spread
 from qad.circuit.program import Operation
+from qad.circuit.trotter import trotter
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import value_of
 
@@ -128,6 +130,35 @@ class Builder:
         np.float64(0.5)
         """
         return self._exp_pauli(theta, paulis, qubits, ())
+
+    def evolve(self, hamiltonian, time, steps=1, order=2):
+        """Apply ``exp(-i H t)`` of a Pauli sum by a Trotter formula of exponentials of its strings.
+
+        Parameters
+        ----------
+        hamiltonian : PauliSum
+            Hermitian; coefficients may be Tensors.
+        time : real
+        steps : int
+            The error falls as ``t (t / steps)**order``; it is none where all strings commute.
+        order : int
+            1, 2 or 4 (M. Suzuki, Phys. Lett. A 146, 319 (1990)).
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> H = qad.PauliSum({"XX": 1.0, "ZI": 0.5})
+        >>> c = qad.Circuit(2).evolve(H, 0.7, steps=20, order=4)
+        >>> (c.state()[0, 0]).round(6)
+        np.complex128(0.709306-0.315241j)
+        """
+        pieces = trotter(len(hamiltonian), steps, order)
+        angles = 2 * (time / steps) * hermitian(hamiltonian, self.n)
+        for string, part in pieces:
+            letters = hamiltonian.strings[string]
+            on = [q for q, letter in enumerate(letters) if letter != "I"] or [0]
+            self.exp_pauli(part * angles[string], "".join(letters[q] for q in on), on)
+        return self
 
     def _exp_pauli(self, theta, paulis, qubits, controls):
         if not isinstance(paulis, str) or set(paulis) - set("IXYZ") or len(paulis) != len(qubits):

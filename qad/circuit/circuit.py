@@ -76,23 +76,24 @@ class Circuit(Builder):
         if program is None:
             program = self._program = program_of(self.n, self._size, tuple(self.operations))
         theta = self.parameters if self._size else np.zeros(0)
-        psi, batch = self._start()
-        shapes = [theta.shape[:-1], batch, *(u.shape[:-2] for u in self.matrices)]
-        if any(shapes):
-            batch = np.broadcast_shapes(*shapes)
-            if len(batch) > 1:
-                theta = theta + np.zeros((*batch, 1))
-        real, complex_ = program.numbers(theta, self.matrices)
+        psi, matrices, batch = self.initial, self.matrices, ()
+        lead = () if psi is None else self._batch_of(psi)
+        if lead or theta.ndim > 1 or any(u.ndim > 2 for u in matrices):
+            batch = np.broadcast_shapes(theta.shape[:-1], lead, *(u.shape[:-2] for u in matrices))
+            theta = widened(theta, batch, 1)
+            matrices = [widened(u, batch, 2) for u in matrices]
+            psi = None if psi is None else widened(psi, batch, psi.ndim - len(lead))
+        real, complex_ = program.numbers(theta, matrices)
+        if psi is None:
+            psi = np.ones((1, 1, 1), self.dtype)
+        else:
+            psi = (psi + np.zeros((), self.dtype)).reshape(1, -1, 2**self.n)
         final = evolve(real, complex_, psi, program=program, engine=engine_of(self.engine))
         return final, batch
 
-    def _start(self):
-        """The initial states (1, B, 2**n), and the shape of their batch."""
-        psi = self.initial
-        if psi is None:
-            return np.ones((1, 1, 1), self.dtype), ()
-        batch = psi.shape[: -self.n] if psi.shape[-self.n :] == (2,) * self.n else psi.shape[:-1]
-        return (psi + np.zeros((), self.dtype)).reshape(1, -1, 2**self.n), batch
+    def _batch_of(self, psi):
+        """The shape of a batch of initial states."""
+        return psi.shape[: -self.n] if psi.shape[-self.n :] == (2,) * self.n else psi.shape[:-1]
 
     def state(self):
         """The final state, a tensor (..., 2, ..., 2) with qubit 0 leftmost; leading axes are the batch.
@@ -248,3 +249,9 @@ class Circuit(Builder):
 
     def __repr__(self):
         return f"Circuit({self.n} qubits, {len(self.operations)} gates, {self._size} parameters)"
+
+
+def widened(x, batch, axes):
+    """`x`, whose last axes are its own, over the whole batch unless it is the same for all."""
+    lead = x.shape[: x.ndim - axes]
+    return x if lead in ((), batch) else x + np.zeros((*batch, *(1,) * axes))

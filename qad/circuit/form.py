@@ -61,6 +61,15 @@ class Form:
             c = c * np.array([1.0, -1.0])
         return replace(self, coefficients=c)
 
+    def conjugate(self, letters=""):
+        """The form of the gate of complex conjugate matrix."""
+        if self.coefficients is None:
+            return self
+        c = self.coefficients.conj()
+        if self.kind == "pauli":  # (-i P)* = -(-1)^y (-i P)
+            c = c * np.array([1.0, -((-1.0) ** letters.count("Y"))])
+        return replace(self, coefficients=c)
+
 
 PAULI = Form("pauli", 0, 0, 0.5, np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), True)  # (cos, sin) of half the angle
 

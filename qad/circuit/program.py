@@ -19,7 +19,7 @@ class Operation(NamedTuple):
     """One gate of a circuit.
 
     `slots` are the places of its parameters in the circuit's vector, `given` the place of its matrix among those that
-    the user gave; `adjoint` says that its inverse is meant.
+    the user gave; `adjoint` says that its inverse is meant, `conjugate` the complex conjugate of its matrix.
     """
 
     gate: Gate
@@ -28,6 +28,7 @@ class Operation(NamedTuple):
     slots: tuple = ()
     given: int | None = None
     adjoint: bool = False
+    conjugate: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,7 @@ class Called(NamedTuple):
     form: Form
     slots: np.ndarray  # (gates, params)
     adjoint: bool
+    conjugate: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +70,7 @@ class Program:
     real: Polynomials | None
     complex: Polynomials | None
     called: tuple
-    given: tuple  # (place among the given matrices, adjoint)
+    given: tuple  # (place among the given matrices, adjoint, conjugate)
     unitary: bool
     store: dict = field(default_factory=dict)
 
@@ -86,7 +88,7 @@ class Program:
         real = np.zeros((1, 1, 0)) if self.real is None else numbers(theta, polynomials=self.real)
         parts = [] if self.complex is None else [numbers(theta, polynomials=self.complex)]
         parts += [call(kind, theta) for kind in self.called]
-        parts += [given(matrices[place], adjoint) for place, adjoint in self.given]
+        parts += [given(matrices[place], *changes) for place, *changes in self.given]
         if len(parts) < 2:
             return real, parts[0] if parts else np.zeros((1, 1, 0), complex)
         batch = max(part.shape[1] for part in parts)
@@ -96,7 +98,7 @@ class Program:
 
 def call(kind, theta):
     """The numbers (1, B, E) of gates of one kind from their matrix function."""
-    gate, form, slots, adjoint = kind
+    gate, form, slots, adjoint, conjugate = kind
     params = [theta[..., slots[:, i]] for i in range(gate.params)]
     u = gate.matrix(*params)
     if u.shape[:-2] != params[0].shape:  # it was written for scalars
@@ -106,13 +108,14 @@ def call(kind, theta):
     u = u[..., -d:, -d:]
     if form.kind == "diagonal":
         u = u[..., range(d), range(d)]
-        u = u.conj() if adjoint else u
     elif adjoint:
-        u = u.conj().swapaxes(-1, -2)
+        u = u.swapaxes(-1, -2)
+    u = u.conj() if adjoint != conjugate else u
     return (u + 0j).reshape(1, -1, len(slots) * form.numbers)
 
 
-def given(u, adjoint):
+def given(u, adjoint, conjugate):
     """The numbers (1, B, d * d) of one matrix of the user's."""
-    u = u.conj().swapaxes(-1, -2) if adjoint else u
+    u = u.swapaxes(-1, -2) if adjoint else u
+    u = u.conj() if adjoint != conjugate else u
     return (u + 0j).reshape(1, -1, u.shape[-1] ** 2)

@@ -33,7 +33,7 @@ def backward(program, real, complex_, psi, out, g):
     stored = [] if program.unitary else stored_states(program, vectors, psi, out.shape[1])
     slopes = {"real": np.zeros((len(g), out.shape[1], real.shape[2])),
               "complex": np.zeros((len(g), out.shape[1], complex_.shape[2]), complex_.dtype)}  # fmt: skip
-    states, duals = list(out), list(g)
+    states, duals = list(out), list(g.astype(out.dtype))
     for op in reversed(program.instructions):
         v = numbers_of(op, vectors)
         states = undo(op, v, states, n) if op.unitary else stored.pop()

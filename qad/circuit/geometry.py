@@ -1,0 +1,152 @@
+"""The geometry of a family of states: quantum geometric tensor, metric and Fisher information.
+
+    Q_ij = <d_i psi|d_j psi> - <d_i psi|psi><psi|d_j psi>,    metric Re Q,    quantum Fisher information 4 Re Q
+
+Row i takes the derivative of the state along parameter i and one backward sweep from it, which gives its products with all
+others: whatever the number of parameters, few states are in memory (after T. Jones, arXiv:2011.02991).
+"""
+
+import numpy as np
+
+from qad.core import jvp, vjp
+from qad.core.errors import ArgumentError, ShapeError
+
+
+def geometric_tensor(f, blocks=None):
+    """Make the function that computes the quantum geometric tensor in the user's own parameters.
+
+    Parameters
+    ----------
+    f : callable
+        From a real array of P parameters to a `Circuit` (or to a normalised state).
+    blocks : list of sequences of int, optional
+        Sets of parameters, by their number in the flattened array; entries between different sets are left zero.
+
+    Returns
+    -------
+    callable
+        From parameters to the Hermitian matrix (P, P), rows and columns in the order of the flattened parameters.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> f = lambda t: qad.Circuit(1).ry(t[0], 0).rz(t[1], 0)
+    >>> qad.circuit.geometric_tensor(f)(np.array([np.pi / 2, 0.2])).round(6)
+    array([[0.25+0.j  , 0.  -0.25j],
+           [0.  +0.25j, 0.25+0.j  ]])
+    """
+
+    def state(theta):
+        out = f(theta)
+        return out.state() if hasattr(out, "state") else out
+
+    def tensor(theta):
+        theta = np.asarray(theta, float)
+        psi, pullback = vjp(state, theta)
+        along = products(pullback, psi)  # <psi|d_j psi>
+        q = np.zeros((theta.size, theta.size), complex)
+        for block in checked(blocks, theta.size):
+            for i in block:
+                direction = np.zeros(theta.size)
+                direction[i] = 1.0
+                moved = jvp(state, (theta,), (direction.reshape(theta.shape),))[1]
+                q[i, block] = (products(pullback, moved) - along[i].conj() * along)[block]
+        return (q + q.conj().T) / 2
+
+    return tensor
+
+
+def products(pullback, bra):
+    """``<bra|d_j psi>`` for all parameters: a pullback gives the real part."""
+    real, imaginary = (pullback(x)[0].reshape(-1) for x in (bra, 1j * bra))
+    return real + 1j * imaginary
+
+
+def checked(blocks, size):
+    """Blocks of parameters as arrays of their numbers."""
+    if blocks is None:
+        return [np.arange(size)]
+    blocks = [np.asarray(block, np.intp) for block in blocks]
+    every = np.concatenate(blocks)
+    if len(np.unique(every)) < len(every) or (every.size and not 0 <= every.min() <= every.max() < size):
+        raise ArgumentError(f"blocks are sets without common parameters, numbered from 0 to {size - 1}")
+    return blocks
+
+
+def metric(f, blocks=None):
+    """Make the function that computes the quantum metric, the real part of `geometric_tensor`.
+
+    Parameters
+    ----------
+    f : callable
+        From a real array of P parameters to a `Circuit` (or to a normalised state).
+    blocks : list of sequences of int, optional
+        Sets of parameters; entries between different sets are left zero.
+
+    Returns
+    -------
+    callable
+        From parameters to a symmetric, positive semidefinite matrix (P, P).
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> f = lambda t: qad.Circuit(1).ry(t[0], 0).rz(t[1], 0)
+    >>> qad.circuit.metric(f)(np.array([np.pi / 2, 0.2])).round(6)
+    array([[0.25, 0.  ],
+           [0.  , 0.25]])
+    """
+    tensor = geometric_tensor(f, blocks)
+    return lambda theta: np.array(tensor(theta).real)
+
+
+def fisher(f, blocks=None):
+    """Make the function that computes the quantum Fisher information, four times the `metric`.
+
+    Parameters
+    ----------
+    f : callable
+        From a real array of P parameters to a `Circuit` (or to a normalised state).
+    blocks : list of sequences of int, optional
+        Sets of parameters; entries between different sets are left zero.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.circuit.fisher(lambda t: qad.Circuit(1).ry(t[0], 0))(np.array([0.3])).round(6)
+    array([[1.]])
+    """
+    tensor = geometric_tensor(f, blocks)
+    return lambda theta: 4 * tensor(theta).real
+
+
+def natural_gradient(matrix, gradient, damping=1e-6):
+    """The gradient in the geometry of a metric, ``(G + damping)^-1 g``.
+
+    Parameters
+    ----------
+    matrix : array (P, P)
+        A symmetric metric G.
+    gradient : array of P entries
+    damping : real
+        Added to the diagonal, where the metric is singular.
+
+    Returns
+    -------
+    array like `gradient`
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.circuit.natural_gradient(np.diag([0.25, 0.0]), np.array([1.0, 0.0]), damping=0.0 + 1e-12).round(6)
+    array([4., 0.])
+    """
+    gradient = np.asarray(gradient)
+    if matrix.shape != (gradient.size,) * 2:
+        raise ShapeError(f"a metric of shape {matrix.shape} does not fit a gradient of {gradient.size} entries")
+    solution = np.linalg.solve(matrix + damping * np.eye(gradient.size), gradient.reshape(-1))
+    return solution.reshape(gradient.shape)
