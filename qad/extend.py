@@ -20,10 +20,11 @@ from qad.core.registry import (
     quick_product,
     unbroadcast,
 )
-from qad.core.steps import opaque
+from qad.core.steps import as_array, opaque
 from qad.core.tensor import Tensor, refuse_out, value_of
 
 __all__ = [
-    "Lazy", "One", "Tensor", "attach", "attach_operator", "defjvp", "defvjp", "implements", "opaque", "operand",
-    "operand_of", "passes_through", "primitive", "quick", "quick_product", "refuse_out", "unbroadcast", "value_of",
+    "Lazy", "One", "Tensor", "as_array", "attach", "attach_operator", "defjvp", "defvjp", "implements", "opaque",
+    "operand", "operand_of", "passes_through", "primitive", "quick", "quick_product", "refuse_out", "unbroadcast",
+    "value_of",
 ]  # fmt: skip

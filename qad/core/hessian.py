@@ -7,6 +7,7 @@ import numpy as np
 
 from qad.core.arguments import check_argnums, numbers_of
 from qad.core.errors import ArgumentError
+from qad.core.steps import as_array
 from qad.core.tensor import value_of
 from qad.core.transforms import grad
 from qad.core.trees import LEAF, flatten
@@ -65,7 +66,7 @@ def hessian(f, argnums=0):
         check_argnums(numbers_of(argnums), args)
         if isinstance(argnums, tuple) or flatten(args[argnums])[1] != LEAF:
             raise ArgumentError("qad.hessian is for one array argument: for a pytree, or several, use qad.hvp")
-        if np.asarray(value_of(args[argnums])).dtype.kind != "c":
+        if as_array(value_of(args[argnums])).dtype.kind != "c":
             return jacobian(gradient, argnums)(*args, **kwargs)
         dz, dzbar = wirtinger(gradient, argnums)(*args, **kwargs)
         return ComplexHessian(zz=0.5 * np.conj(dzbar), zzbar=0.5 * np.conj(dz))

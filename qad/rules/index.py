@@ -6,7 +6,19 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.extend import attach, defjvp, defvjp, implements, operand, primitive, quick, refuse_out, unbroadcast, value_of
+from qad.extend import (
+    as_array,
+    attach,
+    defjvp,
+    defvjp,
+    implements,
+    operand,
+    primitive,
+    quick,
+    refuse_out,
+    unbroadcast,
+    value_of,
+)
 from qad.rules.lazy import Scatter
 
 # -- x[index] --------------------------------------------------------------------------------------
@@ -47,7 +59,7 @@ def along(axis, index, ndim):
 
 def bounded(indices, size, mode):
     """Integer array `indices` brought into the range of an axis as NumPy's `mode` says."""
-    indices = np.asarray(value_of(indices))
+    indices = as_array(value_of(indices))
     if mode == "wrap":
         return indices % size
     if mode == "clip":
@@ -69,7 +81,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
 
 @implements(np.take_along_axis)
 def take_along_axis(arr, indices, axis=-1):
-    arr, indices = operand(arr), np.asarray(value_of(indices))
+    arr, indices = operand(arr), as_array(value_of(indices))
     if axis is None:
         return arr.reshape(-1)[indices]
     if indices.ndim != arr.ndim:
@@ -141,7 +153,7 @@ def select(condlist, choicelist, default=0):
 @implements(np.choose)
 def choose(a, choices, out=None, mode="raise"):
     refuse_out(out, "np.choose")
-    choices = np.broadcast_arrays(*map(operand, choices), np.asarray(value_of(a)))
+    choices = np.broadcast_arrays(*map(operand, choices), as_array(value_of(a)))
     *choices, a = choices
     a = bounded(a, len(choices), mode)
     return take_along_axis(np.stack(choices), a[None], 0)[0]
