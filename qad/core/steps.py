@@ -7,6 +7,8 @@ operand's method ``__qad_step__``.  (``__qad_like__`` makes a gradient without a
 
 from functools import wraps
 
+import numpy as np
+
 RECORDINGS: set = set()  # the recordings that run, in any thread; nearly always empty
 
 
@@ -17,6 +19,18 @@ def as_step(call, fn, args, kwargs):
         if take is not None:
             return take(x, call, fn, args, kwargs)
     return fn(*args, **kwargs)
+
+
+def as_array(x):
+    """``np.asarray(x)``, which leaves a traced array what it is.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.as_array([1, 2])
+    array([1, 2])
+    """
+    return x if hasattr(x, "__qad_step__") else np.asarray(x)
 
 
 def opaque(fn):

@@ -15,6 +15,7 @@ from qad.core.levels import CONSTANT, REVERSE, is_open, open_level
 from qad.core.node import ID, leaf, next_id
 from qad.core.node import LEAF as LEAF_NODE
 from qad.core.record import leaked
+from qad.core.steps import as_array
 from qad.core.tensor import Tensor, value_of
 from qad.core.trees import (
     check_arithmetic,
@@ -324,7 +325,7 @@ def match(c, value, what):
     c = strip(c, CONSTANT)
     if type(c) is not Tensor:
         check_arithmetic(c)
-        c = np.asarray(c)
+        c = as_array(c)
     shape, dtype = np.shape(value_of(value)), np.result_type(value_of(value))
     if c.shape != shape:
         raise ShapeError(f"the {what} has shape {c.shape}, but its array has shape {shape}")

@@ -58,7 +58,8 @@ def _last_uses(places):
     for number, step in enumerate(steps):
         sources = {buffer for var in step.reads() for buffer in shown.get(var, ())}
         if step.out not in places.views:
-            last.update(dict.fromkeys(sources, len(steps) if step.out in places.last else number))
+            end = len(steps) if step.out in places.last else number
+            last.update({buffer: max(end, last.get(buffer, 0)) for buffer in sources})
         if step.out not in places.buffers and not allocates(step):
             shown[step.out] = tuple(sources)
     for x in places.program.outputs:

@@ -21,13 +21,15 @@ class Branch:
     run : callable
         From the values of the inputs to what the function returns.
     watch : Watch
+    form : tuple
+        The structure of the result: its spec, the number of its leaves, the numbers of those that are Tensors.
     """
 
-    __slots__ = ("path", "places", "program", "run", "watch", "watched")
+    __slots__ = ("path", "places", "program", "run", "watch", "watched", "form")
 
-    def __init__(self, path, places, program, run, watch):
+    def __init__(self, path, places, program, run, watch, form):
         self.path, self.places, self.program = path, places, program
-        self.run, self.watch = run, watch
+        self.run, self.watch, self.form = run, watch, form
         self.watched = bool(watch.small or watch.large)
 
 

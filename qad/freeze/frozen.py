@@ -11,13 +11,17 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.tensor import Tensor, value_of
 from qad.core.transforms import run as call
-from qad.core.trees import LEAF, flatten, unflatten
+from qad.core.trees import flatten, unflatten
+from qad.freeze import showing
 from qad.freeze.branches import NOT_FOUND, Branch, Branches
 from qad.freeze.chance import Chance
+from qad.freeze.node import as_node
 from qad.freeze.reach import reachable
 from qad.freeze.recorder import Recorder
 from qad.freeze.replay import executable
-from qad.freeze.signature import front, signature_of
+from qad.freeze.results import builder, owned, plain
+from qad.freeze.signature import Signature, front, signature_of
+from qad.freeze.storing import read, store
 from qad.freeze.traced import Traced
 from qad.freeze.watch import Watch
 
@@ -105,9 +109,11 @@ class Frozen:
         self.stats = Stats()
         self._names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
         self._parameters = _parameters(f, self._names)
-        self._passes = passes
+        self.passes = passes
+        self.backward = {}  # frozen pullbacks, by structure; see qad.freeze.node
         self._entries = OrderedDict()
         self._plain = None, -1, None  # of the last signature of plain arrays: a test, their number, the branches
+        self._parts = {}  # without the static arguments, by these
         self._streak = 0
         self._warned = False
 
@@ -119,17 +125,16 @@ class Frozen:
 
     def _general(self, args, kwargs):
         """The way of all signatures."""
-        original = args, kwargs
         static = ()
         if self._names:
             args, kwargs, static = self._without_static(args, kwargs)
         signature, leaves, spec = signature_of(args, kwargs, static)
         if signature is None:
-            return self._recorded(leaves, spec, static, original)
+            return self._recorded(leaves, spec, static)
         branches = self._entries.get(signature)
         if branches is None:
             branches = self._enter(signature)
-        values = signature.moving(leaves)
+        values, self._latest = signature.moving(leaves), branches
         if signature.is_plain(leaves, args):
             self._plain = front(signature.kinds), len(args), branches
         return self._replay(branches, values)
@@ -162,14 +167,15 @@ class Frozen:
             leaves, spec = flatten(out)
             chance.check()
             tensors = {i for i, x in enumerate(leaves) if type(x) is Tensor}
-            leaves = [_plain(x, recorder) for x in leaves]
-            results = [_owned(x.value if type(x) is Traced else x) for x in leaves]
+            leaves = [plain(x, recorder) for x in leaves]
+            results = [owned(x.value if type(x) is Traced else x) for x in leaves]
         program = recorder.program(leaves)
         outer = [array for array, _ in recorder.captured] + reachable(self.f, np.ndarray)
         watch = Watch({id(array): array for array in outer}.values())
-        build = _builder(spec, len(leaves), tensors)
-        program, run = executable(program, self._passes, build)
-        branches.add(Branch(recorder.path, recorder.places, program, run, watch))
+        form = spec, len(leaves), tensors
+        build = builder(*form)
+        program, run = executable(program, self.passes, build)
+        branches.add(Branch(recorder.path, recorder.places, program, run, watch, form))
         self._count(branches)
         return build(results)
 
@@ -189,15 +195,59 @@ class Frozen:
                 stacklevel=4,
             )
 
-    def _recorded(self, leaves, spec, static, original):
-        """Arguments that are recorded themselves: inside of another frozen function it is part of that one."""
-        return self.f(*original[0], **original[1])
+    def _recorded(self, leaves, spec, static):
+        """Arguments that are recorded themselves: it is part of another recording, or a node of the tape."""
+        bare = [value_of(x) for x in leaves]
+        f = partial(self.f, **dict(static)) if static else self.f
+        if any(type(x) is Traced for x in bare):
+            args, kwargs = unflatten(spec, leaves)
+            return f(*args, **kwargs)
+        if not static:
+            return as_node(self, leaves, spec)
+        if static not in self._parts:
+            self._parts[static] = Frozen(f, (), self.passes)
+        return as_node(self._parts[static], leaves, spec)
 
     def _without_static(self, args, kwargs):
         """Arguments by name, without the static ones, and those as pairs."""
+        if self._parameters is None:  # of a file: arguments were bound to names when it was stored
+            static = tuple((name, kwargs.pop(name)) for name in self._names if name in kwargs)
+            return args, kwargs, static
         bound = self._parameters.bind(*args, **kwargs)
         static = tuple((name, bound.arguments.pop(name)) for name in self._names if name in bound.arguments)
         return (), dict(bound.arguments), static
+
+    # -- seeing ----------------------------------------------------------------------------------
+
+    @property
+    def program(self):
+        """The program that was run or recorded last; ``print(frozen.program)`` lists its steps."""
+        if not self._entries:
+            raise ArgumentError("nothing has been recorded yet: call the frozen function first")
+        return self._latest.branches[0].program
+
+    @property
+    def source(self):
+        """The program as Python, for reading: a replay runs a list of steps, and no text at all."""
+        return showing.source(self.program)
+
+    def profile(self, *args, **kwargs):
+        """Where the time goes for these arguments: a table of calls, their number and microseconds."""
+        self(*args, **kwargs)
+        static = ()
+        if self._names:
+            args, kwargs, static = self._without_static(args, kwargs)
+        signature, leaves, _ = signature_of(args, kwargs, static)
+        return showing.profile(self._entries[signature].branches[0].program, signature.moving(leaves))
+
+    def __reduce__(self):
+        """Programs and constants as data; see `qad.freeze.storing`."""
+        entries = [(key.spec, key.kinds, key.static, entry.branches) for key, entry in self._entries.items()]
+        stored = [
+            (spec, kinds, static, [(b.path, b.places, store(b.program), b.form) for b in branches])
+            for spec, kinds, static, branches in entries
+        ]
+        return restored, (getattr(self, "__name__", "frozen"), self._names, self.passes, stored)
 
     def __repr__(self):
         return f"<frozen {getattr(self.f, '__name__', self.f)}: {self.stats}>"
@@ -214,34 +264,22 @@ def _parameters(f, names):
     return parameters
 
 
-def _plain(x, recorder):
-    """A leaf of the result; constant Tensors are their values."""
-    if type(x) is Tensor and x.requires_grad:
-        raise ArgumentError("qad.freeze: the function returned a recorded Tensor: return x.numpy(), or use qad.grad")
-    x = value_of(x)
-    if any(type(y) is Traced for y in getattr(x, "__dict__", {}).values()):
+def restored(name, names, passes, entries):
+    """The frozen function of a file: it replays what was recorded, and has no function to record anything else."""
+
+    def absent(*args, **kwargs):
         raise ArgumentError(
-            f"qad.freeze: the function returned an object of type {type(x).__name__} that holds traced arrays: return "
-            "arrays, in tuples, lists, dicts or dataclasses"
+            f"{name} was read from a file, which holds programs but no function: it serves the structures, shapes, "
+            "dtypes and branches that it was stored with. Freeze the function again for others"
         )
-    if type(x) is Traced and x.recorder is not recorder:
-        raise ArgumentError("qad.freeze: the function returned a traced array of another recording")
-    return x
 
-
-def _owned(x):
-    return x.copy() if isinstance(x, np.ndarray) else x
-
-
-def _builder(spec, count, tensors):
-    """From leaves to the result; the structures that transforms return are built without the help of optree."""
-    if tensors:
-        return lambda leaves: unflatten(spec, [Tensor(x) if i in tensors else x for i, x in enumerate(leaves)])
-    if spec is LEAF or spec == LEAF:
-        return lambda leaves: leaves[0]
-    pattern = unflatten(spec, list(range(count)))
-    if pattern == tuple(range(count)):
-        return tuple
-    if pattern == (0, tuple(range(1, count))):
-        return lambda leaves: (leaves[0], tuple(leaves[1:]))
-    return lambda leaves: unflatten(spec, leaves)
+    absent.__name__ = name
+    frozen = Frozen(absent, (), passes)
+    frozen._names = names
+    for spec, kinds, static, branches in entries:
+        signature = Signature(spec, kinds, static)
+        entry = frozen._entries[signature] = frozen._latest = Branches(signature, frozen.stats)
+        for path, places, data, form in reversed(branches):
+            program, run = executable(read(data), passes, builder(*form))
+            entry.add(Branch(path, places, program, run, Watch([]), form))
+    return frozen

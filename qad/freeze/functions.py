@@ -136,8 +136,8 @@ def _integers(i):
 
 
 _SETTLED = frozenset((
-    *OPERATORS.values(), *TRANSPARENT, np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.kron, np.einsum,
-    np.sum, np.mean, np.prod, np.max, np.min, np.std, np.var, np.argmax, np.argmin, np.argsort, np.sort,
+    abs, *OPERATORS.values(), *TRANSPARENT, np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.kron,
+    np.einsum, np.sum, np.mean, np.prod, np.max, np.min, np.std, np.var, np.argmax, np.argmin, np.argsort, np.sort,
     np.stack, np.concatenate, np.transpose, np.moveaxis, np.swapaxes, np.reshape, np.ravel, np.squeeze, np.expand_dims,
     np.broadcast_to, np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.diagonal, np.trace, np.cumsum,
     np.cumprod, np.clip, np.flip, np.roll, np.take, np.take_along_axis, np.tril, np.triu, np.copy, np.diff,

@@ -48,7 +48,7 @@ def outcome(x, kind):
 
 def _structure(x):
     if isinstance(x, (ndarray, generic)):
-        return x.shape, x.dtype.str, isinstance(x, ndarray)
+        return x.shape, x.dtype.str
     if isinstance(x, (tuple, list)):
         return type(x).__name__, *map(_structure, x)
     return type(x).__name__

@@ -76,12 +76,16 @@ class Places:
         if step.fn in VIEWS and self._view(step):
             return
         if out in self.results and out.nbytes > 0:
-            if out.nbytes <= SMALL and allocates(step) and not step.kwargs and len(step.args) <= 2:
-                if all(type(x) is not Var or self.static(x) for x in step.args):
-                    self.last.add(out)
+            if out.nbytes <= SMALL and self._is_last(step):
+                self.last.add(out)
             return
         if writes(step, out):
             self._buffer(out, self._layout(step))
+
+    def _is_last(self, step):
+        """Whether a result can be computed when all else is done, from what is known before the run."""
+        ready = all(type(x) is not Var or self.static(x) for x in step.args)
+        return ready and allocates(step) and not step.kwargs and step.fn is not np.concatenate
 
     def _layout(self, step):
         """The order of axes in which a function writes quickest: that of its operands, where they agree."""

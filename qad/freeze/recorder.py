@@ -15,7 +15,7 @@ from qad.freeze.guards import check_layout, check_value, outcome
 from qad.freeze.program import Program, Step, Var
 from qad.freeze.traced import Traced
 
-__all__ = ["Recorder"]
+__all__ = ["Recorder", "pick"]
 
 _PACKAGES = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent))
 
@@ -90,7 +90,7 @@ class Recorder:
         if not settled:
             self._guard(check_layout, var, outcome(value, "layout"))
         if isinstance(value, (tuple, list)):
-            parts = [self._result(v, _pick, (var, i), {}, True, operands) for i, v in enumerate(value)]
+            parts = [self._result(v, pick, (var, i), {}, True, operands) for i, v in enumerate(value)]
             return rebuild(value, parts)
         return None if value is None else Traced(value, var, self)
 
@@ -266,7 +266,7 @@ def _refuse_memory_order(fn, args, kwargs):
         )
 
 
-def _pick(parts, i):
+def pick(parts, i):
     """One of several results."""
     return parts[i]
 

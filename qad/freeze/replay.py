@@ -23,7 +23,7 @@ def executable(program, passes, build):
 
 
 def pooled(program, build):
-    """The function that runs a program in a workspace of its own; free ones wait in a list, whose methods are atomic."""
+    """The function that runs a program in a workspace of its own; free ones wait in a list (its methods are atomic)."""
     places = Places(program)
     arena = Arena(places)
     free, inputs = [], len(program.inputs)

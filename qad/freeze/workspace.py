@@ -117,7 +117,7 @@ class _Emitter:
         return (_copied if kind == "array" else _scalar), (self.registers, n)
 
     def _copy(self, step, out):
-        """The copy of an array into a buffer of another shape, through a view of the buffer in the shape of the source."""
+        """The copy of an array into a buffer of another shape, through a view of the buffer."""
         source = step.reads()[0]
         if source in self.arrays:
             return out.reshape(source.shape).__setitem__, (..., self.arrays[source])

@@ -9,6 +9,7 @@ from qad.core.buffers import read
 from qad.core.errors import ArgumentError
 from qad.extend import (
     Tensor,
+    as_array,
     attach,
     defjvp,
     defvjp,
@@ -78,7 +79,7 @@ def along(axis, index, ndim):
 def bounded(indices, size, mode):
     """Integer array `indices` brought into the range of an axis as NumPy's `mode` says."""
     indices = unrecorded(indices)
-    indices = indices if type(indices) is Tensor else np.asarray(indices)
+    indices = indices if type(indices) is Tensor else as_array(indices)
     if mode == "wrap":
         return indices % size
     if mode == "clip":

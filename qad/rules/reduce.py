@@ -7,7 +7,7 @@ else (``dtype``, ``where``, ``initial``) to these by functions that have rules o
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.extend import attach, defvjp, implements, operand, primitive, quick, refuse_out, unrecorded
+from qad.extend import as_array, attach, defvjp, implements, operand, primitive, quick, refuse_out, unrecorded
 from qad.rules.elementwise import below, nonzero
 
 
@@ -193,7 +193,7 @@ def logsumexp(x, axis=None, keepdims=False):
     >>> float(qad.logsumexp(np.array([1000.0, 1000.0])))
     1000.6931471805599
     """
-    x = np.asarray(x)
+    x = as_array(x)
     m = np.max(x.real, axis=axis, keepdims=True)
     m = np.where(np.isfinite(m), m, 0)
     with np.errstate(divide="ignore"):

@@ -1,4 +1,4 @@
-"""The frame of most passes: one walk over the steps, each of which may be kept, replaced, or turn out to be another value."""
+"""The frame of most passes: a walk over the steps, each of which is kept, replaced, or found to be another value."""
 
 from qad.freeze.guards import is_guard
 from qad.freeze.program import Step, Var, rebuilt

@@ -1,0 +1,148 @@
+"""Each pass alone: its effect on a program, and that results stay what they are."""
+
+import operator
+
+import numpy as np
+import pytest
+
+import qad
+from qad.freeze.functions import RESHAPE, TRANSPOSE
+from qad.freeze.passes import PASSES
+from tests.cases import normal
+from tests.freeze.agree import difference
+
+
+def improved(f, *args, passes):
+    """The program of `f` under some passes; its results are compared with those of `f`."""
+    frozen = qad.freeze(f, passes=passes)
+    frozen(*args)
+    assert difference(f(*args), frozen(*args), False) is None
+    return frozen.program
+
+
+def calls(program, fn):
+    return sum(step.fn is fn for step in program.steps)
+
+
+X, Y = normal(4, 4, complex), normal(4, 4, complex, seed=1)
+
+
+def test_dead_code():
+    def f(x):
+        np.sin(x)
+        y = np.zeros_like(x)
+        y[0] = 1
+        return x * 2
+
+    assert len(improved(f, X, passes=("dead",)).steps) == 1
+
+
+def test_dead_code_keeps_guards_and_writes_that_are_read():
+    def f(x):
+        y = np.zeros_like(x)
+        y[0] = x[0]
+        return y * 2 if x[0, 0].real != 0 else x
+
+    program = improved(f, X, passes=("dead",))
+    assert calls(program, operator.setitem) == 1
+    assert any("check" in step.fn.__name__ for step in program.steps)
+
+
+def test_canonical():
+    def f(x):
+        return x.T.mT.swapaxes(0, 1).copy().conj().reshape(-1).ravel() + np.real(x.real).sum() * x.dot(x).flatten("F")
+
+    program = improved(f, X, passes=("canonical",))
+    assert calls(program, TRANSPOSE) == 4
+    assert calls(program, RESHAPE) == 2
+    assert calls(program, np.conjugate) == calls(program, np.dot) == 1
+
+
+def test_conjugates_and_copies_of_real_arrays_vanish():
+    program = improved(lambda x: np.conj(x.conj().real.copy()).T.conj() + 0, X.real, passes=("canonical",))
+    assert [step.fn for step in program.steps] == [TRANSPOSE, np.add]
+
+
+def test_common_subexpressions():
+    program = improved(lambda x, y: x @ y + x @ y + np.sin(x) * np.sin(x), X, Y, passes=("canonical", "common"))
+    assert calls(program, np.dot) == calls(program, np.sin) == 1
+
+
+def test_conjugates_are_found_behind_views():
+    def f(x):
+        return x.conj().T @ x.T.conj() @ x.reshape(2, 8).conj().reshape(4, 4) @ x.T.reshape(16).conj().reshape(4, 4)
+
+    assert calls(improved(f, X, passes=("canonical", "common")), np.conjugate) == 1
+
+
+def test_a_users_primitive_is_not_merged():
+    count = []
+
+    @qad.extend.primitive
+    def counted(x):
+        count.append(1)
+        return x + 0
+
+    frozen = qad.freeze(lambda x: counted(x) + counted(x))
+    frozen(X)
+    del count[:]
+    frozen(X)
+    assert len(count) == 2
+
+
+def test_equal_constants_are_one():
+    program = improved(lambda x: x @ np.eye(4)[::-1] @ np.eye(4)[::-1], X, passes=("common",))
+    assert len(program.constants) == 1
+
+
+def test_constant_folding():
+    program = improved(lambda x: x + np.sin(np.ones_like(x) * 2), X, passes=("constants", "dead", "canonical"))
+    assert len(program.steps) == 1
+
+
+def test_algebra():
+    def f(x, y):
+        return (x.conj().conj() * 1.0 @ np.eye(4) @ y).T.T * -1 + np.conj(x).real
+
+    program = improved(f, X, Y, passes=("canonical", "algebra", "dead"))
+    assert calls(program, np.conjugate) == calls(program, TRANSPOSE) == calls(program, np.multiply) == 0
+    assert calls(program, np.dot) == calls(program, np.negative) == 1
+
+
+def test_traces():
+    program = improved(lambda x, y: qad.tr(x @ y), X, Y, passes=("canonical", "traces", "dead"))
+    (product,) = [step for step in program.steps if step.fn is np.dot]
+    assert all(len(x.shape) == 1 for x in product.args)
+
+
+def test_a_product_that_is_used_is_formed_once():
+    program = improved(lambda x, y: (qad.tr(x @ y), x @ y), X, Y, passes=("canonical", "common", "traces", "dead"))
+    assert sum(len(step.out.shape) == 2 for step in program.steps if step.fn is np.dot) == 1
+
+
+def test_sums_of_conjugates():
+    def f(x, y):
+        return np.conj(np.sin(x) + (x @ y).T.conj() + np.conj(np.cos(y)))
+
+    program = improved(f, X, Y, passes=("canonical", "sums", "dead"))
+    assert calls(program, np.conjugate) == 1
+
+
+def test_products_are_written_as_they_are_read():
+    program = improved(lambda x, y: (x @ y).T + y, X, Y, passes=("canonical", "products", "dead"))
+    assert [step.fn for step in program.steps] == [TRANSPOSE, TRANSPOSE, np.dot, np.add]
+
+
+def test_counts_and_names():
+    program = improved(lambda x: np.sin(x) + np.sin(x), X, passes=None)
+    assert program.counts["common"] == 1
+    assert set(program.counts) == set(PASSES)
+    with pytest.raises(qad.errors.ArgumentError, match="no pass 'magic'"):
+        qad.freeze(np.sin, passes=("magic",))(X)
+
+
+def test_gradient_of_an_energy_conjugates_once_a_site():
+    def energy(x):
+        return (np.vdot(x, Y @ x) / np.vdot(x, x)).real + qad.tr(x.conj().T @ x).real
+
+    assert calls(improved(qad.value_and_grad(energy), X, passes=None), np.conjugate) <= 3
