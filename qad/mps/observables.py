@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor
+from qad.extend import Tensor, value_of
 from qad.mps.energy import Sweep, energy_of, has_own_node, quotient
 from qad.mps.operator import MPO
 from qad.mps.state import MPS
@@ -56,6 +56,36 @@ def norm2(psi):
     check_kind(psi, MPS)
     (square,), log_scale = sandwich(psi, None, psi)
     return square.real * factor(square, log_scale)
+
+
+def log_norm2(psi):
+    """``log <psi|psi>``, for states whose norm leaves the range of floating point.
+
+    Parameters
+    ----------
+    psi : MPS
+
+    Returns
+    -------
+    real scalar
+
+    Raises
+    ------
+    ArgumentError
+        If the norm is zero.
+
+    Examples
+    --------
+    >>> import qad
+    >>> psi = qad.mps.MPS([100 * t for t in qad.mps.MPS.random(n=200, bond=4)])
+    >>> round(float(qad.mps.log_norm2(psi)), 6)
+    1842.068074
+    """
+    check_kind(psi, MPS)
+    (square,), log_scale = sandwich(psi, None, psi)
+    if not value_of(square).real > 0:
+        raise ArgumentError("the state has norm zero, which has no logarithm")
+    return np.log(square.real) + log_scale
 
 
 def overlap(bra, ket):

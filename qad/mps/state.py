@@ -9,6 +9,7 @@ from qad.extend import value_of
 from qad.mps import gauge
 from qad.mps.amplitudes import drawn, scaled_amplitudes
 from qad.mps.chain import Chain, site_count
+from qad.mps.sites import basis_or_vector, random_gaussian, random_isometry
 from qad.mps.sweep import inner, sandwich
 
 MOST_AMPLITUDES = 2**28  # what to_dense is willing to write out: 4 GiB of complex128
@@ -377,22 +378,6 @@ def join(tensors, bonds):
     return np.trace(row.reshape(bonds[0], -1, bonds[0]), axis1=0, axis2=2)
 
 
-def random_gaussian(rng, left, phys, right, dtype):
-    """A site tensor of independent Gaussian numbers, as large as an isometry from the left bond."""
-    shape = (left, phys, right)
-    gauss = rng.standard_normal(shape)
-    if dtype.kind == "c":
-        gauss = (gauss + 1j * rng.standard_normal(shape)) / np.sqrt(2)
-    return (gauss / np.sqrt(phys * right)).astype(dtype)
-
-
-def random_isometry(rng, left, phys, right, dtype):
-    """A site tensor that is an isometry from its left bond, uniformly distributed."""
-    gauss = random_gaussian(rng, left, phys, right, np.dtype(np.result_type(dtype, np.float64)))
-    q, r = np.linalg.qr(gauss.reshape(left, -1).T)
-    return np.ascontiguousarray((q * np.sign(r.diagonal().real)).T.reshape(left, phys, right), dtype)
-
-
 def normalised(psi):
     """`psi` with its norm divided out, an equal part from every site after each one's own size."""
     sizes = [np.abs(value_of(tensor)).max() for tensor in psi]
@@ -404,14 +389,3 @@ def normalised(psi):
         raise ArgumentError("the state has norm zero: it cannot be normalised")
     factor = np.exp(-(np.log(square.real) + log_scale) / (2 * len(psi)))
     return type(psi)([tensor * factor.astype(tensor.real.dtype) for tensor in tensors])
-
-
-def basis_or_vector(state, site, phys, dtype):
-    """The amplitudes of one site of a product state."""
-    if np.ndim(state) == 1:
-        return state if hasattr(state, "dtype") else np.asarray(state)
-    if np.ndim(state) != 0 or int(state) != state:
-        raise ShapeError(f"site {site} of a product state needs a vector or the number of a basis state, got {state!r}")
-    if not 0 <= state < phys:
-        raise ArgumentError(f"site {site}: there is no basis state {state} among {phys} (numbers start at 0)")
-    return np.eye(phys, dtype=dtype)[int(state)]

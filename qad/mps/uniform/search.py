@@ -8,7 +8,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import value_of
 from qad.mps.chain import bare, site_count
 from qad.mps.search.isometric import IsometricChain, Point, complement
-from qad.mps.state import random_gaussian
+from qad.mps.sites import random_gaussian
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.evolution import InfiniteGates
 from qad.mps.uniform.measures import check_term, density_from, energy_density

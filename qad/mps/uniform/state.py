@@ -4,7 +4,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.chain import Chain, site_count
-from qad.mps.state import random_isometry
+from qad.mps.sites import random_isometry
 
 
 class UniformMPS(Chain):

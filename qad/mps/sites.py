@@ -1,0 +1,32 @@
+"""Single site tensors: random ones, and basis states."""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+
+
+def random_gaussian(rng, left, phys, right, dtype):
+    """A site tensor of independent Gaussian numbers, as large as an isometry from the left bond."""
+    shape = (left, phys, right)
+    gauss = rng.standard_normal(shape)
+    if dtype.kind == "c":
+        gauss = (gauss + 1j * rng.standard_normal(shape)) / np.sqrt(2)
+    return (gauss / np.sqrt(phys * right)).astype(dtype)
+
+
+def random_isometry(rng, left, phys, right, dtype):
+    """A site tensor that is an isometry from its left bond, uniformly distributed."""
+    gauss = random_gaussian(rng, left, phys, right, np.dtype(np.result_type(dtype, np.float64)))
+    q, r = np.linalg.qr(gauss.reshape(left, -1).T)
+    return np.ascontiguousarray((q * np.sign(r.diagonal().real)).T.reshape(left, phys, right), dtype)
+
+
+def basis_or_vector(state, site, phys, dtype):
+    """The amplitudes of one site of a product state."""
+    if np.ndim(state) == 1:
+        return state if hasattr(state, "dtype") else np.asarray(state)
+    if np.ndim(state) != 0 or int(state) != state:
+        raise ShapeError(f"site {site} of a product state needs a vector or the number of a basis state, got {state!r}")
+    if not 0 <= state < phys:
+        raise ArgumentError(f"site {site}: there is no basis state {state} among {phys} (numbers start at 0)")
+    return np.eye(phys, dtype=dtype)[int(state)]
