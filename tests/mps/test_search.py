@@ -42,11 +42,11 @@ EXACT = [
 ]
 
 
-CASES = [(method, *case) for method in ("riemannian", "dmrg", "dmrg2") for case in EXACT]
-CASES += [(method, *case) for method in ("tebd", "tdvp") for case in EXACT[:2]]
+SEARCHES = [(method, *case) for method in ("riemannian", "dmrg", "dmrg2") for case in EXACT]
+SEARCHES += [(method, *case) for method in ("tebd", "tdvp") for case in EXACT[:2]]
 
 
-@pytest.mark.parametrize("method, H, bond, exact, tolerance", CASES, ids=lambda x: x if isinstance(x, str) else "")
+@pytest.mark.parametrize("method, H, bond, exact, tolerance", SEARCHES, ids=lambda x: x if isinstance(x, str) else "")
 def test_every_method_finds_exact_energies(method, H, bond, exact, tolerance):
     if method == "tebd" and exact == -3.651093408937:
         with pytest.raises(ArgumentError, match="neighbours"):
