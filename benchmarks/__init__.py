@@ -6,5 +6,8 @@ measured. Nothing here imports NumPy, so that `__main__` can set the number of B
 
 from pathlib import Path
 
-NAMES = ("trace_product", "overhead", "mps_energy", "time_to_energy", "contraction", "linalg")
+NAMES = (
+    "trace_product", "overhead", "transforms", "linalg", "contraction", "mps_energy", "amplitudes", "time_to_energy",
+    "freeze", "circuits",
+)  # fmt: skip
 RESULTS = Path(__file__).parent / "results"

@@ -78,6 +78,25 @@ class Check:
         got = [0 * x if t.grad is None else t.grad for t, x in zip(leaves, wide, strict=True)]
         self.compare("backward", got, self.g, 1e-13)
 
+    def batches(self):
+        """Two examples at once, of values and of gradients, unless the program writes in place."""
+        try:
+            self.two_examples()
+        except qad.errors.BatchError as error:
+            if "written into" not in str(error):
+                raise
+
+    def two_examples(self):
+        stacks = [np.stack([x, 0.9 * x]) for x in self.wide]
+        looped = [self.program(*x) for x in (self.wide, [0.9 * x for x in self.wide])]
+        if not np.isfinite(looped).all():
+            return
+        self.compare("vmap", [qad.vmap(self.program)(*stacks)], [np.stack(looped)], 1e-12)
+        for g, g0 in zip(qad.vmap(self.gradient)(*stacks), self.g, strict=True):
+            self.compare("vmap of the gradient", [g[0]], [g0], 1e-10)
+        whole = qad.grad(lambda *xs: qad.vmap(self.program)(*xs).sum(), NUMBERS)(*stacks)
+        self.compare("gradient of vmap", [g[0] for g in whole], self.g, 1e-10)
+
     def single_precision(self):
         single = self.gradient(*self.inputs)
         self.compare("single precision", single, self.g, 1e-2 * (1 + norm(self.h)))
@@ -105,6 +124,7 @@ def check(seed, length=20) -> list:
     c.kinds((*c.g, *c.h), (*c.wide, *c.wide))
     c.against_differences()
     c.against_each_other()
+    c.batches()
     c.single_precision()
     c.memory()
     return c.found

@@ -1,6 +1,7 @@
 """The registry of derivative rules, and the ways to fill it; `qad.extend` is its public door."""
 
 import inspect
+import operator
 from functools import lru_cache, partial, wraps
 
 import numpy as np
@@ -188,7 +189,7 @@ def attach_operator(name, ufunc):
     >>> import numpy as np, qad
     >>> qad.extend.attach_operator("add", np.add)  # as qad/rules/operators.py does
     """
-    forward, reflected = binary(PRIMITIVES[ufunc])
+    forward, reflected = binary(PRIMITIVES[ufunc], getattr(operator, name))
     attach(f"__{name}__", forward)
     attach(f"__r{name}__", reflected)
 

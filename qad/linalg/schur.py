@@ -15,7 +15,8 @@ The code is its complex conjugate.
 import numpy as np
 import scipy.linalg
 
-from qad.extend import defvjp, primitive, value_of
+from qad.core.batching import stacks
+from qad.extend import defbatch, defvjp, primitive, stack_of
 from qad.linalg.check import square
 from qad.linalg.gaps import check_phases, magnitude, max_of, noise, refuse, rounding, same_block
 from qad.linalg.parts import diagonal_of
@@ -76,7 +77,7 @@ def _schur_vjp(needed, g, ans, a, *, end=None):
     n = t.mT @ p - p @ t.mT
     if gz is not None:
         n = n + z.mT @ gz
-    scale = _check(value_of(t), n, (gt, gz), end)
+    scale = _check(stack_of(t), n, (gt, gz), end)
     y = lower_sylvester(t, np.tril(n - n.conj().mT, -1), scale=scale, transposed=True)
     return (z.conj() @ (p - y) @ z.mT,)
 
@@ -84,12 +85,13 @@ def _schur_vjp(needed, g, ans, a, *, end=None):
 def _check(t, n, g, end):
     """Refuse losses that depend on phases; returns the size to which rounding is relative."""
     w = diagonal_of(t)
-    floor, scale = rounding(w, end), max_of(magnitude(value_of(n)), magnitude(*g))
-    check_phases(diagonal_of(value_of(n)).imag, w, "schur", scale, floor)
+    floor, scale = rounding(w, end), max_of(magnitude(stack_of(n)), magnitude(*g))
+    check_phases(diagonal_of(stack_of(n)).imag, w, "schur", scale, floor)
     return max_of(scale, floor / noise(w.dtype, w.shape[-1]))
 
 
 defvjp(_schur, shared=_schur_vjp, scaled=True)
+defbatch(_schur, stacks(_schur, 2))
 
 
 @primitive
@@ -141,3 +143,4 @@ def _sylvester_vjp(needed, g, x, t, r, *, scale=None, transposed=False):
 
 
 defvjp(lower_sylvester, shared=_sylvester_vjp)
+defbatch(lower_sylvester, stacks(lower_sylvester, 2, 2))

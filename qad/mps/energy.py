@@ -13,7 +13,7 @@ import numpy as np
 
 from qad.core import jvp, vjp
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, defvjp, primitive, value_of
+from qad.extend import Tensor, defvjp, primitive, stack_of, value_of
 from qad.mps.hamiltonian import Hamiltonian
 from qad.mps.sweep import factor, operator_matrices, sandwich
 
@@ -94,7 +94,7 @@ def quotient(tensors, operator):
     (square,), square_scale = sandwich(tensors, None, tensors)
     (value,), value_scale = sandwich(tensors, operator_matrices(operator, dtype), tensors)
     value = value * factor(value, value_scale - square_scale)
-    check_quotient(value_of(value), value_of(square))
+    check_quotient(stack_of(value), stack_of(square))
     return value.real / square.real
 
 
@@ -116,15 +116,15 @@ def bonds_of(tensors):
 
 
 def check_quotient(value, square):
-    """Raise where the quotient of `value` and `square` is no energy."""
-    if square.real == 0:
+    """Raise where the quotient of `value` and `square` (of any example of a batch) is no energy."""
+    if np.any(square.real == 0):
         raise ArgumentError("the state has norm zero (or underflows): an energy needs a norm above zero")
-    if not (np.isfinite(square) and np.isfinite(value)):
+    if not (np.isfinite(square).all() and np.isfinite(value).all()):
         raise ArgumentError(
             f"the sweep ended in <psi|psi> = {square}, <psi|H|psi> = {value}: tensors of psi or H hold inf or nan, or "
             "are so large that a few of them overflow; divide them by their norms"
         )
-    if abs(value.imag) > 1e-4 * abs(value.real) + np.sqrt(np.finfo(value.dtype).eps) * square.real:
+    if np.any(abs(value.imag) > 1e-4 * abs(value.real) + np.sqrt(np.finfo(value.dtype).eps) * square.real):
         raise ArgumentError(
             "the expectation value has an imaginary part, so the operator is not Hermitian: energies need a Hermitian "
             "one; qad.mps.expectation takes any"

@@ -13,7 +13,7 @@ import numpy as np
 
 from qad.core.batching import each_alone
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, defvjp, primitive, value_of
+from qad.extend import Tensor, defvjp, primitive, stack_of, value_of
 from qad.linalg import norm, split
 from qad.linalg.gaps import rounding
 
@@ -92,7 +92,7 @@ def factors_from_left(tensors):
     for tensor in tensors[:-1]:
         tensor = tensor if carried is None else carry(carried, tensor)
         carried = isometric(tensor.reshape(-1, tensor.shape[2]))[1]
-        carried = carried * (1 / np.linalg.norm(value_of(carried)))
+        carried = carried * (1 / np.linalg.norm(stack_of(carried)))
         factors.append(carried)
     return factors
 

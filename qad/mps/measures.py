@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, primitive, value_of
+from qad.extend import defvjp, primitive, stack_of, value_of
 from qad.linalg import funm_svd
 from qad.linalg import norm as frobenius
 from qad.mps.chain import as_array
@@ -224,7 +224,7 @@ def environments(psi):
     tensors, rights = list(psi.opened()), [np.ones((1, 1))]
     for site in reversed(range(len(tensors))):
         environment = pulled(rights[-1], tensors[site])
-        size = np.linalg.norm(value_of(environment).ravel())
+        size = np.linalg.norm(stack_of(environment).ravel())
         if not 0 < size < np.inf:
             raise ArgumentError("the state is zero or not finite: nothing can be measured in it")
         tensors[site] = tensors[site] * tensors[site].real.dtype.type(size**-0.5)

@@ -14,7 +14,7 @@ The functions are plain NumPy, and so differentiable to any order.
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.extend import value_of
+from qad.extend import stack_of
 
 SITES_PER_SCALING = 4
 
@@ -97,7 +97,7 @@ def closed(environment, outer, channels):
 
 def scaled(environment, log_scale):
     """`environment` with its Frobenius norm near 1, by a power of two, which costs no digits."""
-    size = np.linalg.norm(value_of(environment).ravel())
+    size = np.linalg.norm(stack_of(environment).ravel())
     if not 0 < size < np.inf:
         return environment, log_scale
     exponent = int(np.frexp(size)[1])

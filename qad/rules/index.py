@@ -29,7 +29,7 @@ from qad.rules.lazy import Scatter
 
 defvjp(getitem, lambda g, y, x, index: Scatter(x.shape, x.dtype, [(index, g)]), linear=True, fresh=True)
 _getitem = quick(getitem, metadata=True)
-SETTLED = frozenset((int, slice, type(None), type(...)))
+SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 
 
 def item(x, index):

@@ -86,12 +86,16 @@ class Scatter(Lazy):
             self.dtype = np.result_type(self.dtype, other.dtype)  # a real node may be sent complex cotangents
         if type(other) is Scatter:
             self.parts += other.parts
-            self.waiting += other.waiting + sum([part.size for _, part in other.parts])
+            self.waiting += other.waiting
+            for _, part in other.parts:
+                self.waiting += part.size
         else:
             whole = other.dense() if isinstance(other, Lazy) else other
             self.parts.append((..., whole))
             self.waiting += whole.size
-        if self.waiting > 1000 + 4 * prod(self.shape):  # together they never hold much more memory than their sum
+        if self.waiting > 1000 and self.waiting > 1000 + 4 * prod(
+            self.shape
+        ):  # together they never hold much more memory than their sum
             self.parts, self.waiting = [(..., self.dense())], 0
         return self
 
@@ -118,7 +122,7 @@ def scatter(*parts, indices, shape, dtype):
     out = np.zeros(shape, dtype, like=kin(parts[0]))
     places = np.arange(0)  # the numbers of the entries of `out`, once they are needed
     for index, part in zip(indices, parts, strict=True):
-        if not may_repeat(index):
+        if type(index) is int or not may_repeat(index):
             out[index] += part
             continue
         if out.ndim > 1 or type(index) is tuple:
