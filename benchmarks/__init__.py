@@ -7,7 +7,7 @@ measured. Nothing here imports NumPy, so that `__main__` can set the number of B
 from pathlib import Path
 
 NAMES = (
-    "trace_product", "overhead", "transforms", "linalg", "contraction", "mps_energy", "amplitudes", "amplitudes", "time_to_energy",
+    "trace_product", "overhead", "transforms", "linalg", "contraction", "mps_energy", "amplitudes", "time_to_energy",
     "freeze", "circuits",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
