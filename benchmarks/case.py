@@ -12,12 +12,13 @@ class Contender:
     `setup()` returns the call to be timed; `result` turns what that returns into `(value, gradients)`, NumPy
     arrays in qad's convention, with None for the gradients where only the value is computed. `forward`, like
     `setup`, prepares the value alone. `needs` names the package without which the contender sits out,
-    `baseline` marks the hand-written reference, `most_rounds` bounds the samples of a slow one.
+    `baseline` marks the hand-written reference, `most_rounds` bounds the samples of a slow one. A mere yardstick, of
+    which only the time is meant, has None for `result`.
     """
 
     name: str
     setup: Callable[[], Callable[[], Any]]
-    result: Callable[[Any], tuple] = tuple
+    result: Callable[[Any], tuple] | None = tuple
     needs: str | None = None
     forward: Callable[[], Callable[[], Any]] | None = None
     baseline: bool = False

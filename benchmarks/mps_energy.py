@@ -1,12 +1,13 @@
 """Value and gradient of <psi|H|psi> / <psi|psi>, a matrix product state on the Heisenberg chain, n = 40.
 
-The gradient is with respect to every complex128 tensor; the state and the operator are the same for all.
-"qad" is `qad.value_and_grad(qad.mps.energy)`. The peers sweep from left to right, site by site, with the
-layouts chosen by hand so that every contraction is one matrix product; that was faster in torch than `einsum`
-and `tensordot`, and as fast in jitted jax. "qad, peers' sweep" differentiates that same code. "NumPy by hand"
-is what one writes without a tape: environments from both sides, and then, by Hermiticity, the bra half of the
-gradient alone. The last columns give the value alone, and how many times that the value with its gradient
-costs. The first call of jitted jax compiles.
+The gradient is with respect to every tensor; the state and the operator are the same for all. "qad" is
+`qad.value_and_grad(qad.mps.energy)`. The peers sweep from left to right, site by site, with the layouts chosen
+by hand so that every contraction is one matrix product; that was faster in torch than `einsum` and `tensordot`, and
+as fast in jitted jax. "qad, peers' sweep" differentiates that same code. "NumPy by hand" is what one writes without
+a tape: environments from both sides, and then, by Hermiticity, the bra half of the gradient alone. "its matrix
+products" is one large product with as many multiply-adds as qad's own products of the whole gradient, no
+result. The last columns give the value alone, and how many times that the value with its gradient costs. The first
+call of jitted jax compiles.
 """
 
 from functools import partial
@@ -16,7 +17,9 @@ import numpy as np
 from .case import Case, Contender
 from .peers import with_autograd, with_jax, with_torch
 
-SITES, BONDS = 40, (8, 32, 64)
+SITES = 40
+CASES = (*((bond, complex) for bond in (8, 16, 32, 64, 128)), (32, float), (64, float), (64, np.complex64))
+PRODUCTS, LARGE = 28, 1024  # qad's multiply-adds in units of bond**3 a site; rows and columns of a large product
 
 
 def absorb_operator(environment, site, matrix):
@@ -114,28 +117,44 @@ def peers_sweep(sites, constants):
     return lambda: function(sites)
 
 
-def cases():
-    """Three bond dimensions."""
+def large_product(psi):
+    """One large matrix product with the multiply-adds of qad's products."""
+    bonds = np.array(psi.bonds, float)
+    work = PRODUCTS * (bonds[:-1] * bonds[1:] * np.maximum(bonds[:-1], bonds[1:])).sum()
+    a = np.ones((max(1, round(work / LARGE**2)), LARGE), psi.dtype)
+    b = np.ones((LARGE, LARGE), psi.dtype)
+    return lambda: a @ b
+
+
+def case(bond, dtype):
+    """One bond dimension and dtype."""
     import qad
 
     operator = qad.mps.heisenberg(SITES)
-    operators = [tensor.astype(complex) for tensor in operator.tensors]  # torch multiplies no real with complex
-    constants = [np.ones((1, 1), complex), *operator_matrices(operators)]
-    for bond in BONDS:
-        psi = qad.mps.MPS.random(n=SITES, bond=bond, phys=2, dtype=complex, seed=0)
-        sites = list(psi.tensors)
-        value = partial(partial, make_loss(np), sites, constants)
-        contenders = [
-            Contender("NumPy by hand", partial(by_hand, sites, operators), baseline=True, forward=value),
-            Contender(
-                "qad",
-                partial(chain_energy, psi, operator),
-                lambda output: (output[0], output[1].tensors),
-                forward=partial(chain_value, psi, operator),
-            ),
-            Contender("qad, peers' sweep", partial(peers_sweep, sites, constants), forward=value),
-            with_torch(make_loss, sites, constants, forward=True),
-            with_jax(make_loss, sites, constants, forward=True),
-            with_autograd(make_loss, sites, constants, forward=True),
-        ]
-        yield Case(f"bond {bond}", contenders)
+    operators = [tensor.astype(dtype) for tensor in operator.tensors]  # torch multiplies no real with complex
+    constants = [np.ones((1, 1), dtype), *operator_matrices(operators)]
+    psi = qad.mps.MPS.random(n=SITES, bond=bond, phys=2, dtype=dtype, seed=0)
+    sites = list(psi.tensors)
+    value = partial(partial, make_loss(np), sites, constants)
+    contenders = [
+        Contender("NumPy by hand", partial(by_hand, sites, operators), baseline=True, forward=value),
+        Contender(
+            "qad",
+            partial(chain_energy, psi, operator),
+            lambda output: (output[0], output[1].tensors),
+            forward=partial(chain_value, psi, operator),
+        ),
+        Contender("its matrix products", partial(large_product, psi), result=None),
+        Contender("qad, peers' sweep", partial(peers_sweep, sites, constants), forward=value),
+        with_torch(make_loss, sites, constants, forward=True),
+        with_jax(make_loss, sites, constants, forward=True),
+        with_autograd(make_loss, sites, constants, forward=True),
+    ]
+    name = f"bond {bond}" if dtype is complex else f"bond {bond}, {np.dtype(dtype).name}"
+    return Case(name, contenders, tolerance=1e-3 if dtype is np.complex64 else 1e-10)
+
+
+def cases():
+    """Five bond dimensions, and other dtypes."""
+    for bond, dtype in CASES:
+        yield case(bond, dtype)

@@ -76,7 +76,7 @@ class Entrant:
     """A contender that is set up: its stopwatches, what its first call returned, and how long that took."""
 
     contender: Contender
-    output: tuple
+    output: tuple | None
     first_call: float
     gradient: Stopwatch
     forward: Stopwatch | None
@@ -94,11 +94,14 @@ def enter(contender):
     seconds = time.perf_counter() - start
     gradient = Stopwatch(call, contender.most_rounds)
     forward = contender.forward and Stopwatch(contender.forward(), contender.most_rounds)
-    return Entrant(contender, contender.result(output), seconds, gradient, forward)
+    result = contender.result(output) if contender.result else None
+    return Entrant(contender, result, seconds, gradient, forward)
 
 
 def deviation(entrant, reference):
     """Largest relative difference between what two entrants computed: value, gradients, forward value."""
+    if entrant.output is None:
+        return 0.0
     (value, gradients), (expected, expected_gradients) = entrant.output, reference.output
     pairs = [(value, expected)]
     if entrant.forward is not None:
@@ -115,7 +118,7 @@ def relative_difference(a, b):
 
 def compare(case, entrants):
     """Deviation of every entrant from the first that has gradients; raise where one exceeds the tolerance."""
-    reference = next(entrant for entrant in entrants if entrant.output[1] is not None)
+    reference = next(entrant for entrant in entrants if entrant.output and entrant.output[1] is not None)
     deviations = [deviation(entrant, reference) for entrant in entrants]
     for entrant, found in zip(entrants, deviations, strict=True):
         if not found <= case.tolerance:

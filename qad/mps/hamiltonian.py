@@ -71,8 +71,7 @@ class Hamiltonian:
 
 def within_range(step, environment, scale):
     """The environment, multiplied by a power of two where its size has left the safe range."""
-    with np.errstate(over="ignore"):
-        size = step.size(environment)
+    size = step.size(environment)
     if not 0 < size < np.inf or 2.0**-ROOM < size < 2.0**ROOM:
         return environment, scale
     exponent = int(np.frexp(size)[1])
