@@ -10,7 +10,7 @@ from qad.circuit.pauli import PauliSum
 from qad.circuit.shift import estimate, parameter_shift
 
 __all__ = [
-    "Circuit", "Gate", "NoisyCircuit", "Operator", "PauliSum", "Projector", "amplitude_damping", "bracket", "depolarizing",
-    "entropy", "estimate", "fisher", "flip", "geometric_tensor", "matrix", "metric", "natural_gradient", "overlap",
-    "parameter_shift", "reduced_density", "register_gate",
+    "Circuit", "Gate", "NoisyCircuit", "Operator", "PauliSum", "Projector", "amplitude_damping", "bracket",
+    "depolarizing", "entropy", "estimate", "fisher", "flip", "geometric_tensor", "matrix", "metric", "natural_gradient",
+    "overlap", "parameter_shift", "reduced_density", "register_gate",
 ]  # fmt: skip

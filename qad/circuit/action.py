@@ -28,9 +28,9 @@ def brackets(a, b, *, strings, engine):
 
 
 @primitive
-def energy(c, psi, *, strings, engine):
-    """``<psi|H|psi>`` (B,) for real coefficients (T,)."""
-    return engine.energy_of(c, psi, strings)
+def energy(c, psi, *, strings, engine, shape):
+    """``<psi|H|psi>`` of this shape for real coefficients (T,) and states (1, B, 2**n)."""
+    return engine.energy_of(c, psi[0], strings).reshape(shape)[()]
 
 
 def _turned(c, strings):
@@ -50,18 +50,21 @@ defvjp(
     lambda g, ans, a, b, *, strings, engine: apply(_turned(g, strings), a, strings=strings, engine=engine),
     linear=True,
 )
-defvjp(
-    energy,
-    lambda g, ans, c, psi, *, strings, engine: (
-        brackets(g[:, None] * psi.conj(), psi, strings=strings, engine=engine).real
-    ),
-    lambda g, ans, c, psi, *, strings, engine: (2 * g)[:, None] * apply(c, psi, strings=strings, engine=engine).conj(),
-    fresh=True,
-)
-defjvp(
-    energy,
-    lambda t, ans, c, psi, *, strings, engine: energy(t, psi, strings=strings, engine=engine),
-    lambda t, ans, c, psi, *, strings, engine: (
-        2 * (apply(c, psi, strings=strings, engine=engine).conj() * t).sum(-1).real
-    ),
-)
+
+
+def _energy_c(g, ans, c, psi, *, strings, engine, shape):
+    weighted = g.reshape(-1, 1) * psi[0].conj()
+    return brackets(weighted, psi[0], strings=strings, engine=engine).real
+
+
+def _energy_psi(g, ans, c, psi, *, strings, engine, shape):
+    return ((2 * g).reshape(-1, 1) * apply(c, psi[0], strings=strings, engine=engine).conj())[None]
+
+
+def _energy_moved(t, ans, c, psi, *, strings, engine, shape):
+    moved = apply(c, psi[0], strings=strings, engine=engine).conj() * t[0]
+    return 2 * moved.sum(-1).real.reshape(shape)[()]
+
+
+defvjp(energy, _energy_c, _energy_psi, fresh=True)
+defjvp(energy, lambda t, ans, c, psi, **given: energy(t, psi, **given), _energy_moved)

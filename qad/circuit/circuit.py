@@ -3,14 +3,21 @@
 import numpy as np
 
 from qad.circuit import observables
+from qad.circuit.action import energy
 from qad.circuit.analysis import program_of
 from qad.circuit.builder import Builder
 from qad.circuit.checks import check_memory, check_qubits
 from qad.circuit.engines import engine_of
-from qad.circuit.evolution import evolve
+from qad.circuit.evolution import evolve, evolve_angles
+from qad.circuit.masks import strings_of
+from qad.circuit.pauli import PauliSum
 from qad.circuit.sampling import counted, draws
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import value_of
+
+ONE = {
+    np.dtype(dtype): np.ones((1, 1, 1), dtype) for dtype in (np.complex128, np.complex64)
+}  # the amplitude of |0...0>
 
 
 class Circuit(Builder):
@@ -83,13 +90,12 @@ class Circuit(Builder):
             theta = widened(theta, batch, 1)
             matrices = [widened(u, batch, 2) for u in matrices]
             psi = None if psi is None else widened(psi, batch, psi.ndim - len(lead))
-        real, complex_ = program.numbers(theta, matrices)
-        if psi is None:
-            psi = np.ones((1, 1, 1), self.dtype)
-        else:
-            psi = (psi + np.zeros((), self.dtype)).reshape(1, -1, 2**self.n)
-        final = evolve(real, complex_, psi, program=program, engine=engine_of(self.engine))
-        return final, batch
+        psi = ONE[self.dtype] if psi is None else (psi + np.zeros((), self.dtype)).reshape(1, -1, 2**self.n)
+        engine = engine_of(self.engine)
+        if program.by_angles:
+            theta = theta.reshape(-1, self._size)
+            return evolve_angles(theta, psi, program=program, engine=engine), batch
+        return evolve(*program.numbers(theta, matrices), psi, program=program, engine=engine), batch
 
     def _batch_of(self, psi):
         """The shape of a batch of initial states."""
@@ -188,6 +194,9 @@ class Circuit(Builder):
         array([0.5     , 0.866025, 0.25    ])
         """
         final, batch = self._final()
+        if type(observable) is PauliSum:
+            c, strings = observables.hermitian(observable, self.n), strings_of(observable.strings)
+            return energy(c, final, strings=strings, engine=engine_of(self.engine), shape=batch)
         psi = final.reshape(-1, 2**self.n)
         if not isinstance(observable, (list, tuple)):
             return observables.expectation(psi, observable, self.n, engine_of(self.engine)).reshape(batch)[()]

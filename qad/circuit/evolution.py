@@ -11,6 +11,7 @@ All arrays have axes (component, batch, entry): numbers of the gates (J, B, E), 
 import numpy as np
 
 from qad.circuit import reference
+from qad.core import jvp, vjp
 from qad.extend import defjvp, defvjp, primitive
 
 
@@ -71,3 +72,50 @@ def higher(engine):
 defvjp(evolve, shared=evolve_vjp)
 defjvp(evolve, *map(evolve_jvp, range(3)))
 defvjp(pullback, shared=pullback_vjp)
+
+
+# -- the same from the parameters, where all numbers follow from them: fewer nodes for the most common circuits ------
+
+
+@primitive
+def evolve_angles(theta, psi, *, program, engine):
+    """The final states, from parameters (B, P) and the initial states."""
+    return engine.forward_angles(program, theta, psi)
+
+
+@primitive
+def pullback_angles(theta, psi, out, g, *, program, engine):
+    """Cotangents of `evolve_angles`'s two operands, from its answer and the cotangent of that."""
+    return engine.backward_angles(program, theta, psi, out, g)
+
+
+def by_numbers(program, engine):
+    """The function of parameters and initial states by way of the numbers, whose rules serve every order."""
+    return lambda theta, psi: evolve(*program.numbers(theta, []), psi, program=program, engine=engine)
+
+
+def evolve_angles_vjp(needed, g, ans, theta, psi, *, program, engine):
+    cotangents = pullback_angles(theta, psi, ans, g, program=program, engine=engine)
+    return [cotangents[i] for i in needed]
+
+
+def pullback_angles_vjp(needed, g, ans, theta, psi, out, dual, *, program, engine):
+    def cotangents(theta, psi, dual):
+        slope, initial = vjp(by_numbers(program, engine), theta, psi)[1](dual.conj())
+        return slope, initial.conj()
+
+    directions = [0 * x if d is None else d.conj() for d, x in zip(g, ans, strict=True)]
+    found = vjp(cotangents, theta, psi, dual)[1](tuple(directions))
+    every = [found[0], found[1].conj(), 0 * out, found[2].conj()]
+    return [every[i] for i in needed]
+
+
+defvjp(evolve_angles, shared=evolve_angles_vjp)
+defjvp(
+    evolve_angles,
+    lambda t, ans, theta, psi, *, program, engine: jvp(lambda x: by_numbers(program, engine)(x, psi), (theta,), (t,))[
+        1
+    ],
+    lambda t, ans, theta, psi, *, program, engine: evolve_angles(theta, t, program=program, engine=engine),
+)
+defvjp(pullback_angles, shared=pullback_angles_vjp)

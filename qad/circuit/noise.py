@@ -1,7 +1,7 @@
 """Kraus channels, and circuits with them as density matrices.
 
-A density matrix on n qubits is a state on 2n, rows first: a gate acts on the rows and its complex conjugate on the columns,
-a channel as the matrix ``sum_k K_k (x) conj(K_k)`` on both.  So everything that holds for states, the
+A density matrix on n qubits is a state on 2n, rows first: a gate acts on the rows and its complex conjugate on the
+columns, a channel as the matrix ``sum_k K_k (x) conj(K_k)`` on both.  So everything that holds for states, the
 gradient included, holds for density matrices.
 """
 

@@ -103,7 +103,8 @@ def expectation(psi, observable, n, engine):
     """Real expectation values (B,) in states (B, 2**n)."""
     observable = as_observable(observable)
     if isinstance(observable, PauliSum):
-        return energy(hermitian(observable, n), psi, strings=strings_of(observable.strings), engine=engine)
+        c, strings = hermitian(observable, n), strings_of(observable.strings)
+        return energy(c, psi[None], strings=strings, engine=engine, shape=(len(psi),))
     qubits = check_qubits(observable.qubits, n, "an observable")
     if isinstance(observable, Projector):
         index = [slice(None)] * (n + 1)

@@ -6,6 +6,7 @@ down to an instruction and a few numbers (the entries of its matrix), which stan
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +74,11 @@ class Program:
     given: tuple  # (place among the given matrices, adjoint, conjugate)
     unitary: bool
     store: dict = field(default_factory=dict)
+
+    @cached_property
+    def by_angles(self) -> bool:
+        """Whether all numbers follow from the parameters of gates that have one each, and the circuit is unitary."""
+        return self.size > 0 and self.unitary and not self.called and not self.given
 
     @property
     def sizes(self) -> tuple:

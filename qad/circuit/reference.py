@@ -45,6 +45,22 @@ def backward(program, real, complex_, psi, out, g):
     return summed(slopes["real"], real), summed(slopes["complex"], complex_), summed(slope, psi)
 
 
+def forward_angles(program, theta, psi):
+    """The final states (1, B, 2**n) of a circuit all of whose numbers follow from parameters (B, P)."""
+    return forward(program, *program.numbers(theta, []), psi)
+
+
+def backward_angles(program, theta, psi, out, g):
+    """Cotangents of the parameters (B, P) and of the initial state."""
+    vectors = program.numbers(theta, [])
+    *slopes, initial = backward(program, *vectors, psi, out, g)
+    found = np.zeros(theta.shape)
+    for slope, polynomials in zip(slopes, (program.real, program.complex), strict=True):
+        if polynomials is not None:
+            found += polynomials.places.add((slope * polynomials.derivative(theta)).real)[0]
+    return found, initial
+
+
 def stored_states(program, vectors, psi, batch):
     """The states before every gate that is not unitary."""
     stored, states = [], expanded(psi, program.n, batch)

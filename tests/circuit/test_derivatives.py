@@ -39,7 +39,16 @@ def of_state(psi, theta):
     return c.state()
 
 
+def of_angles(theta, psi, engine="numpy"):
+    """Gates of one parameter alone, shared and controlled."""
+    c = qad.Circuit(3, initial=psi, engine=engine).ry(theta[:3], range(3)).cx(0, 1).rz(theta[3], 2).crx(theta[0], 2, 0)
+    c.cp(theta[1] * theta[2], 0, 1).exp_pauli(theta[3], "YZX", (1, 2, 0)).rzz(theta[2], 0, 2)
+    c.exp_pauli(theta[1], "ZZZ", range(3))
+    return c.expectation(H3)
+
+
 CASES = [
+    Case(of_angles, (normal(4), normal(8, complex))),
     Case(energy, normal(9)),
     Case(of_matrices, (normal(2, 2, complex), normal(4, 4, complex))),
     Case(of_state, (normal(2, 2, 2, complex), normal(3))),
@@ -105,3 +114,15 @@ def test_third_order():
         return qad.hvp(lambda x: energy(x), (t,), (normal(9, seed=1),))[0] @ normal(9, seed=2)
 
     qad.check_grads(slope, (normal(9),), order=1)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_way_by_angles(engine):
+    """Both engines, second order, and from |0...0>."""
+    theta, psi = normal(4), normal(8, complex)
+    value, g = qad.value_and_grad(lambda t, p: of_angles(t, p, engine), (0, 1))(theta, psi)
+    expected = qad.value_and_grad(lambda t, p: of_angles(t, p, "numpy"), (0, 1))(theta, psi)
+    np.testing.assert_allclose(value, expected[0])
+    np.testing.assert_allclose(g[0], expected[1][0], atol=1e-12 * abs(value))
+    np.testing.assert_allclose(g[1], expected[1][1], atol=1e-12 * abs(value))
+    qad.check_grads(lambda t: of_angles(t, None, engine), (theta,), order=2)

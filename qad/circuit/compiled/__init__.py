@@ -9,24 +9,17 @@ from threading import Lock
 import numpy as np
 
 from qad.circuit import reference
-from qad.circuit.compiled import drive, terms
+from qad.circuit.compiled import angles, drive, terms
 from qad.circuit.compiled.jit import numba
 from qad.circuit.compiled.schedule import schedule_of
 
+REAL_OF = {np.dtype(np.complex128): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.float32)}
 ONE_AT_A_TIME = Lock()  # not every threading layer of Numba may be entered twice
 
 
 def forward(program, real, complex_, psi):
     """The final states (1, B, 2**n) from the numbers of the gates and initial states."""
-    batch = max(real.shape[1], complex_.shape[1], psi.shape[1])
-    out = np.zeros((batch, 2**program.n), psi.dtype)
-    out[:, : psi.shape[2]] = psi[0]
-    schedule = schedule_of(program)
-    vr, vi = numbers_of(schedule, real, complex_, psi.dtype)
-    tables, widest = tables_of(program, schedule)
-    threads = threads_of(schedule) if batch == 1 else 1
-    run(drive.forward_alone, drive.forward_together, batch * threads, out, tables, vr, vi, widest, threads)
-    return out[None]
+    return evolved(program, *numbers_of(schedule_of(program), real, complex_, psi.dtype), psi)
 
 
 def backward(program, real, complex_, psi, out, g):
@@ -35,26 +28,47 @@ def backward(program, real, complex_, psi, out, g):
         return reference.backward(program, real, complex_, psi, out, g)
     schedule = schedule_of(program)
     vr, vi = numbers_of(schedule, real, complex_, out.dtype)
+    slopes, dual = taken_back(program, vr, vi, out, g)
+    return (*split(schedule, slopes, vr, vi, real, complex_), reference.summed(dual[None, :, : psi.shape[2]], psi))
+
+
+def forward_angles(program, theta, psi):
+    """The final states (1, B, 2**n) of a circuit all of whose numbers follow from parameters (B, P)."""
+    return evolved(program, *numbers_of_angles(program, theta, psi.dtype), psi)
+
+
+def backward_angles(program, theta, psi, out, g):
+    """Cotangents of the parameters (B, P) and of the initial state."""
+    vr, vi = numbers_of_angles(program, theta, out.dtype)
+    slopes, dual = taken_back(program, vr, vi, out, g)
+    found, schedule = np.zeros(theta.shape), schedule_of(program)
+    if len(vr) < len(slopes):
+        slopes = slopes.sum(0, keepdims=True)
+    angles.collect(theta, *angle_tables(program), vr, vi, slopes, schedule.diagonal, schedule.parity, found)
+    return found, reference.summed(dual[None, :, : psi.shape[2]], psi)
+
+
+def evolved(program, vr, vi, psi):
+    """The final states (1, B, 2**n) from real and imaginary parts (B, E) of all numbers."""
+    batch, schedule = max(len(vr), psi.shape[1]), schedule_of(program)
+    out = np.zeros((batch, 2**program.n), psi.dtype)
+    out[:, : psi.shape[2]] = psi[0]
     tables, widest = tables_of(program, schedule)
+    threads = threads_of(schedule) if batch == 1 else 1
+    run(drive.forward_alone, drive.forward_together, batch * threads, out, tables, vr, vi, widest, threads)
+    return out[None]
+
+
+def taken_back(program, vr, vi, out, g):
+    """Sums (B, E, 2) of the cotangents of all numbers, and cotangents (B, 2**n) of the initial states."""
     state, dual = np.array(out[0]), np.array(g[0], out.dtype)
-    batch = len(state)
+    batch, schedule = len(state), schedule_of(program)
+    tables, widest = tables_of(program, schedule)
     threads = threads_of(schedule) if batch == 1 else 1
     slopes = np.zeros((batch * threads, vr.shape[1], 2))
-    run(
-        drive.backward_alone,
-        drive.backward_together,
-        batch * threads,
-        state,
-        dual,
-        tables,
-        vr,
-        vi,
-        slopes,
-        widest,
-        threads,
-    )
-    slopes = slopes.reshape(batch, threads, -1, 2).sum(1)
-    return (*split(schedule, slopes, vr, vi, real, complex_), reference.summed(dual[None, :, : psi.shape[2]], psi))
+    kernels = drive.backward_alone, drive.backward_together
+    run(*kernels, batch * threads, state, dual, tables, vr, vi, slopes, widest, threads)
+    return (slopes.reshape(batch, threads, -1, 2).sum(1) if threads > 1 else slopes), dual
 
 
 def run(alone, together, tasks, *args):
@@ -84,11 +98,37 @@ def numbers_of(schedule, real, complex_, dtype):
     """Real and imaginary parts (B, E) of all numbers in the order of the schedule, as precise as the state."""
     batch = max(real.shape[1], complex_.shape[1])
     constant, r, c = len(schedule.constants), real.shape[2], complex_.shape[2]
-    vr = np.empty((batch, constant + r + c), np.empty(0, dtype).real.dtype)
+    vr = np.empty((batch, constant + r + c), REAL_OF[dtype])
     vi = np.zeros_like(vr)
     vr[:, :constant], vi[:, :constant] = schedule.constants.real, schedule.constants.imag
     vr[:, constant : constant + r] = real[0]
     vr[:, constant + r :], vi[:, constant + r :] = complex_[0].real, complex_[0].imag
+    return vr, vi
+
+
+def angle_tables(program):
+    """Slots, frequencies, places and coefficients of all gates of one parameter."""
+    if "angles" not in program.store:
+        parts = [p for p in (program.real, program.complex) if p is not None]
+        counts = np.concatenate([np.bincount(p.gate) for p in parts]) if parts else np.zeros(0, np.int64)
+        coefficients = [np.stack([p.constant, p.cosine, p.sine]).astype(complex) for p in parts]
+        program.store["angles"] = (
+            np.concatenate([p.slots for p in parts] or [np.zeros(0, np.intp)]),
+            np.concatenate([p.frequencies for p in parts] or [np.zeros(0)]),
+            np.concatenate([[0], np.cumsum(counts)]),
+            np.ascontiguousarray(np.concatenate(coefficients or [np.zeros((3, 0), complex)], 1)),
+        )
+    return program.store["angles"]
+
+
+def numbers_of_angles(program, theta, dtype):
+    """Real and imaginary parts (B, E) of all numbers, from parameters (B, P)."""
+    schedule, tables = schedule_of(program), angle_tables(program)
+    constant = len(schedule.constants)
+    vr = np.empty((len(theta), constant + tables[3].shape[1]), REAL_OF[dtype])
+    vi = np.empty_like(vr)
+    vr[:, :constant], vi[:, :constant] = schedule.constants.real, schedule.constants.imag
+    angles.fill(theta, *tables, vr, vi)
     return vr, vi
 
 
@@ -126,7 +166,7 @@ def energy_of(c, psi, strings):
 
 
 def terms_of(c, psi, strings):
-    """The kernels' tables of a sum: flips, signs and weights of the strings by groups, where groups start, chunk size."""
+    """The kernels' tables of a sum: flips, signs and weights by groups, where these start, and the chunk's size."""
     x, order, z, starts, phases = strings.tables
     w = c[order] * phases if phases.dtype.kind == "f" and c.dtype.kind == "f" else (c[order] * phases).astype(complex)
     return x, z, w.astype(psi.real.dtype if w.dtype.kind == "f" else psi.dtype), starts, min(strings.n, terms.BITS)

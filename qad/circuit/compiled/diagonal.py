@@ -114,8 +114,8 @@ def apply_beyond(re, im, members, first, last, aux, vr, vi, base, sign):
 def reduce(lr, li, re, im, wr, wi, members, first, last, aux, base, bits, slopes):
     """Add sums of (dual * state) over the indices that meet a number of a gate to `slopes` (E, 2).
 
-    The gates themselves are not divided out yet.  The array of products is folded from its highest bit on, so that a gate
-    sums over the part that it reaches.
+    The gates themselves are not divided out yet.  The array of products is folded from its highest bit on, so that a
+    gate sums over the part that it reaches.
     """
     for k in range(re.size):
         wr[k] = lr[k] * re[k] - li[k] * im[k]

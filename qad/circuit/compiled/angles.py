@@ -1,0 +1,43 @@
+"""Numbers of the gates of one parameter, ``C + A cos(w t) + B sin(w t)``, and the way back to their parameters."""
+
+from math import cos, sin
+
+from qad.circuit.compiled.jit import jit
+
+
+@jit
+def fill(theta, slots, frequencies, firsts, polynomials, vr, vi):
+    """Write the numbers (B, E) of gates with parameters (B, P), gate g those from `firsts[g]` to `firsts[g + 1]`."""
+    shift = vr.shape[1] - polynomials.shape[1]
+    for b in range(theta.shape[0]):
+        for g in range(slots.size):
+            angle = frequencies[g] * theta[b, slots[g]]
+            c, s = cos(angle), sin(angle)
+            for k in range(firsts[g], firsts[g + 1]):
+                x = polynomials[0, k] + c * polynomials[1, k] + s * polynomials[2, k]
+                vr[b, shift + k], vi[b, shift + k] = x.real, x.imag
+
+
+@jit
+def collect(theta, slots, frequencies, firsts, polynomials, vr, vi, slopes, diagonal, parity, out):
+    """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) over the cotangents of the numbers.
+
+    Those of diagonal gates (`diagonal`, and `parity` for Pauli rotations) have the gate itself in them; see
+    `qad.circuit.compiled.diagonal`.
+    """
+    shift = vr.shape[1] - polynomials.shape[1]
+    for b in range(theta.shape[0]):
+        u, p, q = slopes[b], vr[b], vi[b]
+        for k in diagonal:
+            u[k, 0], u[k, 1] = u[k, 0] * p[k] + u[k, 1] * q[k], u[k, 1] * p[k] - u[k, 0] * q[k]
+        for k in parity:
+            x, y = u[k, 0] + u[k + 1, 0], u[k, 1] - u[k + 1, 1]  # over even and over odd parity
+            u[k, 0], u[k + 1, 0] = p[k] * x - p[k + 1] * y, p[k] * y + p[k + 1] * x
+        for g in range(slots.size):
+            angle = frequencies[g] * theta[b, slots[g]]
+            c, s = cos(angle), sin(angle)
+            total = 0.0
+            for k in range(firsts[g], firsts[g + 1]):
+                x = c * polynomials[2, k] - s * polynomials[1, k]
+                total += u[shift + k, 0] * x.real - u[shift + k, 1] * x.imag
+            out[b, slots[g]] += frequencies[g] * total
