@@ -6,5 +6,5 @@ measured. Nothing here imports NumPy, so that `__main__` can set the number of B
 
 from pathlib import Path
 
-NAMES = ("trace_product", "overhead", "mps_energy", "time_to_energy", "contraction", "linalg")
+NAMES = ("trace_product", "overhead", "mps_energy", "time_to_energy", "contraction", "linalg", "freeze")
 RESULTS = Path(__file__).parent / "results"

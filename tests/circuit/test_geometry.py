@@ -115,7 +115,9 @@ def test_noise():
 
 def test_noise_has_derivatives():
     def loss(theta, p):
-        c = NoisyCircuit(2).append(qad.Circuit(2).rx(theta[0], 0).u3(*theta, 1).cx(0, 1).exp_pauli(theta[1], "YX", (0, 1)))
+        c = NoisyCircuit(2).append(
+            qad.Circuit(2).rx(theta[0], 0).u3(*theta, 1).cx(0, 1).exp_pauli(theta[1], "YX", (0, 1))
+        )
         c.channel(depolarizing(p), 0).append(qad.Circuit(2).rz(theta[2], 0).h(0)).channel(amplitude_damping(p), 1)
         return c.expectation("XZ") + c.purity()
 
