@@ -127,12 +127,14 @@ def _arithmetic(step):
     operands = [x for x in step.args if type(x) is Var]
     if step.kwargs or not any(x.kind in ("array", "scalar") for x in operands) or step.out.kind == "other":
         return None
+    if not all(type(x) is Var or isinstance(x, (int, float, complex, np.number)) for x in step.args):
+        return None  # something that has its own arithmetic, such as a sparse matrix
     if fn is np.conjugate and operands[0].dtype.kind != "c":
         return operands[0] if operands[0].kind != "number" else None
     if fn is np.positive:
         return operands[0]
     if fn is np.matmul and len(operands) == 2 and all(len(x.shape) == 2 for x in operands):
         fn = np.dot
-    if fn is np.power and type(step.args[1]) is int and step.args[1] == 2 and step.args[0].dtype.kind in "fc":
+    if fn is np.power and type(step.args[1]) in (int, float) and step.args[1] == 2 and operands[0].dtype.kind in "fc":
         return [Step(np.square, step.args[:1], {}, step.out)]
     return _replaced(step, fn, step.args) if isinstance(fn, np.ufunc) or fn is np.dot else None
