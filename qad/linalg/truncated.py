@@ -171,13 +171,3 @@ def above_one(x):
 
 def outside_one(x):
     return np.abs(x) > 1.0
-
-
-def smooth_basis(p, v0):
-    """Orthonormal basis ``B (B^H B)^-1/2``, ``B = p v0``, of the kept space, of which `v0` is a constant one."""
-    b = p @ v0
-    return b @ funm_herm(inverse_root, hermitian(adjoint(b) @ b))
-
-
-def inverse_root(w):
-    return 1 / np.sqrt(w)

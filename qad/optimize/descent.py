@@ -4,13 +4,13 @@ The optimisers know a manifold by the five methods of `Manifold`; tangent vector
 Euclidean inner product is the manifold's, so that two-loop recursions stay plain linear algebra.
 """
 
-from collections import deque
 from typing import Protocol
 
 import numpy as np
 
 from qad.core import value_and_grad
 from qad.core.errors import ArgumentError
+from qad.optimize.directions import DIRECTIONS
 from qad.optimize.minimization import Stop, bar_for
 from qad.optimize.result import OptimizeResult
 
@@ -220,93 +220,3 @@ def secant(short, long, t, slope, end):
     guess = t * slope / (slope - end) if np.isfinite(end) and end > slope else (short + long) / 2
     margin = 0.1 * (long - short)
     return min(max(guess, short + margin), long - margin)
-
-
-class Gradient:
-    """Steepest descent in the metric; steps as long as the last one that was accepted."""
-
-    def __init__(self, memory):
-        self.length = None
-
-    def forget(self):
-        self.length = None
-
-    def candidates(self, here, scaled, metric):
-        """Directions to try, the best first."""
-        slope = here.gradient @ scaled
-        yield -scaled * (self.length / slope if self.length else min(1.0, 1.0 / np.sqrt(slope)))
-        yield -scaled * (1e-3 / np.sqrt(slope))
-
-    def moved(self, manifold, here, there, step, velocity):
-        """Learn from an accepted step."""
-        self.length = 2 * abs(there.value - here.value)
-
-
-class ConjugateGradient(Gradient):
-    """Hestenes and Stiefel's, restarted where it would not descend."""
-
-    last = None
-
-    def forget(self):
-        self.length = self.last = None
-
-    def candidates(self, here, scaled, metric):
-        if self.last is not None:
-            direction, old = self.last
-            change = here.gradient - old
-            beta = max((scaled @ change) / (direction @ change), 0.0) if direction @ change else 0.0
-            vector = beta * direction - scaled
-            if (slope := here.gradient @ vector) < 0:
-                yield vector * (self.length / -slope)
-        yield from super().candidates(here, scaled, metric)
-
-    def moved(self, manifold, here, there, step, velocity):
-        super().moved(manifold, here, there, step, velocity)
-        old = manifold.transport(here.point, step, there.point, here.gradient[None])[0]
-        self.last = velocity, old
-
-
-class LBFGS:
-    """Limited-memory BFGS, the metric as its first guess of the curvature."""
-
-    def __init__(self, memory):
-        self.steps, self.changes = deque(maxlen=memory), deque(maxlen=memory)
-
-    def forget(self):
-        self.steps.clear()
-        self.changes.clear()
-
-    def candidates(self, here, scaled, metric):
-        if self.steps:
-            vector = -self.apply(here.gradient, metric)
-            if here.gradient @ vector < 0:
-                yield vector
-        yield -scaled * min(1.0, 0.1 / np.sqrt(here.gradient @ scaled))
-
-    def apply(self, vector, metric):
-        """The approximate inverse Hessian times a vector: J. Nocedal's two loops, Math. Comp. 35, 773 (1980)."""
-        weights = []
-        for step, change in zip(reversed(self.steps), reversed(self.changes), strict=True):
-            weights.append((step @ vector) / (step @ change))
-            vector = vector - weights[-1] * change
-        step, change = self.steps[-1], self.changes[-1]
-        vector = metric(vector) * ((step @ change) / (change @ metric(change)))
-        for step, change in zip(self.steps, self.changes, strict=True):
-            weight = (change @ vector) / (step @ change)
-            vector = vector + (weights.pop() - weight) * step
-        return vector
-
-    def moved(self, manifold, here, there, step, velocity):
-        known = np.array([here.gradient, *self.steps, *self.changes])
-        old, *rest = manifold.transport(here.point, step, there.point, known)
-        half = len(rest) // 2
-        for memory, moved in ((self.steps, rest[:half]), (self.changes, rest[half:])):
-            memory.clear()
-            memory.extend(moved)
-        change = there.gradient - old
-        if velocity @ change > 1e-10 * np.linalg.norm(velocity) * np.linalg.norm(change):
-            self.steps.append(velocity)
-            self.changes.append(change)
-
-
-DIRECTIONS = {"L-BFGS": LBFGS, "CG": ConjugateGradient, "gradient": Gradient}

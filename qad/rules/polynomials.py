@@ -4,7 +4,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import implements, operand, stack_of, value_of
-from qad.rules.create import within_zeros
+from qad.rules.resizing import within_zeros
 
 
 def _coefficients(p):

@@ -1,0 +1,48 @@
+"""Grids of numbers and of points: `linspace` and its kin, `meshgrid`."""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import implements, operand
+
+
+@implements(np.linspace)
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    """``np.linspace``, differentiable in both ends."""
+    start, stop = np.broadcast_arrays(operand(start), operand(stop))
+    t = np.linspace(0, 1, num, endpoint).reshape((-1,) + (1,) * start.ndim)
+    y = np.moveaxis(start * (1 - t) + stop * t, 0, axis)
+    y = y if dtype is None else np.astype(y, dtype)
+    return (y, (stop - start) / (num - bool(endpoint) or np.nan)) if retstep else y
+
+
+@implements(np.logspace)
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    """``np.logspace``, differentiable in both ends and the base."""
+    exponents = np.linspace(operand(start), operand(stop), num, endpoint, axis=axis)
+    base = operand(base)
+    base = np.expand_dims(base, axis) if np.ndim(base) else base
+    y = np.power(base, exponents)
+    return y if dtype is None else np.astype(y, dtype)
+
+
+@implements(np.geomspace)
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    """``np.geomspace``: ``start (stop / start)^t``."""
+    start, stop = np.broadcast_arrays(operand(start), operand(stop))
+    t = np.linspace(0, 1, num, endpoint).reshape((-1,) + (1,) * start.ndim)
+    y = np.moveaxis(start * (stop / start) ** t, 0, axis)
+    return y if dtype is None else np.astype(y, dtype)
+
+
+@implements(np.meshgrid)
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+    """``np.meshgrid``."""
+    if indexing not in ("xy", "ij"):
+        raise ArgumentError(f"indexing is 'xy' or 'ij', not {indexing!r}")
+    axes = list(range(len(xi)))
+    if indexing == "xy" and len(xi) > 1:
+        axes[:2] = 1, 0
+    n = len(xi)
+    grids = [np.reshape(operand(x), (1,) * k + (-1,) + (1,) * (n - k - 1)) for x, k in zip(xi, axes, strict=True)]
+    return tuple(grids) if sparse else np.broadcast_arrays(*grids)

@@ -1,0 +1,64 @@
+"""Functions of parts of an array: `piecewise`, and functions applied along axes."""
+
+from functools import partial, reduce
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from qad.core.errors import ArgumentError
+from qad.extend import Tensor, implements, operand, unrecorded
+from qad.rules.lazy import scatter
+
+
+@implements(np.piecewise)
+def piecewise(x, condlist, funclist, *args, **kw):
+    """``np.piecewise``: each function sees the entries where its condition is the last one to hold."""
+    x = operand(x)
+    masks = [np.broadcast_to(unrecorded(c), x.shape) for c in _conditions(condlist)]
+    if len(funclist) == len(masks) + 1:
+        masks.append(~reduce(np.logical_or, masks))
+    if len(funclist) != len(masks):
+        raise ArgumentError(f"{len(masks)} conditions take {len(masks)} functions or one more, not {len(funclist)}")
+    functions = [partial(f, *args, **kw) if callable(f) else partial(_constant, f) for f in funclist]
+    if any(type(mask) is Tensor for mask in masks):  # of a batch: every function sees all entries
+        return np.select(masks[::-1], [f(x) for f in functions[::-1]], 0 * x)
+    parts, taken = [], np.zeros(x.shape, bool)
+    for i in reversed(range(len(masks))):
+        masks[i] = masks[i] & ~taken
+        taken = taken | masks[i]
+        entries = x[masks[i]]
+        parts.append(np.astype(np.broadcast_to(functions[i](entries), entries.shape), x.dtype))
+    return scatter(*parts, indices=tuple(masks[::-1]), shape=x.shape, dtype=x.dtype)
+
+
+def _constant(value, entries):
+    return operand(value)
+
+
+def _conditions(condlist):
+    """One condition need not stand in a list."""
+    if isinstance(condlist, (list, tuple)) and isinstance(condlist[0], (list, np.ndarray, Tensor)):
+        return condlist
+    return list(condlist) if np.ndim(condlist) > 1 else [condlist]
+
+
+@implements(np.apply_along_axis)
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    """``np.apply_along_axis``: a Python loop over vectors; `qad.vmap` has none."""
+    arr = operand(arr)
+    axis = normalize_axis_index(axis, arr.ndim)
+    rows = np.moveaxis(arr, axis, -1)
+    others = rows.shape[:-1]
+    results = [operand(func1d(rows[i], *args, **kwargs)) for i in np.ndindex(others)]
+    y = np.stack(results).reshape(others + np.shape(results[0]))
+    k = y.ndim - len(others)
+    return np.moveaxis(y, range(len(others), y.ndim), range(axis, axis + k))
+
+
+@implements(np.apply_over_axes)
+def apply_over_axes(func, a, axes):
+    """``np.apply_over_axes``."""
+    for axis in np.atleast_1d(axes).tolist():
+        y = func(a, axis)
+        a = y if np.ndim(y) == np.ndim(a) else np.expand_dims(y, axis)
+    return a
