@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from numpy import ndarray, ones
 
 from qad.core.errors import FreedGraphError
-from qad.core.node import ANSWER, FREED, ID, LEAF, PICK, PRIMITIVE
+from qad.core.node import ANSWER, FREED, ID, LEAF, PICK, PRIMITIVE, SCALARS
 
 
 class Lazy:
@@ -65,7 +65,7 @@ def sweep(roots, free=False) -> dict:
         id of leaf -> (cotangent, whether nobody else holds its memory, the leaf), to be read with `arrived`.
     """
     found, waiting, heap = {}, {}, []  # waiting: id -> (cotangent, owned, node); heap: the ids, negative
-    owned = following = end = None  # a first contribution, held back: in a chain it is the next to be visited
+    owned = following = end = None  # a contribution, held back: most often its node is the next to be visited
     if roots:
         following, g = roots.pop()
         end = g, following[ANSWER] if len(following) == 6 else None
@@ -80,7 +80,10 @@ def sweep(roots, free=False) -> dict:
             node = following
         following = None
         _, p, args, kwargs, ans, parents = node if len(node) == 6 else alive(node)
-        if (type(g) is not ndarray and type(g) not in p.accepts) or (g.dtype is not ans.dtype and g.dtype.kind == "c"):
+        if type(g) is ndarray:
+            if g.dtype is not ans.dtype and g.dtype.kind == "c":
+                g, owned = prepared(g, owned, ans, p)
+        elif type(g) is not type(ans) or type(g) not in SCALARS:
             g, owned = prepared(g, owned, ans, p)
         if p.vjps:
             seed, fresh = g, p.fresh
@@ -96,6 +99,9 @@ def sweep(roots, free=False) -> dict:
                         g, owned, following = c, fresh, parent
                     elif following is parent:
                         g, owned = add(g, owned, c), True
+                    elif parent[ID] > following[ID]:
+                        arrive(waiting, heap, following, g, owned)
+                        g, owned, following = c, fresh, parent
                     else:
                         arrive(waiting, heap, parent, c, fresh)
         elif p is LEAF:

@@ -35,13 +35,12 @@ def derivatives(f, args, kwargs, argnums, name):
     call = list(args)
     level = open_level(REVERSE)
     try:
-        seen = REVERSE[level]
         call[argnums], leaves, _ = lift(args[argnums], level, argnums)
         if len(leaves) != 1:
             raise ArgumentError("the argument is one array here: for a pytree use qad.vjp")
         out = run(f, call, kwargs)
     finally:
-        REVERSE.discard(level)
+        seen = REVERSE.discard(level)
     (x,) = leaves
     node, value = node_of(out, level), strip(out, level)
     check([(node, None)], seen)

@@ -16,11 +16,14 @@ CONSTANT = -1
 class Seen(dict):
     """The plain arrays that a level has met, by their ids, for `qad.core.watch`; and the last one, to be quick."""
 
-    last = None
+    __slots__ = ("last",)
+
+    def __init__(self):
+        self.last = None
 
 
 class _Recording(dict):
-    """The open levels that record nodes, each with what it has seen."""
+    """The open levels that record nodes, each with what it has seen: a Seen, or None as long as that is nothing."""
 
     discard = dict.pop  # as of a set
 
@@ -46,7 +49,7 @@ def open_level(kind) -> int:
     """A fresh level of the kind REVERSE, FORWARD or BATCH; the caller closes it with ``kind.discard``."""
     level = _fresh()
     if kind is REVERSE:
-        REVERSE[level] = Seen()
+        REVERSE[level] = None
     else:
         kind.add(level)
     return level

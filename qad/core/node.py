@@ -16,7 +16,7 @@ GRAD = ARGS  # of a leaf
 next_id = count().__next__
 
 
-_SCALARS = frozenset((np.float64, np.complex128, np.float32, np.complex64))
+SCALARS = frozenset((np.float64, np.complex128, np.float32, np.complex64))
 
 
 class Primitive:
@@ -38,7 +38,7 @@ class Primitive:
         self.linear = linear
         self.elementwise = elementwise
         self.fresh = fresh
-        self.accepts = _SCALARS.union(lazy)  # kinds of cotangents besides ndarray that rules take as they are
+        self.accepts = SCALARS.union(lazy)  # kinds of cotangents besides ndarray that rules take as they are
         self.consumes = False  # whether the shared rule is told if it may write into the cotangent
         self.broadcasting = None  # the variant for operands of different shapes
         self.batch = None  # a batching rule of its own, where `fn` has none

@@ -80,8 +80,10 @@ def _record_reverse(p, args, kwargs, level):
         raise hidden(p.name)
     number = next_id()
     for value, parent in zip(values, parents, strict=True):
-        if parent is None and type(value) is ndarray and id(value) not in REVERSE[level]:
-            watch(REVERSE[level], level, value, number)
+        if parent is None and type(value) is ndarray:
+            seen = REVERSE[level]
+            if seen is None or id(value) not in seen:
+                watch(level, value, number)
     return wrap(ans, [number, p, values, kwargs or None, ans, parents], level)
 
 
@@ -147,14 +149,14 @@ def one_more(p, x, metadata, level):
     return record(p, (x, *metadata))
 
 
-def binary(p, fn=None):
+def binary(p, operator=None):
     """A quick recorder for an elementwise primitive of two operands, and its reflection.
 
-    The broadcasting variant of `p` is chosen here, while shapes are at hand, and only where it is needed.  The answer
-    is that of `fn`: Python's operator is ten times quicker on NumPy's scalars than the ufunc.
+    The broadcasting variant of `p` is chosen here, while shapes are at hand, and only where it is needed.  Numbers go to
+    Python's `operator`, if there is one, which is ten times quicker on them than a ufunc.
     """
-    ufunc, broadcasting = p.fn, p.broadcasting or p
-    fn = fn or ufunc
+    fn, broadcasting = p.fn, p.broadcasting or p
+    scalar = operator or fn
 
     def recorder(x, y):
         try:
@@ -164,29 +166,33 @@ def binary(p, fn=None):
                     v = x.value
                     ans, number = fn(v, y), next_id()
                     seen = REVERSE[level]
-                    if y is not seen.last and id(y) not in seen:
-                        watch(seen, level, y, number)
+                    if seen is None or (y is not seen.last and id(y) not in seen):
+                        watch(level, y, number)
                     chosen = p if v.shape == y.shape else broadcasting
                     return Tensor(ans, [number, chosen, (v, y), None, ans, (x.node, None)], level)
                 if kind in NUMBERS:
                     v = x.value
-                    ans = fn(v, y)
+                    ans = fn(v, y) if type(v) is ndarray else scalar(v, y)
                     return Tensor(ans, [next_id(), p, (v, y), None, ans, (x.node, None)], level)
                 if kind is Tensor and y.level == level:
                     v, w = x.value, y.value
-                    ans = fn(v, w)
+                    ans = fn(v, w) if type(v) is ndarray else scalar(v, w)
                     chosen = p if v.shape == w.shape else broadcasting
                     return Tensor(ans, [next_id(), chosen, (v, w), None, ans, (x.node, y.node)], level)
             elif type(y) is Tensor and (level := y.level) in REVERSE and level > blocked():
                 kind = type(x)
-                if kind is ndarray or kind in NUMBERS:
+                if kind is ndarray:
                     w = y.value
-                    ans = (ufunc if kind is complex else fn)(x, w)  # Python's 1j * np.float64(2) is Python's
-                    number = next_id()
-                    if kind is ndarray and id(x) not in REVERSE[level]:
-                        watch(REVERSE[level], level, x, number)
-                    chosen = p if kind in NUMBERS or x.shape == w.shape else broadcasting
+                    ans, number = fn(x, w), next_id()
+                    seen = REVERSE[level]
+                    if seen is None or (x is not seen.last and id(x) not in seen):
+                        watch(level, x, number)
+                    chosen = p if x.shape == w.shape else broadcasting
                     return Tensor(ans, [number, chosen, (x, w), None, ans, (None, y.node)], level)
+                if kind in NUMBERS:
+                    w = y.value
+                    ans = scalar(x, w) if type(w) in NUMBERS and kind is not complex else fn(x, w)  # 1j * w is Python's
+                    return Tensor(ans, [next_id(), p, (x, w), None, ans, (None, y.node)], level)
             if type(x) is Tensor or type(y) is Tensor:
                 level = x.level if type(x) is Tensor else y.level
                 if level in FORWARD and level > blocked() and (ans := push_two(p, x, y, level)) is not None:
@@ -230,9 +236,9 @@ def product(p, method, otherwise):
                 if level in REVERSE:
                     ans, number = method(v, w), next_id()
                     if left is None or right is None:
-                        plain = v if left is None else w
-                        if id(plain) not in REVERSE[level]:
-                            watch(REVERSE[level], level, plain, number)
+                        plain, seen = v if left is None else w, REVERSE[level]
+                        if seen is None or (plain is not seen.last and id(plain) not in seen):
+                            watch(level, plain, number, names=3)
                     return Tensor(ans, [number, p, (v, w), None, ans, (left, right)], level)
                 if level in FORWARD:
                     return push_product(p, v, left, w, right, level)

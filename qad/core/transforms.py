@@ -184,7 +184,6 @@ def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
             if len(args) not in fitting:
                 check_argnums(numbers, args)
                 fitting.add(len(args))
-            seen = REVERSE[level]
             for n in numbers:
                 tree = args[n]
                 if type(tree) is ndarray and tree.dtype.kind in "fc":  # the common case, quickly
@@ -204,7 +203,7 @@ def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
         except ValueError as error:
             raise cause_of(error)  # noqa: B904 - it is the cause that is raised
         finally:
-            REVERSE.discard(level)
+            seen = REVERSE.discard(level)
         roots = [(node, one(value.dtype))] if node is not None else []
         if seen:
             check(roots, seen)
@@ -280,13 +279,12 @@ def vjp(f, *primals):
     """
     level = open_level(REVERSE)
     try:
-        seen = REVERSE[level]
         lifted = [lift(primal, level, n) for n, primal in enumerate(primals)]
         for x in (x for _, leaves, _ in lifted for x in leaves if type(x.value) is ndarray):
-            watch(seen, level, x.value, x.node[ID])
+            watch(level, x.value, x.node[ID])
         out = run(f, [tree for tree, _, _ in lifted], {})
     finally:
-        REVERSE.discard(level)
+        seen = REVERSE.discard(level)
     leaves, spec = flatten(out)
     nodes = [node_of(x, level) for x in leaves]
     values = [strip(x, level) for x in leaves]

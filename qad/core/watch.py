@@ -16,21 +16,28 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from qad.core.errors import ArgumentError
+from qad.core.levels import REVERSE, Seen
 from qad.core.node import ARGS, ID, PARENTS, PICK, PRIMITIVE
 
 SMALL = 1 << 14  # bytes of an array that is copied
 WORDS = 512  # in a sample of a larger one
 
 
-def watch(seen, level, array, number):
-    """Remember what `array` holds when it is `seen` first on a level, by the node of this `number`."""
-    if array.base is None and getrefcount(array) < KNOWN:
+def watch(level, array, number, names=1):
+    """Remember what `array` holds when a level meets it, by the node of this `number`.
+
+    The caller holds the array by so many `names` of its own.
+    """
+    if getrefcount(array) < KNOWN + names and array.base is None:
         return  # made on the spot, as in x * np.ones(3)
+    seen = REVERSE[level]
+    if seen is None:
+        seen = REVERSE[level] = Seen()
     key = id(array)
     if level == 0:  # never closes, so it must not keep arrays alive
         seen[key] = ref(array, lambda _: seen.pop(key, None)), fingerprint(array), number
     else:
-        seen[key] = array, fingerprint(array), number
+        seen[key] = array, array.tobytes() if array.nbytes <= SMALL else fingerprint(array), number
         seen.last = array
 
 
@@ -53,11 +60,14 @@ def _step(size) -> int:
 
 
 def check(roots, seen):
-    """Make rules below `roots` refuse arrays that are not what they were when they were `seen`."""
+    """Make rules below `roots` refuse arrays that are not what they were when they were `seen` (if any were)."""
+    if not seen:
+        return
     changed = []
     for array, held, number in list(seen.values()):
-        array = array() if type(array) is ref else array
-        if array is not None and fingerprint(array) != held:
+        if type(array) is ref:
+            array = array()
+        if array is not None and (array.tobytes() if array.nbytes <= SMALL else fingerprint(array)) != held:
             changed.append((array, number))
     if changed:
         nodes = _below(roots)
@@ -114,10 +124,10 @@ class _Probe:
 
 
 def _known():
-    """References that `watch` counts of an array that a variable holds; 0 if a temporary one has as many."""
+    """References that `watch` counts of an array that a variable and no name of the caller holds, if it can tell."""
     array = np.zeros(1)
     held, temporary = _Probe() * array, _Probe() * np.zeros(1)
-    return held if temporary < held else 0
+    return held - 1 if temporary < held else -np.inf
 
 
 KNOWN = _known()

@@ -5,8 +5,11 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ShapeError
+from qad.core.node import SCALARS
 from qad.core.writing import moved
 from qad.extend import Lazy, One, Tensor, defvjp, primitive, value_of
+
+PLAIN = SCALARS | {np.ndarray}
 
 
 class ScaledIdentity(Lazy):
@@ -56,7 +59,8 @@ class ScaledIdentity(Lazy):
 class Scatter(Lazy):
     """A sum of arrays, each standing at an index of a larger array of zeros: the cotangent of ``x[index]``.
 
-    Cotangents of many ``x[i]`` gather in one list, and fill one array when they are needed.
+    Two of them make one array, into which others are added; those that are recorded themselves gather in one list, and
+    fill one array when it is needed.
 
     Parameters
     ----------
@@ -82,6 +86,8 @@ class Scatter(Lazy):
         return scatter(*parts, indices=indices, shape=self.shape, dtype=self.dtype)
 
     def add(self, other):
+        if type(other) is Scatter and len(self.parts) == 1 and type(self.parts[0][1]) in PLAIN:
+            return other.into(self.dense())
         if other.dtype is not self.dtype:
             self.dtype = np.result_type(self.dtype, other.dtype)  # a real node may be sent complex cotangents
         if type(other) is Scatter:
@@ -100,6 +106,11 @@ class Scatter(Lazy):
         return self
 
     def into(self, g):
+        index, part = self.parts[0]
+        if len(self.parts) == 1 and type(g) is np.ndarray and type(part) in PLAIN and part.dtype is g.dtype:
+            if not may_repeat(index):  # the common case, quickly
+                g[index] += part
+                return g
         if not self.shape or (type(g) is Tensor and g.buffer is None):
             return self.add(g)
         if np.result_type(g.dtype, *{part.dtype for _, part in self.parts}) != g.dtype:
