@@ -8,6 +8,6 @@ from qad.optimize.natural import natural_descent
 from qad.optimize.result import OptimizeResult
 
 __all__ = [
-    "Euclidean", "Grassmann", "Manifold", "OptimizeResult", "Product", "Sphere", "Stiefel", "Unitary", "adam", "minimize",
-    "minimize_on", "natural_descent",
+    "Euclidean", "Grassmann", "Manifold", "OptimizeResult", "Product", "Sphere", "Stiefel", "Unitary", "adam",
+    "minimize", "minimize_on", "natural_descent",
 ]  # fmt: skip

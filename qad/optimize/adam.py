@@ -48,8 +48,8 @@ def adam(
     Notes
     -----
     With mean gradient m and mean square v, each divided by one minus its decay to the power of the step,
-    ``x -= rate * m / (sqrt(v) + epsilon)``.  D. P. Kingma and J. Ba, arXiv:1412.6980, algorithm 1.  A complex number has
-    one mean square, of its modulus: steps do not depend on the phase in which a problem is written.
+    ``x -= rate * m / (sqrt(v) + epsilon)``.  D. P. Kingma and J. Ba, arXiv:1412.6980, algorithm 1.  A complex number
+    has one mean square, of its modulus: steps do not depend on the phase in which a problem is written.
 
     Examples
     --------

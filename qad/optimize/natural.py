@@ -20,8 +20,8 @@ def natural_descent(
         Where to start; it is not changed.
     metric : callable
         ``metric(params)`` returns the symmetric positive semidefinite matrix (P, P) of a step's squared length, in the
-        order of all flattened parameters, a complex number being the pair of its real and imaginary part.  For circuits:
-        `qad.circuit.metric`.
+        order of all flattened parameters, a complex number being the pair of its real and imaginary part.  For
+        circuits it is the quantum metric, a quarter of the Fisher information.
     rate : float or callable
         Length of the steps in units of the natural gradient, or a function from the number of a step (from 0) to it.
     callback : callable, optional

@@ -62,7 +62,10 @@ def test_stops():
     def stop(params, value):
         raise StopIteration
 
-    for result in (adam(distance, START, callback=stop), natural_descent(distance, START, lambda p: np.eye(5), callback=stop)):
+    for result in (
+        adam(distance, START, callback=stop),
+        natural_descent(distance, START, lambda p: np.eye(5), callback=stop),
+    ):
         assert result.interrupted
         assert "callback" in result.message
     result = adam(lambda x: np.where(x > 0.5, np.nan, -x), 0.0, rate=0.2)
