@@ -12,6 +12,7 @@ from qad.circuit.evolution import evolve, evolve_angles
 from qad.circuit.masks import strings_of
 from qad.circuit.pauli import PauliSum
 from qad.circuit.sampling import counted, draws
+from qad.circuit.views import Views
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import value_of
 
@@ -20,7 +21,7 @@ ONE = {
 }  # the amplitude of |0...0>
 
 
-class Circuit(Builder):
+class Circuit(Builder, Views):
     """A quantum circuit on n qubits.
 
     Gates are methods named as in OpenQASM, angles first and then qubits: ``c.ry(0.3, 0)``, ``c.cx(0, 1)``; each

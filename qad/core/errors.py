@@ -47,3 +47,11 @@ class NotFiniteError(QadError, FloatingPointError):
 
 class CheckError(QadError, AssertionError):
     """A derivative check failed."""
+
+
+class QasmError(QadError, ValueError):
+    """A program in OpenQASM that is malformed, or asks for what circuits cannot do; with `line` and `column` from 1."""
+
+    def __init__(self, message, line, column):
+        super().__init__(f"line {line}, column {column}: {message}")
+        self.line, self.column = line, column

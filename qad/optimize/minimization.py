@@ -128,13 +128,21 @@ class Search:
         self.history, self.evaluations, self.interrupted = [], 0, False
 
     def run(self, method, options):
-        """Search until SciPy, the user or a bad number ends it; returns success and message."""
+        """Search by SciPy; returns success and message."""
         hessp = self.curvature if method in NEWTON else None
-        try:
+
+        def search():
             found = scipy.optimize.minimize(
                 self.evaluate, self.start, jac=True, hessp=hessp, method=method, callback=self.step, options=options
             )
             return bool(found.success), str(found.message)
+
+        return self.guarded(search)
+
+    def guarded(self, search):
+        """Success and message of ``search()``, which the user or a bad number may end too."""
+        try:
+            return search()
         except Stop as stop:
             message = str(stop)
         except KeyboardInterrupt:

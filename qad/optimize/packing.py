@@ -51,6 +51,16 @@ class Packing:
         parts = np.split(vector, self.ends[:-1])
         return unflatten(self.spec, [as_leaf(*pair) for pair in zip(parts, self.templates, strict=True)])
 
+    def squares(self, vector):
+        """Squared moduli of the numbers in `vector`, one for the real and the imaginary part of a complex one."""
+        squares, start = vector**2, 0
+        for template, end in zip(self.templates, self.ends, strict=True):
+            if template.dtype.kind == "c":
+                pairs = squares[start:end].reshape(-1, 2)
+                pairs[...] = pairs.sum(-1, keepdims=True)
+            start = end
+        return squares
+
 
 def as_reals(leaf):
     """The numbers of one leaf as a float64 vector."""

@@ -74,9 +74,10 @@ class Truncation:
         u, values, vh = np.linalg.svd(pair.reshape(left * s, t * right), full_matrices=False)
         weights = np.cumsum((values**2)[::-1])[::-1]
         kept = max(1, min(np.count_nonzero(weights > self.cutoff * weights[0]), self.bond))
-        if kept < len(values):
+        if weights[0] and kept < len(values):
             self.discarded += weights[kept] / weights[0]
-        u, vh = u[:, :kept], vh[:kept]
-        values = values[:kept] * (np.sqrt(weights[0]) / np.linalg.norm(values[:kept]))
+        u, vh, values = u[:, :kept], vh[:kept], values[:kept]
+        if weights[0]:
+            values = values * (np.sqrt(weights[0]) / np.linalg.norm(values))
         u, vh = (u, values[:, None] * vh) if to_right else (u * values, vh)
         return u.reshape(left, s, kept), vh.reshape(kept, t, right)

@@ -1,0 +1,1 @@
+"""Circuits on matrix product states: many qubits, little entanglement, gradients by a reverse sweep."""

@@ -1,0 +1,87 @@
+"""Environments of ``<bra|ket>``, kept while chains change a few sites at a time; what gates are paired with."""
+
+import numpy as np
+
+from qad.circuit.gates import pauli_matrix
+
+
+class Overlaps:
+    """The environments from the left and from the right of two chains.
+
+    An environment has legs (bra, ket).  It is computed anew only from the first site on that is another array than last
+    time, so that a sweep over all gates of a layer takes one sweep over the chain.
+    """
+
+    def __init__(self, n, dtype):
+        unit = np.ones((1, 1), dtype)
+        self.n, self.kept = n, {"left": ([unit], []), "right": ([unit], [])}
+
+    def left(self, bra, ket, stop):
+        """The environment of all sites before `stop`."""
+        return self.reached("left", range(stop), bra, ket)
+
+    def right(self, bra, ket, start):
+        """The environment of all sites from `start` on."""
+        return self.reached("right", range(self.n - 1, start - 1, -1), bra, ket)
+
+    def reached(self, side, sites, bra, ket):
+        """The environment after absorbing `sites`, as far as possible from memory."""
+        environments, pairs = self.kept[side]
+        valid = 0
+        for site, (a, b) in zip(sites, pairs, strict=False):
+            if a is not bra[site] or b is not ket[site]:
+                break
+            valid += 1
+        if valid < len(sites):
+            del environments[valid + 1 :], pairs[valid:]
+        for site in sites[valid:]:
+            environments.append(absorb(environments[-1], bra[site], ket[site], side))
+            pairs.append((bra[site], ket[site]))
+        return environments[len(sites)]
+
+
+def absorb(environment, bra, ket, side="left"):
+    """The environment with one more site; axes before the last two stay."""
+    if side == "right":
+        bra, ket = bra.transpose(2, 1, 0), ket.transpose(2, 1, 0)
+    half = np.tensordot(environment, ket, 1)  # (..., a, s, b')
+    a, s, b = bra.shape
+    lead = half.shape[:-3]
+    return (bra.reshape(a * s, b).conj().T @ half.reshape(*lead, a * s, -1)).reshape(*lead, b, -1)
+
+
+def paired(op, overlaps, bra, ket):
+    """``<bra| d op / d v |ket>`` for every number v of an instruction, an array (E,)."""
+    sites = sorted((*op.controls, *op.targets))
+    left, right = overlaps.left(bra, ket, sites[0]), overlaps.right(bra, ket, sites[-1] + 1)
+    span = range(sites[0], sites[-1] + 1)
+    if op.kind == "pauli":
+        letters = {q: pauli_matrix(letter) for q, letter in zip(op.targets, op.letters, strict=True)}
+        return np.array([
+            swept(left, span, bra, ket, op.controls, {}).ravel() @ right.ravel(),
+            -1j * (swept(left, span, bra, ket, op.controls, letters).ravel() @ right.ravel()),
+        ])  # fmt: skip
+    environment = swept(left, span, bra, ket, op.controls, {}, op.targets)
+    density = np.tensordot(environment, right, 2)  # (out, in) of every target, in the order of sites
+    k = len(op.targets)
+    order = np.argsort(np.argsort(op.targets))
+    density = density.transpose([2 * t for t in order] + [2 * t + 1 for t in order]).reshape(2**k, 2**k)
+    return density.diagonal() if op.kind == "diagonal" else density.ravel()
+
+
+def swept(environment, span, bra, ket, controls, matrices, opened=()):
+    """The environment after the sites of `span`, with controls at 1, matrices on sites, and the legs of some left open.
+
+    An open site adds two axes (bra, ket) before the last two.
+    """
+    for site in span:
+        a, b = bra[site], ket[site]
+        if site in controls:
+            environment = absorb(environment, a[:, 1:], b[:, 1:])
+        elif site in opened:
+            half = np.tensordot(environment, b, 1)  # (..., a, t, b')
+            whole = np.tensordot(half, a.conj(), ((-3,), (0,)))  # (..., t, b', s, a')
+            environment = np.moveaxis(whole, (-2, -1), (-4, -2))
+        else:
+            environment = absorb(environment, a, matrices[site] @ b if site in matrices else b)
+    return environment

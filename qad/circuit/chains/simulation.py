@@ -1,0 +1,149 @@
+"""A circuit run on a matrix product state, as users see it."""
+
+import numpy as np
+
+from qad.circuit.analysis import program_of
+from qad.circuit.chains.operators import factors, row
+from qad.circuit.chains.sweeps import Energy, Overlap, Run, measured
+from qad.circuit.checks import check_qubits
+from qad.circuit.observables import Projector, as_observable, hermitian
+from qad.circuit.pauli import PauliSum
+from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
+from qad.extend import Tensor, value_of
+from qad.mps.chain import site_count
+from qad.mps.operator import MPO
+from qad.mps.state import MPS
+
+UNLIMITED = 10**9
+
+
+class ChainSimulation:
+    """The final state of a circuit as a matrix product state; made by `Circuit.mps`.
+
+    Attributes
+    ----------
+    state : MPS
+        The final state, plain; of a circuit with recorded parameters it is refused, since its tensors are no
+        differentiable functions: measure here instead.
+    error : float
+        The truncation error: the sum of the weights (squared Schmidt coefficients, relative) that were cut off.  The
+        fidelity with the exact state is about ``1 - error``.
+    bond : int
+        The largest bond dimension of the final state.
+    """
+
+    def __init__(self, circuit, max_bond, cutoff, bra_bond):
+        if circuit.initial is not None:
+            raise ArgumentError("c.mps begins in |0...0>: prepare another state by gates, or use c.state()")
+        bond = UNLIMITED if max_bond is None else site_count(max_bond, 1, "max_bond")
+        bra_bond = min(2 * bond, UNLIMITED) if bra_bond is None else site_count(bra_bond, 1, "bra_bond")
+        if not 0 <= cutoff < 1:
+            raise ArgumentError(f"cutoff is a relative weight from 0 to below 1, not {cutoff!r}")
+        self.n = circuit.n
+        program = program_of(circuit.n, circuit._size, tuple(circuit.operations))
+        theta = circuit.parameters if circuit._size else np.zeros(0)
+        if theta.ndim > 1 or any(u.ndim > 2 for u in circuit.matrices):
+            raise ShapeError("c.mps takes one set of parameters, no batch: call it for each of them")
+        self.numbers = program.numbers(theta, circuit.matrices)
+        self.run = Run(program, circuit.dtype, bond, cutoff, bra_bond)
+        self.final, _ = self.run.simulate(*map(value_of, self.numbers))
+
+    @property
+    def state(self):
+        if any(type(x) is Tensor for x in self.numbers):
+            raise GradientTypeError(
+                "the tensors of a truncated state are not differentiable: take .expectation(H), .overlap(phi) or "
+                ".amplitude(bits) of the simulation, or build the circuit from plain angles"
+            )
+        return MPS(self.final.tensors)
+
+    @property
+    def error(self) -> float:
+        return float(self.final.truncation.discarded)
+
+    @property
+    def bond(self) -> int:
+        return max(t.shape[2] for t in self.final.tensors)
+
+    def expectation(self, observable):
+        """The expectation value ``<psi|H|psi>``, real and differentiable.
+
+        Parameters
+        ----------
+        observable : PauliSum, str, array, Operator, Projector, MPO, or a list of them
+            As `Circuit.expectation` takes them; coefficients and tensors may be recorded.
+
+        Returns
+        -------
+        real scalar
+            An array for a list.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> c = qad.Circuit(50).h(0).cx(range(49), range(1, 50))
+        >>> c.mps(max_bond=4).expectation([qad.PauliSum.on_sites(50, [(1.0, "ZZ", (0, 49))]), "X" * 50]).round(6)
+        array([1., 1.])
+        """
+        if isinstance(observable, (list, tuple)):
+            return np.stack([self.expectation(one) for one in observable])
+        return self._measured(Energy(), operator_of(observable, self.n))
+
+    def overlap(self, phi):
+        """The overlap ``<phi|psi>`` with a matrix product state, complex and differentiable in both.
+
+        Examples
+        --------
+        >>> import qad
+        >>> c = qad.Circuit(60).h(0).cx(range(59), range(1, 60))
+        >>> c.mps().overlap(qad.mps.MPS.product([1] * 60)).round(6)
+        np.complex128(0.707107+0j)
+        """
+        if not isinstance(phi, MPS) or phi.periodic or phi.phys != (2,) * self.n:
+            raise ShapeError(f"overlap takes an open MPS of {self.n} qubits, not {phi!r}")
+        return self._measured(Overlap(), phi.tensors)
+
+    def amplitude(self, bits):
+        """The amplitude ``<bits|psi>`` of a basis state, a string or sequence of one bit per qubit.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.Circuit(40).h(0).cx(range(39), range(1, 40)).mps().amplitude("1" * 40).round(6)
+        np.complex128(0.707107+0j)
+        """
+        bits = [int(bit) for bit in bits]
+        if len(bits) != self.n or set(bits) - {0, 1}:
+            raise ArgumentError(f"an amplitude of {self.n} qubits is named by {self.n} bits, not {bits}")
+        return self.overlap(MPS.product(bits, dtype=self.run.dtype))
+
+    def sample(self, shots, seed=0):
+        """Outcomes (shots, n) of measuring all qubits, drawn from ``|psi|**2``."""
+        return MPS(self.final.tensors).sample(shots, seed)
+
+    def _measured(self, target, operands):
+        return measured(*self.numbers, *operands, run=self.run, target=target)
+
+    def __repr__(self):
+        return f"ChainSimulation({self.n} qubits, bond {self.bond}, truncation error {self.error:.2g})"
+
+
+def operator_of(observable, n):
+    """The tensors of the matrix product operator of an observable."""
+    if isinstance(observable, MPO):
+        if len(observable) != n or observable.periodic:
+            raise ShapeError(f"an operator of {len(observable)} sites is no observable of {n} qubits in an open chain")
+        return observable.tensors
+    observable = as_observable(observable)
+    if isinstance(observable, PauliSum):
+        return PauliSum._of(observable.strings, hermitian(observable, n)).mpo().tensors
+    qubits = check_qubits(observable.qubits, n, "an observable")
+    if isinstance(observable, Projector):
+        found = {q: np.diag([1.0 - bit, bit])[None, None] for q, bit in zip(qubits, observable.bits, strict=True)}
+    elif observable.sparse or type(observable.matrix) is Tensor:
+        raise ArgumentError(
+            "c.mps measures plain dense matrices on a few qubits; write others as a qad.PauliSum or MPO"
+        )
+    else:
+        found = factors(np.asarray(observable.matrix), qubits)
+    return row(1.0, range(n), found, ())

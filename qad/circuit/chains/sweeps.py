@@ -1,0 +1,131 @@
+"""Forward and reverse sweep of a circuit on a chain, and what is measured in its final state as one node of the tape.
+
+The derivative of a measured number by the numbers of a gate (`qad.circuit.program`) is an overlap with that gate left
+out,
+
+    d <bra|U_G ... U_1|0> / d U_k  =  <U_(k+1)^H ... U_G^H bra| . |U_(k-1) ... U_1 0>,
+
+so a second chain, the bra, is taken back through the circuit, truncated like the first, whose states before every gate
+are kept (they share what gates left alone).  No decomposition is differentiated: equal or vanishing Schmidt values do
+no harm, and directions in which a bond would grow are not lost.
+"""
+
+import numpy as np
+
+from qad.circuit.chains.operators import adjoint, site_operators
+from qad.circuit.chains.overlaps import Overlaps, paired
+from qad.circuit.chains.walker import Walker
+from qad.circuit.reference import numbers_of
+from qad.core import vjp
+from qad.core.errors import ArgumentError
+from qad.extend import Tensor, defvjp, primitive
+from qad.mps.evolve.tebd import Truncation
+from qad.mps.sweep import factor, operator_matrices, sandwich
+
+
+class Run:
+    """Evaluations of one circuit on chains: its program, what is cut off, and the last final state."""
+
+    def __init__(self, program, dtype, bond, cutoff, bra_bond):
+        self.program, self.dtype, self.bond, self.cutoff, self.bra_bond = program, dtype, bond, cutoff, bra_bond
+        self.kept = None
+
+    def simulate(self, real, complex_):
+        """The final walker, and the tensors before every gate."""
+        if self.kept is None or self.kept[0] is not real or self.kept[1] is not complex_:
+            self.kept = (real, complex_, *self.forward(real, complex_))
+        return self.kept[2:]
+
+    def forward(self, real, complex_):
+        """Apply all gates to |0...0>."""
+        zero = np.array([1.0, 0.0], self.dtype)[None, :, None]
+        walker = Walker([zero] * self.program.n, 0, Truncation(self.bond, self.cutoff))
+        vectors, history = {"real": real, "complex": complex_}, []
+        for op in self.program.instructions:
+            history.append(tuple(walker.tensors))
+            walker.apply(*site_operators(op, numbers(op, vectors)), op.unitary)
+        return walker, history
+
+    def backward(self, real, complex_, bra):
+        """``<bra|psi>`` derived by the two vectors; the walker `bra` is taken back through the circuit."""
+        _, history = self.simulate(real, complex_)
+        vectors = {"real": real, "complex": complex_}
+        slopes = {name: np.zeros(vector.shape, complex) for name, vector in vectors.items()}
+        overlaps = Overlaps(self.program.n, self.dtype)
+        for op, before in zip(reversed(self.program.instructions), reversed(history), strict=True):
+            if op.source != "constant":
+                place = slice(op.start, op.start + op.count)
+                slopes[op.source][0, 0, place] = paired(op, overlaps, bra.tensors, before)
+            first, operators = site_operators(op, numbers(op, vectors))
+            bra.apply(first, adjoint(operators), op.unitary, to_right=False)
+        return slopes["real"], slopes["complex"]
+
+    def walker(self, tensors, centre):
+        """A chain to be taken back."""
+        return Walker(
+            [t.astype(self.dtype, copy=False) for t in tensors], centre, Truncation(self.bra_bond, self.cutoff)
+        )
+
+
+def numbers(op, vectors):
+    """The numbers of an instruction, None where it has none."""
+    v = numbers_of(op, vectors)[0]
+    return None if v is None else v[0]
+
+
+class Energy:
+    """``<psi|H|psi>`` of a matrix product operator H of the given tensors."""
+
+    def value(self, psi, *operator):
+        """The number, by a sweep that the tape can differentiate by the operator."""
+        (value,), scale = sandwich(psi, operator_matrices(operator, psi[0].dtype), psi)
+        return value.real * factor(value.real, scale)
+
+    def bra(self, run, ket, *operator):
+        """The bra whose overlap changes as the number does, and a factor."""
+        walker = run.walker(ket.tensors, ket.centre)
+        walker.move(0)
+        walker.apply(0, operator, unitary=False)
+        return 2.0, walker
+
+
+class Overlap:
+    """``<phi|psi>`` with a chain of the given tensors."""
+
+    def value(self, psi, *phi):
+        """The number, by a sweep that the tape can differentiate by `phi`."""
+        (value,), scale = sandwich(phi, None, psi)
+        return value * factor(value, scale)
+
+    def bra(self, run, ket, *phi):
+        """The bra whose overlap changes as the number does, and a factor."""
+        walker = run.walker(phi, 0)
+        walker.press(0, len(phi) - 1)
+        return 1.0, walker
+
+
+@primitive
+def measured(real, complex_, *operands, run, target):
+    """What `target` measures in the final state of the numbers of the gates."""
+    ket, _ = run.simulate(real, complex_)
+    return target.value(ket.tensors, *operands)
+
+
+def _measured_vjp(needed, g, ans, real, complex_, *operands, run, target):
+    if any(type(x) is Tensor for x in (real, complex_, *operands)):
+        raise ArgumentError(
+            "the chain engine has first derivatives only: c.expectation, of the state vector, and c.network have all"
+        )
+    out = {}
+    ket, _ = run.simulate(real, complex_)
+    if needed[0] < 2:
+        weight, bra = target.bra(run, ket, *operands)
+        by_real, by_complex = run.backward(real, complex_, bra)
+        out[0], out[1] = (g * (weight * by_real)).real, g * (weight * by_complex)
+    if needed[-1] > 1:
+        slopes = vjp(lambda *operands: target.value(ket.tensors, *operands), *operands)[1](np.conj(g))
+        out |= {i + 2: slope.conj() for i, slope in enumerate(slopes)}
+    return tuple(out[i] for i in needed)
+
+
+defvjp(measured, shared=_measured_vjp)

@@ -1,0 +1,74 @@
+"""A chain with its centre, on which site operators act: gates of a circuit, and operators of its observables."""
+
+import numpy as np
+
+from qad.mps.evolve.tebd import applied
+
+
+class Walker:
+    """A matrix product state in mixed canonical form, changed by operators one after the other.
+
+    Parameters
+    ----------
+    tensors : list of arrays (left, 2, right)
+        Isometries before and after the centre.  The arrays are never written into, so that earlier lists of them stay.
+    centre : int
+    truncation : Truncation
+        Cuts bonds, and keeps account of it.
+    """
+
+    def __init__(self, tensors, centre, truncation):
+        self.tensors, self.centre, self.truncation = list(tensors), centre, truncation
+
+    def apply(self, first, operators, unitary, to_right=True):
+        """Apply site operators from the site `first` on; the centre ends where the next gates are expected."""
+        last = first + len(operators) - 1
+        operators = [w.astype(self.tensors[0].dtype, copy=False) for w in operators]
+        if first == last:
+            if not unitary:
+                self.move(first)
+            self.tensors[first] = (operators[0][0, 0] @ self.tensors[first]).astype(self.tensors[first].dtype)
+            return
+        self.move(min(max(self.centre, first), last))
+        if last == first + 1:
+            gate = np.tensordot(operators[0][0], operators[1][:, 0], (0, 0)).transpose(0, 2, 1, 3)
+            pair = applied(gate, self.tensors, first)
+            self.tensors[first], self.tensors[last] = self.truncation.split(pair, to_right)
+            self.centre = last if to_right else first
+            return
+        for site, w in enumerate(operators, first):
+            self.tensors[site] = site_product(w, self.tensors[site])
+        self.press(first, last)
+
+    def press(self, first, last):
+        """Make bonds as small as allowed between two sites, outside of which the chain is canonical."""
+        self.centre = first
+        self.move(last)
+        for site in range(last, first, -1):
+            left, phys, right = self.tensors[site].shape
+            pair = self.tensors[site].reshape(left, 1, phys, right)
+            carried, self.tensors[site] = self.truncation.split(pair, to_right=False)
+            self.tensors[site - 1] = self.tensors[site - 1] @ carried[:, 0]
+        self.centre = first
+
+    def move(self, site):
+        """Move the centre."""
+        while self.centre < site:
+            here = self.tensors[self.centre]
+            q, r = np.linalg.qr(here.reshape(-1, here.shape[2]))
+            self.tensors[self.centre] = q.reshape(*here.shape[:2], -1)
+            self.centre += 1
+            self.tensors[self.centre] = np.tensordot(r, self.tensors[self.centre], 1)
+        while self.centre > site:
+            here = self.tensors[self.centre]
+            q, r = np.linalg.qr(here.reshape(here.shape[0], -1).T)
+            self.tensors[self.centre] = q.T.reshape(-1, *here.shape[1:])
+            self.centre -= 1
+            self.tensors[self.centre] = self.tensors[self.centre] @ r.T
+
+
+def site_product(w, tensor):
+    """A site operator (left, right, out, in) on a site tensor; left and right bonds multiply."""
+    left, right, out, _ = w.shape
+    a, _, b = tensor.shape
+    return np.tensordot(w, tensor, ((3,), (1,))).transpose(0, 3, 2, 1, 4).reshape(left * a, out, right * b)

@@ -1,0 +1,74 @@
+"""How a circuit is laid out for drawing: columns of symbols on wires, the same for text and for pictures."""
+
+from dataclasses import dataclass
+
+from qad.extend import value_of
+
+CONTROLLED = {"cx": "X", "cnot": "X", "cy": "Y", "cz": "Z", "ch": "H", "crx": "RX", "cry": "RY", "crz": "RZ", "cp": "P",
+              "cu1": "U1", "cu3": "U3", "ccx": "X", "ccz": "Z", "cswap": "SWAP"}  # fmt: skip
+
+HERMITIAN = {"ID", "X", "Y", "Z", "H", "SWAP"}
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One gate: what stands on its qubits, and its column.
+
+    `marks` maps qubits to text; "●" is a control, "×" one end of a swap, "⊕" a controlled NOT.
+    """
+
+    marks: dict
+    column: int
+
+    @property
+    def span(self):
+        """The first and the last wire that it covers."""
+        return min(self.marks), max(self.marks)
+
+
+def laid_out(circuit, digits=3):
+    """The symbols of all gates, each in the first column in which its wires are free."""
+    free = [0] * circuit.n
+    theta = value_of(circuit.parameters) if circuit._size else ()
+    symbols = []
+    for operation in circuit.operations:
+        marks = marks_of(operation, theta, digits)
+        wires = range(min(marks), max(marks) + 1)
+        column = max(free[q] for q in wires)
+        symbols.append(Symbol(marks, column))
+        for q in wires:
+            free[q] = column + 1
+    return symbols
+
+
+def marks_of(operation, theta, digits):
+    """What stands on the qubits of an operation."""
+    gate, qubits = operation.gate, list(operation.qubits)
+    marks = dict.fromkeys(operation.controls, "●")
+    name = CONTROLLED.get(gate.name)
+    if name:
+        count = gate.qubits - (2 if name == "SWAP" else 1)
+        marks |= dict.fromkeys(qubits[:count], "●")
+        qubits = qubits[count:]
+    daggered = gate.name.endswith("dg")
+    name = name or gate.name.removesuffix("dg").upper()
+    angles = ", ".join(written(theta, slot, digits) for slot in operation.slots)
+    dagger = daggered != operation.adjoint and name not in HERMITIAN
+    suffix = ("†" if dagger else "") + (f"({angles})" if angles else "")
+    if name == "X" and marks:
+        return marks | {qubits[0]: "⊕"}
+    if name == "SWAP":
+        return marks | dict.fromkeys(qubits, "×")
+    if gate.letters:
+        return marks | {q: letter + suffix for q, letter in zip(qubits, gate.letters, strict=True)}
+    if name in ("RXX", "RYY", "RZZ"):
+        return marks | dict.fromkeys(qubits, name[1] + suffix)
+    if len(qubits) > 1:
+        return marks | {q: f"{name}{suffix}:{i}" for i, q in enumerate(qubits)}
+    return marks | {qubits[0]: name + suffix}
+
+
+def written(theta, slot, digits):
+    """An angle, of a batch its place."""
+    angle = theta[..., slot]
+    return f"{float(angle):.{digits}g}" if angle.ndim == 0 else f"θ{slot}"

@@ -1,0 +1,242 @@
+"""Circuits as tensor networks: amplitudes, and observables with only the gates in their light cone.
+
+A qubit is a wire, cut into labels by the gates that change its basis state.  Controls and diagonal gates leave the
+label as it is and merely touch it, so that a ZZ rotation is one matrix on two labels; a Pauli rotation
+``c + s (-i P)`` is a matrix per letter on one more label of dimension 2.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+import numpy as np
+from opt_einsum import get_symbol
+
+from qad.circuit.analysis import program_of
+from qad.circuit.checks import check_qubits
+from qad.circuit.gates import ID, SWAP, X, pauli_matrix
+from qad.circuit.observables import Projector, as_observable, hermitian
+from qad.circuit.pauli import PauliSum
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import Tensor
+from qad.tensor.einsum import einsum
+from qad.tensor.planner import plan
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A closed tensor network of a circuit; made by `Circuit.network`.
+
+    Attributes
+    ----------
+    subscripts : str
+        The expression of `qad.einsum`.
+    operands : tuple of arrays
+        Tensors where the circuit's parameters are recorded.
+    real : bool
+        Whether it is ``<psi|O|psi>``, of which the bra half alone is differentiated.
+    memory_limit : int, str or None
+    gates : int
+        How many gates of the circuit are in it, the light cone.
+    """
+
+    subscripts: str
+    operands: tuple
+    real: bool
+    memory_limit: Any
+    gates: int
+
+    @cached_property
+    def plan(self):
+        """The `qad.Plan` of its contraction."""
+        return plan(self.subscripts, *self.operands, memory_limit=self.memory_limit)
+
+    def value(self):
+        """Contract it: a scalar, differentiable to any order.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.Circuit(2).h(0).cx(0, 1).network("11").value().round(6)
+        np.complex128(0.707107+0j)
+        """
+        hermitian_form = self.real and any(type(x) is Tensor for x in self.operands)
+        out = einsum(self.subscripts, *self.operands, memory_limit=self.memory_limit, hermitian=hermitian_form)
+        return out.real if self.real else out + 0j
+
+    def __repr__(self):
+        return f"Network({len(self.operands)} tensors of {self.gates} gates, {self.plan.flops:.3g} operations)"
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkSum:
+    """The networks of the terms of a Pauli sum; made by `Circuit.network`.
+
+    Attributes
+    ----------
+    networks : tuple of Network
+    coefficients : array or Tensor
+    """
+
+    networks: tuple
+    coefficients: Any
+
+    def value(self):
+        """The expectation value, a real scalar."""
+        return (self.coefficients * np.stack([network.value() for network in self.networks])).sum()
+
+    def __repr__(self):
+        return f"NetworkSum({len(self.networks)} terms, up to {max(x.gates for x in self.networks)} gates)"
+
+
+class Wires:
+    """The labels at which the wires have arrived, and the terms and operands up to there."""
+
+    def __init__(self, n):
+        self.fresh, self.terms, self.operands = count(), [], []
+        self.at = [next(self.fresh) for _ in range(n)]
+
+    def add(self, operand, labels):
+        """One more operand."""
+        self.operands.append(operand)
+        self.terms.append(tuple(labels))
+
+    def moved(self, qubits):
+        """New labels for some qubits, and those before."""
+        old = [self.at[q] for q in qubits]
+        for q in qubits:
+            self.at[q] = next(self.fresh)
+        return [self.at[q] for q in qubits], old
+
+    def apply(self, op, v):
+        """A gate of the program of these numbers."""
+        controls, k = [self.at[q] for q in op.controls], len(op.targets)
+        if op.kind == "pauli":
+            label = next(self.fresh)
+            rest = np.array([1.0, 0.0])
+            self.add(controlled(v * np.array([1.0, -1j]), rest, len(controls)), [*controls, label])
+            for q, letter in zip(op.targets, op.letters, strict=True):
+                if letter != "I":
+                    new, old = self.moved([q])
+                    self.add(np.stack([ID, pauli_matrix(letter)]), [label, *new, *old])
+        elif op.kind == "diagonal":
+            diagonal = v.reshape((2,) * k)
+            self.add(controlled(diagonal, np.ones_like(v).reshape((2,) * k), len(controls)),
+                     [*controls, *(self.at[q] for q in op.targets)])  # fmt: skip
+        else:
+            u = {"flip": X, "swap": SWAP}.get(op.kind, v).reshape((2,) * (2 * k))
+            new, old = self.moved(op.targets)
+            self.add(controlled(u, np.eye(2**k).reshape((2,) * (2 * k)), len(controls)), [*controls, *new, *old])
+
+
+def controlled(u, idle, controls):
+    """`u` where all controls, as many leading axes, are 1, and `idle` elsewhere."""
+    for _ in range(controls):
+        u, idle = np.stack([idle + 0 * u, u]), np.stack([idle, idle])
+    return u
+
+
+def ket_of(circuit, chosen=None):
+    """The wires after the gates of a circuit; those that `chosen` names by number."""
+    program = program_of(circuit.n, circuit._size, tuple(circuit.operations))
+    theta = circuit.parameters if circuit._size else np.zeros(0)
+    if theta.ndim > 1 or any(u.ndim > 2 for u in circuit.matrices):
+        raise ShapeError("c.network takes one set of parameters, no batch: call it for each of them")
+    real, complex_ = program.numbers(theta, circuit.matrices)
+    vectors = {"real": real[0, 0], "complex": complex_[0, 0]}
+    wires = Wires(circuit.n)
+    start(wires, circuit)
+    for place in range(len(program.instructions)) if chosen is None else chosen:
+        op = program.instructions[place]
+        v = op.constant if op.source == "constant" else vectors[op.source][op.start : op.start + op.count]
+        wires.apply(op, v)
+    return wires
+
+
+def start(wires, circuit):
+    """The operands of the initial state."""
+    if circuit.initial is None:
+        for label in wires.at:
+            wires.add(np.array([1.0, 0.0]), [label])
+        return
+    if circuit.initial.size != 2**circuit.n:
+        raise ShapeError("c.network takes one initial state, no batch: call it for each of them")
+    wires.add(circuit.initial.reshape((2,) * circuit.n), wires.at)
+
+
+def light_cone(circuit, qubits):
+    """Numbers of the gates on which an observable on `qubits` depends; the others cancel, if they are unitary."""
+    reached, chosen = set(qubits), []
+    for place in range(len(circuit.operations) - 1, -1, -1):
+        operation = circuit.operations[place]
+        support = {*operation.controls, *operation.qubits}
+        if reached & support or not operation.gate.unitary:
+            reached |= support
+            chosen.append(place)
+    return chosen[::-1], reached
+
+
+def amplitude(circuit, bits, memory_limit):
+    """The network of ``<bits|psi>``."""
+    wires = ket_of(circuit)
+    for label, bit in zip(wires.at, bits, strict=True):
+        wires.add(np.eye(2)[bit], [label])
+    return network(wires, len(circuit.operations), False, memory_limit)
+
+
+def sandwich(circuit, factors, memory_limit):
+    """The network of ``<psi|O|psi>`` with O the product of matrices, each on some qubits."""
+    touched = [q for _, qubits in factors for q in qubits]
+    chosen, reached = light_cone(circuit, touched)
+    wires = ket_of(circuit, chosen)
+    if circuit.initial is None:  # qubits that nothing reaches stay |0>
+        keep = [i for i, term in enumerate(wires.terms) if i >= circuit.n or i in reached]
+        wires.terms, wires.operands = ([row[i] for i in keep] for row in (wires.terms, wires.operands))
+    ends = {wires.at[q] for q in range(circuit.n)} - {wires.at[q] for q in touched}
+    bra = {label: label if label in ends else next(wires.fresh) for term in wires.terms for label in term}
+    for term, operand in list(zip(wires.terms, wires.operands, strict=True)):
+        wires.add(operand.conj() if operand.dtype.kind == "c" else operand, [bra[label] for label in term])
+    for matrix, qubits in factors:
+        ket = [wires.at[q] for q in qubits]
+        wires.add(matrix.reshape((2,) * (2 * len(qubits))), [*(bra[label] for label in ket), *ket])
+    return network(wires, len(chosen), True, memory_limit)
+
+
+def network(wires, gates, real, memory_limit):
+    """A closed network of all operands."""
+    if not wires.terms:
+        wires.add(np.ones(()), ())
+    subscripts = ",".join("".join(map(get_symbol, term)) for term in wires.terms) + "->"
+    return Network(subscripts, tuple(wires.operands), real, memory_limit, gates)
+
+
+def network_of(circuit, target, memory_limit):
+    """The network of an amplitude or an observable; see `Circuit.network`."""
+    bits = bits_of(target)
+    if bits is not None:
+        if len(bits) != circuit.n:
+            raise ArgumentError(f"an amplitude of {circuit.n} qubits is named by {circuit.n} bits, not {len(bits)}")
+        return amplitude(circuit, bits, memory_limit)
+    observable = as_observable(target)
+    if isinstance(observable, PauliSum):
+        coefficients = hermitian(observable, circuit.n)
+        factors = [[(pauli_matrix(c), [q]) for q, c in enumerate(s) if c != "I"] for s in observable.strings]
+        return NetworkSum(tuple(sandwich(circuit, f, memory_limit) for f in factors), coefficients)
+    qubits = check_qubits(observable.qubits, circuit.n, "an observable")
+    if isinstance(observable, Projector):
+        rows = [(np.diag([1.0 - bit, bit]), [q]) for q, bit in zip(qubits, observable.bits, strict=True)]
+        return sandwich(circuit, rows, memory_limit)
+    if observable.sparse:
+        raise ArgumentError("c.network takes dense matrices on a few qubits: write a sparse one as a qad.PauliSum")
+    return sandwich(circuit, [(observable.matrix, qubits)], memory_limit)
+
+
+def bits_of(target):
+    """The bits of a string or sequence of them, None of anything else."""
+    if isinstance(target, str):
+        return [int(c) for c in target] if target and not set(target) - set("01") else None
+    if isinstance(target, (list, tuple)) or (hasattr(target, "dtype") and np.ndim(target) == 1):
+        bits = [int(bit) for bit in target]
+        return bits if not set(bits) - {0, 1} else None
+    return None

@@ -1,0 +1,44 @@
+"""Gates of ``qelib1.inc`` that the table of gates lacks, and what others are written as."""
+
+from qad.circuit.gates import GATES
+
+# name -> numbers of parameters and qubits, and how a circuit applies it
+EXTRA = {
+    "U": (3, 1, lambda c, p, q: c.u3(*p, *q)),
+    "CX": (0, 2, lambda c, p, q: c.cx(*q)),
+    "u0": (1, 1, lambda c, p, q: c.id(*q)),
+    "csx": (0, 2, lambda c, p, q: c.controlled(q[0]).sx(q[1])),
+    "cu": (4, 2, lambda c, p, q: c.p(p[3], q[0]).cu3(*p[:3], *q)),
+    "c3x": (0, 4, lambda c, p, q: c.controlled(*q[:3]).x(q[3])),
+    "c4x": (0, 5, lambda c, p, q: c.controlled(*q[:4]).x(q[4])),
+    "c3sqrtx": (0, 4, lambda c, p, q: c.controlled(*q[:3]).sx(q[3])),
+}
+WITHOUT_INCLUDE = ("U", "CX")
+QELIB = {
+    "id", "x", "y", "z", "h", "s", "sdg", "t", "tdg", "sx", "sxdg", "rx", "ry", "rz", "p", "u", "u1", "u2", "u3", "cx",
+    "cy", "cz", "ch", "swap", "crx", "cry", "crz", "cp", "cu1", "cu3", "rxx", "rzz", "ccx", "cswap",
+}  # fmt: skip
+
+# gates of the table that qelib1.inc lacks, as definitions in OpenQASM; exact up to a global phase
+DEFINITIONS = {
+    "iswap": "gate iswap a,b { s a; s b; h a; cx a,b; cx b,a; h b; }",
+    "iswapdg": "gate iswapdg a,b { h b; cx b,a; cx a,b; h a; sdg b; sdg a; }",
+    "ryy": "gate ryy(t) a,b { rx(pi/2) a; rx(pi/2) b; cx a,b; rz(t) b; cx a,b; rx(-pi/2) a; rx(-pi/2) b; }",
+    "ccz": "gate ccz a,b,c { h c; ccx a,b,c; h c; }",
+}
+
+
+def signature(name):
+    """Numbers of parameters and qubits of a gate, or None where there is none of this name."""
+    if name in EXTRA:
+        return EXTRA[name][:2]
+    gate = GATES.get(name)
+    return None if gate is None else (gate.params, gate.qubits)
+
+
+def apply(circuit, name, params, qubits):
+    """Add a gate of the library to a circuit."""
+    if name in EXTRA:
+        EXTRA[name][2](circuit, params, qubits)
+    else:
+        circuit.gate(name, *params, *qubits)

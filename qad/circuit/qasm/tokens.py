@@ -1,0 +1,82 @@
+"""Words of OpenQASM 2, each with its place in the program."""
+
+import re
+from typing import NamedTuple
+
+from qad.core.errors import QasmError
+
+PATTERN = re.compile(
+    r"(?P<space>\s+|//[^\n]*)"
+    r"|(?P<real>(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)"
+    r"|(?P<int>\d+)"
+    r"|(?P<word>[A-Za-z_]\w*)"
+    r'|(?P<string>"[^"\n]*")'
+    r"|(?P<sign>->|==|\*\*|[-+*/^(){}\[\],;])"
+)
+
+
+class Token(NamedTuple):
+    """A word: its kind ("real", "int", "word", "string", "sign" or "end"), its text, and where it stands."""
+
+    kind: str
+    text: str
+    line: int
+    column: int
+
+    def error(self, message):
+        """An exception that points here."""
+        return QasmError(message, self.line, self.column)
+
+    def __str__(self):
+        return "the end of the program" if self.kind == "end" else repr(self.text)
+
+
+def tokens_of(program):
+    """All tokens of a program, the last of kind "end"."""
+    found, at, line, begin = [], 0, 1, 0
+    while at < len(program):
+        match = PATTERN.match(program, at)
+        if match is None:
+            raise QasmError(f"{program[at]!r} has no meaning here", line, at - begin + 1)
+        if match.lastgroup != "space":
+            found.append(Token(match.lastgroup, match[0], line, at - begin + 1))
+        if newlines := match[0].count("\n"):
+            line += newlines
+            begin = at + match[0].rindex("\n") + 1
+        at = match.end()
+    return [*found, Token("end", "", line, at - begin + 1)]
+
+
+class Reader:
+    """Hands out tokens one by one."""
+
+    def __init__(self, program):
+        self.tokens, self.at = tokens_of(program), 0
+
+    @property
+    def next(self) -> Token:
+        """The token that comes next."""
+        return self.tokens[self.at]
+
+    def take(self) -> Token:
+        """That token; the one after it is next now."""
+        token = self.next
+        self.at += token.kind != "end"
+        return token
+
+    def accept(self, text):
+        """Whether this text came next; it is taken then."""
+        found = self.next.text == text and self.next.kind != "string"
+        self.at += found
+        return found
+
+    def expect(self, text):
+        """Take this text."""
+        if not self.accept(text):
+            raise self.next.error(f"expected {text!r}, not {self.next}")
+
+    def expect_kind(self, kind, what):
+        """Take a token of this kind."""
+        if self.next.kind != kind:
+            raise self.next.error(f"expected {what}, not {self.next}")
+        return self.take()

@@ -1,0 +1,150 @@
+"""Circuits to programs in OpenQASM 2, exact up to a global phase."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from qad.circuit.analysis import program_of
+from qad.circuit.gates import GATES
+from qad.circuit.qasm.library import DEFINITIONS, QELIB
+from qad.core.errors import ArgumentError
+from qad.extend import value_of
+
+INVERSES = {"s": "sdg", "t": "tdg", "sx": "sxdg", "sdg": "s", "tdg": "t", "sxdg": "sx", "iswap": "iswapdg"}
+BASIS = {"X": ("h {};", "h {};"), "Y": ("rx(pi/2) {};", "rx(-pi/2) {};"), "Z": ("", "")}
+WITH_CONTROLS = {
+    ("x", 1): "cx", ("x", 2): "ccx", ("x", 3): "c3x", ("x", 4): "c4x", ("y", 1): "cy", ("z", 1): "cz", ("z", 2): "ccz",
+    ("h", 1): "ch", ("swap", 1): "cswap", ("rx", 1): "crx", ("ry", 1): "cry", ("rz", 1): "crz", ("p", 1): "cp",
+    ("u1", 1): "cu1", ("u3", 1): "cu3", ("u", 1): "cu3", ("cx", 1): "ccx", ("cx", 2): "c3x", ("cx", 3): "c4x",
+    ("cnot", 1): "ccx", ("ccx", 1): "c3x", ("ccx", 2): "c4x", ("cz", 1): "ccz", ("sx", 1): "csx", ("sx", 3): "c3sqrtx",
+}  # fmt: skip
+SELF_INVERSE = {"id", "x", "y", "z", "h", "cx", "cnot", "cy", "cz", "ch", "swap", "ccx", "ccz", "cswap"}
+
+
+def written(circuit):
+    """The program of a circuit; see `Circuit.to_qasm`."""
+    if circuit.initial is not None:
+        raise ArgumentError("OpenQASM begins in |0...0>: an initial state cannot be written")
+    theta = value_of(circuit.parameters) if circuit._size else np.zeros(0)
+    if theta.ndim > 1 or any(u.ndim > 2 for u in circuit.matrices):
+        raise ArgumentError("OpenQASM has no batches: write one circuit for each set of parameters")
+    numbers = Numbers(circuit, theta)
+    lines = [line for place in range(len(circuit.operations)) for line in statements(numbers, place)]
+    used = {line.split("(")[0].split()[0] for line in lines}
+    header = ["OPENQASM 2.0;", 'include "qelib1.inc";', *(d for name, d in DEFINITIONS.items() if name in used)]
+    return "\n".join([*header, f"qreg q[{circuit.n}];", *lines])
+
+
+class Numbers:
+    """Angles and matrices of the operations of a circuit, as plain numbers."""
+
+    def __init__(self, circuit, theta):
+        self.operations, self.theta = circuit.operations, theta
+        self.program = program_of(circuit.n, circuit._size, tuple(circuit.operations))
+        plain = [value_of(u) for u in circuit.matrices]
+        self.real, self.complex = (v[0, 0] for v in self.program.numbers(theta, plain))
+
+    def angles(self, place):
+        """The angles of an operation."""
+        return [float(self.theta[slot]) for slot in self.operations[place].slots]
+
+    def matrix(self, place):
+        """The matrix of an operation on its target and its controls, if it has one target."""
+        op = self.program.instructions[place]
+        if len(op.targets) != 1 or op.kind not in ("matrix", "diagonal"):
+            return None, ()
+        v = op.constant
+        if op.source != "constant":
+            v = (self.real if op.source == "real" else self.complex)[op.start : op.start + op.count]
+        return (np.diag(v) if op.kind == "diagonal" else v.reshape(2, 2)), (*op.controls, *op.targets)
+
+
+def statements(numbers, place):
+    """The statements of one operation."""
+    operation = numbers.operations[place]
+    if not operation.gate.unitary:
+        raise ArgumentError("OpenQASM has unitary gates alone: c.operator(...) cannot be written")
+    angles = numbers.angles(place)
+    if operation.gate.letters:
+        return pauli_statements(operation, -angles[0] if operation.adjoint else angles[0])
+    known = named(operation, angles)
+    if known is not None:
+        name, angles = known
+        return [statement(name, angles, (*operation.controls, *operation.qubits))]
+    u, qubits = numbers.matrix(place)
+    if u is None or len(qubits) > 2:
+        raise ArgumentError(
+            f"OpenQASM 2 has no gate for {operation.gate.name} with {len(operation.controls)} controls on qubits "
+            f"{operation.qubits}: write it as gates of its library first"
+        )
+    theta, phi, lam, phase = euler(u)
+    name, last = ("cu", [phase]) if len(qubits) == 2 else ("u3", [])
+    return [statement(name, [theta, phi, lam, *last], qubits)]
+
+
+def named(operation, angles):
+    """The name and the angles under which the library knows an operation, or None."""
+    name = operation.gate.name
+    if name not in GATES or GATES[name] is not operation.gate:
+        return None
+    if operation.adjoint and name not in SELF_INVERSE:
+        if name in INVERSES:
+            name = INVERSES[name]
+        elif name in ("u3", "u", "cu3"):
+            angles = [-angles[0], -angles[2], -angles[1]]
+        elif name == "u2":
+            name, angles = "u3", [-np.pi / 2, -angles[1], -angles[0]]
+        elif operation.gate.params == 1:
+            angles = [-angles[0]]
+        else:
+            return None
+    if operation.controls:
+        name = WITH_CONTROLS.get((name, len(operation.controls)))
+    name = "cx" if name == "cnot" else name
+    return (name, angles) if name in QELIB or name in DEFINITIONS or name in WITH_CONTROLS.values() else None
+
+
+def pauli_statements(operation, angle):
+    """``exp(-i angle P / 2)`` as a ladder of CNOTs around one rotation."""
+    sites = [(q, letter) for q, letter in zip(operation.qubits, operation.gate.letters, strict=True) if letter != "I"]
+    if not sites and operation.controls:
+        return (
+            [statement("p", [-angle / 2], operation.controls)] if len(operation.controls) == 1 else refused(operation)
+        )
+    if not sites:
+        return []
+    before = [BASIS[letter][0].format(f"q[{q}]") for q, letter in sites if letter != "Z"]
+    after = [BASIS[letter][1].format(f"q[{q}]") for q, letter in sites if letter != "Z"]
+    qubits = [q for q, _ in sites]
+    ladder = [statement("cx", [], pair) for pair in pairwise(qubits)]
+    if len(operation.controls) > 1:
+        refused(operation)
+    middle = statement("crz" if operation.controls else "rz", [angle], (*operation.controls, qubits[-1]))
+    return [*before, *ladder, middle, *reversed(ladder), *after]
+
+
+def refused(operation):
+    """Raise for a rotation with several controls."""
+    raise ArgumentError(
+        f"OpenQASM 2 has no gate for a Pauli rotation with {len(operation.controls)} controls: write it as gates of "
+        "its library first"
+    )
+
+
+def statement(name, angles, qubits):
+    """One statement, its angles with all their digits."""
+    inner = f"({','.join(repr(float(angle)) for angle in angles)})" if angles else ""
+    return f"{name}{inner} {','.join(f'q[{q}]' for q in qubits)};"
+
+
+def euler(u):
+    """Angles of ``u = exp(i phase) u3(theta, phi, lam)``."""
+    theta = 2 * np.arctan2(abs(u[1, 0]), abs(u[0, 0]))
+    if abs(u[0, 0]) > abs(u[1, 0]):
+        phase = np.angle(u[0, 0])
+        total = np.angle(u[1, 1]) - phase  # phi + lam
+        phi = np.angle(u[1, 0]) - phase if abs(u[1, 0]) > 1e-12 else 0.0
+        return theta, phi, total - phi, phase
+    total = np.angle(u[1, 0])  # phase + phi
+    phase = np.angle(u[0, 0]) if abs(u[0, 0]) > 1e-12 else 0.0
+    return theta, total - phase, np.angle(-u[0, 1]) - phase, phase

@@ -1,0 +1,97 @@
+"""Adam, for functions of any pytree: gradient steps of a size that adapts to every entry."""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.optimize.minimization import Search, bar_for
+
+
+def adam(
+    fun, params, rate=0.01, callback=None, progress=False, *, maxiter=1000, gtol=1e-6, decay=(0.9, 0.999), epsilon=1e-8
+):
+    """Minimise a real function of a pytree of float and complex arrays by Adam.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(params)`` returns a real scalar; it is differentiated by qad.  It may be random, as an estimate from a
+        few shots is.
+    params : pytree
+        Where to start; it is not changed.
+    rate : float or callable
+        Size of the steps, or a function from the number of a step (from 0) to it.
+    callback : callable, optional
+        ``callback(params, value)`` after every step; raising StopIteration in it ends the search.
+    progress : bool or tqdm
+        Show a progress bar with the loss and the norm of the gradient, or move the bar that is given.
+    maxiter : int
+        Number of steps.
+    gtol : float
+        Stop where the Euclidean norm of the gradient is below this.
+    decay : pair of float
+        How much of the mean gradient, and of the mean squared gradient, a step keeps.
+    epsilon : float
+        Added to the root of the mean square.
+
+    Returns
+    -------
+    OptimizeResult
+        With the best parameters that were seen.
+
+    Raises
+    ------
+    ArgumentError
+        If an option is out of range, or the loss is not finite at the start.
+    GradientTypeError
+        If `params` holds anything but floats and complex numbers, or `fun` returns a complex number.
+
+    Notes
+    -----
+    With mean gradient m and mean square v, each divided by one minus its decay to the power of the step,
+    ``x -= rate * m / (sqrt(v) + epsilon)``.  D. P. Kingma and J. Ba, arXiv:1412.6980, algorithm 1.  A complex number
+    has one mean square, of its modulus: steps do not depend on the phase in which a problem is written.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> result = qad.optimize.adam(lambda z: qad.abs2(z - (1 + 2j)).sum(), np.zeros(2, complex), rate=0.1)
+    >>> result.params.round(4), result.success
+    (array([1.+2.j, 1.+2.j]), True)
+    """
+    beta, gamma = decay
+    for name, value, most in (("decay", beta, 1), ("decay", gamma, 1), ("gtol", gtol, np.inf), ("rate", rate, np.inf)):
+        if not callable(value) and not 0 <= value < most:
+            raise ArgumentError(f"adam: {name} lies between 0 and {most}, but got {value!r}")
+    search = Search(fun, params, callback)
+    mean, square = np.zeros_like(search.start), np.zeros_like(search.start)
+
+    def direction(step, gradient):
+        nonlocal mean, square
+        mean = beta * mean + (1 - beta) * gradient
+        square = gamma * square + (1 - gamma) * search.packing.squares(gradient)
+        size = np.sqrt(square / (1 - gamma ** (step + 1)))
+        return mean / (1 - beta ** (step + 1)) / (size + epsilon)
+
+    return descend(search, lambda step, vector, gradient: direction(step, gradient), rate, maxiter, gtol, progress)
+
+
+def descend(search, direction, rate, maxiter, gtol, progress):
+    """Steps ``x -= rate * direction(step, x, gradient)`` until the gradient is small."""
+    if not maxiter >= 0:
+        raise ArgumentError(f"maxiter must not be negative, but got {maxiter!r}")
+    sizes = rate if callable(rate) else lambda step: rate
+
+    def steps():
+        vector = search.start
+        _, gradient = search.evaluate(vector)
+        for step in range(maxiter):
+            if np.linalg.norm(gradient) < gtol:
+                return True, "the gradient is smaller than gtol"
+            vector = vector - sizes(step) * direction(step, vector, gradient)
+            _, gradient = search.evaluate(vector)
+            search.step(vector)
+        return bool(np.linalg.norm(gradient) < gtol), f"all {maxiter} steps were taken"
+
+    with bar_for(progress, maxiter) as search.bar:
+        success, message = search.guarded(steps)
+    return search.result(success, message)

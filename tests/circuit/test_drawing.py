@@ -1,0 +1,40 @@
+"""Drawings: what stands where."""
+
+import numpy as np
+import pytest
+
+import qad
+
+
+def test_text():
+    c = qad.Circuit(4).h(0).cx(0, 3).exp_pauli(0.25, "XY", (1, 2)).s(0).cry(0.3, 2, 3)
+    c = c + qad.Circuit(4).t(1).sdg(2).h(0).inverse().swap(0, 2).iswap(1, 3)
+    assert str(c).splitlines() == [
+        "q0: ─H──●─────S────────H────────×──────────",
+        "        │                       │",
+        "q1: ────┼──X(0.25)─────T†───────┼──ISWAP:0─",
+        "        │     │                 │     │",
+        "q2: ────┼──Y(0.25)─────●─────S──×─────┼────",
+        "        │              │              │",
+        "q3: ────⊕───────────RY(0.3)────────ISWAP:1─",
+    ]
+    assert str(qad.Circuit(2)) == "q0: ─\n\nq1: ─"
+    assert "θ0" in str(qad.Circuit(1).ry(np.zeros(3), 0))
+
+
+def test_long_circuits_go_on_below():
+    lines = str(qad.Circuit(2).ry(np.linspace(0, 1, 40), [0] * 40)).splitlines()
+    assert max(map(len, lines)) <= 120
+    assert sum(line.startswith("q1") for line in lines) > 2
+    assert sum(line.count("RY") for line in lines) == 40
+
+
+def test_picture():
+    figure = pytest.importorskip("matplotlib.figure")
+    c = qad.Circuit(3).h(0).cx(0, 1).controlled(0).swap(1, 2).u3(0.1, 0.2, 0.3, 2)
+    shown = c.draw()
+    assert isinstance(shown, figure.Figure)
+    written = [text.get_text() for text in shown.axes[0].texts]
+    assert written == ["$q_{0}$", "$q_{1}$", "$q_{2}$", "H", "U3(0.1, 0.2, 0.3)"]
+    assert qad.Circuit(1).draw(shown.add_subplot()) is shown
+    shown.canvas.draw()
