@@ -14,6 +14,7 @@ from qad.freeze.functions import RESHAPE, VIEWS, Method
 from qad.freeze.guards import is_guard
 from qad.freeze.layouts import demand
 from qad.freeze.program import Var, layout_of, rebuilt
+from qad.freeze.scalars import FEWEST, is_scalar
 from qad.freeze.written import allocates, writes
 
 __all__ = ["Places", "laid_out"]
@@ -33,6 +34,8 @@ class Places:
     buffers : dict of Var -> layout
         Of what is written with ``out=``.
     views : dict of Var -> Step
+    scalars : set of Var
+        Registers that runs of scalar operations fill.
     copies : set of Var
         Buffers that take a copy: of an input, or of a reshaped array whose layout allows no view.
     """
@@ -45,6 +48,8 @@ class Places:
         self.definitions = program.definitions()
         self.results = _results(program, self.uses)
         pinned = program.pinned()
+        scalar = [step for step in program.steps if is_scalar(step)]
+        self.scalars = {step.out for step in scalar} if len(scalar) >= FEWEST else set()
         self.last = set()  # results that are computed when all else is done, straight into the caller's hands
         self.demand = demand(program)
         for var, value in program.constants.items():
@@ -71,7 +76,7 @@ class Places:
 
     def _place(self, step):
         out = step.out
-        if out.kind not in ("array", "scalar"):
+        if out.kind not in ("array", "scalar") or out in self.scalars:
             return
         if step.fn in VIEWS and self._view(step):
             return

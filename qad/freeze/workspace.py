@@ -5,12 +5,16 @@ is known in the run alone (an input, something that a function allocated), the i
 registers.
 """
 
+from itertools import groupby
+from operator import itemgetter
+
 import numpy as np
 
 from qad.freeze.functions import Method
 from qad.freeze.guards import is_guard
 from qad.freeze.places import laid_out
 from qad.freeze.program import Var, rebuilt, variables
+from qad.freeze.scalars import gather, operation, run_scalars
 from qad.freeze.written import positional, written
 
 __all__ = ["Workspace"]
@@ -39,7 +43,7 @@ class Workspace:
         self.registers = [arrays.get(var) for var in number]
         emit = _Emitter(self.registers, arrays, number, places)
         self.copies = [(arrays[var], i) for i, var in enumerate(program.inputs) if var in arrays]
-        self.instructions = [emit.step(step) for step in steps]
+        self.instructions = emit.steps(steps)
         self.collect = [emit.result(x, kind) for x, kind in zip(program.outputs, kinds, strict=True)]
         filled = len(program.inputs) + sum(var not in arrays for var in list(number)[len(program.inputs) :])
         self.registers[:filled] = [None] * filled
@@ -83,6 +87,20 @@ class _Emitter:
         self.registers, self.arrays, self.number, self.places = registers, arrays, number, places
         self.moving = False  # whether an instruction goes through the registers
 
+    def steps(self, steps):
+        """The instructions of all steps; scalar ones that follow each other are one."""
+        made = []
+        for is_scalar, run in groupby(steps, lambda step: step.out in self.places.scalars):
+            made.extend([self._scalars(run)] if is_scalar else map(self.step, run))
+        return made
+
+    def _scalars(self, steps):
+        self.moving, operations = True, []
+        for step in steps:
+            fn, args = operation(step)
+            operations.append((fn, self.number[step.out], *map(self._register, args)))
+        return run_scalars, (self.registers, operations)
+
     def step(self, step):
         """The instruction of a step."""
         made = self._instruction(step)
@@ -93,6 +111,9 @@ class _Emitter:
         out = self.arrays.get(step.out)
         if step.out in self.places.copies:
             return self._copy(step, out)
+        if step.fn is np.array and type(step.args[0]) is list and len(step.args[0]) > 1:
+            where = itemgetter(*map(self._register, step.args[0]))
+            return gather, (self.registers, self.number[step.out], where, step.out.dtype)
         if out is None and (is_guard(step) or step.mutates is not None or not _is_flat(step)):
             return _fill, (self.registers, self.number, step)
         moving = [i for i, x in enumerate(step.args) if type(x) is Var and x not in self.arrays]

@@ -10,7 +10,7 @@ __all__ = ["allocates", "positional", "writes", "written"]
 def allocates(step):
     """Whether the function of a step gives an array of its own, with axes, whatever it is called with."""
     fn = step.fn
-    return (isinstance(fn, np.ufunc) or fn is np.dot or fn is np.concatenate) and step.out.shape != ()
+    return (isinstance(fn, np.ufunc) or fn in (np.dot, np.concatenate, np.array)) and step.out.shape != ()
 
 
 def writes(step, out):

@@ -10,6 +10,7 @@ from qad.freeze.passes.common import common
 from qad.freeze.passes.constants import constants
 from qad.freeze.passes.dead import dead
 from qad.freeze.passes.products import products
+from qad.freeze.passes.scatters import scatters
 from qad.freeze.passes.sums import sums
 from qad.freeze.passes.traces import traces
 
@@ -21,6 +22,7 @@ PASSES = {
     "constants": constants,
     "common": common,
     "algebra": algebra,
+    "scatters": scatters,
     "traces": traces,
     "sums": sums,
     "products": products,

@@ -133,6 +133,6 @@ def _arithmetic(step):
         return operands[0]
     if fn is np.matmul and len(operands) == 2 and all(len(x.shape) == 2 for x in operands):
         fn = np.dot
-    if fn is np.power and type(step.args[1]) is int and step.args[1] == 2 and step.args[0].dtype.kind in "fc":
+    if fn is np.power and type(step.args[1]) in (int, float) and step.args[1] == 2 and operands[0].dtype.kind in "fc":
         return [Step(np.square, step.args[:1], {}, step.out)]
     return _replaced(step, fn, step.args) if isinstance(fn, np.ufunc) or fn is np.dot else None
