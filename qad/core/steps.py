@@ -9,6 +9,8 @@ from functools import wraps
 
 import numpy as np
 
+from qad.core.tensor import value_of
+
 RECORDINGS: set = set()  # the recordings that run, in any thread; nearly always empty
 
 
@@ -19,6 +21,20 @@ def as_step(call, fn, args, kwargs):
         if take is not None:
             return take(x, call, fn, args, kwargs)
     return fn(*args, **kwargs)
+
+
+def any_traced(*arrays):
+    """Whether `qad.freeze` is recording what happens to one of these, below all Tensors.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.any_traced(np.ones(2))
+    False
+    >>> qad.freeze(lambda x: qad.extend.any_traced(x))(np.ones(2))
+    True
+    """
+    return bool(RECORDINGS) and any(hasattr(value_of(x), "__qad_step__") for x in arrays)
 
 
 def as_array(x):

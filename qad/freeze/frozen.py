@@ -119,8 +119,13 @@ class Frozen:
 
     def __call__(self, *args, **kwargs):
         fits, count, branches = self._plain
-        if len(args) == count and not kwargs and fits(*args):
-            return self._replay(branches, args)
+        if len(args) == count and not kwargs and fits(*args):  # quickly
+            result = branches.replay(args)
+            if result is NOT_FOUND:
+                return self._record(branches, args)
+            self._streak = 0
+            self.stats.replays += 1
+            return result
         return self._general(args, kwargs)
 
     def _general(self, args, kwargs):
@@ -137,9 +142,6 @@ class Frozen:
         values, self._latest = signature.moving(leaves), branches
         if signature.is_plain(leaves, args):
             self._plain = front(signature.kinds), len(args), branches
-        return self._replay(branches, values)
-
-    def _replay(self, branches, values):
         result = branches.replay(values)
         if result is NOT_FOUND:
             return self._record(branches, values)

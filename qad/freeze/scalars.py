@@ -46,7 +46,7 @@ def operation(step):
 
 
 def _scalar(x, dtype):
-    """A Python number, which takes on the dtype of the result, as a scalar of that: NumPy's multiply each other faster."""
+    """A Python number, which takes on the dtype of the result, as a scalar of that: arithmetic is faster."""
     return dtype.type(x) if type(x) in (int, float) and dtype.kind in "fc" else x
 
 

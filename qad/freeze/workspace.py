@@ -91,7 +91,10 @@ class _Emitter:
         """The instructions of all steps; scalar ones that follow each other are one."""
         made = []
         for is_scalar, run in groupby(steps, lambda step: step.out in self.places.scalars):
-            made.extend([self._scalars(run)] if is_scalar else map(self.step, run))
+            if is_scalar:
+                made.append(self._scalars(run))
+            else:
+                made.extend(map(self.step, run))
         return made
 
     def _scalars(self, steps):

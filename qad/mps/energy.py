@@ -13,7 +13,7 @@ import numpy as np
 
 from qad.core import jvp, vjp
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, defvjp, primitive, stack_of, value_of
+from qad.extend import Tensor, any_traced, defvjp, primitive, stack_of, value_of
 from qad.mps.hamiltonian import Hamiltonian
 from qad.mps.sweep import factor, operator_matrices, sandwich
 
@@ -106,8 +106,8 @@ def prepared(H):
 
 
 def has_own_node(psi, H):
-    """Whether the energy is one node: an open chain and a plain operator."""
-    return not (psi.periodic or H.periodic or any(type(w) is Tensor for w in H))
+    """Whether the energy is one node: an open chain and a plain operator; what is frozen is better seen through."""
+    return not (psi.periodic or H.periodic or any(type(w) is Tensor for w in H) or any_traced(*psi, *H))
 
 
 def bonds_of(tensors):

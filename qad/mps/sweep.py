@@ -14,7 +14,7 @@ The functions are plain NumPy, and so differentiable to any order.
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.extend import stack_of
+from qad.extend import any_traced, stack_of
 
 SITES_PER_SCALING = 4
 
@@ -70,7 +70,8 @@ def inner(bra, ket):
 
 def factor(value, log_scale):
     """``exp(log_scale)`` in the precision of `value`."""
-    return np.finfo(value.dtype).dtype.type(np.exp(log_scale))
+    real = np.finfo(value.dtype).dtype
+    return np.exp(log_scale).astype(real) if any_traced(log_scale) else real.type(np.exp(log_scale))
 
 
 def opened(outer, dtype):
@@ -100,6 +101,9 @@ def scaled(environment, log_scale):
     size = np.linalg.norm(stack_of(environment).ravel())
     if not 0 < size < np.inf:
         return environment, log_scale
+    if any_traced(size):  # the power is then a part of the program, not a decision
+        exponent = np.frexp(size)[1]
+        return environment * np.ldexp(1.0, -exponent).astype(environment.dtype), log_scale + exponent * np.log(2.0)
     exponent = int(np.frexp(size)[1])
     return environment * environment.dtype.type(2.0**-exponent), log_scale + exponent * np.log(2.0)
 

@@ -87,7 +87,7 @@ def within_zeros(vector) -> tuple:
     entries = stack_of(vector).reshape(-1, len(vector)) != 0
     if not entries.any():
         return len(vector), len(vector)
-    ends = {(np.flatnonzero(row)[0], np.flatnonzero(row)[-1] + 1) if row.any() else None for row in entries}
+    ends = {(int(np.flatnonzero(row)[0]), int(np.flatnonzero(row)[-1]) + 1) if row.any() else None for row in entries}
     if len(ends) > 1:
         raise ArgumentError("the examples of the batch have other zeros at their ends: write a loop over them")
     return ends.pop()

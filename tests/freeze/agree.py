@@ -52,16 +52,19 @@ def difference(one, two, exact):
 
 
 def disagreement(f, point, passes=None):
-    """What differs between `f` and its frozen self at this point, there again, and at another; or None."""
+    """What differs between `f` and its frozen self at this point, there again, and at another; or None.
+
+    Without passes the replay repeats the recording to the last bit.  Eager calls may differ from that in rounding:
+    they take shortcuts for plain arrays, which traced ones do not.
+    """
     other = tree_map(moved, point)
     eager = f(*point), f(*other)
     frozen = qad.freeze(f, passes=passes)
     found = frozen(*point), frozen(*point), frozen(*other)
-    exact = passes == ()
     again = f"recorded {frozen.stats.recordings} times: {frozen.stats.reasons}"
     return (
-        difference(eager[0], found[0], True)
-        or difference(eager[0], found[1], exact)
-        or difference(eager[1], found[2], exact)
+        difference(eager[0], found[0], False)
+        or difference(found[0], found[1], passes == ())
+        or difference(eager[1], found[2], False)
         or (again if frozen.stats.recordings > 1 else None)
     )

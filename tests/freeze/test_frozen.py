@@ -12,7 +12,11 @@ from tests.freeze.agree import difference, disagreement, loss
 from tests.fuzz_programs import draw
 from tests.rules.test_registry import gathered
 
-ITERATIVE = ("solution", "real_linear", "tree", "mixed", "work without x")  # linear_solve, until convergence
+LEFT_OUT = (
+    "solution", "real_linear", "tree", "mixed", "work without x",  # linear_solve: an iteration until convergence
+    "sparse",  # SciPy's matrix products, of plain arrays, see no traced ones
+    "apply_along_axis",  # multiplies by slices of a constant: NumPy rounds with the layout, which the copy has not
+)  # fmt: skip
 
 
 def agreeing(case, passes):
@@ -32,7 +36,7 @@ def agreeing(case, passes):
 @pytest.mark.parametrize("passes", [(), None], ids=["recorded", "improved"])
 @pytest.mark.parametrize("start", range(8))
 def test_every_primitive(start, passes):
-    cases = [c for c in gathered() if not str(c).startswith(ITERATIVE)][start :: 8 * 5]
+    cases = [c for c in gathered() if not str(c).startswith(LEFT_OUT)][start :: 8 * 5]
     problems = {}
     for case in cases:
         problems |= agreeing(case, passes)

@@ -109,6 +109,13 @@ def test_algebra():
     assert calls(program, np.dot) == calls(program, np.negative) == 1
 
 
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_squares_of_absolute_values(dtype):
+    x = normal(3, 4, dtype)
+    program = improved(lambda x: np.abs(x) ** 2 + np.linalg.norm(x) ** 2, x, passes=("canonical", "algebra", "dead"))
+    assert calls(program, np.absolute) == calls(program, np.linalg.norm) == 0
+
+
 def test_traces():
     program = improved(lambda x, y: qad.tr(x @ y), X, Y, passes=("canonical", "traces", "dead"))
     (product,) = [step for step in program.steps if step.fn is np.dot]

@@ -1,11 +1,14 @@
 """What one does with a frozen function besides calling it: differentiate, look at, store."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import qad
+from qad.freeze.arena import Arena
+from qad.freeze.places import Places
 from tests.cases import normal
 from tests.freeze.agree import difference
 
@@ -122,3 +125,31 @@ def test_stored_names_are_looked_up_in_a_table():
     )
     with pytest.raises(qad.errors.ArgumentError, match="no function that programs may call"):
         read((*data, ("tuple", []), []))
+
+
+def peak(call):
+    """Bytes that a call allocates at most at once."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory():
+    x = normal(100, 100)
+
+    def chain(x):
+        for _ in range(10):
+            x = np.sin(x @ x)
+        return np.sum(x)
+
+    f = qad.value_and_grad(chain)
+    frozen = qad.freeze(f)
+    frozen(x)
+    frozen(x)
+    assert peak(lambda: frozen(x)) < 1.1 * x.nbytes + 4096  # the gradient, and nothing else
+    (branches,) = frozen._entries.values()
+    program = branches.branches[0].program
+    assert sum(Arena(Places(program)).sizes) < peak(lambda: f(x))

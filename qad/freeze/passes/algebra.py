@@ -4,7 +4,7 @@ import numpy as np
 
 from qad.freeze.functions import RESHAPE, TRANSPOSE
 from qad.freeze.passes.canonical import REAL
-from qad.freeze.passes.rewriting import rewrite
+from qad.freeze.passes.rewriting import derived, rewrite
 from qad.freeze.program import Step, Var
 from qad.rules.lazy import scatter
 
@@ -63,6 +63,31 @@ def _real(step, definitions, known):
     return [Step(REAL, inner.args, {}, step.out)] if inner else None
 
 
+def _square(step, definitions, known):
+    """``|z|^2 = real(z conj(z))``, without the root; and ``norm(z)^2`` is a product of vectors."""
+    x = step.args[0]
+    inner = _inner(x, definitions, np.absolute)
+    if inner and inner.args[0].kind == "array":
+        return _absolute_square(step, inner.args[0])
+    inner = _inner(x, definitions, np.linalg.norm)
+    if not inner or len(inner.args) > 1 or inner.kwargs or inner.args[0].dtype.kind not in "fc":
+        return None
+    flat = derived(RESHAPE, (inner.args[0], (inner.args[0].size,)), (inner.args[0].size,), inner.args[0].dtype)
+    if flat.out.dtype.kind != "c":
+        return [flat, Step(np.dot, (flat.out, flat.out), {}, step.out)]
+    turned = derived(np.conjugate, (flat.out,), flat.out.shape, flat.out.dtype)
+    product = Step(np.dot, (turned.out, flat.out), {}, Var((), flat.out.dtype, "scalar"))
+    return [flat, turned, product, Step(REAL, (product.out,), {}, step.out)]
+
+
+def _absolute_square(step, z):
+    if z.dtype.kind != "c":
+        return [Step(np.square, (z,), {}, step.out)]
+    turned = derived(np.conjugate, (z,), z.shape, z.dtype)
+    product = derived(np.multiply, (z, turned.out), z.shape, z.dtype)
+    return [turned, product, Step(REAL, (product.out,), {}, step.out)]
+
+
 def _multiply(step, definitions, known):
     """A factor 1 goes, a factor -1 is a sign."""
     for one, x in (step.args, step.args[::-1]):
@@ -108,6 +133,7 @@ RULES = {
     TRANSPOSE: _transpose,
     RESHAPE: _reshape,
     REAL: _real,
+    np.square: _square,
     np.multiply: _multiply,
     np.dot: _dot,
     scatter: _scatter,

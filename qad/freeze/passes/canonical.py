@@ -127,6 +127,8 @@ def _arithmetic(step):
     operands = [x for x in step.args if type(x) is Var]
     if step.kwargs or not any(x.kind in ("array", "scalar") for x in operands) or step.out.kind == "other":
         return None
+    if not all(type(x) is Var or isinstance(x, (int, float, complex, np.number)) for x in step.args):
+        return None  # something that has its own arithmetic, such as a sparse matrix
     if fn is np.conjugate and operands[0].dtype.kind != "c":
         return operands[0] if operands[0].kind != "number" else None
     if fn is np.positive:
