@@ -28,6 +28,6 @@ from qad.core.tensor import Tensor, refuse_out, value_of
 
 __all__ = [
     "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch", "defjvp", "defvjp",
-    "implements", "on_stack", "opaque", "operand", "operand_of", "passes_through", "primitive", "quick", "quick_product",
-    "refuse_out", "rules_of", "stack_of", "unbroadcast", "unrecorded", "value_of",
+    "implements", "on_stack", "opaque", "operand", "operand_of", "passes_through", "primitive", "quick",
+    "quick_product", "refuse_out", "rules_of", "stack_of", "unbroadcast", "unrecorded", "value_of",
 ]  # fmt: skip
