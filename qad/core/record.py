@@ -152,8 +152,8 @@ def one_more(p, x, metadata, level):
 def binary(p, operator=None):
     """A quick recorder for an elementwise primitive of two operands, and its reflection.
 
-    The broadcasting variant of `p` is chosen here, while shapes are at hand, and only where it is needed.  Numbers go to
-    Python's `operator`, if there is one, which is ten times quicker on them than a ufunc.
+    The broadcasting variant of `p` is chosen here, while shapes are at hand, and only where it is needed.  Numbers go
+    to Python's `operator`, if there is one, which is ten times quicker on them than a ufunc.
     """
     fn, broadcasting = p.fn, p.broadcasting or p
     scalar = operator or fn

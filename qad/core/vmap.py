@@ -9,6 +9,7 @@ from qad.core.batch import Batched
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.levels import BATCH, CONSTANT, is_open, open_level
 from qad.core.record import leaked
+from qad.core.steps import as_array
 from qad.core.tensor import Tensor
 from qad.core.transforms import run
 from qad.core.trees import NAMESPACE, flatten, leaf_path, strip, unflatten
@@ -127,7 +128,7 @@ def _size(leaves, entries, args) -> int:
 
 def _example(x, axis, level):
     x = strip(x, CONSTANT)
-    x = x if type(x) is Tensor else np.asarray(x)
+    x = x if type(x) is Tensor else as_array(x)
     return Batched(np.moveaxis(x, axis, 0) if axis % x.ndim else x, level).tensor()
 
 

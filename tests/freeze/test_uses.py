@@ -153,3 +153,29 @@ def test_memory():
     (branches,) = frozen._entries.values()
     program = branches.branches[0].program
     assert sum(Arena(Places(program)).sizes) < peak(lambda: f(x))
+
+
+def wave(a):
+    return np.sum(np.sin(a) * a)
+
+
+def test_batches_inside_and_around():
+    x = normal(4, 3)
+    batched = qad.vmap(qad.grad(wave))
+    frozen = qad.freeze(batched)
+    frozen(x)
+    assert difference(batched(2 * x), frozen(2 * x), False) is None
+    assert difference(qad.vmap(wave)(x), qad.vmap(qad.freeze(wave))(x), False) is None
+
+
+def test_recorded_buffers_inside():
+    def f(a):
+        b = qad.zeros(3)
+        b[0] = a[0, 0]
+        b[1:] = a[1, 1:]
+        return (b**2).sum()
+
+    x, gradient = normal(4, 3), qad.grad(f)
+    frozen = qad.freeze(gradient)
+    frozen(x)
+    assert difference(gradient(2 * x), frozen(2 * x), False) is None
