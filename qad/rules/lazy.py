@@ -103,10 +103,10 @@ class Scatter(Lazy):
 
     def into(self, g):
         index, part = self.parts[0]
-        if len(self.parts) == 1 and type(g) is np.ndarray and type(part) in PLAIN and part.dtype is g.dtype:
-            if not may_repeat(index):  # the common case, quickly
-                g[index] += part
-                return g
+        plain = len(self.parts) == 1 and type(g) is np.ndarray and type(part) in PLAIN
+        if plain and part.dtype is g.dtype and not may_repeat(index):  # the common case, quickly
+            g[index] += part
+            return g
         if not self.shape or (type(g) is Tensor and g.buffer is None):
             return self.add(g)
         if np.result_type(g.dtype, *{part.dtype for _, part in self.parts}) != g.dtype:
