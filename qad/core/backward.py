@@ -8,7 +8,7 @@ added in place only in a buffer that the sweep itself made, or that a rule promi
 
 from heapq import heappop, heappush
 
-from numpy import ndarray, ones
+from numpy import float64, ndarray, ones
 
 from qad.core.errors import FreedGraphError
 from qad.core.node import ANSWER, FREED, ID, LEAF, PICK, PRIMITIVE, SCALARS
@@ -83,7 +83,7 @@ def sweep(roots, free=False) -> dict:
         if type(g) is ndarray:
             if g.dtype is not ans.dtype and g.dtype.kind == "c":
                 g, owned = prepared(g, owned, ans, p)
-        elif type(g) is not type(ans) or type(g) not in SCALARS:
+        elif type(g) is not float64 and (type(g) is not type(ans) or type(g) not in SCALARS):
             g, owned = prepared(g, owned, ans, p)
         if p.vjps:
             seed, fresh = g, p.fresh
@@ -179,7 +179,11 @@ def prepared(g, owned, ans, p):
         return [None if part is None else prepared(part, False, a, p)[0] for part, a in zip(g, ans, strict=True)], False
     if g.dtype.kind == "c" and ans.dtype.kind == "f":
         g = g.real
-    return (g.dense(), type(g) is not One) if isinstance(g, Lazy) and type(g) not in p.accepts else (g, owned)
+    if not isinstance(g, Lazy) or type(g) in p.accepts:
+        return g, owned
+    if type(g) is One:
+        return g.dense()[()] if type(ans) in SCALARS else g.dense(), False  # among scalars a scalar is quicker
+    return g.dense(), True
 
 
 def add(g, owned, c):

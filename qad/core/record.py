@@ -5,7 +5,7 @@ the common case (open reverse level, plain or equal-level operands) and fall bac
 goes that way too, to be refused with the operation's name; a ``try`` that does not fail costs nothing.
 """
 
-from numpy import ndarray
+from numpy import complex128, float64, ndarray
 
 from qad.core.batch import unrecorded
 from qad.core.batching import batch_one, batch_two, record_batch
@@ -191,7 +191,8 @@ def binary(p, operator=None):
                     return Tensor(ans, [number, chosen, (x, w), None, ans, (None, y.node)], level)
                 if kind in NUMBERS:
                     w = y.value
-                    ans = scalar(x, w) if type(w) in NUMBERS and kind is not complex else fn(x, w)  # 1j * w is Python's
+                    real = kind is not complex and type(w) is float64  # 1j * float64(1) is Python's
+                    ans = scalar(x, w) if real or type(w) is complex128 else fn(x, w)
                     return Tensor(ans, [next_id(), p, (x, w), None, ans, (None, y.node)], level)
             if type(x) is Tensor or type(y) is Tensor:
                 level = x.level if type(x) is Tensor else y.level
