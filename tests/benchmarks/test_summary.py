@@ -6,7 +6,7 @@ from benchmarks import summary
 def test_the_readme_has_the_present_table():
     text = summary.PAGE.read_text("utf-8")
     shown = text[text.index(summary.BEGIN) + len(summary.BEGIN) : text.index(summary.END)]
-    assert shown.strip() == summary.table(), "the results have changed: python -m benchmarks.summary"
+    assert shown.strip() == summary.table(), "the results have changed: python -m benchmarks.report"
 
 
 def test_peers_are_multiples_of_qad():
