@@ -1,4 +1,4 @@
-"""Tables, JSON and plots of results; `python -m benchmarks.report` makes `docs/benchmarks.md` of the JSON."""
+"""Tables, JSON and plots of results; `python -m benchmarks.report` makes the pages of the JSON."""
 
 import json
 import statistics
@@ -138,4 +138,7 @@ def write_page():
 
 
 if __name__ == "__main__":
+    from .summary import write as write_readme_table
+
     write_page()
+    write_readme_table()

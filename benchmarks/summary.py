@@ -1,4 +1,4 @@
-"""The table of the README, made of kept results: `python -m benchmarks.summary` writes it."""
+"""The table of the README, made of kept results; `python -m benchmarks.report` writes it, and docs/benchmarks.md."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from . import RESULTS
 from .report import SELF, duration, markdown
 
 PAGE = Path(__file__).parents[1] / "README.md"
-BEGIN, END = "<!-- table: python -m benchmarks.summary -->", "<!-- end of table -->"
+BEGIN, END = "<!-- table: python -m benchmarks.report -->", "<!-- end of table -->"
 ROWS = (  # what is timed, and the benchmark and the case that timed it
     ("`tr(x1 @ x2)`, 30x30, complex", "trace_product", "complex"),
     ("energy of a chain of 40 sites, bond 8", "mps_energy", "bond 8"),
@@ -43,7 +43,3 @@ def write():
     text = PAGE.read_text("utf-8")
     before, after = text[: text.index(BEGIN)], text[text.index(END) :]
     PAGE.write_text(f"{before}{BEGIN}\n{table()}\n{after}", "utf-8")
-
-
-if __name__ == "__main__":
-    write()

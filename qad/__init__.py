@@ -1,6 +1,8 @@
 """qad: derivatives of programs over complex numbers and tensor networks.
 
-Transforms        grad  value_and_grad  vjp  jvp  hvp  wirtinger  jacobian  hessian  checkpoint  stop_gradient
+Transforms        grad  value_and_grad  vjp  jvp  hvp  vhp  wirtinger  jacobian  value_and_jacobian  hessian
+                  checkpoint  stop_gradient, and is_holomorphic
+Batches           vmap
 Static programs   freeze
 The tape          tensor  Tensor  no_grad
 Contractions      tr  einsum  tensordot  ncon  partial_trace  plan
@@ -10,7 +12,7 @@ Seeing            draw  profile  debug
 Matrices          qad.linalg    decompositions and functions of matrices
 Functions         qad.special   erf, gamma, Bessel functions and so on, as SciPy has them
 Other libraries   qad.array_api  the namespace of the array-API standard
-Chains            qad.mps       matrix product states, operators, ground states
+Chains            qad.mps       matrix product states, operators, ground states, time evolution
 Circuits          Circuit  PauliSum, and qad.circuit
 Optimisation      qad.optimize  minimise over any structure of complex arrays
 Your own rules    qad.extend    and check_grads, which finds the mistake in them

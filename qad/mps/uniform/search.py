@@ -195,13 +195,13 @@ def itebd(h, start, bond, tol, maxiter):
     gates = InfiniteGates(start, h, -1.0, bond, 1e-16)
     history = [float(energy_density(start, h))]
     for dt in STEPS:
+        converged = False
         for _ in range(maxiter):
             for _ in range(round(JUDGED / dt)):
                 gates.step(dt)
             history.append(float(energy_density(gates.state, h)))
-            if history[-2] - history[-1] <= tol * abs(history[-1]):
+            if converged := history[-2] - history[-1] <= tol * abs(history[-1]):
                 break
     state, _ = uniform_schmidt_form(gates.state)
-    return UniformGroundState(
-        state, history[-1], np.array(history), True, f"steps of {STEPS[-1]} gain nothing any more"
-    )
+    message = f"converged: steps of {STEPS[-1]} gain nothing any more" if converged else "stopped at maxiter rounds"
+    return UniformGroundState(state, history[-1], np.array(history), converged, message)

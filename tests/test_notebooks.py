@@ -1,0 +1,31 @@
+"""The notebooks of docs/ run from their first cell to their last, and are kept as they ran."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "docs" / "notebooks").glob("*.ipynb"))
+
+
+def code_of(notebook):
+    """The cells of code."""
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_notebooks_are_kept_as_they_ran(path):
+    cells = code_of(json.loads(path.read_text("utf-8")))
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    assert not any(output["output_type"] == "error" for cell in cells for output in cell["outputs"])
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+@pytest.mark.filterwarnings("default")  # Jupyter's own
+def test_notebooks_run(path):
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    notebook = nbformat.read(path, as_version=4)
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": path.parents[2]}}).execute()
+    printed = [[o.get("text") is not None for o in cell["outputs"]] for cell in code_of(notebook)]
+    kept = json.loads(path.read_text("utf-8"))
+    assert printed == [[o.get("text") is not None for o in cell["outputs"]] for cell in code_of(kept)]
