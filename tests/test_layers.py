@@ -24,7 +24,7 @@ FLOORS = (
     "viz",
 )
 BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
-OPTIONAL = {"cupy", "dask", "jax", "matplotlib", "numba", "quimb", "tensornetwork", "torch"}
+OPTIONAL = {"cupy", "dask", "jax", "matplotlib", "numba", "pennylane", "qiskit", "quimb", "tensornetwork", "torch"}
 MAY_NEED_OPTIONAL = ("interop", "viz")
 MOST_LINES = 400
 

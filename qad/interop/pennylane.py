@@ -1,0 +1,193 @@
+"""Circuits and observables from PennyLane and to it.
+
+Both count qubit 0 as the most significant bit of an index.  PennyLane's wires may have any names:
+`from_pennylane` takes their order, `to_pennylane` numbers them.
+"""
+
+import numpy as np
+
+try:
+    import pennylane as qml
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError("qad.interop.pennylane needs PennyLane: pip install pennylane") from error
+
+from qad.circuit import Circuit, PauliSum
+from qad.circuit.gates import GATES
+from qad.core.errors import ArgumentError
+from qad.extend import value_of
+
+__all__ = ["from_pennylane", "observable_from_pennylane", "observable_to_pennylane", "to_pennylane"]
+
+NAMES = {
+    "Identity": "id", "PauliX": "x", "PauliY": "y", "PauliZ": "z", "Hadamard": "h", "S": "s", "T": "t", "SX": "sx",
+    "RX": "rx", "RY": "ry", "RZ": "rz", "PhaseShift": "p", "U1": "u1", "U2": "u2", "U3": "u3", "CNOT": "cx", "CY": "cy",
+    "CZ": "cz", "CH": "ch", "SWAP": "swap", "ISWAP": "iswap", "CRX": "crx", "CRY": "cry", "CRZ": "crz",
+    "ControlledPhaseShift": "cp", "IsingXX": "rxx", "IsingYY": "ryy", "IsingZZ": "rzz", "Toffoli": "ccx", "CCZ": "ccz",
+    "CSWAP": "cswap",
+}  # fmt: skip
+TYPES = {name: getattr(qml, kind) for kind, name in NAMES.items()}
+TYPES |= {"cnot": qml.CNOT, "u": qml.U3, "cu1": qml.ControlledPhaseShift}
+DAGGERS = {"sdg": "s", "tdg": "t", "sxdg": "sx"}
+
+
+def from_pennylane(operations, wires=None):
+    """Operations of PennyLane as a `qad.Circuit`.
+
+    Parameters
+    ----------
+    operations : list of pennylane operations, or a tape
+        What a QNode applies: ``qml.tape.make_qscript(f)(*args)`` records it.
+    wires : sequence, optional
+        Names of all wires in the order of qubits; by default in the order of numbers, or else of appearance.
+
+    Returns
+    -------
+    Circuit
+
+    Raises
+    ------
+    ArgumentError
+        For what is no unitary gate, and for wires that are not named in `wires`.
+
+    Examples
+    --------
+    >>> import pennylane as qml
+    >>> from qad.interop.pennylane import from_pennylane
+    >>> from_pennylane([qml.PauliX("b"), qml.CNOT(["b", "a"])], wires=["a", "b"]).probabilities()[1, 1]
+    np.float64(1.0)
+    """
+    operations = list(getattr(operations, "operations", operations))
+    names = list(dict.fromkeys(wire for operation in operations for wire in operation.wires))
+    if wires is None:
+        wires = sorted(names) if all(isinstance(w, int) for w in names) else names
+    places = {wire: q for q, wire in enumerate(wires)}
+    if missing := [name for name in names if name not in places]:
+        raise ArgumentError(f"wires {missing} of the operations are not among wires={list(wires)}")
+    circuit = Circuit(len(places))
+    for operation in operations:
+        add(circuit, operation, [places[wire] for wire in operation.wires])
+    return circuit
+
+
+def add(circuit, operation, qubits):
+    """Add one operation."""
+    if operation.name in ("Barrier", "Snapshot"):
+        return
+    name = NAMES.get(operation.name)
+    if name is not None:
+        circuit.gate(name, *(np.asarray(p, float) for p in operation.parameters), *qubits)
+    elif operation.name == "PauliRot":
+        circuit.exp_pauli(float(operation.parameters[0]), operation.hyperparameters["pauli_word"], qubits)
+    elif operation.has_matrix and len(qubits) <= 4:
+        circuit.unitary(np.asarray(qml.matrix(operation)), *qubits)
+    elif operation.has_decomposition:
+        places = dict(zip(operation.wires, qubits, strict=True))
+        for part in operation.decomposition():
+            add(circuit, part, [places[wire] for wire in part.wires])
+    else:
+        raise ArgumentError(f"{operation.name} of PennyLane is no unitary gate: a circuit of qad has none of its kind")
+
+
+def to_pennylane(circuit):
+    """A `qad.Circuit` as a list of PennyLane operations, for use within a QNode.
+
+    Parameters
+    ----------
+    circuit : Circuit
+        Recorded angles are written as the numbers that they are; a batch of angles becomes PennyLane's broadcasting.
+
+    Returns
+    -------
+    list of pennylane operations
+        On wires 0 to n-1: ``qml.tape.QuantumScript(operations, [qml.state()])``, or ``qml.apply`` each within a QNode.
+
+    Raises
+    ------
+    ArgumentError
+        For operators that are not unitary, and initial states.
+
+    Examples
+    --------
+    >>> import qad
+    >>> from qad.interop.pennylane import to_pennylane
+    >>> to_pennylane(qad.Circuit(2).h(0).ry(0.3, 1))
+    [H(0), RY(0.3, wires=[1])]
+    """
+    if circuit.initial is not None:
+        raise ArgumentError(
+            "an initial state is no operation: begin with qml.StatePrep and convert a circuit without it"
+        )
+    theta = value_of(circuit.parameters)
+    with qml.QueuingManager.stop_recording():
+        return [operation_of(o, theta, circuit.matrices) for o in circuit.operations]
+
+
+def operation_of(operation, theta, matrices):
+    """One operation of PennyLane."""
+    gate = operation.gate
+    if not gate.unitary:
+        raise ArgumentError("PennyLane's gates are unitary: c.operator(...) cannot be converted")
+    angles, wires = [theta[..., slot] for slot in operation.slots], list(operation.qubits)
+    angles = [float(angle) if angle.ndim == 0 else angle for angle in angles]
+    name, adjoint = DAGGERS.get(gate.name, gate.name), operation.adjoint != (gate.name in DAGGERS)
+    if operation.given is not None:
+        found = qml.QubitUnitary(value_of(matrices[operation.given]), wires)
+    elif gate.letters:
+        found = qml.PauliRot(angles[0], gate.letters, wires)
+    elif name in TYPES and GATES.get(gate.name) is gate:
+        found = TYPES[name](*angles, wires=wires)
+    else:
+        found = qml.QubitUnitary(np.asarray(gate.matrix(*map(np.asarray, angles))), wires)
+    found = qml.adjoint(found) if adjoint else found
+    return qml.ctrl(found, list(operation.controls)) if operation.controls else found
+
+
+def observable_from_pennylane(operator, n, wires=None):
+    """A sum of Pauli words of PennyLane as a `qad.PauliSum` on n qubits.
+
+    Parameters
+    ----------
+    operator : pennylane operator
+        With a Pauli representation: Pauli operators, their products, sums and multiples.
+    n : int
+    wires : sequence, optional
+        Names of all wires in the order of qubits; 0 to n-1 by default.
+
+    Examples
+    --------
+    >>> import pennylane as qml
+    >>> from qad.interop.pennylane import observable_from_pennylane
+    >>> observable_from_pennylane(0.5 * qml.X(0) @ qml.Z(2), 3)
+    0.5 XIZ
+    """
+    sentence = operator.pauli_rep
+    if sentence is None:
+        raise ArgumentError(f"{operator.name} has no Pauli representation: use qad.circuit.Operator with its matrix")
+    places = {wire: q for q, wire in enumerate(range(n) if wires is None else wires)}
+    terms = [
+        (float(c.real) if c.imag == 0 else complex(c), "".join(word.values()), [places[w] for w in word])
+        for word, c in ((word, complex(c)) for word, c in sentence.items())
+    ]
+    return PauliSum.on_sites(n, terms)
+
+
+def observable_to_pennylane(observable):
+    """A `qad.PauliSum` as an operator of PennyLane on wires 0 to n-1.
+
+    Parameters
+    ----------
+    observable : PauliSum
+
+    Examples
+    --------
+    >>> import qad
+    >>> from qad.interop.pennylane import observable_to_pennylane
+    >>> observable_to_pennylane(qad.PauliSum({"XI": 0.5, "ZZ": 1.0})).pauli_rep[qml.pauli.PauliWord({0: "X"})]
+    0.5
+    """
+    words = [
+        qml.pauli.PauliWord({q: letter for q, letter in enumerate(string) if letter != "I"})
+        for string in observable.strings
+    ]
+    coefficients = value_of(observable.coefficients).tolist()
+    return qml.pauli.PauliSentence(dict(zip(words, coefficients, strict=True))).operation(range(observable.n))

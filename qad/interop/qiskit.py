@@ -1,0 +1,216 @@
+"""Circuits, states and observables from Qiskit and to it.
+
+Gates act on qubits of the same number in both.  But Qiskit counts qubit 0 as the least significant bit of an index, and
+the rightmost letter of a Pauli string, qad as the most significant and the leftmost: states, matrices and strings are
+reversed here, and nowhere else.
+"""
+
+import numpy as np
+
+try:
+    from qiskit import QuantumCircuit
+    from qiskit.circuit import Gate, ParameterExpression
+    from qiskit.circuit.library import UnitaryGate
+    from qiskit.quantum_info import Operator, SparsePauliOp
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError("qad.interop.qiskit needs Qiskit: pip install qiskit") from error
+
+from qad.circuit import Circuit, PauliSum
+from qad.circuit.gates import GATES, pauli_matrix
+from qad.core.errors import ArgumentError
+from qad.extend import value_of
+
+__all__ = ["from_qiskit", "observable_from_qiskit", "observable_to_qiskit", "reversed_qubits", "to_qiskit"]
+
+FROM = {"u": "u3"}  # names that differ; all others are those of OpenQASM
+TO = {"u3": "u", "u1": "p", "cu1": "cp", "cnot": "cx"}
+BETWEEN = {"barrier", "measure"}
+KNOWN = {
+    "id", "x", "y", "z", "h", "s", "sdg", "t", "tdg", "sx", "sxdg", "rx", "ry", "rz", "p", "u", "cx", "cy", "cz", "ch",
+    "swap", "iswap", "crx", "cry", "crz", "cp", "rxx", "ryy", "rzz", "ccx", "ccz", "cswap",
+}  # fmt: skip
+
+
+def reversed_qubits(array, n):
+    """A state (2**n,) or matrix (2**n, 2**n) with the order of its qubits reversed: from Qiskit's to qad's, or back.
+
+    Parameters
+    ----------
+    array : array
+        Every axis of 2**n entries is an index over n qubits.
+    n : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from qad.interop.qiskit import reversed_qubits
+    >>> reversed_qubits(np.array([0, 1, 0, 0]), 2)
+    array([0, 0, 1, 0])
+    """
+    axes = np.ndim(array)
+    split = array.reshape((2,) * (n * axes))
+    order = [axis * n + q for axis in range(axes) for q in reversed(range(n))]
+    return split.transpose(order).reshape((2**n,) * axes)
+
+
+def from_qiskit(circuit):
+    """A Qiskit circuit as a `qad.Circuit`; qubits keep their numbers.
+
+    Parameters
+    ----------
+    circuit : qiskit.QuantumCircuit
+        Bound to numbers.  Gates that qad does not know are taken by their definitions, or by their matrices.  Barriers,
+        and measurements at the end, are passed over.
+
+    Returns
+    -------
+    Circuit
+        Exact but for the global phase of the circuit.
+
+    Raises
+    ------
+    ArgumentError
+        For parameters that are not bound, resets, conditions and gates after a measurement.
+
+    Examples
+    --------
+    >>> from qiskit import QuantumCircuit
+    >>> from qad.interop.qiskit import from_qiskit
+    >>> given = QuantumCircuit(2)
+    >>> _ = given.x(1)
+    >>> from_qiskit(given).probabilities()[0, 1]
+    np.float64(1.0)
+    """
+    out = Circuit(circuit.num_qubits)
+    add_all(out, circuit, range(circuit.num_qubits))
+    return out
+
+
+def add_all(out, circuit, places):
+    """Add the gates of a Qiskit circuit, whose qubits are at `places`."""
+    measured = set()
+    for instruction in circuit.data:
+        gate = instruction.operation
+        qubits = [places[circuit.find_bit(q).index] for q in instruction.qubits]
+        if gate.name == "measure":
+            measured |= set(qubits)
+        if gate.name in BETWEEN:
+            continue
+        if measured & set(qubits):
+            raise ArgumentError(f"{gate.name} acts on a measured qubit: a circuit of qad measures at its end alone")
+        add(out, gate, qubits)
+
+
+def add(out, gate, qubits):
+    """Add one gate of Qiskit."""
+    if any(isinstance(p, ParameterExpression) and p.parameters for p in gate.params if not isinstance(p, np.ndarray)):
+        raise ArgumentError(f"the angles {gate.params} of {gate.name} are not numbers: bind them by assign_parameters")
+    name = FROM.get(gate.name, gate.name)
+    known = GATES.get(name)
+    standard = gate.name in KNOWN or gate.name in ("u1", "u2", "u3", "cu1", "cu3")
+    if standard and known.qubits == len(qubits) and getattr(gate, "ctrl_state", None) in (None, full(gate)):
+        out.gate(name, *(float(p) for p in gate.params), *qubits)
+    elif not isinstance(gate, Gate):
+        raise ArgumentError(f"{gate.name} of Qiskit is no unitary gate: a circuit of qad has none of its kind")
+    elif len(qubits) > 4 and gate.definition is not None:
+        add_all(out, gate.definition, qubits)
+    else:
+        out.unitary(Operator(gate).data, *reversed(qubits))
+
+
+def full(gate):
+    """The state of the controls of which qad's gates are: all 1."""
+    return 2 ** getattr(gate, "num_ctrl_qubits", 0) - 1
+
+
+def to_qiskit(circuit):
+    """A `qad.Circuit` as a Qiskit circuit; qubits keep their numbers.
+
+    Parameters
+    ----------
+    circuit : Circuit
+        Recorded angles are written as the numbers that they are.
+
+    Returns
+    -------
+    qiskit.QuantumCircuit
+
+    Raises
+    ------
+    ArgumentError
+        For operators that are not unitary, initial states and batches.
+
+    Examples
+    --------
+    >>> import qad
+    >>> from qad.interop.qiskit import to_qiskit
+    >>> to_qiskit(qad.Circuit(2).h(0).cx(0, 1)).count_ops()["cx"]
+    1
+    """
+    if circuit.initial is not None:
+        raise ArgumentError("a circuit with an initial state has no Qiskit circuit: prepare the state by gates")
+    theta = value_of(circuit.parameters)
+    if theta.ndim > 1 or any(u.ndim > 2 for u in circuit.matrices):
+        raise ArgumentError("a Qiskit circuit has no batches: convert one circuit for each set of parameters")
+    out = QuantumCircuit(circuit.n)
+    for operation in circuit.operations:
+        if not operation.gate.unitary:
+            raise ArgumentError("a Qiskit circuit has unitary gates alone: c.operator(...) cannot be converted")
+        gate, reverse = gate_of(operation, theta, circuit.matrices)
+        gate = gate.inverse() if operation.adjoint else gate
+        qubits = operation.qubits[::-1] if reverse else operation.qubits
+        gate = gate.control(len(operation.controls), annotated=False) if operation.controls else gate
+        out.append(gate, [*operation.controls, *qubits])
+    return out
+
+
+def gate_of(operation, theta, matrices):
+    """The gate of Qiskit, and whether its qubits stand in reversed order."""
+    angles = [float(theta[slot]) for slot in operation.slots]
+    name = TO.get(operation.gate.name, operation.gate.name)
+    if operation.given is not None:
+        return UnitaryGate(value_of(matrices[operation.given])), True
+    if name in KNOWN and GATES.get(operation.gate.name) is operation.gate:
+        part = QuantumCircuit(operation.gate.qubits)
+        getattr(part, name)(*angles, *range(operation.gate.qubits))
+        return part.data[0].operation, False
+    if operation.gate.letters:
+        half, u = angles[0] / 2, pauli_matrix(operation.gate.letters)
+        return UnitaryGate(np.cos(half) * np.eye(len(u)) - 1j * np.sin(half) * u), True
+    return UnitaryGate(np.asarray(operation.gate.matrix(*map(np.asarray, angles)))), True
+
+
+def observable_from_qiskit(operator):
+    """A SparsePauliOp as a `qad.PauliSum`: letters are reversed.
+
+    Parameters
+    ----------
+    operator : qiskit.quantum_info.SparsePauliOp
+
+    Examples
+    --------
+    >>> from qiskit.quantum_info import SparsePauliOp
+    >>> from qad.interop.qiskit import observable_from_qiskit
+    >>> observable_from_qiskit(SparsePauliOp(["XZI"], [0.5]))
+    0.5 IZX
+    """
+    coefficients = np.asarray(operator.coeffs, complex)
+    coefficients = coefficients if coefficients.imag.any() else coefficients.real
+    return PauliSum(zip((label[::-1] for label in operator.paulis.to_labels()), coefficients, strict=True))
+
+
+def observable_to_qiskit(observable):
+    """A `qad.PauliSum` as a SparsePauliOp: letters are reversed.
+
+    Parameters
+    ----------
+    observable : PauliSum
+
+    Examples
+    --------
+    >>> import qad
+    >>> from qad.interop.qiskit import observable_to_qiskit
+    >>> observable_to_qiskit(qad.PauliSum({"XZI": 0.5})).paulis.to_labels()
+    ['IZX']
+    """
+    return SparsePauliOp([string[::-1] for string in observable.strings], value_of(observable.coefficients))

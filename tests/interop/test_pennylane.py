@@ -1,0 +1,100 @@
+"""Conversion from and to PennyLane; both count qubit 0 as the most significant."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.circuit.gates import GATES
+from qad.core.errors import ArgumentError
+from tests.circuit.dense import dense_matrix, dense_state, random_circuit, random_sum
+
+qml = pytest.importorskip("pennylane", reason="the optional package pennylane is not installed")
+
+from qad.interop.pennylane import (  # noqa: E402
+    from_pennylane,
+    observable_from_pennylane,
+    observable_to_pennylane,
+    to_pennylane,
+)
+
+
+def their_matrix(operations, n):
+    return qml.matrix(qml.tape.QuantumScript(operations), wire_order=range(n))
+
+
+def test_order_of_qubits():
+    ours = qad.Circuit(3).x(0)
+    (theirs,) = qml.execute(
+        [qml.tape.QuantumScript(to_pennylane(ours), [qml.state()])], qml.device("default.qubit", wires=3)
+    )
+    assert theirs[4] == 1
+    np.testing.assert_allclose(theirs, ours.state().ravel())
+
+
+@pytest.mark.parametrize("name", GATES)
+def test_every_gate(name):
+    gate, rng = GATES[name], np.random.default_rng(0)
+    c = qad.Circuit(3).gate(name, *rng.normal(size=gate.params), *(2, 0, 1)[: gate.qubits])
+    for one in (c, c.inverse()):
+        operations = to_pennylane(one)
+        found = their_matrix(operations, 3)
+        phase = np.vdot(dense_matrix(one), found) / abs(np.vdot(dense_matrix(one), found))
+        np.testing.assert_allclose(found, phase * dense_matrix(one), atol=1e-12)
+        np.testing.assert_allclose(dense_matrix(from_pennylane(operations, range(3))), found, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_circuits_there_and_back(seed):
+    c = random_circuit(np.random.default_rng(seed), 4, 15)
+    operations = to_pennylane(c)
+    found = their_matrix(operations, 4)[:, 0]
+    assert abs(np.vdot(found, dense_state(c))) == pytest.approx(1, abs=1e-11)
+    np.testing.assert_allclose(dense_matrix(from_pennylane(operations, range(4)))[:, 0], found, atol=1e-11)
+
+
+def test_a_recorded_function():
+    def template(x):
+        qml.Hadamard("a")
+        qml.BasicEntanglerLayers(x, ["a", "b", "c"])
+        qml.adjoint(qml.S)("b")
+        qml.QFT(["c", "a"])
+
+    tape = qml.tape.make_qscript(template)(np.array([[0.1, 0.2, 0.3]]))
+    expected = qml.matrix(tape, wire_order=["a", "b", "c"])
+    np.testing.assert_allclose(dense_matrix(from_pennylane(tape)), expected, atol=1e-12)
+
+
+def test_observables_and_gradients():
+    """Values and gradients of one circuit in both."""
+    rng = np.random.default_rng(3)
+    H, theta = random_sum(rng, 3, 5), rng.normal(size=4)
+
+    def ours(x):
+        return qad.Circuit(3).ry(x[:3], range(3)).cx(0, 1).rzz(x[3], 1, 2).rx(x[0] * x[1], 2).expectation(H)
+
+    @qml.qnode(qml.device("default.qubit", wires=3))
+    def theirs(x):
+        for q in range(3):
+            qml.RY(x[q], q)
+        qml.CNOT([0, 1])
+        qml.IsingZZ(x[3], [1, 2])
+        qml.RX(x[0] * x[1], 2)
+        return qml.expval(observable_to_pennylane(H))
+
+    x = qml.numpy.array(theta, requires_grad=True)
+    np.testing.assert_allclose(ours(theta), theirs(x), atol=1e-12)
+    np.testing.assert_allclose(qad.grad(ours)(theta), qml.grad(theirs)(x), atol=1e-12)
+    np.testing.assert_allclose(observable_from_pennylane(observable_to_pennylane(H), 3).matrix(), H.matrix())
+
+
+def test_refusals():
+    with pytest.raises(ArgumentError, match="not among"):
+        from_pennylane([qml.X(5)], wires=[0, 1])
+    with pytest.raises(ArgumentError, match="no unitary gate"):
+        from_pennylane([qml.ResetError(0.1, 0.1, 0)])
+    with pytest.raises(ArgumentError, match="unitary"):
+        to_pennylane(qad.Circuit(1).operator(np.eye(2), 0))
+    with pytest.raises(ArgumentError, match="StatePrep"):
+        to_pennylane(qad.Circuit(1, initial=np.ones(2)))
+    with pytest.raises(ArgumentError, match="Pauli representation"):
+        observable_from_pennylane(qml.Projector([1], 0), 1)
