@@ -111,7 +111,7 @@ def correlation_length(psi):
         values = np.linalg.eigvals(np.array([apply(row) for row in np.eye(bond**2, dtype=dtype)]))
     else:
         operator = scipy.sparse.linalg.LinearOperator((bond**2, bond**2), apply, dtype=dtype)
-        start = np.random.default_rng(0).standard_normal(bond**2).astype(dtype)  # the identity may lack the second vector
+        start = np.random.default_rng(0).standard_normal(bond**2).astype(dtype)  # the identity might lack the second
         values = scipy.sparse.linalg.eigs(operator, 2, v0=start, return_eigenvectors=False)
     second, first = np.sort(abs(values))[-2:]
     return 0.0 if second == 0 else float(np.inf if second >= first else -len(psi) / np.log(second / first))
