@@ -86,7 +86,7 @@ def hessian(f, argnums=0):
         def slope(x):
             return gradient(*args[:argnums], x, *args[argnums:][1:], **kwargs)
 
-        rows = pushed(slope, x, basis(x.shape, x.dtype)).reshape((-1, *x.shape, *x.shape))
+        rows = pushed(slope, x, basis(x.shape, x.dtype)).reshape((2 if x.dtype.kind == "c" else 1, *x.shape, *x.shape))
         if x.dtype.kind != "c":
             return rows[0]
         along_x, along_y = rows

@@ -62,7 +62,7 @@ def basis(shape, dtype):
 def portions(directions, size):
     """`directions` in portions whose batches hold not too many numbers."""
     step = max(1, PORTION // max(1, size))
-    return [directions[k : k + step] for k in range(0, len(directions), step)]
+    return [directions[k : k + step] for k in range(0, max(1, len(directions)), step)]
 
 
 # -- reverse mode ------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, value_of
+from qad.extend import Tensor, stack_of
 from qad.mps.energy import Sweep, energy_of, has_own_node, quotient
 from qad.mps.operator import MPO
 from qad.mps.state import MPS
@@ -83,7 +83,7 @@ def log_norm2(psi):
     """
     check_kind(psi, MPS)
     (square,), log_scale = sandwich(psi, None, psi)
-    if not value_of(square).real > 0:
+    if not (stack_of(square).real > 0).all():
         raise ArgumentError("the state has norm zero, which has no logarithm")
     return np.log(square.real) + log_scale
 

@@ -67,7 +67,7 @@ def _place(pattern, ndim):
 
 def _rows(batched, arrays, pattern):
     """The index of a whole stack, and how many axes its arrays make in one example."""
-    arrays = [a if b else np.asarray(a) for b, a in zip(batched, arrays, strict=True)]
+    arrays = [a if b or type(a) is Tensor else np.asarray(a) for b, a in zip(batched, arrays, strict=True)]
     fixed = [np.ndim(i) for i in pattern if isinstance(i, np.ndarray)]
     most = max([*fixed, *(a.ndim - b for b, a in zip(batched, arrays, strict=True))])
     size = next((len(a) for b, a in zip(batched, arrays, strict=True) if b), None)
@@ -84,9 +84,10 @@ def _numbers(size, most):
 
 def _gather(batched, x, *arrays, pattern):
     index, most = _rows(batched[1:], arrays, pattern)
+    if isinstance(x, np.ndarray) and any(type(i) is Tensor for i in index):  # which it does not take for an index
+        x = Tensor(x)
     if not batched[0]:
-        nested = any(type(i) is Tensor for i in index)  # which a plain array does not take for an index
-        return np.moveaxis((Tensor(x) if nested else x)[index], _place(pattern, x.ndim), 0)
+        return np.moveaxis(x[index], _place(pattern, x.ndim), 0)
     place = _place(pattern, x.ndim - 1)
     y = x[(_numbers(len(x), most), *index)]
     return np.moveaxis(y, range(1, 1 + most), range(1 + place, 1 + place + most))
@@ -98,7 +99,16 @@ def _gathered_back(batched, g, *arrays, pattern, shape, dtype):
     g = g if batched[0] else np.broadcast_to(g, (size, *g.shape))
     place = _place(pattern, len(shape))
     g = np.moveaxis(g, range(1 + place, 1 + place + most), range(1, 1 + most))
-    return scatter(g, indices=((_numbers(size, most), *index),), shape=(size, *shape), dtype=dtype)
+    return _added(g, (_numbers(size, most), *index), (size, *shape), dtype)
+
+
+def _added(g, index, shape, dtype):
+    """Zeros with `g` added at an index; where another `qad.vmap` is around, the index holds Tensors still."""
+    arrays = [i for i in index if type(i) is Tensor]
+    if not arrays:
+        return scatter(g, indices=(index,), shape=shape, dtype=dtype)
+    pattern = tuple([HOLE if type(i) is Tensor else i for i in index])
+    return gathered_back(g, *arrays, pattern=pattern, shape=shape, dtype=dtype)
 
 
 defbatch(gather, _gather)

@@ -50,6 +50,7 @@ def bincount(x, /, weights=None, minlength=0):
     x = np.asarray(value_of(x))
     if type(weights) is not Tensor:
         return np.bincount(x, weights, minlength)
+    x = x.copy()  # its owner may change it before the backward pass
     return scatter(weights, indices=(x,), shape=(len(np.bincount(x, minlength=minlength)),), dtype=weights.dtype)
 
 

@@ -39,7 +39,7 @@ def __call__(ufunc, *inputs, where=True, dtype=None, axis=None, casting="same_ki
         inputs = [_as(x, np.dtype(dtype)) for x in inputs]
     if where is True:
         return ufunc(*inputs)
-    *inputs, mask = np.broadcast_arrays(*inputs, value_of(where))
+    *inputs, mask = np.broadcast_arrays(*inputs, np.array(value_of(where)))
     y = ufunc(*(x[mask] for x in inputs))
     return tuple([_around(part, mask) for part in y]) if isinstance(y, tuple) else _around(y, mask)
 

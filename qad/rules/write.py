@@ -103,13 +103,13 @@ def put(a, ind, v, mode="raise"):
 
 @implements(np.place)
 def place(arr, mask, vals):
-    mask = np.asarray(value_of(mask), bool).reshape(arr.shape)
+    mask = np.array(value_of(mask), bool).reshape(arr.shape)
     _to(arr, mask, np.ravel(operand(vals))[np.arange(mask.sum()) % np.size(vals)])
 
 
 @implements(np.putmask)
 def putmask(a, mask, values):
-    mask = np.asarray(value_of(mask), bool).reshape(a.shape)
+    mask = np.array(value_of(mask), bool).reshape(a.shape)
     _to(a, mask, np.ravel(operand(values))[np.flatnonzero(mask) % np.size(values)])
 
 
@@ -118,7 +118,7 @@ def put_along_axis(arr, indices, values, axis):
     if axis is None:
         return put(arr, indices, values)
     index = list(np.ogrid[tuple(slice(n) for n in arr.shape)])
-    index[len(along(axis, 0, arr.ndim)) - 1] = np.asarray(value_of(indices))
+    index[len(along(axis, 0, arr.ndim)) - 1] = np.array(value_of(indices))
     return _to(arr, tuple(index), operand(values))
 
 

@@ -29,3 +29,8 @@ def test_complex_hessian_has_the_stated_blocks():
 def test_hessian_of_a_matrix_argument():
     x = np.arange(4.0).reshape(2, 2)
     assert qad.hessian(lambda x: (x * x * x).sum())(x).shape == (2, 2, 2, 2)
+
+
+def test_hessian_of_nothing():
+    assert qad.hessian(lambda x: np.sum(x**2))(np.zeros(0)).shape == (0, 0)
+    assert qad.hessian(lambda z: np.sum(np.abs(z)))(np.zeros((0, 2), complex)).zzbar.shape == (0, 2, 0, 2)

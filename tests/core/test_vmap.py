@@ -259,3 +259,22 @@ def test_leaks_are_noticed():
         np.sin(kept[0])
     with pytest.raises(LeakedTensorError):
         qad.vmap(lambda x: kept[0])(X)
+
+
+@pytest.mark.parametrize("outer", [(0, 0), (None, 0), (0, None)])
+@pytest.mark.parametrize("inner", [(0, 0), (None, 0), (0, None)])
+def test_indices_that_differ_in_two_nested_batches(outer, inner):
+    rng = np.random.default_rng(0)
+    x, index = rng.standard_normal((2, 3, 2, 4)), rng.integers(0, 4, (2, 3, 2))
+    pick = {(0, 0): lambda t, a, b: t[a, b], (0, None): lambda t, a, b: t[a, 0], (None, 0): lambda t, a, b: t[0, b],
+            (None, None): lambda t, a, b: t[0, 0]}  # fmt: skip
+    kinds = list(zip(outer, inner, strict=True))
+    whole = [
+        t[tuple(slice(None) if axis == 0 else 0 for axis in kind)] for t, kind in zip((x, index), kinds, strict=True)
+    ]
+    slope = qad.grad(lambda x, i: np.sum(x[:, i] ** 2) + np.sum(x[0][i] ** 3))
+    found = qad.vmap(qad.vmap(slope, in_axes=inner), in_axes=outer)(*whole)
+    for a in range(2):
+        for b in range(3):
+            one = [pick[kind](t, a, b) for t, kind in zip((x, index), kinds, strict=True)]
+            np.testing.assert_allclose(found[a, b], slope(*one))

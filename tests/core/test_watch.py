@@ -123,3 +123,31 @@ def test_fingerprints_see_small_changes():
     a = np.arange(10000.0).reshape(100, 100)
     assert watch.fingerprint(a) != watch.fingerprint(a[::-1])
     assert watch.fingerprint(np.asfortranarray(a)) != b""
+
+
+MASK = np.array([True, False, True])
+
+
+@pytest.mark.parametrize("function, chosen", [
+    (lambda x, i: np.bincount(i, x) ** 2, [0, 1, 0]),
+    (lambda x, i: np.histogram(i, 2, weights=x)[0] ** 2, [0, 1, 0]),
+    (lambda x, i: np.multiply(x, x, where=i), MASK),
+    (lambda x, i: written(np.put_along_axis, x, i, x[:2] * 3, 0), [0, 2]),
+    (lambda x, i: written(np.putmask, x, i, x[:2]), MASK),
+    (lambda x, i: written(np.place, x, i, x[:2]), MASK),
+])  # fmt: skip
+def test_indices_and_masks_may_change_later(function, chosen):
+    def forgetful(x, i):
+        y = np.sum(function(x, i))
+        i[...] = 0
+        return y
+
+    x, chosen = np.array([1.0, 2.0, 3.0]), np.array(chosen)
+    expected = qad.grad(lambda x: np.sum(function(x, chosen)))(x)
+    np.testing.assert_allclose(qad.grad(lambda x: forgetful(x, chosen.copy()))(x), expected)
+
+
+def written(write, x, *arguments):
+    y = x * 1.0
+    write(y, *arguments)
+    return y**2

@@ -191,3 +191,29 @@ def test_energies_that_are_none():
         energy(tree_map(lambda t: 0 * t, psi), heisenberg(4))
     with pytest.raises(ArgumentError, match="inf or nan"):
         energy(tree_map(lambda t: np.nan * t, psi), heisenberg(4))
+
+
+@pytest.mark.parametrize("periodic", [False, True])
+@pytest.mark.parametrize("number", [
+    lambda psi, H: qad.mps.energy(psi, H),
+    lambda psi, H: qad.mps.log_norm2(psi),
+    lambda psi, H: qad.mps.local_expectations(psi, np.diag([1.0, -1.0])).real.sum(),
+])  # fmt: skip
+def test_batches_of_states(number, periodic):
+    psi, H = qad.mps.MPS.random(n=4, bond=3, seed=1, periodic=periodic), qad.mps.heisenberg(4)
+    slope = qad.value_and_grad(lambda tensors: number(qad.mps.MPS(tensors), H))
+    values, slopes = qad.vmap(slope)([np.stack([t, 2 * t, t + 0.1]) for t in psi])
+    for i, tensors in enumerate(([*psi], [2 * t for t in psi], [t + 0.1 for t in psi])):
+        value, expected = slope(tensors)
+        np.testing.assert_allclose(values[i], value)
+        np.testing.assert_allclose(slopes[2][i], expected[2], atol=1e-12)
+
+
+def test_batches_of_coefficients():
+    psi = qad.mps.MPS.random(n=4, bond=3, seed=1)
+
+    def slope(c):
+        return qad.grad(lambda c: qad.mps.energy(psi, qad.mps.OpSum(4).add(c[0], "X", 0).add(c[1], "Z", 2).mpo()))(c)
+
+    c = np.array([[0.5, 0.7], [1.0, 2.0], [0.3, -1.0]])
+    np.testing.assert_allclose(qad.vmap(slope)(c), [slope(k) for k in c])

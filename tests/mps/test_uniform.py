@@ -105,3 +105,18 @@ def test_bad_input():
         uniform.fidelity(neel(), UniformMPS.random(2))
     with pytest.raises(ArgumentError, match="one or two sites"):
         uniform.evolve(UniformMPS.random(2, cell=3), heisenberg(), 1.0, 2)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_correlation_length_of_a_symmetric_state(seed):
+    """The second eigenvector has odd parity, and the identity has none of it."""
+    rng, parity = np.random.default_rng(seed), np.outer([1, 1, 1, -1, -1, -1], [1, 1, 1, -1, -1, -1])
+    tensor = np.stack([rng.standard_normal((6, 6)) * (parity == sign) for sign in (1, -1)], axis=1)
+    transfer = np.einsum("asb,csd->acbd", tensor, tensor).reshape(36, 36)
+    second, first = np.sort(abs(np.linalg.eigvals(transfer)))[-2:]
+    assert uniform.correlation_length(UniformMPS([tensor])) == pytest.approx(-1 / np.log(second / first), rel=1e-8)
+
+
+def test_gradients_of_local_expectations():
+    tensors = UniformMPS.random(3, cell=2, seed=2).tensors
+    qad.check_grads(lambda ts: uniform.local_expectations(UniformMPS(ts), SZ), (tensors,), order=1, rtol=1e-6)
