@@ -23,9 +23,10 @@ NumPy             sin, sum, reshape, ...: NumPy's own functions, which take Tens
 
 from importlib import import_module as _load
 
-from qad import array_api, extend, linalg
+from qad import array_api, circuit, extend, linalg, mps, optimize
 from qad import rules as _rules  # gives NumPy's functions and Tensor their derivatives
 from qad import tensor as _floor  # loaded first: below, the function `tensor` takes its name
+from qad.circuit import Circuit, PauliSum
 from qad.core import errors
 from qad.core.checkpoint import checkpoint
 from qad.core.containers import apply_updates, register_container
@@ -66,7 +67,7 @@ __all__ = [
     # contractions
     "Plan", "einsum", "ncon", "partial_trace", "plan", "tensordot", "tr",
     # circuits
-    "Circuit", "PauliSum", "circuit",  # noqa: F405 - by __getattr__
+    "Circuit", "PauliSum", "circuit",
     # solutions of equations
     "fixed_point",
     # containers
@@ -74,8 +75,8 @@ __all__ = [
     # seeing
     "debug", "draw", "profile",
     # parts, checks, errors
-    "QadError", "array_api", "check_grads", "errors", "extend", "linalg",
-    "mps", "optimize", "special",  # noqa: F405 - by __getattr__
+    "QadError", "array_api", "check_grads", "errors", "extend", "linalg", "mps", "optimize",
+    "special",  # noqa: F405 - by __getattr__
     *_creation.__all__, *_names.__all__,
 ]  # fmt: skip
 
@@ -83,15 +84,10 @@ __all__ = [
 extend.rules_of("scipy.special", "qad.special")
 
 
-_LATER = {"circuit", "mps", "optimize", "special"}  # parts that are loaded at first use
-_THERE = {"Circuit": "circuit", "PauliSum": "circuit"}  # names that stand in them
-
-
 def __getattr__(name):
-    if name in _LATER:
-        return _load(f"qad.{name}")
-    if name in _THERE:
-        return getattr(_load(f"qad.{_THERE[name]}"), name)
+    """`qad.special` is loaded at first use: SciPy's takes its time."""
+    if name == "special":
+        return _load("qad.special")
     raise AttributeError(f"module 'qad' has no attribute {name!r}")
 
 

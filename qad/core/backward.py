@@ -188,13 +188,15 @@ def prepared(g, owned, ans, p):
 
 def add(g, owned, c):
     """Sum of two cotangents: in place if the first is `owned`, else newly allocated."""
+    if type(g) is ndarray and owned:
+        if type(c) is ndarray and g.base is None and g.dtype is c.dtype and g.shape == c.shape:
+            g += c
+            return g
+        return c.into(g) if isinstance(c, Lazy) else g + c
     if isinstance(g, Lazy):
         return g.add(c)
     if isinstance(c, Lazy):
         return c.into(g) if owned else c.add(g)
-    if owned and type(g) is type(c) is ndarray and g.base is None and g.dtype is c.dtype and g.shape == c.shape:
-        g += c
-        return g
     return g + c
 
 

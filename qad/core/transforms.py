@@ -280,8 +280,10 @@ def vjp(f, *primals):
     level = open_level(REVERSE)
     try:
         lifted = [lift(primal, level, n) for n, primal in enumerate(primals)]
-        for x in (x for _, leaves, _ in lifted for x in leaves if type(x.value) is ndarray):
-            watch(level, x.value, x.node[ID])
+        for _, leaves, _ in lifted:
+            for x in leaves:
+                if type(x.value) is ndarray:
+                    watch(level, x.value, x.node[ID])
         out = run(f, [tree for tree, _, _ in lifted], {})
     finally:
         seen = REVERSE.discard(level)

@@ -108,7 +108,7 @@ class Scatter(Lazy):
     def into(self, g):
         index, part = self.parts[0]
         plain = len(self.parts) == 1 and type(g) is np.ndarray and type(part) in PLAIN
-        if plain and part.dtype is g.dtype and not may_repeat(index):  # the common case, quickly
+        if plain and part.dtype is g.dtype and (type(index) is int or not may_repeat(index)):  # quickly
             g[index] += part
             return g
         if not self.shape or (type(g) is Tensor and g.buffer is None):
