@@ -12,6 +12,11 @@ from qad.tensor import einsum, tensordot
 __all__ = ["QadBackend"]
 
 
+def own(tensor):
+    """A Tensor in memory of its own, since tensornetwork's chains divide theirs in place: ``tensors[n] /= Z``."""
+    return tensor.copy() if type(tensor) is Tensor else tensor
+
+
 class QadBackend(NumPyBackend):
     """A tensornetwork backend whose tensors are arrays or qad Tensors.
 
@@ -27,10 +32,13 @@ class QadBackend(NumPyBackend):
     # -- arrays ----------------------------------------------------------------------------------
 
     def convert_to_tensor(self, tensor):
-        return tensor if type(tensor) is Tensor else super().convert_to_tensor(tensor)
+        return own(tensor) if type(tensor) is Tensor else super().convert_to_tensor(tensor)
+
+    def transpose(self, tensor, perm=None):
+        return own(super().transpose(tensor, perm))
 
     def reshape(self, tensor, shape):
-        return np.reshape(tensor, tuple(map(int, shape)))
+        return own(np.reshape(tensor, tuple(map(int, shape))))
 
     def item(self, tensor):
         """The single entry: of an array as a Python number, of a Tensor as a 0-d Tensor, still recorded."""
