@@ -15,7 +15,7 @@ import qad
 
 
 def ansatz(theta):
-    """Layers of RZZ of neighbours and RX of all qubits on |+...+>, each with its own angle; `theta` (layers, 2n - 1)."""
+    """Layers of RZZ of neighbours and RX of all qubits on |+...+>, each with its own angle: `theta` (layers, 2n-1)."""
     n = (theta.shape[1] + 1) // 2
     c = qad.Circuit(n).h(range(n))
     for layer in theta:
