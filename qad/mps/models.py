@@ -7,7 +7,7 @@ operator stays open, its outer bonds 1, and its inner ones carry what is needed 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import value_of
+from qad.extend import as_array, stack_of
 from qad.mps.chain import site_count
 from qad.mps.local import spin as spin_site
 from qad.mps.opsum import OpSum
@@ -125,7 +125,7 @@ def long_range_ising(n, rate, g):
     MPO(6 sites, open, bonds 1-3-3-3-3-3-1, float64)
     """
     rate, g = real_number(rate, "rate"), real_number(g, "g")
-    if value_of(rate) == 0:
+    if np.any(stack_of(rate) == 0):
         raise ArgumentError("rate must not be zero: qad.mps.ising has couplings of neighbours alone")
     total = OpSum(ring_or_chain(n, False)).add_exponential(-1 / rate, rate, "Z", "Z")
     for i in range(n):
@@ -255,7 +255,7 @@ def pairs(n, periodic):
 
 def real_number(x, name):
     """`x` if it is a finite real number, Tensors included."""
-    value = np.asarray(value_of(x))
-    if value.shape != () or value.dtype.kind not in "fiu" or not np.isfinite(value):
+    value = as_array(stack_of(x))
+    if np.ndim(x) or value.dtype.kind not in "fiu" or not np.isfinite(value).all():
         raise ArgumentError(f"{name} must be a finite real number, so that H is Hermitian, but got {x!r}")
     return x

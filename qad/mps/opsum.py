@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, stack_of
+from qad.extend import Tensor, as_array, stack_of
 from qad.mps.automaton import Family, build
 from qad.mps.chain import site_count
 from qad.mps.local import site as site_of
@@ -271,7 +271,7 @@ def scaled(coefficient, scale):
 
 def finite_number(x, what):
     """`x` as a Python number, or itself if it is a Tensor; raises unless it is one finite number."""
-    value = np.asarray(stack_of(x))
+    value = as_array(stack_of(x))
     if np.shape(x) != () or value.dtype.kind not in "fciu" or not np.isfinite(value).all():
         raise ArgumentError(f"{what} must be a finite number (real or complex), but got {x!r}")
     return x if type(x) is Tensor else value.item()

@@ -62,7 +62,8 @@ REPEATING = ("edge", "reflect", "symmetric", "wrap")  # modes that copy entries
 
 
 @implements(np.pad)
-def pad(array, pad_width, mode="constant", *, constant_values=0, reflect_type="even"):
+def pad(array, pad_width, mode="constant", *, constant_values=0, reflect_type="even", end_values=0, stat_length=None):
+    # end_values and stat_length belong to modes that are refused below
     if type(constant_values) is Tensor:
         raise ArgumentError("np.pad has no derivative in constant_values: build recorded borders with qad.concatenate")
     widths = _widths(value_of(pad_width), array.ndim)
