@@ -1,5 +1,8 @@
 """Circuits as text and as pictures."""
 
+from functools import partial
+from io import BytesIO
+
 from qad.circuit.layout import laid_out
 
 COLOURS = {"R": "#dbeafe", "X": "#fde2e2", "Y": "#fde2e2", "Z": "#fde2e2", "H": "#fef3c7"}
@@ -76,6 +79,7 @@ def figure(circuit, ax=None):
         from matplotlib.figure import Figure
 
         shown = Figure(figsize=(max(2.0, 0.45 * (length + 1.2)), 0.5 * circuit.n + 0.3), layout="constrained")
+        shown._repr_png_ = partial(png_of, shown)  # notebooks show it, whether pyplot was used before or not
         ax = shown.add_subplot()
     for q in range(circuit.n):
         ax.plot([-0.6, length - 0.1], [q, q], color=INK, lw=0.9, zorder=0)
@@ -88,6 +92,13 @@ def figure(circuit, ax=None):
     ax.set(xlim=(-1.4, length + 0.1), ylim=(circuit.n - 0.45, -0.55), aspect="equal")
     ax.axis("off")
     return ax.figure
+
+
+def png_of(shown):
+    """A figure as the bytes of a PNG file."""
+    file = BytesIO()
+    shown.savefig(file, format="png", dpi=110)
+    return file.getvalue()
 
 
 def centres(symbols):
