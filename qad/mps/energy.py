@@ -27,22 +27,20 @@ class Sweep:
 
     def value(self, tensors, keep=False):
         """The energy; with `keep`, environments stay for `slopes`."""
-        steps, work = self.hamiltonian.route(bonds_of(tensors), np.result_type(*{t.dtype for t in tensors}))
-        bras = [np.ascontiguousarray(tensor, work) for tensor in tensors]
-        kets = [bra.conj() for bra in bras]
-        (square, value), scale, kept = self.hamiltonian.forward(steps, kets, bras, keep)
+        route = self.hamiltonian.route(bonds_of(tensors), np.result_type(*{t.dtype for t in tensors}))
+        (square, value), kept = route.forward(tensors, keep)
         check_quotient(value, square)
         energy = value.real / square.real
-        self.kept = (tensors, steps, kets, bras, kept, square.real, scale) if keep else None
+        self.kept = (tensors, route, kept, square.real) if keep else None
         return energy
 
     def slopes(self, g, energy, tensors):
         """``g`` times the derivative of the energy by every tensor, unconjugated."""
         if self.kept is None or any(a is not b for a, b in zip(self.kept[0], tensors, strict=True)):
             self.value(tensors, keep=True)
-        _, steps, kets, bras, kept, square, scale = self.kept
-        seeds = np.array([-energy, 1.0], kets[0].dtype) * (2 * g / square).astype(square.dtype)
-        return self.hamiltonian.backward(steps, kets, bras, kept, seeds, scale)
+        _, route, kept, square = self.kept
+        seeds = np.array([-energy, 1.0], route.dtype) * (2 * g / square).astype(square.dtype)
+        return route.backward(kept, seeds)
 
 
 @primitive

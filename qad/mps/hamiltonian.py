@@ -4,12 +4,17 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.routes import Dense, Sparse
+from qad.mps.steps import Steps
+from qad.mps.table import Table
+from qad.tensor.program import WARM
+from qad.tensor.replay import has_numba
 
 HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
-CHECK_EVERY, ROOM = 4, 60  # sites between two looks at the scale; powers of two that it may drift
 
 # In seconds: a call of NumPy with the Python around it; in complex128 an element that is added, a multiply-add.
 CALL, ELEMENT, MULTIPLY = 2e-6, 1.5e-9, 1.5e-10
+ENTRY = 2e-7  # the same as a call, of an entry in a table
+SMALL = 64  # the largest bond for which a table is written
 
 
 class Hamiltonian:
@@ -30,55 +35,33 @@ class Hamiltonian:
         check_hermitian(tensors)
         # The sweep runs with ket and bra exchanged, so that it ends in the tape's unconjugated cotangents.
         self.tensors = distinct_map(np.conj, with_norm(tensors))
-        self.routes = {}
+        self.routes, self.uses = {}, {}
 
     def route(self, bonds, dtype):
-        """The steps for a state of these bonds, one per site, and the dtype in which to take them."""
-        if (bonds, dtype) not in self.routes:
+        """How a state of these bonds is swept: `Steps`, or a `Table` once it pays to write one."""
+        key = bonds, dtype
+        if key not in self.routes:
             real = np.result_type(dtype, np.float32).type(0).real.dtype
             kinds = {dtype.kind, *(t.dtype.kind for t in self.tensors)}
             work = np.result_type(real, np.complex64) if "c" in kinds else real
-            cast = distinct_map(lambda t: t.astype(work if t.dtype.kind == "c" else real), self.tensors)
-            routes = [distinct_map(kind, cast) for kind in (Dense, Sparse)]
-            self.routes[bonds, dtype] = min(routes, key=lambda steps: seconds(steps, bonds, work)), work
-        return self.routes[bonds, dtype]
+            self.routes[key] = Steps(min(self.sites(work), key=lambda sites: seconds(sites, bonds, work)), work)
+            self.uses[key] = 0
+        self.uses[key] += 1
+        if self.uses[key] == WARM and max(bonds) <= SMALL and has_numba():
+            work = self.routes[key].dtype
+            sparse = self.sites(work)[1]
+            if seconds(sparse, bonds, work, ENTRY) < seconds(self.routes[key].sites, bonds, work):
+                self.routes[key] = Table(sparse, bonds, work)
+        return self.routes[key]
 
-    def forward(self, steps, kets, bras, keep):
-        """Sweep from the left: the values in the last channels, the scale taken out, and what `backward` needs."""
-        environment = steps[0].opened(np.ones(1, kets[0].dtype))
-        kept, scale = [], 0
-        for site, (step, ket, bra) in enumerate(zip(steps, kets, bras, strict=True)):
-            environment, half = step.forward(environment, ket, bra)
-            if keep:
-                kept.append((half, scale))
-            if site % CHECK_EVERY == CHECK_EVERY - 1:
-                environment, scale = within_range(step, environment, scale)
-        return steps[-1].closed(environment), scale, kept
-
-    def backward(self, steps, kets, bras, kept, seeds, scale):
-        """The derivative by every bra of ``seeds . values``, where the values had `scale` taken out."""
-        environment, slopes, taken = steps[-1].opened(seeds), [], 0
-        for site in reversed(range(len(steps))):
-            half, before = kept[site]
-            slope, environment = steps[site].backward(environment, kets[site], bras[site], half)
-            if before + taken != scale:
-                slope = slope * 2.0 ** (before + taken - scale)
-            slopes.append(slope)
-            if site % CHECK_EVERY == 0:
-                environment, taken = within_range(steps[site], environment, taken)
-        return slopes[::-1]
+    def sites(self, dtype):
+        """The two ways past every site, in the precision of `dtype`."""
+        real = dtype.type(0).real.dtype
+        cast = distinct_map(lambda t: t.astype(dtype if t.dtype.kind == "c" else real), self.tensors)
+        return [distinct_map(kind, cast) for kind in (Dense, Sparse)]
 
 
-def within_range(step, environment, scale):
-    """The environment, multiplied by a power of two where its size has left the safe range."""
-    size = step.size(environment)
-    if not 0 < size < np.inf or 2.0**-ROOM < size < 2.0**ROOM:
-        return environment, scale
-    exponent = int(np.frexp(size)[1])
-    return step.scaled(environment, 2.0**-exponent), scale + exponent
-
-
-def seconds(steps, bonds, dtype):
+def seconds(steps, bonds, dtype, call=CALL):
     """A guess of the time that a route takes, to choose one."""
     element = ELEMENT * dtype.itemsize / 16
     multiply = MULTIPLY * dtype.itemsize / (16 if dtype.kind == "c" else 32)
@@ -87,10 +70,10 @@ def seconds(steps, bonds, dtype):
         cube, square = left * right * max(left, right), left * right
         if type(step) is Dense:
             width = max(step.left, step.right) * step.in_
-            total += 14 * CALL + 5 * width * cube * multiply + width * (2 + width / 2) * square * element
+            total += 14 * call + 5 * width * cube * multiply + width * (2 + width / 2) * square * element
         else:
             blocks = sum(map(len, step.from_t)) + sum(map(len, step.from_u))
-            total += (14 + 3 * blocks) * CALL + step.products * cube * multiply + 3 * blocks * square * element
+            total += (14 + 3 * blocks) * call + step.products * cube * multiply + 3 * blocks * square * element
     return total
 
 

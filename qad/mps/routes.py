@@ -101,6 +101,15 @@ class Sparse:
         """The products of both directions, in units of ``bond**3``, for the sites' own d."""
         return (len(self.early) + len(self.late)) * (3 * self.out + 2 * self.out * self.in_)
 
+    def coefficients(self):
+        """The numbers by which blocks are multiplied."""
+        sums = [
+            *self.from_t,
+            *self.from_u,
+            *(terms for plan in (*self.into_k, *self.into_m) for terms in plan.values()),
+        ]
+        return {c for terms in sums for c, *_ in terms}
+
     @staticmethod
     def opened(channels):
         return {w: channel.reshape(1, 1) for w, channel in enumerate(channels)}

@@ -5,13 +5,10 @@ alone make is held (`qad.tensor.fold`).  Where its arrays are small, what is lef
 (`qad.tensor.schedule`) from the third time on, if Numba is there.
 """
 
-from functools import cache
-from importlib.util import find_spec
-
 from numpy import concatenate, dtype, empty, ndarray, result_type
 
 from qad.tensor.fold import Fold
-from qad.tensor.replay import compiled
+from qad.tensor.replay import compiled, has_numba
 from qad.tensor.schedule import Schedule
 
 __all__ = ["Program", "program"]
@@ -97,7 +94,7 @@ class Program:
     def schedule(self, values, folded):
         """The schedule for arrays like `values` and their dtype; (None, None) where there is none."""
         self._uses += 1
-        if self._uses < WARM or not self.plan.compact or not _has_numba():
+        if self._uses < WARM or not self.plan.compact or not has_numba():
             return None, None
         if folded not in self._schedules:
             steps = self.moving if folded else self.whole
@@ -166,8 +163,3 @@ def program(plan, wanted):
     if found is None:
         found = plan.programs[wanted] = Program(plan, wanted)
     return found
-
-
-@cache
-def _has_numba():
-    return find_spec("numba") is not None

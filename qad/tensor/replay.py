@@ -1,13 +1,18 @@
-"""The loop that carries out a `qad.tensor.schedule.Schedule`, plain Python that Numba compiles (the extra ``fast``)."""
+"""The loop that carries out tables of numbers (`qad.tensor.schedule`, `qad.mps.table`), in plain Python.
 
+Numba compiles it (the extra ``fast``).
+"""
+
+import math
 from functools import cache
+from importlib.util import find_spec
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from qad.tensor.schedule import COPY, PRODUCT
+from qad.tensor.schedule import ADD, COPY, PRODUCT, RESCALE
 
-__all__ = ["compiled", "replay"]
+__all__ = ["compiled", "has_numba", "replay"]
 
 
 def replay(code, kept, work):
@@ -25,6 +30,10 @@ def replay(code, kept, work):
             place = _copy(code, place, kept, work)
         elif code[place] == PRODUCT:
             place = _product(code, place, kept, work)
+        elif code[place] == ADD:
+            place = _add(code, place, work)
+        elif code[place] == RESCALE:
+            place = _rescale(code, place, work)
         else:
             place = _multiply(code, place, kept, work)
 
@@ -81,6 +90,47 @@ def _copy(code, place, kept, work):
             return place + 3 * ndim
 
 
+def _add(code, place, work):
+    """A matrix of zeros, or a multiple of a matrix written or added to another; rows may lie apart."""
+    fresh, factor, read, from_step, write, to_step, rows, columns = code[place + 1 : place + 9]
+    if factor < 0:
+        for i in range(rows):
+            work[write + i * to_step : write + i * to_step + columns] = 0
+        return place + 9
+    c = work[factor]
+    for i in range(rows):
+        x = work[read + i * from_step : read + i * from_step + columns]
+        y = work[write + i * to_step : write + i * to_step + columns]
+        if fresh and c == 1:
+            for j in range(columns):
+                y[j] = x[j]
+        elif fresh:
+            for j in range(columns):
+                y[j] = c * x[j]
+        elif c == 1:
+            for j in range(columns):
+                y[j] += x[j]
+        else:
+            for j in range(columns):
+                y[j] += c * x[j]
+    return place + 9
+
+
+def _rescale(code, place, work):
+    """A piece divided by a power of two where its largest number has drifted too far from 1; the power is written."""
+    start, size, room, exponent = code[place + 1], code[place + 2], code[place + 3], 0
+    piece = work[start : start + size]
+    largest = 0.0
+    for x in piece:
+        largest = max(largest, abs(x.real), abs(x.imag))
+    if 0 < largest < np.inf and not 2.0**-room < largest < 2.0**room:
+        exponent = math.frexp(largest)[1]
+        for i in range(size):
+            piece[i] *= 2.0**-exponent
+    work[code[place + 4]] = exponent
+    return place + 5
+
+
 def _multiply(code, place, kept, work):
     """An elementwise product of two arrays spread over the axes of the result."""
     first = kept if code[place + 1] else work
@@ -114,6 +164,12 @@ def compiled():
     import numba
     from numba.extending import register_jitable
 
-    for part in (_copy, _product, _multiply):
+    for part in (_copy, _product, _add, _rescale, _multiply):
         register_jitable(part)
     return numba.njit(cache=True, nogil=True)(replay)
+
+
+@cache
+def has_numba():
+    """Whether the loop can be compiled."""
+    return find_spec("numba") is not None

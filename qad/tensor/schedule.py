@@ -12,9 +12,9 @@ import numpy as np
 
 from qad.tensor.pair import outcome
 
-__all__ = ["Schedule", "COPY", "PRODUCT", "MULTIPLY"]
+__all__ = ["Schedule", "COPY", "PRODUCT", "MULTIPLY", "ADD", "RESCALE"]
 
-COPY, PRODUCT, MULTIPLY = range(3)  # kinds of entries; `Table` writes them, `replay` reads them
+COPY, PRODUCT, MULTIPLY, ADD, RESCALE = range(5)  # kinds of entries; `Table` here and in qad.mps write them
 SHORT = 8  # the innermost loop of a copy writes elements side by side, unless it were shorter than this
 MISPLACED = 0.75  # what a result in another order than its reader's costs per element, in elements copied
 

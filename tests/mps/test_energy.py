@@ -9,8 +9,10 @@ import qad
 from qad.core.errors import ArgumentError
 from qad.mps import MPS, OpSum, blbq, energy, heisenberg, ising, j1j2, long_range_ising
 from qad.mps.energy import quotient
-from qad.mps.hamiltonian import Hamiltonian, distinct_map
+from qad.mps.hamiltonian import Hamiltonian
 from qad.mps.routes import Dense, Sparse
+from qad.mps.steps import Steps
+from qad.mps.table import Table
 from tests.cases import Case
 
 COMPLEX = OpSum(6).add(1j, "Sp", 2, "Sm", 5).add(-1j, "Sm", 2, "Sp", 5).add(1.0, "Y", 3).mpo()
@@ -24,6 +26,7 @@ OPERATORS = {
     "exponential": long_range_ising(6, 0.5, 1.0),
     "square": ising(6, 0.7) @ ising(6, 0.7),
 }
+KINDS = [Dense, Sparse, Table]
 PSI = MPS.random(4, 2, seed=3)
 CASES = [
     Case(lambda *t: energy(MPS(t), heisenberg(4)), PSI.tensors, name="energy"),
@@ -39,17 +42,18 @@ def test_derivatives(case):
 def by_route(kind, H, psi):
     """The energy and its gradient by one kind of route."""
     prepared = Hamiltonian(H.tensors)
-    _, work = prepared.route(psi.bonds, psi.dtype)
-    real = np.empty(0, work).real.dtype
-    cast = distinct_map(lambda t: t.astype(work if t.dtype.kind == "c" else real), prepared.tensors)
-    prepared.routes[psi.bonds, psi.dtype] = distinct_map(kind, cast), work
+    work = prepared.route(psi.bonds, psi.dtype).dtype
+    dense, sparse = prepared.sites(work)
+    table = kind is Table
+    route = Table(sparse, psi.bonds, work) if table else Steps(dense if kind is Dense else sparse, work)
+    prepared.routes[psi.bonds, psi.dtype] = route
     H.prepared = prepared
     return qad.value_and_grad(energy)(psi, H)
 
 
 @pytest.mark.parametrize("H", OPERATORS.values(), ids=OPERATORS)
 @pytest.mark.parametrize("dtype", [float, complex, np.float32, np.complex64])
-@pytest.mark.parametrize("kind", [Dense, Sparse])
+@pytest.mark.parametrize("kind", KINDS)
 def test_both_routes_are_the_ordinary_sweep(H, dtype, kind):
     psi = 1.3 * MPS.random(6, 5, dtype=dtype, seed=1)
     E, g = by_route(kind, H, psi)
@@ -65,7 +69,7 @@ def test_both_routes_are_the_ordinary_sweep(H, dtype, kind):
 def test_other_dimensions_than_two():
     psi, H = MPS.random(5, 4, phys=3, seed=1), blbq(5, 0.3)
     expected, slopes = qad.value_and_grad(lambda psi: quotient(psi.tensors, H))(psi)
-    for kind in (Dense, Sparse):
+    for kind in KINDS:
         E, g = by_route(kind, H, psi)
         assert pytest.approx(expected, abs=1e-12) == E
         np.testing.assert_allclose(g[2], slopes[2], atol=1e-12)
@@ -77,7 +81,7 @@ def test_sparse_routes_make_few_products():
     assert (step.early, step.late, step.products) == ([0], [4], 28)
 
 
-@pytest.mark.parametrize("kind", [Dense, Sparse])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scale", [1e-9, 1e9])
 def test_scales_are_taken_out(kind, scale):
     psi = MPS.random(60, 3, seed=1)
@@ -134,3 +138,25 @@ def test_memory_of_the_gradient_is_linear():
 
     small, large = peak(100), peak(1000)
     assert large < 11 * small
+
+
+def test_small_bonds_are_swept_by_a_table_from_the_third_time_on(monkeypatch):
+    psi, H = MPS.random(6, 4, seed=1), heisenberg(6)
+    kinds = []
+    for _ in range(3):
+        qad.grad(energy)(psi, H)
+        kinds.append(type(*H.prepared.routes.values()))
+    assert kinds == [Steps, Steps, Table]
+    monkeypatch.setattr("qad.mps.hamiltonian.has_numba", lambda: False)
+    H = heisenberg(6)
+    for _ in range(3):
+        qad.grad(energy)(psi, H)
+    assert isinstance(*H.prepared.routes.values(), Steps)
+
+
+def test_a_table_serves_many_gradients_of_one_evaluation():
+    psi, H = MPS.random(6, 4, seed=1), heisenberg(6)
+    by_route(Table, H, psi)
+    _, pullback = qad.vjp(lambda psi: energy(psi, H), psi)
+    once, twice = pullback(np.array(1.0))[0], pullback(np.array(2.0))[0]
+    np.testing.assert_allclose(2 * once[3], twice[3], rtol=1e-14)

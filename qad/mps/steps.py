@@ -1,0 +1,59 @@
+"""The sweeps of an energy, site after site by NumPy."""
+
+import numpy as np
+
+__all__ = ["CHECK_EVERY", "ROOM", "Steps"]
+
+CHECK_EVERY, ROOM = 4, 60  # sites between two looks at the scale; powers of two that it may drift
+
+
+class Steps:
+    """Both sweeps past an operator.
+
+    Parameters
+    ----------
+    sites : list of Dense or of Sparse
+        How every site is passed; the ends have one channel at the left and two at the right.
+    dtype : dtype
+        In which it is done.
+    """
+
+    def __init__(self, sites, dtype):
+        self.sites, self.dtype = sites, dtype
+
+    def forward(self, tensors, keep):
+        """Sweep from the left: the values in the last channels, but for a scale, and what `backward` needs."""
+        bras = [np.ascontiguousarray(tensor, self.dtype) for tensor in tensors]
+        kets = [bra.conj() for bra in bras]
+        environment = self.sites[0].opened(np.ones(1, self.dtype))
+        halves, scale = [], 0
+        for i, (site, ket, bra) in enumerate(zip(self.sites, kets, bras, strict=True)):
+            environment, half = site.forward(environment, ket, bra)
+            if keep:
+                halves.append((half, scale))
+            if i % CHECK_EVERY == CHECK_EVERY - 1:
+                environment, scale = within_range(site, environment, scale)
+        return self.sites[-1].closed(environment), (kets, bras, halves, scale)
+
+    def backward(self, kept, seeds):
+        """The derivative by every bra of ``seeds . values``, where the values had their scale taken out."""
+        kets, bras, halves, scale = kept
+        environment, slopes, taken = self.sites[-1].opened(seeds), [], 0
+        for i in reversed(range(len(self.sites))):
+            half, before = halves[i]
+            slope, environment = self.sites[i].backward(environment, kets[i], bras[i], half)
+            if before + taken != scale:
+                slope = slope * 2.0 ** (before + taken - scale)
+            slopes.append(slope)
+            if i % CHECK_EVERY == 0:
+                environment, taken = within_range(self.sites[i], environment, taken)
+        return slopes[::-1]
+
+
+def within_range(site, environment, scale):
+    """The environment, multiplied by a power of two where its size has left the safe range."""
+    size = site.size(environment)
+    if not 0 < size < np.inf or 2.0**-ROOM < size < 2.0**ROOM:
+        return environment, scale
+    exponent = int(np.frexp(size)[1])
+    return site.scaled(environment, 2.0**-exponent), scale + exponent
