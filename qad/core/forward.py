@@ -1,6 +1,6 @@
 """Forward mode: tangents pushed through a primitive.
 
-No primitive needs a forward rule of its own.  In this order: a rule given by `defjvp`; a (multi)linear
+No primitive needs a forward rule of its own.  In this order: the rules given by `defjvp`; a (multi)linear
 function applied to the tangent; the reverse rule of a holomorphic elementwise function, which is its
 forward rule too; else the transpose of the reverse rule, obtained by sweeping it backward from a dummy
 cotangent.  Nothing is kept, so memory does not grow with the depth of the program.
@@ -25,7 +25,7 @@ def push_forward(p, args, kwargs, level):
         raise hidden(p.name)
     moving = tuple(i for i, t in enumerate(tangents) if t is not None)
     for i in moving:
-        if not (p.has_rule(i) or p.jvps):
+        if not (p.has_rule(i) or p.jvps or p.forward):
             raise missing_rule(p.fn, i if any(p.vjps) else None)
     out = tangent_of(p, moving, tangents, ans, values, kwargs)
     if isinstance(ans, (tuple, list)):
@@ -37,6 +37,8 @@ def push_one(p, x, metadata, level):
     """`push_forward` for one operand and positional metadata; quicker."""
     v, t = x.value, x.node
     ans = p.fn(v, *metadata)
+    if p.forward:
+        return push_forward(p, (x, *metadata), None, level)
     if p.jvps:
         t = p.jvps[0](t, ans, v, *metadata)
     elif p.linear:
@@ -50,7 +52,7 @@ def push_one(p, x, metadata, level):
 
 def push_two(p, x, y, level):
     """`push_forward` for two operands of an elementwise function; quicker.  None where it takes the general road."""
-    if p.jvps or not p.elementwise:
+    if p.jvps or p.forward or not p.elementwise:
         return None
     kind, s, t = type(y), None, None
     if type(x) is Tensor:
@@ -83,6 +85,8 @@ def push_product(p, v, s, w, t, level):
 
 def tangent_of(p, moving, tangents, ans, values, kwargs):
     """The tangent of `ans` (a list of them for several outputs)."""
+    if p.forward:
+        return _sum((p.forward(tangents, ans, *values, **kwargs),), ans)
     if p.jvps:
         parts = [p.jvps[i](tangents[i], ans, *values, **kwargs) for i in moving]
     elif p.linear:

@@ -23,7 +23,7 @@ class Primitive:
     """A function with its derivative rules; `qad.extend.defvjp` explains the fields."""
 
     __slots__ = (
-        "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "linear", "elementwise", "fresh", "accepts",
+        "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "forward", "linear", "elementwise", "fresh", "accepts",
         "broadcasting", "consumes", "batch",
     )  # fmt: skip
 
@@ -35,6 +35,7 @@ class Primitive:
         self.shared = shared
         self.scaled = False  # whether the shared rule asks for the end of the sweep
         self.jvps = ()
+        self.forward = None  # the shared rule of forward mode
         self.linear = linear
         self.elementwise = elementwise
         self.fresh = fresh

@@ -123,11 +123,13 @@ def defvjp(
         _install(fn, p)
 
 
-def defjvp(fn, *rules):
+def defjvp(fn, *rules, shared=None):
     """Define forward-mode rules, where they pay.
 
     ``rule(t, ans, *args, **kwargs)`` returns the contribution of one argument's tangent `t` to the tangent
     of the answer. Without them forward mode follows from the flags of `defvjp`, or by transposition.
+    Where the arguments share work, or the outputs are several, ``shared(tangents, ans, *args, **kwargs)`` returns
+    all of the tangent, a tuple for several outputs; an entry of `tangents` is None for an argument that stays.
 
     Examples
     --------
@@ -140,7 +142,7 @@ def defjvp(fn, *rules):
     >>> qad.jvp(cube, (np.array(2.0),), (np.array(1.0),))[1]
     np.float64(12.0)
     """
-    PRIMITIVES[fn].jvps = rules
+    PRIMITIVES[fn].jvps, PRIMITIVES[fn].forward = rules, shared
 
 
 def _install(fn, p):

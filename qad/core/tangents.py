@@ -9,7 +9,7 @@ from qad.core.transforms import alike, grad, match, node_of, number, run, vjp, z
 from qad.core.trees import check_leaf, flatten, leaf_path, nesting, strip, tree_map, unflatten
 
 
-def jvp(f, primals, tangents):
+def jvp(f, primals, tangents, **kwargs):
     """Value of `f` and its derivative along `tangents`, in one forward pass.
 
     Parameters
@@ -19,6 +19,8 @@ def jvp(f, primals, tangents):
     primals, tangents : tuples of pytrees
         One entry per positional argument, of equal structure and shapes. Tangents are plain real-linear
         differentials; a real primal takes a real tangent.
+    **kwargs
+        Passed on to `f`, and not differentiated.
 
     Returns
     -------
@@ -43,7 +45,7 @@ def jvp(f, primals, tangents):
     level = open_level(FORWARD)
     try:
         duals = [_dual(p, t, level, n) for n, (p, t) in enumerate(zip(primals, tangents, strict=True))]
-        out = run(f, duals, {})
+        out = run(f, duals, kwargs)
     finally:
         FORWARD.discard(level)
     leaves, spec = flatten(out)
@@ -86,7 +88,7 @@ def _dual(primal, tangent, level, name):
     return unflatten(spec, duals)
 
 
-def hvp(f, primals, tangents):
+def hvp(f, primals, tangents, **kwargs):
     """Hessian-vector product of a real function, without the Hessian (forward over reverse).
 
     Parameters
@@ -95,6 +97,8 @@ def hvp(f, primals, tangents):
         Returns a real scalar.
     primals, tangents : tuples of pytrees
         As in `jvp`.
+    **kwargs
+        Passed on to `f`, and not differentiated.
 
     Returns
     -------
@@ -110,11 +114,11 @@ def hvp(f, primals, tangents):
     if not isinstance(primals, tuple):
         raise ArgumentError("primals and tangents are tuples of equal length: write qad.hvp(f, (x,), (t,))")
     gradient = grad(f, argnums=tuple(range(len(primals))))
-    products = jvp(gradient, primals, tangents)[1]
+    products = jvp(gradient, primals, tangents, **kwargs)[1]
     return tree_map(_like, products, primals)
 
 
-def vhp(f, primals, vectors):
+def vhp(f, primals, vectors, **kwargs):
     """Vector-Hessian product of a real function: `hvp` in reverse over reverse mode.
 
     The Hessian is symmetric in ``<a, b> = Re sum conj(a) b``, so that both give the same; this one keeps the graph of
@@ -126,6 +130,8 @@ def vhp(f, primals, vectors):
         Returns a real scalar.
     primals, vectors : tuples of pytrees
         As in `jvp`.
+    **kwargs
+        Passed on to `f`, and not differentiated.
 
     Returns
     -------
@@ -140,7 +146,7 @@ def vhp(f, primals, vectors):
     """
     if not (isinstance(primals, tuple) and isinstance(vectors, tuple)):
         raise ArgumentError("primals and vectors are tuples of equal length: write qad.vhp(f, (x,), (v,))")
-    _, pullback = vjp(grad(f, argnums=tuple(range(len(primals)))), *primals)
+    _, pullback = vjp(grad(f, argnums=tuple(range(len(primals)))), *primals, **kwargs)
     return pullback(vectors)
 
 

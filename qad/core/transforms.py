@@ -254,7 +254,7 @@ def grad(f, argnums=0, has_aux=False, convention="steepest"):
     return gradient
 
 
-def vjp(f, *primals):
+def vjp(f, *primals, **kwargs):
     """Value of `f` and its pullback, the transpose of its derivative in ``<a, b> = Re sum conj(a) b``.
 
     Parameters
@@ -262,10 +262,12 @@ def vjp(f, *primals):
     f : callable
         Any function of arrays or pytrees to an array or a pytree of them.
     *primals : pytrees of float or complex arrays
+    **kwargs
+        Passed on to `f`, and not differentiated.
 
     Returns
     -------
-    out : what ``f(*primals)`` returns
+    out : what ``f(*primals, **kwargs)`` returns
     pullback : callable
         ``pullback(w)``, with `w` of the structure and shapes of `out`, returns a tuple with one entry per
         primal: the gradient of ``<w, f>``. It may be called many times.
@@ -280,11 +282,9 @@ def vjp(f, *primals):
     level = open_level(REVERSE)
     try:
         lifted = [lift(primal, level, n) for n, primal in enumerate(primals)]
-        for _, leaves, _ in lifted:
-            for x in leaves:
-                if type(x.value) is ndarray:
-                    watch(level, x.value, x.node[ID])
-        out = run(f, [tree for tree, _, _ in lifted], {})
+        for x in (x for _, leaves, _ in lifted for x in leaves if type(x.value) is ndarray):
+            watch(level, x.value, x.node[ID])
+        out = run(f, [tree for tree, _, _ in lifted], kwargs)
     finally:
         seen = REVERSE.discard(level)
     leaves, spec = flatten(out)

@@ -1,4 +1,6 @@
-"""Cholesky factor ``A = L L^H``: ``G_A = herm(L^-H phi(L^H G) L^-1)``, phi = lower triangle with half the diagonal.
+"""Cholesky factor ``A = L L^H``: ``G_A = herm(L^-H phi(L^H G) L^-1)``, ``dL = L phi(L^-1 dA L^-H)``.
+
+There phi takes the lower triangle with half the diagonal.
 
 Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527), complex and with a real diagonal.
 """
@@ -6,10 +8,11 @@ Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527), comp
 import numpy as np
 
 from qad.core.batching import stacks
-from qad.extend import defbatch, defvjp, implements, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import batch_entry, square
 from qad.linalg.eigh import require_hermitian
 from qad.linalg.parts import hermitian
+from qad.linalg.triangular import solve_lower
 
 
 def cholesky(a, /, *, upper=False):
@@ -65,12 +68,20 @@ def lower(a):
 
 def _lower_vjp(g, ans, a):
     require_hermitian(stack_of(a), "cholesky")
-    n = a.shape[-1]
-    inner = ans.mT @ g
-    phi = np.tril(inner, -1) + inner.real * (0.5 * np.eye(n))
     up = ans.mT
-    return hermitian(np.linalg.solve(up, np.linalg.solve(up.conj(), phi.mT).mT))
+    return hermitian(np.linalg.solve(up, np.linalg.solve(up.conj(), _phi(up @ g).mT).mT))
+
+
+def _lower_jvp(t, ans, a):
+    require_hermitian(stack_of(a), "cholesky")
+    half = solve_lower(ans, hermitian(t))
+    return ans @ _phi(solve_lower(ans, half.conj().mT))
+
+
+def _phi(x):
+    return np.tril(x, -1) + x.real * (0.5 * np.eye(x.shape[-1]))
 
 
 defvjp(lower, _lower_vjp, fresh=True)
+defjvp(lower, _lower_jvp)
 defbatch(lower, stacks(lower, 2))

@@ -4,18 +4,19 @@ In the public convention, with ``sk(X) = (X - X^H) / 2``,
 
     G_A = V [ diag(g_w) + sk(V^H G_V)_ij / (w_j - w_i) ] V^H
 
-(Giles, "An extended collection of matrix derivative results", 2008).  The code is its complex conjugate.
+(Giles, "An extended collection of matrix derivative results", 2008).  The code is its complex conjugate.  Forward,
+with the Hermitian part of ``C = V^H dA V``: ``dw_i = C_ii`` and ``(V^H dV)_ij = C_ij / (w_j - w_i)``.
 """
 
 import numpy as np
 
 from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defvjp, implements, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import batch_entry, square
 from qad.linalg.drivers import hermitian_eigenpairs
 from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, over_gaps, rounding
-from qad.linalg.parts import diagonal_of, skew
+from qad.linalg.parts import adjoint, diagonal_of, hermitian, skew
 
 
 def eigh(a, UPLO="L", *, degenerate="raise"):
@@ -125,6 +126,14 @@ def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", end=None):
     return (vc @ core @ v.mT,)
 
 
+def _eigh_jvp(tangents, ans, a, *, UPLO="L", degenerate="raise"):
+    w, v = ans
+    require_hermitian(stack_of(a), "eigh")
+    c = hermitian(adjoint(v) @ tangents[0] @ v)
+    turn = over_gaps(c, w, kind="differences", owner="eigh", degenerate=degenerate)
+    return diagonal_of(c).real, v @ turn
+
+
 def _check(w, gw, gv, inner, degenerate, end):
     """Refuse losses that the factors do not determine; returns the size to which rounding is relative."""
     w = stack_of(w)
@@ -156,4 +165,5 @@ def _largest(x):
 
 
 defvjp(_eigh, shared=_eigh_vjp, scaled=True)
+defjvp(_eigh, shared=_eigh_jvp)
 defbatch(_eigh, stacks(_eigh, 2))

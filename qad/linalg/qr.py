@@ -12,11 +12,12 @@ import numpy as np
 
 from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defvjp, implements, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import batch_entry, matrices
 from qad.linalg.complement import folded
 from qad.linalg.gaps import rounding
-from qad.linalg.triangular import solve_upper
+from qad.linalg.parts import adjoint
+from qad.linalg.triangular import solve_lower, solve_upper
 
 
 def qr(a, mode="reduced"):
@@ -101,6 +102,21 @@ def _reduced_vjp(needed, g, ans, a):
     return (np.concatenate([ga1, q.conj() @ gr2], axis=-1),)
 
 
+def _reduced_jvp(tangents, ans, a):
+    """``dA R^-1 = dQ + Q N`` with N = dR R^-1, which is upper triangular and has a real diagonal, as R has."""
+    (t,), (q, r) = tangents, ans
+    k = q.shape[-1]
+    r1 = r[..., :, :k]
+    _check_rank(stack_of(r1))
+    x = solve_lower(r1.mT, t[..., :, :k].mT).mT
+    p = adjoint(q) @ x
+    n = np.triu(p, 1) + adjoint(np.tril(p, -1)) + p.real * np.eye(k)
+    dq, dr = x - q @ n, n @ r1
+    if a.shape[-1] > k:
+        dr = np.concatenate([dr, adjoint(dq) @ a[..., :, k:] + adjoint(q) @ t[..., :, k:]], axis=-1)
+    return dq, dr
+
+
 def _tall(gq, gr, q, r):
     """The rule for at least as many rows as columns."""
     if gr is None:
@@ -129,5 +145,6 @@ def _check_rank(r):
 
 defvjp(reduced, shared=_reduced_vjp, fresh=True)
 defvjp(complete, shared=_complete_vjp, scaled=True)
+defjvp(reduced, shared=_reduced_jvp)
 defbatch(reduced, stacks(reduced, 2))
 defbatch(complete, stacks(complete, 2))

@@ -7,7 +7,7 @@ import numpy as np
 
 from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defvjp, implements, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import square
 
 
@@ -51,8 +51,7 @@ def _slogdet(a):
 def _slogdet_vjp(needed, g, ans, a):
     gs, gl = g
     sign, _ = ans
-    if (stack_of(sign) == 0).any():
-        raise ArgumentError("slogdet: the matrix is singular, where the logarithm has no derivative; det(A) has one")
+    _check_regular(sign)
     weight = gl
     if gs is not None and a.dtype.kind == "c":
         turn = (gs * sign * 1j).real * -1j
@@ -62,5 +61,18 @@ def _slogdet_vjp(needed, g, ans, a):
     return (weight[..., None, None] * np.linalg.inv(a).mT,)
 
 
+def _slogdet_jvp(tangents, ans, a):
+    sign, _ = ans
+    _check_regular(sign)
+    moved = (np.linalg.inv(a).mT * tangents[0]).sum(axis=(-2, -1))
+    return (sign * moved.imag * 1j if a.dtype.kind == "c" else sign * 0.0), moved.real
+
+
+def _check_regular(sign):
+    if (stack_of(sign) == 0).any():
+        raise ArgumentError("slogdet: the matrix is singular, where the logarithm has no derivative; det(A) has one")
+
+
 defvjp(_slogdet, shared=_slogdet_vjp, fresh=True)
+defjvp(_slogdet, shared=_slogdet_jvp)
 defbatch(_slogdet, stacks(_slogdet, 2))

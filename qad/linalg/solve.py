@@ -63,14 +63,19 @@ def _solve_vjp(needed, g, ans, a, b):
     return out
 
 
-def _moved_a(t, ans, a, b):
-    if b.ndim == 1:
-        return -np.linalg.solve(a, t @ ans[..., None])[..., 0]
-    return -np.linalg.solve(a, t @ ans)
+def _solve_jvp(tangents, ans, a, b):
+    """``dx = A^-1 (db - dA x)``: one more system."""
+    ta, tb = tangents
+    if ta is None:
+        return np.linalg.solve(a, tb)
+    if b.ndim > 1:
+        return np.linalg.solve(a, -(ta @ ans) if tb is None else tb - ta @ ans)
+    moved = -(ta @ ans[..., None])
+    return np.linalg.solve(a, moved if tb is None else tb[..., None] + moved)[..., 0]
 
 
 defvjp(_solve, shared=_solve_vjp)
-defjvp(_solve, _moved_a, lambda t, ans, a, b: np.linalg.solve(a, t))
+defjvp(_solve, shared=_solve_jvp)
 
 
 def _batch(batched, a, b):

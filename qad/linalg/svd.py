@@ -8,12 +8,18 @@ With ``a = sk(U^H G_U)``, ``b = sk(V^H G_V)`` and ``sk(X) = (X - X^H) / 2``, cot
 the second quotient on the diagonal included: there it is the term of Wan and Zhang (arXiv:1909.02659).  Only
 differences and sums of singular values occur, never those of squares, so that no scale over- or underflows.
 The code below is the complex conjugate of that, which is the tape's inside convention.
+
+Forward, with ``P = U^H dA V``, its Hermitian part H and its skew part K,
+
+    ds = Re diag(P),   U^H dU = H_ij / (s_j - s_i) + K_ij / (s_j + s_i),   V^H dV = the first less the second,
+
+and outside of their own spaces ``dU = (1 - U U^H) dA V S^-1``, ``dV = (1 - V V^H) dA^H U S^-1``.
 """
 
 import numpy as np
 
 from qad.core.batching import stacks
-from qad.extend import defbatch, defvjp, implements, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import matrices
 from qad.linalg.complement import folded
 from qad.linalg.gaps import (
@@ -30,7 +36,7 @@ from qad.linalg.gaps import (
     vanishing,
 )
 from qad.linalg.kernel import check_null_spaces, marked
-from qad.linalg.parts import diagonal_of, skew
+from qad.linalg.parts import adjoint, diagonal_of, hermitian, skew
 
 
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="raise"):
@@ -227,6 +233,21 @@ def _at_kinks_vjp(g, ans, gs, s, *, kinks, degenerate, floor=0.0):
 defvjp(_at_kinks, _at_kinks_vjp, lambda g, ans, gs, s, *, kinks, degenerate, floor=0.0: s * 0.0)
 
 
+def _thin_jvp(tangents, ans, a, *, degenerate="raise", kinks=True, vectors=True):
+    (t,), (u, s, vh) = tangents, ans
+    tv, ut = t @ adjoint(vh), adjoint(u) @ t
+    p = ut @ adjoint(vh)
+    ds = _at_kinks(diagonal_of(p).real, s, kinks=kinks, degenerate=degenerate)
+    both = _over(hermitian(p), s, "differences", None, degenerate)
+    apart = _over(skew(p), s, "sums", None, degenerate)
+    du, dvh = u @ (both + apart), (apart - both) @ vh
+    if u.shape[-2] > u.shape[-1]:
+        du = du + _over(tv - u @ p, s, "values", None, degenerate)
+    if vh.shape[-1] > vh.shape[-2]:
+        dvh = dvh + _over((ut - p @ vh).mT, s, "values", None, degenerate).mT
+    return du, ds, dvh
+
+
 def _full_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
     """Columns of U (rows of Vh) beyond k turn with the others: ``dU' = -U dU^H U'``."""
     gu, gs, gv = g
@@ -242,6 +263,7 @@ def _full_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
 
 defvjp(thin, shared=_thin_vjp, scaled=True)
 defvjp(_full, shared=_full_vjp, scaled=True)
+defjvp(thin, shared=_thin_jvp)
 defbatch(thin, stacks(thin, 2))
 defbatch(_full, stacks(_full, 2))
 defbatch(_at_kinks, stacks(_at_kinks, 1, 1))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, implements, operand, primitive, refuse_out, value_of
+from qad.extend import defjvp, defvjp, implements, operand, primitive, refuse_out, value_of
 from qad.rules.index import along
 
 # -- joining ---------------------------------------------------------------------------------------
@@ -29,8 +29,20 @@ def stacked(*arrays, axis):
     return np.stack(arrays, axis)
 
 
+def _together(join):
+    """The forward rule: what stays put has zeros for its tangent."""
+
+    def rule(tangents, y, *arrays, axis):
+        pairs = zip(tangents, arrays, strict=True)
+        return join(*[np.zeros_like(a) if t is None else t for t, a in pairs], axis=axis)
+
+    return rule
+
+
 defvjp(joined, shared=_pieces)
+defjvp(joined, shared=_together(joined))
 defvjp(stacked, shared=lambda needed, g, y, *arrays, axis: [g[along(axis, i, g.ndim)] for i in needed])
+defjvp(stacked, shared=_together(stacked))
 
 
 def plain_only(function, out, dtype, casting):

@@ -6,7 +6,7 @@ Where several entries are equal they share the derivative equally: that is the m
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import attach, defvjp, implements, primitive, quick, refuse_out, stack_of, unrecorded, value_of
+from qad.extend import attach, defjvp, defvjp, implements, primitive, quick, refuse_out, stack_of, unrecorded, value_of
 from qad.rules.elementwise import refuse_complex
 from qad.rules.reduce import spread
 
@@ -31,8 +31,22 @@ def _extreme_rule(name):
     return rule
 
 
+def _extreme_forward(name):
+    """The mean of the tangents of the entries that attain the extreme."""
+
+    def rule(t, y, x, axis=None, keepdims=False):
+        refuse_complex(x, name)
+        attained = x == spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
+        shares = np.sum(attained, axis=axis, keepdims=keepdims, dtype=x.dtype)
+        return np.sum(t * attained, axis=axis, keepdims=keepdims) / shares
+
+    return rule
+
+
 defvjp(max_over, _extreme_rule("max"), fresh=True, name="max")
 defvjp(min_over, _extreme_rule("min"), fresh=True, name="min")
+defjvp(max_over, _extreme_forward("max"))
+defjvp(min_over, _extreme_forward("min"))
 
 
 def _extreme(over, pick, name):
@@ -79,18 +93,29 @@ def share_ties(g, groups):
 defvjp(share_ties, lambda g, y, x, groups: share_ties(g, groups), linear=True, fresh=True)
 
 
+def _shared(g, y, axis):
+    """`g` with the mean over equal entries of the sorted `y` in their place."""
+    equal = np.diff(np.moveaxis(unrecorded(y), axis, -1)) == 0
+    if not stack_of(equal).any():
+        return g
+    steps = np.concatenate([np.ones_like(equal[..., :1]), ~equal], axis=-1)
+    groups = np.cumsum(steps).reshape(steps.shape) - 1
+    return share_ties(g, np.moveaxis(groups, -1, axis))
+
+
 def _sort_rule(g, y, x, axis):
     refuse_complex(x, "sort")
-    order = np.argsort(x, axis=axis)
-    equal = np.diff(np.moveaxis(unrecorded(y), axis, -1)) == 0
-    if stack_of(equal).any():
-        steps = np.concatenate([np.ones_like(equal[..., :1]), ~equal], axis=-1)
-        groups = np.cumsum(steps).reshape(steps.shape) - 1
-        g = share_ties(g, np.moveaxis(groups, -1, axis))
-    return np.take_along_axis(g, np.argsort(order, axis=axis), axis=axis)
+    places = np.argsort(np.argsort(x, axis=axis), axis=axis)
+    return np.take_along_axis(_shared(g, y, axis), places, axis=axis)
+
+
+def _sort_forward(t, y, x, axis):
+    refuse_complex(x, "sort")
+    return _shared(np.take_along_axis(t, np.argsort(x, axis=axis), axis=axis), y, axis)
 
 
 defvjp(sort_along, _sort_rule, fresh=True)
+defjvp(sort_along, _sort_forward)
 
 
 @implements(np.sort)

@@ -7,7 +7,7 @@ else (``dtype``, ``where``, ``initial``) to these by functions that have rules o
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.extend import as_array, attach, defvjp, implements, operand, primitive, quick, refuse_out, unrecorded
+from qad.extend import as_array, attach, defjvp, defvjp, implements, operand, primitive, quick, refuse_out, unrecorded
 from qad.rules.elementwise import below, nonzero
 
 
@@ -112,15 +112,33 @@ def _var_rule(g, y, x, axis=None, ddof=0, keepdims=False):
     return _spread_deviation(2 * g, x, axis, ddof, keepdims)
 
 
-def _std_rule(g, y, x, axis=None, ddof=0, keepdims=False):
-    """Zero where the numbers are equal, to what rounding made of their mean."""
+def _spread_out(y, x, axis, keepdims):
+    """False where the numbers are equal, to what rounding made of their mean."""
     mean = np.mean(unrecorded(x), axis=axis, keepdims=keepdims)
-    spread_out = unrecorded(y) > 4 * np.finfo(x.dtype).eps * np.absolute(mean)
-    return _spread_deviation(g * spread_out / nonzero(y), x, axis, ddof, keepdims)
+    return unrecorded(y) > 4 * np.finfo(x.dtype).eps * np.absolute(mean)
+
+
+def _std_rule(g, y, x, axis=None, ddof=0, keepdims=False):
+    return _spread_deviation(g * _spread_out(y, x, axis, keepdims) / nonzero(y), x, axis, ddof, keepdims)
+
+
+def _along_deviation(t, x, axis, ddof, keepdims):
+    """``sum(conj(x - mean) * t) / (n - ddof)``."""
+    return np.sum(_deviation(x, axis) * t, axis=axis, keepdims=keepdims) / (count(x.shape, axis) - ddof)
+
+
+def _var_forward(t, y, x, axis=None, ddof=0, keepdims=False):
+    return 2 * _along_deviation(t, x, axis, ddof, keepdims)
+
+
+def _std_forward(t, y, x, axis=None, ddof=0, keepdims=False):
+    return _along_deviation(t, x, axis, ddof, keepdims) * _spread_out(y, x, axis, keepdims) / nonzero(y)
 
 
 defvjp(var_over, _var_rule, fresh=True, name="var")
 defvjp(std_over, _std_rule, fresh=True, name="std")
+defjvp(var_over, _var_forward)
+defjvp(std_over, _std_forward)
 _var, _std = quick(var_over, metadata=True), quick(std_over, metadata=True)
 
 
@@ -207,7 +225,13 @@ def _logsumexp_rule(g, y, x, axis=None, keepdims=False):
     return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * np.exp(below(x, y))
 
 
+def _logsumexp_forward(t, y, x, axis=None, keepdims=False):
+    y = spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
+    return np.sum(t * np.exp(below(x, y)), axis=axis, keepdims=keepdims)
+
+
 defvjp(logsumexp, _logsumexp_rule, fresh=True)
+defjvp(logsumexp, _logsumexp_forward)
 
 attach("sum", sum)
 attach("mean", mean)

@@ -7,7 +7,7 @@ never by division, so that it is right at zeros, and being built of functions wi
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.extend import attach, defvjp, implements, operand, primitive, refuse_out, unrecorded, value_of
+from qad.extend import attach, defjvp, defvjp, implements, operand, primitive, refuse_out, unrecorded, value_of
 from qad.rules.reduce import axes_of, count
 
 
@@ -66,6 +66,11 @@ def _cumprod_rule(g, y, x, axis):
     return np.moveaxis(_before(x) * _weighted_after(g, x), 0, axis)
 
 
+def _prod_forward(t, y, x, axis):
+    t, x = np.moveaxis(t, axis, 0), np.moveaxis(x, axis, 0)
+    return (t * _before(x) * _after(x)).sum(0)
+
+
 def _cumsum_rule(g, y, x, axis):
     return np.flip(cumsum_over(np.flip(g, axis), axis=axis), axis)
 
@@ -73,6 +78,7 @@ def _cumsum_rule(g, y, x, axis):
 defvjp(cumsum_over, _cumsum_rule, linear=True)
 defvjp(cumprod_over, _cumprod_rule, fresh=True)
 defvjp(prod_over, _prod_rule, fresh=True)
+defjvp(prod_over, _prod_forward)
 
 
 @implements(np.prod)

@@ -67,6 +67,42 @@ def test_own_forward_rule_is_used():
     np.testing.assert_allclose(qad.jvp(double, (Z,), (V,))[1], 20 * V)
 
 
+def test_shared_forward_rule_is_told_which_arguments_move():
+    @qad.extend.primitive
+    def both(x, y):
+        return x + y, x - y
+
+    told = []
+
+    def forward(tangents, ans, x, y):
+        told.append([t is None for t in tangents])
+        s, t = (0.0 * x if t is None else t for t in tangents)
+        return s + t, s - t
+
+    qad.extend.defvjp(both, shared=lambda needed, g, ans, x, y: [])
+    qad.extend.defjvp(both, shared=forward)
+    plus, minus = qad.jvp(lambda y: both(Z, y), (Z,), (V,))[1]
+    np.testing.assert_array_equal(plus, V)
+    np.testing.assert_array_equal(minus, -V)
+    assert told == [[True, False]]
+
+
+def power(x, *, n=1):
+    return np.sum(x**n)
+
+
+def test_keyword_arguments_are_passed_on():
+    x, v = np.array([1.0, 2.0]), np.array([1.0, -1.0])
+    value, pullback = qad.vjp(power, x, n=3)
+    assert value == 9.0
+    np.testing.assert_allclose(pullback(1.0)[0], 3 * x**2)
+    assert qad.jvp(power, (x,), (v,), n=3) == (9.0, pytest.approx(3 - 12))
+    for product in (qad.hvp, qad.vhp):
+        np.testing.assert_allclose(product(power, (x,), (v,), n=3)[0], 6 * x * v)
+    with pytest.raises(TypeError):
+        qad.jvp(power, (x,), (v,), m=3)
+
+
 def test_bad_tangents():
     with pytest.raises(ArgumentError, match=r"qad\.jvp\(f, \(x,\), \(t,\)\)"):
         qad.jvp(loss, Z, V)
