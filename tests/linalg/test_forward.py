@@ -14,7 +14,7 @@ from qad.linalg.svd import thin
 from tests.cases import normal
 from tests.linalg.draw import positive
 
-CASES = [
+RULES = [
     (_solve, lambda kind: (normal(4, 4, kind), normal(4, 3, kind, seed=1))),
     (_solve, lambda kind: (normal(2, 4, 4, kind), normal(4, kind, seed=1))),
     (_slogdet, lambda kind: (normal(2, 4, 4, kind),)),
@@ -41,7 +41,7 @@ def parts(out):
 
 
 @pytest.mark.parametrize("kind", [float, complex])
-@pytest.mark.parametrize("fn, draw", CASES)
+@pytest.mark.parametrize("fn, draw", RULES)
 def test_rules_are_transposes(fn, draw, kind, monkeypatch):
     point = draw(kind)
     moves = tangents(point)
