@@ -16,7 +16,7 @@ import numpy as np
 
 from .case import Contender
 
-PEERS = ("torch", "jax", "autograd")
+PEERS = ("torch", "jax", "autograd", "pennylane", "pennylane_lightning", "qulacs")
 
 
 def has(package):

@@ -33,6 +33,15 @@ def energy(c, psi, *, strings, engine, shape):
     return engine.energy_of(c, psi[0], strings).reshape(shape)[()]
 
 
+@primitive
+def slope(g, c, psi, *, strings, engine):
+    """The cotangent ``2 g conj(H psi)`` of the states (B, 2**n) of energies with cotangents g (B,)."""
+    image = engine.apply_sum(c, psi, strings)
+    np.conjugate(image, out=image)
+    image *= (2 * g)[:, None]
+    return image
+
+
 def _turned(c, strings):
     """The coefficients of the transposed operator."""
     return c * strings.transposing
@@ -58,7 +67,7 @@ def _energy_c(g, ans, c, psi, *, strings, engine, shape):
 
 
 def _energy_psi(g, ans, c, psi, *, strings, engine, shape):
-    return ((2 * g).reshape(-1, 1) * apply(c, psi[0], strings=strings, engine=engine).conj())[None]
+    return slope(g.reshape(-1), c, psi[0], strings=strings, engine=engine)[None]
 
 
 def _energy_moved(t, ans, c, psi, *, strings, engine, shape):
@@ -66,5 +75,18 @@ def _energy_moved(t, ans, c, psi, *, strings, engine, shape):
     return 2 * moved.sum(-1).real.reshape(shape)[()]
 
 
+def _slope_g(h, ans, g, c, psi, *, strings, engine):
+    return 2 * (h * apply(c, psi, strings=strings, engine=engine).conj()).sum(-1).real
+
+
+def _slope_c(h, ans, g, c, psi, *, strings, engine):
+    return brackets((2 * g)[:, None] * h.conj(), psi, strings=strings, engine=engine).real
+
+
+def _slope_psi(h, ans, g, c, psi, *, strings, engine):
+    return apply(_turned(c, strings), (2 * g)[:, None] * h.conj(), strings=strings, engine=engine)
+
+
+defvjp(slope, _slope_g, _slope_c, _slope_psi, linear=True, fresh=True)
 defvjp(energy, _energy_c, _energy_psi, fresh=True)
 defjvp(energy, lambda t, ans, c, psi, **given: energy(t, psi, **given), _energy_moved)

@@ -1,27 +1,21 @@
 """How a circuit is written down: a list of operations, a vector of parameters, and the matrices that users give."""
 
-import numpy as np
-
-from qad.circuit.checks import check_angle, check_count, check_matrix, check_qubits
+from qad.circuit.checks import as_column, check_angle, check_matrix, check_qubits, places_of
 from qad.circuit.controlled import Controlled, unknown
 from qad.circuit.gates import GATES, find_gate, given, pauli_rotation, require_unitary
 from qad.circuit.observables import hermitian
-from qad.circuit.parameters import as_chunk, joined, spread
+from qad.circuit.parameters import as_chunk, spread
 from qad.circuit.program import Operation
+from qad.circuit.sequence import Sequence
 from qad.circuit.trotter import trotter
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError
 from qad.extend import value_of
 
 
-class Builder:
+class Builder(Sequence):
     """The part of `qad.Circuit` that adds gates; every method changes the circuit and returns it."""
 
-    __slots__ = ("n", "operations", "matrices", "initial", "dtype", "engine", "_chunks", "_size", "_program")
-
-    def __init__(self, n):
-        self.n = check_count(n)
-        self.operations, self.matrices = [], []
-        self._chunks, self._size, self._program = [], 0, None
+    __slots__ = ()
 
     def gate(self, name, *args):
         """Add a gate of the table by its name.
@@ -197,120 +191,21 @@ class Builder:
     def _add_several(self, gate, args, controls):
         """The same where qubits are given as sequences (or as NumPy's integers)."""
         p = gate.params
-        if all(np.ndim(q) == 0 for q in args[p:]):
-            qubits = check_qubits(args[p:], self.n, gate.name)
-            return self._add(gate, (*args[:p], *qubits), controls)
-        counts = {len(q) for q in args[p:] if np.ndim(q)}
-        if len(counts) > 1:
-            raise ShapeError(f"{gate.name}: sequences of qubits are equally long, not {sorted(counts)}")
-        (count,) = counts
+        columns = tuple(as_column(q) for q in args[p:])
+        if all(type(q) not in (range, tuple) for q in columns):
+            return self._add(gate, (*args[:p], *check_qubits(columns, self.n, gate.name)), controls)
+        plain = all(type(q) is not tuple or set(map(type, q)) == {int} for q in columns)  # 1.0 and True are no keys
+        places = (places_of if plain else places_of.__wrapped__)(columns, controls, self.n, gate.name)
+        count = len(places)
         starts = []
         for theta in args[:p]:
             starts.append(self._size)
             self._chunks.append(spread(check_angle(theta, gate.name), count, gate.name))
             self._size += count
-        columns = [[q] * count if np.ndim(q) == 0 else q for q in args[p:]]
-        for i, qubits in enumerate(zip(*columns, strict=True)):
-            qubits = check_qubits((*controls, *qubits), self.n, gate.name)[len(controls) :]
-            self._append(Operation(gate, qubits, controls, tuple(start + i for start in starts)))
-        return self
-
-    def _append(self, operation):
-        self.operations.append(operation)
+        slots = zip(*(range(start, start + count) for start in starts), strict=True) if p else [()] * count
+        self.operations += [Operation(gate, at, controls, own) for at, own in zip(places, slots, strict=True)]
         self._program = None
         return self
-
-    # -- parameters ------------------------------------------------------------------------------
-
-    @property
-    def parameters(self):
-        """All angles in the order in which they were given, an array or Tensor (..., P); leading axes are the batch."""
-        return joined(self._chunks)
-
-    def with_parameters(self, theta):
-        """A circuit of the same gates with other parameters.
-
-        Parameters
-        ----------
-        theta : real array or Tensor (..., P)
-            In the order of `parameters`; leading axes are a batch.
-
-        Returns
-        -------
-        Circuit
-            A new one.  Nothing is analysed again, so that this is the fastest way to evaluate one circuit often.
-
-        Examples
-        --------
-        >>> import numpy as np, qad
-        >>> c = qad.Circuit(1).ry(0.0, 0).rz(0.0, 0)
-        >>> energy = lambda theta: c.with_parameters(theta).expectation(qad.PauliSum({"Z": 1.0}))
-        >>> abs(qad.grad(energy)(np.array([np.pi / 2, 0.1]))).round(6)
-        array([1., 0.])
-        """
-        theta = check_angle(theta, "with_parameters")
-        if theta.ndim == 0 or theta.shape[-1] != self._size:
-            raise ShapeError(f"the circuit has {self._size} parameters; with_parameters got shape {theta.shape}")
-        other = self.copy()
-        other._chunks = [theta] if self._size else []
-        return other
-
-    def copy(self):
-        """A circuit of the same gates that may be changed by itself."""
-        other = type(self).__new__(type(self))
-        for base in type(self).__mro__:
-            for name in getattr(base, "__slots__", ()):
-                value = getattr(self, name)
-                setattr(other, name, list(value) if type(value) is list else value)
-        return other
-
-    # -- composition -----------------------------------------------------------------------------
-
-    def inverse(self):
-        """A circuit that undoes this one.
-
-        Raises
-        ------
-        ArgumentError
-            If it has operators that are not unitary, or an initial state.
-
-        Examples
-        --------
-        >>> import qad
-        >>> c = qad.Circuit(2).h(0).crx(0.3, 0, 1)
-        >>> (c + c.inverse()).probabilities().round(6)
-        array([[1., 0.],
-               [0., 0.]])
-        """
-        if self.initial is not None:
-            raise ArgumentError("a circuit with an initial state has no inverse: build it without one")
-        if not all(operation.gate.unitary for operation in self.operations):
-            raise ArgumentError("a circuit with operators that are not unitary has no inverse")
-        other = self.copy()
-        other.operations = [o._replace(adjoint=not o.adjoint) for o in reversed(self.operations)]
-        other._program = None
-        return other
-
-    def __add__(self, other):
-        """This circuit, and then the other."""
-        if not isinstance(other, Builder):
-            return NotImplemented
-        if other.n != self.n:
-            raise ArgumentError(f"circuits of {self.n} and {other.n} qubits cannot be joined")
-        if other.initial is not None:
-            raise ArgumentError("only the first of two joined circuits may have an initial state")
-        total = self.copy()
-        shift, places = self._size, len(self.matrices)
-        for o in other.operations:
-            place = None if o.given is None else o.given + places
-            total._append(o._replace(slots=tuple(s + shift for s in o.slots), given=place))
-        total._chunks += other._chunks
-        total.matrices += other.matrices
-        total._size += other._size
-        return total
-
-    def __len__(self):
-        return len(self.operations)
 
     def __getattr__(self, name):
         if name.startswith("_") or name not in GATES:

@@ -1,6 +1,7 @@
 """What circuits refuse, with the way out in the message."""
 
 import os
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -28,6 +29,22 @@ def check_qubits(qubits, n, what):
     if len(set(found)) < len(found):
         raise ArgumentError(f"{what}: a qubit is repeated in {tuple(found)}")
     return tuple(found)
+
+
+def as_column(q):
+    """One qubit as it is, several of them as a range or tuple."""
+    return q if type(q) in (int, range, tuple) or np.ndim(q) == 0 else tuple(q)
+
+
+@lru_cache(maxsize=1024)
+def places_of(columns, controls, n, what):
+    """The qubits of several gates of one kind, a list of tuples, from columns over the gates (or one qubit for all)."""
+    counts = {len(q) for q in columns if type(q) in (range, tuple)}
+    if len(counts) > 1:
+        raise ShapeError(f"{what}: sequences of qubits are equally long, not {sorted(counts)}")
+    (count,) = counts
+    filled = [q if type(q) in (range, tuple) else (q,) * count for q in columns]
+    return [check_qubits((*controls, *at), n, what)[len(controls) :] for at in zip(*filled, strict=True)]
 
 
 def check_angle(x, what):
@@ -64,6 +81,7 @@ def check_memory(n, dtype, what="a state", squared=False, copies=1):
         )
 
 
+@cache
 def memory() -> float:
     """The machine's memory in bytes."""
     try:

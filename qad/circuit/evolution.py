@@ -25,9 +25,12 @@ def evolve(real, complex_, psi, *, program, engine):
 
 
 @primitive
-def pullback(real, complex_, psi, out, g, *, program, engine):
-    """Cotangents of `evolve`'s three operands, from its answer and the cotangent of that."""
-    return engine.backward(program, real, complex_, psi, out, g)
+def pullback(real, complex_, psi, out, g, *, program, engine, owned=False):
+    """Cotangents of `evolve`'s three operands, from its answer and the cotangent of that.
+
+    The engine may write into a cotangent that is `owned`, an array of which nobody else knows.
+    """
+    return engine.backward(program, real, complex_, psi, out, g, owned)
 
 
 def joined(x, dx):
@@ -37,9 +40,14 @@ def joined(x, dx):
     return np.concatenate([x, 0 * x if dx is None else dx])
 
 
-def evolve_vjp(needed, g, ans, real, complex_, psi, *, program, engine):
-    cotangents = pullback(real, complex_, psi, ans, g, program=program, engine=engine)
+def evolve_vjp(needed, g, ans, real, complex_, psi, *, program, engine, owned=False):
+    cotangents = pullback(real, complex_, psi, ans, g, program=program, engine=engine, owned=consumable(g, owned))
     return [cotangents[i] for i in needed]
+
+
+def consumable(g, owned):
+    """Whether a cotangent may be written into: one that is recorded may still be read."""
+    return owned and type(g) is np.ndarray
 
 
 def evolve_jvp(place):
@@ -52,7 +60,7 @@ def evolve_jvp(place):
     return rule
 
 
-def pullback_vjp(needed, g, ans, real, complex_, psi, out, dual, *, program, engine):
+def pullback_vjp(needed, g, ans, real, complex_, psi, out, dual, *, program, engine, owned=False):
     """With ``F = sum_i g_i . pullback_i``: the change of <dual, evolve> when all operands move along g."""
     directions = [0 * x if d is None else d for d, x in zip(g, (real, complex_, psi), strict=True)]
     moved = [joined(x, d) for x, d in zip((real, complex_, psi), directions, strict=True)]
@@ -69,7 +77,7 @@ def higher(engine):
     return engine if engine is reference else reference
 
 
-defvjp(evolve, shared=evolve_vjp)
+defvjp(evolve, shared=evolve_vjp, consumes=True)
 defjvp(evolve, *map(evolve_jvp, range(3)))
 defvjp(pullback, shared=pullback_vjp)
 
@@ -84,9 +92,9 @@ def evolve_angles(theta, psi, *, program, engine):
 
 
 @primitive
-def pullback_angles(theta, psi, out, g, *, program, engine):
+def pullback_angles(theta, psi, out, g, *, program, engine, owned=False):
     """Cotangents of `evolve_angles`'s two operands, from its answer and the cotangent of that."""
-    return engine.backward_angles(program, theta, psi, out, g)
+    return engine.backward_angles(program, theta, psi, out, g, owned)
 
 
 def by_numbers(program, engine):
@@ -94,12 +102,12 @@ def by_numbers(program, engine):
     return lambda theta, psi: evolve(*program.numbers(theta, []), psi, program=program, engine=engine)
 
 
-def evolve_angles_vjp(needed, g, ans, theta, psi, *, program, engine):
-    cotangents = pullback_angles(theta, psi, ans, g, program=program, engine=engine)
+def evolve_angles_vjp(needed, g, ans, theta, psi, *, program, engine, owned=False):
+    cotangents = pullback_angles(theta, psi, ans, g, program=program, engine=engine, owned=consumable(g, owned))
     return [cotangents[i] for i in needed]
 
 
-def pullback_angles_vjp(needed, g, ans, theta, psi, out, dual, *, program, engine):
+def pullback_angles_vjp(needed, g, ans, theta, psi, out, dual, *, program, engine, owned=False):
     def cotangents(theta, psi, dual):
         slope, initial = vjp(by_numbers(program, engine), theta, psi)[1](dual.conj())
         return slope, initial.conj()
@@ -110,7 +118,7 @@ def pullback_angles_vjp(needed, g, ans, theta, psi, out, dual, *, program, engin
     return [every[i] for i in needed]
 
 
-defvjp(evolve_angles, shared=evolve_angles_vjp)
+defvjp(evolve_angles, shared=evolve_angles_vjp, consumes=True)
 defjvp(
     evolve_angles,
     lambda t, ans, theta, psi, *, program, engine: jvp(lambda x: by_numbers(program, engine)(x, psi), (theta,), (t,))[

@@ -23,7 +23,7 @@ def forward(program, real, complex_, psi):
     return np.stack(states)
 
 
-def backward(program, real, complex_, psi, out, g):
+def backward(program, real, complex_, psi, out, g, owned=False):
     """Cotangents of the two vectors and of the initial state, from the final states and their cotangents.
 
     Gates are taken back from the final state by their inverses; before one that is not unitary the state is
@@ -50,7 +50,7 @@ def forward_angles(program, theta, psi):
     return forward(program, *program.numbers(theta, []), psi)
 
 
-def backward_angles(program, theta, psi, out, g):
+def backward_angles(program, theta, psi, out, g, owned=False):
     """Cotangents of the parameters (B, P) and of the initial state."""
     vectors = program.numbers(theta, [])
     *slopes, initial = backward(program, *vectors, psi, out, g)

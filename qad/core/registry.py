@@ -60,6 +60,7 @@ def defvjp(
     argnums=None,
     shared=None,
     scaled=False,
+    consumes=False,
     linear=False,
     elementwise=False,
     fresh=False,
@@ -83,6 +84,9 @@ def defvjp(
     scaled : bool
         The shared rule takes a keyword ``end=None`` too: the pair (cotangent, value) from which the backward pass
         set out, which says how large the loss is, and so what is rounding in `g`.
+    consumes : bool
+        The shared rule takes a keyword ``owned=False`` too, which says whether nobody else holds the cotangent; then
+        the rule may write into it, if it is an array.
     linear : bool
         `fn` is real-linear in each of these arguments separately: forward mode applies it to tangents.
     elementwise : bool
@@ -113,6 +117,7 @@ def defvjp(
         load_rules_of(fn)  # a rule of one's own comes after the one that it replaces
     p = PRIMITIVES.get(fn) or Primitive(fn, fn.__name__)
     p.vjps, p.shared, p.scaled, p.name = rules, shared, scaled, name or p.name
+    p.consumes = consumes
     p.linear, p.elementwise, p.fresh, p.accepts = linear, elementwise, fresh, p.accepts.union(lazy)
     if elementwise:
         spread = tuple(rule and _unbroadcasting(rule, i) for i, rule in enumerate(rules))

@@ -1,11 +1,13 @@
 """The slow and simple simulation that circuits are tested against: Kronecker products on the whole space."""
 
+from importlib.util import find_spec
+
 import numpy as np
 
 import qad
 from qad.circuit.gates import GATES
 
-ENGINES = ("numpy", "numba")
+ENGINES = ("numpy", "numba") if find_spec("numba") else ("numpy",)
 
 
 def embed(u, qubits, n):

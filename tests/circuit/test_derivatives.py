@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.circuit import reference
-from qad.circuit.action import apply, brackets
+from qad.circuit.action import apply, brackets, slope
 from qad.circuit.masks import strings_of
 from qad.circuit.observables import sparse_product
 from qad.circuit.scatter import Places, gather, scatter
@@ -56,6 +56,10 @@ CASES = [
     Case(
         lambda a, b: brackets(a, b, strings=STRINGS, engine=reference),
         (normal(2, 8, complex), normal(2, 8, complex, seed=1)),
+    ),
+    Case(
+        lambda g, c, psi: slope(g, c, psi, strings=STRINGS, engine=reference),
+        (normal(2), normal(5), normal(2, 8, complex)),
     ),
     Case(lambda x: sparse_product(x, matrix=normal(4, 4, complex)), normal(2, 4, complex)),
     Case(lambda x: scatter(x, places=Places([3, 0, 3, 1], 5)), normal(2, 4)),

@@ -22,14 +22,20 @@ def forward(program, real, complex_, psi):
     return evolved(program, *numbers_of(schedule_of(program), real, complex_, psi.dtype), psi)
 
 
-def backward(program, real, complex_, psi, out, g):
-    """Cotangents of the two vectors and of the initial state, from the final states and their cotangents."""
+def backward(program, real, complex_, psi, out, g, owned=False):
+    """Cotangents of the two vectors and of the initial state, from the final states and their cotangents.
+
+    These are overwritten where they are `owned`.
+    """
     if not program.unitary:
         return reference.backward(program, real, complex_, psi, out, g)
     schedule = schedule_of(program)
     vr, vi = numbers_of(schedule, real, complex_, out.dtype)
-    slopes, dual = taken_back(program, vr, vi, out, g)
-    return (*split(schedule, slopes, vr, vi, real, complex_), reference.summed(dual[None, :, : psi.shape[2]], psi))
+    slopes, dual = taken_back(program, vr, vi, out, g, owned)
+    return (
+        *split(schedule, slopes, vr, vi, real, complex_),
+        reference.summed(dual[None, :, : psi.shape[2]].conj(), psi),
+    )
 
 
 def forward_angles(program, theta, psi):
@@ -37,15 +43,15 @@ def forward_angles(program, theta, psi):
     return evolved(program, *numbers_of_angles(program, theta, psi.dtype), psi)
 
 
-def backward_angles(program, theta, psi, out, g):
-    """Cotangents of the parameters (B, P) and of the initial state."""
+def backward_angles(program, theta, psi, out, g, owned=False):
+    """Cotangents of the parameters (B, P) and of the initial state; `g` is overwritten where it is `owned`."""
     vr, vi = numbers_of_angles(program, theta, out.dtype)
-    slopes, dual = taken_back(program, vr, vi, out, g)
+    slopes, dual = taken_back(program, vr, vi, out, g, owned)
     found, schedule = np.zeros(theta.shape), schedule_of(program)
     if len(vr) < len(slopes):
         slopes = slopes.sum(0, keepdims=True)
     angles.collect(theta, *angle_tables(program), vr, vi, slopes, schedule.diagonal, schedule.parity, found)
-    return found, reference.summed(dual[None, :, : psi.shape[2]], psi)
+    return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
 
 
 def evolved(program, vr, vi, psi):
@@ -59,16 +65,24 @@ def evolved(program, vr, vi, psi):
     return out[None]
 
 
-def taken_back(program, vr, vi, out, g):
-    """Sums (B, E, 2) of the cotangents of all numbers, and cotangents (B, 2**n) of the initial states."""
-    state, dual = np.array(out[0]), np.array(g[0], out.dtype)
+def taken_back(program, vr, vi, out, g, owned):
+    """Sums (B, E, 2) of the cotangents of all numbers, and conjugate cotangents (B, 2**n) of the initial states."""
+    state, dual = np.array(out[0]), conjugated(g[0], out.dtype, owned)
     batch, schedule = len(state), schedule_of(program)
+    inverse, signs = schedule.turned, schedule.signs.astype(vr.dtype, copy=False)
+    vr, vi = vr[:, inverse] * signs[0], vi[:, inverse] * signs[1]
     tables, widest = tables_of(program, schedule)
     threads = threads_of(schedule) if batch == 1 else 1
     slopes = np.zeros((batch * threads, vr.shape[1], 2))
     kernels = drive.backward_alone, drive.backward_together
     run(*kernels, batch * threads, state, dual, tables, vr, vi, slopes, widest, threads)
     return (slopes.reshape(batch, threads, -1, 2).sum(1) if threads > 1 else slopes), dual
+
+
+def conjugated(g, dtype, owned):
+    """The conjugate of cotangents (B, 2**n), in their own memory where that may be had."""
+    fits = owned and g.dtype == dtype and g.flags.c_contiguous and g.flags.writeable
+    return np.conjugate(g, out=g if fits else np.empty(g.shape, dtype))
 
 
 def run(alone, together, tasks, *args):
@@ -82,7 +96,8 @@ def run(alone, together, tasks, *args):
 
 def threads_of(schedule):
     """How many threads a state is worth: one where it is a single chunk."""
-    return min(numba.get_num_threads(), int(schedule.rounds[0, 5]))
+    chunks = int(schedule.rounds[0, 5])
+    return min(numba.get_num_threads(), chunks) if chunks > 1 else 1
 
 
 def tables_of(program, schedule):

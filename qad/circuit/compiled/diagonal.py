@@ -32,7 +32,7 @@ def scaled(dr, di, begin, size, u, v):
 
 
 @jit
-def build(dr, di, members, first, last, aux, vr, vi, bits):
+def build(dr, di, members, first, last, aux, vr, vi, base, bits):
     """The diagonal of all gates within the chunk."""
     dr[0], di[0] = 1, 0
     m = first
@@ -52,13 +52,13 @@ def build(dr, di, members, first, last, aux, vr, vi, bits):
         if touched:
             scaled(dr, di, 0, size, ur, ui)
         while m < last and members[m, 0] == bit:
-            multiply(dr, di, members[m], aux, vr, vi, 0, 2 * size, 1)
+            multiply(dr, di, members[m], aux, vr, vi, base, 2 * size)
             m += 1
 
 
 @jit
-def multiply(re, im, member, aux, vr, vi, base, size, sign):
-    """Multiply the first `size` entries by one gate, or by its conjugate for sign -1."""
+def multiply(re, im, member, aux, vr, vi, base, size):
+    """Multiply the first `size` entries by one gate."""
     controls, start, rotation = member[2], member[4], member[7] <= 0
     for i in range(size):
         if i & controls == controls:
@@ -67,17 +67,29 @@ def multiply(re, im, member, aux, vr, vi, base, size, sign):
                 u, v = vr[start], (vr[start + 1] if found else -vr[start + 1])
             else:
                 u, v = vr[start + found], vi[start + found]
-            v = sign * v
             re[i], im[i] = re[i] * u - im[i] * v, re[i] * v + im[i] * u
 
 
 @jit
-def apply_diagonal(re, im, dr, di, sign):
-    """Multiply a chunk by a diagonal, or by its conjugate for sign -1."""
+def apply_diagonal(re, im, dr, di):
+    """Multiply a chunk by a diagonal."""
     for k in range(re.size):
         r = re[k]
-        re[k] = r * dr[k] - sign * im[k] * di[k]
-        im[k] = im[k] * dr[k] + sign * r * di[k]
+        re[k] = r * dr[k] - im[k] * di[k]
+        im[k] = im[k] * dr[k] + r * di[k]
+
+
+@jit
+def apply_paired(re, im, lr, li, dr, di):
+    """Multiply two chunks by a diagonal of modulus one, and replace it by the conjugate of the second times the first.
+
+    The diagonal drops out of that product.
+    """
+    for k in range(re.size):
+        x, y, p, q, u, v = re[k], im[k], lr[k], li[k], dr[k], di[k]
+        dr[k], di[k] = p * x + q * y, p * y - q * x
+        re[k], im[k] = x * u - y * v, x * v + y * u
+        lr[k], li[k] = p * u - q * v, p * v + q * u
 
 
 @jit
@@ -96,7 +108,7 @@ def inner_bit(member, aux):
 
 
 @jit
-def apply_beyond(re, im, members, first, last, aux, vr, vi, base, sign):
+def apply_beyond(re, im, members, first, last, aux, vr, vi, base):
     """Multiply a chunk by the gates that reach beyond it."""
     for m in range(first, last):
         if members[m, 0] >= 0:
@@ -105,25 +117,22 @@ def apply_beyond(re, im, members, first, last, aux, vr, vi, base, sign):
             bit = inner_bit(members[m], aux)
             if bit > -2:  # what is left of it within the chunk is a number, or acts on one bit
                 p, q = members[m, 4] + entry(members[m], aux, 0, base), members[m, 4] + entry(members[m], aux, -1, base)
-                apply_phases(re, im, max(bit, 0), vr[p], sign * vi[p], vr[q], sign * vi[q])
+                apply_phases(re, im, max(bit, 0), vr[p], vi[p], vr[q], vi[q])
             else:
-                multiply(re, im, members[m], aux, vr, vi, base, re.size, sign)
+                multiply(re, im, members[m], aux, vr, vi, base, re.size)
 
 
 @jit
-def reduce(lr, li, re, im, wr, wi, members, first, last, aux, base, bits, slopes):
-    """Add sums of (dual * state) over the indices that meet a number of a gate to `slopes` (E, 2).
+def reduce(wr, wi, members, first, last, aux, base, bits, slopes):
+    """Add sums of products over the indices that meet a number of a gate to `slopes` (E, 2).
 
     The gates themselves are not divided out yet.  The array of products is folded from its highest bit on, so that a
     gate sums over the part that it reaches.
     """
-    for k in range(re.size):
-        wr[k] = lr[k] * re[k] - li[k] * im[k]
-        wi[k] = lr[k] * im[k] + li[k] * re[k]
     m = first
     while m < last and members[m, 0] < 0:
         if members[m, 5] and base & members[m, 3] == members[m, 3]:
-            collect(wr, wi, members[m], aux, base, re.size, slopes)
+            collect(wr, wi, members[m], aux, base, wr.size, slopes)
         m += 1
     last -= 1
     for bit in range(bits - 1, -1, -1):

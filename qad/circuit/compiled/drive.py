@@ -44,7 +44,7 @@ def forward_chunks(psi, begin, end, r, tables, vr, vi, buffers, places, room):
 
 @jit
 def backward_chunks(psi, dual, begin, end, r, tables, vr, vi, slopes, buffers, places, room):
-    """The same, backward."""
+    """The same, backward; `dual` is the conjugate of the cotangent."""
     rounds, code, members, aux, offsets, bases, bits = tables
     re, im, dr, di, lr, li = buffers[0], buffers[1], buffers[2], buffers[3], buffers[4], buffers[5]
     run = rounds[r, 4]
@@ -77,7 +77,7 @@ def forward(psi, tables, vr, vi, widest, threads):
 
 
 def backward(psi, dual, tables, vr, vi, slopes, widest, threads):
-    """The same, backward, with `slopes` (B * threads, E, 2)."""
+    """The same, backward, with the numbers of the inverse gates and `slopes` (B * threads, E, 2)."""
     rounds, bits = tables[0], tables[6]
     tasks = psi.shape[0] * threads
     buffers, room = np.empty((tasks, 6, 1 << bits), vr.dtype), np.empty((tasks, 2, widest, 16), vr.dtype)
@@ -89,19 +89,9 @@ def backward(psi, dual, tables, vr, vi, slopes, widest, threads):
             v = min(b, vr.shape[0] - 1)
             begin, end = t * chunks // threads, (t + 1) * chunks // threads
             backward_chunks(
-                psi[b],
-                dual[b],
-                begin,
-                end,
-                r,
-                tables,
-                vr[v],
-                vi[v],
-                slopes[task],
-                buffers[task],
-                places[task],
-                room[task],
-            )
+                psi[b], dual[b], begin, end, r, tables, vr[v], vi[v], slopes[task],
+                buffers[task], places[task], room[task],
+            )  # fmt: skip
 
 
 forward_alone, forward_together = jit(forward), parallel(forward)

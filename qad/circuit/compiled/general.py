@@ -5,8 +5,6 @@ Where the masks leave the lowest bits alone, amplitudes are moved in runs of up 
 
 from qad.circuit.compiled.jit import jit
 
-PLAIN, INVERSE, TRANSPOSED = 0, 1, 2  # M, its conjugate transpose, its transpose
-
 
 @jit
 def exchange(re, im, ones, zeros, change, run):
@@ -23,7 +21,7 @@ def exchange(re, im, ones, zeros, change, run):
 
 
 @jit
-def dense(re, im, targets, controls, run, offsets, vr, vi, start, mode, tr, ti):
+def dense(re, im, targets, controls, run, offsets, vr, vi, start, tr, ti):
     """A matrix of ``len(offsets)`` rows on the amplitudes at i + offsets; `tr`, `ti` are room for them."""
     d = offsets.size
     for i in range(0, re.size, run):
@@ -38,9 +36,7 @@ def dense(re, im, targets, controls, run, offsets, vr, vi, start, mode, tr, ti):
             at = i + offsets[a]
             x, y = re[at : at + run], im[at : at + run]
             for c in range(d):
-                place = start + (a * d + c if mode == PLAIN else c * d + a)
-                m, n = vr[place], (-vi[place] if mode == INVERSE else vi[place])
-                u, v = tr[c], ti[c]
+                m, n, u, v = vr[start + a * d + c], vi[start + a * d + c], tr[c], ti[c]
                 for k in range(run):
                     x[k] += m * u[k] - n * v[k]
                     y[k] += m * v[k] + n * u[k]
@@ -61,8 +57,8 @@ def reduce_dense(lr, li, re, im, targets, controls, run, offsets, slopes, start)
                 x, y = re[at : at + run], im[at : at + run]
                 u = v = 0.0
                 for k in range(run):
-                    u += l[k] * x[k] - m[k] * y[k]
-                    v += l[k] * y[k] + m[k] * x[k]
+                    u += l[k] * x[k] + m[k] * y[k]
+                    v += l[k] * y[k] - m[k] * x[k]
                 slopes[start + a * d + c, 0] += u
                 slopes[start + a * d + c, 1] += v
 
@@ -92,15 +88,13 @@ def turned(r, i, quarter):
 
 
 @jit
-def pauli(re, im, x, z, flips, ys, controls, c, s, mode):
+def pauli(re, im, x, z, flips, ys, controls, c, s):
     """``c + s (-i P)`` for a string that flips the bits x and signs by the bits z; `flips` changes all signs.
 
     ``(P psi)_i = i^ys (-1)^(z.j) psi_j`` with j = i ^ x, and (-i)(i^ys) = (-i)^(1 - ys).
     """
     pivot = x & -x
     quarter = (1 - ys) % 4
-    if mode == INVERSE or (mode == TRANSPOSED and ys % 2):
-        s = -s
     for i in range(re.size):
         if i & pivot or i & controls != controls:
             continue
@@ -123,8 +117,8 @@ def reduce_pauli(lr, li, re, im, x, z, flips, ys, controls, slopes, start):
             continue
         j = i ^ x
         u, v = turned(re[j], im[j], quarter)
-        c += lr[i] * re[i] - li[i] * im[i]
-        term = lr[i] * u - li[i] * v
+        c += lr[i] * re[i] + li[i] * im[i]
+        term = lr[i] * u + li[i] * v
         s += -term if parity(j & z) ^ flips else term
     slopes[start, 0] += c
     slopes[start + 1, 0] += s

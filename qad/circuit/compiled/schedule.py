@@ -12,8 +12,7 @@ import numpy as np
 
 LOCAL = 12  # bits of a chunk: 64 KiB of real and imaginary parts in double precision
 RUN = 4  # lowest bits that are always local, so that a chunk consists of long runs
-REAL, COMPLEX, DENSE, EXCHANGE, PAULI, DIAGONAL, PHASE, AFFINE = range(8)
-FEW = 4  # simple diagonal gates up to this number are cheaper one by one
+REAL, COMPLEX, DENSE, EXCHANGE, PAULI, DIAGONAL, AFFINE = range(7)
 FIELDS = 11  # of an instruction: code, bit, targets, controls, outer controls, start, size, wanted, run, first, last
 MEMBER = 8  # of a diagonal gate: top bit, -1 if simple, controls, outer controls, start, wanted, first target, how many
 # (of a Pauli rotation, minus how many)
@@ -37,6 +36,9 @@ class Schedule:
         Of a chunk.
     diagonal, parity : int arrays
         Places of the numbers of diagonal gates, and of the first of the two of those that are Pauli rotations.
+    turned, signs : arrays (E,), (2, E)
+        Where the numbers of the inverse gates stand among those of the gates, and the signs of their real and
+        imaginary parts.
     """
 
     constants: np.ndarray
@@ -49,6 +51,8 @@ class Schedule:
     bits: int
     diagonal: np.ndarray
     parity: np.ndarray
+    turned: np.ndarray
+    signs: np.ndarray
 
 
 def schedule_of(program) -> Schedule:
@@ -115,8 +119,21 @@ class Scheduler:
         return Schedule(
             constants.astype(complex), table(self.rounds, 6), table(self.code, FIELDS), table(self.members, MEMBER),
             np.array(self.aux or [0], np.int64), np.array(self.offsets, np.int64), np.array(self.bases, np.int64), bits,
-            np.array(self.diagonal, np.int64), np.array(self.parity, np.int64),
+            np.array(self.diagonal, np.int64), np.array(self.parity, np.int64), *self.inverses(),
         )  # fmt: skip
+
+    def inverses(self):
+        """How the numbers of the inverse gates follow from those of the gates."""
+        size = sum(gate.op.count for gate in self.gates)
+        turned, signs = np.arange(size), np.ones((2, size))
+        signs[1] = -1
+        for gate in self.gates:
+            here = slice(gate.start, gate.start + gate.op.count)
+            if gate.op.kind == "matrix":
+                turned[here] = turned[here].reshape(2 * (2 ** len(gate.targets),)).T.ravel()
+            elif gate.op.kind == "pauli":
+                signs[0, gate.start + 1] = -1
+        return turned, signs
 
     def add_round(self, local, gates):
         """Write the tables of one round: its chunks, and its gates with diagonal ones together."""
@@ -168,10 +185,6 @@ class Scheduler:
         """The row of gates that multiply one diagonal, and their rows among the members."""
         first = len(self.members)
         rows = [self.member(gate, place) for gate in gates]
-        if len(rows) <= FEW and all(row[1] < 0 for row in rows):
-            for top, _, _, _, start, wanted, *_ in rows:
-                self.code.append([PHASE, top, 0, 0, 0, start, 0, wanted, 0, 0, 0])
-            return
         self.members += sorted(rows)
         self.code.append([DIAGONAL, 0, 0, 0, 0, 0, 0, any(g.wanted for g in gates), 0, first, len(self.members)])
 

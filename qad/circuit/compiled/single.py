@@ -51,6 +51,25 @@ def kernels(fixed):
         return aa, ab, ba, bb
 
     @jit
+    def paired(state, dual, stride, a, b, c, d):
+        """A real matrix on parts of the state and of its cotangent; sums of products of this and of that."""
+        h = fixed if fixed else stride
+        rows = state.size // (2 * h)
+        x, l = state.reshape(rows, 2 * h), dual.reshape(rows, 2 * h)  # noqa: E741
+        aa = ab = ba = bb = 0.0
+        for s in range(rows):
+            for k in range(h):
+                u, w, p, q = x[s, k], x[s, k + h], l[s, k], l[s, k + h]
+                y, z = a * u + b * w, c * u + d * w
+                aa += p * y
+                ab += p * z
+                ba += q * y
+                bb += q * z
+                x[s, k], x[s, k + h] = y, z
+                l[s, k], l[s, k + h] = a * p + b * q, c * p + d * q
+        return aa, ab, ba, bb
+
+    @jit
     def phases(re, im, stride, a, b, c, d):
         """The diagonal matrix of entries a + i b and c + i d."""
         h = fixed if fixed else stride
@@ -64,13 +83,13 @@ def kernels(fixed):
                 x[s, k + h] = c * w - d * z
                 y[s, k + h] = c * z + d * w
 
-    return real, complex_, pairings, phases
+    return real, complex_, pairings, paired, phases
 
 
-real_any, complex_any, pairings_any, phases_any = kernels(0)
-real_1, complex_1, pairings_1, phases_1 = kernels(1)
-real_2, complex_2, pairings_2, phases_2 = kernels(2)
-real_4, complex_4, pairings_4, phases_4 = kernels(4)
+real_any, complex_any, pairings_any, paired_any, phases_any = kernels(0)
+real_1, complex_1, pairings_1, paired_1, phases_1 = kernels(1)
+real_2, complex_2, pairings_2, paired_2, phases_2 = kernels(2)
+real_4, complex_4, pairings_4, paired_4, phases_4 = kernels(4)
 
 
 @jit
@@ -126,36 +145,31 @@ def pairings(left, right, bit):
 
 
 @jit
-def reduce_real(lr, li, re, im, bit, slopes, start):
-    """Add the real cotangents of the matrix's entries to `slopes` (E, 2)."""
-    a, b, c, d = pairings(lr, re, bit)
-    e, f, g, q = pairings(li, im, bit)
-    slopes[start, 0] += a - e
-    slopes[start + 1, 0] += b - f
-    slopes[start + 2, 0] += c - g
-    slopes[start + 3, 0] += d - q
+def paired(state, dual, bit, a, b, c, d):
+    """A real matrix on one bit of parts of the state and of its cotangent, and the sums of products."""
+    if bit == 0:
+        return paired_1(state, dual, 1, a, b, c, d)
+    if bit == 1:
+        return paired_2(state, dual, 2, a, b, c, d)
+    if bit == 2:
+        return paired_4(state, dual, 4, a, b, c, d)
+    return paired_any(state, dual, 1 << bit, a, b, c, d)
+
+
+@jit
+def take_back_real(re, im, lr, li, bit, vr, start, slopes):
+    """Take a real matrix back from both chunks in one pass; the cotangents of its entries are added to `slopes`."""
+    for state, dual in ((re, lr), (im, li)):
+        sums = paired(state, dual, bit, vr[start], vr[start + 1], vr[start + 2], vr[start + 3])
+        for k in range(4):
+            slopes[start + k, 0] += sums[k]
 
 
 @jit
 def reduce_complex(lr, li, re, im, bit, slopes, start):
     """Add the complex cotangents of the matrix's entries to `slopes` (E, 2)."""
-    reduce_real(lr, li, re, im, bit, slopes, start)
-    a, b, c, d = pairings(lr, im, bit)
-    e, f, g, q = pairings(li, re, bit)
-    slopes[start, 1] += a + e
-    slopes[start + 1, 1] += b + f
-    slopes[start + 2, 1] += c + g
-    slopes[start + 3, 1] += d + q
-
-
-@jit
-def reduce_phases(lr, li, re, im, bit, slopes, start):
-    """Add sums of (dual * state) over the halves of a chunk to `slopes` (E, 2)."""
-    a, _, _, d = pairings(lr, re, bit)
-    e, _, _, q = pairings(li, im, bit)
-    slopes[start, 0] += a - e
-    slopes[start + 1, 0] += d - q
-    a, _, _, d = pairings(lr, im, bit)
-    e, _, _, q = pairings(li, re, bit)
-    slopes[start, 1] += a + e
-    slopes[start + 1, 1] += d + q
+    same, other = pairings(lr, re, bit), pairings(li, im, bit)
+    ahead, behind = pairings(lr, im, bit), pairings(li, re, bit)
+    for k in range(4):
+        slopes[start + k, 0] += same[k] + other[k]
+        slopes[start + k, 1] += ahead[k] - behind[k]

@@ -1,0 +1,113 @@
+"""What does not depend on how gates are written down: parameters, copies, inverses and sums of circuits."""
+
+from qad.circuit.checks import check_angle, check_count
+from qad.circuit.parameters import joined
+from qad.core.errors import ArgumentError, ShapeError
+
+
+class Sequence:
+    """Operations on n qubits, a vector of parameters, and the matrices that users gave."""
+
+    __slots__ = ("n", "operations", "matrices", "initial", "dtype", "engine", "_chunks", "_size", "_program")
+
+    def __init__(self, n):
+        self.n = check_count(n)
+        self.operations, self.matrices = [], []
+        self._chunks, self._size, self._program = [], 0, None
+
+    def _append(self, operation):
+        self.operations.append(operation)
+        self._program = None
+        return self
+
+    # -- parameters ------------------------------------------------------------------------------
+
+    @property
+    def parameters(self):
+        """All angles in the order in which they were given, an array or Tensor (..., P); leading axes are the batch."""
+        return joined(self._chunks)
+
+    def with_parameters(self, theta):
+        """A circuit of the same gates with other parameters.
+
+        Parameters
+        ----------
+        theta : real array or Tensor (..., P)
+            In the order of `parameters`; leading axes are a batch.
+
+        Returns
+        -------
+        Circuit
+            A new one.  Nothing is analysed again, so that this is the fastest way to evaluate one circuit often.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> c = qad.Circuit(1).ry(0.0, 0).rz(0.0, 0)
+        >>> energy = lambda theta: c.with_parameters(theta).expectation(qad.PauliSum({"Z": 1.0}))
+        >>> abs(qad.grad(energy)(np.array([np.pi / 2, 0.1]))).round(6)
+        array([1., 0.])
+        """
+        theta = check_angle(theta, "with_parameters")
+        if theta.ndim == 0 or theta.shape[-1] != self._size:
+            raise ShapeError(f"the circuit has {self._size} parameters; with_parameters got shape {theta.shape}")
+        other = self.copy()
+        other._chunks = [theta] if self._size else []
+        return other
+
+    def copy(self):
+        """A circuit of the same gates that may be changed by itself."""
+        other = type(self).__new__(type(self))
+        for base in type(self).__mro__:
+            for name in getattr(base, "__slots__", ()):
+                value = getattr(self, name)
+                setattr(other, name, list(value) if type(value) is list else value)
+        return other
+
+    # -- composition -----------------------------------------------------------------------------
+
+    def inverse(self):
+        """A circuit that undoes this one.
+
+        Raises
+        ------
+        ArgumentError
+            If it has operators that are not unitary, or an initial state.
+
+        Examples
+        --------
+        >>> import qad
+        >>> c = qad.Circuit(2).h(0).crx(0.3, 0, 1)
+        >>> (c + c.inverse()).probabilities().round(6)
+        array([[1., 0.],
+               [0., 0.]])
+        """
+        if self.initial is not None:
+            raise ArgumentError("a circuit with an initial state has no inverse: build it without one")
+        if not all(operation.gate.unitary for operation in self.operations):
+            raise ArgumentError("a circuit with operators that are not unitary has no inverse")
+        other = self.copy()
+        other.operations = [o._replace(adjoint=not o.adjoint) for o in reversed(self.operations)]
+        other._program = None
+        return other
+
+    def __add__(self, other):
+        """This circuit, and then the other."""
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        if other.n != self.n:
+            raise ArgumentError(f"circuits of {self.n} and {other.n} qubits cannot be joined")
+        if other.initial is not None:
+            raise ArgumentError("only the first of two joined circuits may have an initial state")
+        total = self.copy()
+        shift, places = self._size, len(self.matrices)
+        for o in other.operations:
+            place = None if o.given is None else o.given + places
+            total._append(o._replace(slots=tuple(s + shift for s in o.slots), given=place))
+        total._chunks += other._chunks
+        total.matrices += other.matrices
+        total._size += other._size
+        return total
+
+    def __len__(self):
+        return len(self.operations)

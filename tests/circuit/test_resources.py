@@ -1,0 +1,62 @@
+"""What circuits take: memory of a gradient, and compiled code that is as new as its sources."""
+
+import tracemalloc
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import qad
+from tests.circuit.dense import ENGINES
+
+needs_numba = pytest.mark.skipif(find_spec("numba") is None, reason="needs Numba")
+
+
+def layers(n, depth, engine="auto"):
+    """A circuit of rotations and rings of CNOTs, and its Ising energy."""
+    c = qad.Circuit(n, engine=engine)
+    for _ in range(depth):
+        c.ry(np.linspace(0.1, 1.0, n), range(n)).rz(np.linspace(1.0, 2.0, n), range(n))
+        c.cx(range(n), [*range(1, n), 0])
+    H = qad.PauliSum.on_sites(n, [(1.0, "ZZ", (q, (q + 1) % n)) for q in range(n)] + [(0.5, "X", (0,))])
+    return c, lambda theta: c.with_parameters(theta).expectation(H)
+
+
+@needs_numba
+@pytest.mark.parametrize("depth", [10, 100])
+def test_a_gradient_takes_three_states(depth):
+    """The state on the tape, a copy from which gates are taken back, and the cotangent, in place."""
+    n = 17
+    c, energy = layers(n, depth)
+    gradient, theta = qad.value_and_grad(energy), np.array(c.parameters)
+    gradient(theta)
+    tracemalloc.start()
+    try:
+        gradient(theta)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * 2**n * 16 + 5e5 + 250 * len(c)  # the threads' chunks, and tables of the gates: less than a state
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_cotangent_of_someone_else_is_left_alone(engine):
+    c, _ = layers(3, 1, engine)
+    state, pullback = qad.vjp(lambda theta: c.with_parameters(theta).state(), np.array(c.parameters))
+    g = 1j * state.conj()
+    before = g.copy()
+    first, again = pullback(g), pullback(g)
+    np.testing.assert_array_equal(g, before)
+    np.testing.assert_array_equal(first, again)
+
+
+@needs_numba
+def test_compiled_code_is_stamped_with_every_source():
+    """Numba's cache looks at a kernel's own file; the code of those that it calls is in it too."""
+    from qad.circuit.compiled import chunk, drive, jit
+
+    names = {name for name, *_ in jit.STAMP}
+    assert names == {p.name for p in Path(jit.__file__).parent.glob("*.py")}
+    for kernel in (drive.forward_alone, drive.backward_together, chunk.apply):
+        assert kernel._cache._cache_file._source_stamp == jit.STAMP
