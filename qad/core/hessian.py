@@ -48,14 +48,15 @@ def hessian(f, argnums=0):
     ----------
     f : callable
         Returns a real scalar.
-    argnums : int
-        The array argument to differentiate.
+    argnums : int or tuple of int
+        The array arguments to differentiate; several of them are real.
 
     Returns
     -------
     callable
         For a real array the Hessian, of shape ``x.shape + x.shape``; for a complex one a `ComplexHessian`, with
-        ``hvp(v) = 2 conj(zz v + zzbar conj(v))``.
+        ``hvp(v) = 2 conj(zz v + zzbar conj(v))``. For a tuple of `argnums` the blocks ``h[i][j]``, tuples of tuples,
+        of shape ``x_i.shape + x_j.shape``.
 
     Notes
     -----
@@ -73,15 +74,14 @@ def hessian(f, argnums=0):
     array([[2., 0.],
            [0., 2.]])
     """
+    if isinstance(argnums, tuple):
+        return _blocks(f, argnums)
     gradient = grad(f, argnums)
 
     @wraps(f)
     def second(*args, **kwargs):
         check_argnums(numbers_of(argnums), args)
-        if isinstance(argnums, tuple) or flatten(args[argnums])[1] != LEAF:
-            raise ArgumentError("qad.hessian is for one array argument: for a pytree, or several, use qad.hvp")
-        x = number(strip(args[argnums], CONSTANT))
-        check_leaf(x, lambda: argnums)
+        x = _array(args, argnums)
 
         def slope(x):
             return gradient(*args[:argnums], x, *args[argnums:][1:], **kwargs)
@@ -94,5 +94,41 @@ def hessian(f, argnums=0):
             zz=0.25 * np.conj(along_x + 1j * along_y),
             zzbar=0.25 * (along_x - 1j * along_y),
         )
+
+    return second
+
+
+def _array(args, n):
+    """Argument number `n`, checked to be one array."""
+    if flatten(args[n])[1] != LEAF:
+        raise ArgumentError("qad.hessian is for array arguments: for a pytree use qad.hvp")
+    x = number(strip(args[n], CONSTANT))
+    check_leaf(x, lambda: n)
+    return x
+
+
+def _blocks(f, argnums):
+    """`hessian` by several real arguments: the derivatives of all gradients, joined, by one argument after another."""
+    gradient = grad(f, argnums)
+
+    @wraps(f)
+    def second(*args, **kwargs):
+        check_argnums(numbers_of(argnums), args)
+        xs = [_array(args, n) for n in argnums]
+        if any(x.dtype.kind == "c" for x in xs):
+            raise ArgumentError("qad.hessian by several arguments is for real ones: use qad.hvp for complex ones")
+
+        def row(n, x):
+            call = list(args)
+
+            def slopes(x):
+                call[n] = x
+                return np.concatenate([np.reshape(g, -1) for g in gradient(*call, **kwargs)])
+
+            moved = np.split(pushed(slopes, x, basis(x.shape, x.dtype)), ends[:-1], axis=1)
+            return tuple([part.reshape(x.shape + y.shape) for part, y in zip(moved, xs, strict=True)])
+
+        ends = np.cumsum([x.size for x in xs])
+        return tuple([row(n, x) for n, x in zip(argnums, xs, strict=True)])
 
     return second

@@ -21,35 +21,40 @@ FEW = 3  # rows that are swept one by one
 
 
 def derivatives(f, args, kwargs, argnums, name):
-    """Value of `f` and its derivatives by the array argument number `argnums`.
+    """Value of `f` and its derivatives by each of the array arguments of these numbers.
 
     Returns
     -------
     value : array
-    by_z, by_conj : arrays of shape ``out.shape + in.shape``
+    pairs : list of (by_z, by_conj), arrays of shape ``out.shape + in.shape``
         The Wirtinger derivatives; for a real argument its derivative, and None.
     """
-    if isinstance(argnums, tuple):
-        raise ArgumentError("argnums is one number here: call it once per argument")
-    check_argnums(numbers_of(argnums), args)
+    numbers = numbers_of(argnums)
+    check_argnums(numbers, args)
     call = list(args)
     level = open_level(REVERSE)
     try:
-        call[argnums], leaves, _ = lift(args[argnums], level, argnums)
-        if len(leaves) != 1:
-            raise ArgumentError("the argument is one array here: for a pytree use qad.vjp")
+        xs = [_lifted(call, n, level) for n in numbers]
         out = run(f, call, kwargs)
     finally:
         seen = REVERSE.discard(level)
-    (x,) = leaves
     node, value = node_of(out, level), strip(out, level)
     check([(node, None)], seen)
     dtype = output_dtype(value, name)
     rows = int(np.prod(np.shape(value))) * (2 if dtype.kind == "c" else 1)
-    if rows > 2 * x.size * (2 if x.dtype.kind == "c" else 1) and node is not None:
-        call[argnums] = x.value
-        return value, *by_columns(f, call, kwargs, argnums, value)
-    return value, *by_rows(node, np.shape(value), dtype, x)
+    if rows > 2 * sum(x.size * (2 if x.dtype.kind == "c" else 1) for x in xs) and node is not None:
+        for n, x in zip(numbers, xs, strict=True):
+            call[n] = x.value
+        return value, [by_columns(f, call, kwargs, n, value) for n in numbers]
+    return value, by_rows(node, np.shape(value), dtype, xs)
+
+
+def _lifted(call, n, level):
+    """The Tensor that takes the place of array number `n` of the arguments `call`."""
+    call[n], leaves, _ = lift(call[n], level, n)
+    if len(leaves) != 1:
+        raise ArgumentError("the argument is one array here: for a pytree use qad.vjp")
+    return leaves[0]
 
 
 def basis(shape, dtype):
@@ -68,41 +73,57 @@ def portions(directions, size):
 # -- reverse mode ------------------------------------------------------------------------------------------------------
 
 
-def by_rows(node, shape, dtype, x):
+def by_rows(node, shape, dtype, xs):
     """The derivatives by sweeps from `node`; the cotangent e gives the slope of Re f, and -ie that of Im f."""
     seeds = basis(shape, dtype)
-    rows = (
-        np.zeros((len(seeds), *x.shape), x.dtype) if node is None or not len(seeds) else _swept(node, seeds.conj(), x)
-    )
-    both = rows.reshape((len(rows), *x.shape))
-    if dtype.kind != "c":
-        real, imag = both.reshape(shape + x.shape), 0.0
+    if node is None or not len(seeds):
+        swept = [np.zeros((len(seeds), *x.shape), x.dtype) for x in xs]
     else:
-        real, imag = (part.reshape(shape + x.shape) for part in (both[: len(rows) // 2], both[len(rows) // 2 :]))
+        swept = _swept(node, seeds.conj(), xs)
+    return [_pair(rows, shape, dtype, x) for rows, x in zip(swept, xs, strict=True)]
+
+
+def _pair(rows, shape, dtype, x):
+    """The Wirtinger derivatives by `x` from all its cotangents."""
+    if dtype.kind != "c":
+        real, imag = rows.reshape(shape + x.shape), 0.0
+    else:
+        real, imag = (part.reshape(shape + x.shape) for part in (rows[: len(rows) // 2], rows[len(rows) // 2 :]))
     if x.dtype.kind != "c":
         return (real if dtype.kind != "c" else real + 1j * imag), None
     return 0.5 * (real + 1j * imag), 0.5 * (np.conj(real) + 1j * np.conj(imag))
 
 
-def _swept(node, seeds, x):
-    """The cotangents of leaf `x` for the cotangents `seeds` of `node`, stacked."""
+def _swept(node, seeds, xs):
+    """The cotangents of each leaf in `xs` for the cotangents `seeds` of `node`, stacked."""
     if len(seeds) > FEW:
         try:
-            parts = [_batch_swept(node, part, x) for part in portions(seeds, max(seeds[0].size, x.size))]
-            return parts[0] if len(parts) == 1 else np.concatenate(parts)
+            size = max(seeds[0].size, *(x.size for x in xs))
+            return _joined([_batch_swept(node, part, xs) for part in portions(seeds, size)], np.concatenate)
         except BatchError:  # a rule asks for numbers: it gets them one by one
             pass
-    rows = [arrived(sweep([(node, seed)]), x.node)[0] for seed in seeds]
-    return np.stack([np.zeros(x.shape, x.dtype) if row is None else row for row in rows])
+    return _joined([_cotangents(node, seed, xs) for seed in seeds], np.stack)
 
 
-def _batch_swept(node, seeds, x):
+def _joined(parts, join):
+    """The list of what `parts`, lists of one array per leaf, hold for each leaf."""
+    return parts[0] if len(parts) == 1 and join is np.concatenate else [join(c) for c in zip(*parts, strict=True)]
+
+
+def _cotangents(node, seed, xs):
+    """The cotangent of each leaf for one `seed`, zeros where the sweep found none."""
+    found = sweep([(node, seed)])
+    arrivals = [arrived(found, x.node)[0] for x in xs]
+    return [np.zeros(x.shape, x.dtype) if c is None else c for c, x in zip(arrivals, xs, strict=True)]
+
+
+def _batch_swept(node, seeds, xs):
     level = open_level(BATCH)
     try:
-        row = arrived(sweep([(node, Batched(seeds, level).tensor())]), x.node)[0]
+        rows = _cotangents(node, Batched(seeds, level).tensor(), xs)
     finally:
         BATCH.discard(level)
-    return stacked(np.zeros(x.shape, x.dtype) if row is None else row, level, len(seeds))
+    return [stacked(row, level, len(seeds)) for row in rows]
 
 
 def stacked(y, level, size):

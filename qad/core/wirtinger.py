@@ -18,8 +18,8 @@ def wirtinger(f, argnums=0):
     ----------
     f : callable
         Returns an array, real or complex.
-    argnums : int
-        The complex array argument to differentiate.
+    argnums : int or tuple of int
+        The complex array arguments to differentiate; a tuple of pairs is returned for a tuple.
 
     Returns
     -------
@@ -42,12 +42,12 @@ def wirtinger(f, argnums=0):
 
     @wraps(f)
     def both(*args, **kwargs):
-        _, by_z, by_conj = derivatives(f, args, kwargs, argnums, "qad.wirtinger")
-        if by_conj is None:
+        _, pairs = derivatives(f, args, kwargs, argnums, "qad.wirtinger")
+        if any(by_conj is None for _, by_conj in pairs):
             raise GradientTypeError(
                 "qad.wirtinger differentiates by complex arrays, but the argument is real: use qad.jacobian"
             )
-        return by_z, by_conj
+        return tuple(pairs) if isinstance(argnums, tuple) else pairs[0]
 
     return both
 
@@ -59,8 +59,8 @@ def jacobian(f, argnums=0, holomorphic=False):
     ----------
     f : callable
         Returns an array, real or complex.
-    argnums : int
-        The array argument to differentiate.
+    argnums : int or tuple of int
+        The array arguments to differentiate; a tuple of Jacobians is returned for a tuple.
     holomorphic : bool
         Needed for a complex argument: the result is ``df/dz``, and the Cauchy-Riemann equations are checked
         at the point.
@@ -106,17 +106,24 @@ def value_and_jacobian(f, argnums=0, holomorphic=False):
 
     @wraps(f)
     def value_and_matrix(*args, **kwargs):
-        value, by_z, by_conj = derivatives(f, args, kwargs, argnums, "qad.jacobian")
-        if by_conj is not None:
-            if not holomorphic:
-                raise GradientTypeError(
-                    "the Jacobian of a function of complex arrays: write qad.wirtinger for both derivatives, or "
-                    "qad.jacobian(f, holomorphic=True) if f is holomorphic"
-                )
-            _check_holomorphic(stack_of(by_z), stack_of(by_conj))
-        return (value.copy() if type(value) is np.ndarray else value), by_z
+        value, pairs = derivatives(f, args, kwargs, argnums, "qad.jacobian")
+        matrices = tuple([_one_matrix(by_z, by_conj, holomorphic) for by_z, by_conj in pairs])
+        value = value.copy() if type(value) is np.ndarray else value
+        return value, matrices if isinstance(argnums, tuple) else matrices[0]
 
     return value_and_matrix
+
+
+def _one_matrix(by_z, by_conj, holomorphic):
+    """The Jacobian, where the two Wirtinger derivatives are one."""
+    if by_conj is not None:
+        if not holomorphic:
+            raise GradientTypeError(
+                "the Jacobian of a function of complex arrays: write qad.wirtinger for both derivatives, or "
+                "qad.jacobian(f, holomorphic=True) if f is holomorphic"
+            )
+        _check_holomorphic(stack_of(by_z), stack_of(by_conj))
+    return by_z
 
 
 def _check_holomorphic(dz, dzbar):

@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.core import jacobians
-from qad.core.errors import GradientTypeError
+from qad.core.errors import ArgumentError, GradientTypeError
 from tests.cases import normal
 
 A = normal(3, 7)
@@ -123,3 +123,36 @@ def test_hessians_nest():
     expected = qad.jacobian(qad.jacobian(qad.jacobian(f)))(x)
     np.testing.assert_allclose(third, expected, atol=1e-12)
     np.testing.assert_allclose(qad.grad(lambda x: qad.hessian(f)(x).sum())(x), expected.sum((0, 1)), atol=1e-12)
+
+
+@pytest.mark.parametrize("tall", [False, True])
+def test_jacobians_by_several_arguments(tall):
+    a, b = normal(3), normal(2, 2)
+    f = lambda a, b: np.outer(np.sin(a), b * b)[:, : 4 if tall else 1] * (np.ones((9, 1, 1)) if tall else 1)  # noqa: E731
+    value, both = qad.value_and_jacobian(f, (1, 0))(a, b)
+    np.testing.assert_array_equal(value, f(a, b))
+    np.testing.assert_allclose(both[0], qad.jacobian(f, 1)(a, b), atol=1e-14)
+    np.testing.assert_allclose(both[1], qad.jacobian(f, 0)(a, b), atol=1e-14)
+    assert both[0].shape == value.shape + b.shape
+
+
+def test_wirtinger_by_several_arguments():
+    y, z = normal(2, complex), normal(2, complex, seed=1)
+    (dy, dy_conj), (dz, dz_conj) = qad.wirtinger(lambda y, z: y * z.conj(), (0, 1))(y, z)
+    np.testing.assert_allclose(dy, np.diag(z.conj()))
+    np.testing.assert_allclose(dz_conj, np.diag(y))
+    assert not dy_conj.any()
+    assert not dz.any()
+
+
+def test_hessian_by_several_arguments():
+    a, b = normal(3), normal(2, 2)
+    f = lambda a, b, *, k: np.sum(np.outer(a, b) ** k) + a[0] ** 4  # noqa: E731
+    blocks = qad.hessian(f, (0, 1))(a, b, k=2)
+    whole = lambda x: f(x[:3], x[3:].reshape(2, 2), k=2)  # noqa: E731
+    expected = qad.hessian(whole)(np.concatenate([a, b.reshape(-1)]))
+    assert blocks[0][1].shape == (3, 2, 2)
+    joined = np.block([[block.reshape(x.size, -1) for block in row] for x, row in zip((a, b), blocks, strict=True)])
+    np.testing.assert_allclose(joined, expected, atol=1e-12)
+    with pytest.raises(ArgumentError, match="qad.hvp"):
+        qad.hessian(f, (0, 1))(a, 1j * b, k=2)
