@@ -1,5 +1,6 @@
 """Programs for the eye: tables of steps, readable Python, profiles.  Nothing here is ever executed."""
 
+import operator
 import time
 from math import prod
 
@@ -37,8 +38,8 @@ def flops(step):
     if step.out.shape is None or is_guard(step):
         return 0
     shapes = [x.shape for x in step.reads() if x.shape is not None]
-    if step.fn in (np.dot, np.matmul) and len(shapes) == 2:
-        return step.out.size * (shapes[0][-1] if shapes[0] else 1)
+    if step.fn in (np.dot, np.matmul, np.vdot) and len(shapes) == 2:
+        return prod(shapes[0]) if step.fn is np.vdot else step.out.size * (shapes[0][-1] if shapes[0] else 1)
     if isinstance(step.fn, np.ufunc):
         return step.out.size
     return prod(shapes[0]) if type(step.fn) is Reduction and shapes else 0
@@ -52,10 +53,7 @@ def source(program):
         lines.append(f"    # {names[var]}: a constant of shape {var.shape}, {var.dtype}")
     for step in program.steps:
         if is_guard(step):
-            kind, content = step.kwargs["expected"]
-            lines.append(
-                f"    assert {kind}({names[step.args[0]]}) == {_short(content)}  # guard {step.kwargs['number']}"
-            )
+            lines.append(f"    {_call(step, names)}  # guard {step.kwargs['number']}")
         else:
             target = "" if step.mutates is not None else f"{names[step.out]} = "
             lines.append(f"    {target}{_call(step, names)}")
@@ -80,6 +78,8 @@ def profile(program, values, rounds=20):
     lines = [f"{'call':32}{'calls':>8}{'µs':>12}"]
     for name, (calls, total) in sorted(best.items(), key=lambda entry: -entry[1][1]):
         lines.append(f"{name:32}{calls:8}{total * 1e6:12.1f}")
+    calls, seconds = (sum(column) for column in zip(*best.values(), strict=True)) if best else (0, 0.0)
+    lines.append(f"{'in all':32}{calls:8}{seconds * 1e6:12.1f}")
     return "\n".join(lines)
 
 
@@ -91,12 +91,27 @@ def _names(program):
 
 
 def _call(step, names):
+    if is_guard(step):
+        kind, content = step.kwargs["expected"]
+        return f"assert {kind}({names[step.args[0]]}) == {_short(content)}"
     fn, args = step.fn, [_text(x, names) for x in step.args]
+    if fn is operator.getitem:
+        return f"{args[0]}[{_index(step.args[1], names)}]"
     if fn is TRANSPOSE or fn is RESHAPE or type(fn) is Method:
         return f"{args[0]}.{fn.__name__}({', '.join(args[1:] + _keywords(step, names))})"
     if type(fn) is Attribute:
         return f"{args[0]}.{fn.__name__}"
     return f"{_name(fn)}({', '.join(args + _keywords(step, names))})"
+
+
+def _index(x, names):
+    """What stands between the brackets of ``x[...]``."""
+    if type(x) is tuple and x:
+        return ", ".join(_index(each, names) for each in x) + "," * (len(x) == 1)
+    if type(x) is slice:
+        start, stop, stride = ("" if part is None else _text(part, names) for part in (x.start, x.stop, x.step))
+        return f"{start}:{stop}" + (f":{stride}" if stride else "")
+    return "..." if x is ... else _text(x, names)
 
 
 def _keywords(step, names):

@@ -6,7 +6,7 @@ import pytest
 import qad
 from qad.circuit.chains.operators import site_operators
 from qad.circuit.observables import Operator, Projector
-from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
+from qad.core.errors import ArgumentError, BatchError, GradientTypeError, ShapeError
 from tests.cases import Case, normal
 from tests.circuit.dense import dense_state, random_circuit, random_sum, random_unitary
 from tests.circuit.test_derivatives import H3, ansatz
@@ -146,3 +146,19 @@ def test_rows_of_site_operators_are_small():
 def test_refusals(wrong, error, message):
     with pytest.raises(error, match=message):
         wrong()
+
+
+def test_frozen_at_other_angles():
+    """What a run has kept is for its numbers, not for the buffer in which a replay hands them over."""
+    f = qad.value_and_grad(CASES[0].f)
+    frozen = qad.freeze(f)
+    for scale in (1.0, 0.5, -0.3):
+        found, expected = frozen(scale * normal(9)), f(scale * normal(9))
+        np.testing.assert_allclose(found[0], expected[0], rtol=1e-13)
+        np.testing.assert_allclose(found[1], expected[1], rtol=0, atol=1e-13)
+    assert frozen.stats.recordings == 1
+
+
+def test_batches_are_refused():
+    with pytest.raises(BatchError, match="write a loop"):
+        qad.vmap(CASES[0].f)(normal(2, 9))

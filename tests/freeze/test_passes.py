@@ -8,6 +8,7 @@ import pytest
 import qad
 from qad.freeze.functions import RESHAPE, TRANSPOSE
 from qad.freeze.passes import PASSES
+from qad.rules.lazy import scatter
 from tests.cases import normal
 from tests.freeze.agree import difference
 
@@ -135,6 +136,23 @@ def test_sums_of_conjugates():
     assert calls(program, np.conjugate) == 1
 
 
+def test_scatters_of_scalars_are_one_vector():
+    def f(x):
+        return x[0] * x[1] + x[2] * x[0]
+
+    x = normal(4)
+    plain, better = (improved(qad.grad(f), x, passes=("canonical", "dead", *more)) for more in ((), ("scatters",)))
+    assert (calls(plain, scatter), calls(better, scatter)) == (1, 0)
+    assert (calls(plain, np.array), calls(better, np.array)) == (0, 1)
+    rest = [[s.fn for s in p.steps if s.fn not in (scatter, np.array, np.add)] for p in (plain, better)]
+    assert rest[0] == rest[1]
+
+
+def test_scatters_of_slices_stay():
+    program = improved(qad.grad(lambda x: x[1:] @ x[:-1]), normal(4), passes=("canonical", "scatters"))
+    assert program.counts["scatters"] == 0
+
+
 def test_products_are_written_as_they_are_read():
     program = improved(lambda x, y: (x @ y).T + y, X, Y, passes=("canonical", "products", "dead"))
     assert [step.fn for step in program.steps] == [TRANSPOSE, TRANSPOSE, np.dot, np.add]
@@ -153,3 +171,13 @@ def test_gradient_of_an_energy_conjugates_once_a_site():
         return (np.vdot(x, Y @ x) / np.vdot(x, x)).real + qad.tr(x.conj().T @ x).real
 
     assert calls(improved(qad.value_and_grad(energy), X, passes=None), np.conjugate) <= 3
+
+
+def test_programs_read_like_python():
+    frozen = qad.freeze(lambda x: x[0, 1:] * 2 if x[..., 0].sum() > 0 else x)
+    frozen(np.ones((2, 3)))
+    for text in (frozen.source, str(frozen.program)):
+        assert "x0[0, 1:]" in text
+        assert "x0[..., 0]" in text
+        assert "assert bool(v2) == True" in text
+    assert frozen.profile(np.ones((2, 3))).splitlines()[-1].startswith("in all")

@@ -23,7 +23,7 @@ CASES = [
     ),
 ]
 FACTORS = (1.0, 1.125, 0.875)  # which leave matrices definite, and numbers where functions of them are defined
-ITERATE = ("root",)  # solved by iteration, of which each example needs its own number
+ITERATE = ("root", "measured")  # iterations of which each example needs its own number; chains with bonds of their own
 REFUSED = ()
 LOOPING = {
     "qad.tensor.slices.sum_slices",  # slices are there to save memory

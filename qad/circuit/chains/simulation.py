@@ -8,8 +8,8 @@ from qad.circuit.chains.sweeps import Energy, Overlap, Run, measured
 from qad.circuit.checks import check_qubits
 from qad.circuit.observables import Projector, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
-from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
-from qad.extend import Tensor, value_of
+from qad.core.errors import ArgumentError, BatchError, GradientTypeError, ShapeError
+from qad.extend import Tensor, stack_of, value_of
 from qad.mps.chain import site_count
 from qad.mps.operator import MPO
 from qad.mps.state import MPS
@@ -45,8 +45,17 @@ class ChainSimulation:
         if theta.ndim > 1 or any(u.ndim > 2 for u in circuit.matrices):
             raise ShapeError("c.mps takes one set of parameters, no batch: call it for each of them")
         self.numbers = program.numbers(theta, circuit.matrices)
+        if any(stack_of(x).ndim > x.ndim for x in self.numbers):
+            raise BatchError(
+                "c.mps under qad.vmap: the bonds of a truncated chain differ from example to example: write a loop "
+                "over the examples"
+            )
         self.run = Run(program, circuit.dtype, bond, cutoff, bra_bond)
-        self.final, _ = self.run.simulate(*map(value_of, self.numbers))
+
+    @property
+    def final(self):
+        """The final walker."""
+        return self.run.simulate(*map(value_of, self.numbers))[0]
 
     @property
     def state(self):

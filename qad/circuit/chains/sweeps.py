@@ -18,7 +18,7 @@ from qad.circuit.chains.walker import Walker
 from qad.circuit.reference import numbers_of
 from qad.core import vjp
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, defvjp, primitive
+from qad.extend import Tensor, defvjp, opaque, primitive
 from qad.mps.evolve.tebd import Truncation
 from qad.mps.sweep import factor, operator_matrices, sandwich
 
@@ -32,9 +32,10 @@ class Run:
 
     def simulate(self, real, complex_):
         """The final walker, and the tensors before every gate."""
-        if self.kept is None or self.kept[0] is not real or self.kept[1] is not complex_:
-            self.kept = (real, complex_, *self.forward(real, complex_))
-        return self.kept[2:]
+        kept = self.kept
+        if kept is None or not (np.array_equal(kept[0], real) and np.array_equal(kept[1], complex_)):
+            kept = self.kept = (real.copy(), complex_.copy(), *self.forward(real, complex_))  # arrays may be used again
+        return kept[2:]
 
     def forward(self, real, complex_):
         """Apply all gates to |0...0>."""
@@ -111,20 +112,34 @@ def measured(real, complex_, *operands, run, target):
     return target.value(ket.tensors, *operands)
 
 
+@opaque
+def final_tensors(real, complex_, *, run):
+    """The tensors of the final state."""
+    return tuple(run.simulate(real, complex_)[0].tensors)
+
+
+@opaque
+def slopes(real, complex_, *operands, run, target):
+    """The derivatives of what is measured by the two vectors, those by real numbers as if they were complex."""
+    ket, _ = run.simulate(real, complex_)
+    weight, bra = target.bra(run, ket, *operands)
+    by_real, by_complex = run.backward(real, complex_, bra)
+    return weight * by_real, weight * by_complex
+
+
 def _measured_vjp(needed, g, ans, real, complex_, *operands, run, target):
     if any(type(x) is Tensor for x in (real, complex_, *operands)):
         raise ArgumentError(
             "the chain engine has first derivatives only: c.expectation, of the state vector, and c.network have all"
         )
     out = {}
-    ket, _ = run.simulate(real, complex_)
     if needed[0] < 2:
-        weight, bra = target.bra(run, ket, *operands)
-        by_real, by_complex = run.backward(real, complex_, bra)
-        out[0], out[1] = (g * (weight * by_real)).real, g * (weight * by_complex)
+        by_real, by_complex = slopes(real, complex_, *operands, run=run, target=target)
+        out[0], out[1] = (g * by_real).real, g * by_complex
     if needed[-1] > 1:
-        slopes = vjp(lambda *operands: target.value(ket.tensors, *operands), *operands)[1](np.conj(g))
-        out |= {i + 2: slope.conj() for i, slope in enumerate(slopes)}
+        psi = final_tensors(real, complex_, run=run)
+        found = vjp(lambda *operands: target.value(psi, *operands), *operands)[1](np.conj(g))
+        out |= {i + 2: slope.conj() for i, slope in enumerate(found)}
     return tuple(out[i] for i in needed)
 
 
