@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse.linalg
 
 import qad
 from qad.core.errors import ArgumentError, ShapeError
@@ -69,6 +70,33 @@ def test_complex_hamiltonians(method):
     result = ground_state(H, 8, method)
     assert result.energy == pytest.approx(-2.4935771338879, rel=1e-9)
     assert result.state.dtype == complex
+
+
+@pytest.mark.parametrize("method", ["riemannian", "dmrg2", "dmrg"])
+def test_spin_one(method):
+    assert ground_state(qad.mps.aklt(8), 4, method, seed=2).energy == pytest.approx(-2 / 3 * 7, abs=1e-9)
+    H = heisenberg(6, spin=1)
+    exact = np.linalg.eigvalsh(H.to_dense())[0]
+    assert ground_state(H, 27, method, seed=2).energy == pytest.approx(exact, abs=1e-8)
+
+
+@pytest.mark.parametrize("method", ["riemannian", "dmrg2"])
+@pytest.mark.parametrize("n", [8, 10])
+def test_spin_one_chains_by_diagonalisation(method, n):
+    H = heisenberg(n, spin=1)
+    dense = scipy.sparse.linalg.LinearOperator((3**n, 3**n), lambda x: applied(H, x), dtype=float)
+    exact = scipy.sparse.linalg.eigsh(dense, 1, which="SA")[0][0]
+    assert ground_state(H, 60, method, seed=0, tol=1e-12).energy == pytest.approx(exact, abs=1e-7)
+
+
+def applied(H, x):
+    """An operator on a dense vector, site by site."""
+    x = x.reshape(1, -1)
+    for w in H:
+        left, right, _, in_ = w.shape
+        x = x.reshape(left, in_, -1)
+        x = np.einsum("lroi,lix->rxo", w, x, optimize=True).reshape(right, -1)
+    return x.reshape(-1)
 
 
 def test_methods_agree_on_the_best_state_of_a_small_bond():
