@@ -22,7 +22,8 @@ def test_notebooks_are_kept_as_they_ran(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 @pytest.mark.filterwarnings("default")  # Jupyter's own
-def test_notebooks_run(path):
+def test_notebooks_run(path, monkeypatch):
+    monkeypatch.delenv("MPLBACKEND", raising=False)  # pictures go into the notebook
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     notebook = nbformat.read(path, as_version=4)
     nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": path.parents[2]}}).execute()

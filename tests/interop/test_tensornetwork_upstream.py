@@ -22,6 +22,9 @@ NOT_FOR_TENSORS = {
     "test_gmres_on_larger_random_problem[float16]": "half precision, which LAPACK has not",
     "test_gmres_not_matrix[float16]": "half precision, which LAPACK has not",
     "test_index_update": "writes into its tensor",
+    "test_position_no_shift": "divides its recorded inputs in place",
+    "test_split_node": "wants exact zeros of a zero matrix, whose singular values are marked when recorded: 1e-154",
+    "test_split_node_mixed_order": "wants exact zeros of a zero matrix",
     "test_node_load": "saves to a file, by way of an ndarray",
     "test_node_save": "saves to a file, by way of an ndarray",
     "test_save_load_nodes": "saves to a file, by way of an ndarray",
@@ -33,8 +36,13 @@ def failures(found, passed_before, excused=()):
     return {
         name: message
         for name, (outcome, message) in found.items()
-        if outcome == "failed" and name in passed_before and not name.partition("::")[2].startswith(tuple(excused))
+        if outcome == "failed" and name in passed_before and not is_excused(name.partition("::")[2], excused)
     }
+
+
+def is_excused(test, excused):
+    """Whether a test stands in the list, by its name with or without parameters."""
+    return any(test == name or test.startswith(name if "[" in name else name + "[") for name in excused)
 
 
 def passed(found):
