@@ -58,6 +58,8 @@ from qad.viz.picture import draw
 
 __version__ = "0.1.0"
 
+_LATE = ("special",)  # loaded at first use: SciPy's takes its time
+
 __all__ = [
     # transforms
     "grad", "value_and_grad", "vjp", "jvp", "hvp", "wirtinger", "jacobian", "hessian", "checkpoint", "stop_gradient",
@@ -76,8 +78,7 @@ __all__ = [
     "debug", "draw", "profile",
     # parts, checks, errors
     "QadError", "array_api", "check_grads", "errors", "extend", "linalg", "mps", "optimize",
-    "special",  # noqa: F405 - by __getattr__
-    *_creation.__all__, *_names.__all__,
+    *_LATE, *_creation.__all__, *_names.__all__,
 ]  # fmt: skip
 
 
@@ -85,9 +86,8 @@ extend.rules_of("scipy.special", "qad.special")
 
 
 def __getattr__(name):
-    """`qad.special` is loaded at first use: SciPy's takes its time."""
-    if name == "special":
-        return _load("qad.special")
+    if name in _LATE:
+        return _load(f"qad.{name}")
     raise AttributeError(f"module 'qad' has no attribute {name!r}")
 
 

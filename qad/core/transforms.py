@@ -56,12 +56,41 @@ def run(f, args, kwargs):
     try:
         return f(*args, **kwargs)
     except ValueError as error:
-        raise cause_of(error)  # noqa: B904 - it is the cause that is raised
+        ours = error.__cause__
+        if isinstance(ours, QadError):
+            raise ours from ours.__cause__
+        raise
 
 
-def cause_of(error):
-    """The error of ours that NumPy wrapped, or `error` itself."""
-    return error.__cause__ if isinstance(error.__cause__, QadError) else error
+def with_leaves(args, numbers, level):
+    """The arguments of a call, those of these `numbers` made leaves; and the leaves, with the spec of their tree.
+
+    An array stands for itself, with None for its spec: the common case, quickly.
+    """
+    call, lifted = list(args), []
+    for n in numbers:
+        tree = args[n]
+        if type(tree) is ndarray and tree.dtype.kind in "fc":
+            leaves = call[n] = Tensor(tree, [next_id(), LEAF_NODE, None, None, tree, ()], level)
+            spec = None
+        else:
+            call[n], leaves, spec = lift(tree, level, n)
+        lifted.append((leaves, spec))
+    return call, lifted
+
+
+def loss_of(out, level):
+    """Node and value of a loss."""
+    if type(out) is Tensor and out.level == level and type(out.value) in REAL:
+        return out.node, out.value
+    return scalar_loss(out, level, "qad.grad")
+
+
+def gradient_of(found, leaves, spec):
+    """The public gradient of what `with_leaves` lifted."""
+    if spec is None:
+        return to_public(found, leaves)
+    return unflatten(spec, [to_public(found, x) for x in leaves])
 
 
 def to_public(found, x):
@@ -178,30 +207,17 @@ def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
 
     @wraps(f)
     def value_and_gradient(*args, **kwargs):
+        if len(args) not in fitting:
+            check_argnums(numbers, args)
+            fitting.add(len(args))
         level = open_level(REVERSE)
         try:
-            call, lifted = list(args), []
-            if len(args) not in fitting:
-                check_argnums(numbers, args)
-                fitting.add(len(args))
-            for n in numbers:
-                tree = args[n]
-                if type(tree) is ndarray and tree.dtype.kind in "fc":  # the common case, quickly
-                    x = call[n] = Tensor(tree, [next_id(), LEAF_NODE, None, None, tree, ()], level)
-                    lifted.append((x, None))
-                else:
-                    call[n], leaves, spec = lift(tree, level, n)
-                    lifted.append((leaves, spec))
-            out = f(*call, **kwargs)
+            call, lifted = with_leaves(args, numbers, level)
+            out = run(f, call, kwargs)
             if has_aux:
                 check_pair(out)
                 out, aux = out
-            if type(out) is Tensor and out.level == level and type(out.value) in REAL:
-                node, value = out.node, out.value
-            else:
-                node, value = scalar_loss(out, level, "qad.grad")
-        except ValueError as error:
-            raise cause_of(error)  # noqa: B904 - it is the cause that is raised
+            node, value = loss_of(out, level)
         finally:
             seen = REVERSE.discard(level)
         roots = [(node, one(value.dtype))] if node is not None else []
@@ -209,14 +225,8 @@ def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
             check(roots, seen)
         del out, node  # so that the sweep frees the graph as it goes
         found = sweep(roots)
-        gradients = []
-        for leaves, spec in lifted:
-            if spec is None:
-                gradients.append(to_public(found, leaves))
-            else:
-                gradients.append(unflatten(spec, [to_public(found, x) for x in leaves]))
-        gradient = tuple(gradients) if several else gradients[0]
-        return ((value, stripped(aux, level)) if has_aux else value), gradient
+        gradients = tuple([gradient_of(found, leaves, spec) for leaves, spec in lifted])
+        return ((value, stripped(aux, level)) if has_aux else value), gradients if several else gradients[0]
 
     return value_and_gradient
 

@@ -116,7 +116,7 @@ def front(kinds):
         )
 
     def fits(*args):
-        for x, s, d in zip(args, shapes, dtypes):  # noqa: B905 - of equal length
+        for x, s, d in zip(args, shapes, dtypes, strict=True):
             if type(x) is not ndarray or x.shape != s or x.dtype is not d:
                 return False
         return True

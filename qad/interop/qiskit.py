@@ -9,8 +9,7 @@ import numpy as np
 
 try:
     from qiskit import QuantumCircuit
-    from qiskit.circuit import Gate, ParameterExpression
-    from qiskit.circuit.library import UnitaryGate
+    from qiskit.circuit import Gate, ParameterExpression, library
     from qiskit.quantum_info import Operator, SparsePauliOp
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError("qad.interop.qiskit needs Qiskit: pip install qiskit") from error
@@ -169,15 +168,15 @@ def gate_of(operation, theta, matrices):
     angles = [float(theta[slot]) for slot in operation.slots]
     name = TO.get(operation.gate.name, operation.gate.name)
     if operation.given is not None:
-        return UnitaryGate(value_of(matrices[operation.given])), True
+        return library.UnitaryGate(value_of(matrices[operation.given])), True
     if name in KNOWN and GATES.get(operation.gate.name) is operation.gate:
         part = QuantumCircuit(operation.gate.qubits)
         getattr(part, name)(*angles, *range(operation.gate.qubits))
         return part.data[0].operation, False
     if operation.gate.letters:
         half, u = angles[0] / 2, pauli_matrix(operation.gate.letters)
-        return UnitaryGate(np.cos(half) * np.eye(len(u)) - 1j * np.sin(half) * u), True
-    return UnitaryGate(np.asarray(operation.gate.matrix(*map(np.asarray, angles)))), True
+        return library.UnitaryGate(np.cos(half) * np.eye(len(u)) - 1j * np.sin(half) * u), True
+    return library.UnitaryGate(np.asarray(operation.gate.matrix(*map(np.asarray, angles)))), True
 
 
 def observable_from_qiskit(operator):

@@ -50,9 +50,9 @@ class OpSum:
         if len(kinds) != n:
             raise ArgumentError(f"{len(kinds)} kinds of site were given for {n} sites: give one for all, or one each")
         self.sites = tuple(map(site_of, kinds))
-        self.library = Library()
+        self.operators = Operators()
         self.terms, self.families = {}, []
-        self.identities = [self.library.number(s.operators["Id"])[0] for s in self.sites]
+        self.identities = [self.operators.number(s.operators["Id"])[0] for s in self.sites]
 
     def __len__(self):
         return len(self.terms) + len(self.families)
@@ -131,7 +131,7 @@ class OpSum:
         for i in range(len(self.sites)):  # left(i) with the string that right casts on it, the string, right alone
             ends = [matrix for matrix, _ in (self._factor(left, i), self._factor(right, i))]
             cast = self._parity(i) if self._factor(right, i)[1] else self.sites[i].operators["Id"]
-            numbered = [self.library.number(m) for m in (ends[0] @ cast, cast, ends[1])]
+            numbered = [self.operators.number(m) for m in (ends[0] @ cast, cast, ends[1])]
             strings.append([number for number, _ in numbered])
             scales.append([scale for _, scale in numbered])
         if any(not np.allclose(row, scales[0]) for row in scales) or scales[0][1] != 1:
@@ -160,13 +160,13 @@ class OpSum:
         """
         n = len(self.sites)
         machine = build(n, list(self.terms.items()), self.families, self.identities)
-        dtype = complex if any(b.imag.any() for b in self.library.matrices) else float
+        dtype = complex if any(b.imag.any() for b in self.operators.matrices) else float
         cache, tensors = {}, []
         for i, blocks in enumerate(machine.blocks):
             shape = (*machine.bonds[i : i + 2], self.sites[i].phys, self.sites[i].phys)
             key = shape, tuple((b.left, b.right, b.operator, weight_key(b.weight)) for b in blocks)
             if key not in cache:
-                cache[key] = site_tensor(shape, blocks, self.library.matrices, dtype)
+                cache[key] = site_tensor(shape, blocks, self.operators.matrices, dtype)
             tensors.append(cache[key])
         return MPO(tensors)
 
@@ -212,14 +212,14 @@ class OpSum:
             matrices[site] = matrices[site] @ matrix if site in matrices else matrix
         string, scale = [], 1.0
         for site in sorted(matrices):
-            number, factor = self.library.number(matrices[site])
+            number, factor = self.operators.number(matrices[site])
             scale = scale * factor
             if number != self.identities[site]:
                 string.append((site, number))
         return tuple(string), scale
 
 
-class Library:
+class Operators:
     """Distinct local operators, up to a factor."""
 
     def __init__(self):

@@ -134,7 +134,7 @@ def test_rows_of_site_operators_are_small():
         (lambda: qad.Circuit(2).mps().amplitude("0"), ArgumentError, "2 bits"),
         (lambda: qad.Circuit(2).mps().overlap(qad.mps.MPS.random(3, 2)), ShapeError, "2 qubits"),
         (lambda: qad.Circuit(2).mps().expectation(qad.mps.heisenberg(3)), ShapeError, "3 sites"),
-        (lambda: qad.Circuit(2).mps().expectation("XXX"), ShapeError, "observable"),
+        (lambda: qad.Circuit(2).mps().expectation("XYZ"), ShapeError, "observable"),
         (lambda: qad.grad(lambda t: qad.Circuit(1).ry(t, 0).mps().state)(0.1), GradientTypeError, "expectation"),
         (
             lambda: qad.hvp(lambda t: qad.Circuit(1).ry(t, 0).mps().expectation("Z"), (0.1,), (1.0,)),

@@ -12,7 +12,7 @@ from qad.circuit.scatter import Places, gather, scatter
 from tests.cases import Case, normal
 from tests.circuit.dense import ENGINES, random_circuit, random_sum, random_unitary
 
-H3 = qad.PauliSum({"ZZI": 0.5, "IXY": -1.2, "YIY": 0.3, "XXX": 0.8, "IIZ": 1.0})
+H3 = qad.PauliSum({"ZZI": 0.5, "IXY": -1.2, "YIY": 0.3, "XYX": 0.8, "IIZ": 1.0})
 STRINGS = strings_of(H3.strings)
 
 

@@ -11,8 +11,7 @@ from tests.circuit.dense import dense_matrix, dense_state, random_circuit, rando
 pytest.importorskip("qiskit", reason="the optional package qiskit is not installed")
 
 from qiskit import QuantumCircuit
-from qiskit.circuit import Parameter
-from qiskit.circuit.library import UnitaryGate
+from qiskit.circuit import Parameter, library
 from qiskit.quantum_info import Operator, Statevector
 
 from qad.interop.qiskit import (
@@ -60,7 +59,7 @@ def test_random_circuits_there_and_back(seed):
 
 def test_gates_that_qad_does_not_know():
     given = QuantumCircuit(4, 1)
-    given.append(UnitaryGate(random_unitary(np.random.default_rng(1), 4)), [2, 0])
+    given.append(library.UnitaryGate(random_unitary(np.random.default_rng(1), 4)), [2, 0])
     given.h(range(4))
     given.cx(1, 3, ctrl_state=0)
     given.mcx([0, 1, 2], 3)

@@ -51,14 +51,14 @@ def reduce_dense(lr, li, re, im, targets, controls, run, offsets, slopes, start)
             continue
         for a in range(d):
             at = i + offsets[a]
-            l, m = lr[at : at + run], li[at : at + run]  # noqa: E741
+            p, q = lr[at : at + run], li[at : at + run]
             for c in range(d):
                 at = i + offsets[c]
                 x, y = re[at : at + run], im[at : at + run]
                 u = v = 0.0
                 for k in range(run):
-                    u += l[k] * x[k] + m[k] * y[k]
-                    v += l[k] * y[k] - m[k] * x[k]
+                    u += p[k] * x[k] + q[k] * y[k]
+                    v += p[k] * y[k] - q[k] * x[k]
                 slopes[start + a * d + c, 0] += u
                 slopes[start + a * d + c, 1] += v
 

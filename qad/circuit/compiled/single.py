@@ -7,12 +7,11 @@ shorter than a vector register; their length is then a constant of the kernel, w
 from qad.circuit.compiled.jit import jit
 
 
-def kernels(fixed):
-    """The kernels for rows of `fixed` pairs, or, where that is 0, of a number given at run time."""
+def real_of(fixed):
+    """A real matrix on real (or imaginary) parts."""
 
     @jit
-    def real(part, stride, a, b, c, d):
-        """A real matrix on real (or imaginary) parts."""
+    def kernel(part, stride, a, b, c, d):
         h = fixed if fixed else stride
         x = part.reshape(part.size // (2 * h), 2 * h)
         for s in range(x.shape[0]):
@@ -21,9 +20,14 @@ def kernels(fixed):
                 x[s, k] = a * u + b * w
                 x[s, k + h] = c * u + d * w
 
+    return kernel
+
+
+def complex_of(fixed):
+    """A complex matrix of real parts a to d and imaginary parts e to q."""
+
     @jit
-    def complex_(re, im, stride, a, b, c, d, e, f, g, q):
-        """A complex matrix of real parts a to d and imaginary parts e to q."""
+    def kernel(re, im, stride, a, b, c, d, e, f, g, q):
         h = fixed if fixed else stride
         rows = re.size // (2 * h)
         x, y = re.reshape(rows, 2 * h), im.reshape(rows, 2 * h)
@@ -35,43 +39,58 @@ def kernels(fixed):
                 x[s, k + h] = c * u - g * v + d * w - q * z
                 y[s, k + h] = c * v + g * u + d * z + q * w
 
-    @jit
-    def pairings(left, right, stride):
-        """The four sums of products of the entries of two real arrays."""
-        h = fixed if fixed else stride
-        rows = left.size // (2 * h)
-        l, x = left.reshape(rows, 2 * h), right.reshape(rows, 2 * h)  # noqa: E741
-        aa = ab = ba = bb = 0.0
-        for s in range(rows):
-            for k in range(h):
-                aa += l[s, k] * x[s, k]
-                ab += l[s, k] * x[s, k + h]
-                ba += l[s, k + h] * x[s, k]
-                bb += l[s, k + h] * x[s, k + h]
-        return aa, ab, ba, bb
+    return kernel
+
+
+def pairings_of(fixed):
+    """The four sums of products of the entries of two real arrays."""
 
     @jit
-    def paired(state, dual, stride, a, b, c, d):
-        """A real matrix on parts of the state and of its cotangent; sums of products of this and of that."""
+    def kernel(left, right, stride):
         h = fixed if fixed else stride
-        rows = state.size // (2 * h)
-        x, l = state.reshape(rows, 2 * h), dual.reshape(rows, 2 * h)  # noqa: E741
+        rows = left.size // (2 * h)
+        y, x = left.reshape(rows, 2 * h), right.reshape(rows, 2 * h)
         aa = ab = ba = bb = 0.0
         for s in range(rows):
             for k in range(h):
-                u, w, p, q = x[s, k], x[s, k + h], l[s, k], l[s, k + h]
+                aa += y[s, k] * x[s, k]
+                ab += y[s, k] * x[s, k + h]
+                ba += y[s, k + h] * x[s, k]
+                bb += y[s, k + h] * x[s, k + h]
+        return aa, ab, ba, bb
+
+    return kernel
+
+
+def paired_of(fixed):
+    """A real matrix on parts of the state and of its cotangent; sums of products of this and of that."""
+
+    @jit
+    def kernel(state, dual, stride, a, b, c, d):
+        h = fixed if fixed else stride
+        rows = state.size // (2 * h)
+        x, e = state.reshape(rows, 2 * h), dual.reshape(rows, 2 * h)
+        aa = ab = ba = bb = 0.0
+        for s in range(rows):
+            for k in range(h):
+                u, w, p, q = x[s, k], x[s, k + h], e[s, k], e[s, k + h]
                 y, z = a * u + b * w, c * u + d * w
                 aa += p * y
                 ab += p * z
                 ba += q * y
                 bb += q * z
                 x[s, k], x[s, k + h] = y, z
-                l[s, k], l[s, k + h] = a * p + b * q, c * p + d * q
+                e[s, k], e[s, k + h] = a * p + b * q, c * p + d * q
         return aa, ab, ba, bb
 
+    return kernel
+
+
+def phases_of(fixed):
+    """The diagonal matrix of entries a + i b and c + i d."""
+
     @jit
-    def phases(re, im, stride, a, b, c, d):
-        """The diagonal matrix of entries a + i b and c + i d."""
+    def kernel(re, im, stride, a, b, c, d):
         h = fixed if fixed else stride
         rows = re.size // (2 * h)
         x, y = re.reshape(rows, 2 * h), im.reshape(rows, 2 * h)
@@ -83,7 +102,12 @@ def kernels(fixed):
                 x[s, k + h] = c * w - d * z
                 y[s, k + h] = c * z + d * w
 
-    return real, complex_, pairings, paired, phases
+    return kernel
+
+
+def kernels(fixed):
+    """The kernels for rows of `fixed` pairs, or, where that is 0, of a number given at run time."""
+    return [make(fixed) for make in (real_of, complex_of, pairings_of, paired_of, phases_of)]
 
 
 real_any, complex_any, pairings_any, paired_any, phases_any = kernels(0)

@@ -4,7 +4,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from qad.circuit.gates import GATES
-from qad.circuit.qasm import library
+from qad.circuit.qasm import definitions
 from qad.circuit.qasm.expressions import expression
 from qad.circuit.qasm.tokens import Reader
 
@@ -193,12 +193,12 @@ class Parser:
         if token.text in self.defined:
             found = self.defined[token.text]
             return len(found.params), len(found.qubits)
-        known = library.signature(token.text)
+        known = definitions.signature(token.text)
         if known is None:
-            near = get_close_matches(token.text, [*GATES, *library.EXTRA, *self.defined, *STATEMENTS], 3, 0.5)
+            near = get_close_matches(token.text, [*GATES, *definitions.EXTRA, *self.defined, *STATEMENTS], 3, 0.5)
             hint = f": did you mean {' or '.join(map(repr, near))}?" if near else ""
             raise token.error(f"there is no gate {token.text!r}{hint}")
-        if not self.included and token.text not in library.WITHOUT_INCLUDE:
+        if not self.included and token.text not in definitions.WITHOUT_INCLUDE:
             raise token.error(f'gate {token.text!r} needs include "qelib1.inc"; before the first gate')
         return known
 
@@ -216,7 +216,7 @@ class Parser:
         """Add a gate to the circuit, a defined one by its body."""
         found = self.defined.get(token.text)
         if found is None:
-            library.apply(circuit, token.text, params, qubits)
+            definitions.apply(circuit, token.text, params, qubits)
             return
         values = dict(zip(found.params, params, strict=True))
         places = dict(zip(found.qubits, qubits, strict=True))
