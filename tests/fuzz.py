@@ -69,7 +69,10 @@ class Check:
         self.compare("value", [value], [program(*wide)], 1e-13)
         self.compare("jvp", [moved], [inner(self.g, v)], 1e-11)
         self.compare("checkpoint", qad.grad(qad.checkpoint(program), NUMBERS)(*wide), self.g, 1e-11)
-        slope = lambda *xs: sum(np.vdot(t, u).real for t, u in zip(v, self.gradient(*xs), strict=True))  # noqa: E731
+
+        def slope(*xs):
+            return sum(np.vdot(t, u).real for t, u in zip(v, self.gradient(*xs), strict=True))
+
         self.compare("reverse over reverse", qad.grad(slope, NUMBERS)(*wide), self.h, 1e-10)
         moving = qad.grad(lambda *xs: qad.jvp(program, xs, v)[1], NUMBERS)
         self.compare("reverse over forward", moving(*wide), self.h, 1e-10)

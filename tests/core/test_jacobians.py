@@ -40,7 +40,10 @@ def test_rows_and_columns_agree(shape, dtype, tall):
 @pytest.mark.parametrize("tall", [False, True])
 def test_wirtinger_of_many_outputs(tall):
     z, weights = normal(2, complex), normal(30 if tall else 3, 2, complex)
-    f = lambda z: np.abs(weights @ z) ** 2 * z[0].conj()  # noqa: E731
+
+    def f(z):
+        return np.abs(weights @ z) ** 2 * z[0].conj()
+
     by_z, by_conj = qad.wirtinger(f)(z)
     v = normal(2, complex, seed=1)
     np.testing.assert_allclose(by_z @ v + by_conj @ v.conj(), qad.jvp(f, (z,), (v,))[1], atol=1e-12)
@@ -48,14 +51,22 @@ def test_wirtinger_of_many_outputs(tall):
 
 def test_complex_output_of_a_real_argument():
     x = normal(3)
-    f = lambda x: np.exp(1j * A.T @ x)  # noqa: E731
+
+    def f(x):
+        return np.exp(1j * A.T @ x)
+
     np.testing.assert_allclose(qad.jacobian(f)(x), 1j * f(x)[:, None] * A.T)
 
 
 def test_portions_make_no_difference(monkeypatch):
     x = normal(7)
-    f = lambda x: np.tanh(A @ x)  # noqa: E731
-    loss = lambda x: np.sum(f(x) ** 4)  # noqa: E731
+
+    def f(x):
+        return np.tanh(A @ x)
+
+    def loss(x):
+        return np.sum(f(x) ** 4)
+
     rows, hessian = qad.jacobian(lambda x: f(x) @ A)(x), qad.hessian(loss)(x)
     monkeypatch.setattr(jacobians, "PORTION", 15)
     np.testing.assert_allclose(qad.jacobian(lambda x: f(x) @ A)(x), rows)
@@ -90,7 +101,10 @@ def test_value_and_jacobian():
 
 def test_vhp_is_hvp():
     z, w = normal(3, complex), normal(2)
-    f = lambda z, w: np.abs(np.sum(z**3) * w[0]) ** 2 + np.sin(w).sum()  # noqa: E731
+
+    def f(z, w):
+        return np.abs(np.sum(z**3) * w[0]) ** 2 + np.sin(w).sum()
+
     v = normal(3, complex, seed=1), normal(2, seed=1)
     for one, two in zip(qad.vhp(f, (z, w), v), qad.hvp(f, (z, w), v), strict=True):
         np.testing.assert_allclose(one, two)
@@ -109,7 +123,10 @@ def test_is_holomorphic():
 
 def test_real_form_of_a_complex_hessian():
     z = normal(2, 2, complex)
-    f = lambda z: np.abs(np.sum(z**3 * z.conj())) ** 2 + (z[0] * z[1]).real.sum()  # noqa: E731
+
+    def f(z):
+        return np.abs(np.sum(z**3 * z.conj())) ** 2 + (z[0] * z[1]).real.sum()
+
     by_parts = qad.hessian(lambda x: f((x[:4] + 1j * x[4:]).reshape(2, 2)))(
         np.concatenate([z.real.ravel(), z.imag.ravel()])
     )
@@ -118,7 +135,10 @@ def test_real_form_of_a_complex_hessian():
 
 def test_hessians_nest():
     x = normal(3)
-    f = lambda x: np.sum(np.sin(x) * x[0])  # noqa: E731
+
+    def f(x):
+        return np.sum(np.sin(x) * x[0])
+
     third = qad.jacobian(qad.hessian(f))(x)
     expected = qad.jacobian(qad.jacobian(qad.jacobian(f)))(x)
     np.testing.assert_allclose(third, expected, atol=1e-12)
@@ -128,7 +148,10 @@ def test_hessians_nest():
 @pytest.mark.parametrize("tall", [False, True])
 def test_jacobians_by_several_arguments(tall):
     a, b = normal(3), normal(2, 2)
-    f = lambda a, b: np.outer(np.sin(a), b * b)[:, : 4 if tall else 1] * (np.ones((9, 1, 1)) if tall else 1)  # noqa: E731
+
+    def f(a, b):
+        return np.outer(np.sin(a), b * b)[:, : 4 if tall else 1] * (np.ones((9, 1, 1)) if tall else 1)
+
     value, both = qad.value_and_jacobian(f, (1, 0))(a, b)
     np.testing.assert_array_equal(value, f(a, b))
     np.testing.assert_allclose(both[0], qad.jacobian(f, 1)(a, b), atol=1e-14)
@@ -147,9 +170,15 @@ def test_wirtinger_by_several_arguments():
 
 def test_hessian_by_several_arguments():
     a, b = normal(3), normal(2, 2)
-    f = lambda a, b, *, k: np.sum(np.outer(a, b) ** k) + a[0] ** 4  # noqa: E731
+
+    def f(a, b, *, k):
+        return np.sum(np.outer(a, b) ** k) + a[0] ** 4
+
     blocks = qad.hessian(f, (0, 1))(a, b, k=2)
-    whole = lambda x: f(x[:3], x[3:].reshape(2, 2), k=2)  # noqa: E731
+
+    def whole(x):
+        return f(x[:3], x[3:].reshape(2, 2), k=2)
+
     expected = qad.hessian(whole)(np.concatenate([a, b.reshape(-1)]))
     assert blocks[0][1].shape == (3, 2, 2)
     joined = np.block([[block.reshape(x.size, -1) for block in row] for x, row in zip((a, b), blocks, strict=True)])

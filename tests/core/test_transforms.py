@@ -242,7 +242,10 @@ def test_scalars_and_arrays_without_axes_come_back_as_they_were(kind):
 
 def test_gradients_in_the_convention_of_jax():
     z, w = np.array([1 + 2j, 3.0]), np.array([2.0])
-    f = lambda z, w: (qad.abs2(z).sum() * w).sum()  # noqa: E731
+
+    def f(z, w):
+        return (qad.abs2(z).sum() * w).sum()
+
     ours, theirs = qad.grad(f, (0, 1))(z, w), qad.grad(f, (0, 1), convention="jax")(z, w)
     np.testing.assert_allclose(theirs[0], ours[0].conj())
     np.testing.assert_allclose(theirs[1], ours[1])

@@ -1,6 +1,7 @@
 """`vmap`: axes, containers, nesting with the other transforms, and what it refuses."""
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -116,9 +117,15 @@ def test_derivatives_of_examples():
     np.testing.assert_allclose(qad.vmap(qad.grad(quartic))(X), rows(qad.grad(quartic), X))
     np.testing.assert_allclose(qad.vmap(qad.hessian(quartic))(X), rows(qad.hessian(quartic), X))
     np.testing.assert_allclose(qad.vmap(qad.jacobian(np.sin))(X), rows(qad.jacobian(np.sin), X))
-    hvp = lambda x, v: qad.hvp(quartic, (x,), (v,))[0]  # noqa: E731
+
+    def hvp(x, v):
+        return qad.hvp(quartic, (x,), (v,))[0]
+
     np.testing.assert_allclose(qad.vmap(hvp)(X, X + 1), rows(hvp, X, X + 1))
-    push = lambda x, v: qad.jvp(np.sin, (x,), (v,))[1]  # noqa: E731
+
+    def push(x, v):
+        return qad.jvp(np.sin, (x,), (v,))[1]
+
     np.testing.assert_allclose(qad.vmap(push, (0, None))(X, X[0]), np.cos(X) * X[0])
 
 
@@ -145,8 +152,11 @@ def test_complex_derivatives():
         return np.abs(np.sum(z * z * z.conj())) ** 2
 
     np.testing.assert_allclose(qad.vmap(qad.grad(f))(z), rows(qad.grad(f), z))
-    for part in ("zz", "zzbar"):
-        second = lambda z: getattr(qad.hessian(f)(z), part)  # noqa: B023, E731
+    for part in (attrgetter("zz"), attrgetter("zzbar")):
+
+        def second(z, part=part):
+            return part(qad.hessian(f)(z))
+
         np.testing.assert_allclose(qad.vmap(second)(z), rows(second, z), atol=1e-12)
     np.testing.assert_allclose(
         qad.vmap(qad.wirtinger(np.abs))(z), np.swapaxes([qad.wirtinger(np.abs)(r) for r in z], 0, 1)
@@ -182,7 +192,9 @@ def test_nested_batches():
 
 
 def test_stop_gradient_no_grad_and_checkpoint():
-    f = lambda x: np.sum(x * qad.stop_gradient(x))  # noqa: E731
+    def f(x):
+        return np.sum(x * qad.stop_gradient(x))
+
     np.testing.assert_allclose(qad.vmap(qad.grad(f))(X), X)
     np.testing.assert_allclose(qad.grad(lambda x: qad.vmap(f)(x).sum())(X), X)
     saved = qad.checkpoint(quartic)

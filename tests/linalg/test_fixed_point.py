@@ -36,7 +36,10 @@ def test_solution_and_report(method):
 
 def test_anderson_is_faster():
     plain, mixed = Report(), Report()
-    step = lambda x: 0.95 * np.cos(x)  # noqa: E731
+
+    def step(x):
+        return 0.95 * np.cos(x)
+
     fixed_point(step, np.zeros(3), method="plain", report=plain)
     fixed_point(step, np.zeros(3), method="anderson", report=mixed)
     assert mixed.iterations < plain.iterations / 3

@@ -52,7 +52,10 @@ def test_converged_states(size):
     np.testing.assert_allclose(qad.grad(lambda m: variance(m, h))(h), 0, atol=1e-11 * size)
     energy = quotient(np.linalg.eigh(h)[1][:, 0], h)
     for power in (1, 2):
-        f = lambda m, p=power: (quotient(np.linalg.eigh(m)[1][:, 0], h) - energy) ** p  # noqa: E731
+
+        def f(m, p=power):
+            return (quotient(np.linalg.eigh(m)[1][:, 0], h) - energy) ** p
+
         np.testing.assert_allclose(qad.grad(f)(h), 0, atol=1e-11 * size)
 
 

@@ -45,7 +45,10 @@ def test_against_dense(n, phys, count, dtype, periodic):
 @DTYPE
 def test_gradients_against_dense(dtype, periodic):
     psi, words = MPS.random(8, 3, dtype=dtype, seed=2, periodic=periodic), some(300, 8)
-    loss = lambda a: (abs(a) ** 2 * np.arange(300)).sum()  # noqa: E731
+
+    def loss(a):
+        return (abs(a) ** 2 * np.arange(300)).sum()
+
     found = qad.grad(lambda psi: loss(psi.amplitudes(words)))(psi)
     expected = qad.grad(lambda psi: loss(psi.to_dense()[tuple(words.T)]))(psi)
     logs = qad.grad(lambda psi: psi.log_amplitudes(words).real.sum())(psi)

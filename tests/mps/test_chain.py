@@ -67,7 +67,10 @@ def test_product_states():
     np.testing.assert_allclose(psi.to_dense(), np.einsum("i,j,k->ijk", up, plus, [0, 1]))
     assert psi.bonds == (1, 1, 1, 1)
     assert MPS.product([0, 2], phys=3, dtype=np.float32).to_dense()[0, 2] == 1
-    amplitudes = lambda angle: MPS.product([np.stack([np.cos(angle), np.sin(angle)]), 0]).to_dense()  # noqa: E731
+
+    def amplitudes(angle):
+        return MPS.product([np.stack([np.cos(angle), np.sin(angle)]), 0]).to_dense()
+
     _, tangent = qad.jvp(amplitudes, (0.3,), (1.0,))
     np.testing.assert_allclose(tangent[:, 0], [-np.sin(0.3), np.cos(0.3)])
 

@@ -29,7 +29,9 @@ def test_adam_finds_the_minimum_of_a_tree():
 
 
 def test_the_first_steps_are_those_of_the_paper():
-    f = lambda x: (x**4).sum() / 4  # noqa: E731 - its gradient is x**3
+    def f(x):
+        return (x**4).sum() / 4  # its gradient is x**3
+
     x, m, v = np.array([1.0, -2.0]), 0.0, 0.0
     for t in range(1, 4):
         g = x**3
@@ -40,8 +42,12 @@ def test_the_first_steps_are_those_of_the_paper():
 
 
 def test_steps_do_not_depend_on_the_phase():
-    loss = lambda z: qad.abs2(z - 1.0) + qad.abs2(z * z)  # noqa: E731
-    turned = lambda z: loss(z * np.exp(-0.7j))  # noqa: E731
+    def loss(z):
+        return qad.abs2(z - 1.0) + qad.abs2(z * z)
+
+    def turned(z):
+        return loss(z * np.exp(-0.7j))
+
     one, two = adam(loss, 0.3 + 0.4j, maxiter=20), adam(turned, (0.3 + 0.4j) * np.exp(0.7j), maxiter=20)
     np.testing.assert_allclose(one.history, two.history, rtol=1e-10)
 

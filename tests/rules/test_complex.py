@@ -126,8 +126,13 @@ def test_real_input_gets_a_real_gradient_from_complex_functions():
 def test_the_square_of_a_modulus_is_smooth_at_zero_in_every_mode(f, dtype):
     """Forward and reverse in any nesting: the second derivative of ``|z|^2`` along v is ``2 |v|^2``."""
     z, v = np.zeros(2, dtype), np.array([1.0, 2j] if dtype is complex else [1.0, 2.0])
-    loss = lambda z: f(z).sum()  # noqa: E731
-    slope = lambda z: qad.jvp(loss, (z,), (v,))[1]  # noqa: E731
+
+    def loss(z):
+        return f(z).sum()
+
+    def slope(z):
+        return qad.jvp(loss, (z,), (v,))[1]
+
     np.testing.assert_array_equal(qad.hvp(loss, (z,), (v,))[0], 2 * v)
     np.testing.assert_array_equal(qad.grad(slope)(z), 2 * v)
     np.testing.assert_array_equal(qad.grad(lambda z: (qad.grad(loss)(z) * v.conj()).real.sum())(z), 2 * v)

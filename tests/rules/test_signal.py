@@ -61,6 +61,8 @@ def test_refusals(call, message):
 
 
 def test_interpolation_of_a_batch():
-    f = lambda x: np.interp(x, GRID, GRID**2, left=-1.0)  # noqa: E731
+    def f(x):
+        return np.interp(x, GRID, GRID**2, left=-1.0)
+
     np.testing.assert_allclose(qad.vmap(f)(X), f(X))
     np.testing.assert_allclose(qad.vmap(qad.vmap(qad.grad(f)))(X), qad.grad(lambda x: f(x).sum())(X))
