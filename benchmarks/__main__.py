@@ -35,13 +35,21 @@ def parse(arguments=None):
 
 
 def limit_threads(threads):
-    """Give every library `threads` threads; each reads its variable once, when it is first imported."""
+    """Give every library `threads` threads, and the process as many processors.
+
+    Each library reads its variable once, when it is first imported. Jitted jax listens to none of them, and still uses
+    every processor when it is told to use a single thread. So the process is kept on `threads` processors where the
+    system can do that, and elsewhere `NPROC` bounds the threads of jax. Calls of jax that need one processor anyhow do
+    not become slower by it; see `peers.import_jax`.
+    """
     if "numpy" in sys.modules:
         raise RuntimeError("NumPy is imported already: its BLAS no longer listens to OMP_NUM_THREADS")
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
+    else:
+        os.environ["NPROC"] = str(threads)
     if threads == 1:
-        # Large calls of jax may still use two processors (the table says so); NPROC=1 would hold them to one,
-        # but nearly double the time of small calls, which then wait for the only worker.
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false"
 
 

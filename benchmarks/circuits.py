@@ -12,6 +12,7 @@ The sums of all pairs at 16 qubits show what 120 more terms cost. The batch is a
 import numpy as np
 
 from .case import Case, Contender
+from .peers import import_jax
 
 LAYERS, SIZES, FIELD = 10, (4, 8, 12, 16, 20), 0.7
 
@@ -175,9 +176,7 @@ def with_jax(n, theta, pairs="ring"):
     """jitted jax, over a batch where there is one."""
 
     def setup():
-        import jax
-
-        jax.config.update("jax_enable_x64", True)
+        jax = import_jax()
         energy, x = jax_energy(n, jax, pairs), jax.device_put(theta)
         several = theta.ndim > 3
         function = jax.jit(jax.value_and_grad((lambda y: jax.vmap(energy)(y).sum()) if several else energy))

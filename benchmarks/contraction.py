@@ -5,8 +5,9 @@ is the real part of the network (of the sum of its entries where it is open), it
 all tensors, but for "one variable", where it is one of twenty. "products" is a yardstick: the time of one large
 complex matrix product with three times the multiply-adds of the value. In the cases called "real form" the sandwich is
 a function of its sites, and "qad" says `hermitian=True`, which "qad, both halves" and the peers do not know. The
-first call of jitted jax compiles; that of qad searches the order. In "one variable" the constants are the same arrays
-at every call: jitted jax takes them as part of the program, qad compares them with those of the call before.
+first call of jitted jax compiles; that of qad searches the order. In "one variable" qad, torch and "jax, jitted" are
+given all twenty arrays at every call; qad compares the constants with those of the call before. Beside them stand the
+two that made the constants part of a program: "qad, frozen", which still looks whether they have changed, and jax.
 """
 
 from functools import partial
@@ -117,6 +118,14 @@ def with_qad(text, arrange, variables, constants, **options):
     return lambda: function(variables)
 
 
+def with_frozen_qad(text, variable, constants):
+    """The same frozen, the constants part of the program."""
+    import qad
+
+    function = qad.freeze(qad.value_and_grad(lambda x: qad.einsum(text, x, *constants).real.sum()))
+    return lambda: function(variable)
+
+
 def value_with_qad(text, arrange, variables, constants):
     """The value alone, in the order that is best for it alone."""
     import qad
@@ -146,11 +155,15 @@ def compare(name, text, shapes, chosen, arrange=separate, constants=(), hermitia
     contenders = [
         Contender("qad", partial(own, hermitian=hermitian), forward=value),
         with_torch(loss, chosen, constants),
-        with_jax(loss, chosen, constants),
+        with_jax(loss, chosen, constants, given=arrange is separate),
         Contender("products", partial(yardstick, flops), lambda _: (value()(), None)),
     ]
     if hermitian:
         contenders.insert(1, Contender("qad, both halves", own, forward=value))
+    elif constants:
+        frozen = partial(with_frozen_qad, text, *chosen, constants)
+        contenders.insert(1, Contender("qad, frozen", frozen, lambda found: (found[0], found[1:])))
+        contenders.append(with_jax(loss, chosen, constants, name="jax, constants compiled in"))
     return Case(name, contenders, tolerance=1e-9)
 
 

@@ -34,13 +34,31 @@ def missing():
     return [name for name in PEERS if not has(name)]
 
 
+def thread_count():
+    """The threads that each library has."""
+    return int(os.environ.get("OMP_NUM_THREADS", "1"))
+
+
+def import_jax():
+    """JAX in double precision; on a single processor a call runs in the thread that asks for it.
+
+    To hand it to another thread, as jax does by default, pays where there is a processor for that; where there is none
+    it costs a few microseconds, and up to a third of the time of small programs.
+    """
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_cpu_enable_async_dispatch", thread_count() > 1)
+    return jax
+
+
 def with_torch(make_loss, variables, constants=(), name="torch", forward=False):
     """PyTorch's eager tape; leaves are made once, and `autograd.grad` accumulates nothing into `.grad`."""
 
     def prepare(requires_grad):
         import torch
 
-        torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+        torch.set_num_threads(thread_count())
         leaves = [torch.tensor(array, requires_grad=requires_grad) for array in variables]
         return torch, make_loss(torch), leaves, [torch.tensor(array) for array in constants]
 
@@ -64,22 +82,20 @@ def with_torch(make_loss, variables, constants=(), name="torch", forward=False):
     return Contender(name, setup, result, needs="torch", forward=setup_forward if forward else None)
 
 
-def with_jax(make_loss, variables, constants=(), name="jax, jitted", forward=False, jit=True):
-    """JAX in double precision; inputs are on its device beforehand, and results are waited for."""
+def with_jax(make_loss, variables, constants=(), name="jax, jitted", forward=False, jit=True, given=False):
+    """JAX: inputs are on its device beforehand, and results are waited for.
+
+    Constants are part of the jitted program, unless they are `given` at every call as the variables are.
+    """
 
     def prepare(gradient):
-        import jax
-
-        jax.config.update("jax_enable_x64", True)
+        jax = import_jax()
         loss, fixed = make_loss(jax.numpy), [jax.device_put(array) for array in constants]
         inputs = [jax.device_put(array) for array in variables]
-
-        def function(arrays):
-            return loss(arrays, fixed)
-
-        wanted = jax.value_and_grad(function) if gradient else function
-        wanted = jax.jit(wanted) if jit else wanted
-        return lambda: jax.block_until_ready(wanted(inputs))
+        wanted = jax.value_and_grad(loss) if gradient else loss
+        function, taken = (wanted, (inputs, fixed)) if given else (lambda arrays: wanted(arrays, fixed), (inputs,))
+        function = jax.jit(function) if jit else function
+        return lambda: jax.block_until_ready(function(*taken))
 
     def result(output):
         value, gradients = output

@@ -18,8 +18,8 @@ measured here.
 Every library that is installed runs in the same process, warmed up, in interleaved rounds, with the same
 number of threads, and each has to find the same value and the same gradient. "/ qad" is the time as a
 multiple of qad's, "/ by hand" as a multiple of the baseline written by hand in NumPy. The first call includes
-compilation, where there is any, and "processors" says who used more than one: holding jax to a single thread
-would slow its small calls down. Figures of different runs or machines do not compare; ratios nearly do."""
+compilation, where there is any, and "processors" says who used more than one; with one thread a library the
+process has one processor. Figures of different runs or machines do not compare; ratios nearly do."""
 
 
 def duration(seconds):

@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 
 from .case import Case, Contender
+from .peers import import_jax
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(2, 50, 50)) / 7
@@ -74,11 +75,8 @@ def hessians():
             return lambda: (np.float64(1.0), [hessian(POINT)])
 
         def jitted(make=make):
-            import jax
-            import jax.numpy as jnp
-
-            jax.config.update("jax_enable_x64", True)
-            hessian, x = jax.jit(jax.hessian(make(jnp))), jnp.asarray(POINT)
+            jax = import_jax()
+            hessian, x = jax.jit(jax.hessian(make(jax.numpy))), jax.numpy.asarray(POINT)
             return lambda: (np.float64(1.0), [np.asarray(hessian(x).block_until_ready())])
 
         def tape(make=make):
@@ -115,11 +113,8 @@ def batches():
         return lambda: (np.float64(1.0), [np.stack([gradient(y) for y in RIGHT])])
 
     def jitted():
-        import jax
-        import jax.numpy as jnp
-
-        jax.config.update("jax_enable_x64", True)
-        gradient, y = jax.jit(jax.vmap(jax.grad(squares(jnp)))), jnp.asarray(RIGHT)
+        jax = import_jax()
+        gradient, y = jax.jit(jax.vmap(jax.grad(squares(jax.numpy)))), jax.numpy.asarray(RIGHT)
         return lambda: (np.float64(1.0), [np.asarray(gradient(y).block_until_ready())])
 
     yield Case(
