@@ -15,8 +15,8 @@ class Labels:
         The size of each label.
     """
 
-    def __init__(self):
-        self.sizes = []
+    def __init__(self, sizes=()):
+        self.sizes = list(sizes)
 
     def new(self, size):
         """A new label."""

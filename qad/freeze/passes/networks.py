@@ -13,11 +13,9 @@ from typing import NamedTuple
 
 from qad.freeze.drafts import Draft
 from qad.freeze.guards import is_guard
-from qad.freeze.labels import Labels
 from qad.freeze.nets import Net, inlined, net_of
 from qad.freeze.passes.rewriting import touches
 from qad.freeze.program import Step, Var
-from qad.tensor.lower import canonical
 from qad.tensor.order import find_order
 from qad.tensor.planner import find_plan
 from qad.tensor.tree import Tree
@@ -68,44 +66,40 @@ class _Networks:
     """
 
     def __init__(self, program):
-        self.labels, self.works = Labels(), {}
+        self.works = {}
         definitions, pinned = program.definitions(), program.pinned()
         for step in program.steps:
             if not is_guard(step) and not touches(step, pinned):
-                net = net_of(step, definitions, self.labels)
+                net = net_of(step, definitions)
                 if net is not None:
-                    self.works[step.out] = _Work(net, self.flops(net), step.out.size, 1)
+                    self.works[step.out] = _Work(net, net.form.flops, step.out.size, 1)
         self.needed = self._needed(program)
         self.readers = {}
         for root, work in self.works.items():
             self._enter(root, work.net)
 
-    def flops(self, net):
-        """Of the whole network at once."""
-        return prod(self.labels.sizes[label] for label in set().union(*net.terms()[0]))
-
     def _needed(self, program):
         needed = {x for x in program.outputs if type(x) is Var}
         for step in reversed(program.steps):
             if step.out in self.works:
-                needed.update(x for x, _ in self.works[step.out].net.operands if x not in self.works)
-            elif step.out in needed or not _is_plain(step):
+                needed.update(x for x in self.works[step.out].net.operands if x not in self.works)
+            elif step.out in needed or not _is_idle(step):
                 needed.update(step.reads())
         return needed
 
     def _enter(self, root, net):
-        for x, _ in net.operands:
+        for x in net.operands:
             self.readers.setdefault(x, {})[root] = True
 
     def _replace(self, root, work):
         """A network has changed; its operands learn who reads them."""
-        for x, _ in self.works[root].net.operands:
+        for x in self.works[root].net.operands:
             self.readers[x].pop(root, None)
         self.works[root] = work
         self._enter(root, work.net)
 
     def _remove(self, root):
-        for x, _ in self.works.pop(root).net.operands:
+        for x in self.works.pop(root).net.operands:
             self.readers[x].pop(root, None)
 
     def join(self):
@@ -115,7 +109,7 @@ class _Networks:
             if reader is None:
                 continue
             inner, outer = self.works[root], self.works[reader]
-            net = inlined(outer.net, root, inner.net, self.labels)
+            net = inlined(outer.net, inner.net)
             if net is not None and len(net.operands) <= MOST:
                 sums = [one + two for one, two in zip(inner[1:4], outer[1:4], strict=True)]
                 self._remove(root)
@@ -125,28 +119,15 @@ class _Networks:
         readers = list(self.readers.get(root, ()))
         if root in self.needed or len(readers) != 1:
             return None
-        operands = [x for x, _ in self.works[readers[0]].net.operands]
-        return readers[0] if operands.count(root) == 1 else None
+        return readers[0] if self.works[readers[0]].net.operands.count(root) == 1 else None
 
     def reorder(self):
         """Find the best order of every network."""
         for root, work in self.works.items():
             if len(work.net.operands) > 2:
-                new = self.ordered(work.net)
+                new = _ordered(work.net)
                 if _is_better([work], [new]):
                     self.works[root] = new
-
-    def ordered(self, net):
-        """A network in its best order."""
-        terms, out, sizes = self._described(net)
-        return _Work(net, *_cost(terms, out, sizes), len(terms) - 1, True)
-
-    def _described(self, net):
-        """Labels numbered from 0, of the operands and the result, and their sizes."""
-        terms, out = net.terms()
-        *numbered, last = canonical((*terms, out))
-        sizes = [self.labels.sizes[label] for label in dict.fromkeys(x for term in terms for x in term)]
-        return tuple(numbered), last, tuple(sizes)
 
     def share_out(self, root):
         """Write a product into the networks of its readers, of all or of those that gain; whether that pays."""
@@ -155,9 +136,9 @@ class _Networks:
         for reader in self.readers.get(root, ()):
             outer = self.works[reader]
             if len(inner.net.operands) + len(outer.net.operands) - 1 <= MOST_SHARED:
-                net = inlined(outer.net, root, inner.net, self.labels)
+                net = inlined(outer.net, inner.net)
                 if net is not None and len(net.operands) <= MOST_SHARED:
-                    changes[reader] = self.ordered(net)
+                    changes[reader] = _ordered(net)
         gaining = {reader: new for reader, new in changes.items() if new.time() < self.works[reader].time()}
         everyone = root not in self.needed and len(changes) == len(self.readers.get(root, ()))
         if everyone and changes and _is_better([inner, *map(self.works.get, changes)], list(changes.values())):
@@ -175,27 +156,57 @@ class _Networks:
         steps, changed = [], 0
         for step in program.steps:
             work = self.works.get(step.out)
-            new = self._steps(work.net) if work is not None and work.ordered else None
+            new = _steps(work.net) if work is not None and work.ordered else None
             changed += new is not None
             steps.extend(new or [step])
         program.steps = steps
         return changed
 
-    def _steps(self, net):
-        """The steps of a network in its order; None where the result would be of another kind."""
-        terms, out, sizes = self._described(net)
-        shapes = tuple([tuple([sizes[label] for label in term]) for term in terms])
-        plan, root, steps = find_plan(terms, out, shapes, (), net.root.dtype), net.root, []
-        values = [Draft(x, steps).reshape(shape) for (x, _), shape in zip(net.operands, shapes, strict=True)]
-        for left, right, recipe in plan.steps:
-            values.append(recipe.run(values[left], values[right]))
-        last = values[-1].reshape(root.shape)
-        if not last.steps or last.var is not steps[-1].out or last.var.kind != root.kind:
-            return None
-        return [*steps[:-1], Step(steps[-1].fn, steps[-1].args, {}, root)]
+
+def _ordered(net):
+    """A network in its best order."""
+    return _Work(net, *_cost(net.form), len(net.operands) - 1, True)
 
 
-def _is_plain(step):
+@lru_cache(maxsize=4096)
+def _cost(form):
+    """Multiply-adds and elements written, in the best order."""
+    terms, out = form.terms()
+    if len(terms) == 3:
+        return _of_three(*map(set, terms), set(out), form.sizes)
+    network = terms, out, form.sizes, (False,) * len(terms)
+    tree = Tree(network, find_order(*network))
+    return sum(map(tree.forward_cost, tree.children)), sum(tree.size(tree.legs[node]) for node in tree.children)
+
+
+def _of_three(a, b, c, out, sizes):
+    """The same of three operands, which most networks have."""
+
+    def size(labels):
+        return prod([sizes[label] for label in labels])
+
+    def cost(one, two, last):
+        made = (one | two) & (last | out)
+        return size(one | two) + size(made | last), size(made) + size(out)
+
+    return min(cost(a, b, c), cost(a, c, b), cost(b, c, a))
+
+
+def _steps(net):
+    """The steps of a network in its order; None where the result would be of another kind."""
+    terms, out = net.form.terms()
+    shapes = tuple([tuple([net.form.sizes[label] for label in term]) for term in terms])
+    plan, root, steps = find_plan(terms, out, shapes, (), net.root.dtype), net.root, []
+    values = [Draft(x, steps).reshape(shape) for x, shape in zip(net.operands, shapes, strict=True)]
+    for left, right, recipe in plan.steps:
+        values.append(recipe.run(values[left], values[right]))
+    last = values[-1].reshape(root.shape)
+    if last.var is not steps[-1].out or last.var.kind != root.kind:
+        return None
+    return [*steps[:-1], Step(steps[-1].fn, steps[-1].args, {}, root)]
+
+
+def _is_idle(step):
     """Whether a step is a mere view, which matters only if somebody reads it."""
     return step.out.root is not step.out
 
@@ -208,11 +219,3 @@ def _is_better(old, new):
     )
     margin = CALL + sum(work.written for work in new) + SAVING * sum(work.flops for work in old)
     return min(saved, shorter) > margin and less >= 0
-
-
-@lru_cache(maxsize=4096)
-def _cost(terms, out, sizes):
-    """Multiply-adds and elements written, in the best order."""
-    network = terms, out, sizes, (False,) * len(terms)
-    tree = Tree(network, find_order(*network))
-    return sum(map(tree.forward_cost, tree.children)), sum(tree.size(tree.legs[node]) for node in tree.children)
