@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.freeze.functions import RESHAPE, TRANSPOSE, Attribute, Method, Reduction
 from qad.freeze.guards import is_guard
+from qad.freeze.notations import notation, sizes_of
 from qad.freeze.places import Places
 from qad.freeze.program import Var, rebuilt
 
@@ -38,6 +39,9 @@ def flops(step):
     if step.out.shape is None or is_guard(step):
         return 0
     shapes = [x.shape for x in step.reads() if x.shape is not None]
+    terms = notation(step)
+    if terms is not None:
+        return prod(sizes_of(step, terms).values())
     if step.fn in (np.dot, np.matmul, np.vdot) and len(shapes) == 2:
         return prod(shapes[0]) if step.fn is np.vdot else step.out.size * (shapes[0][-1] if shapes[0] else 1)
     if isinstance(step.fn, np.ufunc):

@@ -181,3 +181,10 @@ def test_programs_read_like_python():
         assert "x0[..., 0]" in text
         assert "assert bool(v2) == True" in text
     assert frozen.profile(np.ones((2, 3))).splitlines()[-1].startswith("in all")
+
+
+def test_real_constants_that_multiply_complex_arrays_are_complex():
+    real = normal(4, 4)
+    program = improved(lambda x: (real.T @ x * real) @ real, X, passes=("canonical", "constants"))
+    assert all(var.dtype == complex for step in program.steps for var in step.reads())
+    assert program.counts["constants"] == 3

@@ -9,6 +9,7 @@ from qad.freeze.passes.canonical import canonical
 from qad.freeze.passes.common import common
 from qad.freeze.passes.constants import constants
 from qad.freeze.passes.dead import dead
+from qad.freeze.passes.networks import networks
 from qad.freeze.passes.products import products
 from qad.freeze.passes.scatters import scatters
 from qad.freeze.passes.sums import sums
@@ -24,10 +25,12 @@ PASSES = {
     "algebra": algebra,
     "scatters": scatters,
     "traces": traces,
+    "networks": networks,
     "sums": sums,
     "products": products,
 }
 ROUNDS = 3
+ONCE = frozenset(("networks",))  # passes of the first round alone: they see the whole at once
 
 
 def improve(program, names=None):
@@ -37,10 +40,10 @@ def improve(program, names=None):
     if unknown:
         raise ArgumentError(f"qad.freeze has no pass {unknown[0]!r}: the passes are {', '.join(PASSES)}")
     program.counts = dict.fromkeys(names, 0)
-    for _ in range(ROUNDS):
+    for turn in range(ROUNDS):
         changes = 0
         for name in PASSES:
-            if name in names:
+            if name in names and not (turn and name in ONCE):
                 found = PASSES[name](program)
                 program.counts[name] += found
                 changes += found

@@ -6,8 +6,8 @@ is known.
 
 import numpy as np
 
-from qad.freeze.functions import RESHAPE, TRANSPOSE, Attribute, Method, Reduction
-from qad.freeze.passes.rewriting import derived, rewrite
+from qad.freeze.functions import RESHAPE, Attribute, Method, Reduction
+from qad.freeze.passes.rewriting import add_view, rewrite, view_of
 from qad.freeze.program import Var
 
 __all__ = ["common", "is_pure", "key_of"]
@@ -95,7 +95,7 @@ def _substitute(program, same):
 
 def _conjugate(step, definitions, conjugates):
     """The conjugate of a view, as a view of a conjugate that is known; else it becomes known."""
-    base, chain = _source(step.args[0], definitions)
+    base, chain = view_of(step.args[0], definitions)
     if base not in conjugates:
         conjugates[base] = step.out, chain
         return None
@@ -103,22 +103,7 @@ def _conjugate(step, definitions, conjugates):
     steps, x = [], found
     for fn, argument, before in reversed(made):  # back to the shape of the base
         undo = before if fn is RESHAPE else tuple(sorted(range(len(argument)), key=argument.__getitem__))
-        x = _view(steps, fn, x, undo)
+        x = add_view(steps, fn, x, undo)
     for fn, argument, _ in chain:
-        x = _view(steps, fn, x, argument)
+        x = add_view(steps, fn, x, argument)
     return steps or x
-
-
-def _view(steps, fn, x, argument):
-    shape = argument if fn is RESHAPE else tuple(x.shape[axis] for axis in argument)
-    steps.append(derived(fn, (x, argument), shape, x.dtype, x.root))
-    return steps[-1].out
-
-
-def _source(x, definitions):
-    """What `x` is a view of, and how: a list of (function, argument, shape before)."""
-    chain = []
-    while (step := definitions.get(x)) is not None and step.fn in (TRANSPOSE, RESHAPE):
-        x = step.args[0]
-        chain.append((step.fn, step.args[1], x.shape))
-    return x, chain[::-1]

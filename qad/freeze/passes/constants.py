@@ -1,27 +1,32 @@
-"""Constant folding: what depends on nothing that varies is computed once."""
+"""Constant folding: what depends on nothing that varies is computed once.
+
+Real constants that multiply complex arrays become complex, which every call would do again.
+"""
 
 import numpy as np
 
 from qad.freeze.functions import VIEWS
 from qad.freeze.passes.common import is_pure
-from qad.freeze.passes.rewriting import rewrite
-from qad.freeze.program import Var, rebuilt
+from qad.freeze.passes.rewriting import add_view, rewrite, view_of
+from qad.freeze.program import Step, Var, rebuilt
 
 __all__ = ["constants"]
 
+PRODUCTS = frozenset((np.multiply, np.dot, np.matmul))
 FILLED = frozenset((np.zeros_like, np.ones_like))  # of their argument they want shape and dtype alone
 MOST = 1 << 24  # bytes of one constant
 
 
 def constants(program):
     """Fold; the number of steps that went.  Views of constants stay views."""
-    known = program.constants
+    known, casts = program.constants, {}
 
     def visit(step, definitions):
         if step.fn in FILLED and step.out.nbytes <= MOST:
             return _known(known, step.fn(np.empty(step.out.shape, step.out.dtype)))
-        foldable = step.out.kind == "array" and step.fn not in VIEWS and is_pure(step.fn)
-        if not foldable or step.out.nbytes > MOST or any(var not in known for var in step.reads()):
+        if any(var not in known for var in step.reads()):
+            return _cast(step, definitions, known, casts) if step.fn in PRODUCTS else None
+        if step.out.kind != "array" or step.fn in VIEWS or not is_pure(step.fn) or step.out.nbytes > MOST:
             return None
         value = step.fn(*rebuilt(step.args, known.__getitem__), **rebuilt(step.kwargs, known.__getitem__))
         if type(value) is not np.ndarray:
@@ -29,6 +34,23 @@ def constants(program):
         return _known(known, value.copy(order="K"))
 
     return rewrite(program, visit)
+
+
+def _cast(step, definitions, known, casts):
+    """A product whose real constants are complex; None where there are none, or nothing else."""
+    if step.out.kind != "array" or step.out.dtype.kind != "c":
+        return None
+    steps, args = [], []
+    for x in step.args:
+        base, chain = view_of(x, definitions) if type(x) is Var else (None, ())
+        if base in known and base.dtype.kind == "f" and base.nbytes <= MOST:
+            if base not in casts:
+                casts[base] = _known(known, known[base].astype(step.out.dtype))
+            x = casts[base]
+            for fn, argument, _ in chain:
+                x = add_view(steps, fn, x, argument)
+        args.append(x)
+    return [*steps, Step(step.fn, tuple(args), step.kwargs, step.out)] if tuple(args) != step.args else None
 
 
 def _known(constants, value):

@@ -1,9 +1,10 @@
 """The frame of most passes: a walk over the steps, each of which is kept, replaced, or found to be another value."""
 
+from qad.freeze.functions import RESHAPE, TRANSPOSE
 from qad.freeze.guards import is_guard
 from qad.freeze.program import Step, Var, rebuilt
 
-__all__ = ["derived", "rewrite"]
+__all__ = ["add_view", "derived", "is_view", "rewrite", "touches", "view_of"]
 
 
 def rewrite(program, visit):
@@ -21,7 +22,7 @@ def rewrite(program, visit):
     for step in program.steps:
         if same and any(var in same for var in step.reads()):
             step = Step(step.fn, rebuilt(step.args, current), rebuilt(step.kwargs, current), step.out, step.mutates)
-        made = None if is_guard(step) or _touches(step, pinned) else visit(step, definitions)
+        made = None if is_guard(step) or touches(step, pinned) else visit(step, definitions)
         if made is None:
             made = [step]
         else:
@@ -39,7 +40,8 @@ def rewrite(program, visit):
     return changes
 
 
-def _touches(step, pinned):
+def touches(step, pinned):
+    """Whether a step reads or shows memory that the program writes into, or writes itself."""
     if not pinned:
         return False
     return step.mutates is not None or step.out.root in pinned or any(var.root in pinned for var in step.reads())
@@ -48,3 +50,28 @@ def _touches(step, pinned):
 def derived(fn, args, shape, dtype, root=None, kwargs=None):
     """A new step, and the array that it makes; `root` is that of what it is a view of."""
     return Step(fn, args, kwargs or {}, Var(tuple(shape), dtype, "array", None, root))
+
+
+def is_view(step):
+    """Whether a step is a permutation or a reshape in its canonical form."""
+    if len(step.args) != 2 or step.kwargs:
+        return False
+    return (step.fn is RESHAPE and step.args[1] == step.out.shape) or (
+        step.fn is TRANSPOSE and type(step.args[1]) is tuple
+    )
+
+
+def view_of(x, definitions):
+    """What `x` is a view of, and how: a list of (function, argument, shape before)."""
+    chain = []
+    while (step := definitions.get(x)) is not None and is_view(step):
+        x = step.args[0]
+        chain.append((step.fn, step.args[1], x.shape))
+    return x, chain[::-1]
+
+
+def add_view(steps, fn, x, argument):
+    """The transpose or reshape of `x`, whose step is appended."""
+    shape = argument if fn is RESHAPE else tuple(x.shape[axis] for axis in argument)
+    steps.append(derived(fn, (x, argument), shape, x.dtype, x.root))
+    return steps[-1].out

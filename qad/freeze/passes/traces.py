@@ -9,6 +9,7 @@ from qad.freeze.program import Step
 __all__ = ["traces"]
 
 DIAGONAL = method("diagonal")
+TRACES = (np.trace, method("trace"))
 
 
 def traces(program):
@@ -28,16 +29,17 @@ def traces(program):
 
 
 def _product_under(step, definitions, known):
-    """The product of two matrices whose trace `step` takes, as the tape writes it: the diagonal times ones."""
-    if step.fn is not np.dot:
-        return None
-    diagonal, ones = step.args
-    diagonal = definitions.get(diagonal)
-    if diagonal is None or diagonal.fn is not DIAGONAL or len(diagonal.args) > 1 or diagonal.kwargs:
-        return None
-    product = definitions.get(diagonal.args[0])
-    if product is None or product.fn is not np.dot or len(product.out.shape) != 2:
-        return None
-    if product.out.shape[0] != product.out.shape[1]:
-        return None
-    return product if ones in known and (known[ones] == 1).all() else None
+    """The product whose trace `step` takes, by name or as the tape writes it: the diagonal times ones."""
+    if step.fn in TRACES and len(step.args) == 1 and not step.kwargs:
+        traced = step.args[0]
+    else:
+        diagonal = definitions.get(step.args[0]) if step.fn is np.dot else None
+        if diagonal is None or diagonal.fn is not DIAGONAL or len(diagonal.args) > 1 or diagonal.kwargs:
+            return None
+        ones = step.args[1]
+        if ones not in known or not (known[ones] == 1).all():
+            return None
+        traced = diagonal.args[0]
+    product = definitions.get(traced)
+    square = len(traced.shape) == 2 and traced.shape[0] == traced.shape[1]
+    return product if square and product is not None and product.fn is np.dot else None
