@@ -6,6 +6,7 @@ A pass is a function of a `Program` that changes it in place and returns how man
 from qad.core.errors import ArgumentError
 from qad.freeze.passes.algebra import algebra
 from qad.freeze.passes.canonical import canonical
+from qad.freeze.passes.chains import chains
 from qad.freeze.passes.common import common
 from qad.freeze.passes.constants import constants
 from qad.freeze.passes.dead import dead
@@ -14,7 +15,7 @@ from qad.freeze.passes.scatters import scatters
 from qad.freeze.passes.sums import sums
 from qad.freeze.passes.traces import traces
 
-__all__ = ["PASSES", "improve"]
+__all__ = ["LAST", "PASSES", "improve"]
 
 PASSES = {
     "dead": dead,
@@ -26,7 +27,9 @@ PASSES = {
     "traces": traces,
     "sums": sums,
     "products": products,
+    "chains": chains,
 }
+LAST = ("chains",)  # run once, when nothing else changes any more: what they make no other pass looks into
 ROUNDS = 3
 
 
@@ -40,7 +43,7 @@ def improve(program, names=None):
     for _ in range(ROUNDS):
         changes = 0
         for name in PASSES:
-            if name in names:
+            if name in names and name not in LAST:
                 found = PASSES[name](program)
                 program.counts[name] += found
                 changes += found
@@ -48,4 +51,7 @@ def improve(program, names=None):
             break
     if "dead" in names:
         program.counts["dead"] += dead(program)
+    for name in LAST:
+        if name in names:
+            program.counts[name] += PASSES[name](program)
     return program

@@ -3,7 +3,7 @@
 from qad.freeze.guards import is_guard
 from qad.freeze.program import Step, Var, rebuilt
 
-__all__ = ["derived", "rewrite"]
+__all__ = ["derived", "rewrite", "touches"]
 
 
 def rewrite(program, visit):
@@ -21,7 +21,7 @@ def rewrite(program, visit):
     for step in program.steps:
         if same and any(var in same for var in step.reads()):
             step = Step(step.fn, rebuilt(step.args, current), rebuilt(step.kwargs, current), step.out, step.mutates)
-        made = None if is_guard(step) or _touches(step, pinned) else visit(step, definitions)
+        made = None if is_guard(step) or touches(step, pinned) else visit(step, definitions)
         if made is None:
             made = [step]
         else:
@@ -39,7 +39,8 @@ def rewrite(program, visit):
     return changes
 
 
-def _touches(step, pinned):
+def touches(step, pinned):
+    """Whether a step has to do with memory that the program writes into, given by its roots."""
     if not pinned:
         return False
     return step.mutates is not None or step.out.root in pinned or any(var.root in pinned for var in step.reads())
