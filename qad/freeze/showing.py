@@ -6,6 +6,7 @@ from math import prod
 
 import numpy as np
 
+from qad.freeze.blocks import chained
 from qad.freeze.functions import RESHAPE, TRANSPOSE, Attribute, Method, Reduction
 from qad.freeze.guards import is_guard
 from qad.freeze.notations import notation, sizes_of
@@ -46,6 +47,8 @@ def flops(step):
         return prod(shapes[0]) if step.fn is np.vdot else step.out.size * (shapes[0][-1] if shapes[0] else 1)
     if isinstance(step.fn, np.ufunc):
         return step.out.size
+    if step.fn is chained:
+        return step.out.size * len(step.kwargs["calls"])
     return prod(shapes[0]) if type(step.fn) is Reduction and shapes else 0
 
 
@@ -128,7 +131,7 @@ def _text(x, names):
     if type(x) in (tuple, list):
         inside = ", ".join(_text(each, names) for each in x)
         return f"[{inside}]" if type(x) is list else f"({inside}{',' * (len(x) == 1)})"
-    return _short(x)
+    return _name(x) if isinstance(x, np.ufunc) else _short(x)
 
 
 def _short(x):

@@ -11,6 +11,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.registry import PRIMITIVES
+from qad.freeze.blocks import chained
 from qad.freeze.functions import Attribute, Method, Reduction, attribute, method, reduction
 from qad.freeze.guards import check_layout, check_value
 from qad.freeze.program import Program, Step, Var
@@ -25,16 +26,14 @@ COMPILED = (np.dot, np.vdot, np.where, np.concatenate)  # functions of NumPy's t
 @lru_cache(maxsize=1)
 def _table():
     """Every function that a stored program may call, by name."""
-    found = {"check_value": check_value, "check_layout": check_layout, "pick": pick, "abs": abs}
+    found = {"check_value": check_value, "check_layout": check_layout, "pick": pick, "abs": abs, "chained": chained}
     found |= {f"operator.{name}": getattr(operator, name) for name in operator.__all__}
     for prefix, module in (("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft)):
         public = {name: getattr(module, name) for name in module.__all__}
         found |= {
             f"{prefix}.{name}": fn
             for name, fn in public.items()
-            if isinstance(fn, np.ufunc)
-            or hasattr(fn, "__wrapped__")
-            or fn in (np.dot, np.vdot, np.where, np.concatenate)
+            if isinstance(fn, np.ufunc) or hasattr(fn, "__wrapped__") or fn in COMPILED
         }
     ours = [fn for fn in PRIMITIVES if (getattr(fn, "__module__", None) or "").startswith("qad.")]
     return found | {f"{fn.__module__}.{fn.__qualname__}": fn for fn in ours}
@@ -125,6 +124,8 @@ def _encoded(x, number):
         return "literal", x
     if isinstance(x, type) and issubclass(x, (np.generic, int, float, complex)):
         return "literal", np.dtype(x)
+    if callable(x):
+        return "call", _stored(x)
     raise ArgumentError(f"qad.freeze: an argument of type {kind.__name__} cannot be stored: freeze the function again")
 
 
@@ -136,4 +137,6 @@ def _decoded(x, made):
         return (tuple if kind == "tuple" else list)(_decoded(each, made) for each in content)
     if kind == "dict":
         return {key: _decoded(each, made) for key, each in content}
+    if kind == "call":
+        return _read(content)
     return slice(*(_decoded(each, made) for each in content)) if kind == "slice" else content

@@ -1,7 +1,10 @@
 """Functions that can write their result into a given array, and how they are told to."""
 
+from functools import partial
+
 import numpy as np
 
+from qad.freeze.blocks import chained
 from qad.freeze.functions import Reduction
 
 __all__ = ["allocates", "positional", "writes", "written"]
@@ -10,7 +13,7 @@ __all__ = ["allocates", "positional", "writes", "written"]
 def allocates(step):
     """Whether the function of a step gives an array of its own, with axes, whatever it is called with."""
     fn = step.fn
-    return (isinstance(fn, np.ufunc) or fn in (np.dot, np.concatenate, np.array)) and step.out.shape != ()
+    return (isinstance(fn, np.ufunc) or fn in (np.dot, np.concatenate, np.array, chained)) and step.out.shape != ()
 
 
 def writes(step, out):
@@ -22,7 +25,7 @@ def writes(step, out):
         return len(args) == 2 and not kwargs and _one_kind(step, out)
     if type(fn) is Reduction:
         return fn.method == "reduce" and _reduction(step) is not None
-    return fn is np.concatenate and set(kwargs) <= {"axis"} and out.kind == "array"
+    return fn is chained or (fn is np.concatenate and set(kwargs) <= {"axis"} and out.kind == "array")
 
 
 def written(step, arrays, out):
@@ -43,6 +46,8 @@ def written(step, arrays, out):
     if type(fn) is Reduction:
         axis, dtype, keepdims = _reduction(step)
         return getattr(fn.ufunc, fn.method), (arrays[0], axis, dtype, out, keepdims)
+    if fn is chained:
+        return partial(fn, **step.kwargs, out=out), arrays
     axis = step.kwargs.get("axis", 0) if len(arrays) == 1 else arrays[1]
     return np.concatenate, (arrays[0], axis, out)
 

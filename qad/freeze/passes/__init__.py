@@ -6,6 +6,7 @@ A pass is a function of a `Program` that changes it in place and returns how man
 from qad.core.errors import ArgumentError
 from qad.freeze.passes.algebra import algebra
 from qad.freeze.passes.canonical import canonical
+from qad.freeze.passes.chains import chains
 from qad.freeze.passes.common import common
 from qad.freeze.passes.constants import constants
 from qad.freeze.passes.dead import dead
@@ -15,7 +16,7 @@ from qad.freeze.passes.scatters import scatters
 from qad.freeze.passes.sums import sums
 from qad.freeze.passes.traces import traces
 
-__all__ = ["PASSES", "improve"]
+__all__ = ["LAST", "PASSES", "improve"]
 
 PASSES = {
     "dead": dead,
@@ -28,9 +29,11 @@ PASSES = {
     "networks": networks,
     "sums": sums,
     "products": products,
+    "chains": chains,
 }
-ROUNDS = 3
 ONCE = frozenset(("networks",))  # passes of the first round alone: they see the whole at once
+LAST = ("chains",)  # run when nothing else changes any more: what they make no other pass looks into
+ROUNDS = 3
 
 
 def improve(program, names=None):
@@ -40,15 +43,19 @@ def improve(program, names=None):
     if unknown:
         raise ArgumentError(f"qad.freeze has no pass {unknown[0]!r}: the passes are {', '.join(PASSES)}")
     program.counts = dict.fromkeys(names, 0)
+    early = [name for name in PASSES if name in names and name not in LAST]
     for turn in range(ROUNDS):
-        changes = 0
-        for name in PASSES:
-            if name in names and not (turn and name in ONCE):
-                found = PASSES[name](program)
-                program.counts[name] += found
-                changes += found
-        if not changes:
+        if not run(program, [name for name in early if not (turn and name in ONCE)]):
             break
-    if "dead" in names:
-        program.counts["dead"] += dead(program)
+    run(program, [name for name in ("dead", *LAST) if name in names])
     return program
+
+
+def run(program, names):
+    """Run these passes one after another; how many steps they changed."""
+    changes = 0
+    for name in names:
+        found = PASSES[name](program)
+        program.counts[name] += found
+        changes += found
+    return changes
