@@ -21,15 +21,15 @@ class Pair:
     ----------
     labels, shapes : tuple
         Three entries each: left operand, right operand, result.
-    flops : int
-        Multiply-adds: the product of all label sizes.
+    flops, size : int
+        Multiply-adds: the product of all label sizes, and without those of the batch.
     source : str
         What is executed, as a Python expression in ``a`` and ``b``.
     run : callable
         ``run(a, b)`` executes it.
     """
 
-    __slots__ = ("labels", "shapes", "flops", "source", "run", "_left", "_right")
+    __slots__ = ("labels", "shapes", "flops", "size", "source", "run", "_left", "_right")
 
     def __init__(self, labels, shapes):
         self.labels, self.shapes = labels, shapes
@@ -39,6 +39,8 @@ class Pair:
             for label, size in zip(term, shape, strict=True)
         }
         self.flops = prod(sizes.values())
+        batch = outcome(*labels)[0]
+        self.size = prod([size for label, size in sizes.items() if label not in batch])
         self.source = lowered(labels, shapes)
         self.run = eval(f"lambda a, b: {self.source}", {"__builtins__": {}})  # views and one product, nothing else
         self._left = self._right = None

@@ -82,6 +82,7 @@ class Plan:
         path = to_path(pairs, len(shapes)) or ((0,),)
         flops = sum(map(tree.forward_cost, tree.children))
         key = expression, shapes, variables, np.dtype(dtype), path
+        steps = _steps(pairs, terms, sizes)
         self.__dict__.update(
             expression=expression,
             shapes=shapes,
@@ -95,9 +96,9 @@ class Plan:
             held=held,
             terms=terms,
             sizes=sizes,
-            steps=_steps(pairs, terms, sizes),
+            steps=steps,
             prepare=_preparations(expression, shapes, terms),
-            compact=len(pairs) > 2 and 0 < flops < SMALL * len(pairs),
+            compact=len(pairs) > 2 and 0 < sum(recipe.size for *_, recipe in steps) < SMALL * len(pairs),
             programs={},
             _key=key,
             _hash=hash(key),

@@ -12,7 +12,9 @@ from numpy.lib.stride_tricks import as_strided
 
 from qad.tensor.schedule import ADD, COPY, PRODUCT, RESCALE
 
-__all__ = ["compiled", "has_numba", "replay"]
+__all__ = ["ROOM", "compiled", "has_numba", "multiply", "replay"]
+
+ROOM = 2**15  # bytes of scratch memory for a product
 
 
 def replay(code, kept, work):
@@ -24,12 +26,12 @@ def replay(code, kept, work):
     kept, work : arrays of one dtype, shape (size,)
         The forward pass's block, and the block that is written: in the forward pass the same.
     """
-    place = 0
+    place, room = 0, np.empty(ROOM // work.itemsize, work.dtype)
     while place < len(code):
         if code[place] == COPY:
             place = _copy(code, place, kept, work)
         elif code[place] == PRODUCT:
-            place = _product(code, place, kept, work)
+            place = _product(code, place, kept, work, room)
         elif code[place] == ADD:
             place = _add(code, place, work)
         elif code[place] == RESCALE:
@@ -38,24 +40,43 @@ def replay(code, kept, work):
             place = _multiply(code, place, kept, work)
 
 
-def _product(code, place, kept, work):
+def _product(code, place, kept, work, room):
     """A product of matrices, either of which may lie transposed, or of a stack of them."""
     first = kept if code[place + 1] else work
     second = kept if code[place + 3] else work
     one, two, out = code[place + 2], code[place + 4], code[place + 5]
     m, k, n, form, count = code[place + 6], code[place + 7], code[place + 8], code[place + 9], code[place + 10]
     for _ in range(count):
-        a, b, c = first[one : one + m * k], second[two : two + k * n], work[out : out + m * n].reshape(m, n)
-        if form == 0:
-            np.dot(a.reshape(m, k), b.reshape(k, n), c)
-        elif form == 1:
-            np.dot(a.reshape(k, m).T, b.reshape(k, n), c)
-        elif form == 2:
-            np.dot(a.reshape(m, k), b.reshape(n, k).T, c)
-        else:
-            np.dot(a.reshape(k, m).T, b.reshape(n, k).T, c)
+        multiply(first, one, second, two, work, out, m, k, n, form, room)
         one, two, out = one + m * k, two + k * n, out + m * n
     return place + 11
+
+
+def multiply(first, one, second, two, work, out, m, k, n, form, room):
+    """``C = A B`` for matrices that are pieces of blocks; compiled, small ones are made by `qad.tensor.kernel`.
+
+    Parameters
+    ----------
+    first, second, work : arrays of one dtype, shape (size,)
+        The blocks of A, B and C; C overlaps neither A nor B.
+    one, two, out : int
+        Where they begin.
+    m, k, n : int
+        A is (m, k) and B is (k, n).
+    form : int
+        1 where A lies transposed in memory, 2 where B does, 3 where both do, 0 otherwise.
+    room : array of the same dtype, of `ROOM` bytes
+        Scratch memory.
+    """
+    a, b, c = first[one : one + m * k], second[two : two + k * n], work[out : out + m * n].reshape(m, n)
+    if form == 0:
+        np.dot(a.reshape(m, k), b.reshape(k, n), c)
+    elif form == 1:
+        np.dot(a.reshape(k, m).T, b.reshape(k, n), c)
+    elif form == 2:
+        np.dot(a.reshape(m, k), b.reshape(n, k).T, c)
+    else:
+        np.dot(a.reshape(k, m).T, b.reshape(n, k).T, c)
 
 
 def _copy(code, place, kept, work):
@@ -139,11 +160,12 @@ def _multiply(code, place, kept, work):
     shape = code[place + 7 : place + 7 + ndim]
     left = code[place + 7 + ndim : place + 7 + 2 * ndim]
     right = code[place + 7 + 2 * ndim : place + 7 + 3 * ndim]
-    counts = np.zeros(ndim, np.int64)
+    counts, last = np.zeros(ndim, np.int64), ndim - 1
     while True:
-        work[write] = first[one] * second[two]
-        write += 1
-        axis = ndim - 1
+        for i in range(shape[last]):
+            work[write + i] = first[one + i * left[last]] * second[two + i * right[last]]
+        write += shape[last]
+        axis = last - 1
         while axis >= 0:
             counts[axis] += 1
             one += left[axis]
@@ -163,6 +185,8 @@ def compiled():
     """`replay`, compiled; what has been compiled once is kept on disk."""
     import numba
     from numba.extending import register_jitable
+
+    import qad.tensor.kernel  # noqa: F401 - what `multiply` is in compiled functions
 
     for part in (_copy, _product, _add, _rescale, _multiply):
         register_jitable(part)

@@ -213,28 +213,32 @@ class Table:
     def multiply(self, left, right, term):
         """Nothing is summed: an elementwise product, both operands spread over the axes of the result."""
         out = self.piece(term)
-        shape = [self.sizes[label] for label in term]
-        steps = [step for side in (left, right) for step in self.strides(side.labels, term)]
+        axes = self.axes(term, left.labels, right.labels) or [(1, 0, 0)]
+        numbers = [number for column in zip(*axes, strict=True) for number in column]
         self.entries.append(
-            (MULTIPLY, left.kept, left.start, right.kept, right.start, out.start, len(term), *shape, *steps)
+            (MULTIPLY, left.kept, left.start, right.kept, right.start, out.start, len(axes), *numbers)
         )
         return out
 
     def copy(self, piece, labels):
-        """Another order of axes; axes that stay side by side are copied as one, long ones by the innermost loops."""
+        """Another order of axes, long ones copied by the innermost loops."""
         out = self.piece(labels)
-        axes = []
-        for label, read, write in zip(
-            labels, self.strides(piece.labels, labels), self.strides(labels, labels), strict=True
-        ):
-            size = self.sizes[label]
-            if axes and axes[-1][1] == read * size:
-                size *= axes.pop()[0]
-            axes.append((size, read, write))
+        axes = self.axes(labels, piece.labels, labels)
         axes = [(1, 0, 0)] * (3 - len(axes)) + sorted(axes, key=lambda axis: (axis[2] == 1 and axis[0] >= SHORT, axis))
         numbers = [number for column in zip(*axes, strict=True) for number in column]
         self.entries.append((COPY, piece.kept, piece.start, out.start, len(axes), *numbers))
         return out
+
+    def axes(self, order, *arrays):
+        """For the labels of `order` the size, and the steps in arrays of other labels; one axis for those that stay
+        side by side."""
+        axes = []
+        for label, *steps in zip(order, *(self.strides(labels, order) for labels in arrays), strict=True):
+            size = self.sizes[label]
+            if axes and axes[-1][1:] == tuple([step * size for step in steps]):
+                size *= axes.pop()[0]
+            axes.append((size, *steps))
+        return axes
 
     def strides(self, labels, order):
         """The distance of neighbours along each label of `order` in an array; 0 where it lacks the label."""
