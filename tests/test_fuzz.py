@@ -21,7 +21,10 @@ def test_random_programs(seed, length):
         assert not check(seed, length)
 
 
-NOISE = {4845}  # takes the sign of a number that is zero up to rounding, 1e-36
+NOISE = {  # what no derivative can be right about
+    4845,  # takes the sign of a number that is zero up to rounding, 1e-36
+    5296,  # the maximum of two numbers that were scaled to the same size: single precision breaks the tie
+}
 
 
 @pytest.mark.slow

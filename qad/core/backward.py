@@ -65,31 +65,45 @@ def sweep(roots, free=False) -> dict:
         id of leaf -> (cotangent, whether nobody else holds its memory, the leaf), to be read with `arrived`.
     """
     found, waiting, heap = {}, {}, []  # waiting: id -> (cotangent, owned, node); heap: the ids, negative
+    held = []  # triples (node, cotangent, owned) in ascending order: most often a stack is enough, and quicker
     owned = following = end = None  # a contribution, held back: most often its node is the next to be visited
     if roots:
         following, g = roots.pop()
         end = g, following[ANSWER] if len(following) == 6 else None
     while roots:
         arrive(waiting, heap, *roots.pop(), False)
-    while heap or following:
-        if following is None or (heap and -heap[0] >= following[ID]):
-            if following is not None:
-                arrive(waiting, heap, following, g, owned)
-            g, owned, node = waiting.pop(-heappop(heap))
-        else:
-            node = following
-        following = None
+    while following or held or heap:
+        if following is None:
+            if held:
+                following, g, owned = held.pop()
+            else:
+                g, owned, following = waiting.pop(-heappop(heap))
+        elif held and held[-1][0][ID] >= following[ID]:
+            arrive(waiting, heap, following, g, owned)
+            following, g, owned = held.pop()
+        if heap and -heap[0] >= following[ID]:
+            arrive(waiting, heap, following, g, owned)
+            g, owned, following = waiting.pop(-heappop(heap))
+        node, following = following, None
         _, p, args, kwargs, ans, parents = node if len(node) == 6 else alive(node)
-        if type(g) is ndarray:
+        kind = type(g)
+        if kind is ndarray:
             if g.dtype is not ans.dtype and g.dtype.kind == "c":
                 g, owned = prepared(g, owned, ans, p)
-        elif type(g) is not float64 and (type(g) is not type(ans) or type(g) not in SCALARS):
+        elif kind is not float64 and (kind not in p.accepts or (g.dtype is not ans.dtype and g.dtype.kind == "c")):
             g, owned = prepared(g, owned, ans, p)
-        if p.vjps:
+        if p.adds is not None and added(p, found.get(parents[0][ID]) or waiting.get(parents[0][ID]), g, args):
+            pass
+        elif p.vjps:
             seed, fresh = g, p.fresh
+            if pair := kwargs is None and len(args) == 2:  # which Python calls quicker than it unpacks
+                left, right = args
             for parent, rule in zip(parents, p.vjps):  # noqa: B905 - metadata that trails has no rule
                 if parent is not None:
-                    c = rule(seed, ans, *args) if kwargs is None else rule(seed, ans, *args, **kwargs)
+                    if pair:
+                        c = rule(seed, ans, left, right)
+                    else:
+                        c = rule(seed, ans, *args) if kwargs is None else rule(seed, ans, *args, **kwargs)
                     if parent[PRIMITIVE] is LEAF:
                         if parent[ID] in found:
                             collect(found, parent, c, fresh)
@@ -100,10 +114,15 @@ def sweep(roots, free=False) -> dict:
                     elif following is parent:
                         g, owned = add(g, owned, c), True
                     elif parent[ID] > following[ID]:
-                        arrive(waiting, heap, following, g, owned)
+                        if held and held[-1][0][ID] >= following[ID]:
+                            arrive(waiting, heap, following, g, owned)
+                        else:
+                            held.append((following, g, owned))
                         g, owned, following = c, fresh, parent
-                    else:
+                    elif held and held[-1][0][ID] >= parent[ID]:
                         arrive(waiting, heap, parent, c, fresh)
+                    else:
+                        held.append((parent, c, fresh))
         elif p is LEAF:
             collect(found, node, g, owned)
         else:
@@ -132,6 +151,11 @@ def arrive(waiting, heap, node, c, fresh):
     else:
         waiting[key] = c, fresh, node
         heappush(heap, -key)
+
+
+def added(p, entry, g, args) -> bool:
+    """Whether the cotangent of the one argument of `p` went straight into what waits for it."""
+    return entry is not None and entry[1] and type(entry[0]) is ndarray and p.adds(entry[0], g, *args)
 
 
 def collect(found, leaf, c, fresh):

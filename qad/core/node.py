@@ -24,7 +24,7 @@ class Primitive:
 
     __slots__ = (
         "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "forward", "linear", "elementwise", "fresh", "accepts",
-        "broadcasting", "consumes", "batch",
+        "broadcasting", "consumes", "batch", "adds",
     )  # fmt: skip
 
     def __init__(self, fn, name, vjps=(), shared=None, linear=False, elementwise=False, fresh=False, lazy=(), raw=None):
@@ -42,6 +42,7 @@ class Primitive:
         self.accepts = SCALARS.union(lazy)  # kinds of cotangents besides ndarray that rules take as they are
         self.consumes = False  # whether the shared rule is told if it may write into the cotangent
         self.broadcasting = None  # the variant for operands of different shapes
+        self.adds = None  # adds the cotangent of its argument to one that waits, see `defvjp`
         self.batch = None  # a batching rule of its own, where `fn` has none
 
     def __repr__(self):

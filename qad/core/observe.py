@@ -57,6 +57,7 @@ def wrap_rules(out, wrapper) -> None:
     p = node[PRIMITIVE] = copy(node[PRIMITIVE])
     p.vjps = tuple([rule and wrapper(rule, (i,)) for i, rule in enumerate(p.vjps)])
     p.shared = p.shared and wrapper(p.shared, None)
+    p.adds = None  # which would bypass them
 
 
 def users_line() -> str:

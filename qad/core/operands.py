@@ -54,8 +54,9 @@ def operand_of(x, fn):
     array([3.+4.j])
     """
     node = x.node
-    if type(node) is list and len(node) == 6 and node[PRIMITIVE].fn is fn:
-        return Tensor(node[ARGS][0], node[PARENTS][0], x.level)
+    if type(node) is list:
+        found = len(node) == 6 and node[PRIMITIVE].fn is fn
+        return Tensor(node[ARGS][0], node[PARENTS][0], x.level) if found else None
     maker, source = getattr(x, "source", (None, None))
     return source if maker is fn else None
 

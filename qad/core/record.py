@@ -12,7 +12,7 @@ from qad.core.batching import batch_one, batch_two, record_batch
 from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
 from qad.core.forward import push_forward, push_one, push_product, push_two
 from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, blocked
-from qad.core.node import PICK, next_id
+from qad.core.node import PICK, SCALARS, next_id
 from qad.core.operands import NUMBERS, PLAIN, operand, rebuild, split, top_level, variant
 from qad.core.tensor import Tensor, hidden, missing_rule
 from qad.core.watch import watch
@@ -98,16 +98,17 @@ def wrap(ans, node, level):
     return rebuild(ans, outputs)
 
 
-def unary(p):
-    """A quick recorder for a primitive of one operand."""
+def unary(p, operator=None):
+    """A quick recorder for a primitive of one operand; `operator` is a quicker one for NumPy's scalars."""
     fn, raw = p.fn, p.raw
+    scalar = operator or fn
 
     def recorder(x):
         level = x.level if type(x) is Tensor else PLAIN
         if level in REVERSE and level > blocked():
             v = x.value
             try:
-                ans = raw(v) if type(v) is ndarray else fn(v)
+                ans = raw(v) if type(v) is ndarray else scalar(v) if type(v) in SCALARS else fn(v)
             except ValueError:
                 return record(p, (x,))
             return Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
@@ -176,8 +177,11 @@ def binary(p, operator=None):
                     return Tensor(ans, [next_id(), p, (v, y), None, ans, (x.node, None)], level)
                 if kind is Tensor and y.level == level:
                     v, w = x.value, y.value
-                    ans = fn(v, w) if type(v) is ndarray else scalar(v, w)
-                    chosen = p if v.shape == w.shape else broadcasting
+                    if type(v) in SCALARS and type(w) is type(v):
+                        ans, chosen = scalar(v, w), p
+                    else:
+                        ans = fn(v, w) if type(v) is ndarray else scalar(v, w)
+                        chosen = p if v.shape == w.shape else broadcasting
                     return Tensor(ans, [next_id(), chosen, (v, w), None, ans, (x.node, y.node)], level)
             elif type(y) is Tensor and (level := y.level) in REVERSE and level > blocked():
                 kind = type(x)

@@ -65,6 +65,7 @@ def defvjp(
     elementwise=False,
     fresh=False,
     lazy=(),
+    adds=None,
     name=None,
 ):
     """Define the reverse-mode rules of a function.
@@ -95,6 +96,9 @@ def defvjp(
         The rules always return newly allocated arrays, so that they may be given away without a copy.
     lazy : tuple of type
         Kinds of `Lazy` cotangents that the rules accept as they are.
+    adds : callable, optional
+        For a function of one array: ``adds(total, g, *args)`` adds the cotangent of that array to `total`, in place,
+        and returns True; or it returns False, and then the rule is called. It saves an array for each ``x[i]``.
     name : str, optional
         What users call the function, in messages and pictures; by default its own name.
 
@@ -117,7 +121,7 @@ def defvjp(
         load_rules_of(fn)  # a rule of one's own comes after the one that it replaces
     p = PRIMITIVES.get(fn) or Primitive(fn, fn.__name__)
     p.vjps, p.shared, p.scaled, p.name = rules, shared, scaled, name or p.name
-    p.consumes = consumes
+    p.consumes, p.adds = consumes, adds
     p.linear, p.elementwise, p.fresh, p.accepts = linear, elementwise, fresh, p.accepts.union(lazy)
     if elementwise:
         spread = tuple(rule and _unbroadcasting(rule, i) for i, rule in enumerate(rules))
@@ -158,8 +162,10 @@ def _install(fn, p):
         FUNCTIONS[fn] = _general(p)
 
 
-def quick(fn, metadata=False):
+def quick(fn, metadata=False, operator=None):
     """A recorder of `fn` with little overhead, for one operand (and positional `metadata`) or for two operands.
+
+    NumPy's scalars go to `operator`, if there is one: Python's operators are ten times quicker on them than ufuncs.
 
     Examples
     --------
@@ -171,7 +177,7 @@ def quick(fn, metadata=False):
     p = PRIMITIVES[fn]
     if metadata:
         return unary_with_metadata(p)
-    return binary(p)[0] if len(p.vjps) == 2 else unary(p)
+    return binary(p, operator)[0] if len(p.vjps) == 2 else unary(p, operator)
 
 
 def quick_product(fn, method, otherwise):

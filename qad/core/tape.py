@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from qad.core.backward import arrived, sweep
+from qad.core.backward import One, sweep
 from qad.core.batch import unrecorded
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.levels import REVERSE
-from qad.core.node import ANSWER, GRAD, leaf
+from qad.core.node import GRAD, leaf
 from qad.core.tensor import Tensor, read_only, value_of
-from qad.core.transforms import REAL, match, one, publish, scalar_loss
+from qad.core.transforms import SEEDS, match, scalar_loss, to_public
 from qad.core.trees import check_arithmetic, tree_map
 from qad.core.watch import check
 
@@ -79,9 +79,10 @@ def backward(x, gradient=None, retain_graph=False) -> None:
             "lives inside a transform, where qad.grad, qad.vjp and qad.hvp nest"
         )
     if gradient is None:
-        if type(x.value) not in REAL:
+        seed = SEEDS.get(type(x.value))
+        if seed is None:
             scalar_loss(x, 0, "backward()")
-        seed = one(x.dtype)
+            seed = One(x.dtype)
     else:
         seed = np.conj(match(gradient, x.value, "gradient"))
     if REVERSE[0]:
@@ -90,7 +91,7 @@ def backward(x, gradient=None, retain_graph=False) -> None:
             REVERSE[0].clear()
     found = sweep([(x.node, seed)], free=not retain_graph)
     for _, _, node in found.values():
-        g = publish(*arrived(found, node), node[ANSWER])
+        g = to_public(found, node)
         node[GRAD] = g if node[GRAD] is None else node[GRAD] + g
 
 

@@ -3,7 +3,7 @@
 Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the tape's cotangents.
 """
 
-from functools import cache, wraps
+from functools import wraps
 
 import numpy as np
 from numpy import array, conjugate, ndarray
@@ -12,7 +12,7 @@ from qad.core.arguments import check_argnums, check_pair, numbers_of, output_dty
 from qad.core.backward import One, arrived, sweep
 from qad.core.errors import ArgumentError, GradientTypeError, QadError, ShapeError
 from qad.core.levels import CONSTANT, REVERSE, is_open, open_level
-from qad.core.node import ID, leaf, next_id
+from qad.core.node import ANSWER, ID, leaf, next_id
 from qad.core.node import LEAF as LEAF_NODE
 from qad.core.record import leaked
 from qad.core.steps import as_array
@@ -30,7 +30,7 @@ from qad.core.trees import (
 )
 from qad.core.watch import check, watch
 
-REAL = frozenset((np.float64, np.float32))  # a scalar loss of these types needs no further look
+SEEDS = {kind: One(np.dtype(kind)) for kind in (np.float64, np.float32)}  # a scalar loss of these types needs no look
 
 
 def lift(tree, level, name):
@@ -56,10 +56,15 @@ def run(f, args, kwargs):
     try:
         return f(*args, **kwargs)
     except ValueError as error:
-        ours = error.__cause__
-        if isinstance(ours, QadError):
-            raise ours from ours.__cause__
+        raise_ours(error)
         raise
+
+
+def raise_ours(error):
+    """Raise the error of ours that NumPy wrapped in this one, if there is one."""
+    ours = error.__cause__
+    if isinstance(ours, QadError):
+        raise ours from ours.__cause__
 
 
 def with_leaves(args, numbers, level):
@@ -79,23 +84,9 @@ def with_leaves(args, numbers, level):
     return call, lifted
 
 
-def loss_of(out, level):
-    """Node and value of a loss."""
-    if type(out) is Tensor and out.level == level and type(out.value) in REAL:
-        return out.node, out.value
-    return scalar_loss(out, level, "qad.grad")
-
-
-def gradient_of(found, leaves, spec):
-    """The public gradient of what `with_leaves` lifted."""
-    if spec is None:
-        return to_public(found, leaves)
-    return unflatten(spec, [to_public(found, x) for x in leaves])
-
-
-def to_public(found, x):
-    """The public gradient of leaf Tensor `x`, zeros where the sweep found none."""
-    value, entry = x.value, found.get(x.node[ID])
+def to_public(found, leaf):
+    """The public gradient of a leaf, zeros where the sweep found none."""
+    value, entry = leaf[ANSWER], found.get(leaf[ID])
     if entry is None:
         return zeros_of(value)
     g, owned, _ = entry
@@ -106,7 +97,7 @@ def to_public(found, x):
             g = conjugate(g, g) if owned else conjugate(g)
             return g if type(g) is ndarray else array(g)  # the conjugate of an array without axes is a scalar
         return g if owned else array(g)
-    return publish(*arrived(found, x.node), value)
+    return publish(*arrived(found, leaf), value)
 
 
 def zeros_of(value):
@@ -139,7 +130,6 @@ def publish(g, owned, value):
 
 
 CONVENTIONS = ("steepest", "jax")
-one = cache(One)  # the cotangent of a scalar loss, by its dtype
 
 
 def scalar_loss(out, level, name):
@@ -213,20 +203,29 @@ def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
         level = open_level(REVERSE)
         try:
             call, lifted = with_leaves(args, numbers, level)
-            out = run(f, call, kwargs)
+            out = f(*call, **kwargs)
             if has_aux:
                 check_pair(out)
                 out, aux = out
-            node, value = loss_of(out, level)
+            if type(out) is Tensor and out.level == level and type(out.value) in SEEDS:
+                node, value = out.node, out.value
+            else:
+                node, value = scalar_loss(out, level, "qad.grad")
+        except ValueError as error:
+            raise_ours(error)
+            raise
         finally:
             seen = REVERSE.discard(level)
-        roots = [(node, one(value.dtype))] if node is not None else []
+        roots = [(node, SEEDS.get(type(value)) or One(value.dtype))] if node is not None else []
         if seen:
             check(roots, seen)
         del out, node  # so that the sweep frees the graph as it goes
         found = sweep(roots)
-        gradients = tuple([gradient_of(found, leaves, spec) for leaves, spec in lifted])
-        return ((value, stripped(aux, level)) if has_aux else value), gradients if several else gradients[0]
+        gradients = []
+        for x, spec in lifted:
+            g = to_public(found, x.node) if spec is None else unflatten(spec, [to_public(found, y.node) for y in x])
+            gradients.append(g)
+        return ((value, stripped(aux, level)) if has_aux else value), tuple(gradients) if several else g
 
     return value_and_gradient
 
@@ -306,7 +305,7 @@ def vjp(f, *primals, **kwargs):
         roots = [(node, seed) for node, seed in zip(nodes, seeds, strict=True) if node is not None]
         check(roots, seen)
         found = sweep(roots)
-        return tuple(unflatten(s, [to_public(found, x) for x in ts]) for _, ts, s in lifted)
+        return tuple(unflatten(s, [to_public(found, x.node) for x in ts]) for _, ts, s in lifted)
 
     return unflatten(spec, [v.copy() if type(v) is ndarray else v for v in values]), pullback  # the tape needs them
 

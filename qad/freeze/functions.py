@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from qad.rules.complex import abs2
+from qad.rules.complex import square_of_size
 from qad.rules.products import matrix_product, stack_product
 from qad.rules.reduce import spread
 from qad.tensor.network import network
@@ -101,7 +101,7 @@ MUTATING = frozenset((
 
 # Primitives that are NumPy's calls on arrays and nothing else: their insides are recorded, and can be improved.
 TRANSPARENT = frozenset((
-    network, contract, reduce, matrix_product, stack_product, trace_product, ring_trace, spread, abs2,
+    network, contract, reduce, matrix_product, stack_product, trace_product, ring_trace, spread, square_of_size,
 ))  # fmt: skip
 
 TRANSPOSE, RESHAPE = method("transpose"), method("reshape")  # of axes and of a shape, once `canonical` has run

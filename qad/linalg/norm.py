@@ -48,7 +48,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
     array([0., 0.])
     """
     if stack_of(x) is x or not x.size:
-        return np.linalg.norm(unrecorded(x), ord, axis, keepdims)
+        return np.linalg.norm(_bare(x), ord, axis, keepdims)
     axes = _axes(x, axis)
     if axis is None and ord is None:
         return _finish(_euclidean(x, axes), axes, keepdims)
@@ -59,6 +59,11 @@ def norm(x, ord=None, axis=None, keepdims=False):
     raise ArgumentError(
         f"norm: {len(axes)} axes with ord={ord!r}; give one axis (vectors), two (matrices), or ord=None"
     )
+
+
+def _bare(x):
+    """A plain array, or one as empty as `x`."""
+    return x if stack_of(x) is x else np.zeros(x.shape, x.dtype)
 
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
@@ -91,7 +96,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
            [0.8]])
     """
     if stack_of(x) is x or not x.size:
-        return np.linalg.vector_norm(unrecorded(x), axis=axis, keepdims=keepdims, ord=ord)
+        return np.linalg.vector_norm(_bare(x), axis=axis, keepdims=keepdims, ord=ord)
     axes = _axes(x, axis)
     return _finish(_vector(x, ord, axes), axes, keepdims)
 

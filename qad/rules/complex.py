@@ -9,11 +9,20 @@ from math import pi
 
 import numpy as np
 
-from qad.extend import One, attach, defvjp, implements, operand_of, primitive, quick, stack_of, value_of
+from qad.extend import One, Tensor, attach, defvjp, implements, operand_of, primitive, quick, stack_of, value_of
 from qad.rules.elementwise import nonzero
 
 
-@primitive
+@primitive(name="abs2")
+def square_of_size(z):
+    """What `abs2` records."""
+    return np.multiply(z, np.conjugate(z)).real
+
+
+defvjp(square_of_size, lambda g, y, z: g * (2 * z.conj()), elementwise=True, fresh=True)
+_abs2 = quick(square_of_size)
+
+
 def abs2(z):
     """Absolute square ``|z|^2``, elementwise and real, with the right derivatives at zero to every order.
 
@@ -38,10 +47,7 @@ def abs2(z):
     >>> qad.abs2(np.array([3 + 4j]))
     array([25.])
     """
-    return np.multiply(z, np.conjugate(z)).real
-
-
-defvjp(abs2, lambda g, y, z: g * (2 * z.conj()), elementwise=True, fresh=True)
+    return _abs2(z) if type(z) is Tensor else square_of_size(z)
 
 
 def real_part(z):
@@ -77,7 +83,8 @@ defvjp(np.angle, _angle_rule, elementwise=True, fresh=True)
 defvjp(np.sign, _sign_rule, fresh=True)
 
 _real, _imag, _conj = quick(real_part), quick(imag_part), quick(np.conjugate)
-_sign, _square, _absolute = quick(np.sign), quick(np.square), quick(np.absolute)
+_sign, _absolute = quick(np.sign), quick(np.absolute)
+_square = quick(np.square, operator=lambda x: x * x)
 
 
 @implements(np.real)
@@ -116,10 +123,12 @@ def absolute(x):
 @implements(np.square)
 def square(x):
     """``x * x``; the square of a recorded absolute value is `abs2`, which is smooth at zero."""
-    z = x
+    z = operand_of(x, np.absolute)
+    if z is None:
+        return _square(x)
     while (inner := operand_of(z, np.absolute)) is not None:  # the modulus of a modulus is one too
         z = inner
-    return _square(x) if z is x else abs2(z)
+    return abs2(z)
 
 
 @implements(np.real_if_close)

@@ -23,11 +23,26 @@ from qad.extend import (
     value_of,
 )
 from qad.rules.gather import item_at
-from qad.rules.lazy import Scatter
+from qad.rules.lazy import PLAIN, Scatter, may_repeat
 
 # -- x[index] --------------------------------------------------------------------------------------
 
-defvjp(getitem, lambda g, y, x, index: Scatter(x.shape, x.dtype, [(index, g)]), linear=True, fresh=True)
+
+def _add_entries(total, g, x, index):
+    """Add the cotangent of ``x[index]`` to an array of the shape of `x`, unless that needs a closer look."""
+    if g.dtype is not total.dtype or type(g) not in PLAIN or (type(index) is not int and may_repeat(index)):
+        return False
+    total[index] += g
+    return True
+
+
+defvjp(
+    getitem,
+    lambda g, y, x, index: Scatter(x.shape, x.dtype, [(index, g)]),
+    linear=True,
+    fresh=True,
+    adds=_add_entries,
+)
 _getitem = quick(getitem, metadata=True)
 SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 

@@ -1,5 +1,7 @@
 """Tensor's arithmetic and comparison operators."""
 
+import operator
+
 import numpy as np
 
 from qad.extend import attach, attach_operator, quick, value_of
@@ -7,21 +9,21 @@ from qad.extend import attach, attach_operator, quick, value_of
 for _name, _ufunc in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("truediv", np.divide)):
     attach_operator(_name, _ufunc)
 attach_operator("mod", np.remainder)
-attach("__neg__", quick(np.negative))
+attach("__neg__", quick(np.negative, operator=operator.neg))
 attach("__pos__", quick(np.positive))
 
 
 def _bare(ufunc):
     """An operator without derivative: on the values, with a plain answer."""
 
-    def operator(x, y):
+    def bare(x, y):
         return ufunc(value_of(x), value_of(y))
 
-    return operator
+    return bare
 
 
-def _swapped(operator):
-    return lambda y, x: operator(x, y)
+def _swapped(bare):
+    return lambda y, x: bare(x, y)
 
 
 for _name, _ufunc in (

@@ -6,6 +6,8 @@ The first term is 0 where p = 0, the second where x = 0.  Real exponents of a ne
 derivative: the second term is then NumPy's nan, with its warning; make the base complex.
 """
 
+import operator
+
 import numpy as np
 
 from qad.extend import attach, defvjp, implements, quick
@@ -36,7 +38,7 @@ def _exponent_rule(g, y, x, p):
 defvjp(np.power, base_rule(lambda x, p: x**p), _exponent_rule, elementwise=True, fresh=True)
 defvjp(np.float_power, base_rule(np.float_power), _exponent_rule, elementwise=True, fresh=True)
 
-_general = quick(np.power)
+_general = quick(np.power, operator=operator.pow)
 _quick = {2: square, 0.5: quick(np.sqrt)}
 
 

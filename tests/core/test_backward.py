@@ -166,3 +166,29 @@ def test_recorded_cotangents_are_not_added_into_plain_arrays():
     x = np.array([1.0, 2.0])
     hvp = qad.hvp(lambda x: mixed(x, x).sum(), (x,), (x,))[0]
     assert np.array_equal(hvp, x)
+
+
+def test_entries_read_many_times():
+    """Their cotangents go straight into one array: of a leaf, of an intermediate, of real numbers sent complex ones."""
+    x = np.array([1.0, 2.0, 3.0])
+
+    def loss(x):
+        y = x * x
+        ends, twice = x[1:] * x[:2] * 1j, y[[0, 0]]
+        return x[0] * x[1] * x[0] * y[2] * y[-1] + ((ends * ends[::-1]).sum() + 1j * x[2]).real + twice.sum() * y[0]
+
+    qad.check_grads(loss, (x,))
+    np.testing.assert_allclose(qad.hvp(loss, (x,), (x,))[0], qad.vhp(loss, (x,), (x,))[0])
+
+
+def test_wide_and_deep_sums_in_any_order():
+    """Nodes wait in a stack and, where they come out of order, in a heap; each is visited once."""
+
+    def loss(x):
+        early = [np.sin(x * k) for k in range(1, 30)]
+        total = early[0]
+        for a, b in zip(early[1:], reversed(early), strict=False):
+            total = total * 0.5 + a * np.cos(b) - total * a
+        return (total * early[0] + early[7]).sum()
+
+    qad.check_grads(loss, (np.array([0.3, -0.2]),), order=1)

@@ -147,3 +147,8 @@ def test_the_array_apis_functions(name):
 
 def test_nothing_of_numpys_is_missing():
     assert {n for n in np.linalg.__all__ if n not in ("LinAlgError", "test")} <= set(la.__all__)
+
+
+def test_norms_of_empty_matrices_in_batches():
+    for norm in (np.linalg.norm, qad.linalg.vector_norm):
+        np.testing.assert_array_equal(qad.vmap(lambda x, norm=norm: norm(x) + x.sum())(np.ones((2, 0, 3))), [0.0, 0.0])
