@@ -1,4 +1,6 @@
-"""How buffers share memory: each piece of memory is used again when what it holds is not needed any more."""
+"""How buffers share memory: what one of them held is overwritten by the next when it is not needed any more."""
+
+from bisect import insort
 
 from qad.freeze.program import Var
 from qad.freeze.written import allocates
@@ -9,42 +11,58 @@ ALIGNMENT = 64
 
 
 class Arena:
-    """Numbers of pieces of memory for the buffers of a program.
+    """Places for the buffers of a program in one block of memory.
 
     Attributes
     ----------
-    piece : dict of Var -> int
-    sizes : list of int
-        Of the pieces, in bytes.
+    offsets : dict of Var -> int
+        In bytes.
+    size : int
+        Of the block.
     """
 
     def __init__(self, places):
-        self.piece, self.sizes = {}, []
-        free = []  # pairs (size, piece)
+        self.offsets, self.size = {}, 0
+        self._holes = []  # pairs (offset, size), in order, no two adjacent
         last = _last_uses(places)
         ending = {}
         for var in places.copies.intersection(places.program.inputs):
-            self._take(var, free)
+            self._take(var)
             ending.setdefault(last.get(var, -1), []).append(var)
         for number, step in enumerate(places.program.steps):
             var = step.out
             if var in places.buffers:
-                self._take(var, free)
+                self._take(var)
                 ending.setdefault(max(last.get(var, number), number), []).append(var)
             for gone in ending.pop(number, ()):
-                free.append((self.sizes[self.piece[gone]], self.piece[gone]))
+                self._give(self.offsets[gone], _aligned(gone))
 
-    def _take(self, var, free):
-        """The smallest free piece that is large enough, the one that was freed last among equals."""
-        size = max(var.nbytes, 1)
-        fitting = [entry for entry in free if size <= entry[0] <= 4 * size + 1024]
-        if fitting:
-            best = min(reversed(fitting))
-            free.remove(best)
-            self.piece[var] = best[1]
+    def _take(self, var):
+        """The smallest hole that is large enough, else the end of the block."""
+        size = _aligned(var)
+        found = min((hole for hole in self._holes if hole[1] >= size), key=lambda hole: hole[1], default=None)
+        if found is None:
+            at_the_end = self._holes and sum(self._holes[-1]) == self.size
+            offset, whole = self._holes[-1] if at_the_end else (self.size, 0)
+            found, self.size = (offset, whole), offset + size
+            if at_the_end:
+                self._holes.pop()
         else:
-            self.piece[var] = len(self.sizes)
-            self.sizes.append(-(-size // ALIGNMENT) * ALIGNMENT)
+            self._holes.remove(found)
+            if found[1] > size:
+                insort(self._holes, (found[0] + size, found[1] - size))
+        self.offsets[var] = found[0]
+
+    def _give(self, offset, size):
+        """A hole, one with those beside it."""
+        beside = [hole for hole in self._holes if hole[0] == offset + size or sum(hole) == offset]
+        for hole in beside:
+            self._holes.remove(hole)
+        insort(self._holes, (min([offset, *(hole[0] for hole in beside)]), size + sum(hole[1] for hole in beside)))
+
+
+def _aligned(var):
+    return -(-max(var.nbytes, 1) // ALIGNMENT) * ALIGNMENT
 
 
 def _last_uses(places):

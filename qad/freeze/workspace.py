@@ -51,11 +51,11 @@ class Workspace:
 
 
 def _arrays(places, arena):
-    """The array of every static Var: constants, buffers in their pieces of memory, and views of both."""
-    memory = [_aligned(size) for size in arena.sizes]
+    """The array of every static Var: constants, buffers in one block of memory, and views of both."""
+    memory = _aligned(arena.size)
     arrays = dict(places.program.constants)
-    for var, piece in arena.piece.items():
-        arrays[var] = laid_out(memory[piece], var, places.buffers[var])
+    for var, offset in arena.offsets.items():
+        arrays[var] = laid_out(memory[offset:], var, places.buffers[var])
     for var, step in places.views.items():
         arrays[var] = step.fn(*rebuilt(step.args, arrays.__getitem__), **step.kwargs)
     return arrays
