@@ -20,7 +20,7 @@ from qad.freeze.recorder import pick
 __all__ = ["read", "store"]
 
 
-COMPILED = (np.dot, np.vdot, np.where, np.concatenate)  # functions of NumPy's that do not look like functions
+COMPILED = (np.array, np.dot, np.empty, np.vdot, np.where, np.concatenate, np.zeros)  # not recognised as functions
 
 
 @lru_cache(maxsize=1)

@@ -106,10 +106,9 @@ def test_storing_and_showing():
     assert str(5 * X.size) in str(frozen.program)
 
 
-SHAPES = [(7,), (BLOCK,), (2 * BLOCK + 1,), (300, 500), (5, BLOCK + 3), (2, 3, 99, 700), (BLOCK + 1, 1)]
-
-
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "shape", [(7,), (BLOCK,), (2 * BLOCK + 1,), (300, 500), (5, BLOCK + 3), (2, 3, 99, 700), (BLOCK + 1, 1)]
+)
 def test_blocks_cover_an_array_once(shape):
     counts = np.zeros(shape, int)
     for place in blocks(shape):

@@ -110,6 +110,27 @@ def test_algebra():
     assert calls(program, np.dot) == calls(program, np.negative) == 1
 
 
+def test_stacks_are_rows_and_concatenations():
+    def f(x):
+        return np.stack([x, x[::-1]], -1), np.stack((x[0, 0], x[1, 1])), np.concatenate([x, x])
+
+    program = improved(f, X, passes=("canonical",))
+    assert (calls(program, np.stack), calls(program, np.concatenate), calls(program, np.array)) == (0, 2, 1)
+    gradient = improved(qad.grad(lambda x: qad.abs2(sum(y.sum() for y in f(x)))), X, passes=("canonical", "dead"))
+    assert not any(
+        step.fn.__name__ in ("stack", "concatenate") and step.fn is not np.concatenate for step in gradient.steps
+    )
+
+
+def test_entries_of_slices_and_entries():
+    program = improved(
+        lambda x: x[1:][0][::2][1] * x[::-1][-1][2] + x[0:3, 1][2], X, passes=("algebra", "dead")
+    )  # x[1, 2] x[0, 2] + x[0:3, 1][2]
+    assert [step.args[1] for step in program.steps if step.fn is operator.getitem] == [
+        (1, 2), (0, 2), (slice(0, 3), 1), 2,
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("dtype", [float, complex])
 def test_squares_of_absolute_values(dtype):
     x = normal(3, 4, dtype)

@@ -5,6 +5,7 @@ A pass is a function of a `Program` that changes it in place and returns how man
 
 from qad.core.errors import ArgumentError
 from qad.freeze.passes.algebra import algebra
+from qad.freeze.passes.batches import batches
 from qad.freeze.passes.canonical import canonical
 from qad.freeze.passes.chains import chains
 from qad.freeze.passes.common import common
@@ -29,10 +30,11 @@ PASSES = {
     "networks": networks,
     "sums": sums,
     "products": products,
+    "batches": batches,
     "chains": chains,
 }
 ONCE = frozenset(("networks",))  # passes of the first round alone: they see the whole at once
-LAST = ("chains",)  # run when nothing else changes any more: what they make no other pass looks into
+LAST = ("batches", "chains")  # run when nothing else changes any more: they hide what the others look for
 ROUNDS = 3
 
 
@@ -47,7 +49,7 @@ def improve(program, names=None):
     for turn in range(ROUNDS):
         if not run(program, [name for name in early if not (turn and name in ONCE)]):
             break
-    run(program, [name for name in ("dead", *LAST) if name in names])
+    run(program, [name for last in LAST for name in ("dead", last) if name in names])
     return program
 
 

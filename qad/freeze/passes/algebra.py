@@ -1,5 +1,7 @@
 """Algebra that pays: identities that make steps superfluous, whatever the numbers are."""
 
+import operator
+
 import numpy as np
 
 from qad.freeze.functions import RESHAPE, TRANSPOSE
@@ -128,6 +130,31 @@ def _scatter(step, definitions, known):
     return [Step(RESHAPE, (step.args[0], out.shape), {}, out)]
 
 
+def _entry(step, definitions, known):
+    """An entry of a slice or of an entry: ``x[2:][0] = x[2]`` and ``x[2][0] = x[2, 0]``."""
+    inner = _inner(step.args[0], definitions, operator.getitem)
+    if inner is None:
+        return None
+    (x, outer), index = inner.args, _tuple(step.args[1])
+    if any(type(i) is not int for i in index):
+        return None
+    if type(outer) is slice and all(type(i) in (int, type(None)) for i in _ends(outer)):
+        index = range(*outer.indices(x.shape[0]))[index[0]], *index[1:]
+    elif all(type(i) is int for i in _tuple(outer)):
+        index = *_tuple(outer), *index
+    else:
+        return None
+    return [Step(operator.getitem, (x, index), {}, step.out)]
+
+
+def _tuple(index):
+    return index if type(index) is tuple else (index,)
+
+
+def _ends(x):
+    return x.start, x.stop, x.step
+
+
 RULES = {
     np.conjugate: _conjugate,
     TRANSPOSE: _transpose,
@@ -137,4 +164,5 @@ RULES = {
     np.multiply: _multiply,
     np.dot: _dot,
     scatter: _scatter,
+    operator.getitem: _entry,
 }

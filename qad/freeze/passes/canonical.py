@@ -11,6 +11,7 @@ import numpy as np
 from qad.freeze.functions import RESHAPE, TRANSPOSE, Attribute, attribute, method, reduction
 from qad.freeze.passes.rewriting import derived, rewrite
 from qad.freeze.program import Step, Var
+from qad.rules.join import joined, stacked
 
 __all__ = ["REAL", "SUM", "canonical"]
 
@@ -29,6 +30,7 @@ RESHAPING = frozenset((
     np.reshape, np.ravel, np.squeeze, np.expand_dims, RESHAPE, method("ravel"), method("flatten"), method("squeeze"),
 ))  # fmt: skip
 SAME = frozenset((np.copy, np.array, np.positive, method("copy")))
+STACKS = frozenset((stacked, joined, np.stack))
 SUMS = frozenset((np.sum, method("sum")))
 
 
@@ -39,6 +41,8 @@ def canonical(program):
 
 def _visit(step, definitions):
     fn, args, kwargs, out = step.fn, step.args, step.kwargs, step.out
+    if fn in STACKS:
+        return _stack(step)
     if not args or type(args[0]) is not Var or out.kind not in ("array", "scalar"):
         return _arithmetic(step)
     x = args[0]
@@ -112,6 +116,23 @@ def _sum(step):
     if any(value is not None for value in given.values()) or x.kind != "array" or type(keepdims) is not bool:
         return None
     return [Step(SUM, (x,), {"axis": axis, "keepdims": keepdims}, step.out)]
+
+
+def _stack(step):
+    """Numbers in a row are an array of a list; other arrays are concatenated."""
+    parts, *rest = step.args if step.fn is np.stack else (step.args,)
+    out, axis = step.out, rest[0] if rest else step.kwargs.get("axis", 0)
+    known = type(parts) in (list, tuple) and all(type(x) is Var and x.kind != "other" for x in parts)
+    if not known or len(rest) > 1 or set(step.kwargs) - {"axis"} or type(axis) is not int:
+        return None
+    if step.fn is joined:
+        return [Step(np.concatenate, (list(parts),), {"axis": axis}, out)]
+    if not parts[0].shape:
+        return [Step(np.array, (list(parts),), {"dtype": out.dtype}, out)]
+    axis %= len(out.shape)
+    shape = (*out.shape[:axis], 1, *out.shape[axis + 1 :])
+    wide = [derived(RESHAPE, (x, shape), shape, x.dtype, x.root) for x in parts]
+    return [*wide, Step(np.concatenate, ([each.out for each in wide],), {"axis": axis}, out)]
 
 
 def _dot(step):

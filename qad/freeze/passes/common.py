@@ -10,7 +10,7 @@ from qad.freeze.functions import RESHAPE, Attribute, Method, Reduction
 from qad.freeze.passes.rewriting import add_view, rewrite, view_of
 from qad.freeze.program import Var
 
-__all__ = ["common", "is_pure", "key_of"]
+__all__ = ["common", "frozen", "is_pure", "key_of"]
 
 
 def common(program):
@@ -46,21 +46,22 @@ def is_pure(fn):
 def key_of(step):
     """Something hashable that equal calls share, or None."""
     try:
-        key = step.fn, _frozen(step.args), _frozen(step.kwargs)
+        key = step.fn, frozen(step.args), frozen(step.kwargs)
         hash(key)
     except TypeError:
         return None
     return key
 
 
-def _frozen(x):
+def frozen(x):
+    """`x`, an argument of a step, as something hashable."""
     kind = type(x)
     if kind is Var:
         return x
     if kind in (tuple, list):
-        return kind, tuple(map(_frozen, x))
+        return kind, tuple(map(frozen, x))
     if kind is dict:
-        return tuple((name, _frozen(value)) for name, value in sorted(x.items()))
+        return tuple((name, frozen(value)) for name, value in sorted(x.items()))
     if kind is slice:
         return kind, x.start, x.stop, x.step
     return kind, repr(x) if isinstance(x, (float, complex, np.generic)) else x
