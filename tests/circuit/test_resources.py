@@ -58,5 +58,5 @@ def test_compiled_code_is_stamped_with_every_source():
 
     names = {name for name, *_ in jit.STAMP}
     assert names == {p.name for p in Path(jit.__file__).parent.glob("*.py")}
-    for kernel in (drive.forward_alone, drive.backward_together, chunk.apply):
+    for kernel in (drive.forward, drive.backward, chunk.apply):
         assert kernel._cache._cache_file._source_stamp == jit.STAMP

@@ -4,17 +4,14 @@ It serves one component (first derivatives).  Circuits with operators that are n
 engine in NumPy, which stores states.
 """
 
-from threading import Lock
-
 import numpy as np
 
 from qad.circuit import reference
 from qad.circuit.compiled import angles, drive, terms
-from qad.circuit.compiled.jit import numba
 from qad.circuit.compiled.schedule import schedule_of
+from qad.circuit.compiled.threads import in_rounds, share, threads_for
 
 REAL_OF = {np.dtype(np.complex128): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.float32)}
-ONE_AT_A_TIME = Lock()  # not every threading layer of Numba may be entered twice
 
 
 def forward(program, real, complex_, psi):
@@ -56,12 +53,16 @@ def backward_angles(program, theta, psi, out, g, owned=False):
 
 def evolved(program, vr, vi, psi):
     """The final states (1, B, 2**n) from real and imaginary parts (B, E) of all numbers."""
-    batch, schedule = max(len(vr), psi.shape[1]), schedule_of(program)
+    batch = max(len(vr), psi.shape[1])
     out = np.zeros((batch, 2**program.n), psi.dtype)
     out[:, : psi.shape[2]] = psi[0]
-    tables, widest = tables_of(program, schedule)
-    threads = threads_of(schedule) if batch == 1 else 1
-    run(drive.forward_alone, drive.forward_together, batch * threads, out, tables, vr, vi, widest, threads)
+    tables, widest, chunks = tables_of(program)
+    threads = threads_for(batch if batch > 1 else chunks, len(tables[1]) * out.size)
+
+    def work(r, thread):
+        drive.forward(out, r, *share(batch * chunks, thread, threads), tables, vr, vi, widest)
+
+    in_rounds(work, range(len(tables[0])), threads)
     return out[None]
 
 
@@ -71,12 +72,18 @@ def taken_back(program, vr, vi, out, g, owned):
     batch, schedule = len(state), schedule_of(program)
     inverse, signs = schedule.turned, schedule.signs.astype(vr.dtype, copy=False)
     vr, vi = vr[:, inverse] * signs[0], vi[:, inverse] * signs[1]
-    tables, widest = tables_of(program, schedule)
-    threads = threads_of(schedule) if batch == 1 else 1
-    slopes = np.zeros((batch * threads, vr.shape[1], 2))
-    kernels = drive.backward_alone, drive.backward_together
-    run(*kernels, batch * threads, state, dual, tables, vr, vi, slopes, widest, threads)
-    return (slopes.reshape(batch, threads, -1, 2).sum(1) if threads > 1 else slopes), dual
+    tables, widest, chunks = tables_of(program)
+    threads = threads_for(batch if batch > 1 else chunks, len(tables[1]) * out.size)
+    slopes = np.zeros((batch if batch > 1 else threads, vr.shape[1], 2))  # no two threads share a row
+
+    def work(r, thread):
+        first, last = share(batch, thread, threads) if batch > 1 else share(chunks, thread, threads)
+        rows = slopes if batch > 1 else slopes[thread : thread + 1]
+        scale = chunks if batch > 1 else 1
+        drive.backward(state, dual, r, scale * first, scale * last, tables, vr, vi, rows, widest)
+
+    in_rounds(work, range(len(tables[0]))[::-1], threads)
+    return (slopes if batch > 1 else slopes.sum(0, keepdims=True)), dual
 
 
 def conjugated(g, dtype, owned):
@@ -85,27 +92,13 @@ def conjugated(g, dtype, owned):
     return np.conjugate(g, out=g if fits else np.empty(g.shape, dtype))
 
 
-def run(alone, together, tasks, *args):
-    """Call a kernel, on several threads where there are several tasks."""
-    if tasks == 1:
-        alone(*args)
-    else:
-        with ONE_AT_A_TIME:
-            together(*args)
-
-
-def threads_of(schedule):
-    """How many threads a state is worth: one where it is a single chunk."""
-    chunks = int(schedule.rounds[0, 5])
-    return min(numba.get_num_threads(), chunks) if chunks > 1 else 1
-
-
-def tables_of(program, schedule):
-    """The kernels' tables, and the number of rows of the largest matrix."""
+def tables_of(program):
+    """The kernels' tables, the number of rows of the largest matrix, and the number of chunks."""
     if "tables" not in program.store:
-        s = schedule
+        s = schedule_of(program)
         widest = 2 ** max((len(op.targets) for op in program.instructions if op.kind == "matrix"), default=0)
-        program.store["tables"] = (s.rounds, s.code, s.members, s.aux, s.offsets, s.bases, s.bits), widest
+        tables = (s.rounds, s.code, s.members, s.aux, s.offsets, s.bases, s.bits)
+        program.store["tables"] = tables, widest, int(s.rounds[0, 5])
     return program.store["tables"]
 
 
@@ -167,7 +160,9 @@ def apply_sum(c, psi, strings):
     x, z, w, starts, bits = terms_of(c, psi, strings)
     psi = np.ascontiguousarray(psi)
     out = np.zeros(psi.shape, np.result_type(psi.dtype, w.dtype))
-    run(terms.apply_alone, terms.apply_together, len(psi) << strings.n - bits, psi, out, bits, x, z, w, starts)
+    parts = len(psi) << strings.n - bits
+    threads = threads_for(parts, len(x) * psi.size)
+    in_rounds(lambda _, t: terms.apply(psi, out, *share(parts, t, threads), bits, x, z, w, starts), [0], threads)
     return out
 
 
@@ -176,7 +171,10 @@ def energy_of(c, psi, strings):
     x, z, w, starts, bits = terms_of(c, psi, strings)
     psi = np.ascontiguousarray(psi)
     sums = np.empty((len(psi), 1 << strings.n - bits))
-    run(terms.energy_alone, terms.energy_together, sums.size, psi, bits, x, z, w, starts, sums)
+    threads = threads_for(sums.size, len(x) * psi.size)
+    in_rounds(
+        lambda _, t: terms.energy(psi, *share(sums.size, t, threads), bits, x, z, w, starts, sums), [0], threads
+    )
     return sums.sum(-1).astype(psi.real.dtype)
 
 

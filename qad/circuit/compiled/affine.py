@@ -5,10 +5,10 @@ beyond the chunk adds its column to the constant.  A table of a map is: the colu
 controls, and for each of them its bit and its column.
 """
 
-from qad.circuit.compiled.jit import jit
+from qad.circuit.compiled.jit import inner
 
 
-@jit
+@inner
 def places_of(aux, first, bits, base, places):
     """Write P(i) for every i of the chunk that begins at `base`."""
     constant = aux[first + bits]
@@ -24,7 +24,7 @@ def places_of(aux, first, bits, base, places):
             y[k] = x[k] ^ column
 
 
-@jit
+@inner
 def permute(part, room, places):
     """Move the entries of a real array; `room` is as large."""
     for k in range(part.size):

@@ -11,12 +11,12 @@ taken back from both chunks in the same way.
 from qad.circuit.compiled.affine import permute, places_of
 from qad.circuit.compiled.diagonal import apply_beyond, apply_diagonal, apply_paired, build, reduce
 from qad.circuit.compiled.general import dense, exchange, parity, pauli, reduce_dense, reduce_pauli
-from qad.circuit.compiled.jit import jit
+from qad.circuit.compiled.jit import inlined, inner
 from qad.circuit.compiled.schedule import AFFINE, COMPLEX, DIAGONAL, EXCHANGE, PAULI, REAL
 from qad.circuit.compiled.single import apply_complex, apply_real, reduce_complex, take_back_real
 
 
-@jit
+@inner
 def apply(row, aux, vr, vi, base, re, im, tr, ti):
     """One instruction that is neither diagonal nor a permutation of the whole chunk."""
     code, bit, s = row[0], row[1], row[5]
@@ -35,7 +35,7 @@ def apply(row, aux, vr, vi, base, re, im, tr, ti):
         dense(re, im, row[2], row[3], row[8], offsets, vr, vi, s, tr, ti)
 
 
-@jit
+@inner
 def reduce_one(row, aux, base, lr, li, re, im, slopes):
     """The cotangents of the numbers of one such instruction."""
     code, start = row[0], row[5]
@@ -49,7 +49,7 @@ def reduce_one(row, aux, base, lr, li, re, im, slopes):
         reduce_dense(lr, li, re, im, row[2], row[3], row[8], offsets, slopes, start)
 
 
-@jit
+@inlined
 def run_forward(code, first, last, members, aux, vr, vi, base, bits, re, im, dr, di, places, tr, ti):
     """Apply instructions `first` to `last` to the chunk that begins at `base`."""
     for i in range(first, last):
@@ -66,7 +66,7 @@ def run_forward(code, first, last, members, aux, vr, vi, base, bits, re, im, dr,
             apply(row, aux, vr, vi, base, re, im, tr, ti)
 
 
-@jit
+@inlined
 def run_backward(code, first, last, members, aux, vr, vi, base, bits, re, im, lr, li, dr, di, places, tr, ti, slopes):
     """Take instructions back from a chunk of the state and of its cotangent, and add up the cotangents of numbers."""
     for i in range(last - 1, first - 1, -1):

@@ -5,11 +5,11 @@ highest bit, so that the diagonal doubles bit by bit: what a gate costs is the p
 that reach beyond the chunk come first, with top bit -1.
 """
 
-from qad.circuit.compiled.jit import jit
+from qad.circuit.compiled.jit import inner
 from qad.circuit.compiled.single import apply_phases
 
 
-@jit
+@inner
 def entry(member, aux, i, base):
     """Which number of a gate index i meets in the chunk that begins at `base`; of a Pauli rotation, the parity."""
     first, count = member[6], member[7]
@@ -21,7 +21,7 @@ def entry(member, aux, i, base):
     return found
 
 
-@jit
+@inner
 def scaled(dr, di, begin, size, u, v):
     """Write the first `size` entries, times u + i v, to those from `begin` on."""
     x, y, p, q = dr[:size], di[:size], dr[begin : begin + size], di[begin : begin + size]
@@ -31,7 +31,7 @@ def scaled(dr, di, begin, size, u, v):
         q[k] = r * v + y[k] * u
 
 
-@jit
+@inner
 def build(dr, di, members, first, last, aux, vr, vi, base, bits):
     """The diagonal of all gates within the chunk."""
     dr[0], di[0] = 1, 0
@@ -56,7 +56,7 @@ def build(dr, di, members, first, last, aux, vr, vi, base, bits):
             m += 1
 
 
-@jit
+@inner
 def multiply(re, im, member, aux, vr, vi, base, size):
     """Multiply the first `size` entries by one gate."""
     controls, start, rotation = member[2], member[4], member[7] <= 0
@@ -70,7 +70,7 @@ def multiply(re, im, member, aux, vr, vi, base, size):
             re[i], im[i] = re[i] * u - im[i] * v, re[i] * v + im[i] * u
 
 
-@jit
+@inner
 def apply_diagonal(re, im, dr, di):
     """Multiply a chunk by a diagonal."""
     for k in range(re.size):
@@ -79,7 +79,7 @@ def apply_diagonal(re, im, dr, di):
         im[k] = im[k] * dr[k] + r * di[k]
 
 
-@jit
+@inner
 def apply_paired(re, im, lr, li, dr, di):
     """Multiply two chunks by a diagonal of modulus one, and replace it by the conjugate of the second times the first.
 
@@ -92,7 +92,7 @@ def apply_paired(re, im, lr, li, dr, di):
         lr[k], li[k] = p * u - q * v, p * v + q * u
 
 
-@jit
+@inner
 def inner_bit(member, aux):
     """The only bit of a chunk that a gate touches, -1 if there is none, -2 if it does not come down to that."""
     found = -1
@@ -107,7 +107,7 @@ def inner_bit(member, aux):
     return found
 
 
-@jit
+@inner
 def apply_beyond(re, im, members, first, last, aux, vr, vi, base):
     """Multiply a chunk by the gates that reach beyond it."""
     for m in range(first, last):
@@ -122,7 +122,7 @@ def apply_beyond(re, im, members, first, last, aux, vr, vi, base):
                 multiply(re, im, members[m], aux, vr, vi, base, re.size)
 
 
-@jit
+@inner
 def reduce(wr, wi, members, first, last, aux, base, bits, slopes):
     """Add sums of products over the indices that meet a number of a gate to `slopes` (E, 2).
 
@@ -157,7 +157,7 @@ def reduce(wr, wi, members, first, last, aux, base, bits, slopes):
                 x[k] += y[k]
 
 
-@jit
+@inner
 def total(x, size):
     """The sum of the first entries."""
     found = 0.0
@@ -167,7 +167,7 @@ def total(x, size):
     return found
 
 
-@jit
+@inner
 def collect(wr, wi, member, aux, base, size, slopes):
     """Add the products to the number of one gate that each index meets."""
     controls, start = member[2], member[4]

@@ -1,25 +1,25 @@
-"""Rounds over states: chunk by chunk, on threads that share the chunks of a large state or a batch of small ones."""
+"""A round over states: chunk by chunk, for the part of the chunks that one thread is given."""
 
 import numpy as np
 
 from qad.circuit.compiled.chunk import run_backward, run_forward
-from qad.circuit.compiled.jit import jit, parallel, prange
+from qad.circuit.compiled.jit import inner, jit
 
 
-@jit
-def load(psi, offsets, first, count, run, base, re, im):
+@inner
+def load(psi, offsets, first, run, base, re, im):
     """Copy a chunk of a complex state into real and imaginary parts."""
-    for j in range(count):
+    for j in range(re.size // run):
         at = base + offsets[first + j]
         x, u, v = psi[at : at + run], re[j * run : (j + 1) * run], im[j * run : (j + 1) * run]
         for k in range(run):
             u[k], v[k] = x[k].real, x[k].imag
 
 
-@jit
-def store(psi, offsets, first, count, run, base, re, im):
+@inner
+def store(psi, offsets, first, run, base, re, im):
     """Copy a chunk back."""
-    for j in range(count):
+    for j in range(re.size // run):
         at = base + offsets[first + j]
         x, u, v = psi[at : at + run], re[j * run : (j + 1) * run], im[j * run : (j + 1) * run]
         for k in range(run):
@@ -27,72 +27,46 @@ def store(psi, offsets, first, count, run, base, re, im):
 
 
 @jit
-def forward_chunks(psi, begin, end, r, tables, vr, vi, buffers, places, room):
-    """Chunks `begin` to `end` of round r."""
+def forward(psi, r, begin, end, tables, vr, vi, widest):
+    """Round r on chunks `begin` to `end` of states (B, 2**n), counted through all states.
+
+    Numbers of the gates are given for each state, or one set for all.
+    """
     rounds, code, members, aux, offsets, bases, bits = tables
+    buffers = np.empty((4, 1 << bits), vr.dtype)
     re, im, dr, di = buffers[0], buffers[1], buffers[2], buffers[3]
-    run = rounds[r, 4]
-    for c in range(begin, end):
-        base = bases[rounds[r, 3] + c]
-        load(psi, offsets, rounds[r, 2], re.size // run, run, base, re, im)
+    room, places = np.empty((2, widest, 16), vr.dtype), np.empty(1 << bits, np.int32)
+    first, run, chunks = rounds[r, 2], rounds[r, 4], rounds[r, 5]
+    for task in range(begin, end):
+        b, base = task // chunks, bases[rounds[r, 3] + task % chunks]
+        v = min(b, vr.shape[0] - 1)
+        load(psi[b], offsets, first, run, base, re, im)
         run_forward(
-            code, rounds[r, 0], rounds[r, 1], members, aux, vr, vi, base, bits, re, im, dr, di, places,
+            code, rounds[r, 0], rounds[r, 1], members, aux, vr[v], vi[v], base, bits, re, im, dr, di, places,
             room[0], room[1],
         )  # fmt: skip
-        store(psi, offsets, rounds[r, 2], re.size // run, run, base, re, im)
+        store(psi[b], offsets, first, run, base, re, im)
 
 
 @jit
-def backward_chunks(psi, dual, begin, end, r, tables, vr, vi, slopes, buffers, places, room):
-    """The same, backward; `dual` is the conjugate of the cotangent."""
+def backward(psi, dual, r, begin, end, tables, vr, vi, slopes, widest):
+    """The same, backward, with the numbers of the inverse gates; `dual` is the conjugate of the cotangent.
+
+    `slopes` (B, E, 2) collects the cotangents of the numbers.
+    """
     rounds, code, members, aux, offsets, bases, bits = tables
+    buffers = np.empty((6, 1 << bits), vr.dtype)
     re, im, dr, di, lr, li = buffers[0], buffers[1], buffers[2], buffers[3], buffers[4], buffers[5]
-    run = rounds[r, 4]
-    count = re.size // run
-    for c in range(begin, end):
-        base = bases[rounds[r, 3] + c]
-        load(psi, offsets, rounds[r, 2], count, run, base, re, im)
-        load(dual, offsets, rounds[r, 2], count, run, base, lr, li)
+    room, places = np.empty((2, widest, 16), vr.dtype), np.empty(1 << bits, np.int32)
+    first, run, chunks = rounds[r, 2], rounds[r, 4], rounds[r, 5]
+    for task in range(begin, end):
+        b, base = task // chunks, bases[rounds[r, 3] + task % chunks]
+        v = min(b, vr.shape[0] - 1)
+        load(psi[b], offsets, first, run, base, re, im)
+        load(dual[b], offsets, first, run, base, lr, li)
         run_backward(
-            code, rounds[r, 0], rounds[r, 1], members, aux, vr, vi, base, bits, re, im, lr, li, dr, di, places,
-            room[0], room[1], slopes,
+            code, rounds[r, 0], rounds[r, 1], members, aux, vr[v], vi[v], base, bits, re, im, lr, li, dr, di, places,
+            room[0], room[1], slopes[b],
         )  # fmt: skip
-        store(psi, offsets, rounds[r, 2], count, run, base, re, im)
-        store(dual, offsets, rounds[r, 2], count, run, base, lr, li)
-
-
-def forward(psi, tables, vr, vi, widest, threads):
-    """All rounds of states (B, 2**n); numbers of the gates for each, or the same for all."""
-    rounds, bits = tables[0], tables[6]
-    tasks = psi.shape[0] * threads
-    buffers, room = np.empty((tasks, 4, 1 << bits), vr.dtype), np.empty((tasks, 2, widest, 16), vr.dtype)
-    places = np.empty((tasks, 1 << bits), np.int32)
-    for r in range(rounds.shape[0]):
-        chunks = rounds[r, 5]
-        for task in prange(tasks):
-            b, t = task // threads, task % threads
-            v = min(b, vr.shape[0] - 1)
-            begin, end = t * chunks // threads, (t + 1) * chunks // threads
-            forward_chunks(psi[b], begin, end, r, tables, vr[v], vi[v], buffers[task], places[task], room[task])
-
-
-def backward(psi, dual, tables, vr, vi, slopes, widest, threads):
-    """The same, backward, with the numbers of the inverse gates and `slopes` (B * threads, E, 2)."""
-    rounds, bits = tables[0], tables[6]
-    tasks = psi.shape[0] * threads
-    buffers, room = np.empty((tasks, 6, 1 << bits), vr.dtype), np.empty((tasks, 2, widest, 16), vr.dtype)
-    places = np.empty((tasks, 1 << bits), np.int32)
-    for r in range(rounds.shape[0] - 1, -1, -1):
-        chunks = rounds[r, 5]
-        for task in prange(tasks):
-            b, t = task // threads, task % threads
-            v = min(b, vr.shape[0] - 1)
-            begin, end = t * chunks // threads, (t + 1) * chunks // threads
-            backward_chunks(
-                psi[b], dual[b], begin, end, r, tables, vr[v], vi[v], slopes[task],
-                buffers[task], places[task], room[task],
-            )  # fmt: skip
-
-
-forward_alone, forward_together = jit(forward), parallel(forward)
-backward_alone, backward_together = jit(backward), parallel(backward)
+        store(psi[b], offsets, first, run, base, re, im)
+        store(dual[b], offsets, first, run, base, lr, li)

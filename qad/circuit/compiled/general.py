@@ -3,10 +3,10 @@
 Where the masks leave the lowest bits alone, amplitudes are moved in runs of up to 16.
 """
 
-from qad.circuit.compiled.jit import jit
+from qad.circuit.compiled.jit import inner
 
 
-@jit
+@inner
 def exchange(re, im, ones, zeros, change, run):
     """Exchange amplitude i, which has the bits `ones` set and `zeros` clear, with amplitude ``i ^ change``."""
     for i in range(0, re.size, run):
@@ -20,7 +20,7 @@ def exchange(re, im, ones, zeros, change, run):
                     y[k] = u
 
 
-@jit
+@inner
 def dense(re, im, targets, controls, run, offsets, vr, vi, start, tr, ti):
     """A matrix of ``len(offsets)`` rows on the amplitudes at i + offsets; `tr`, `ti` are room for them."""
     d = offsets.size
@@ -42,7 +42,7 @@ def dense(re, im, targets, controls, run, offsets, vr, vi, start, tr, ti):
                     y[k] += m * v[k] + n * u[k]
 
 
-@jit
+@inner
 def reduce_dense(lr, li, re, im, targets, controls, run, offsets, slopes, start):
     """Add the cotangents of the matrix's entries to `slopes` (E, 2)."""
     d = offsets.size
@@ -63,7 +63,7 @@ def reduce_dense(lr, li, re, im, targets, controls, run, offsets, slopes, start)
                 slopes[start + a * d + c, 1] += v
 
 
-@jit
+@inner
 def parity(x):
     """Whether the number of set bits is odd, as 0 or 1."""
     x ^= x >> 32
@@ -75,7 +75,7 @@ def parity(x):
     return x & 1
 
 
-@jit
+@inner
 def turned(r, i, quarter):
     """``(r + i j) (-i)^quarter`` as a pair."""
     if quarter == 0:
@@ -87,7 +87,7 @@ def turned(r, i, quarter):
     return -i, r
 
 
-@jit
+@inner
 def pauli(re, im, x, z, flips, ys, controls, c, s):
     """``c + s (-i P)`` for a string that flips the bits x and signs by the bits z; `flips` changes all signs.
 
@@ -107,7 +107,7 @@ def pauli(re, im, x, z, flips, ys, controls, c, s):
         re[j], im[j] = c * re[j] + si * p, c * im[j] + si * q
 
 
-@jit
+@inner
 def reduce_pauli(lr, li, re, im, x, z, flips, ys, controls, slopes, start):
     """Add the real cotangents of c and s to `slopes` (E, 2)."""
     quarter = (1 - ys) % 4

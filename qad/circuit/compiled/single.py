@@ -4,13 +4,13 @@ A gate on bit p of the index mixes entries k and k + 2^p of every row of 2^(p+1)
 shorter than a vector register; their length is then a constant of the kernel, which the compiler unrolls.
 """
 
-from qad.circuit.compiled.jit import jit
+from qad.circuit.compiled.jit import inner
 
 
 def real_of(fixed):
     """A real matrix on real (or imaginary) parts."""
 
-    @jit
+    @inner
     def kernel(part, stride, a, b, c, d):
         h = fixed if fixed else stride
         x = part.reshape(part.size // (2 * h), 2 * h)
@@ -26,7 +26,7 @@ def real_of(fixed):
 def complex_of(fixed):
     """A complex matrix of real parts a to d and imaginary parts e to q."""
 
-    @jit
+    @inner
     def kernel(re, im, stride, a, b, c, d, e, f, g, q):
         h = fixed if fixed else stride
         rows = re.size // (2 * h)
@@ -45,7 +45,7 @@ def complex_of(fixed):
 def pairings_of(fixed):
     """The four sums of products of the entries of two real arrays."""
 
-    @jit
+    @inner
     def kernel(left, right, stride):
         h = fixed if fixed else stride
         rows = left.size // (2 * h)
@@ -65,7 +65,7 @@ def pairings_of(fixed):
 def paired_of(fixed):
     """A real matrix on parts of the state and of its cotangent; sums of products of this and of that."""
 
-    @jit
+    @inner
     def kernel(state, dual, stride, a, b, c, d):
         h = fixed if fixed else stride
         rows = state.size // (2 * h)
@@ -89,7 +89,7 @@ def paired_of(fixed):
 def phases_of(fixed):
     """The diagonal matrix of entries a + i b and c + i d."""
 
-    @jit
+    @inner
     def kernel(re, im, stride, a, b, c, d):
         h = fixed if fixed else stride
         rows = re.size // (2 * h)
@@ -116,7 +116,7 @@ real_2, complex_2, pairings_2, paired_2, phases_2 = kernels(2)
 real_4, complex_4, pairings_4, paired_4, phases_4 = kernels(4)
 
 
-@jit
+@inner
 def apply_real(re, im, bit, a, b, c, d):
     """A real matrix on one bit of a chunk."""
     for part in (re, im):
@@ -130,7 +130,7 @@ def apply_real(re, im, bit, a, b, c, d):
             real_any(part, 1 << bit, a, b, c, d)
 
 
-@jit
+@inner
 def apply_complex(re, im, bit, a, b, c, d, e, f, g, q):
     """A complex matrix on one bit of a chunk."""
     if bit == 0:
@@ -143,7 +143,7 @@ def apply_complex(re, im, bit, a, b, c, d, e, f, g, q):
         complex_any(re, im, 1 << bit, a, b, c, d, e, f, g, q)
 
 
-@jit
+@inner
 def apply_phases(re, im, bit, a, b, c, d):
     """A diagonal matrix on one bit of a chunk."""
     if bit == 0:
@@ -156,7 +156,7 @@ def apply_phases(re, im, bit, a, b, c, d):
         phases_any(re, im, 1 << bit, a, b, c, d)
 
 
-@jit
+@inner
 def pairings(left, right, bit):
     """Sums over a chunk of left[.., i, ..] right[.., j, ..] for the values i, j of one bit."""
     if bit == 0:
@@ -168,7 +168,7 @@ def pairings(left, right, bit):
     return pairings_any(left, right, 1 << bit)
 
 
-@jit
+@inner
 def paired(state, dual, bit, a, b, c, d):
     """A real matrix on one bit of parts of the state and of its cotangent, and the sums of products."""
     if bit == 0:
@@ -180,7 +180,7 @@ def paired(state, dual, bit, a, b, c, d):
     return paired_any(state, dual, 1 << bit, a, b, c, d)
 
 
-@jit
+@inner
 def take_back_real(re, im, lr, li, bit, vr, start, slopes):
     """Take a real matrix back from both chunks in one pass; the cotangents of its entries are added to `slopes`."""
     for state, dual in ((re, lr), (im, li)):
@@ -189,7 +189,7 @@ def take_back_real(re, im, lr, li, bit, vr, start, slopes):
             slopes[start + k, 0] += sums[k]
 
 
-@jit
+@inner
 def reduce_complex(lr, li, re, im, bit, slopes, start):
     """Add the complex cotangents of the matrix's entries to `slopes` (E, 2)."""
     same, other = pairings(lr, re, bit), pairings(li, im, bit)

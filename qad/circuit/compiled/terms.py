@@ -8,12 +8,12 @@ a Walsh-Hadamard transform of their weights, those of the higher bits folded in 
 import numpy as np
 
 from qad.circuit.compiled.general import parity
-from qad.circuit.compiled.jit import jit, parallel, prange
+from qad.circuit.compiled.jit import inner, jit
 
 BITS = 11
 
 
-@jit
+@inner
 def transform(x):
     """The Walsh-Hadamard transform of a vector, in place."""
     half = 1
@@ -26,7 +26,7 @@ def transform(x):
         half *= 2
 
 
-@jit
+@inner
 def diagonal(chunk, bits, z, w, first, last, d):
     """Write the diagonal of strings `first` to `last` over one chunk; whether it is more than a constant."""
     low = (1 << bits) - 1
@@ -50,23 +50,7 @@ def diagonal(chunk, bits, z, w, first, last, d):
     return varied > 0
 
 
-def apply(psi, out, bits, x, z, w, starts):
-    """``H psi`` for states (B, 2**n), added to `out`."""
-    size = 1 << bits
-    chunks = psi.shape[1] >> bits
-    for task in prange(psi.shape[0] * chunks):
-        b, chunk = task // chunks, task % chunks
-        d = np.empty(size, w.dtype)
-        target = out[b, chunk * size : (chunk + 1) * size]
-        for g in range(x.size):
-            other = chunk ^ (x[g] >> bits)
-            inner = x[g] & (size - 1)
-            source = psi[b, other * size : (other + 1) * size]
-            varied = diagonal(other, bits, z, w, starts[g], starts[g + 1], d)
-            add_product(target, source, d, inner, varied)
-
-
-@jit
+@inner
 def add_product(target, source, d, inner, varied):
     """``target[k] += d[k ^ inner] source[k ^ inner]``; `d` is constant unless `varied`."""
     if inner == 0:
@@ -85,25 +69,38 @@ def add_product(target, source, d, inner, varied):
                 u[k] += d[0] * v[k]
 
 
-def energy(psi, bits, x, z, w, starts, sums):
-    """Parts of ``<psi|H|psi>`` for states (B, 2**n), one per chunk in `sums` (B, chunks)."""
+@inner
+def add_image(target, psi, chunk, size, bits, x, z, w, starts, d):
+    """Add one chunk of ``H psi`` for one state; `d` is room for a diagonal."""
+    for g in range(x.size):
+        other = chunk ^ (x[g] >> bits)
+        varied = diagonal(other, bits, z, w, starts[g], starts[g + 1], d)
+        add_product(target, psi[other * size : (other + 1) * size], d, x[g] & (size - 1), varied)
+
+
+@jit
+def apply(psi, out, begin, end, bits, x, z, w, starts):
+    """Chunks `begin` to `end`, counted through all states (B, 2**n), of ``H psi``, added to `out`."""
     size = 1 << bits
     chunks = psi.shape[1] >> bits
-    for task in prange(psi.shape[0] * chunks):
+    d = np.empty(size, w.dtype)
+    for task in range(begin, end):
         b, chunk = task // chunks, task % chunks
-        d = np.empty(size, w.dtype)
-        image = np.zeros(size, psi.dtype)
+        add_image(out[b, chunk * size : (chunk + 1) * size], psi[b], chunk, size, bits, x, z, w, starts, d)
+
+
+@jit
+def energy(psi, begin, end, bits, x, z, w, starts, sums):
+    """Parts of ``<psi|H|psi>``, one for each of these chunks, in `sums` (B, chunks)."""
+    size = 1 << bits
+    chunks = psi.shape[1] >> bits
+    d, image = np.empty(size, w.dtype), np.empty(size, psi.dtype)
+    for task in range(begin, end):
+        b, chunk = task // chunks, task % chunks
         target = psi[b, chunk * size : (chunk + 1) * size]
-        for g in range(x.size):
-            other = chunk ^ (x[g] >> bits)
-            source = psi[b, other * size : (other + 1) * size]
-            varied = diagonal(other, bits, z, w, starts[g], starts[g + 1], d)
-            add_product(image, source, d, x[g] & (size - 1), varied)
+        image[:] = 0
+        add_image(image, psi[b], chunk, size, bits, x, z, w, starts, d)
         total = 0.0
         for k in range(size):
             total += target[k].real * image[k].real + target[k].imag * image[k].imag
         sums[b, chunk] = total
-
-
-apply_alone, apply_together = jit(apply), parallel(apply)
-energy_alone, energy_together = jit(energy), parallel(energy)
