@@ -8,7 +8,7 @@ from qad.rules import join, scan
 
 ELEMENTWISE = """
     abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_invert bitwise_or
-    bitwise_right_shift bitwise_xor ceil clip conj copysign cos cosh divide equal exp expm1 floor floor_divide greater
+    bitwise_right_shift bitwise_xor ceil conj copysign cos cosh divide equal exp expm1 floor floor_divide greater
     greater_equal hypot imag isfinite isinf isnan less less_equal log log1p log2 log10 logaddexp logical_and logical_not
     logical_or logical_xor maximum minimum multiply negative nextafter not_equal positive pow real reciprocal remainder
     round sign signbit sin sinh square sqrt subtract tan tanh trunc
@@ -31,4 +31,11 @@ globals().update(names_of(np, NAMES))
 cumulative_sum, cumulative_prod = map(giving_tensors, (scan.cumulative_sum, scan.cumulative_prod))  # NumPy 2.1 has them
 unstack = giving_tensors(join.unstack)
 
-__all__ = [*NAMES.split(), "cumulative_prod", "cumulative_sum", "unstack", "e", "inf", "nan", "newaxis", "pi"]
+
+@giving_tensors
+def clip(x, /, min=None, max=None):
+    """The entries of `x` between `min` and `max`."""
+    return np.clip(x, min=min, max=max)
+
+
+__all__ = [*NAMES.split(), "clip", "cumulative_prod", "cumulative_sum", "unstack", "e", "inf", "nan", "newaxis", "pi"]

@@ -55,9 +55,14 @@ def contains(x, value):
     return value_of(value) in value_of(x)
 
 
+def dlpack(x, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """The values for another library; NumPy raises a BufferError where it cannot give them so."""
+    return x.__array__().__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+
 attach("__array_namespace__", __array_namespace__)
 attach("device", device, property=True)
 attach("to_device", to_device)
 attach("__contains__", contains)
-attach("__dlpack__", lambda x, **options: x.__array__().__dlpack__(**options))
+attach("__dlpack__", dlpack)
 attach("__dlpack_device__", lambda x: value_of(x).__dlpack_device__())

@@ -1,5 +1,6 @@
 """Tensors that are written into: which may be, and views of them, which follow what is written into the whole."""
 
+from sys import getrefcount
 from weakref import ref
 
 import numpy as np
@@ -97,13 +98,27 @@ def open_for_writing(x):
         )
     if not x.shape and not isinstance(bare, np.ndarray):
         raise ArgumentError("a number cannot be written into: make an array with x = qad.zeros(shape)")
-    if getattr(bare, "base", None) is not None:
+    if getattr(bare, "base", None) is not None and not (x.level == CONSTANT and _lone(bare)):
         raise ArgumentError(
             "this Tensor may be a view of another one, and writing into it would not reach that: write into the other "
             "one, y[index] = value, or take a copy first: x = x.copy()"
         )
     x.buffer = Buffer(Form(x.shape, x.dtype))
     return x.buffer
+
+
+def _lone(view) -> bool:
+    """Whether nobody but `view` holds the memory that it shows, so that writing into it changes nothing else."""
+    distinct = view.flags.forc and view.flags.writeable  # else one entry may stand in several places
+    return distinct and _owner(view.base) and getrefcount(view.base) <= LONE
+
+
+def _owner(array) -> bool:
+    return type(array) is np.ndarray and array.flags.owndata
+
+
+_probe = np.empty(2)[:1]
+LONE = getrefcount(_probe.base)  # of memory that one view shows, counted as `_lone` does it
 
 
 def _refresh(x, index):

@@ -6,7 +6,7 @@ G_A = -P^H G P^H + (1 - A P) G^H P P^H + P^H P G^H (1 - P A).
 import numpy as np
 
 from qad.core.batching import stacks
-from qad.extend import defbatch, defvjp, implements, primitive, stack_of
+from qad.extend import defbatch, defvjp, implements, primitive, stack_of, value_of
 from qad.linalg.check import matrices
 
 
@@ -44,7 +44,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=None):
     array([[-0.25],
            [ 0.25]])
     """
-    return _pinv(matrices(a, "pinv"), hermitian=hermitian, **_cut(rcond, rtol))
+    return _pinv(matrices(a, "pinv"), hermitian=hermitian, **_cut(value_of(rcond), value_of(rtol)))
 
 
 implements(np.linalg.pinv)(pinv)

@@ -34,6 +34,11 @@ def astype(x, dtype, /, *, copy=True, device=None):
     return _cast(x, new) if copy or old != new else x
 
 
+def narrowed(y, dtype):
+    """The result `y` of a reduction, in the dtype that was asked for: NumPy's sums of small integers are wider."""
+    return y if dtype is None or y.dtype == dtype else np.astype(y, dtype)
+
+
 @primitive(name="nan_to_num")
 def replace_nonfinite(x, nan, posinf, neginf):
     """``np.nan_to_num``, on real and imaginary parts separately."""

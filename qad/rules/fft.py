@@ -134,7 +134,7 @@ for _name, _first, _others in (("fft", fft, fft), ("ifft", ifft, ifft), ("rfft",
 
 def _shift(sign):
     def handler(x, axes=None):
-        axes = axes_of(axes, x.ndim)
+        axes = axes_of(tuple(axes) if np.iterable(axes) else axes, x.ndim)
         return np.roll(x, tuple(sign * (x.shape[a] // 2) for a in axes), axes)
 
     return handler

@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.core.errors import ShapeError
 from qad.extend import as_array, attach, defjvp, defvjp, implements, operand, primitive, quick, refuse_out, unrecorded
+from qad.rules.casts import narrowed
 from qad.rules.elementwise import below, nonzero
 
 
@@ -64,7 +65,7 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
     refuse_out(out, "np.sum")
     a = a if dtype is None else np.astype(a, dtype)
     y = np.add.reduce(a if where is True else np.where(where, a, 0), axis=axis, keepdims=keepdims)
-    return y if initial is None else y + initial
+    return narrowed(y if initial is None else y + initial, dtype)
 
 
 @implements((np.add, "reduce"))
@@ -77,7 +78,7 @@ def _add_reduce(x, axis=0, dtype=None, out=None, keepdims=False, initial=None, w
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
     """``np.mean``."""
     y = sum(a, axis, dtype, out, keepdims, where=where)
-    return y / _number(a, axis, keepdims, where)
+    return narrowed(y / _number(a, axis, keepdims, where), dtype)
 
 
 def _number(x, axis, keepdims, where):

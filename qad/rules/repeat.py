@@ -36,6 +36,7 @@ def repeat(a, repeats, axis=None):
         a, axis = a.reshape(-1), 0
     axis = normalize_axis_index(axis, a.ndim)
     if np.ndim(repeats):
+        repeats = np.asarray(repeats).astype(np.intp, casting="same_kind")  # NumPy itself refuses those of uint64
         return take(a, np.repeat(np.arange(a.shape[axis]), repeats), axis)
     before, n, after = a.shape[:axis], a.shape[axis], a.shape[axis + 1 :]
     spread = np.broadcast_to(a.reshape((*before, n, 1, *after)), (*before, n, repeats, *after))

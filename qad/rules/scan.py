@@ -8,6 +8,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.extend import attach, defjvp, defvjp, implements, operand, primitive, refuse_out, unrecorded, value_of
+from qad.rules.casts import narrowed
 from qad.rules.reduce import axes_of, count
 
 
@@ -93,7 +94,7 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
     y = prod_over(a, axis=-1)
     if keepdims:
         y = np.expand_dims(y, axes)
-    return y if initial is None else y * initial
+    return narrowed(y if initial is None else y * initial, dtype)
 
 
 @implements((np.multiply, "reduce"))
@@ -107,7 +108,8 @@ def _cumulative(over, name):
     def handler(a, axis=None, dtype=None, out=None):
         refuse_out(out, name)
         a = a if dtype is None else np.astype(a, dtype)
-        return over(a.reshape(-1), axis=0) if axis is None else over(a, axis=axis)
+        y = over(a.reshape(-1), axis=0) if axis is None else over(a, axis=axis)
+        return narrowed(y, dtype)
 
     return handler
 

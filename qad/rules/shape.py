@@ -7,7 +7,7 @@ too; everything else is written in them.
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, attach, defvjp, implements, operand, quick, unbroadcast, value_of
+from qad.extend import Tensor, attach, defvjp, implements, operand, quick, stack_of, unbroadcast, value_of
 
 # -- primitives ------------------------------------------------------------------------------------
 
@@ -51,6 +51,8 @@ _reshape, _transpose, _swapaxes = (quick(f, metadata=True) for f in (reshape, tr
 
 @implements(np.reshape)
 def reshaped(a, shape, order="C", *, copy=None):
+    if copy is not None:
+        return _reshaped_as_told(a, shape, order, copy)
     if order == "C":
         return _reshape(a, shape)
     if order != "F":
@@ -61,9 +63,17 @@ def reshaped(a, shape, order="C", *, copy=None):
     return _T(_reshape(_T(a), backwards))
 
 
+def _reshaped_as_told(a, shape, order, copy):
+    """The reshaped array, as a copy or as a view."""
+    y = reshaped(np.copy(a) if copy else a, shape, order)
+    if not copy and y.size and not np.may_share_memory(stack_of(a), stack_of(y)):
+        raise ArgumentError(f"to reshape {a.shape} to {y.shape} here takes a copy: leave copy=False out")
+    return y
+
+
 def reshape_method(x, *shape, order="C", copy=None):
     shape = shape[0] if len(shape) == 1 else shape
-    return _reshape(x, shape) if order == "C" else reshaped(x, shape, order)
+    return _reshape(x, shape) if order == "C" and copy is None else reshaped(x, shape, order, copy=copy)
 
 
 @implements(np.ravel)

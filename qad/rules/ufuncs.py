@@ -98,7 +98,7 @@ def accumulate(ufunc, a, axis=0, dtype=None, out=None):
     """All the partial folds along an axis."""
     a = _prepared(ufunc, a, dtype, out)
     if ufunc in (np.add, np.multiply):
-        return (cumsum if ufunc is np.add else cumprod)(a, axis)
+        return (cumsum if ufunc is np.add else cumprod)(a, axis, dtype)
     ys = []
     for row in np.moveaxis(a, axis, 0):
         ys.append(ufunc(ys[-1], row) if ys else row)

@@ -71,7 +71,8 @@ def _in_place(name, ufunc):
 
 for _name, _ufunc in (
     ("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("truediv", np.divide), ("pow", np.power),
-    ("matmul", np.matmul), ("mod", np.remainder),
+    ("matmul", np.matmul), ("mod", np.remainder), ("floordiv", np.floor_divide), ("and", np.bitwise_and),
+    ("or", np.bitwise_or), ("xor", np.bitwise_xor), ("lshift", np.left_shift), ("rshift", np.right_shift),
 ):  # fmt: skip
     _in_place(_name, _ufunc)
 

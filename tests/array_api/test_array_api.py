@@ -347,6 +347,24 @@ def test_arrays_without_entries():
     assert xp.linalg.matrix_power(qad.tensor(np.ones((2, 2), np.float32)), 0).dtype == np.float32
 
 
+def test_arguments_that_may_be_tensors_too():
+    x = xp.asarray([[2.0, 0.0], [0.0, 1e-3]])
+    rtol = qad.tensor(1e-2, requires_grad=True)
+    np.testing.assert_array_equal(xp.linalg.pinv(x, rtol=rtol).numpy(), [[0.5, 0.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(xp.repeat(x[0, :], xp.asarray([2, 1], dtype=xp.uint64)).numpy(), [2.0, 2.0, 0.0])
+
+
+def test_copies_are_made_where_asked_for():
+    x = xp.arange(4.0)
+    y = xp.reshape(x, (2, 2), copy=True)
+    y[0, 0] = 7.0
+    assert x[0] == 0.0
+    assert xp.from_dlpack(x, copy=True)[1] == 1.0
+    assert np.from_dlpack(x, copy=True).flags.writeable
+    with pytest.raises(qad.errors.ArgumentError, match="copy=False"):
+        xp.reshape(xp.matrix_transpose(xp.ones((2, 3))), (6,), copy=False)
+
+
 def test_promotion_mixes_no_kinds():
     assert xp.can_cast(xp.int8, xp.int16) and xp.can_cast(xp.float32, xp.complex64)
     assert not xp.can_cast(xp.int8, xp.float64) and not xp.can_cast(xp.bool, xp.int8)

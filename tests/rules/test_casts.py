@@ -38,6 +38,22 @@ def test_integers_and_booleans_come_back_plain():
         assert type(t.astype(dtype)) is np.ndarray
 
 
+REDUCTIONS = (
+    np.sum, np.prod, np.mean, np.cumsum, np.cumprod, np.trace, np.add.reduce, np.multiply.reduce, np.add.accumulate,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, bool, np.float32, np.complex64])
+@pytest.mark.parametrize("f", REDUCTIONS, ids=lambda f: getattr(f, "__qualname__", str(f)))
+def test_reductions_answer_in_the_dtype_asked_for(f, dtype):
+    """Also where NumPy's sums of it are wider: of bytes modulo 256, of booleans `any` and `all`."""
+    for a in (np.array([[200, 100], [3, 0]]), np.array([[1.5, 2.5], [3.0, 0.0]])):
+        expected = f(a, dtype=dtype)
+        found = f(qad.tensor(a, requires_grad=a.dtype == float), dtype=dtype)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(qad.stop_gradient(found), expected)
+
+
 def test_complex_to_real_is_refused():
     with pytest.raises(qad.errors.GradientTypeError, match=r"write x\.real"):
         qad.grad(lambda z: z.astype(float).sum())(np.array([1j]))

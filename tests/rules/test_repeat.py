@@ -71,6 +71,14 @@ def test_values_are_those_of_numpy(f, shape):
         np.testing.assert_array_equal(f(t).numpy(), f(x))
 
 
+def test_counts_of_any_integers():
+    """Also of uint64, which NumPy refuses; fractions are refused by both."""
+    x = qad.tensor([1.0, 2.0])
+    np.testing.assert_array_equal(np.repeat(x, np.array([2, 1], np.uint64)).numpy(), [1.0, 1.0, 2.0])
+    with pytest.raises(TypeError, match="cast"):
+        np.repeat(x, np.array([2.0, 1.0]))
+
+
 @pytest.mark.parametrize(
     "f", [np.flip, lambda x: np.tile(x, 2), lambda x: np.repeat(x, [1, 2], 0), lambda x: np.pad(x, 1, "wrap")]
 )

@@ -49,6 +49,7 @@ TABLE = [
     (lambda x: np.reshape(x, shape=(6, 1)), (2, 3)),
     (lambda x: np.reshape(x, (0, 5)), (2, 0)),
     (lambda x: np.reshape(x, (3, 2), copy=True), (2, 3)),
+    (lambda x: x.reshape(3, 2, copy=False), (2, 3)),
     (lambda x: np.reshape(x, (4, 3, 2), order="F"), (2, 3, 4)),
     (lambda x: x.reshape(-1, order="F"), (2, 3)),
     (lambda x: x.reshape(3, -1, order="F"), (2, 3)),
@@ -141,6 +142,7 @@ def test_returned_gradients_do_not_alias():
     [
         (lambda x: x.reshape(4), ValueError),
         (lambda x: x.reshape(6, order="A"), qad.errors.ArgumentError),
+        (lambda x: np.reshape(x.T, 6, copy=False), qad.errors.ArgumentError),
         (lambda x: x.ravel("K"), qad.errors.ArgumentError),
         (lambda x: x[0].mT, qad.errors.ShapeError),
         (lambda x: x[0].H, qad.errors.ShapeError),

@@ -1,5 +1,6 @@
 """Writing into Tensors: values as NumPy's, derivatives of both modes and orders, views, levels, cost, refusals."""
 
+import operator
 import time
 
 import numpy as np
@@ -290,6 +291,35 @@ def test_refusals_name_the_way(name):
     for transform in transforms:
         with pytest.raises(qad.QadError, match=message):
             transform(f, normal(3))
+
+
+def test_a_view_of_memory_that_nobody_else_holds_may_be_written_into():
+    def lone(x):
+        y = qad.zeros(4).reshape(2, 2)
+        y[0] = x
+        return (y * y).sum()
+
+    np.testing.assert_array_equal(qad.grad(lone)(np.array([1.0, 2.0])), [2.0, 4.0])
+    whole = qad.zeros(4)
+    part = whole.reshape(2, 2)
+    for view in (part, np.broadcast_to(qad.tensor([1.0]), (3,))):
+        with pytest.raises(qad.errors.ArgumentError, match="copy"):
+            view[0] = 1.0
+    del whole, view
+    part[0] = 1.0
+    np.testing.assert_array_equal(part.numpy(), [[1.0, 1.0], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize("name", ["floordiv", "mod", "and", "or", "xor", "lshift", "rshift"])
+def test_operators_in_place_reach_every_name(name):
+    a = np.array([5, 2, 7])
+    x = qad.array_api.asarray(a)
+    other, view = x, x[1:]
+    x = getattr(operator, f"i{name}")(x, 2)
+    assert x is other
+    expected = getattr(operator, f"i{name}")(a.copy(), 2)
+    np.testing.assert_array_equal(x.numpy(), expected)
+    np.testing.assert_array_equal(view.numpy(), expected[1:])
 
 
 def test_indices_into_views_are_composed():
