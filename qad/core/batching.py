@@ -92,6 +92,14 @@ def batch_two(p, x, y, level):
     return Tensor(Batched(p.fn(x, y), level), RESULT, level)
 
 
+def batch_product(p, v, w, level):
+    """`record_batch` for two values of a product, of which one or both are batches of `level`; quicker."""
+    batched = type(v) is Batched, type(w) is Batched
+    one, two = batched
+    ans = BATCHING[p.fn](batched, v.array if one else v, w.array if two else w)
+    return Tensor(Batched(ans, level), RESULT, level)
+
+
 def apply(fn, rule, args, kwargs, level):
     """The answers of `fn` for every example, by its rule; one by one if that is None."""
     if rule is None:

@@ -36,13 +36,13 @@ def push_forward(p, args, kwargs, level):
 def push_one(p, x, metadata, level):
     """`push_forward` for one operand and positional metadata; quicker."""
     v, t = x.value, x.node
-    ans = p.fn(v, *metadata)
+    ans = p.deeper(v, *metadata)
     if p.forward:
         return push_forward(p, (x, *metadata), None, level)
     if p.jvps:
         t = p.jvps[0](t, ans, v, *metadata)
     elif p.linear:
-        t = p.fn(t, *metadata)
+        t = p.deeper(t, *metadata)
     elif p.elementwise:
         t = p.vjps[0](t, ans, v, *metadata)
     else:
@@ -74,12 +74,12 @@ def push_two(p, x, y, level):
     return Tensor(ans, s if s.dtype is ans.dtype and s.shape == ans.shape else _sum((s,), ans), level)
 
 
-def push_product(p, v, s, w, t, level):
-    """`push_forward` for two matrices `v` and `w` with tangents `s` and `t`, or None."""
-    moved = None if s is None else p.fn(s, w)
+def push_product(multiplied, v, s, w, t, small, level):
+    """`push_forward` for a product of two values `v` and `w` with tangents `s` and `t`, or None."""
+    moved = None if s is None else multiplied(s, w, small)
     if t is not None:
-        moved = p.fn(v, t) if moved is None else moved + p.fn(v, t)
-    ans = p.fn(v, w)
+        moved = multiplied(v, t, small) if moved is None else moved + multiplied(v, t, small)
+    ans = multiplied(v, w, small)
     return Tensor(ans, moved if moved.dtype is ans.dtype else _sum((moved,), ans), level)
 
 

@@ -4,6 +4,8 @@ Reverse mode costs a sweep per entry of the output, forward mode a pass per entr
 taken.  Either way all of them go together, as a batch (`qad.vmap`), in portions that bound the memory.
 """
 
+from math import prod
+
 import numpy as np
 
 from qad.core.arguments import check_argnums, numbers_of, output_dtype
@@ -59,7 +61,7 @@ def _lifted(call, n, level):
 
 def basis(shape, dtype):
     """All unit vectors of this shape, along the first axis; then i times those where `dtype` is complex."""
-    n = int(np.prod(shape))
+    n = prod(shape)
     one = np.eye(n, dtype=dtype).reshape((n, *shape))
     return np.concatenate([one, 1j * one]) if np.dtype(dtype).kind == "c" else one
 

@@ -5,17 +5,22 @@ the common case (open reverse level, plain or equal-level operands) and fall bac
 goes that way too, to be refused with the operation's name; a ``try`` that does not fail costs nothing.
 """
 
-from numpy import complex128, float64, ndarray
+from types import FunctionType
+
+from numpy import complex128, float64, matmul, ndarray, ufunc
 
 from qad.core.batch import unrecorded
-from qad.core.batching import batch_one, batch_two, record_batch
+from qad.core.batching import batch_one, batch_product, batch_two, record_batch
 from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
 from qad.core.forward import push_forward, push_one, push_product, push_two
 from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, blocked
 from qad.core.node import PICK, SCALARS, next_id
 from qad.core.operands import NUMBERS, PLAIN, operand, rebuild, split, top_level, variant
-from qad.core.tensor import Tensor, hidden, missing_rule
+from qad.core.tensor import UFUNCS, Tensor, hidden, missing_rule
 from qad.core.watch import watch
+
+
+ARRAYS = frozenset((ndarray, Tensor))
 
 
 def record(p, args, kwargs=None):
@@ -108,7 +113,7 @@ def unary(p, operator=None):
         if level in REVERSE and level > blocked():
             v = x.value
             try:
-                ans = raw(v) if type(v) is ndarray else scalar(v) if type(v) in SCALARS else fn(v)
+                ans = raw(v) if type(v) is ndarray else scalar(v) if type(v) in SCALARS else deeper(v)
             except ValueError:
                 return record(p, (x,))
             return Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
@@ -117,6 +122,7 @@ def unary(p, operator=None):
         except ValueError:
             return record(p, (x,))
 
+    deeper = past_dispatch(fn, recorder)
     return recorder
 
 
@@ -127,18 +133,28 @@ def unary_with_metadata(p):
     def recorder(x, *metadata):
         level = x.level if type(x) is Tensor else PLAIN
         if level in REVERSE and level > blocked():
-            args = (x.value, *metadata)
+            v = x.value
             try:
-                ans = fn(*args)
+                ans = fn(v, *metadata) if type(v) is ndarray else deeper(v, *metadata)
             except ValueError:
                 return record(p, (x, *metadata))
-            return Tensor(ans, [next_id(), p, args, None, ans, (x.node,)], level)
+            return Tensor(ans, [next_id(), p, (v, *metadata), None, ans, (x.node,)], level)
         try:
             return one_more(p, x, metadata, level)
         except ValueError:
             return record(p, (x, *metadata))
 
+    deeper = p.deeper = past_dispatch(fn, recorder)
     return recorder
+
+
+def past_dispatch(fn, recorder):
+    """`fn` for an operand that is most often a Tensor of a lower level, on which it need not go through NumPy."""
+    if type(fn) is FunctionType:
+        return lambda v, *metadata: (recorder if type(v) is Tensor else fn)(v, *metadata)
+    if isinstance(fn, ufunc):
+        return lambda v: (UFUNCS.get(fn, fn) if type(v) is Tensor else fn)(v)
+    return fn
 
 
 def one_more(p, x, metadata, level):
@@ -216,11 +232,12 @@ def binary(p, operator=None):
     return recorder, reflected
 
 
-def product(p, method, otherwise):
+def product(p, method, otherwise, stacks=None):
     """A quick recorder for a product of two matrices.
 
-    Primitive `p` serves two matrices, as `method` where their values are ndarrays; the function `otherwise` everything
-    else.  The choice is made here, while shapes are at hand, so that the rules of `p` need not look at them.
+    Primitive `p` serves two matrices, as `method` where their values are ndarrays; the primitive `stacks`, if there is
+    one, vectors and stacks; the function `otherwise` everything else.  The choice is made here, while shapes are at
+    hand, so that the rules of `p` need not look at them.
     """
 
     def recorder(x, y):
@@ -236,19 +253,30 @@ def product(p, method, otherwise):
             level, v, left, w, right = y.level, x, None, y.value, y.node
         else:
             return otherwise(x, y)
-        if type(v) is type(w) is ndarray and v.ndim == 2 == w.ndim and level > blocked():
-            try:
-                if level in REVERSE:
-                    ans, number = method(v, w), next_id()
-                    if left is None or right is None:
-                        plain, seen = v if left is None else w, REVERSE[level]
-                        if seen is None or (plain is not seen.last and id(plain) not in seen):
-                            watch(level, plain, number, names=3)
-                    return Tensor(ans, [number, p, (v, w), None, ans, (left, right)], level)
-                if level in FORWARD:
-                    return push_product(p, v, left, w, right, level)
-            except ValueError:
-                pass
+        if type(v) in ARRAYS and type(w) in ARRAYS:
+            m, n = v.ndim, w.ndim
+            q = p if m == 2 == n else stacks if m and n else None
+            if q is not None:
+                try:
+                    if level in REVERSE and level > blocked():
+                        ans, number = multiplied(v, w, m <= 2 >= n), next_id()
+                        if left is None or right is None:
+                            plain, seen = v if left is None else w, REVERSE[level]
+                            if seen is None or (plain is not seen.last and id(plain) not in seen):
+                                watch(level, plain, number, names=3)
+                        return Tensor(ans, [number, q, (v, w), None, ans, (left, right)], level)
+                    if level in FORWARD and level > blocked():
+                        return push_product(multiplied, v, left, w, right, m <= 2 >= n, level)
+                except ValueError:
+                    pass
+        elif stacks is not None and level in BATCH and v.ndim and w.ndim:
+            return batch_product(p if v.ndim == 2 == w.ndim else stacks, v, w, level)
         return otherwise(x, y)
+
+    def multiplied(v, w, small):
+        """The product of two values, `small` if none of them is a stack."""
+        if type(v) is type(w) is ndarray:
+            return method(v, w) if small else matmul(v, w)
+        return recorder(v, w)
 
     return recorder

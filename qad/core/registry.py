@@ -180,8 +180,10 @@ def quick(fn, metadata=False, operator=None):
     return binary(p, operator)[0] if len(p.vjps) == 2 else unary(p, operator)
 
 
-def quick_product(fn, method, otherwise):
+def quick_product(fn, method, otherwise, stacks=None):
     """A recorder of `fn` with little overhead for two matrices, as `method` on ndarrays; `otherwise` takes all else.
+
+    With `stacks`, the primitive for vectors and stacks of matrices, it serves those too.
 
     Examples
     --------
@@ -191,7 +193,7 @@ def quick_product(fn, method, otherwise):
     >>> product(qad.tensor(np.eye(2)), np.ones((2, 3))).shape
     (2, 3)
     """
-    return product(PRIMITIVES[fn], method, otherwise)
+    return product(PRIMITIVES[fn], method, otherwise, PRIMITIVES[stacks] if stacks else None)
 
 
 def attach_operator(name, ufunc):

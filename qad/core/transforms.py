@@ -75,7 +75,7 @@ def with_leaves(args, numbers, level):
     call, lifted = list(args), []
     for n in numbers:
         tree = args[n]
-        if type(tree) is ndarray and tree.dtype.kind in "fc":
+        if (type(tree) is ndarray or (type(tree) is Tensor and tree.level >= 0)) and tree.dtype.kind in "fc":
             leaves = call[n] = Tensor(tree, [next_id(), LEAF_NODE, None, None, tree, ()], level)
             spec = None
         else:
@@ -134,6 +134,9 @@ CONVENTIONS = ("steepest", "jax")
 
 def scalar_loss(out, level, name):
     """The node (or None) and value of the output of a function to be differentiated; it must be a real scalar."""
+    if type(out) is Tensor and out.level == level and type(x := out.value) is Tensor and x.shape == ():
+        if x.dtype.kind == "f":  # where transforms nest, quickly
+            return out.node, x
     node, value = node_of(out, level), strip(out, level)
     dtype = output_dtype(value, name)
     shape = np.shape(value_of(value))

@@ -7,7 +7,7 @@ import numpy as np
 from qad.core.errors import ShapeError
 from qad.core.node import SCALARS
 from qad.core.writing import moved
-from qad.extend import Lazy, One, Tensor, defvjp, primitive, value_of
+from qad.extend import Lazy, One, Tensor, defjvp, defvjp, primitive, value_of
 
 PLAIN = SCALARS | {np.ndarray}
 
@@ -147,7 +147,13 @@ def _gather(needed, g, ans, *parts, indices, shape, dtype):
     return [g[indices[i]] for i in needed]
 
 
+def _scatter_forward(tangents, ans, *parts, indices, shape, dtype):
+    moving = [i for i, t in enumerate(tangents) if t is not None]
+    return scatter(*[tangents[i] for i in moving], indices=tuple([indices[i] for i in moving]), shape=shape, dtype=dtype)
+
+
 defvjp(scatter, shared=_gather)
+defjvp(scatter, shared=_scatter_forward)
 
 
 def may_repeat(index) -> bool:

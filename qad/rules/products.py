@@ -93,7 +93,7 @@ def _any_dot(x, y):
     return _any_matmul(x, y) if y.ndim <= 2 else inner(x, np.moveaxis(y, -2, -1))
 
 
-matmul = quick_product(matrix_product, np.ndarray.dot, _any_matmul)
+matmul = quick_product(matrix_product, np.ndarray.dot, _any_matmul, stack_product)
 quick_dot = quick_product(matrix_product, np.ndarray.dot, _any_dot)
 implements(np.matmul)(matmul)
 implements(np.linalg.matmul)(matmul)
