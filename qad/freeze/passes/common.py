@@ -58,7 +58,7 @@ def _frozen(x):
     if kind is Var:
         return x
     if kind in (tuple, list):
-        return kind, tuple(map(_frozen, x))
+        return kind, tuple([y if type(y) is Var else _frozen(y) for y in x])
     if kind is dict:
         return tuple((name, _frozen(value)) for name, value in sorted(x.items()))
     if kind is slice:
