@@ -7,6 +7,7 @@ from qad.core.errors import ArgumentError
 from qad.freeze.passes.algebra import algebra
 from qad.freeze.passes.canonical import canonical
 from qad.freeze.passes.common import common
+from qad.freeze.passes.conjugates import conjugates
 from qad.freeze.passes.constants import constants
 from qad.freeze.passes.dead import dead
 from qad.freeze.passes.networks import networks
@@ -27,6 +28,7 @@ PASSES = {
     "traces": traces,
     "networks": networks,
     "sums": sums,
+    "conjugates": conjugates,
     "products": products,
 }
 ROUNDS = 3
