@@ -209,3 +209,23 @@ def test_real_constants_that_multiply_complex_arrays_are_complex():
     program = improved(lambda x: (real.T @ x * real) @ real, X, passes=("canonical", "constants"))
     assert all(var.dtype == complex for step in program.steps for var in step.reads())
     assert program.counts["constants"] == 3
+
+
+@pytest.mark.parametrize(
+    "f, shapes",
+    [
+        (lambda x, v: x.conj().T @ v.conj(), [(4,)]),  # a vector is conjugated instead of a matrix
+        (lambda x, v: x.conj().reshape(-1) @ v.reshape(-1), []),  # a dot product conjugates by itself
+        (lambda x, v: np.conj(x.conj() @ (x @ v)), [(4,)]),
+        (lambda x, v: (np.sin(x.conj()), x.conj() @ v.conj()), [(4, 4), (4,)]),  # what others read stays
+    ],
+)
+def test_conjugates_where_they_are_small(f, shapes):
+    v = normal(4, complex) if "reshape" not in f.__code__.co_names else Y
+    program = improved(f, X, v, passes=("canonical", "common", "algebra", "conjugates", "dead"))
+    assert [step.out.shape for step in program.steps if step.fn is np.conjugate] == shapes
+
+
+def test_constants_of_ones():
+    program = improved(lambda x: x * np.ones((4, 4)) * np.full((4, 4), -1.0), X.real, passes=("canonical", "algebra"))
+    assert [step.fn for step in program.steps] == [np.negative]

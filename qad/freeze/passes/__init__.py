@@ -9,6 +9,7 @@ from qad.freeze.passes.batches import batches
 from qad.freeze.passes.canonical import canonical
 from qad.freeze.passes.chains import chains
 from qad.freeze.passes.common import common
+from qad.freeze.passes.conjugates import conjugates
 from qad.freeze.passes.constants import constants
 from qad.freeze.passes.dead import dead
 from qad.freeze.passes.networks import networks
@@ -29,6 +30,7 @@ PASSES = {
     "traces": traces,
     "networks": networks,
     "sums": sums,
+    "conjugates": conjugates,
     "products": products,
     "batches": batches,
     "chains": chains,

@@ -6,11 +6,13 @@ import numpy as np
 
 from qad.freeze.functions import RESHAPE, TRANSPOSE
 from qad.freeze.passes.canonical import REAL
-from qad.freeze.passes.rewriting import derived, rewrite
+from qad.freeze.passes.rewriting import add_view, derived, rewrite, view_of
 from qad.freeze.program import Step, Var
 from qad.rules.lazy import scatter
 
 __all__ = ["algebra"]
+
+MOST = 1 << 16  # entries of a constant that are looked at
 
 
 def algebra(program):
@@ -31,9 +33,15 @@ def _inner(x, definitions, fn):
 
 
 def _conjugate(step, definitions, known):
-    """``conj(conj(x)) = x``."""
-    inner = _inner(step.args[0], definitions, np.conjugate)
-    return inner.args[0] if inner else None
+    """``conj(conj(x)) = x``, and what is between them is done to x."""
+    base, chain = view_of(step.args[0], definitions)
+    inner = _inner(base, definitions, np.conjugate)
+    if not inner:
+        return None
+    steps, x = [], inner.args[0]
+    for fn, argument, _ in chain:
+        x = add_view(steps, fn, x, argument)
+    return steps or x
 
 
 def _transpose(step, definitions, known):
@@ -104,9 +112,10 @@ def _multiply(step, definitions, known):
 
 
 def _number(x, known):
-    """The value of a literal, or of a constant without axes."""
+    """The value of a literal, or of all entries of a constant."""
     if type(x) is Var:
-        return known[x][()] if x in known and x.shape == () else None
+        entries = known[x].flat if x in known and 0 < x.size <= MOST else None
+        return entries[0] if entries is not None and (known[x] == entries[0]).all() else None
     return x if isinstance(x, (int, float, complex, np.number)) else None
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.freeze.functions import RESHAPE, Attribute, Method, Reduction
 from qad.freeze.passes.rewriting import add_view, rewrite, view_of
-from qad.freeze.program import Var
+from qad.freeze.program import Step, Var, rebuilt
 
 __all__ = ["common", "frozen", "is_pure", "key_of"]
 
@@ -59,7 +59,7 @@ def frozen(x):
     if kind is Var:
         return x
     if kind in (tuple, list):
-        return kind, tuple(map(frozen, x))
+        return kind, tuple([y if type(y) is Var else frozen(y) for y in x])
     if kind is dict:
         return tuple((name, frozen(value)) for name, value in sorted(x.items()))
     if kind is slice:
@@ -76,15 +76,12 @@ def _merge_constants(program):
             same[var] = first[key]
     if same and not program.pinned():
         program.constants = {var: value for var, value in program.constants.items() if var not in same}
-        rewrite(program, lambda step, definitions: None)
         _substitute(program, same)
         return len(same)
     return 0
 
 
 def _substitute(program, same):
-    from qad.freeze.program import Step, rebuilt
-
     def current(var):
         return same.get(var, var)
 

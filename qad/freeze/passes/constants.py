@@ -24,9 +24,13 @@ def constants(program):
     def visit(step, definitions):
         if step.fn in FILLED and step.out.nbytes <= MOST:
             return _known(known, step.fn(np.empty(step.out.shape, step.out.dtype)))
-        if any(var not in known for var in step.reads()):
-            return _cast(step, definitions, known, casts) if step.fn in PRODUCTS else None
+        if step.fn in PRODUCTS and step.out.dtype is not None and step.out.dtype.kind == "c":
+            cast = _cast(step, definitions, known, casts)
+            if cast is not None:
+                return cast
         if step.out.kind != "array" or step.fn in VIEWS or not is_pure(step.fn) or step.out.nbytes > MOST:
+            return None
+        if any(var not in known for var in step.reads()):
             return None
         value = step.fn(*rebuilt(step.args, known.__getitem__), **rebuilt(step.kwargs, known.__getitem__))
         if type(value) is not np.ndarray:
@@ -38,15 +42,14 @@ def constants(program):
 
 def _cast(step, definitions, known, casts):
     """A product whose real constants are complex; None where there are none, or nothing else."""
-    if step.out.kind != "array" or step.out.dtype.kind != "c":
-        return None
     steps, args = [], []
     for x in step.args:
-        base, chain = view_of(x, definitions) if type(x) is Var else (None, ())
-        if base in known and base.dtype.kind == "f" and base.nbytes <= MOST:
-            if base not in casts:
-                casts[base] = _known(known, known[base].astype(step.out.dtype))
-            x = casts[base]
+        base, chain = view_of(x, definitions) if type(x) is Var and x.dtype.kind == "f" else (None, ())
+        if base in known and base.nbytes <= MOST:
+            key = base, step.out.dtype
+            if key not in casts:
+                casts[key] = _known(known, known[base].astype(step.out.dtype))
+            x = casts[key]
             for fn, argument, _ in chain:
                 x = add_view(steps, fn, x, argument)
         args.append(x)
