@@ -13,7 +13,8 @@ entry): numbers of the gates (J, B, E), parameters (J, B, P), states (J, B, 2**n
 import numpy as np
 
 from qad.circuit import reference
-from qad.extend import defjvp, defvjp, primitive
+from qad.circuit.batching import forward_rule, pullback_rule
+from qad.extend import defbatch, defjvp, defvjp, primitive
 
 
 @primitive
@@ -91,6 +92,8 @@ def define(forward, back):
     defjvp(forward, shared=forward_jvp)
     defvjp(back, shared=back_vjp)
     defjvp(back, shared=back_jvp)
+    defbatch(forward, forward_rule(forward))
+    defbatch(back, pullback_rule(back))
 
 
 define(evolve, pullback)
