@@ -9,7 +9,8 @@ Strings that flip the same bits share one pass over the state (`qad.circuit.mask
 
 import numpy as np
 
-from qad.extend import defjvp, defvjp, primitive
+from qad.circuit.batching import each
+from qad.extend import defbatch, defjvp, defvjp, primitive
 
 
 @primitive
@@ -90,3 +91,36 @@ def _slope_psi(h, ans, g, c, psi, *, strings, engine):
 defvjp(slope, _slope_g, _slope_c, _slope_psi, linear=True, fresh=True)
 defvjp(energy, _energy_c, _energy_psi, fresh=True)
 defjvp(energy, lambda t, ans, c, psi, **given: energy(t, psi, **given), _energy_moved)
+
+
+# -- under qad.vmap ---------------------------------------------------------------------------------------------------
+
+
+def apply_rule(batched, c, psi, **options):
+    """Examples of ``H psi``, states (B, 2**n) each."""
+    if batched[0]:
+        return each(apply, batched, (c, psi), options)
+    return apply(c, psi.reshape(-1, psi.shape[-1]), **options).reshape(psi.shape)
+
+
+def energy_rule(batched, c, psi, *, shape, **options):
+    """Examples of energies, states (1, B, 2**n) each."""
+    if batched[0]:
+        return each(energy, batched, (c, psi), {"shape": shape, **options})
+    rows = psi.reshape(1, -1, psi.shape[-1])
+    return energy(c, rows, shape=rows.shape[1:2], **options).reshape(len(psi), *shape)
+
+
+def slope_rule(batched, g, c, psi, **options):
+    """Examples of cotangents, g (B,) and states (B, 2**n) each."""
+    if batched[1]:
+        return each(slope, batched, (g, c, psi), options)
+    examples = len(g if batched[0] else psi)
+    whole = (examples, *psi.shape[-2:])
+    g, psi = np.broadcast_to(g, whole[:2]), np.broadcast_to(psi, whole)
+    return slope(g.reshape(-1), c, psi.reshape(-1, whole[2]), **options).reshape(whole)
+
+
+defbatch(apply, apply_rule)
+defbatch(energy, energy_rule)
+defbatch(slope, slope_rule)

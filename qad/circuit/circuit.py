@@ -94,7 +94,7 @@ class Circuit(Builder, Views):
         psi = ONE[self.dtype] if psi is None else (psi + np.zeros((), self.dtype)).reshape(1, -1, 2**self.n)
         engine = engine_of(self.engine)
         if program.by_angles:
-            theta = theta.reshape(-1, self._size)
+            theta = theta.reshape(1, -1, self._size)
             return evolve_angles(theta, psi, program=program, engine=engine), batch
         return evolve(*program.numbers(theta, matrices), psi, program=program, engine=engine), batch
 

@@ -1,18 +1,20 @@
-"""The state after a circuit as one node of the tape, with a rule that serves every order.
+"""The state after a circuit as one node of the tape, with rules that serve every order.
 
 The final state is linear in the numbers of every gate and in the initial state.  Its `pullback` is again a sum
 over gates of products, and the derivative of that in a direction is the same circuit over numbers
-``v + e dv`` with ``e e = 0`` (see `qad.circuit.reference`).  So both rules below are written in the two
+``v + e dv`` with ``e e = 0`` (see `qad.circuit.reference`).  So the rules below are written in the two
 primitives themselves, and higher derivatives need no others.
 
-All arrays have axes (component, batch, entry): numbers of the gates (J, B, E), states (J, B, 2**n).
+There are two pairs of them: `evolve` takes the numbers of all gates, `evolve_angles` the parameters where all numbers
+follow from them, which makes fewer nodes for the most common circuits.  All arrays have axes (component, batch,
+entry): numbers of the gates (J, B, E), parameters (J, B, P), states (J, B, 2**n).
 """
 
 import numpy as np
 
 from qad.circuit import reference
-from qad.core import jvp, vjp
-from qad.extend import defjvp, defvjp, primitive
+from qad.circuit.batching import forward_rule, pullback_rule
+from qad.extend import defbatch, defjvp, defvjp, primitive
 
 
 @primitive
@@ -33,61 +35,9 @@ def pullback(real, complex_, psi, out, g, *, program, engine, owned=False):
     return engine.backward(program, real, complex_, psi, out, g, owned)
 
 
-def joined(x, dx):
-    """The components of ``x + e dx``; what is None does not move."""
-    if x is None:
-        return np.concatenate([0 * dx, dx])
-    return np.concatenate([x, 0 * x if dx is None else dx])
-
-
-def evolve_vjp(needed, g, ans, real, complex_, psi, *, program, engine, owned=False):
-    cotangents = pullback(real, complex_, psi, ans, g, program=program, engine=engine, owned=consumable(g, owned))
-    return [cotangents[i] for i in needed]
-
-
-def consumable(g, owned):
-    """Whether a cotangent may be written into: one that is recorded may still be read."""
-    return owned and type(g) is np.ndarray
-
-
-def evolve_jvp(place):
-    """The forward rule of one operand: the circuit over numbers of which that operand moves."""
-
-    def rule(t, ans, *operands, program, engine):
-        moved = [joined(x, t if i == place else None) for i, x in enumerate(operands)]
-        return evolve(*moved, program=program, engine=higher(engine))[len(ans) :]
-
-    return rule
-
-
-def pullback_vjp(needed, g, ans, real, complex_, psi, out, dual, *, program, engine, owned=False):
-    """With ``F = sum_i g_i . pullback_i``: the change of <dual, evolve> when all operands move along g."""
-    directions = [0 * x if d is None else d for d, x in zip(g, (real, complex_, psi), strict=True)]
-    moved = [joined(x, d) for x, d in zip((real, complex_, psi), directions, strict=True)]
-    engine = higher(engine)
-    after = evolve(*moved, program=program, engine=engine)
-    count = len(ans[2])
-    back = pullback(*moved, after, np.concatenate([0 * dual, dual]), program=program, engine=engine)
-    every = [*(b[:count] for b in back), 0 * out, after[count:]]
-    return [every[i] for i in needed]
-
-
-def higher(engine):
-    """The engine that serves several components."""
-    return engine if engine is reference else reference
-
-
-defvjp(evolve, shared=evolve_vjp, consumes=True)
-defjvp(evolve, *map(evolve_jvp, range(3)))
-defvjp(pullback, shared=pullback_vjp)
-
-
-# -- the same from the parameters, where all numbers follow from them: fewer nodes for the most common circuits ------
-
-
 @primitive
 def evolve_angles(theta, psi, *, program, engine):
-    """The final states, from parameters (B, P) and the initial states."""
+    """The final states, from parameters and the initial states."""
     return engine.forward_angles(program, theta, psi)
 
 
@@ -97,33 +47,54 @@ def pullback_angles(theta, psi, out, g, *, program, engine, owned=False):
     return engine.backward_angles(program, theta, psi, out, g, owned)
 
 
-def by_numbers(program, engine):
-    """The function of parameters and initial states by way of the numbers, whose rules serve every order."""
-    return lambda theta, psi: evolve(*program.numbers(theta, []), psi, program=program, engine=engine)
+def joined(x, dx):
+    """The components of ``x + e dx``; what is None does not move."""
+    return np.concatenate([x, 0 * x if dx is None else dx])
 
 
-def evolve_angles_vjp(needed, g, ans, theta, psi, *, program, engine, owned=False):
-    cotangents = pullback_angles(theta, psi, ans, g, program=program, engine=engine, owned=consumable(g, owned))
-    return [cotangents[i] for i in needed]
+def able(engine, program, components):
+    """This engine if it serves so many components, else that of NumPy."""
+    return engine if engine.serves(program, components) else reference
 
 
-def pullback_angles_vjp(needed, g, ans, theta, psi, out, dual, *, program, engine, owned=False):
-    def cotangents(theta, psi, dual):
-        slope, initial = vjp(by_numbers(program, engine), theta, psi)[1](dual.conj())
-        return slope, initial.conj()
+def define(forward, back):
+    """Give one of the pairs above its rules."""
 
-    directions = [0 * x if d is None else d.conj() for d, x in zip(g, ans, strict=True)]
-    found = vjp(cotangents, theta, psi, dual)[1](tuple(directions))
-    every = [found[0], found[1].conj(), 0 * out, found[2].conj()]
-    return [every[i] for i in needed]
+    def forward_vjp(needed, g, ans, *operands, program, engine, owned=False):
+        owned = owned and type(g) is np.ndarray  # one that is recorded may still be read
+        cotangents = back(*operands, ans, g, program=program, engine=engine, owned=owned)
+        return [cotangents[i] for i in needed]
+
+    def forward_jvp(tangents, ans, *operands, program, engine):
+        moved = map(joined, operands, tangents)
+        return forward(*moved, program=program, engine=able(engine, program, 2 * len(ans)))[len(ans) :]
+
+    def back_vjp(needed, g, ans, *given, program, engine, owned=False):
+        """With ``F = sum_i g_i . back_i``: the change of <dual, forward> when all operands move along g."""
+        *operands, out, dual = given
+        moved, count = list(map(joined, operands, g)), len(out)
+        given = {"program": program, "engine": able(engine, program, 2 * count)}
+        after = forward(*moved, **given)
+        found = back(*moved, after, np.concatenate([0 * dual, dual]), **given)
+        every = [*(b[:count] for b in found), 0 * out, after[count:]]
+        return [every[i] for i in needed]
+
+    def back_jvp(tangents, ans, *given, program, engine, owned=False):
+        """The lower components of the cotangents of the moved circuit are the derivatives of the upper ones."""
+        *operands, out, dual = given
+        *moved, after = map(joined, (*operands, out), tangents[:-1])
+        above = 0 * dual if tangents[-1] is None else tangents[-1]
+        engine, count = able(engine, program, 2 * len(out)), len(out)
+        found = back(*moved, after, np.concatenate([above, dual]), program=program, engine=engine)
+        return tuple(b[:count] for b in found)
+
+    defvjp(forward, shared=forward_vjp, consumes=True)
+    defjvp(forward, shared=forward_jvp)
+    defvjp(back, shared=back_vjp)
+    defjvp(back, shared=back_jvp)
+    defbatch(forward, forward_rule(forward))
+    defbatch(back, pullback_rule(back))
 
 
-defvjp(evolve_angles, shared=evolve_angles_vjp, consumes=True)
-defjvp(
-    evolve_angles,
-    lambda t, ans, theta, psi, *, program, engine: jvp(lambda x: by_numbers(program, engine)(x, psi), (theta,), (t,))[
-        1
-    ],
-    lambda t, ans, theta, psi, *, program, engine: evolve_angles(theta, t, program=program, engine=engine),
-)
-defvjp(pullback_angles, shared=pullback_angles_vjp)
+define(evolve, pullback)
+define(evolve_angles, pullback_angles)

@@ -2,14 +2,18 @@
 
     Q_ij = <d_i psi|d_j psi> - <d_i psi|psi><psi|d_j psi>,    metric Re Q,    quantum Fisher information 4 Re Q
 
-Row i takes the derivative of the state along parameter i and backward sweeps from it, which give its products with
-all others: whatever the number of parameters, few states are in memory (after T. Jones, arXiv:2011.02991).
+Derivatives of the state along all parameters of a block, whose products these are, come as a batch.  Where they are too
+large to be kept, portions of them are swept back through the circuit, which gives the products of each with all
+others: however many parameters there are, few states are in memory (after T. Jones, arXiv:2011.02991).
 """
 
 import numpy as np
 
 from qad.core import jvp, vjp
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.vmap import vmap
+
+HELD = 2**22  # amplitudes of derivatives in memory at once, or one derivative
 
 
 def geometric_tensor(f, blocks=None):
@@ -43,22 +47,36 @@ def geometric_tensor(f, blocks=None):
     def tensor(theta):
         theta = np.asarray(theta, float)
         psi, pullback = vjp(state, theta)
-        along = products(pullback, psi)  # <psi|d_j psi>
+        along = products(pullback, psi[None])[0]  # <psi|d_j psi>
         q = np.zeros((theta.size, theta.size), complex)
         for block in checked(blocks, theta.size):
-            for i in block:
-                direction = np.zeros(theta.size)
-                direction[i] = 1.0
-                moved = jvp(state, (theta,), (direction.reshape(theta.shape),))[1]
-                q[i, block] = (products(pullback, moved) - along[i].conj() * along)[block]
+            q[np.ix_(block, block)] = gram(state, theta, pullback, block, psi.size)
+            q[np.ix_(block, block)] -= np.outer(along[block].conj(), along[block])
         return (q + q.conj().T) / 2
 
     return tensor
 
 
-def products(pullback, bra):
-    """``<bra|d_j psi>`` for all parameters: a pullback gives the real part."""
-    real, imaginary = (pullback(x)[0].reshape(-1) for x in (bra, 1j * bra))
+def gram(state, theta, pullback, block, size):
+    """The products ``<d_i psi|d_j psi>`` for the parameters of a block, of states of this size."""
+    step = max(1, HELD // size)
+    if len(block) <= step:
+        moved = derivatives(state, theta, block).reshape(len(block), -1)
+        return moved.conj() @ moved.T
+    parts = [block[i : i + step] for i in range(0, len(block), step)]
+    return np.concatenate([products(pullback, derivatives(state, theta, part))[:, block] for part in parts])
+
+
+def derivatives(state, theta, block):
+    """The derivatives of the state along the parameters of these numbers, stacked."""
+    directions = np.eye(theta.size)[block].reshape(-1, *theta.shape)
+    return vmap(lambda direction: jvp(state, (theta,), (direction,))[1])(directions)
+
+
+def products(pullback, bras):
+    """``<bra|d_j psi>`` (bras, P) for all parameters: a pullback gives the real part."""
+    swept = vmap(lambda bra: pullback(bra)[0])
+    real, imaginary = (swept(x).reshape(len(bras), -1) for x in (bras, 1j * bras))
     return real + 1j * imaginary
 
 

@@ -89,6 +89,19 @@ class Program:
                 ends[op.source] = max(ends[op.source], op.start + op.count)
         return ends["real"], ends["complex"]
 
+    def components(self, theta):
+        """The two vectors of numbers (J, B, E) of a circuit `by_angles`, from parameters (J, B, P)."""
+        parts = (self.real, float), (self.complex, complex)
+        return [np.zeros((len(theta), 1, 0), t) if p is None else p.components(theta) for p, t in parts]
+
+    def to_angles(self, theta, slopes):
+        """Cotangents of the parameters (J, B, P) from those of the two vectors."""
+        found = np.zeros(theta.shape)
+        for slope, polynomials in zip(slopes, (self.real, self.complex), strict=True):
+            if polynomials is not None:
+                found += polynomials.transposed(theta, slope)
+        return found
+
     def numbers(self, theta, matrices):
         """The real and the complex vector of numbers, (1, B, E) each, from parameters (..., P) and given matrices."""
         real = np.zeros((1, 1, 0)) if self.real is None else numbers(theta, polynomials=self.real)

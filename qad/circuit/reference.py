@@ -45,20 +45,20 @@ def backward(program, real, complex_, psi, out, g, owned=False):
     return summed(slopes["real"], real), summed(slopes["complex"], complex_), summed(slope, psi)
 
 
+def serves(program, components):
+    """Whether this engine can: always."""
+    return True
+
+
 def forward_angles(program, theta, psi):
-    """The final states (1, B, 2**n) of a circuit all of whose numbers follow from parameters (B, P)."""
-    return forward(program, *program.numbers(theta, []), psi)
+    """The final states (J, B, 2**n) of a circuit all of whose numbers follow from parameters (J, B, P)."""
+    return forward(program, *program.components(theta), psi)
 
 
 def backward_angles(program, theta, psi, out, g, owned=False):
-    """Cotangents of the parameters (B, P) and of the initial state."""
-    vectors = program.numbers(theta, [])
-    *slopes, initial = backward(program, *vectors, psi, out, g)
-    found = np.zeros(theta.shape)
-    for slope, polynomials in zip(slopes, (program.real, program.complex), strict=True):
-        if polynomials is not None:
-            found += polynomials.places.add((slope * polynomials.derivative(theta)).real)[0]
-    return found, initial
+    """Cotangents of the parameters (J, B, P) and of the initial state."""
+    *slopes, initial = backward(program, *program.components(theta), psi, out, g)
+    return program.to_angles(theta, slopes), initial
 
 
 def stored_states(program, vectors, psi, batch):

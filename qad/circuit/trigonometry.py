@@ -36,6 +36,23 @@ class Polynomials:
         cosines, sines = np.cos(angles)[:, self.gate], np.sin(angles)[:, self.gate]
         return (self.cosine * cosines + self.sine * sines + self.constant)[None]
 
+    def components(self, theta):
+        """Numbers (J, B, E) of parameters (J, B, size) with J components, those of ``x + e y`` with ``e e = 0``."""
+        half = len(theta) // 2
+        if not half:
+            return self(theta[0])
+        x, y = theta[:half], theta[half:, :, self.slots[self.gate]]
+        slopes = self.derivative.components(x)
+        moved = [sum(slopes[i] * y[k ^ i] for i in range(half) if i & k == i) for k in range(half)]
+        return np.concatenate([self.components(x), moved])
+
+    def transposed(self, theta, slopes):
+        """Cotangents (J, B, size) of the parameters from those (J, B, E) of the numbers."""
+        along, count = self.derivative.components(theta), range(len(theta))
+        return np.stack([
+            self.places.add(sum(slopes[k] * along[k ^ i] for k in count if i & k == i).real) for i in count
+        ])  # fmt: skip
+
     @property
     def derivative(self):
         """The derivative of each number with respect to its parameter."""

@@ -49,3 +49,25 @@ def test_batches_of_both_and_of_matrices():
 
 def test_second_order_of_a_batch():
     qad.check_grads(lambda t: circuit(t, "auto").expectation(H), (normal(2, 6),), order=2)
+
+
+@pytest.mark.parametrize("axes", [(0, 0), (0, None), (None, 0)])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_examples_of_vmap(engine, axes):
+    """Parameters, initial states and coefficients, for each example or one for all; gradients of each."""
+    theta, psi, weights = normal(4, 3), normal(4, 4, complex), normal(4, 2)
+
+    def by_state(t, p):
+        return qad.Circuit(2, initial=p, engine=engine).ry(t[:2], [0, 1]).cx(0, 1).rz(t[2], 1).expectation("XZ")
+
+    def by_coefficients(t, w):
+        c = qad.Circuit(2, engine=engine).u3(*t, 0).ry(t[:, None] * np.ones(2), [0, 1])
+        return c.expectation(qad.PauliSum({"XI": w[0], "ZZ": w[1]})).sum()
+
+    for f, other in ((by_state, psi), (by_coefficients, weights)):
+        args = [x if axis == 0 else x[0] for x, axis in zip((theta, other), axes, strict=True)]
+        found = qad.vmap(qad.grad(f, (0, 1)), in_axes=axes)(*args)
+        for i in range(4):
+            one = [x[i] if axis == 0 else x for x, axis in zip(args, axes, strict=True)]
+            for part, expected in zip(found, qad.grad(f, (0, 1))(*one), strict=True):
+                np.testing.assert_allclose(part[i], expected, atol=1e-12)

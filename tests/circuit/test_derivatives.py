@@ -6,11 +6,15 @@ import pytest
 import qad
 from qad.circuit import reference
 from qad.circuit.action import apply, brackets, slope
+from qad.circuit.gates import GATES
 from qad.circuit.masks import strings_of
 from qad.circuit.observables import sparse_product
 from qad.circuit.scatter import Places, gather, scatter
 from tests.cases import Case, normal
 from tests.circuit.dense import ENGINES, random_circuit, random_sum, random_unitary
+
+if len(ENGINES) > 1:
+    from qad.circuit.compiled import schedule
 
 H3 = qad.PauliSum({"ZZI": 0.5, "IXY": -1.2, "YIY": 0.3, "XYX": 0.8, "IIZ": 1.0})
 STRINGS = strings_of(H3.strings)
@@ -130,3 +134,50 @@ def test_the_way_by_angles(engine):
     np.testing.assert_allclose(g[0], expected[1][0], atol=1e-12 * abs(value))
     np.testing.assert_allclose(g[1], expected[1][1], atol=1e-12 * abs(value))
     qad.check_grads(lambda t: of_angles(t, None, engine), (theta,), order=2)
+
+
+def gates_with_angles(seed, engine):
+    """Gates of the table with controls, and Pauli rotations; of one parameter each where the seed is even."""
+    rng, n = np.random.default_rng(seed), 5
+    c = qad.Circuit(n, engine=engine)
+    names = [name for name, gate in GATES.items() if seed % 2 or gate.params < 2]
+    for _ in range(30):
+        qubits = [int(q) for q in rng.permutation(n)]
+        place = c.controlled(qubits[-1]) if rng.integers(3) == 0 else c
+        if rng.integers(4) == 0:
+            k = int(rng.integers(1, n))
+            place.exp_pauli(rng.normal(), "".join(rng.choice(list("IXYZ"), k)), qubits[:k])
+        else:
+            gate = GATES[str(rng.choice(names))]
+            place.gate(gate.name, *rng.normal(size=gate.params), *qubits[: gate.qubits])
+    return c
+
+
+@pytest.mark.skipif(len(ENGINES) < 2, reason="needs Numba")
+@pytest.mark.parametrize("bits", [12, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_second_order_of_both_engines(seed, bits, monkeypatch):
+    """Compiled kernels with two components, on one chunk and on several."""
+    monkeypatch.setattr(schedule, "LOCAL", bits)
+    monkeypatch.setattr(schedule, "RUN", 2)
+    H = random_sum(np.random.default_rng(seed), 5, 6)
+    answers = []
+    for engine in ENGINES:
+        c = gates_with_angles(seed + 10 * bits, engine)
+        theta, v = np.array(c.parameters), normal(c.parameters.size)
+
+        def f(t, c=c):
+            return c.with_parameters(t).expectation(H)
+
+        answers.append((qad.jvp(f, (theta,), (v,))[1], *qad.hvp(f, (theta,), (v,)), *qad.vhp(f, (theta,), (v,))))
+    for found, expected in zip(*answers, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-12 * np.abs(v).sum())
+    np.testing.assert_allclose(answers[0][1], answers[0][2], atol=1e-11)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_hessians_are_batches(engine):
+    """All directions in one sweep, against one after the other."""
+    theta = normal(9)
+    rows = [qad.hvp(lambda t: energy(t, engine), (theta,), (e,))[0] for e in np.eye(9)]
+    np.testing.assert_allclose(qad.hessian(lambda t: energy(t, engine))(theta), rows, atol=1e-11)

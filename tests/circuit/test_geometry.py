@@ -5,7 +5,16 @@ import pytest
 import scipy.linalg
 
 import qad
-from qad.circuit import NoisyCircuit, amplitude_damping, depolarizing, estimate, flip, overlap, parameter_shift
+from qad.circuit import (
+    NoisyCircuit,
+    amplitude_damping,
+    depolarizing,
+    estimate,
+    flip,
+    geometry,
+    overlap,
+    parameter_shift,
+)
 from qad.core.errors import ArgumentError
 from tests.cases import normal
 from tests.circuit.dense import dense_matrix, random_circuit, random_sum
@@ -25,6 +34,39 @@ def test_the_metric_in_shared_parameters():
     blocks = qad.circuit.metric(ansatz, blocks=[[0, 3], [5]])(theta)
     np.testing.assert_allclose(blocks[[0, 0, 3, 5], [0, 3, 3, 5]], found.real[[0, 0, 3, 5], [0, 3, 3, 5]], atol=1e-13)
     assert np.count_nonzero(blocks) == 5
+
+
+def test_the_metric_by_sweeps_where_derivatives_are_large(monkeypatch):
+    theta = normal(9)
+    kept = qad.circuit.geometric_tensor(ansatz)(theta)
+    monkeypatch.setattr(geometry, "HELD", 2 * 8)  # two derivatives at once
+    np.testing.assert_allclose(qad.circuit.geometric_tensor(ansatz)(theta), kept, atol=1e-13)
+    blocks = [[0, 3, 4], [5]]
+    found = qad.circuit.geometric_tensor(ansatz, blocks)(theta)
+    np.testing.assert_allclose(found[np.ix_(blocks[0], blocks[0])], kept[np.ix_(blocks[0], blocks[0])], atol=1e-13)
+
+
+def test_the_metric_against_pennylane():
+    qml = pytest.importorskip("pennylane", reason="the optional package pennylane is not installed")
+    theta = normal(3, 2)
+
+    @qml.qnode(qml.device("default.qubit", wires=3))
+    def theirs(x):
+        for layer in x.reshape(2, 3):
+            for q in range(3):
+                qml.RY(layer[q], wires=q)
+            qml.CRZ(layer[0], wires=[0, 2])
+            qml.IsingXX(layer[1], wires=[1, 2])
+        return qml.expval(qml.Z(0))
+
+    def ours(x):
+        c = qad.Circuit(3)
+        for layer in x.reshape(2, 3):
+            c.ry(layer, range(3)).crz(layer[0], 0, 2).rxx(layer[1], 1, 2)
+        return c
+
+    expected = qml.adjoint_metric_tensor(theirs)(qml.numpy.array(theta.ravel(), requires_grad=True))
+    np.testing.assert_allclose(qad.circuit.metric(ours)(theta), expected, atol=1e-12)
 
 
 def test_natural_gradient_descends_faster_on_a_product_state():

@@ -39,7 +39,7 @@ def apply(row, aux, vr, vi, base, re, im, tr, ti):
 def reduce_one(row, aux, base, lr, li, re, im, slopes):
     """The cotangents of the numbers of one such instruction."""
     code, start = row[0], row[5]
-    if code == COMPLEX:
+    if code in (REAL, COMPLEX):
         reduce_complex(lr, li, re, im, row[1], slopes, start)
     elif code == PAULI:
         flips = parity(base & row[9])

@@ -1,0 +1,56 @@
+"""Circuits under `qad.vmap`: the examples become part of the batch that the engines have.
+
+Operands have axes (component, batch, entry), those of examples one more before them.  Hessians and Jacobians go this
+way too: their directions are examples.
+"""
+
+import numpy as np
+
+
+def folded(x, given, examples, batch):
+    """An operand (component, examples * batch, entry); `given` says whether it has examples."""
+    x = x if given else x[None]
+    x = np.broadcast_to(x, (examples, x.shape[1], batch, x.shape[3]))
+    return x.swapaxes(0, 1).reshape(x.shape[1], examples * batch, x.shape[3])
+
+
+def unfolded(x, examples):
+    """What came of examples, (examples, component, batch, entry)."""
+    return x.reshape(len(x), examples, -1, x.shape[2]).swapaxes(0, 1)
+
+
+def count(batched, operands):
+    """How many examples there are."""
+    return next(len(x) for x, given in zip(operands, batched, strict=True) if given)
+
+
+def forward_rule(fn):
+    """Examples of final states."""
+
+    def rule(batched, *operands, **options):
+        examples, batch = count(batched, operands), max(x.shape[-2] for x in operands)
+        moved = [folded(x, given, examples, batch) for x, given in zip(operands, batched, strict=True)]
+        return unfolded(fn(*moved, **options), examples)
+
+    return rule
+
+
+def pullback_rule(fn):
+    """Examples of cotangents, each summed over a batch that its operand was broadcast along."""
+
+    def rule(batched, *operands, owned=False, **options):
+        examples, lengths = count(batched, operands), [x.shape[-2] for x in operands]
+        batch = max(lengths)
+        moved = [folded(x, given, examples, batch) for x, given in zip(operands, batched, strict=True)]
+        found = [unfolded(x, examples) for x in fn(*moved, **options)]
+        own = zip(found, lengths[: len(found)], strict=True)
+        return tuple(x.sum(2, keepdims=True) if length < batch else x for x, length in own)
+
+    return rule
+
+
+def each(fn, batched, operands, options):
+    """The answers of examples, one by one: each has a Hamiltonian of its own."""
+    rows = range(count(batched, operands))
+    chosen = [[x[i] if given else x for x, given in zip(operands, batched, strict=True)] for i in rows]
+    return np.stack([fn(*one, **options) for one in chosen])

@@ -1,0 +1,78 @@
+"""How kernels are called: round after round, on threads of Python's; they release its lock."""
+
+from threading import Barrier, Thread
+
+import numpy as np
+
+from qad.circuit.compiled.jit import numba
+from qad.circuit.compiled.schedule import schedule_of
+
+WORTH = 1 << 18  # updates of amplitudes, a quarter of a millisecond: what a thread costs is a third of that
+
+
+def threads_for(parts, work):
+    """How many threads to share so many parts of some work among, `work` being counted in updates of amplitudes."""
+    return min(numba.config.NUMBA_NUM_THREADS, parts) if work > WORTH and parts > 1 else 1
+
+
+def share(parts, thread, threads):
+    """The first of the parts that a thread is given, and the first of the next."""
+    return thread * parts // threads, (thread + 1) * parts // threads
+
+
+def in_rounds(work, rounds, threads):
+    """Call ``work(r, thread)`` for all rounds in order; a round begins when the one before is over on all threads."""
+    if threads == 1:
+        for r in rounds:
+            work(r, 0)
+        return
+    barrier = Barrier(threads)
+
+    def run(thread):
+        for r in rounds:
+            work(r, thread)
+            barrier.wait()
+
+    others = [Thread(target=run, args=(thread,), daemon=True) for thread in range(1, threads)]
+    for one in others:
+        one.start()
+    try:
+        run(0)
+    except BaseException:  # an interrupt: the others shall not wait for this thread
+        barrier.abort()
+        raise
+    finally:
+        for one in others:
+            one.join()
+
+
+def run(kernel, program, states, numbers, entries=None):
+    """Run all rounds of a kernel on states (..., B, 2**n); backward, and sums of this shape for each, if there is one.
+
+    Threads share the batch, or the chunks of a single state, of which each then has sums of its own.
+    """
+    tables, widest, chunks = tables_of(program)
+    batch = states[0].shape[-2]
+    parts, size = (batch, chunks) if batch > 1 else (chunks, 1)
+    threads = threads_for(parts, len(tables[1]) * states[0].size)
+    rounds, sums = range(len(tables[0])), None
+    if entries is not None:
+        rounds, sums = rounds[::-1], np.zeros((batch if batch > 1 else threads, *entries))
+
+    def work(r, thread):
+        first, last = share(parts, thread, threads)
+        own = () if sums is None else (sums if batch > 1 else sums[thread : thread + 1],)
+        kernel(*states, r, size * first, size * last, tables, *numbers, *own, widest)
+
+    in_rounds(work, rounds, threads)
+    return sums.sum(0, keepdims=True) if threads > 1 and batch == 1 and sums is not None else sums
+
+
+def tables_of(program):
+    """The kernels' tables, the number of rows of the largest matrix, and the number of chunks."""
+    if "tables" not in program.store:
+        s = schedule_of(program)
+        widest = 2 ** max((len(op.targets) for op in program.instructions if op.kind == "matrix"), default=0)
+        tables = (s.rounds, s.code, s.members, s.aux, s.offsets, s.bases, s.bits)
+        program.store["tables"] = tables, widest, int(s.rounds[0, 5])
+    return program.store["tables"]
