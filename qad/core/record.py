@@ -9,7 +9,7 @@ from types import FunctionType
 
 from numpy import complex128, float64, matmul, ndarray, ufunc
 
-from qad.core.batch import unrecorded
+from qad.core.batch import Batched, unrecorded
 from qad.core.batching import batch_one, batch_product, batch_two, record_batch
 from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
 from qad.core.forward import push_forward, push_one, push_product, push_two
@@ -19,8 +19,8 @@ from qad.core.operands import NUMBERS, PLAIN, operand, rebuild, split, top_level
 from qad.core.tensor import UFUNCS, Tensor, hidden, missing_rule
 from qad.core.watch import watch
 
-
 ARRAYS = frozenset((ndarray, Tensor))
+BATCHES = frozenset((ndarray, Batched))
 
 
 def record(p, args, kwargs=None):
@@ -126,7 +126,7 @@ def unary(p, operator=None):
     return recorder
 
 
-def unary_with_metadata(p):
+def unary_with_metadata(p, once=False):
     """A quick recorder for a primitive of one operand and positional metadata."""
     fn = p.fn
 
@@ -144,7 +144,7 @@ def unary_with_metadata(p):
         except ValueError:
             return record(p, (x, *metadata))
 
-    deeper = p.deeper = past_dispatch(fn, recorder)
+    deeper = p.deeper = fn if once else past_dispatch(fn, recorder)
     return recorder
 
 
@@ -269,7 +269,7 @@ def product(p, method, otherwise, stacks=None):
                         return push_product(multiplied, v, left, w, right, m <= 2 >= n, level)
                 except ValueError:
                     pass
-        elif stacks is not None and level in BATCH and v.ndim and w.ndim:
+        elif stacks is not None and level in BATCH and type(v) in BATCHES and type(w) in BATCHES and v.ndim and w.ndim:
             return batch_product(p if v.ndim == 2 == w.ndim else stacks, v, w, level)
         return otherwise(x, y)
 

@@ -162,10 +162,11 @@ def _install(fn, p):
         FUNCTIONS[fn] = _general(p)
 
 
-def quick(fn, metadata=False, operator=None):
+def quick(fn, metadata=False, operator=None, once=False):
     """A recorder of `fn` with little overhead, for one operand (and positional `metadata`) or for two operands.
 
     NumPy's scalars go to `operator`, if there is one: Python's operators are ten times quicker on them than ufuncs.
+    Where transforms nest, every level records the call; only the highest does with `metadata` and `once`.
 
     Examples
     --------
@@ -176,7 +177,7 @@ def quick(fn, metadata=False, operator=None):
     """
     p = PRIMITIVES[fn]
     if metadata:
-        return unary_with_metadata(p)
+        return unary_with_metadata(p, once)
     return binary(p, operator)[0] if len(p.vjps) == 2 else unary(p, operator)
 
 

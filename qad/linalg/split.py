@@ -75,7 +75,7 @@ def split(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn"):
 def _tie(pair, rows):
     """L (the first `rows`) over the transpose of R, as they are: the place where the loss is checked.
 
-    One array, so that one rule sees the cotangents of both.  No `primitive`: only the level at which `split` was called
+    One array, so that one rule sees the cotangents of both.  Recorded once: only the level at which `split` was called
     checks them, as only its loss has to be invariant.
     """
     return pair
@@ -97,5 +97,5 @@ def _check(needed, g, ans, pair, rows, *, end=None):
 
 
 defvjp(_tie, shared=_check, scaled=True)
-_tied = quick(_tie, metadata=True)
+_tied = quick(_tie, metadata=True, once=True)
 defbatch(_tie, stacks(_tie, 2))
