@@ -75,7 +75,7 @@ def explain(p, args, error) -> None:
 
 def _record_reverse(p, args, kwargs, level):
     values, parents = split(args, level)
-    for i, parent in enumerate(parents):
+    for i, parent in enumerate(parents if p.shared is None else ()):
         if parent is not None and not p.has_rule(i):
             raise missing_rule(p.fn, i if any(p.vjps) else None)
     if p.broadcasting is not None:

@@ -12,7 +12,7 @@ from qad.core.arguments import check_argnums, check_pair, numbers_of, output_dty
 from qad.core.backward import One, arrived, sweep
 from qad.core.errors import ArgumentError, GradientTypeError, QadError, ShapeError
 from qad.core.levels import CONSTANT, REVERSE, is_open, open_level
-from qad.core.node import ANSWER, ID, leaf, next_id
+from qad.core.node import ANSWER, ID, next_id
 from qad.core.node import LEAF as LEAF_NODE
 from qad.core.record import leaked
 from qad.core.steps import as_array
@@ -42,7 +42,7 @@ def lift(tree, level, name):
             value = strip(value, CONSTANT)
             check_leaf(value, lambda i=i: f"{name}{leaf_path(tree, i)}")
             value = number(value)
-        lifted.append(Tensor(value, leaf(value), level))
+        lifted.append(Tensor(value, [next_id(), LEAF_NODE, None, None, value, ()], level))
     return unflatten(spec, lifted), lifted, spec
 
 

@@ -26,7 +26,7 @@ def canonical(terms):
     return tuple(tuple(numbers.setdefault(label, len(numbers)) for label in term) for term in terms)
 
 
-def lowered(labels, shapes):
+def lowered(labels, shapes, stacks=None):
     """The cheapest way to contract two operands that lie C-contiguous in memory.
 
     Parameters
@@ -34,13 +34,15 @@ def lowered(labels, shapes):
     labels : three tuples of int
         Of the operands and the result; no label twice in one, each in at least two of the three.
     shapes : three tuples of int
+    stacks : str, optional
+        The name of the function that multiplies stacks of matrices, instead of ``@``.
 
     Returns
     -------
     str
         An expression in ``a`` and ``b`` whose value has the axes of the result.
     """
-    problem = _Problem(labels, shapes)
+    problem = _Problem(labels, shapes, stacks)
     if not problem.summed:
         return problem.multiply()
     if not problem.out:
@@ -62,13 +64,13 @@ def overhead(labels, shapes):
 class _Problem:
     """One pair, its labels of size 1 taken out: they never move data."""
 
-    def __init__(self, labels, shapes):
+    def __init__(self, labels, shapes, stacks=None):
         self.sizes = sizes = {
             label: size
             for term, shape in zip(labels, shapes, strict=True)
             for label, size in zip(term, shape, strict=True)
         }
-        self.shapes = shapes
+        self.shapes, self.stacks = shapes, stacks
         self.left, self.right, self.out = (tuple([label for label in term if sizes[label] != 1]) for term in labels)
         both = set(self.left).intersection(self.right)
         self.batch = both.intersection(self.out)
@@ -164,7 +166,8 @@ class _Problem:
         axes = [[label] for label in loops]
         one = self.view(*first[:3], [*_only(axes, first[1]), one_free, summed])
         two = self.view(*second[:3], [*_only(axes, second[1]), summed, two_free])
-        return f"({one} @ {two})", tuple(self.size(group) for group in (*axes, one_free, two_free))
+        text = f"{self.stacks}({one}, {two})" if self.stacks else f"({one} @ {two})"
+        return text, tuple(self.size(group) for group in (*axes, one_free, two_free))
 
     def placed(self, source, shape, order):
         """The product's axes split into labels and put where the result wants them."""

@@ -21,24 +21,21 @@ PLAIN = frozenset((np.ndarray, np.float64, np.complex128, np.float32, np.complex
 
 
 def record(plan, operands, wanted):
-    """Contract a list of operands that are not all plain arrays, those numbered `wanted` variable; it is used up."""
-    levels, kinds = set(), set()
-    for number, x in enumerate(operands):
-        if type(x) is Tensor:
-            if x.level == CONSTANT:
-                operands[number] = x.value
-            levels.add(x.level)
-            kinds.add(type(x.value))
-        else:
-            kinds.add(type(x))
-        if x.dtype.kind == "O":
-            raise GradientTypeError(
-                f'expression "{plan.expression.text}": operand {number} is an object array, which has no gradient: '
-                "write array.astype(float) or array.astype(complex)"
-            )
-    if levels == {CONSTANT}:
-        return Tensor(plan.execute(operands, ()))
-    levels.discard(CONSTANT)
+    """Contract a list of operands that are not all plain arrays, those numbered `wanted` variable."""
+    levels = {x.level for x in operands if type(x) is Tensor}
+    values = [x.value if type(x) is Tensor else x for x in operands]
+    if "O" in {x.dtype.kind for x in values}:
+        number = [x.dtype.kind for x in values].index("O")
+        raise GradientTypeError(
+            f'expression "{plan.expression.text}": operand {number} is an object array, which has no gradient: '
+            "write array.astype(float) or array.astype(complex)"
+        )
+    if CONSTANT in levels:
+        operands = [x.value if type(x) is Tensor and x.level == CONSTANT else x for x in operands]
+        levels.remove(CONSTANT)
+        if not levels:
+            return Tensor(plan.execute(operands, ()))
+    kinds = set(map(type, values))
     if len(plan.steps) > 2 and len(levels) == 1 and levels <= REVERSE.keys() and kinds <= PLAIN:
         return network(*operands, plan=plan, wanted=wanted, state=[])
     return _pairs(plan, operands)[-1]
@@ -73,8 +70,7 @@ def _cotangents(needed, g, ans, *operands, plan, wanted, state):
         found = own.backward(g, operands, state[-1])
     else:
         found = _recorded(plan, own, g, own.intermediates(operands, state[-1]))
-    recipes = dict(plan.prepare)
-    return [_operand_cotangent(found[number], recipes.get(number)) for number in needed]
+    return _operand_cotangents(plan, found, needed)
 
 
 def _recorded(plan, own, g, values):
@@ -89,9 +85,12 @@ def _recorded(plan, own, g, values):
     return found
 
 
-def _operand_cotangent(c, recipe):
-    """The cotangent of an operand as the caller gave it; newly allocated, or a view of what is."""
-    return c if recipe is None else spread(c, recipe=recipe) * 1
+def _operand_cotangents(plan, found, needed):
+    """The cotangents of operands as the caller gave them; newly allocated, or views of what is."""
+    for number, recipe in plan.prepare:
+        if number in found:
+            found[number] = spread(found[number], recipe=recipe) * 1
+    return [found[number] for number in needed]
 
 
 defvjp(network, shared=_cotangents, fresh=True)
@@ -108,5 +107,4 @@ def with_cotangents(g, operands, plan, needed):
         value, state = own.forward(operands)
         g = np.ones(value.shape, value.dtype) if g is None else g
         found = own.backward(g, operands, state)
-    recipes = dict(plan.prepare)
-    return value, [_operand_cotangent(found[number], recipes.get(number)) for number in needed]
+    return value, _operand_cotangents(plan, found, needed)

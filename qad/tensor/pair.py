@@ -10,6 +10,7 @@ from math import prod
 
 from qad.extend import defbatch, defvjp, primitive
 from qad.tensor.lower import canonical, lowered
+from qad.tensor.stacks import multiply
 
 __all__ = ["Pair", "pair", "contract"]
 
@@ -21,15 +22,15 @@ class Pair:
     ----------
     labels, shapes : tuple
         Three entries each: left operand, right operand, result.
-    flops, size : int
-        Multiply-adds: the product of all label sizes, and without those of the batch.
+    flops : int
+        Multiply-adds: the product of all label sizes.
     source : str
         What is executed, as a Python expression in ``a`` and ``b``.
     run : callable
         ``run(a, b)`` executes it.
     """
 
-    __slots__ = ("labels", "shapes", "flops", "size", "source", "run", "_left", "_right")
+    __slots__ = ("labels", "shapes", "flops", "source", "run", "_left", "_right", "_quick")
 
     def __init__(self, labels, shapes):
         self.labels, self.shapes = labels, shapes
@@ -39,11 +40,9 @@ class Pair:
             for label, size in zip(term, shape, strict=True)
         }
         self.flops = prod(sizes.values())
-        batch = outcome(*labels)[0]
-        self.size = prod([size for label, size in sizes.items() if label not in batch])
         self.source = lowered(labels, shapes)
         self.run = eval(f"lambda a, b: {self.source}", {"__builtins__": {}})  # views and one product, nothing else
-        self._left = self._right = None
+        self._left = self._right = self._quick = None
 
     @property
     def left(self):
@@ -60,6 +59,14 @@ class Pair:
             (left, right, out), shapes = self.labels, self.shapes
             self._right = pair((left, out, right), (shapes[0], shapes[2], shapes[1]))
         return self._right
+
+    @property
+    def quick(self):
+        """`run`, with compiled loops for stacks of small matrices; see `qad.tensor.stacks`."""
+        if self._quick is None:
+            source = lowered(self.labels, self.shapes, "multiply")
+            self._quick = self.run if source == self.source else eval(f"lambda a, b: {source}", {"multiply": multiply})
+        return self._quick
 
     def __repr__(self):
         return f"Pair({self.source})"

@@ -7,6 +7,7 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ShapeError
+from qad.core.levels import CONSTANT
 from qad.extend import Tensor
 from qad.tensor.draw import draw
 from qad.tensor.layout import choose_layouts
@@ -82,7 +83,6 @@ class Plan:
         path = to_path(pairs, len(shapes)) or ((0,),)
         flops = sum(map(tree.forward_cost, tree.children))
         key = expression, shapes, variables, np.dtype(dtype), path
-        steps = _steps(pairs, terms, sizes)
         self.__dict__.update(
             expression=expression,
             shapes=shapes,
@@ -96,9 +96,9 @@ class Plan:
             held=held,
             terms=terms,
             sizes=sizes,
-            steps=steps,
+            steps=_steps(pairs, terms, sizes),
             prepare=_preparations(expression, shapes, terms),
-            compact=len(pairs) > 2 and 0 < sum(recipe.size for *_, recipe in steps) < SMALL * len(pairs),
+            compact=len(pairs) > 2 and 0 < flops < SMALL * len(pairs),
             programs={},
             _key=key,
             _hash=hash(key),
@@ -203,11 +203,11 @@ def _steps(pairs, terms, sizes):
 
 def as_operand(operand):
     """What has no shape (a Python number, a list) becomes an array."""
-    return operand if hasattr(operand, "shape") else np.asarray(operand)
+    return operand if type(operand) is Tensor or hasattr(operand, "shape") else np.asarray(operand)
 
 
 def recorded(operands):
     """The numbers of the operands that are being recorded."""
     return tuple(
-        [number for number, operand in enumerate(operands) if type(operand) is Tensor and operand.requires_grad]
+        [number for number, operand in enumerate(operands) if type(operand) is Tensor and operand.level != CONSTANT]
     )

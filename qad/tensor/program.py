@@ -5,18 +5,18 @@ alone make is held (`qad.tensor.fold`).  Where its arrays are small, what is lef
 (`qad.tensor.schedule`) from the third time on, if Numba is there.
 """
 
-from numpy import concatenate, dtype, empty, ndarray, result_type
+from numpy import concatenate, empty, ndarray, result_type
 
 from qad.tensor.fold import Fold
 from qad.tensor.replay import compiled, has_numba
 from qad.tensor.schedule import Schedule
+from qad.tensor.stacks import DTYPES
 
 __all__ = ["Program", "program"]
 
 WARM = 3  # the call from which on a network of small arrays runs as a compiled loop
 FEW = 2  # pairs that are quicker one by one
 SMALL = 200_000  # multiply-adds of a mean pair below which that pays
-DTYPES = frozenset(map(dtype, ("f4", "f8", "c8", "c16")))
 
 
 class Program:
@@ -91,10 +91,14 @@ class Program:
         folded = self.fold is not None and self.fold.fill(values)
         return values, folded
 
+    @property
+    def warm(self):
+        """Whether it has run so often that compiled loops pay."""
+        return self._uses >= WARM and has_numba()
+
     def schedule(self, values, folded):
         """The schedule for arrays like `values` and their dtype; (None, None) where there is none."""
-        self._uses += 1
-        if self._uses < WARM or not self.plan.compact or not has_numba():
+        if not (self.warm and self.plan.compact):
             return None, None
         if folded not in self._schedules:
             steps = self.moving if folded else self.whole
@@ -110,15 +114,17 @@ class Program:
     def forward(self, operands):
         """The value of the network for plain operands, and what `backward` needs besides."""
         values, folded = self.prepared(operands)
+        self._uses += 1
         schedule, kind = self.schedule(values, folded)
         if schedule is not None:
             block = empty(schedule.size, kind)
             concatenate([values[node] for node in schedule.leaves], axis=None, out=block[: schedule.inputs])
             compiled()(schedule.forward, block, block)
-            return schedule.value(block, len(values) - 1).copy()[()], (schedule, block)
-        kept = self.kept
+            root = len(values) - 1
+            return schedule.values(block, (root,))[root].copy()[()], (schedule, block)
+        kept, carry_out = self.kept, quickly if self.warm else plainly
         for node, left, right, recipe in self.moving if folded else self.whole:
-            values[node] = recipe.run(values[left], values[right])
+            values[node] = carry_out(recipe, values[left], values[right])
             for child in (left, right):
                 if child not in kept:
                     values[child] = None
@@ -127,7 +133,7 @@ class Program:
     def intermediates(self, operands, state):
         """The values of all nodes that the backward pass needs, operands included; `state` is what `forward` left."""
         schedule, found = state
-        kept = found if schedule is None else {node: schedule.value(found, node) for node in self.kept}
+        kept = found if schedule is None else schedule.values(found, self.kept)
         values = dict(enumerate(operands)) | kept
         for part in self.again.values():
             self.renew(part, values)
@@ -139,22 +145,30 @@ class Program:
         if schedule is not None:
             work = empty(schedule.back_size, block.dtype)
             root = len(self.plan.terms) - 1
-            schedule.cotangent(work, root)[...] = g
+            schedule.cotangents(work, (root,))[root][...] = g
             compiled()(schedule.backward, block, work)
-            return {number: schedule.cotangent(work, number) for number in self.wanted}
-        values = dict(enumerate(operands)) | block
+            return schedule.cotangents(work, self.wanted)
+        values, carry_out = dict(enumerate(operands)) | block, quickly if self.warm else plainly
         found = {len(self.plan.terms) - 1: g}
         for node, left, right, to_left, to_right in self.steps:
             if node in self.again:
                 self.renew(self.again[node], values)
             c = found.pop(node)
             if to_left is not None:
-                found[left] = to_left.run(c, values[right])
+                found[left] = carry_out(to_left, c, values[right])
             if to_right is not None:
-                found[right] = to_right.run(values[left], c)
+                found[right] = carry_out(to_right, values[left], c)
             for child in self.renewed.intersection((left, right)):
                 del values[child]
         return found
+
+
+def plainly(recipe, a, b):
+    return recipe.run(a, b)
+
+
+def quickly(recipe, a, b):
+    return recipe.quick(a, b)
 
 
 def program(plan, wanted):

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from qad.tensor.schedule import ADD, COPY, PRODUCT, RESCALE
+from qad.tensor.stacks import LONGEST, WIDTH
 
-__all__ = ["ROOM", "compiled", "has_numba", "multiply", "replay"]
-
-ROOM = 2**15  # bytes of scratch memory for a product
+__all__ = ["compiled", "has_numba", "multiply", "replay"]
 
 
 def replay(code, kept, work):
@@ -26,7 +25,7 @@ def replay(code, kept, work):
     kept, work : arrays of one dtype, shape (size,)
         The forward pass's block, and the block that is written: in the forward pass the same.
     """
-    place, room = 0, np.empty(ROOM // work.itemsize, work.dtype)
+    place, room = 0, np.empty(LONGEST * WIDTH // work.itemsize, work.dtype)
     while place < len(code):
         if code[place] == COPY:
             place = _copy(code, place, kept, work)
@@ -53,7 +52,7 @@ def _product(code, place, kept, work, room):
 
 
 def multiply(first, one, second, two, work, out, m, k, n, form, room):
-    """``C = A B`` for matrices that are pieces of blocks; compiled, small ones are made by `qad.tensor.kernel`.
+    """``C = A B`` for matrices that are pieces of blocks; once compiled, by `qad.tensor.compiled.kernel` if small.
 
     Parameters
     ----------
@@ -65,8 +64,8 @@ def multiply(first, one, second, two, work, out, m, k, n, form, room):
         A is (m, k) and B is (k, n).
     form : int
         1 where A lies transposed in memory, 2 where B does, 3 where both do, 0 otherwise.
-    room : array of the same dtype, of `ROOM` bytes
-        Scratch memory.
+    room : array of the same dtype
+        Scratch memory, of `LONGEST` times `WIDTH` bytes.
     """
     a, b, c = first[one : one + m * k], second[two : two + k * n], work[out : out + m * n].reshape(m, n)
     if form == 0:
@@ -183,14 +182,12 @@ def _multiply(code, place, kept, work):
 @cache
 def compiled():
     """`replay`, compiled; what has been compiled once is kept on disk."""
-    import numba
-    from numba.extending import register_jitable
-
-    import qad.tensor.kernel  # noqa: F401 - what `multiply` is in compiled functions
+    from qad.tensor.compiled import kernel
+    from qad.tensor.compiled.jit import jit
 
     for part in (_copy, _product, _add, _rescale, _multiply):
-        register_jitable(part)
-    return numba.njit(cache=True, nogil=True)(replay)
+        kernel.usable(part)
+    return jit(replay)
 
 
 @cache

@@ -96,13 +96,13 @@ class Schedule:
         self.backward, self.back_size = table.code(), table.top
         return found
 
-    def value(self, block, node):
-        """The value of a node, a view of a forward block."""
-        return _view(block, *self._values[node])
+    def values(self, block, nodes):
+        """The values of nodes, views of a forward block, by node."""
+        return _pieces(block, self._values, nodes)
 
-    def cotangent(self, block, node):
-        """The cotangent of a node, a view of a backward block."""
-        return _view(block, *self._cotangents[node])
+    def cotangents(self, block, nodes):
+        """The cotangents of nodes, views of a backward block, by node."""
+        return _pieces(block, self._cotangents, nodes)
 
     def _views(self, pieces):
         """For each node where it lies, its shape there, and if need be how to transpose and reshape it."""
@@ -112,16 +112,17 @@ class Schedule:
             wide = tuple([label for label in term if self.sizes[label] != 1])
             order = tuple(map(piece.labels.index, wide)) if wide != piece.labels else None
             there, shape = (tuple([self.sizes[label] for label in labels]) for labels in (piece.labels, term))
-            plain = order is None and shape == there
-            found[node] = slice(piece.start, piece.start + prod(there)), there, order, None if plain else shape
+            found[node] = slice(piece.start, piece.start + prod(there)), shape if order is None else there, order, shape
         return found
 
 
-def _view(block, place, there, order, shape):
-    array = block[place].reshape(there)
-    if order is None:
-        return array if shape is None else array.reshape(shape)
-    return array.transpose(order).reshape(shape)
+def _pieces(block, places, nodes):
+    found = {}
+    for node in nodes:
+        place, there, order, shape = places[node]
+        array = block[place].reshape(there)
+        found[node] = array if order is None else array.transpose(order).reshape(shape)
+    return found
 
 
 class Table:
@@ -215,9 +216,7 @@ class Table:
         out = self.piece(term)
         axes = self.axes(term, left.labels, right.labels) or [(1, 0, 0)]
         numbers = [number for column in zip(*axes, strict=True) for number in column]
-        self.entries.append(
-            (MULTIPLY, left.kept, left.start, right.kept, right.start, out.start, len(axes), *numbers)
-        )
+        self.entries.append((MULTIPLY, left.kept, left.start, right.kept, right.start, out.start, len(axes), *numbers))
         return out
 
     def copy(self, piece, labels):

@@ -7,15 +7,16 @@ once at the end.
 """
 
 from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
+
+from qad.tensor.compiled.jit import numba
 
 __all__ = ["tile"]
 
 INT = ir.IntType(32)
+cgutils, types = numba.core.cgutils, numba.core.types
 
 
-@intrinsic(prefer_literal=True)
+@numba.extending.intrinsic(prefer_literal=True)
 def tile(context, rows, columns, first, a, second, b, work, c, k):
     """``C = A B`` for `rows` rows of A, and `columns` columns of B that lie side by side.
 
@@ -24,15 +25,16 @@ def tile(context, rows, columns, first, a, second, b, work, c, k):
     rows, columns : literal int
     first, second, work : arrays of one dtype, shape (size,)
     a, b, c : Place
-        Where the matrices begin in them, and the steps along rows and columns; see `qad.tensor.kernel`.
+        Where the matrices begin in them, and the steps along rows and columns; see `qad.tensor.compiled.kernel`.
     k : int
         Terms of the sums.
     """
 
     def code(context, builder, signature, arguments):
-        blocks = [context.make_array(kind)(context, builder, x).data for kind, x in zip(
-            (first, second, work), arguments[2:8:2], strict=True)]
-        _Tile(builder, work.dtype, rows.literal_value, columns.literal_value).write(blocks, arguments[3:8:2], arguments[8])
+        kinds = zip((first, second, work), arguments[2:8:2], strict=True)
+        blocks = [context.make_array(kind)(context, builder, block).data for kind, block in kinds]
+        written = _Tile(builder, work.dtype, rows.literal_value, columns.literal_value)
+        written.write(blocks, arguments[3:8:2], arguments[8])
         return context.get_dummy_value()
 
     return types.void(rows, columns, first, a, second, b, work, c, types.intp), code

@@ -1,0 +1,33 @@
+"""Products of stacks of small matrices, compiled where Numba is installed (the extra ``fast``)."""
+
+from functools import cache
+
+from numpy import dtype, ndarray
+
+__all__ = ["DTYPES", "LONGEST", "MOST", "WIDTH", "multiply"]
+
+WIDTH = 64  # bytes of a row of a tile: two registers of AVX2, one of AVX-512, four of NEON
+LONGEST = 512  # terms of a sum, beyond which a strip of an operand leaves the first cache; then BLAS is called
+MOST = 2**20  # multiply-adds from which on BLAS is as fast
+DTYPES = frozenset(map(dtype, ("f4", "f8", "c8", "c16")))
+
+
+def multiply(a, b):
+    """``a @ b`` for stacks of matrices, small ones by a compiled loop; Numba must be there."""
+    if not (type(a) is type(b) is ndarray and a.dtype is b.dtype and a.dtype in DTYPES):
+        return a @ b
+    (m, k), n = a.shape[-2:], b.shape[-1]
+    small = 0 < m * k * n <= MOST and k <= LONGEST and max(a.ndim, b.ndim) == 3
+    if not (small and min(a.strides + b.strides) >= 0 and a.flags.writeable and b.flags.writeable):
+        return a @ b
+    return _compiled(a.dtype)(a if a.ndim == 3 else a[None], b if b.ndim == 3 else b[None])
+
+
+@cache
+def _compiled(kind):
+    """`multiply_stacks` for one dtype; what has been compiled once is kept on disk."""
+    from qad.tensor.compiled.jit import jit, numba
+    from qad.tensor.compiled.kernel import multiply_stacks
+
+    array = numba.types.Array(numba.from_dtype(kind), 3, "A")
+    return jit(multiply_stacks, array, array)
