@@ -12,6 +12,7 @@ from numpy import float64, ndarray, ones
 
 from qad.core.errors import FreedGraphError
 from qad.core.node import ANSWER, FREED, ID, LEAF, PICK, PRIMITIVE, SCALARS
+from qad.core.tensor import Tensor
 
 
 class Lazy:
@@ -199,6 +200,8 @@ def arrive_output(waiting, heap, node, i, c):
 
 def prepared(g, owned, ans, p):
     """A cotangent as its node needs it: real where the answer is real, dense unless its primitive accepts it lazy."""
+    if type(g) is Tensor:
+        return (g.real, owned) if g.dtype.kind == "c" and ans.dtype.kind == "f" else (g, owned)
     if type(g) is list:  # several outputs
         return [None if part is None else prepared(part, False, a, p)[0] for part, a in zip(g, ans, strict=True)], False
     if g.dtype.kind == "c" and ans.dtype.kind == "f":

@@ -10,6 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from qad.core.backward import Lazy, arrived, sweep
+from qad.core.batch import RESULT, Batched
 from qad.core.levels import REVERSE, open_level
 from qad.core.node import leaf
 from qad.core.operands import NUMBERS, rebuild, split
@@ -36,15 +37,19 @@ def push_forward(p, args, kwargs, level):
 def push_one(p, x, metadata, level):
     """`push_forward` for one operand and positional metadata; quicker."""
     v, t = x.value, x.node
-    ans = p.deeper(v, *metadata)
     if p.forward:
         return push_forward(p, (x, *metadata), None, level)
+    ans = p.deeper(v, *metadata) if type(v) is Tensor else p.fn(v, *metadata)
     if p.jvps:
         t = p.jvps[0](t, ans, v, *metadata)
     elif p.linear:
-        t = p.deeper(t, *metadata)
+        t = p.deeper(t, *metadata) if type(t) is Tensor else p.fn(t, *metadata)
     elif p.elementwise:
-        t = p.vjps[0](t, ans, v, *metadata)
+        stack = stack_behind(t, ans) if type(t) is Tensor and type(ans) is ndarray else None
+        if stack is None:
+            t = p.vjps[0](t, ans, v, *metadata)
+        else:
+            t = batch_like(t, p.vjps[0](stack, ans, v, *metadata))
     else:
         t = transpose(p, (0,), (t,), ans, (v, *metadata), {})
     return Tensor(ans, t if t.dtype is ans.dtype and t.shape == ans.shape else _sum((t,), ans), level)
@@ -66,12 +71,39 @@ def push_two(p, x, y, level):
             return None
         y, t = y.value, y.node
     ans = p.fn(x, y)
+    kin = None
+    if type(ans) is ndarray and (type(s) is Tensor or type(t) is Tensor):
+        s, t, kin = stacks_behind(s, t, ans)
     if s is not None:
         s = p.vjps[0](s, ans, x, y)
     if t is not None:
         t = p.vjps[1](t, ans, x, y)
         s = t if s is None else s + t
+    if kin is not None:
+        s = batch_like(kin, s)
     return Tensor(ans, s if s.dtype is ans.dtype and s.shape == ans.shape else _sum((s,), ans), level)
+
+
+def stack_behind(t, ans):
+    """The bare array behind a batch of tangents, where elementwise rules may be given that as it is; else None."""
+    if type(t) is Tensor and type(batch := t.value) is Batched:
+        array = batch.array
+        if type(array) is ndarray and array.ndim == ans.ndim + 1:
+            return array
+    return None
+
+
+def stacks_behind(s, t, ans):
+    """The arrays behind two tangents, of which one may be None, and a Tensor of their batch; or they as they are."""
+    one, two = stack_behind(s, ans), stack_behind(t, ans)
+    if (one is None) != (s is None) or (two is None) != (t is None) or not (s is None or t is None or s.level == t.level):
+        return s, t, None
+    return one, two, t if s is None else s
+
+
+def batch_like(t, array):
+    """`array` as a batch of the level of `t`."""
+    return Tensor(Batched(array, t.level), RESULT, t.level)
 
 
 def push_product(multiplied, v, s, w, t, small, level):

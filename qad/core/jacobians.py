@@ -62,13 +62,17 @@ def _lifted(call, n, level):
 def basis(shape, dtype):
     """All unit vectors of this shape, along the first axis; then i times those where `dtype` is complex."""
     n = prod(shape)
-    one = np.eye(n, dtype=dtype).reshape((n, *shape))
+    one = np.eye(n, dtype=dtype)
+    if len(shape) != 1:
+        one = one.reshape((n, *shape))
     return np.concatenate([one, 1j * one]) if np.dtype(dtype).kind == "c" else one
 
 
 def portions(directions, size):
     """`directions` in portions whose batches hold not too many numbers."""
     step = max(1, PORTION // max(1, size))
+    if step >= len(directions):
+        return [directions]
     return [directions[k : k + step] for k in range(0, max(1, len(directions)), step)]
 
 

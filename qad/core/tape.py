@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from qad.core.backward import One, sweep
+from qad.core.backward import sweep
 from qad.core.batch import unrecorded
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.levels import REVERSE
 from qad.core.node import GRAD, leaf
 from qad.core.tensor import Tensor, read_only, value_of
-from qad.core.transforms import SEEDS, match, scalar_loss, to_public
+from qad.core.transforms import SEEDS, match, one, scalar_loss, to_public
 from qad.core.trees import check_arithmetic, tree_map
 from qad.core.watch import check
 
@@ -82,7 +82,7 @@ def backward(x, gradient=None, retain_graph=False) -> None:
         seed = SEEDS.get(type(x.value))
         if seed is None:
             scalar_loss(x, 0, "backward()")
-            seed = One(x.dtype)
+            seed = one(x.dtype)
     else:
         seed = np.conj(match(gradient, x.value, "gradient"))
     if REVERSE[0]:

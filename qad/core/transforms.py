@@ -3,7 +3,7 @@
 Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the tape's cotangents.
 """
 
-from functools import wraps
+from functools import cache, wraps
 
 import numpy as np
 from numpy import array, conjugate, ndarray
@@ -130,6 +130,7 @@ def publish(g, owned, value):
 
 
 CONVENTIONS = ("steepest", "jax")
+one = cache(One)  # the cotangent of any other scalar loss, by its dtype
 
 
 def scalar_loss(out, level, name):
@@ -219,7 +220,7 @@ def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
             raise
         finally:
             seen = REVERSE.discard(level)
-        roots = [(node, SEEDS.get(type(value)) or One(value.dtype))] if node is not None else []
+        roots = [(node, SEEDS.get(type(value)) or one(value.dtype))] if node is not None else []
         if seen:
             check(roots, seen)
         del out, node  # so that the sweep frees the graph as it goes

@@ -34,7 +34,22 @@ defbatch(index.chosen, lambda batched, *args: index.chosen(*aligned(batched, arg
 
 # -- reductions and scans ----------------------------------------------------------------------------------------------
 
-for _fn in (reduce.sum_over, reduce.var_over, reduce.std_over, reduce.logsumexp, order.max_over, order.min_over):
+def _sum(batched, x, axis=None, keepdims=False):
+    """Sums of short rows are products with ones: ten times quicker than NumPy's reduction."""
+    axes = shifted(axis, x.ndim)
+    place = axes if type(axes) is int else axes[0] if len(axes) == 1 else 0
+    if not place or type(x) is not np.ndarray or x.dtype.kind not in "fc" or not x.size or not x.flags.c_contiguous:
+        return reduce.sum_over(x, axes, keepdims)
+    before, n, after = x.shape[:place], x.shape[place], x.shape[place + 1 :]
+    if after:
+        sums = np.matmul(np.ones((1, n), x.dtype), x.reshape((prod(before), n, prod(after))))
+    else:
+        sums = x.reshape((prod(before), n)) @ np.ones(n, x.dtype)
+    return sums.reshape(before + ((1,) if keepdims else ()) + after)
+
+
+defbatch(reduce.sum_over, _sum)
+for _fn in (reduce.var_over, reduce.std_over, reduce.logsumexp, order.max_over, order.min_over):
     defbatch(_fn, over(_fn))
 for _fn in (np.any, np.all, np.count_nonzero):
     defbatch(_fn, over(_fn))
