@@ -29,6 +29,8 @@ def _matrix_product(step):
     if step.kwargs:
         return None
     one, two = (len(x.shape) for x in step.args)
+    if one == two == 2:
+        return "ik", "kj", "ij"
     if step.fn is np.dot and max(one, two) > 2:
         return None
     left, right = "k" if one == 1 else "ik", "k" if two == 1 else "kj"

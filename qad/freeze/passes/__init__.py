@@ -12,6 +12,7 @@ from qad.freeze.passes.common import common
 from qad.freeze.passes.conjugates import conjugates
 from qad.freeze.passes.constants import constants
 from qad.freeze.passes.dead import dead
+from qad.freeze.passes.equals import equals
 from qad.freeze.passes.networks import networks
 from qad.freeze.passes.products import products
 from qad.freeze.passes.scatters import scatters
@@ -29,13 +30,14 @@ PASSES = {
     "scatters": scatters,
     "traces": traces,
     "networks": networks,
+    "equals": equals,
     "sums": sums,
     "conjugates": conjugates,
     "products": products,
     "batches": batches,
     "chains": chains,
 }
-ONCE = frozenset(("networks",))  # passes of the first round alone: they see the whole at once
+ONCE = ("networks", "equals")  # in the first round alone: they see the whole at once
 LAST = ("batches", "chains")  # run when nothing else changes any more: they hide what the others look for
 ROUNDS = 3
 
