@@ -8,7 +8,7 @@ import pytest
 import qad
 from qad.core import node
 from tests.cases import normal
-from tests.freeze.agree import difference, disagreement, loss
+from tests.freeze.agree import difference, disagreement, loss, moved
 from tests.fuzz_programs import draw
 from tests.rules.test_registry import gathered
 
@@ -50,15 +50,15 @@ def test_random_programs(first, passes):
     with np.errstate(all="ignore"):
         for seed in range(first, first + 20):
             program, _, inputs = draw(seed)
-            f = qad.value_and_grad(program, argnums=(0, 1, 2))
+            f, others = qad.value_and_grad(program, argnums=(0, 1, 2)), [moved(x) for x in inputs]
             try:
-                expected = f(*inputs)
+                expected = f(*inputs), f(*inputs), f(*others)
             except qad.QadError:
                 continue
             frozen = qad.freeze(f, passes=passes)
-            frozen(*inputs)
-            if found := difference(expected, frozen(*inputs), passes == ()):
-                problems[seed] = found
+            for values, wanted in zip((inputs, inputs, others), expected, strict=True):
+                if found := difference(wanted, frozen(*values), passes == ()):
+                    problems[seed] = found
     assert not problems
 
 
