@@ -102,8 +102,9 @@ def test_what_does_not_pay_stays():
 
 
 def test_results_go_straight_to_the_caller():
-    assert batched(lambda x: [np.conj(x[i] @ x[i]) for i in range(6)], normal(6, 2, 2, complex)).counts["batches"] == 5
-    assert batched(lambda x: [np.conj(x[i]) for i in range(6)], normal(6, 2, 2, complex)).counts["batches"] == 0
+    x = normal(12, 2, 2, complex)
+    assert batched(lambda x: [np.conj(x[i] @ x[i]) for i in range(12)], x).counts["batches"] == 11
+    assert batched(lambda x: [np.conj(x[i]) for i in range(12)], x).counts["batches"] == 0
 
 
 def test_what_depends_on_each_other_or_differs_stays():
