@@ -11,7 +11,7 @@ from benchmarks import NAMES
 from qad.core.trees import tree_map
 from tests.examples.loading import EXAMPLES as FOLDER
 from tests.examples.loading import load
-from tests.freeze.agree import difference, disagreement, moved
+from tests.freeze.agree import difference, moved
 from tests.freeze.losses import BENCHMARKS, EXAMPLES, INNER
 
 # Eager calls of these take shortcuts for plain arrays, which change the rounding.
@@ -29,10 +29,18 @@ def functions(name):
     return list(BENCHMARKS[name]())
 
 
-def in_threads(f, points, expected):
+def calls(frozen, points, expected, exact):
+    """What differs in calls at the first point, there again, and at the second; replays have the bits of recordings."""
+    found = [frozen(*points[i]) for i in (0, 0, 1)]
+    again = f"recorded {frozen.stats.recordings} times: {frozen.stats.reasons}"
+    differences = [difference(expected[i], y, exact) for i, y in zip((0, 0, 1), found, strict=True)]
+    repeated = difference(found[0], found[1], frozen.passes == ())
+    return next(filter(None, (*differences, repeated, again if frozen.stats.recordings > 1 else None)), None)
+
+
+def threads(frozen, points, expected):
     """What differs where three threads call one frozen function at once."""
-    frozen, wrong = qad.freeze(f), []
-    frozen(*points[0])
+    wrong = []
 
     def work(shift):
         with np.errstate(all="ignore"):
@@ -40,9 +48,9 @@ def in_threads(f, points, expected):
                 i = (turn + shift) % 2
                 wrong.append(difference(expected[i], frozen(*points[i]), False))
 
-    threads = [threading.Thread(target=work, args=(shift,)) for shift in range(3)]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
+    running = [threading.Thread(target=work, args=(shift,)) for shift in range(3)]
+    [thread.start() for thread in running]
+    [thread.join() for thread in running]
     assert len(wrong) == 9
     return next(filter(None, wrong), None)
 
@@ -58,15 +66,11 @@ def problems(name):
             with pytest.raises(type(error)):
                 qad.freeze(f)(*point)
             continue
-        recorded = qad.freeze(f, passes=())
-        exact = f"{name} {label}" not in SHORTCUTS
+        improved, recorded = qad.freeze(f), qad.freeze(f, passes=())
         found[label] = (
-            disagreement(f, point)
-            or disagreement(f, point, ())
-            or next(
-                filter(None, (difference(y, recorded(*x), exact) for x, y in zip(points, expected, strict=True))), None
-            )
-            or in_threads(f, points, expected)
+            calls(improved, points, expected, False)
+            or calls(recorded, points, expected, f"{name} {label}" not in SHORTCUTS)
+            or threads(improved, points, expected)
         )
     return {label: wrong for label, wrong in found.items() if wrong}
 
