@@ -120,19 +120,24 @@ def keeps_shape(fn, args):
         return True
     if fn is np.where:
         return len(args) == 3
-    if (getattr(fn, "__module__", None) or "").startswith("qad."):  # our primitives' shapes follow from their operands'
-        return True
     if fn is operator.getitem:
         index = args[1] if type(args[1]) is tuple else (args[1],)
-        return all(type(i) in (int, slice, type(None), type(...)) or _integers(i) for i in index)
+        return all(type(i) in (int, type(None), type(...)) or _integers(i) or _is_fixed(i) for i in index)
     if type(fn) is Method:
         return fn.__name__ in _SETTLED_METHODS
-    return type(fn) is Reduction and fn.method in ("reduce", "accumulate", "outer")
+    if type(fn) is Reduction:
+        return fn.method in ("reduce", "accumulate", "outer")
+    return (getattr(fn, "__module__", None) or "").startswith("qad.")  # shapes of ours follow from the operands'
 
 
 def _integers(i):
     dtype = getattr(i, "dtype", None)
     return dtype is not None and dtype.kind in "iu"
+
+
+def _is_fixed(i):
+    """Whether an index is a slice between plain numbers; of others the length depends on values."""
+    return type(i) is slice and all(x is None or isinstance(x, (int, np.integer)) for x in (i.start, i.stop, i.step))
 
 
 _SETTLED = frozenset((

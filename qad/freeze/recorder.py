@@ -187,10 +187,10 @@ class Recorder:
         if x.dtype.kind not in "biu" or not self.running:
             raise ArgumentError(
                 "qad.freeze: a traced array was forced into a plain one, and what is computed from that would be lost "
-                "to the program: use NumPy's functions (np.stack for a list of arrays, np.take for table[i]), and wrap "
-                "SciPy's routines and the like in qad.extend.primitive or qad.extend.opaque, so that they become one "
-                "step. Iterations until convergence (fixed_point, dominant_eig, linear_solve) cannot be frozen: freeze "
-                "the function that they call"
+                "to the program: use NumPy's functions (np.stack for a list of arrays, np.take for table[i], "
+                "np.zeros_like for an array to write into), and wrap SciPy's routines and the like in "
+                "qad.extend.primitive or qad.extend.opaque, so that they become one step. Iterations until convergence "
+                "(fixed_point, dominant_eig, linear_solve) cannot be frozen: freeze the function that they call"
             )
         self._guard(check_value, x.symbol, outcome(x.value, "array"))
         return np.array(x.value)

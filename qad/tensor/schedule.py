@@ -215,9 +215,7 @@ class Table:
         out = self.piece(term)
         axes = self.axes(term, left.labels, right.labels) or [(1, 0, 0)]
         numbers = [number for column in zip(*axes, strict=True) for number in column]
-        self.entries.append(
-            (MULTIPLY, left.kept, left.start, right.kept, right.start, out.start, len(axes), *numbers)
-        )
+        self.entries.append((MULTIPLY, left.kept, left.start, right.kept, right.start, out.start, len(axes), *numbers))
         return out
 
     def copy(self, piece, labels):

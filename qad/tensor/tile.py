@@ -30,9 +30,13 @@ def tile(context, rows, columns, first, a, second, b, work, c, k):
     """
 
     def code(context, builder, signature, arguments):
-        blocks = [context.make_array(kind)(context, builder, x).data for kind, x in zip(
-            (first, second, work), arguments[2:8:2], strict=True)]
-        _Tile(builder, work.dtype, rows.literal_value, columns.literal_value).write(blocks, arguments[3:8:2], arguments[8])
+        blocks = [
+            context.make_array(kind)(context, builder, x).data
+            for kind, x in zip((first, second, work), arguments[2:8:2], strict=True)
+        ]
+        _Tile(builder, work.dtype, rows.literal_value, columns.literal_value).write(
+            blocks, arguments[3:8:2], arguments[8]
+        )
         return context.get_dummy_value()
 
     return types.void(rows, columns, first, a, second, b, work, c, types.intp), code
