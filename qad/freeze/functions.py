@@ -114,6 +114,13 @@ VIEWS = frozenset((
 ))  # fmt: skip
 
 
+def wants_numbers(fn):
+    """Whether integers among the further arguments are shapes, axes and the like, which a program is made for."""
+    if fn in _VALUED or fn in _CALCULATING:
+        return False
+    return fn in _SETTLED or type(fn) is Reduction or (type(fn) is Method and fn.__name__ in _SETTLED_METHODS)
+
+
 def keeps_shape(fn, args):
     """Whether the shape and dtype of the result follow from those of the arguments, so that nothing need be checked."""
     if isinstance(fn, np.ufunc) or type(fn) is Attribute or fn in _SETTLED:
@@ -149,6 +156,11 @@ _SETTLED = frozenset((
     np.linalg.inv, np.linalg.solve, np.linalg.svd, np.linalg.eigh, np.linalg.qr, np.linalg.det, np.linalg.norm,
     np.linalg.cholesky, np.linalg.slogdet, np.linalg.eigvalsh, np.zeros, np.ones, np.eye, np.empty, np.angle,
     np.real, np.imag, np.fft.fft, np.fft.ifft, np.any, np.all, np.isclose, np.nan_to_num,
+))  # fmt: skip
+_CALCULATING = frozenset((abs, *OPERATORS.values(), *TRANSPARENT))
+_VALUED = frozenset((
+    np.take, np.take_along_axis, np.clip, np.roll, np.isclose, np.dot, np.vdot, np.inner, np.outer, np.kron, np.matmul,
+    np.einsum, method("take"), method("clip"), method("dot"),
 ))  # fmt: skip
 _SETTLED_METHODS = frozenset((
     "reshape", "transpose", "swapaxes", "conj", "conjugate", "dot", "sum", "mean", "prod", "max", "min", "std", "var",

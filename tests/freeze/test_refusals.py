@@ -165,6 +165,30 @@ SHAPES = {
 }  # fmt: skip
 
 
+ONE = {
+    "reshape": lambda x, n: x.reshape(n, -1).sum(0), "broadcast": lambda x, n: np.broadcast_to(x, (n, 4)).sum(0),
+    "like": lambda x, n: np.zeros_like(x, shape=(n,)).size * x, "tile": lambda x, n: np.tile(x, n).size * x,
+    "sum": lambda x, n: np.outer(x, x * x).sum(n % 2),
+    "moveaxis": lambda x, n: np.moveaxis(np.outer(x, x * x), n % 2, 0),
+    "stack": lambda x, n: np.stack([x, 2 * x], n % 2)[0], "fft": lambda x, n: np.fft.fft(x, n).real.mean(),
+    "concatenate": lambda x, n: np.concatenate([np.outer(x, x)] * 2, n % 2).shape[0] * x,
+    "slice": lambda x, n: x[:n].mean(), "step": lambda x, n: x[::n].mean(),
+    "trace": lambda x, n: np.trace(np.outer(x, x), n),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONE)
+@pytest.mark.parametrize("passes", [(), None])
+def test_integers_that_depend_on_values(name, passes):
+    def loss(x):
+        return (np.sin(ONE[name](x, np.argmin(x) + 1)) * 1.5).sum()
+
+    for f in (lambda x: ONE[name](x, np.argmin(x) + 1), qad.value_and_grad(loss)):
+        frozen = qad.freeze(f, passes=passes)
+        for x in (np.array([2, 0.1, 3, 4]), np.array([0.1, 2, 3, 4]), np.array([2, 3, 4, 0.1])) * 2:
+            assert difference(f(x), frozen(x), False) is None
+
+
 @pytest.mark.parametrize("name", SHAPES)
 def test_shapes_that_depend_on_values(name):
     frozen = qad.freeze(SHAPES[name])
