@@ -38,10 +38,15 @@ def ansatz(theta, n, edges):
     return c
 
 
+def cut_operator(n, edges):
+    """C as a Pauli sum."""
+    zz = [(-0.5, "ZZ", edge) for edge in edges.tolist()]
+    return qad.PauliSum.on_sites(n, [*zz, (len(edges) / 2, "I", [0])])
+
+
 def search(n, edges, most_layers):
     """The best angles for 1, 2, ... layers; each begins with the last, stretched to one layer more."""
-    zz = [(-0.5, "ZZ", edge) for edge in edges.tolist()]
-    cost = qad.PauliSum.on_sites(n, [*zz, (len(edges) / 2, "I", [0])])
+    cost = cut_operator(n, edges)
     found, theta = [], np.array([[-0.6, 0.6]])
     for layers in range(1, most_layers + 1):
         old, new = np.linspace(0, 1, len(theta)), np.linspace(0, 1, layers)

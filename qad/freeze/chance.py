@@ -22,7 +22,7 @@ class Chance:
 
     def common(self):
         """The state of NumPy's generator without a name."""
-        _, keys, place, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - it is to be refused
+        _, keys, place, *rest = np.random.get_state(legacy=True)
         return keys.tobytes(), place, rest
 
     def excuse(self, before):

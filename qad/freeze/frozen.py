@@ -23,7 +23,7 @@ from qad.freeze.results import builder, owned, plain
 from qad.freeze.signature import Signature, front, signature_of
 from qad.freeze.storing import read, store
 from qad.freeze.traced import Traced
-from qad.freeze.watch import Watch
+from qad.freeze.watch import Watch, untouched
 
 __all__ = ["Frozen", "freeze", "Stats"]
 
@@ -163,7 +163,8 @@ class Frozen:
         signature = branches.signature
         chance = Chance(self.f)
         recorder = Recorder(chance)
-        with recorder.recording():
+        outer = [array for x in (self.f, *signature.statics()) for array in reachable(x, np.ndarray)]
+        with recorder.recording(), untouched(outer):
             args, kwargs = signature.rebuilt([recorder.input(x) for x in values])
             out = call(self.f, args, {**kwargs, **dict(signature.static)})
             leaves, spec = flatten(out)
@@ -172,8 +173,7 @@ class Frozen:
             leaves = [plain(x, recorder) for x in leaves]
             results = [owned(x.value if type(x) is Traced else x) for x in leaves]
         program = recorder.program(leaves)
-        outer = [array for array, _ in recorder.captured] + reachable(self.f, np.ndarray)
-        watch = Watch({id(array): array for array in outer}.values())
+        watch = Watch([*outer, *[array for array, _ in recorder.captured]])
         form = spec, len(leaves), tensors
         build = builder(*form)
         program, run = executable(program, self.passes, build)

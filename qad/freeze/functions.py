@@ -114,25 +114,37 @@ VIEWS = frozenset((
 ))  # fmt: skip
 
 
+def wants_numbers(fn):
+    """Whether integers among the further arguments are shapes, axes and the like, which a program is made for."""
+    if fn in _VALUED or fn in _CALCULATING:
+        return False
+    return fn in _SETTLED or type(fn) is Reduction or (type(fn) is Method and fn.__name__ in _SETTLED_METHODS)
+
+
 def keeps_shape(fn, args):
     """Whether the shape and dtype of the result follow from those of the arguments, so that nothing need be checked."""
     if isinstance(fn, np.ufunc) or type(fn) is Attribute or fn in _SETTLED:
         return True
     if fn is np.where:
         return len(args) == 3
-    if (getattr(fn, "__module__", None) or "").startswith("qad."):  # our primitives' shapes follow from their operands'
-        return True
     if fn is operator.getitem:
         index = args[1] if type(args[1]) is tuple else (args[1],)
-        return all(type(i) in (int, slice, type(None), type(...)) or _integers(i) for i in index)
+        return all(type(i) in (int, type(None), type(...)) or _integers(i) or _is_fixed(i) for i in index)
     if type(fn) is Method:
         return fn.__name__ in _SETTLED_METHODS
-    return type(fn) is Reduction and fn.method in ("reduce", "accumulate", "outer")
+    if type(fn) is Reduction:
+        return fn.method in ("reduce", "accumulate", "outer")
+    return (getattr(fn, "__module__", None) or "").startswith("qad.")  # shapes of ours follow from the operands'
 
 
 def _integers(i):
     dtype = getattr(i, "dtype", None)
     return dtype is not None and dtype.kind in "iu"
+
+
+def _is_fixed(i):
+    """Whether an index is a slice between plain numbers; of others the length depends on values."""
+    return type(i) is slice and all(x is None or isinstance(x, (int, np.integer)) for x in (i.start, i.stop, i.step))
 
 
 _SETTLED = frozenset((
@@ -144,6 +156,11 @@ _SETTLED = frozenset((
     np.linalg.inv, np.linalg.solve, np.linalg.svd, np.linalg.eigh, np.linalg.qr, np.linalg.det, np.linalg.norm,
     np.linalg.cholesky, np.linalg.slogdet, np.linalg.eigvalsh, np.zeros, np.ones, np.eye, np.empty, np.angle,
     np.real, np.imag, np.fft.fft, np.fft.ifft, np.any, np.all, np.isclose, np.nan_to_num,
+))  # fmt: skip
+_CALCULATING = frozenset((abs, *OPERATORS.values(), *TRANSPARENT))
+_VALUED = frozenset((
+    np.take, np.take_along_axis, np.clip, np.roll, np.isclose, np.dot, np.vdot, np.inner, np.outer, np.kron, np.matmul,
+    np.einsum, method("take"), method("clip"), method("dot"),
 ))  # fmt: skip
 _SETTLED_METHODS = frozenset((
     "reshape", "transpose", "swapaxes", "conj", "conjugate", "dot", "sum", "mean", "prod", "max", "min", "std", "var",

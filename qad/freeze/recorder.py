@@ -1,23 +1,21 @@
 """Recording: every call on a traced array becomes a step, and is made."""
 
-import sys
 import warnings
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, LeakedTensorError
 from qad.core.operands import rebuild
+from qad.core.registry import PRIMITIVES
 from qad.core.steps import RECORDINGS
-from qad.freeze.functions import ANSWERED, MUTATING, TRANSPARENT, keeps_shape
+from qad.freeze.functions import ANSWERED, MUTATING, TRANSPARENT, keeps_shape, wants_numbers
 from qad.freeze.guards import check_layout, check_value, outcome
+from qad.freeze.origin import depth, whereabouts
 from qad.freeze.program import Program, Step, Var
 from qad.freeze.traced import Traced
 
 __all__ = ["Recorder", "pick"]
-
-_PACKAGES = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent))
 
 
 class Recorder:
@@ -64,6 +62,8 @@ class Recorder:
                 "list or an attribute. Return it from the function instead"
             )
         _refuse_memory_order(fn, args, kwargs)
+        if wants_numbers(fn):
+            args, kwargs = (*args[:1], *self._numbers(args[1:])), self._numbers(kwargs)
         values, named = self.decoded(args), self.decoded(kwargs)
         if mutates is not None:
             target = self._writable(mutates, fn)
@@ -101,6 +101,15 @@ class Recorder:
         self.steps.append(Step(fn, args, kwargs, var))
         self._guard(check_value, var, outcome(value, kind.__name__))
         return value
+
+    def _numbers(self, x):
+        """`x` with Python's integers in the places of traced ones; replays check them."""
+        kind = type(x)
+        if kind is Traced and not x.shape and x.dtype.kind in "iu":
+            return int(x)
+        if kind in (tuple, list):
+            return kind(map(self._numbers, x))
+        return {key: self._numbers(each) for key, each in x.items()} if kind is dict else x
 
     def _root_of(self, value, operands):
         """The Var in whose memory `value` lies, or None."""
@@ -154,10 +163,14 @@ class Recorder:
 
     def primitive(self, call, fn, args, kwargs):
         """A primitive: looked into where its inside is made of NumPy's calls, one step otherwise."""
+        rules = PRIMITIVES.get(call)
+        if rules is not None and fn.__module__.startswith("qad."):  # what is not differentiated are axes and the like
+            args = [x if rules.has_rule(i) else self._numbers(x) for i, x in enumerate(args)]
+            kwargs = self._numbers(kwargs)
         if call in TRANSPARENT:
             return fn(*[self.constant(x) if type(x) is np.ndarray else x for x in args], **kwargs)
         before = self.chance.common()
-        result = self.step(call, args, kwargs)
+        result = self.step(call, tuple(args), kwargs)
         self.chance.excuse(before)
         return result
 
@@ -174,10 +187,10 @@ class Recorder:
             return _plain(x.value, kind)
         if kind == "float":
             warnings.warn(
-                f"qad.freeze: float() or .item() of a traced value, {self._place()}, makes a constant of it: every "
+                f"qad.freeze: float() or .item() of a traced value, {whereabouts()}, makes a constant of it: every "
                 "other value will be recorded anew. Keep it an array (np.sqrt, not math.sqrt), or return it",
                 RuntimeWarning,
-                stacklevel=_outside(),
+                stacklevel=depth(),
             )
         self._guard(check_value, x.symbol, found)
         return _plain(x.value, kind)
@@ -187,10 +200,10 @@ class Recorder:
         if x.dtype.kind not in "biu" or not self.running:
             raise ArgumentError(
                 "qad.freeze: a traced array was forced into a plain one, and what is computed from that would be lost "
-                "to the program: use NumPy's functions (np.stack for a list of arrays, np.take for table[i]), and wrap "
-                "SciPy's routines and the like in qad.extend.primitive or qad.extend.opaque, so that they become one "
-                "step. Iterations until convergence (fixed_point, dominant_eig, linear_solve) cannot be frozen: freeze "
-                "the function that they call"
+                "to the program: use NumPy's functions (np.stack for a list of arrays, np.take for table[i], "
+                "np.zeros_like for an array to write into), and wrap SciPy's routines and the like in "
+                "qad.extend.primitive or qad.extend.opaque, so that they become one step. Iterations until convergence "
+                "(fixed_point, dominant_eig, linear_solve) cannot be frozen: freeze the function that they call"
             )
         self._guard(check_value, x.symbol, outcome(x.value, "array"))
         return np.array(x.value)
@@ -198,12 +211,8 @@ class Recorder:
     def _guard(self, check, var, found):
         number = len(self.path)
         self.path.append(found)
-        self.places.append(self._place())
+        self.places.append(whereabouts())
         self.steps.append(Step(check, (var,), {"expected": found, "number": number}, Var(kind="other")))
-
-    def _place(self):
-        frame = sys._getframe(min(_outside() - 1, 50))
-        return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
 
     # -- arguments -------------------------------------------------------------------------------
 
@@ -277,18 +286,6 @@ def _same(one, two):
 
 def _plain(value, kind):
     return bool(value) if kind == "bool" else int(value) if kind == "int" else complex(value)
-
-
-def _outside():
-    """How many frames up the caller's own code is, counted from the function that asks."""
-    frame, depth = sys._getframe(1), 1
-    while frame is not None and _ours(frame.f_code.co_filename):
-        frame, depth = frame.f_back, depth + 1
-    return depth
-
-
-def _ours(filename):
-    return filename.startswith(_PACKAGES)
 
 
 def _name(fn):

@@ -1,5 +1,7 @@
 """What a frozen function returns: leaves of a result, and the structure around them."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
@@ -15,6 +17,8 @@ def plain(x, recorder):
     if type(x) is Tensor and x.requires_grad:
         raise ArgumentError("qad.freeze: the function returned a recorded Tensor: return x.numpy(), or use qad.grad")
     x = value_of(x)
+    if isinstance(x, Iterator):
+        raise ArgumentError(f"qad.freeze: the function returned a {type(x).__name__}, which runs once: return a list")
     if any(type(y) is Traced for y in getattr(x, "__dict__", {}).values()):
         raise ArgumentError(
             f"qad.freeze: the function returned an object of type {type(x).__name__} that holds traced arrays: return "

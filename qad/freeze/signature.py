@@ -46,6 +46,10 @@ class Signature:
         """Whether the arguments are positional plain arrays and nothing else."""
         return all(kind[0] == "array" for kind in self.kinds) and len(args) == len(leaves) and not self.static
 
+    def statics(self):
+        """The static values."""
+        return [value for _, value in self.static] + [kind[2] for kind in self.kinds if kind[0] == "static"]
+
     def rebuilt(self, traced):
         """``(args, kwargs)`` with these in the places of the arrays and numbers."""
         traced = iter(traced)

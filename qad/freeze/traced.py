@@ -44,6 +44,12 @@ class Traced:
     flags = property(lambda self: self.value.flags)
     __hash__ = None
 
+    def __getattr__(self, name):
+        raise AttributeError(
+            f"qad.freeze: a traced array has no {name!r}: use NumPy's functions, or wrap what needs it in "
+            "qad.extend.primitive, so that it becomes one step"
+        )
+
     def __len__(self):
         return len(self.value)
 
@@ -55,7 +61,8 @@ class Traced:
     def __repr__(self):
         return repr(self.value)
 
-    __str__ = __repr__
+    def __str__(self):
+        return str(self.value)
 
     def __format__(self, spec):
         return format(self.value, spec)

@@ -1,16 +1,19 @@
 """Captured arrays: plain arrays from closures and globals are constants of a program.
 
-Those that met a traced array, and those that the function can reach by name, are watched.  Before every run the ones
-that still exist are compared with what they were: up to
-4 KiB byte by byte, larger ones by sums over rows and columns of their bits, which see any change of one entry and
-any exchange of two in different rows or columns.  Where one has changed the function is recorded anew.
+Those that met a traced array, and those that the function or a static argument can reach by name, are watched.
+Before every run the ones that still exist are compared with what they were: up to 4 KiB byte by byte, larger ones by
+sums over rows and columns of their bits, which see any change of one entry and any exchange of two in different rows or
+columns.  Where one has changed the function is recorded anew.
 """
 
 import weakref
+from contextlib import contextmanager
 
 import numpy as np
 
-__all__ = ["Watch"]
+from qad.core.errors import ArgumentError
+
+__all__ = ["Watch", "untouched"]
 
 SMALL = 4096  # bytes
 
@@ -22,7 +25,7 @@ class Watch:
 
     def __init__(self, captured):
         self.small, self.large = [], []
-        for array in captured:
+        for array in {id(array): array for array in captured}.values():
             # a view keeps what it shows alive; an array of its own may go, and then nobody can change it
             alive = (lambda array=array: array) if array.base is not None else weakref.ref(array)
             if array.nbytes <= SMALL:
@@ -41,6 +44,18 @@ class Watch:
             if array is not None and _sums(array) != content:
                 return True
         return False
+
+
+@contextmanager
+def untouched(arrays):
+    """Raise where what happens inside changes one of these."""
+    before = Watch(arrays)
+    yield
+    if before.changed():
+        raise ArgumentError(
+            "qad.freeze: the function writes into an array from outside of it (a global, a closure's, an attribute's), "
+            "which a replay would not repeat: return the result instead, or write into a copy"
+        )
 
 
 def _sums(array):

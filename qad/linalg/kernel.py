@@ -60,6 +60,6 @@ def _refuse(x, s, size, floor, degenerate):
     is_mark = (s <= _lost(s) + np.finfo(s.dtype).tiny)[..., None, :]
     alike = ~is_mark & (x > 0.1 * relative * size[..., None, None])
     for scale in (size, floor / eps**0.625):  # the second is the size of the loss
-        expected = relative * np.asarray(scale)[..., None, None]
+        expected = relative * scale[..., None, None]
         alike |= is_mark & (x > eps**0.25 * expected) & (x < eps**-0.25 * expected)
     refuse(np.where(alike, x, 0.0), s, "svd", np.zeros_like(size), degenerate)

@@ -227,8 +227,8 @@ def environments(psi):
         size = np.linalg.norm(stack_of(environment).ravel())
         if not 0 < size < np.inf:
             raise ArgumentError("the state is zero or not finite: nothing can be measured in it")
-        tensors[site] = tensors[site] * tensors[site].real.dtype.type(size**-0.5)
-        rights.append(environment * environment.real.dtype.type(1 / size))
+        tensors[site] = tensors[site] * (size**-0.5).astype(tensors[site].real.dtype)
+        rights.append(environment * (1 / size).astype(environment.real.dtype))
     lefts = [np.ones((1, 1))]
     for tensor in tensors[:-1]:
         lefts.append(step(lefts[-1], tensor))

@@ -18,6 +18,7 @@ from qad.freeze.passes.rewriting import derived, touches
 from qad.freeze.program import Step, Var
 from qad.freeze.scalars import FEWEST as SCALARS
 from qad.freeze.scalars import is_scalar
+from qad.freeze.written import writes
 
 __all__ = ["batches"]
 
@@ -28,9 +29,11 @@ MARGIN = 0.8  # of its former cost a batch may have at most
 # Microseconds of calls on small arrays (measured; their ratios matter).
 CALL, SCALAR, SUMMED, PRODUCT = 0.45, 0.1, 1.05, 1.1
 EACH_PRODUCT = 0.08  # further one in a stack of products
-JOIN, EACH_PART = 0.7, 0.13  # np.concatenate of small arrays
+JOIN, EACH_PART = 0.7, 0.15  # np.concatenate of small arrays
 GATHER, EACH_NUMBER = 0.5, 0.03  # np.array of numbers
-INPUT = 0.5  # to get at a part of an input, which is found in the run alone
+MOVING = 0.5  # to get at a part of what has no place of its own, such as an input
+GENERAL = 2.5  # of an instruction that looks up such operands
+COPY = 0.4  # of a result of the program, which would be computed straight into the caller's hands
 
 
 def batches(program):
@@ -94,7 +97,8 @@ class _Book:
     def __init__(self, program):
         self.program = program
         self.entries, self.made = {}, {}
-        self.inputs = set(program.inputs)
+        self.moving = _moving(program)
+        self.returned = {x for x in program.outputs if type(x) is Var and x.kind == "array"}
         scalar = [step for step in program.steps if is_scalar(step)]
         self.scalars = {step.out for step in scalar} if len(scalar) >= SCALARS else set()
         self.read_by_scalars = {var for step in scalar if step.out in self.scalars for var in step.reads()}
@@ -161,9 +165,12 @@ class _Book:
     def _pays(self, members, stacking):
         first, count = members[0], len(members)
         if is_view(first):
-            return stacking <= INPUT
+            return stacking <= MOVING
         picks = SCALAR * sum(step.out in self.read_by_scalars for step in members)
+        picks += COPY * sum(step.out in self.returned for step in members)
         alone = SCALAR if first.out in self.scalars else _cost(first, 1)
+        if first.fn in (SUM, np.concatenate) and any(x in self.moving for step in members for x in operands(step)):
+            alone += GENERAL
         return stacking + picks + _cost(first, count) < MARGIN * alone * count
 
     def _way(self, column):
@@ -176,12 +183,14 @@ class _Book:
             stride = numbers[1] - numbers[0]
             if stride > 0 and numbers == list(range(numbers[0], numbers[-1] + 1, stride)):
                 base, axes, _ = places[0]
-                cost = INPUT if base in self.inputs else 0
+                cost = MOVING if base in self.moving else 0
                 return cost, lambda: self._slice(base, axes, slice(numbers[0], numbers[-1] + 1, stride))
         if column[0].shape == ():
             return GATHER + EACH_NUMBER * len(column), lambda: self._gathered(column)
-        each = EACH_PART + INPUT * any(x in self.inputs for x in column)
-        return JOIN + each * len(column), lambda: self._joined(column)
+        cost = JOIN + EACH_PART * len(column)
+        if any(x in self.moving for x in column):
+            cost += GENERAL + MOVING * len(column)
+        return cost, lambda: self._joined(column)
 
     def _new(self, *described):
         step = derived(*described)
@@ -232,6 +241,15 @@ class _Book:
         """The step that shows one result."""
         shown = step.out.shape == () and step.out not in self.read_by_scalars
         return Step(operator.getitem, (stack, (i, ...) if shown else i), {}, step.out)
+
+
+def _moving(program):
+    """What is found in the run alone: inputs, what functions allocate for themselves, and views of that."""
+    found = set(program.inputs)
+    for step in program.steps:
+        if any(var in found for var in step.reads()) if is_view(step) else not writes(step, step.out):
+            found.add(step.out)
+    return found
 
 
 def _bases(column, places):

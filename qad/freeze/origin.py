@@ -1,0 +1,24 @@
+"""Where the user's own code is, seen from ours: for messages."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["depth", "whereabouts"]
+
+OURS = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent))
+
+
+def depth():
+    """How many frames above the caller's the user's code is, the caller's own included: a ``stacklevel``."""
+    frame, count = sys._getframe(1), 1
+    while frame is not None and frame.f_code.co_filename.startswith(OURS):
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+def whereabouts():
+    """File and line of the user's code that led here."""
+    frame = sys._getframe(min(depth() - 1, 50))
+    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
