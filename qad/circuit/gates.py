@@ -86,6 +86,11 @@ def u3(theta, phi, lam):
     return matrix([[c, -np.exp(1j * lam) * s], [np.exp(1j * phi) * s, np.exp(1j * (phi + lam)) * c]])
 
 
+def turned_u3(theta, phi, lam, gamma):
+    """The same with a phase, which a control makes visible."""
+    return np.exp(1j * gamma)[..., None, None] * u3(theta, phi, lam)
+
+
 def controlled(function):
     """The matrix function of a gate with one more qubit before it, which controls it."""
 
@@ -128,6 +133,8 @@ SX = np.array([[1 + 1j, 1 - 1j], [1 - 1j, 1 + 1j]]) / 2
 SWAP = np.eye(4)[[0, 2, 1, 3]]
 ISWAP = np.array([[1, 0, 0, 0], [0, 0, 1j, 0], [0, 1j, 0, 0], [0, 0, 0, 1]])
 ROOT = np.exp(0.25j * np.pi)
+RCCX = np.diag([1, 1, 1, 1, 1, -1, 0, 0]) + np.kron(np.diag([0, 0, 0, 1]), Y)  # a Toffoli gate up to phases
+RC3X = np.diag([*np.ones(12), 1j, -1j, 0, 0]) + np.kron(np.diag([0, 0, 0, 0, 0, 0, 0, 1]), 1j * Y)
 
 # name, qubits, parameters, matrix function
 TABLE = [
@@ -146,6 +153,7 @@ TABLE = [
     ("ry", 1, 1, rotation(Y)),
     ("rz", 1, 1, rotation(Z)),
     ("p", 1, 1, phase),
+    ("phase", 1, 1, phase),
     ("u1", 1, 1, phase),
     ("u2", 1, 2, lambda phi, lam: u3(np.pi / 2 + 0 * phi, phi, lam)),
     ("u3", 1, 3, u3),
@@ -155,20 +163,28 @@ TABLE = [
     ("cy", 2, 0, controlled(constant(Y))),
     ("cz", 2, 0, controlled(constant(Z))),
     ("ch", 2, 0, controlled(constant(H))),
+    ("csx", 2, 0, controlled(constant(SX))),
     ("swap", 2, 0, constant(SWAP)),
     ("iswap", 2, 0, constant(ISWAP)),
     ("crx", 2, 1, controlled(rotation(X))),
     ("cry", 2, 1, controlled(rotation(Y))),
     ("crz", 2, 1, controlled(rotation(Z))),
     ("cp", 2, 1, controlled(phase)),
+    ("cphase", 2, 1, controlled(phase)),
     ("cu1", 2, 1, controlled(phase)),
     ("cu3", 2, 3, controlled(u3)),
+    ("cu", 2, 4, controlled(turned_u3)),
     ("rxx", 2, 1, rotation(np.kron(X, X))),
     ("ryy", 2, 1, rotation(np.kron(Y, Y).real)),
     ("rzz", 2, 1, rotation(np.kron(Z, Z))),
     ("ccx", 3, 0, controlled(controlled(constant(X)))),
     ("ccz", 3, 0, controlled(controlled(constant(Z)))),
     ("cswap", 3, 0, controlled(constant(SWAP))),
+    ("rccx", 3, 0, constant(RCCX)),
+    ("c3x", 4, 0, controlled(controlled(controlled(constant(X))))),
+    ("c3sqrtx", 4, 0, controlled(controlled(controlled(constant(SX))))),
+    ("rc3x", 4, 0, constant(RC3X)),
+    ("c4x", 5, 0, controlled(controlled(controlled(controlled(constant(X)))))),
 ]
 
 GATES = {name: Gate(name, qubits, params, function) for name, qubits, params, function in TABLE}

@@ -96,10 +96,8 @@ def metric(f, blocks=None):
 
     Parameters
     ----------
-    f : callable
-        From a real array of P parameters to a `Circuit` (or to a normalised state).
-    blocks : list of sequences of int, optional
-        Sets of parameters; entries between different sets are left zero.
+    f, blocks
+        As in `geometric_tensor`.
 
     Returns
     -------
@@ -123,14 +121,13 @@ def fisher(f, blocks=None):
 
     Parameters
     ----------
-    f : callable
-        From a real array of P parameters to a `Circuit` (or to a normalised state).
-    blocks : list of sequences of int, optional
-        Sets of parameters; entries between different sets are left zero.
+    f, blocks
+        As in `geometric_tensor`.
 
     Returns
     -------
     callable
+        From parameters to a symmetric, positive semidefinite matrix (P, P).
 
     Examples
     --------

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from qad.extend import value_of
 
 CONTROLLED = {"cx": "X", "cnot": "X", "cy": "Y", "cz": "Z", "ch": "H", "crx": "RX", "cry": "RY", "crz": "RZ", "cp": "P",
-              "cu1": "U1", "cu3": "U3", "ccx": "X", "ccz": "Z", "cswap": "SWAP"}  # fmt: skip
+              "cu1": "U1", "cu3": "U3", "ccx": "X", "ccz": "Z", "cswap": "SWAP", "csx": "SX", "cphase": "P", "cu": "U",
+              "c3x": "X", "c4x": "X", "c3sqrtx": "SX"}  # fmt: skip
 
-HERMITIAN = {"ID", "X", "Y", "Z", "H", "SWAP"}
+HERMITIAN = {"ID", "X", "Y", "Z", "H", "SWAP", "RCCX"}
 
 
 @dataclass(frozen=True)

@@ -57,11 +57,10 @@ class Sequence:
 
     def copy(self):
         """A circuit of the same gates that may be changed by itself."""
-        other = type(self).__new__(type(self))
-        for base in type(self).__mro__:
-            for name in getattr(base, "__slots__", ()):
-                value = getattr(self, name)
-                setattr(other, name, list(value) if type(value) is list else value)
+        other = object.__new__(type(self))
+        for name in Sequence.__slots__:
+            value = getattr(self, name)
+            setattr(other, name, value.copy() if type(value) is list else value)
         return other
 
     # -- composition -----------------------------------------------------------------------------

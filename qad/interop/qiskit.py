@@ -21,12 +21,13 @@ from qad.extend import value_of
 
 __all__ = ["from_qiskit", "observable_from_qiskit", "observable_to_qiskit", "reversed_qubits", "to_qiskit"]
 
-FROM = {"u": "u3"}  # names that differ; all others are those of OpenQASM
-TO = {"u3": "u", "u1": "p", "cu1": "cp", "cnot": "cx"}
+FROM = {"u": "u3", "rcccx": "rc3x", "c3sx": "c3sqrtx"}  # names that differ; all others are those of OpenQASM
+TO = {"u3": "u", "u1": "p", "cu1": "cp", "cnot": "cx", "phase": "p", "cphase": "cp", "rc3x": "rcccx"}
 BETWEEN = {"barrier", "measure"}
 KNOWN = {
     "id", "x", "y", "z", "h", "s", "sdg", "t", "tdg", "sx", "sxdg", "rx", "ry", "rz", "p", "u", "cx", "cy", "cz", "ch",
-    "swap", "iswap", "crx", "cry", "crz", "cp", "rxx", "ryy", "rzz", "ccx", "ccz", "cswap",
+    "csx", "swap", "iswap", "crx", "cry", "crz", "cp", "cu", "rxx", "ryy", "rzz", "ccx", "ccz", "cswap", "rccx",
+    "rcccx",
 }  # fmt: skip
 
 

@@ -46,7 +46,10 @@ def test_random_circuits_agree_with_the_state_vector(seed):
 
 def test_directions_in_which_a_bond_grows_are_not_lost():
     """At zero the state is a product, and only the derivative entangles it."""
-    f = lambda t: qad.Circuit(2).h([0, 1]).rzz(t, 0, 1).mps().expectation(qad.PauliSum({"ZY": 1.0}))  # noqa: E731
+
+    def f(t):
+        return qad.Circuit(2).h([0, 1]).rzz(t, 0, 1).mps().expectation(qad.PauliSum({"ZY": 1.0}))
+
     np.testing.assert_allclose(qad.grad(f)(0.0), 1.0)
     assert qad.Circuit(2).h([0, 1]).rzz(0.0, 0, 1).mps().bond == 1
 

@@ -15,9 +15,10 @@ from tests.circuit.dense import ENGINES, dense_matrix, dense_state, random_circu
 @pytest.mark.parametrize("name", GATES)
 def test_every_gate(name, engine):
     gate, rng = GATES[name], np.random.default_rng(3)
-    psi = rng.normal(size=8) + 1j * rng.normal(size=8)
-    for qubits in [(0, 1, 2), (2, 0, 1), (1, 2, 0)]:
-        c = qad.Circuit(3, initial=psi, engine=engine).gate(name, *rng.normal(size=gate.params), *qubits[: gate.qubits])
+    n = max(3, gate.qubits)
+    psi = rng.normal(size=2**n) + 1j * rng.normal(size=2**n)
+    for qubits in [tuple(range(n)), (2, 0, 1, *range(3, n)), (*range(3, n), 1, 2, 0)]:
+        c = qad.Circuit(n, initial=psi, engine=engine).gate(name, *rng.normal(size=gate.params), *qubits[: gate.qubits])
         np.testing.assert_allclose(c.state().ravel(), dense_matrix(c) @ psi, atol=1e-13)
 
 

@@ -28,14 +28,21 @@ def test_random_circuits(seed):
 def test_derivatives():
     H = qad.PauliSum({"IXY": -1.2, "ZZI": 0.5})
     theta = normal(9)
-    loss = lambda t: ansatz(t).network(H).value()  # noqa: E731
-    exact = lambda t: ansatz(t).expectation(H)  # noqa: E731
+
+    def loss(t):
+        return ansatz(t).network(H).value()
+
+    def exact(t):
+        return ansatz(t).expectation(H)
+
+    def probability(t):
+        return qad.abs2(ansatz(t).network([1, 0, 1]).value())
+
     np.testing.assert_allclose(qad.grad(loss)(theta), qad.grad(exact)(theta), atol=1e-12)
     np.testing.assert_allclose(
         qad.hvp(loss, (theta,), (normal(9, seed=1),)), qad.hvp(exact, (theta,), (normal(9, seed=1),)), atol=1e-11
     )
-    amplitude = lambda t: qad.abs2(ansatz(t).network([1, 0, 1]).value())  # noqa: E731
-    qad.check_grads(amplitude, (theta,), order=1)
+    qad.check_grads(probability, (theta,), order=1)
 
 
 def test_light_cones():

@@ -20,7 +20,8 @@ def assert_equal_up_to_phase(a, b):
 @pytest.mark.parametrize("name", GATES)
 def test_every_gate_comes_back(name, adjoint):
     gate, rng = GATES[name], np.random.default_rng(1)
-    c = qad.Circuit(3).gate(name, *rng.normal(size=gate.params), *(2, 0, 1)[: gate.qubits])
+    n = max(3, gate.qubits)
+    c = qad.Circuit(n).gate(name, *rng.normal(size=gate.params), *(2, 0, 1, 3, 4)[: gate.qubits])
     c = c.inverse() if adjoint else c
     assert_equal_up_to_phase(dense_matrix(qad.Circuit.from_qasm(c.to_qasm())), dense_matrix(c))
 

@@ -34,13 +34,14 @@ def test_order_of_qubits():
 @pytest.mark.parametrize("name", GATES)
 def test_every_gate(name):
     gate, rng = GATES[name], np.random.default_rng(0)
-    c = qad.Circuit(3).gate(name, *rng.normal(size=gate.params), *(2, 0, 1)[: gate.qubits])
+    n = max(3, gate.qubits)
+    c = qad.Circuit(n).gate(name, *rng.normal(size=gate.params), *(2, 0, 1, 3, 4)[: gate.qubits])
     for one in (c, c.inverse()):
         operations = to_pennylane(one)
-        found = their_matrix(operations, 3)
+        found = their_matrix(operations, n)
         phase = np.vdot(dense_matrix(one), found) / abs(np.vdot(dense_matrix(one), found))
         np.testing.assert_allclose(found, phase * dense_matrix(one), atol=1e-12)
-        np.testing.assert_allclose(dense_matrix(from_pennylane(operations, range(3))), found, atol=1e-12)
+        np.testing.assert_allclose(dense_matrix(from_pennylane(operations, range(n))), found, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -43,7 +43,8 @@ def test_order_of_qubits():
 @pytest.mark.parametrize("name", GATES)
 def test_every_gate(name):
     gate, rng = GATES[name], np.random.default_rng(0)
-    c = qad.Circuit(3).gate(name, *rng.normal(size=gate.params), *(2, 0, 1)[: gate.qubits])
+    n = max(3, gate.qubits)
+    c = qad.Circuit(n).gate(name, *rng.normal(size=gate.params), *(2, 0, 1, 3, 4)[: gate.qubits])
     for one in (c, c.inverse()):
         np.testing.assert_allclose(their_matrix(to_qiskit(one)), dense_matrix(one), atol=1e-12)
         assert_equal_up_to_phase(dense_matrix(from_qiskit(to_qiskit(one))), dense_matrix(one))

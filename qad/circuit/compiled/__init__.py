@@ -36,7 +36,7 @@ def backward(program, real, complex_, psi, out, g, owned=False):
         return moved.backward(program, real, complex_, psi, out, g)
     schedule = schedule_of(program)
     vr, vi = numbers_of(schedule, real, complex_, out.dtype)
-    slopes, dual = taken_back(program, vr, vi, out, g, owned)
+    slopes, dual = taken_back(program, inverted(schedule, vr, vi), out, g, owned)
     divide(schedule, slopes, vr, vi)
     found = split(schedule, slopes, real.shape[2])
     parts = zip(found, (real, complex_), strict=True)
@@ -58,13 +58,12 @@ def backward_angles(program, theta, psi, out, g, owned=False):
     if len(theta) == 2:
         *slopes, initial = moved.backward(program, *program.components(theta), psi, out, g)
         return program.to_angles(theta, slopes), initial
-    vr, vi = numbers_of_angles(program, theta[0], out.dtype)
-    slopes, dual = taken_back(program, vr, vi, out, g, owned)
-    found, schedule = np.zeros(theta.shape), schedule_of(program)
-    if len(vr) < len(slopes):
+    numbers = numbers_of_angles(program, theta[0], out.dtype, inverse=True)
+    slopes, dual = taken_back(program, numbers, out, g, owned)
+    if len(theta[0]) < len(slopes):
         slopes = slopes.sum(0, keepdims=True)
-    tables = angle_tables(program)
-    angles.collect(theta[0], *tables, vr, vi, slopes, schedule.diagonal, schedule.parity, found[0])
+    found, schedule, (gates, (_, polynomials), _) = np.zeros(theta.shape), schedule_of(program), angle_tables(program)
+    angles.collect(theta[0], *gates, polynomials, *numbers, slopes, schedule.diagonal, schedule.parity, found[0])
     return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
 
 
@@ -76,11 +75,13 @@ def evolved(program, vr, vi, psi):
     return out[None]
 
 
-def taken_back(program, vr, vi, out, g, owned):
-    """Sums (B, E, 2) of the cotangents of all numbers, and conjugate cotangents (B, 2**n) of the initial states."""
+def taken_back(program, numbers, out, g, owned):
+    """Sums (B, E, 2) of the cotangents of all numbers, and conjugate cotangents (B, 2**n) of the initial states.
+
+    The numbers given are those of the inverse gates.
+    """
     state, dual = np.array(out[0]), conjugated(g[0], out.dtype, owned)
-    numbers = inverted(schedule_of(program), vr, vi)
-    return run(drive.backward, program, (state, dual), numbers, (vr.shape[1], 2)), dual
+    return run(drive.backward, program, (state, dual), numbers, (numbers[0].shape[1], 2)), dual
 
 
 def conjugated(g, dtype, owned):

@@ -6,10 +6,12 @@ from qad.circuit.compiled.jit import jit
 
 
 @jit
-def fill(theta, slots, frequencies, firsts, polynomials, vr, vi):
-    """Write the numbers (B, E) of gates with parameters (B, P), gate g those from `firsts[g]` to `firsts[g + 1]`."""
-    shift = vr.shape[1] - polynomials.shape[1]
+def fill(theta, slots, frequencies, firsts, constants, polynomials, vr, vi):
+    """Write all numbers (B, E) of parameters (B, P): constants, and of gate g those from `firsts[g]` on."""
+    shift = constants.size
     for b in range(theta.shape[0]):
+        for k in range(shift):
+            vr[b, k], vi[b, k] = constants[k].real, constants[k].imag
         for g in range(slots.size):
             angle = frequencies[g] * theta[b, slots[g]]
             c, s = cos(angle), sin(angle)
@@ -23,16 +25,16 @@ def collect(theta, slots, frequencies, firsts, polynomials, vr, vi, slopes, diag
     """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) over the cotangents of the numbers.
 
     Those of diagonal gates (`diagonal`, and `parity` for Pauli rotations) have the gate itself in them; see
-    `qad.circuit.compiled.diagonal`.
+    `qad.circuit.compiled.diagonal`.  `vr` and `vi` are the numbers of the inverse gates.
     """
     shift = vr.shape[1] - polynomials.shape[1]
     for b in range(theta.shape[0]):
         u, p, q = slopes[b], vr[b], vi[b]
         for k in diagonal:
-            u[k, 0], u[k, 1] = u[k, 0] * p[k] + u[k, 1] * q[k], u[k, 1] * p[k] - u[k, 0] * q[k]
+            u[k, 0], u[k, 1] = u[k, 0] * p[k] - u[k, 1] * q[k], u[k, 1] * p[k] + u[k, 0] * q[k]
         for k in parity:
             x, y = u[k, 0] + u[k + 1, 0], u[k, 1] - u[k + 1, 1]  # over even and over odd parity
-            u[k, 0], u[k + 1, 0] = p[k] * x - p[k + 1] * y, p[k] * y + p[k + 1] * x
+            u[k, 0], u[k + 1, 0] = p[k] * x + p[k + 1] * y, p[k] * y - p[k + 1] * x
         for g in range(slots.size):
             angle = frequencies[g] * theta[b, slots[g]]
             c, s = cos(angle), sin(angle)

@@ -51,26 +51,30 @@ def split(schedule, slopes, reals):
 
 
 def angle_tables(program):
-    """Slots, frequencies, places and coefficients of all gates of one parameter."""
+    """Slots, frequencies and places of all gates of one parameter; constants and coefficients, also of the inverses."""
     if "angles" not in program.store:
         parts = [p for p in (program.real, program.complex) if p is not None]
         counts = np.concatenate([np.bincount(p.gate) for p in parts]) if parts else np.zeros(0, np.int64)
         coefficients = [np.stack([p.constant, p.cosine, p.sine]).astype(complex) for p in parts]
-        program.store["angles"] = (
+        gates = (
             np.concatenate([p.slots for p in parts] or [np.zeros(0, np.intp)]),
             np.concatenate([p.frequencies for p in parts] or [np.zeros(0)]),
             np.concatenate([[0], np.cumsum(counts)]),
-            np.ascontiguousarray(np.concatenate(coefficients or [np.zeros((3, 0), complex)], 1)),
         )
+        schedule = schedule_of(program)
+        held, rest = schedule.constants, np.concatenate(coefficients or [np.zeros((3, 0), complex)], 1)
+        every = np.concatenate([np.broadcast_to(held, (3, len(held))), rest], 1)
+        re, im = every.real[:, schedule.turned] * schedule.signs[0], every.imag[:, schedule.turned] * schedule.signs[1]
+        pairs = [(x[0, : len(held)].copy(), x[:, len(held) :].copy()) for x in (every, re + 1j * im)]
+        program.store["angles"] = gates, *pairs
     return program.store["angles"]
 
 
-def numbers_of_angles(program, theta, dtype):
-    """Real and imaginary parts (B, E) of all numbers, from parameters (B, P)."""
-    schedule, tables = schedule_of(program), angle_tables(program)
-    constant = len(schedule.constants)
-    vr = np.empty((len(theta), constant + tables[3].shape[1]), REAL_OF[dtype])
+def numbers_of_angles(program, theta, dtype, inverse=False):
+    """Real and imaginary parts (B, E) of all numbers, or of those of the inverse gates, from parameters (B, P)."""
+    gates, *numbers = angle_tables(program)
+    constants, polynomials = numbers[inverse]
+    vr = np.empty((len(theta), len(constants) + polynomials.shape[1]), REAL_OF[dtype])
     vi = np.empty_like(vr)
-    vr[:, :constant], vi[:, :constant] = schedule.constants.real, schedule.constants.imag
-    angles.fill(theta, *tables, vr, vi)
+    angles.fill(theta, *gates, constants, polynomials, vr, vi)
     return vr, vi

@@ -7,16 +7,12 @@ EXTRA = {
     "U": (3, 1, lambda c, p, q: c.u3(*p, *q)),
     "CX": (0, 2, lambda c, p, q: c.cx(*q)),
     "u0": (1, 1, lambda c, p, q: c.id(*q)),
-    "csx": (0, 2, lambda c, p, q: c.controlled(q[0]).sx(q[1])),
-    "cu": (4, 2, lambda c, p, q: c.p(p[3], q[0]).cu3(*p[:3], *q)),
-    "c3x": (0, 4, lambda c, p, q: c.controlled(*q[:3]).x(q[3])),
-    "c4x": (0, 5, lambda c, p, q: c.controlled(*q[:4]).x(q[4])),
-    "c3sqrtx": (0, 4, lambda c, p, q: c.controlled(*q[:3]).sx(q[3])),
 }
 WITHOUT_INCLUDE = ("U", "CX")
 QELIB = {
     "id", "x", "y", "z", "h", "s", "sdg", "t", "tdg", "sx", "sxdg", "rx", "ry", "rz", "p", "u", "u1", "u2", "u3", "cx",
-    "cy", "cz", "ch", "swap", "crx", "cry", "crz", "cp", "cu1", "cu3", "rxx", "rzz", "ccx", "cswap",
+    "cy", "cz", "ch", "csx", "swap", "crx", "cry", "crz", "cp", "cu1", "cu3", "cu", "rxx", "rzz", "ccx", "cswap",
+    "rccx", "rc3x", "c3x", "c3sqrtx", "c4x",
 }  # fmt: skip
 
 # gates of the table that qelib1.inc lacks, as definitions in OpenQASM; exact up to a global phase
@@ -24,6 +20,8 @@ DEFINITIONS = {
     "iswap": "gate iswap a,b { s a; s b; h a; cx a,b; cx b,a; h b; }",
     "iswapdg": "gate iswapdg a,b { h b; cx b,a; cx a,b; h a; sdg b; sdg a; }",
     "ryy": "gate ryy(t) a,b { rx(pi/2) a; rx(pi/2) b; cx a,b; rz(t) b; cx a,b; rx(-pi/2) a; rx(-pi/2) b; }",
+    "c3sqrtxdg": "gate c3sqrtxdg a,b,c,d { c3x a,b,c,d; c3sqrtx a,b,c,d; }",
+    "rc3xdg": "gate rc3xdg a,b,c,d { rc3x a,b,c,d; rc3x a,b,c,d; rc3x a,b,c,d; }",
     "ccz": "gate ccz a,b,c { h c; ccx a,b,c; h c; }",
 }
 

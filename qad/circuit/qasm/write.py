@@ -10,15 +10,18 @@ from qad.circuit.qasm.definitions import DEFINITIONS, QELIB
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 
-INVERSES = {"s": "sdg", "t": "tdg", "sx": "sxdg", "sdg": "s", "tdg": "t", "sxdg": "sx", "iswap": "iswapdg"}
+INVERSES = {"s": "sdg", "t": "tdg", "sx": "sxdg", "sdg": "s", "tdg": "t", "sxdg": "sx", "iswap": "iswapdg",
+            "c3sqrtx": "c3sqrtxdg", "rc3x": "rc3xdg"}  # fmt: skip
 BASIS = {"X": ("h {};", "h {};"), "Y": ("rx(pi/2) {};", "rx(-pi/2) {};"), "Z": ("", "")}
 WITH_CONTROLS = {
     ("x", 1): "cx", ("x", 2): "ccx", ("x", 3): "c3x", ("x", 4): "c4x", ("y", 1): "cy", ("z", 1): "cz", ("z", 2): "ccz",
     ("h", 1): "ch", ("swap", 1): "cswap", ("rx", 1): "crx", ("ry", 1): "cry", ("rz", 1): "crz", ("p", 1): "cp",
     ("u1", 1): "cu1", ("u3", 1): "cu3", ("u", 1): "cu3", ("cx", 1): "ccx", ("cx", 2): "c3x", ("cx", 3): "c4x",
-    ("cnot", 1): "ccx", ("ccx", 1): "c3x", ("ccx", 2): "c4x", ("cz", 1): "ccz", ("sx", 1): "csx", ("sx", 3): "c3sqrtx",
+    ("c3x", 1): "c4x", ("ccx", 1): "c3x", ("ccx", 2): "c4x", ("cz", 1): "ccz", ("sx", 1): "csx", ("sx", 3): "c3sqrtx",
 }  # fmt: skip
-SELF_INVERSE = {"id", "x", "y", "z", "h", "cx", "cnot", "cy", "cz", "ch", "swap", "ccx", "ccz", "cswap"}
+SELF_INVERSE = {"id", "x", "y", "z", "h", "cx", "cnot", "cy", "cz", "ch", "swap", "ccx", "ccz", "cswap", "rccx", "c3x",
+                "c4x"}  # fmt: skip
+SAME = {"cnot": "cx", "phase": "p", "cphase": "cp"}
 
 
 def written(circuit):
@@ -87,11 +90,14 @@ def named(operation, angles):
     name = operation.gate.name
     if name not in GATES or GATES[name] is not operation.gate:
         return None
+    name = SAME.get(name, name)
     if operation.adjoint and name not in SELF_INVERSE:
         if name in INVERSES:
             name = INVERSES[name]
         elif name in ("u3", "u", "cu3"):
             angles = [-angles[0], -angles[2], -angles[1]]
+        elif name == "cu":
+            angles = [-angles[0], -angles[2], -angles[1], -angles[3]]
         elif name == "u2":
             name, angles = "u3", [-np.pi / 2, -angles[1], -angles[0]]
         elif operation.gate.params == 1:
@@ -100,7 +106,6 @@ def named(operation, angles):
             return None
     if operation.controls:
         name = WITH_CONTROLS.get((name, len(operation.controls)))
-    name = "cx" if name == "cnot" else name
     return (name, angles) if name in QELIB or name in DEFINITIONS or name in WITH_CONTROLS.values() else None
 
 
