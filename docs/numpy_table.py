@@ -68,11 +68,9 @@ is a constant in `np.matmul(A, x)`, `np.dot(A, x)` and `x @ A`; `A @ x` is SciPy
 write `x @ A.T` for a vector, `(x.T @ A.T).T` for a matrix. `np.vectorize` makes plain arrays of Python numbers:
 `qad.vmap` is the way to lift a function of numbers.
 
-Other libraries' programs: `x.__array_namespace__()` of a Tensor is `qad.array_api`, the namespace of the array-API
-standard 2024.12 with `linalg` and `fft`. All of its functions give Tensors; comparisons by operator (`x > 0`) give
-plain arrays of truth values, which the functions take. With `SCIPY_ARRAY_API=1` in the environment many functions
-of SciPy run on it, and so are differentiable as they stand: `scipy.stats.zscore`, `scipy.signal.fftconvolve`,
-`scipy.special.logsumexp`.
+Other libraries' programs: `x.__array_namespace__()` of a Tensor is `qad.array_api`, the namespace of the
+[array-API standard](array_api.md). With `SCIPY_ARRAY_API=1` in the environment many functions of SciPy run on it, and
+so are differentiable as they stand: `scipy.stats.zscore`, `scipy.signal.fftconvolve`, `scipy.special.logsumexp`.
 """
 
 

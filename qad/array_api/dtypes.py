@@ -4,10 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qad.array_api.wrap import giving_tensors
+from qad.array_api.wrap import as_tensors
 from qad.extend import value_of
 
-astype = giving_tensors(np.astype)
+
+def astype(x, dtype, /, *, copy=True, device=None):
+    """The entries of `x` in another dtype."""
+    return as_tensors(np.astype(x, dtype, copy=copy))
 
 
 @dataclass(frozen=True)

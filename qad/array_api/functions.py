@@ -3,6 +3,7 @@
 import numpy as np
 from numpy import e, inf, nan, newaxis, pi
 
+from qad.array_api.creation import asarray
 from qad.array_api.wrap import giving_tensors, names_of
 from qad.rules import join, scan
 
@@ -16,13 +17,13 @@ ELEMENTWISE = """
 REDUCTIONS = """
     all any argmax argmin count_nonzero diff max mean min prod std sum var
 """
-PRODUCTS = "matmul matrix_transpose tensordot vecdot"
+PRODUCTS = "matmul matrix_transpose tensordot"
 PLACES = """
     isin nonzero searchsorted take take_along_axis unique_all unique_counts unique_inverse unique_values where
 """
 SHAPES = """
-    broadcast_arrays broadcast_shapes broadcast_to concat expand_dims flip moveaxis permute_dims repeat reshape roll
-    squeeze stack tile
+    broadcast_arrays broadcast_shapes broadcast_to concat expand_dims flip moveaxis permute_dims repeat roll squeeze
+    stack tile
 """
 
 NAMES = ELEMENTWISE + REDUCTIONS + PRODUCTS + PLACES + SHAPES
@@ -30,12 +31,19 @@ NAMES = ELEMENTWISE + REDUCTIONS + PRODUCTS + PLACES + SHAPES
 globals().update(names_of(np, NAMES))
 cumulative_sum, cumulative_prod = map(giving_tensors, (scan.cumulative_sum, scan.cumulative_prod))  # NumPy 2.1 has them
 unstack = giving_tensors(join.unstack)
+vecdot = giving_tensors(np.linalg.vecdot)  # with `axis` in its signature
 
 
-@giving_tensors
 def clip(x, /, min=None, max=None):
-    """The entries of `x` between `min` and `max`."""
-    return np.clip(x, min=min, max=max)
+    """The entries of `x` between `min` and `max`, in the dtype of `x`."""
+    return asarray(np.clip(asarray(x), min, max), dtype=x.dtype)
 
 
-__all__ = [*NAMES.split(), "clip", "cumulative_prod", "cumulative_sum", "unstack", "e", "inf", "nan", "newaxis", "pi"]
+def reshape(x, /, shape, *, copy=None):
+    """The entries of `x` in another shape."""
+    return asarray(x).reshape(shape, copy=copy)
+
+
+OWN = "clip cumulative_prod cumulative_sum reshape unstack vecdot"
+
+__all__ = [*NAMES.split(), *OWN.split(), "e", "inf", "nan", "newaxis", "pi"]

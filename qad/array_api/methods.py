@@ -57,7 +57,9 @@ def contains(x, value):
 
 def dlpack(x, *, stream=None, max_version=None, dl_device=None, copy=None):
     """The values for another library; NumPy raises a BufferError where it cannot give them so."""
-    return x.__array__().__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+    asked = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+    given = {name: value for name, value in asked.items() if value is not None}  # before 2.1 NumPy knows `stream` alone
+    return x.__array__().__dlpack__(**given)
 
 
 attach("__array_namespace__", __array_namespace__)

@@ -6,11 +6,18 @@ from qad.core.errors import ArgumentError
 from qad.extend import implements, operand
 
 
+def _fractions(num, endpoint, start, stop):
+    """0 to 1, along an axis before those of the ends and in their precision."""
+    precision = np.finfo(np.result_type(*(getattr(x, "dtype", x) for x in (start, stop)), 0.0)).dtype
+    axes = max(np.ndim(start), np.ndim(stop))
+    return np.linspace(0, 1, num, endpoint, dtype=precision).reshape((-1,) + (1,) * axes)
+
+
 @implements(np.linspace)
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     """``np.linspace``, differentiable in both ends."""
-    start, stop = np.broadcast_arrays(operand(start), operand(stop))
-    t = np.linspace(0, 1, num, endpoint).reshape((-1,) + (1,) * start.ndim)
+    start, stop = operand(start), operand(stop)
+    t = _fractions(num, endpoint, start, stop)
     y = np.moveaxis(start * (1 - t) + stop * t, 0, axis)
     y = y if dtype is None else np.astype(y, dtype)
     return (y, (stop - start) / (num - bool(endpoint) or np.nan)) if retstep else y

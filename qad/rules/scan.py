@@ -7,6 +7,7 @@ never by division, so that it is right at zeros, and being built of functions wi
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from qad.core.errors import ArgumentError
 from qad.extend import attach, defjvp, defvjp, implements, operand, primitive, refuse_out, unrecorded, value_of
 from qad.rules.casts import narrowed
 from qad.rules.reduce import axes_of, count
@@ -118,7 +119,9 @@ def _standard(over, name, first):
     """A handler of the array API's signature, that of ``np.cumulative_sum``."""
 
     def handler(a, /, *, axis=None, dtype=None, out=None, include_initial=False):
-        y = _cumulative(over, name)(a, axis if a.ndim > 1 else 0, dtype, out)
+        if axis is None and a.ndim > 1:
+            raise ArgumentError(f"{name} of an array of {a.ndim} axes: say along which, axis=...")
+        y = _cumulative(over, name)(a, axis, dtype, out)
         if not include_initial:
             return y
         axis = normalize_axis_index(axis or 0, y.ndim)
@@ -151,7 +154,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
         a = np.concatenate([e for e in (edges[0], a, edges[1]) if e is not None], axis)
     for _ in range(n):
         later, earlier = _pairs(a, axis)
-        a = np.moveaxis(later - earlier, -1, axis)
+        a = np.moveaxis(later - earlier if a.dtype != bool else later != earlier, -1, axis)
     return a
 
 
