@@ -1,7 +1,7 @@
 """Arrays that change after they were recorded: noticed before a backward pass would use them.
 
 A plain array that meets a recorded Tensor is kept by reference.  The first time that a level sees one it takes its
-fingerprint: a copy of an array up to 64 KiB, an even sample of some 500 words of 8 bytes of a larger one.  Before a
+fingerprint: a copy of an array up to 16 KiB, an even sample of some 500 words of 8 bytes of a larger one.  Before a
 backward pass the fingerprints are compared.  An array that nobody else can reach is left alone.
 
 Where an array has changed, its places in the graph are taken by a `Changed`.  Rules that only ask for its shape go on;
@@ -19,7 +19,7 @@ from qad.core.errors import ArgumentError
 from qad.core.levels import REVERSE, Seen
 from qad.core.node import ARGS, ID, PARENTS, PICK, PRIMITIVE
 
-SMALL = 1 << 16  # bytes of an array that is copied
+SMALL = 1 << 14  # bytes of an array that is copied
 WORDS = 512  # in a sample of a larger one
 
 
