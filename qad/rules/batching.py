@@ -10,7 +10,7 @@ import numpy as np
 
 from qad.core.batching import aligned, over, same, shifted, spread_out, stacks
 from qad.extend import defbatch
-from qad.rules import casts, diagonal, fft, index, join, lazy, order, products, reduce, repeat, scan, shape
+from qad.rules import casts, diagonal, fft, index, join, lazy, order, products, reduce, repeat, scan, shape, signal
 from qad.rules.complex import imag_part, real_part
 
 ALL = slice(None)
@@ -33,6 +33,7 @@ defbatch(
 defbatch(index.chosen, lambda batched, *args: index.chosen(*aligned(batched, args)))
 
 # -- reductions and scans ----------------------------------------------------------------------------------------------
+
 
 def _sum(batched, x, axis=None, keepdims=False):
     """Sums of short rows are products with ones: ten times quicker than NumPy's reduction."""
@@ -260,3 +261,17 @@ defbatch(products.stack_product, _stack_product)
 defbatch(np.vdot, _vdot)
 defbatch(np.outer, _outer)
 defbatch(products.cross_product, stacks(products.cross_product, 1, 1))
+
+
+def _convolved(batched, a, v):
+    """The product of the shorter one and a matrix, whose rows are the longer one, each moved one place further."""
+    if a.shape[-1] > v.shape[-1]:
+        batched, a, v = batched[::-1], v, a
+    n, m = a.shape[-1], v.shape[-1]
+    before = v.shape[:-1]
+    rows = np.pad(np.broadcast_to(v[..., None, :], (*before, n, m)), [(0, 0)] * len(before) + [(0, 0), (0, n)])
+    moved = rows.reshape((*before, n * (m + n)))[..., : n * (m + n - 1)].reshape((*before, n, m + n - 1))
+    return np.matmul(a[:, None, :], moved)[:, 0] if all(batched) else np.matmul(a, moved)
+
+
+defbatch(signal.convolved, _convolved)
