@@ -9,7 +9,7 @@ from operator import getitem
 import numpy as np
 
 from qad.core.batching import aligned, over, same, shifted, spread_out, stacks
-from qad.extend import defbatch
+from qad.extend import Tensor, defbatch
 from qad.rules import casts, diagonal, fft, index, join, lazy, order, products, reduce, repeat, scan, shape, signal
 from qad.rules.complex import imag_part, real_part
 
@@ -39,7 +39,7 @@ def _sum(batched, x, axis=None, keepdims=False):
     """Sums of short rows are products with ones: ten times quicker than NumPy's reduction."""
     axes = shifted(axis, x.ndim)
     place = axes if type(axes) is int else axes[0] if len(axes) == 1 else 0
-    if not place or type(x) is not np.ndarray or x.dtype.kind not in "fc" or not x.size or not x.flags.c_contiguous:
+    if not place or type(x) is Tensor or x.dtype.kind not in "fc" or not x.size:
         return reduce.sum_over(x, axes, keepdims)
     before, n, after = x.shape[:place], x.shape[place], x.shape[place + 1 :]
     if after:
