@@ -96,7 +96,11 @@ def stack_behind(t, ans):
 def stacks_behind(s, t, ans):
     """The arrays behind two tangents, of which one may be None, and a Tensor of their batch; or they as they are."""
     one, two = stack_behind(s, ans), stack_behind(t, ans)
-    if (one is None) != (s is None) or (two is None) != (t is None) or not (s is None or t is None or s.level == t.level):
+    if (
+        (one is None) != (s is None)
+        or (two is None) != (t is None)
+        or not (s is None or t is None or s.level == t.level)
+    ):
         return s, t, None
     return one, two, t if s is None else s
 

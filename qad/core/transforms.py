@@ -135,9 +135,9 @@ one = cache(One)  # the cotangent of any other scalar loss, by its dtype
 
 def scalar_loss(out, level, name):
     """The node (or None) and value of the output of a function to be differentiated; it must be a real scalar."""
-    if type(out) is Tensor and out.level == level and type(x := out.value) is Tensor and x.shape == ():
-        if x.dtype.kind == "f":  # where transforms nest, quickly
-            return out.node, x
+    inner = out.value if type(out) is Tensor and out.level == level else None
+    if type(inner) is Tensor and inner.shape == () and inner.dtype.kind == "f":  # where transforms nest, quickly
+        return out.node, inner
     node, value = node_of(out, level), strip(out, level)
     dtype = output_dtype(value, name)
     shape = np.shape(value_of(value))

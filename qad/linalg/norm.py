@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.batching import shifted, stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defvjp, implements, primitive, stack_of, unrecorded
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, unrecorded
 from qad.linalg.check import finite
 from qad.linalg.gaps import same_block
 from qad.linalg.svd import thin
@@ -198,6 +198,7 @@ def _multiplet(s, *, index):
 
 
 defvjp(_extreme, lambda g, ans, s, *, index: g[..., None] * _multiplet(unrecorded(s), index=index), fresh=True)
+defjvp(_extreme, lambda t, ans, s, *, index: (t * _multiplet(unrecorded(s), index=index)).sum(-1))
 
 
 def _euclidean(x, axes):
@@ -237,8 +238,19 @@ def _direction_n(g, ans, x, n):
     return -(g * ans).real.sum(axis=axes, keepdims=True) / n
 
 
+def _length_forward(t, n, x, *, axis):
+    return (_direction(x, n) * t).real.sum(axis=axis, keepdims=True)
+
+
+def _direction_along_x(t, ans, x, n):
+    _no_second(n)
+    return t.conj() / n
+
+
 defvjp(_length, lambda g, n, x, *, axis: g * _direction(x, n), fresh=True)
 defvjp(_direction, _direction_x, _direction_n)
+defjvp(_length, _length_forward)
+defjvp(_direction, _direction_along_x, lambda t, ans, x, n: -ans * (t / n))
 
 
 @primitive(name="norm")
@@ -259,7 +271,12 @@ def _p_norm_vjp(g, n, x, *, p, axis):
     return g / n * np.where(zero, 0.0, x.conj() * ratio ** (p - 2))
 
 
+def _p_norm_forward(t, n, x, *, p, axis):
+    return (_p_norm_vjp(1.0, n, x, p=p, axis=axis) * t).real.sum(axis=axis, keepdims=True)
+
+
 defvjp(_p_norm, _p_norm_vjp, fresh=True)
+defjvp(_p_norm, _p_norm_forward)
 defbatch(_extreme, stacks(_extreme, 1))
 defbatch(_direction, stacks(_direction, 0, 0))
 defbatch(_length, lambda batched, x, *, axis: _length(x, axis=shifted(axis, x.ndim)))

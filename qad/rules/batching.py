@@ -9,8 +9,8 @@ from operator import getitem
 import numpy as np
 
 from qad.core.batching import aligned, over, same, shifted, spread_out, stacks
-from qad.extend import defbatch
-from qad.rules import casts, diagonal, fft, index, join, lazy, order, products, reduce, repeat, scan, shape
+from qad.extend import Tensor, defbatch
+from qad.rules import casts, diagonal, fft, index, join, lazy, order, products, reduce, repeat, scan, shape, signal
 from qad.rules.complex import imag_part, real_part
 
 ALL = slice(None)
@@ -34,11 +34,12 @@ defbatch(index.chosen, lambda batched, *args: index.chosen(*aligned(batched, arg
 
 # -- reductions and scans ----------------------------------------------------------------------------------------------
 
+
 def _sum(batched, x, axis=None, keepdims=False):
     """Sums of short rows are products with ones: ten times quicker than NumPy's reduction."""
     axes = shifted(axis, x.ndim)
     place = axes if type(axes) is int else axes[0] if len(axes) == 1 else 0
-    if not place or type(x) is not np.ndarray or x.dtype.kind not in "fc" or not x.size or not x.flags.c_contiguous:
+    if not place or type(x) is Tensor or x.dtype.kind not in "fc" or not x.size:
         return reduce.sum_over(x, axes, keepdims)
     before, n, after = x.shape[:place], x.shape[place], x.shape[place + 1 :]
     if after:
@@ -260,3 +261,17 @@ defbatch(products.stack_product, _stack_product)
 defbatch(np.vdot, _vdot)
 defbatch(np.outer, _outer)
 defbatch(products.cross_product, stacks(products.cross_product, 1, 1))
+
+
+def _convolved(batched, a, v):
+    """The product of the shorter one and a matrix, whose rows are the longer one, each moved one place further."""
+    if a.shape[-1] > v.shape[-1]:
+        batched, a, v = batched[::-1], v, a
+    n, m = a.shape[-1], v.shape[-1]
+    before = v.shape[:-1]
+    rows = np.pad(np.broadcast_to(v[..., None, :], (*before, n, m)), [(0, 0)] * len(before) + [(0, 0), (0, n)])
+    moved = rows.reshape((*before, n * (m + n)))[..., : n * (m + n - 1)].reshape((*before, n, m + n - 1))
+    return np.matmul(a[:, None, :], moved)[:, 0] if all(batched) else np.matmul(a, moved)
+
+
+defbatch(signal.convolved, _convolved)

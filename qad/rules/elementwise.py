@@ -59,7 +59,7 @@ def chosen(name, i):
 
     def rule(g, y, *ab):
         refuse_complex(y, name)
-        return g * (ab[i] == y) - 0.5 * g * (ab[i] == ab[1 - i])
+        return g * ((ab[i] == y) - 0.5 * (ab[i] == ab[1 - i]))
 
     return rule
 

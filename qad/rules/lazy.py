@@ -149,7 +149,8 @@ def _gather(needed, g, ans, *parts, indices, shape, dtype):
 
 def _scatter_forward(tangents, ans, *parts, indices, shape, dtype):
     moving = [i for i, t in enumerate(tangents) if t is not None]
-    return scatter(*[tangents[i] for i in moving], indices=tuple([indices[i] for i in moving]), shape=shape, dtype=dtype)
+    indices = tuple([indices[i] for i in moving])
+    return scatter(*[tangents[i] for i in moving], indices=indices, shape=shape, dtype=dtype)
 
 
 defvjp(scatter, shared=_gather)

@@ -1,14 +1,26 @@
 """Sums and products along an axis, and differences.
 
 The derivative of a product leaves one factor out.  It is formed from the products before and after each entry,
-never by division, so that it is right at zeros, and being built of functions with rules, to every order.
+never by division, so that it is right at zeros, and being built of functions with rules, to every order.  Forward mode
+divides where there are no zeros.
 """
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.extend import attach, defjvp, defvjp, implements, operand, primitive, refuse_out, unrecorded, value_of
+from qad.extend import (
+    attach,
+    defjvp,
+    defvjp,
+    implements,
+    operand,
+    primitive,
+    refuse_out,
+    stack_of,
+    unrecorded,
+    value_of,
+)
 from qad.rules.casts import narrowed
 from qad.rules.reduce import axes_of, count
 
@@ -47,10 +59,10 @@ def _after(x):
     return np.flip(_before(np.flip(x, 0)), 0)
 
 
-def _weighted_after(g, x):
-    """``r_i = g_i + x_{i+1} r_{i+1}``, by doubling: after step k each r_i has 2^k terms, each a_i 2^k factors."""
-    r, a, n = g, _shifted(x, 0, False), 1
-    while n < len(x):
+def _recurrence(r, a):
+    """``r_i = g_i + a_i r_{i+1}``, by doubling: after step k each r_i has 2^k terms, each a_i 2^k factors."""
+    n = 1
+    while n < len(a):
         r = np.concatenate([r[:-n] + a[:-n] * r[n:], r[-n:]])
         a = np.concatenate([a[:-n] * a[n:], a[-n:]])
         n *= 2
@@ -65,10 +77,26 @@ def _prod_rule(g, y, x, axis):
 def _cumprod_rule(g, y, x, axis):
     """``sum_{k >= i} g_k y_k / x_i`` without the division."""
     g, x = np.moveaxis(g, axis, 0), np.moveaxis(x, axis, 0)
-    return np.moveaxis(_before(x) * _weighted_after(g, x), 0, axis)
+    return np.moveaxis(_before(x) * _recurrence(g, _shifted(x, 0, False)), 0, axis)
+
+
+def _divisible(x) -> bool:
+    """Whether no entry is so small that a quotient by it could overflow."""
+    return bool(np.all(np.absolute(stack_of(x)) > np.sqrt(np.finfo(x.dtype).tiny)))
+
+
+def _cumprod_forward(t, y, x, axis):
+    """``t_k = x_k t_{k-1} + t_k y_{k-1}``: without zeros ``y cumsum(t / x)``."""
+    if _divisible(x) and _divisible(y):
+        return y * np.cumsum(t / x, axis)
+    t, x = (np.flip(np.moveaxis(a, axis, 0), 0) for a in (t, x))
+    moved = _recurrence(t * np.flip(_before(np.flip(x, 0)), 0), x)
+    return np.moveaxis(np.flip(moved, 0), 0, axis)
 
 
 def _prod_forward(t, y, x, axis):
+    if _divisible(x) and _divisible(y):
+        return y * np.sum(t / x, axis)
     t, x = np.moveaxis(t, axis, 0), np.moveaxis(x, axis, 0)
     return (t * _before(x) * _after(x)).sum(0)
 
@@ -81,6 +109,7 @@ defvjp(cumsum_over, _cumsum_rule, linear=True)
 defvjp(cumprod_over, _cumprod_rule, fresh=True)
 defvjp(prod_over, _prod_rule, fresh=True)
 defjvp(prod_over, _prod_forward)
+defjvp(cumprod_over, _cumprod_forward)
 
 
 @implements(np.prod)

@@ -28,10 +28,9 @@ FACTORS = (1.0, 1.125, 0.875)  # which leave matrices definite, and numbers wher
 ITERATE = ("root", "measured")  # iterations of which each example needs its own number; chains with bonds of their own
 REFUSED = ()
 LOOPING = {
-    "qad.tensor.slices.sum_slices",  # slices are there to save memory
+    "qad.tensor.slices.sum_slices",  # slices bound the memory of one example: all examples at once would exceed it
     "qad.rules.sets.representatives",  # as many as there are different values
     "qad.rules.sparse.sparse_times",  # SciPy's, of one matrix
-    "qad.rules.signal.convolved",  # NumPy's, of one pair of vectors
 }
 HERE = ("qad.rules", "qad.linalg", "qad.tensor")  # the floors all of whose primitives work on stacks
 
