@@ -72,6 +72,8 @@ def _evaluated(step, values):
     if terms is not None:
         summed = prod(size for label, size in sizes_of(step, terms).items() if label not in terms[-1])
         return reduced(fn(*args, **step.kwargs)) if len(terms) == 3 and summed <= LONGEST else None
+    if fn is np.vdot:
+        return reduced(fn(*args)) if args[0].size <= LONGEST else None
     if fn is SUM:
         return reduced(fn(*args, **step.kwargs)) if args[0].size <= LONGEST * step.out.size else None
     if fn is CAST:
