@@ -203,7 +203,8 @@ class Recorder:
                 "to the program: use NumPy's functions (np.stack for a list of arrays, np.take for table[i], "
                 "np.zeros_like for an array to write into), and wrap SciPy's routines and the like in "
                 "qad.extend.primitive or qad.extend.opaque, so that they become one step. Iterations until convergence "
-                "(fixed_point, dominant_eig, linear_solve) cannot be frozen: freeze the function that they call"
+                "(fixed_point, dominant_eig, lowest_eig, linear_solve) cannot be frozen, for their length depends on "
+                "values: freeze the function that they call, or make one step of them with qad.extend.opaque"
             )
         self._guard(check_value, x.symbol, outcome(x.value, "array"))
         return np.array(x.value)

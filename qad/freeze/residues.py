@@ -15,7 +15,7 @@ from qad.freeze.functions import VIEWS, method
 from qad.freeze.guards import is_guard
 from qad.freeze.notations import notation, sizes_of
 from qad.freeze.passes.canonical import SUM
-from qad.freeze.passes.rewriting import touches
+from qad.freeze.passes.rewriting import is_view, touches
 from qad.freeze.program import Var, rebuilt
 
 __all__ = ["LONGEST", "P", "reduced", "residue", "residues"]
@@ -55,8 +55,13 @@ def _random(var, rng):
 def _evaluated(step, values):
     """The residues of a sum, product, quotient or view; None for other calls, and where exactness ends."""
     fn = step.fn
+    if is_view(step):
+        return getattr(values[step.args[0]], fn.__name__)(step.args[1])
     if step.out.dtype.kind not in "fc":
         return None
+    if fn is np.dot and len(step.args[0].shape) == len(step.args[1].shape) == 2:  # most of the products
+        one, two = step.args
+        return reduced(values[one].dot(values[two])) if one.shape[1] <= LONGEST else None
     if fn in ELEMENTWISE or fn is np.divide:
         args = [values[x] if type(x) is Var else _literal(x) for x in step.args]
         if step.kwargs or any(x is None for x in args):
@@ -67,6 +72,8 @@ def _evaluated(step, values):
     if terms is not None:
         summed = prod(size for label, size in sizes_of(step, terms).items() if label not in terms[-1])
         return reduced(fn(*args, **step.kwargs)) if len(terms) == 3 and summed <= LONGEST else None
+    if fn is np.vdot:
+        return reduced(fn(*args)) if args[0].size <= LONGEST else None
     if fn is SUM:
         return reduced(fn(*args, **step.kwargs)) if args[0].size <= LONGEST * step.out.size else None
     if fn is CAST:

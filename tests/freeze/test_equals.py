@@ -98,6 +98,12 @@ def test_half_of_the_gradient_of_an_energy(dtype):
     assert merged_in_trees(gradient, point) >= 2 * (n - 2)
 
 
+@pytest.mark.parametrize("symmetric, saved", [(True, 1), (False, 0)])
+def test_an_expectation_value_of_a_constant_matrix(symmetric, saved):
+    h = A + A.conj().T if symmetric else A
+    assert merged(qad.value_and_grad(lambda x: np.vdot(x, h @ x).real), B[0]) == saved
+
+
 def merged_in_trees(f, point):
     plain, better = (qad.freeze(f, passes=passes) for passes in (OTHERS, (*OTHERS, "equals")))
     for frozen in (plain, better):

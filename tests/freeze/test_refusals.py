@@ -250,3 +250,23 @@ def test_many_branches_are_bounded():
         assert f(float(n)) == n * n
     (branches,) = f._entries.values()
     assert len(branches.branches) == 32
+
+
+ROOT = np.ones(3)
+ITERATIONS = {
+    "fixed_point": lambda x: qad.fixed_point(lambda y, x: np.cos(y) * x / 4, ROOT, x),
+    "linear_solve": lambda x: qad.linalg.linear_solve(lambda y: x * y, ROOT),
+    "dominant_eig": lambda x: qad.linalg.dominant_eig(lambda y: x * y, ROOT)[0],
+    "lowest_eig": lambda x: qad.linalg.lowest_eig(lambda y: x * y, ROOT)[0],
+}
+
+
+@pytest.mark.parametrize("name", ITERATIONS)
+def test_iterations_are_refused_or_one_step(name):
+    solve, x = ITERATIONS[name], np.array([1.0, 2.0, 4.0])
+    with pytest.raises(qad.errors.ArgumentError, match=rf"{name}.* cannot be frozen.*qad.extend.opaque"):
+        qad.freeze(solve)(x)
+    frozen = qad.freeze(lambda x: qad.extend.opaque(solve)(x + 0) * 2)
+    for point in (x, x, 3 * x):
+        np.testing.assert_allclose(frozen(point), 2 * solve(point), rtol=1e-12)
+    assert frozen.stats.recordings == 1

@@ -3,7 +3,8 @@
 A product that one other reads alone is part of its network.  One that several read, as in a forward pass whose
 backward pass needs it again, is written into the networks of its readers where all of them together then take
 fewer multiply-adds: forward and backward pass are one program, so their costs are weighed as one.  Of what
-stays shared nothing is computed twice, and no program ever takes more multiply-adds, or writes more.
+stays shared nothing is computed twice, and no program ever takes more multiply-adds, or makes larger results; what it
+saves is more than the copies can cost that another order may ask for.
 """
 
 from functools import lru_cache

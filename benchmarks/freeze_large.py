@@ -1,0 +1,14 @@
+"""Frozen functions of large arrays: the energies of `benchmarks.freeze` at bonds 64 and 128, to be run with two threads.
+
+Value and gradient of the n = 40 Heisenberg energy by the plain code of the peers (`benchmarks.mps_energy`), and written
+as one `qad.einsum(..., hermitian=True)`. The time goes into matrix products, so that what counts is how many there are:
+`qad.freeze` finds that half of the gradient is the conjugate of the other half.
+"""
+
+from .freeze import energy_case
+
+
+def cases():
+    """Two bond dimensions."""
+    for bond in (64, 128):
+        yield energy_case(bond)
