@@ -5,10 +5,13 @@ value and gradient of the n = 40 Heisenberg energy by the plain code of the peer
 "hermitian network" is the same energy written as one `qad.einsum(..., hermitian=True)`. "small operations" are 1000
 operations on 8x8 complex matrices, against a bare Python loop of the same `out=` calls (the value alone).
 "polynomial" is value and gradient of a polynomial of eight variables; its baseline is the value alone on NumPy's
-scalars. The first call is the price of recording, or of compilation.
+scalars. "gates" is value and gradient of 40 rotations, each built of its own angle and multiplied with the next;
+"elementwise" is that of a sum of elementwise functions of two arrays of 2^20 numbers.
+The first call is the price of recording, or of compilation.
 """
 
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -181,6 +184,46 @@ def polynomial_case():
     )
 
 
+def gates_loss(xp):
+    """Rotations by many angles, one by one, and the traces of products of neighbours."""
+
+    def rotation(angle):
+        c, s = xp.cos(angle), xp.sin(angle)
+        return xp.stack([xp.stack([c, -s]), xp.stack([s, c])])
+
+    def loss(variables, _):
+        (angles,) = variables
+        gates = [rotation(angles[i]) for i in range(angles.shape[0])]
+        return sum(xp.trace(a @ b @ a) for a, b in pairwise(gates))
+
+    return loss
+
+
+def elementwise_loss(xp):
+    """A sum of elementwise functions."""
+    return lambda variables, _: xp.sum(xp.exp(-variables[0] ** 2) * xp.sin(variables[1]) * variables[0])
+
+
+def loss_case(name, make_loss, variables):
+    """Value and gradient of a loss of arrays, frozen and eager, beside the peers."""
+    import qad
+
+    def gradient(wrap):
+        function = wrap(qad.value_and_grad(lambda *xs: make_loss(np)(xs, ()), tuple(range(len(variables)))))
+        return lambda: function(*variables)
+
+    return Case(
+        name,
+        [
+            Contender("NumPy, value alone", lambda: lambda: (make_loss(np)(variables, ()), None), baseline=True),
+            Contender("qad, eager", partial(gradient, lambda f: f)),
+            Contender("qad", partial(gradient, qad.freeze)),
+            with_torch(make_loss, variables),
+            with_jax(make_loss, variables),
+        ],
+    )
+
+
 def cases():
     """All of them."""
     yield trace_case(float)
@@ -189,3 +232,6 @@ def cases():
         yield energy_case(bond)
     yield small_case()
     yield polynomial_case()
+    rng = np.random.default_rng(0)
+    yield loss_case("gates", gates_loss, [rng.standard_normal(40)])
+    yield loss_case("elementwise", elementwise_loss, list(rng.standard_normal((2, 1 << 20))))

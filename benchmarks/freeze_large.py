@@ -1,4 +1,4 @@
-"""Frozen functions of large arrays: the energies of `benchmarks.freeze` at bonds 64 and 128, to be run with two threads.
+"""Frozen functions of large arrays: the energies of `benchmarks.freeze` at bonds 64 and 128, meant for two threads.
 
 Value and gradient of the n = 40 Heisenberg energy by the plain code of the peers (`benchmarks.mps_energy`), and written
 as one `qad.einsum(..., hermitian=True)`. The time goes into matrix products, so that what counts is how many there are:
