@@ -68,6 +68,7 @@ def check_matrix(u, k, what):
     return u
 
 
+@lru_cache(maxsize=256)
 def check_memory(n, dtype, what="a state", squared=False, copies=1):
     """Raise before an array of 2**n (or 4**n) entries is allocated that cannot fit."""
     exponent = 2 * n if squared else n

@@ -1,5 +1,7 @@
 """Circuits: gates in order, and everything that can be asked of the state that they prepare."""
 
+from math import prod
+
 import numpy as np
 
 from qad.circuit import observables
@@ -14,7 +16,7 @@ from qad.circuit.pauli import PauliSum
 from qad.circuit.sampling import counted, draws
 from qad.circuit.views import Views
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import value_of
+from qad.extend import Tensor, value_of
 
 ONE = {
     np.dtype(dtype): np.ones((1, 1, 1), dtype) for dtype in (np.complex128, np.complex64)
@@ -79,7 +81,6 @@ class Circuit(Builder, Views):
 
     def _final(self):
         """The final states (B, 2**n) and the shape of their batch."""
-        check_memory(self.n, self.dtype)
         program = self._program
         if program is None:
             program = self._program = program_of(self.n, self._size, tuple(self.operations))
@@ -91,6 +92,9 @@ class Circuit(Builder, Views):
             theta = widened(theta, batch, 1)
             matrices = [widened(u, batch, 2) for u in matrices]
             psi = None if psi is None else widened(psi, batch, psi.ndim - len(lead))
+        recorded = any(type(x) is Tensor for x in (theta, psi, *matrices))
+        what, copies = ("the gradient of a state", 3) if recorded else ("a state", 1)
+        check_memory(self.n, self.dtype, what, copies=copies * prod(batch))
         psi = ONE[self.dtype] if psi is None else (psi + np.zeros((), self.dtype)).reshape(1, -1, 2**self.n)
         engine = engine_of(self.engine)
         if program.by_angles:

@@ -43,10 +43,10 @@ class Operator:
 
     Parameters
     ----------
-    matrix : array (2**k, 2**k), or sparse matrix (2**n, 2**n)
+    matrix : array or sparse matrix (2**k, 2**k)
         The first qubit is the most significant.  A dense one may be a Tensor.
     qubits : sequence of int, optional
-        By default 0 to k-1.  A sparse matrix acts on all qubits.
+        By default 0 to k-1.
 
     Raises
     ------
@@ -118,15 +118,12 @@ def expectation(psi, observable, n, engine):
 def act(operator, psi, n):
     """A matrix observable on states (B, 2**n)."""
     qubits = check_qubits(operator.qubits, n, "an observable")
-    if operator.sparse:
-        if len(qubits) != n or qubits != tuple(range(n)):
-            raise ShapeError(f"a sparse observable acts on all {n} qubits in order, not on {qubits}")
-        return sparse_product(psi, matrix=operator.matrix)
     axes = tuple(q + 1 for q in qubits)
     rest = tuple(axis for axis in range(n + 1) if axis not in axes)
     order = rest + axes
     turned = psi.reshape(-1, *(2,) * n).transpose(order)
-    turned = turned.reshape(-1, 2 ** len(qubits)) @ operator.matrix.T
+    turned = turned.reshape(-1, 2 ** len(qubits))
+    turned = sparse_product(turned, matrix=operator.matrix) if operator.sparse else turned @ operator.matrix.T
     back = turned.reshape((psi.shape[0], *(2,) * n)).transpose(tuple(np.argsort(order)))
     return back.reshape(psi.shape)
 

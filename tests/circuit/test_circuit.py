@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -105,8 +106,10 @@ def test_expectation_values(engine):
     small = random_unitary(rng, 4)
     small = small + small.conj().T
     expected = [(psi.conj() @ m @ psi).real, abs(psi.reshape(4, 4)[:, 1]) ** 2 @ np.ones(4)]
-    found = c.expectation([H, qad.circuit.Projector("01", [2, 3]), qad.circuit.Operator(small, [2, 0])])
+    parts = [qad.circuit.Operator(u, [2, 0]) for u in (small, scipy.sparse.csr_array(small))]
+    found = c.expectation([H, qad.circuit.Projector("01", [2, 3]), *parts])
     np.testing.assert_allclose(found[:2], expected, atol=1e-12)
+    np.testing.assert_allclose(found[3], found[2], atol=1e-12)
     rho = np.einsum("abcd,ebfd->cafe", psi.reshape((2,) * 4), psi.conj().reshape((2,) * 4)).reshape(4, 4)
     np.testing.assert_allclose(found[2], np.trace(small @ rho).real, atol=1e-12)
     np.testing.assert_allclose(c.variance(H), (psi.conj() @ m @ m @ psi).real - expected[0] ** 2, atol=1e-11)
@@ -151,6 +154,8 @@ REFUSED = [
     (lambda c: c + qad.Circuit(2), "cannot be joined"),
     (lambda c: qad.Circuit(0), "positive whole number"),
     (lambda c: qad.Circuit(60).state(), r"2\*\*60 x 16 bytes"),
+    (lambda c: qad.grad(lambda t: qad.Circuit(50).ry(t, 0).expectation("Z" * 50))(0.1), "the gradient of a state"),
+    (lambda c: qad.Circuit(30).ry(np.zeros((2**20, 1)), [0]).state(), r"1048576 x 2\*\*30"),
     (lambda c: qad.Circuit(2, initial=np.ones(3)), "initial state"),
     (lambda c: qad.Circuit(2, dtype=float), "complex128 or complex64"),
     (lambda c: qad.PauliSum({"XX": 1.0, "X": 1.0}), "number of qubits"),
