@@ -36,7 +36,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
 
 def narrowed(y, dtype):
     """The result `y` of a reduction, in the dtype that was asked for: NumPy's sums of small integers are wider."""
-    return y if dtype is None or y.dtype == dtype else np.astype(y, dtype)
+    return y if dtype is None or y.dtype == dtype else y.astype(dtype)
 
 
 @primitive(name="nan_to_num")
