@@ -273,5 +273,6 @@ BENCHMARKS = {
     "amplitudes": likelihoods,
     "time_to_energy": energies,
     "freeze": frozen_ones,
+    "freeze_large": energies,
     "circuits": simulations,
 }
