@@ -14,7 +14,7 @@ DTYPES = frozenset(map(dtype, ("f4", "f8", "c8", "c16")))
 
 def multiply(a, b):
     """``a @ b`` for stacks of matrices, small ones by a compiled loop; Numba must be there."""
-    if not (type(a) is type(b) is ndarray and a.dtype is b.dtype and a.dtype in DTYPES):
+    if not (type(a) is type(b) is ndarray and a.dtype == b.dtype and a.dtype in DTYPES):
         return a @ b
     (m, k), n = a.shape[-2:], b.shape[-1]
     small = 0 < m * k * n <= MOST and k <= LONGEST and max(a.ndim, b.ndim) == 3
