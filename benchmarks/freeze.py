@@ -201,7 +201,7 @@ def gates_loss(xp):
 
 def elementwise_loss(xp):
     """A sum of elementwise functions."""
-    return lambda variables, _: xp.sum(xp.exp(-variables[0] ** 2) * xp.sin(variables[1]) * variables[0])
+    return lambda variables, _: xp.sum(xp.exp(-(variables[0] ** 2)) * xp.sin(variables[1]) * variables[0])
 
 
 def loss_case(name, make_loss, variables):
