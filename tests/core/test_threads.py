@@ -78,4 +78,6 @@ def test_one_function_and_one_constant_serve_all():
         value, g = gradient(normal(5, 5, complex, seed=k))
         return [value, g]
 
+    for _ in range(3):  # from the third time on a network runs compiled, which rounds in another order
+        work(0)
     in_threads(work)
