@@ -18,7 +18,9 @@ def multiply(a, b):
         return a @ b
     (m, k), n = a.shape[-2:], b.shape[-1]
     small = 0 < m * k * n <= MOST and k <= LONGEST and max(a.ndim, b.ndim) == 3
-    if not (small and min(a.strides + b.strides) >= 0 and a.flags.writeable and b.flags.writeable):
+    if not (small and a.flags.behaved and b.flags.behaved):
+        return a @ b
+    if any(step < 0 or step % a.itemsize for step in a.strides + b.strides):
         return a @ b
     return _compiled(a.dtype)(a if a.ndim == 3 else a[None], b if b.ndim == 3 else b[None])
 

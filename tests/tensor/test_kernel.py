@@ -75,8 +75,10 @@ def test_what_is_no_stack_of_small_matrices_goes_to_numpy(monkeypatch):
     a, b = np.ones((2, 3, 4)), np.ones((2, 4, 5))
     frozen = a.copy()
     frozen.flags.writeable = False
-    pairs = [(a, b + 0j), (a.astype(int), b.astype(int)), (a[0], b[0]), (a[None], b[None]), (frozen, b)]
-    for x, y in [*pairs, (np.ones((2, 2, LONGEST + 1)), np.ones((2, LONGEST + 1, 2)))]:
+    field = np.ones((2, 4, 5), [("number", complex), ("between", float)])["number"]  # steps of one and a half numbers
+    long = np.ones((2, 2, LONGEST + 1)), np.ones((2, LONGEST + 1, 2))
+    pairs = [(a, b + 0j), (a.astype(int), b.astype(int)), (a[0], b[0]), (a[None], b[None]), (frozen, b), long]
+    for x, y in [*pairs, (a + 0j, field)]:
         np.testing.assert_array_equal(stacks.multiply(x, y), x @ y)
 
 

@@ -14,7 +14,8 @@ def _numba():
 numba = _numba()
 
 # Machine code contains what it calls, from whatever file; Numba looks at the file of the function alone.
-_FILES = sorted({*Path(__file__).parent.glob("*.py"), Path(__file__).parents[1] / "replay.py"})
+_HERE = Path(__file__).parent
+_FILES = [*sorted(_HERE.glob("*.py")), *(_HERE.parent / name for name in ("replay.py", "schedule.py", "stacks.py"))]
 _STAMP = tuple((path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in _FILES)
 
 
