@@ -74,6 +74,12 @@ def hessians():
             hessian = qad.hessian(make(np))
             return lambda: (np.float64(1.0), [hessian(POINT)])
 
+        def frozen(make=make):
+            import qad
+
+            hessian = qad.freeze(qad.hessian(make(np)))
+            return lambda: (np.float64(1.0), [hessian(POINT)])
+
         def jitted(make=make):
             jax = import_jax()
             hessian, x = jax.jit(jax.hessian(make(jax.numpy))), jax.numpy.asarray(POINT)
@@ -90,6 +96,7 @@ def hessians():
             f"Hessian, {make.__name__}",
             [
                 Contender("qad", ours, needs="qad"),
+                Contender("qad, frozen", frozen, needs="qad"),
                 Contender("jax, jit", jitted, needs="jax"),
                 Contender("autograd", tape, needs="autograd", most_rounds=5),
             ],

@@ -19,7 +19,7 @@ from qad.core.errors import ArgumentError
 from qad.core.levels import REVERSE, Seen
 from qad.core.node import ARGS, ID, PARENTS, PICK, PRIMITIVE
 
-SMALL = 1 << 14  # bytes of an array that is copied
+SMALL = 1 << 15  # bytes of an array that is copied
 WORDS = 512  # in a sample of a larger one
 
 
