@@ -1,7 +1,7 @@
 """Arrays that change after they were recorded: noticed before a backward pass would use them.
 
 A plain array that meets a recorded Tensor is kept by reference.  The first time that a level sees one it takes its
-fingerprint: a copy of an array up to 16 KiB, an even sample of some 500 words of 8 bytes of a larger one.  Before a
+fingerprint: a copy of an array up to 32 KiB, an even sample of some 500 words of 8 bytes of a larger one.  Before a
 backward pass the fingerprints are compared.  An array that nobody else can reach is left alone.
 
 Where an array has changed, its places in the graph are taken by a `Changed`.  Rules that only ask for its shape go on;
