@@ -1,10 +1,10 @@
-"""Which arguments of a function are differentiated, and what a function may return."""
+"""Which arguments of a function are differentiated, how it is called, and what it may return."""
 
 from operator import index
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.errors import ArgumentError, GradientTypeError, QadError
 from qad.core.tensor import value_of
 
 
@@ -47,3 +47,19 @@ def output_dtype(value, name) -> np.dtype:
             f"{got}: return x.sum() or the like, and for a list, tuple or dict of arrays use qad.vjp"
         )
     return dtype
+
+
+def run(f, args, kwargs):
+    """Call `f`; an error of ours that NumPy wrapped is raised as itself."""
+    try:
+        return f(*args, **kwargs)
+    except ValueError as error:
+        raise_ours(error)
+        raise
+
+
+def raise_ours(error):
+    """Raise the error of ours that NumPy wrapped in this one, if there is one."""
+    ours = error.__cause__
+    if isinstance(ours, QadError):
+        raise ours from ours.__cause__

@@ -5,10 +5,11 @@ from functools import wraps
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.leaves import zeros_of
 from qad.core.node import Primitive
 from qad.core.record import record
 from qad.core.tensor import Tensor
-from qad.core.transforms import vjp, zeros_of
+from qad.core.transforms import vjp
 from qad.core.trees import flatten, unflatten
 from qad.core.vmap import vmap
 

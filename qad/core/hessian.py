@@ -8,8 +8,9 @@ import numpy as np
 from qad.core.arguments import check_argnums, numbers_of
 from qad.core.errors import ArgumentError
 from qad.core.jacobians import basis, pushed
+from qad.core.leaves import number
 from qad.core.levels import CONSTANT
-from qad.core.transforms import grad, number
+from qad.core.transforms import grad
 from qad.core.trees import LEAF, check_leaf, flatten, strip
 
 

@@ -8,13 +8,14 @@ from math import prod
 
 import numpy as np
 
-from qad.core.arguments import check_argnums, numbers_of, output_dtype
+from qad.core.arguments import check_argnums, numbers_of, output_dtype, run
 from qad.core.backward import arrived, sweep
 from qad.core.batch import Batched
 from qad.core.errors import ArgumentError, BatchError
+from qad.core.leaves import lift
 from qad.core.levels import BATCH, FORWARD, REVERSE, open_level
 from qad.core.tensor import Tensor, value_of
-from qad.core.transforms import lift, node_of, run
+from qad.core.transforms import node_of
 from qad.core.trees import strip
 from qad.core.watch import check
 

@@ -7,10 +7,12 @@ without x (``A.conj()``, say) happens outside of that tape, and its result is wh
 
 from operator import getitem
 
+from qad.core.arguments import run
+from qad.core.leaves import lift
 from qad.core.levels import CONSTANT, REVERSE, open_level
 from qad.core.node import ARGS, ID, LEAF, PARENTS, PICK, PRIMITIVE
 from qad.core.tensor import Tensor
-from qad.core.transforms import lift, node_of, run, strip
+from qad.core.transforms import node_of, strip
 from qad.core.trees import flatten
 
 

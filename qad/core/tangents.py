@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from qad.core.arguments import run
 from qad.core.errors import ArgumentError
+from qad.core.leaves import alike, number, zeros_of
 from qad.core.levels import CONSTANT, FORWARD, open_level
 from qad.core.tensor import Tensor
-from qad.core.transforms import alike, grad, match, node_of, number, run, vjp, zeros_of
+from qad.core.transforms import grad, match, node_of, vjp
 from qad.core.trees import check_leaf, flatten, leaf_path, nesting, strip, tree_map, unflatten
 
 

@@ -5,10 +5,11 @@ import numpy as np
 from qad.core.backward import sweep
 from qad.core.batch import unrecorded
 from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.leaves import to_public
 from qad.core.levels import REVERSE
 from qad.core.node import GRAD, leaf
 from qad.core.tensor import Tensor, read_only, value_of
-from qad.core.transforms import SEEDS, match, one, scalar_loss, to_public
+from qad.core.transforms import SEEDS, match, one, scalar_loss
 from qad.core.trees import check_arithmetic, tree_map
 from qad.core.watch import check
 

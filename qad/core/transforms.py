@@ -1,4 +1,4 @@
-"""Reverse-mode transforms: `grad`, `value_and_grad`, `vjp`, and the lifting of arguments they share.
+"""Reverse-mode transforms: `grad`, `value_and_grad` and `vjp`.
 
 Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the tape's cotangents.
 """
@@ -6,22 +6,20 @@ Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the 
 from functools import cache, wraps
 
 import numpy as np
-from numpy import array, conjugate, ndarray
+from numpy import ndarray
 
-from qad.core.arguments import check_argnums, check_pair, numbers_of, output_dtype
-from qad.core.backward import One, arrived, sweep
-from qad.core.errors import ArgumentError, GradientTypeError, QadError, ShapeError
+from qad.core.arguments import check_argnums, check_pair, numbers_of, output_dtype, raise_ours, run
+from qad.core.backward import One, sweep
+from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
+from qad.core.leaves import lift, to_public, with_leaves
 from qad.core.levels import CONSTANT, REVERSE, is_open, open_level
-from qad.core.node import ANSWER, ID, next_id
-from qad.core.node import LEAF as LEAF_NODE
+from qad.core.node import ID
 from qad.core.record import leaked
 from qad.core.steps import as_array
 from qad.core.tensor import Tensor, value_of
 from qad.core.trees import (
     check_arithmetic,
-    check_leaf,
     flatten,
-    leaf_path,
     nesting,
     strip,
     stripped,
@@ -31,103 +29,6 @@ from qad.core.trees import (
 from qad.core.watch import check, watch
 
 SEEDS = {kind: One(np.dtype(kind)) for kind in (np.float64, np.float32)}  # a scalar loss of these types needs no look
-
-
-def lift(tree, level, name):
-    """`tree` with each leaf recorded on `level`, its leaves as Tensors, and its spec."""
-    leaves, spec = flatten(tree)
-    lifted = []
-    for i, value in enumerate(leaves):
-        if type(value) is not ndarray or value.dtype.kind not in "fc":
-            value = strip(value, CONSTANT)
-            check_leaf(value, lambda i=i: f"{name}{leaf_path(tree, i)}")
-            value = number(value)
-        lifted.append(Tensor(value, [next_id(), LEAF_NODE, None, None, value, ()], level))
-    return unflatten(spec, lifted), lifted, spec
-
-
-def number(x):
-    """Python's numbers as NumPy's, which know their dtype and shape."""
-    return np.asarray(x)[()] if type(x) in (float, complex) else x
-
-
-def run(f, args, kwargs):
-    """Call `f`; an error of ours that NumPy wrapped is raised as itself."""
-    try:
-        return f(*args, **kwargs)
-    except ValueError as error:
-        raise_ours(error)
-        raise
-
-
-def raise_ours(error):
-    """Raise the error of ours that NumPy wrapped in this one, if there is one."""
-    ours = error.__cause__
-    if isinstance(ours, QadError):
-        raise ours from ours.__cause__
-
-
-def with_leaves(args, numbers, level):
-    """The arguments of a call, those of these `numbers` made leaves; and the leaves, with the spec of their tree.
-
-    An array stands for itself, with None for its spec: the common case, quickly.
-    """
-    call, lifted = list(args), []
-    for n in numbers:
-        tree = args[n]
-        if (type(tree) is ndarray or (type(tree) is Tensor and tree.level >= 0)) and tree.dtype.kind in "fc":
-            leaves = call[n] = Tensor(tree, [next_id(), LEAF_NODE, None, None, tree, ()], level)
-            spec = None
-        else:
-            call[n], leaves, spec = lift(tree, level, n)
-        lifted.append((leaves, spec))
-    return call, lifted
-
-
-def to_public(found, leaf):
-    """The public gradient of a leaf, zeros where the sweep found none."""
-    value, entry = leaf[ANSWER], found.get(leaf[ID])
-    if entry is None:
-        return zeros_of(value)
-    g, owned, _ = entry
-    dtype = value.dtype
-    if type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:  # the common case, quickly
-        owned = owned and g.base is None
-        if dtype.kind == "c":
-            g = conjugate(g, g) if owned else conjugate(g)
-            return g if type(g) is ndarray else array(g)  # the conjugate of an array without axes is a scalar
-        return g if owned else array(g)
-    return publish(*arrived(found, leaf), value)
-
-
-def zeros_of(value):
-    """Zeros of the shape and kind of `value`."""
-    zero = np.zeros_like(value_of(value))
-    return zero if type(value) is np.ndarray else alike(zero[()], value)
-
-
-def alike(g, value):
-    """`g` as a scalar or as an array without axes, whichever a `value` that is traced by `qad.freeze` stands for."""
-    return value.__qad_like__(g) if hasattr(value, "__qad_like__") else g
-
-
-def publish(g, owned, value):
-    """Cotangent `g` of a leaf as its gradient: conjugated, of its shape and dtype, in memory of its own."""
-    if g.shape != value.shape:
-        raise ShapeError(f"a rule returned a cotangent of shape {g.shape} for an argument of shape {value.shape}")
-    if g.dtype is not value.dtype and g.dtype != value.dtype:
-        g, owned = g.astype(value.dtype), True
-    plain = type(g) is np.ndarray
-    owned = owned and plain and g.base is None
-    if value.dtype.kind == "c":
-        g, owned = np.conjugate(g, out=g) if owned else g.conj(), True
-    if plain:
-        g = np.asarray(g) if owned else g.copy()  # the conjugate of an array without axes is a scalar
-        return alike(g if type(value) is ndarray or not isinstance(value, np.generic) else g[()], value)
-    if type(value) is np.ndarray and type(g) is not Tensor:
-        return np.array(g)
-    return alike(g, value)
-
 
 CONVENTIONS = ("steepest", "jax")
 one = cache(One)  # the cotangent of any other scalar loss, by its dtype

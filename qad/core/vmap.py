@@ -5,13 +5,13 @@ from functools import wraps
 import numpy as np
 import optree
 
+from qad.core.arguments import run
 from qad.core.batch import Batched
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.levels import BATCH, CONSTANT, is_open, open_level
 from qad.core.record import leaked
 from qad.core.steps import as_array
 from qad.core.tensor import Tensor
-from qad.core.transforms import run
 from qad.core.trees import NAMESPACE, flatten, leaf_path, strip, unflatten
 
 

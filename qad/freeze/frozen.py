@@ -8,9 +8,9 @@ from functools import partial, update_wrapper
 
 import numpy as np
 
+from qad.core.arguments import run as call
 from qad.core.errors import ArgumentError
 from qad.core.tensor import Tensor, value_of
-from qad.core.transforms import run as call
 from qad.core.trees import flatten, unflatten
 from qad.freeze import showing
 from qad.freeze.branches import NOT_FOUND, Branch, Branches

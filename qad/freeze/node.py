@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from qad.core.leaves import zeros_of
 from qad.core.node import Primitive
 from qad.core.record import record
-from qad.core.transforms import vjp, zeros_of
+from qad.core.transforms import vjp
 from qad.core.trees import flatten, unflatten
 from qad.freeze.signature import kind_of
 

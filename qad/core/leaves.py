@@ -1,0 +1,94 @@
+"""Arguments of a transform as leaves of the tape, and what the sweep found for them as public gradients.
+
+Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the tape's cotangents.
+"""
+
+import numpy as np
+from numpy import array, conjugate, ndarray
+
+from qad.core.backward import arrived
+from qad.core.errors import ShapeError
+from qad.core.levels import CONSTANT
+from qad.core.node import ANSWER, ID, LEAF, next_id
+from qad.core.tensor import Tensor, value_of
+from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
+
+
+def lift(tree, level, name):
+    """`tree` with each leaf recorded on `level`, its leaves as Tensors, and its spec."""
+    leaves, spec = flatten(tree)
+    lifted = []
+    for i, value in enumerate(leaves):
+        if type(value) is not ndarray or value.dtype.kind not in "fc":
+            value = strip(value, CONSTANT)
+            check_leaf(value, lambda i=i: f"{name}{leaf_path(tree, i)}")
+            value = number(value)
+        lifted.append(Tensor(value, [next_id(), LEAF, None, None, value, ()], level))
+    return unflatten(spec, lifted), lifted, spec
+
+
+def number(x):
+    """Python's numbers as NumPy's, which know their dtype and shape."""
+    return np.asarray(x)[()] if type(x) in (float, complex) else x
+
+
+def with_leaves(args, numbers, level):
+    """The arguments of a call, those of these `numbers` made leaves; and the leaves, with the spec of their tree.
+
+    An array stands for itself, with None for its spec: the common case, quickly.
+    """
+    call, lifted = list(args), []
+    for n in numbers:
+        tree = args[n]
+        if (type(tree) is ndarray or (type(tree) is Tensor and tree.level >= 0)) and tree.dtype.kind in "fc":
+            leaves = call[n] = Tensor(tree, [next_id(), LEAF, None, None, tree, ()], level)
+            spec = None
+        else:
+            call[n], leaves, spec = lift(tree, level, n)
+        lifted.append((leaves, spec))
+    return call, lifted
+
+
+def to_public(found, leaf):
+    """The public gradient of a leaf, zeros where the sweep found none."""
+    value, entry = leaf[ANSWER], found.get(leaf[ID])
+    if entry is None:
+        return zeros_of(value)
+    g, owned, _ = entry
+    dtype = value.dtype
+    if type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:  # the common case, quickly
+        owned = owned and g.base is None
+        if dtype.kind == "c":
+            g = conjugate(g, g) if owned else conjugate(g)
+            return g if type(g) is ndarray else array(g)  # the conjugate of an array without axes is a scalar
+        return g if owned else array(g)
+    return publish(*arrived(found, leaf), value)
+
+
+def zeros_of(value):
+    """Zeros of the shape and kind of `value`."""
+    zero = np.zeros_like(value_of(value))
+    return zero if type(value) is np.ndarray else alike(zero[()], value)
+
+
+def alike(g, value):
+    """`g` as a scalar or as an array without axes, whichever a `value` that is traced by `qad.freeze` stands for."""
+    return value.__qad_like__(g) if hasattr(value, "__qad_like__") else g
+
+
+def publish(g, owned, value):
+    """Cotangent `g` of a leaf as its gradient: conjugated, of its shape and dtype, in memory of its own."""
+    if g.shape != value.shape:
+        raise ShapeError(f"a rule returned a cotangent of shape {g.shape} for an argument of shape {value.shape}")
+    if g.dtype is not value.dtype and g.dtype != value.dtype:
+        g, owned = g.astype(value.dtype), True
+    plain = type(g) is np.ndarray
+    owned = owned and plain and g.base is None
+    if value.dtype.kind == "c":
+        g, owned = np.conjugate(g, out=g) if owned else g.conj(), True
+    if plain:
+        g = np.asarray(g) if owned else g.copy()  # the conjugate of an array without axes is a scalar
+        return alike(g if type(value) is ndarray or not isinstance(value, np.generic) else g[()], value)
+    if type(value) is np.ndarray and type(g) is not Tensor:
+        return np.array(g)
+    return alike(g, value)
