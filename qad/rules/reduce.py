@@ -6,7 +6,7 @@ else (``dtype``, ``where``, ``initial``) to these by functions that have rules o
 
 import numpy as np
 
-from qad.core.errors import ShapeError
+from qad.core.errors import GradientTypeError, ShapeError
 from qad.extend import as_array, attach, defjvp, defvjp, implements, operand, primitive, quick, refuse_out, unrecorded
 from qad.rules.casts import narrowed
 from qad.rules.elementwise import below, nonzero
@@ -143,11 +143,22 @@ defjvp(std_over, _std_forward)
 _var, _std = quick(var_over, metadata=True), quick(std_over, metadata=True)
 
 
+def _inexact(a, dtype, name):
+    """`a` in the dtype that is asked for, which must be one of floats or complex numbers."""
+    if dtype is None:
+        return a
+    if np.dtype(dtype).kind not in "fc":
+        raise GradientTypeError(
+            f"{name} with dtype={np.dtype(dtype)} rounds inside: write {name}(x).astype({np.dtype(dtype)})"
+        )
+    return np.astype(a, dtype)
+
+
 @implements(np.var)
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=0):
     """``np.var``; `correction` is the array API's name of `ddof`."""
     refuse_out(out, "np.var")
-    a = a if dtype is None else np.astype(a, dtype)
+    a = _inexact(a, dtype, "np.var")
     ddof = ddof or correction
     if where is True and mean is None:
         return _var(a, axis, ddof, keepdims)
@@ -162,7 +173,7 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     if where is not True or mean is not None:
         return np.sqrt(var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction))
     refuse_out(out, "np.std")
-    a = a if dtype is None else np.astype(a, dtype)
+    a = _inexact(a, dtype, "np.std")
     return _std(a, axis, ddof or correction, keepdims)
 
 

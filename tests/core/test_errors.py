@@ -85,6 +85,7 @@ REFUSED = [
     (lambda: qad.hvp(np.sum, X, X), ArgumentError, ValueError, r"qad.hvp\(f, \(x,\), \(t,\)\)"),
     (lambda: qad.tensor(["a"]), GradientTypeError, TypeError, "dtype=float"),
     (lambda: qad.check_grads(np.sin, X), ArgumentError, ValueError, r"\(x,\)"),
+    (lambda: qad.grad(lambda x: np.std(x, dtype=int))(X), GradientTypeError, TypeError, r"np.std\(x\).astype\(int"),
     (lambda: qad.grad(np.asarray)(X), RecordedTensorError, TypeError, r"x.numpy\(\)"),
     (lambda: qad.grad(lambda x: special.kelvin(x)[0].sum())(X), MissingRuleError, TypeError, r"defvjp\(kelvin, "),
     (lambda: qad.grad(lambda x: special.jv(x, 1.0).sum())(X), MissingRuleError, TypeError, "argument number 0"),
