@@ -11,6 +11,7 @@ from math import prod
 
 import numpy as np
 
+from qad.freeze.cancelling import cancels
 from qad.freeze.functions import VIEWS, method
 from qad.freeze.guards import is_guard
 from qad.freeze.notations import notation, sizes_of
@@ -30,15 +31,17 @@ CAST = method("astype")
 def residues(program, seed):
     """Pairs (step, residues of its result) for random inputs, of all steps that give arrays or numbers."""
     rng, pinned, left = np.random.default_rng(seed), program.pinned(), program.uses()
+    definitions = program.definitions()
     values = {var: _random(var, rng) for var in program.inputs}
     for var, x in program.constants.items():
         values[var] = residue(x) if _is_exact(var.dtype) and np.isfinite(x).all() else _random(var, rng)
     for step in program.steps:
         if step.out.kind in ("array", "scalar") and not is_guard(step):
-            known = not touches(step, pinned) and all(var in values for var in step.reads())
+            known = all(var in values for var in step.reads())
+            known = known and not touches(step, pinned) and not cancels(step, definitions)
             made = _evaluated(step, values) if known else None
             if made is None or made.shape != step.out.shape:
-                made = _random(step.out, rng)  # of other calls nothing is known: they are as good as inputs
+                made = _random(step.out, rng)  # of other calls, and of mere rounding, nothing is known
             values[step.out] = made
             yield step, made
         for var in step.reads():

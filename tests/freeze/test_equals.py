@@ -142,3 +142,34 @@ def test_sums_of_products_of_residues_are_exact():
     (a, b), (c, d) = x.astype(object), y.astype(object)
     assert found.real % P == (a @ c - b @ d) % P
     assert found.imag % P == (a @ d + b @ c) % P
+
+
+def halves(a, b):
+    """Veltkamp's splitting: `high` is `a` to half of its digits, and exactly `a` as a polynomial."""
+    c = 134217729.0 * a
+    high = c - (c - a)
+    return high @ b, (a - high) @ b, a @ b
+
+
+def errors(a, b):
+    """Knuth's errors of a sum and of a difference, exactly 0 as polynomials."""
+    found = []
+    for c in (b, -b):
+        s = a + c
+        t = s - a
+        found.append(((a - (s - t)) + (c - t)) @ a)
+    return found
+
+
+def shifted(a, b):
+    return ((a + 1e6) - 1e6).T @ b, a.T @ b, (a.reshape(-1) + 1e6).reshape(a.shape) @ b - 1e6 * b.sum(0)
+
+
+@pytest.mark.parametrize("f", [halves, errors, shifted])
+def test_what_is_rounding_is_equal_to_nothing(f):
+    a, b = normal(6, 6), normal(6, 6, seed=1)
+    frozen = qad.freeze(f)
+    for x, y in ((a, b), (b, a)):
+        for found, expected in zip(frozen(x, y), f(x, y), strict=True):
+            np.testing.assert_array_equal(found, expected)
+    assert frozen.program.counts["equals"] == 0
