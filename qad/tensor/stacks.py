@@ -8,7 +8,7 @@ __all__ = ["DTYPES", "LONGEST", "MOST", "WIDTH", "multiply"]
 
 WIDTH = 64  # bytes of a row of a tile: two registers of AVX2, one of AVX-512, four of NEON
 LONGEST = 512  # terms of a sum, beyond which a strip of an operand leaves the first cache; then BLAS is called
-MOST = 2**20  # multiply-adds from which on BLAS is as fast
+MOST = {"f": 2**17, "c": 2**20}  # multiply-adds of a product from which on BLAS is as fast, by the kind of dtype
 DTYPES = frozenset(map(dtype, ("f4", "f8", "c8", "c16")))
 
 
@@ -17,7 +17,7 @@ def multiply(a, b):
     if not (type(a) is type(b) is ndarray and a.dtype == b.dtype and a.dtype in DTYPES):
         return a @ b
     (m, k), n = a.shape[-2:], b.shape[-1]
-    small = 0 < m * k * n <= MOST and k <= LONGEST and max(a.ndim, b.ndim) == 3
+    small = 0 < m * k * n <= MOST[a.dtype.kind] and k <= LONGEST and max(a.ndim, b.ndim) == 3
     if not (small and a.flags.behaved and b.flags.behaved):
         return a @ b
     if any(step < 0 or step % a.itemsize for step in a.strides + b.strides):

@@ -30,8 +30,10 @@ inlined = numba.extending.register_jitable(forceinline=True)
 
 @numba.extending.overload(multiply)
 def _multiply(first, one, second, two, work, out, m, k, n, form, room):
+    most = MOST["c" if isinstance(work.dtype, numba.types.Complex) else "f"]
+
     def product(first, one, second, two, work, out, m, k, n, form, room):
-        if k > LONGEST or m * k * n > MOST:
+        if k > LONGEST or m * k * n > most:
             product_of_blas(first, one, second, two, work, out, m, k, n, form, room)
         else:
             a = Place(one, 1, m) if form & 1 else Place(one, k, 1)
