@@ -20,7 +20,7 @@ from qad.freeze.reach import reachable
 from qad.freeze.recorder import Recorder
 from qad.freeze.replay import executable
 from qad.freeze.results import builder, owned, plain
-from qad.freeze.signature import Signature, front, signature_of
+from qad.freeze.signature import Signature, front, signature_of, typed
 from qad.freeze.storing import read, store
 from qad.freeze.traced import Traced
 from qad.freeze.watch import Watch, untouched
@@ -206,9 +206,10 @@ class Frozen:
             return f(*args, **kwargs)
         if not static:
             return as_node(self, leaves, spec)
-        if static not in self._parts:
-            self._parts[static] = Frozen(f, (), self.passes)
-        return as_node(self._parts[static], leaves, spec)
+        key = typed(static)
+        if key not in self._parts:
+            self._parts[key] = Frozen(f, (), self.passes)
+        return as_node(self._parts[key], leaves, spec)
 
     def _without_static(self, args, kwargs):
         """Arguments by name, without the static ones, and those as pairs."""

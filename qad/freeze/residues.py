@@ -38,7 +38,7 @@ def residues(program, seed):
     for step in program.steps:
         if step.out.kind in ("array", "scalar") and not is_guard(step):
             known = all(var in values for var in step.reads())
-            known = known and not touches(step, pinned) and not cancels(step, definitions)
+            known = known and not touches(step, pinned) and not cancels(step, definitions, program.constants)
             made = _evaluated(step, values) if known else None
             if made is None or made.shape != step.out.shape:
                 made = _random(step.out, rng)  # of other calls, and of mere rounding, nothing is known

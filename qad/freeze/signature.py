@@ -9,7 +9,7 @@ from qad.core.tensor import Tensor
 from qad.core.trees import flatten, leaf_path, nesting, unflatten
 from qad.freeze.traced import Traced
 
-__all__ = ["Signature", "front", "kind_of", "signature_of"]
+__all__ = ["Signature", "front", "kind_of", "signature_of", "typed"]
 
 
 class Signature:
@@ -22,14 +22,15 @@ class Signature:
         Of each leaf: ("array", shape, dtype), ("scalar", dtype), ("number", type) or ("static", type, value).
     """
 
-    __slots__ = ("spec", "kinds", "static", "_hash")
+    __slots__ = ("spec", "kinds", "static", "_typed", "_hash")
 
     def __init__(self, spec, kinds, static=()):
         self.spec = spec
         self.kinds = kinds
         self.static = static
         try:
-            self._hash = hash((spec, kinds, static))
+            self._typed = typed(static)
+            self._hash = hash((spec, kinds, self._typed))
         except TypeError as error:
             raise ArgumentError(
                 f"qad.freeze: a static argument cannot be hashed ({error}): pass it as an array, a tuple or a frozen "
@@ -40,7 +41,7 @@ class Signature:
         return self._hash
 
     def __eq__(self, other):
-        return self.kinds == other.kinds and self.spec == other.spec and self.static == other.static
+        return self.kinds == other.kinds and self.spec == other.spec and self._typed == other._typed
 
     def is_plain(self, leaves, args):
         """Whether the arguments are positional plain arrays and nothing else."""
@@ -63,7 +64,7 @@ class Signature:
         """In words, how this differs from an earlier signature."""
         if self.spec != other.spec:
             return f"structure {nesting(self.spec)} instead of {nesting(other.spec)}"
-        if self.static != other.static:
+        if self._typed != other._typed:
             return f"static arguments {dict(self.static)} instead of {dict(other.static)}"
         tree = unflatten(self.spec, list(range(len(self.kinds))))
         changed = [
@@ -82,6 +83,14 @@ def _words(kind):
     if kind[0] == "array":
         return f"shape {kind[1]} of {kind[2]}"
     return f"{kind[2]!r}" if kind[0] == "static" else f"a {kind[0]} of {kind[1]}"
+
+
+def typed(x):
+    """A static value with its type, by which 2, 2.0 and True differ, and 0.0 and -0.0."""
+    kind = type(x)
+    if kind in (tuple, frozenset):
+        return kind, kind(map(typed, x))
+    return kind, repr(x) if isinstance(x, (float, complex, np.generic)) else x
 
 
 def signature_of(args, kwargs, static=()):

@@ -165,7 +165,17 @@ def shifted(a, b):
     return ((a + 1e6) - 1e6).T @ b, a.T @ b, (a.reshape(-1) + 1e6).reshape(a.shape) @ b - 1e6 * b.sum(0)
 
 
-@pytest.mark.parametrize("f", [halves, errors, shifted])
+def scaled(a, b):
+    high = 134217729.0 * a - 134217728.0 * a
+    return high @ b, a @ b, ((a + 2.0**26) - 2.0**25 - 2.0**25) @ b, ((a + 2.0**26) / 2 * 2 - 2.0**26) @ b
+
+
+def shown(a, b):
+    c, big = a + 2.0**26, np.full((6, 6), 2.0**26)
+    return (c[:3] - 2.0**26) @ b, a[:3] @ b, (np.add(a.T, big.T).T - big) @ b, a @ b
+
+
+@pytest.mark.parametrize("f", [halves, errors, shifted, scaled, shown])
 def test_what_is_rounding_is_equal_to_nothing(f):
     a, b = normal(6, 6), normal(6, 6, seed=1)
     frozen = qad.freeze(f)

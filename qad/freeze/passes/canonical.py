@@ -150,7 +150,7 @@ def _arithmetic(step):
         return None
     if not all(type(x) is Var or isinstance(x, (int, float, complex, np.number)) for x in step.args):
         return None  # something that has its own arithmetic, such as a sparse matrix
-    if fn is np.conjugate and operands[0].dtype.kind != "c":
+    if fn is np.conjugate and operands[0].dtype.kind != "c" and operands[0].dtype == step.out.dtype:
         return operands[0] if operands[0].kind != "number" else None
     if fn is np.positive:
         return operands[0]

@@ -42,4 +42,5 @@ def _product_under(step, definitions, known):
         traced = diagonal.args[0]
     product = definitions.get(traced)
     square = len(traced.shape) == 2 and traced.shape[0] == traced.shape[1]
-    return product if square and product is not None and product.fn is np.dot else None
+    same = step.out.dtype == traced.dtype  # traces of short integers are long ones
+    return product if square and same and product is not None and product.fn is np.dot else None
