@@ -16,7 +16,7 @@ def folded(x, given, examples, batch):
 
 def unfolded(x, examples):
     """What came of examples, (examples, component, batch, entry)."""
-    return x.reshape(len(x), examples, -1, x.shape[2]).swapaxes(0, 1)
+    return x.reshape(len(x), examples, x.shape[1] // examples, x.shape[2]).swapaxes(0, 1)
 
 
 def count(batched, operands):

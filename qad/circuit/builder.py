@@ -9,7 +9,7 @@ from qad.circuit.program import Operation
 from qad.circuit.sequence import Sequence
 from qad.circuit.trotter import trotter
 from qad.core.errors import ArgumentError
-from qad.extend import value_of
+from qad.extend import stack_of
 
 
 class Builder(Sequence):
@@ -165,7 +165,7 @@ class Builder(Sequence):
         check_qubits(controls + qubits, self.n, name)
         u = check_matrix(u, len(qubits), name)
         if unitary:
-            require_unitary(value_of(u), "the matrix given to unitary")
+            require_unitary(stack_of(u), "the matrix given to unitary")
         self.matrices.append(u)
         return self._append(Operation(given(len(qubits), unitary), qubits, controls, (), len(self.matrices) - 1))
 

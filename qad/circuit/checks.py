@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
-from qad.extend import value_of
+from qad.extend import stack_of
 
 
 def check_count(n, what="a circuit"):
@@ -63,7 +63,7 @@ def check_matrix(u, k, what):
     u = u if hasattr(u, "shape") else np.asarray(u)
     if u.ndim < 2 or u.shape[-2:] != (2**k, 2**k):
         raise ShapeError(f"{what}: a matrix on {k} qubits has shape {(2**k, 2**k)}, not {u.shape}")
-    if not np.all(np.isfinite(value_of(u))):
+    if not np.all(np.isfinite(stack_of(u))):
         raise ArgumentError(f"{what}: the matrix has entries that are not finite")
     return u
 

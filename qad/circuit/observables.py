@@ -7,7 +7,7 @@ from qad.circuit.checks import check_matrix, check_qubits
 from qad.circuit.masks import strings_of
 from qad.circuit.pauli import PauliSum
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, primitive, value_of
+from qad.extend import defvjp, primitive, stack_of
 
 
 class Projector:
@@ -70,10 +70,10 @@ class Operator:
             gap, size = abs(matrix - matrix.conj().T).max(), abs(matrix).max()
         else:
             matrix = matrix if hasattr(matrix, "shape") else np.asarray(matrix)
-            values = value_of(matrix)
-            if values.ndim != 2 or values.shape[0] != values.shape[1]:
-                raise ShapeError(f"an observable is a square matrix, not of shape {values.shape}")
-            gap, size = np.abs(values - values.conj().T).max(), np.abs(values).max()
+            if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+                raise ShapeError(f"an observable is a square matrix, not of shape {matrix.shape}")
+            values = stack_of(matrix)
+            gap, size = np.abs(values - values.conj().mT).max(), np.abs(values).max()
         if not gap <= 1e-6 * size:
             raise ArgumentError(
                 f"an observable is Hermitian, but |A - A^H| is {gap:.1e}: c.bracket gives <a|A|b> of any operator"
@@ -144,7 +144,7 @@ def hermitian(observable, n):
     c = observable.coefficients
     if c.dtype.kind == "f":
         return c
-    values = value_of(c)
+    values = stack_of(c)
     if not np.abs(values.imag).max() <= 1e-12 * np.abs(values).max():
         raise ArgumentError(
             "a Pauli sum with complex coefficients is not Hermitian: its expectation value is complex. "

@@ -17,7 +17,7 @@ def multiply(a, b):
     if not (type(a) is type(b) is ndarray and a.dtype == b.dtype and a.dtype in DTYPES):
         return a @ b
     (m, k), n = a.shape[-2:], b.shape[-1]
-    small = 0 < m * k * n <= MOST[a.dtype.kind] and k <= LONGEST and max(a.ndim, b.ndim) == 3
+    small = 0 < m * k * n <= MOST[a.dtype.kind] and k <= LONGEST and max(a.ndim, b.ndim) == 3 and a.size and b.size
     if not (small and a.flags.behaved and b.flags.behaved):
         return a @ b
     if any(step < 0 or step % a.itemsize for step in a.strides + b.strides):

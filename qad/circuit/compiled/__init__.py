@@ -15,7 +15,7 @@ from qad.circuit.compiled.schedule import schedule_of
 
 def serves(program, components):
     """Whether this engine can: one component, and a second one along directions in which gates remain unitary."""
-    return components == 1 or (components == 2 and program.unitary and not program.given)
+    return components == 1 or (components == 2 and program.by_angles and program.unitary and not program.given)
 
 
 def forward(program, real, complex_, psi):
