@@ -181,3 +181,17 @@ def test_hessians_are_batches(engine):
     theta = normal(9)
     rows = [qad.hvp(lambda t: energy(t, engine), (theta,), (e,))[0] for e in np.eye(9)]
     np.testing.assert_allclose(qad.hessian(lambda t: energy(t, engine))(theta), rows, atol=1e-11)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_third_derivatives(engine):
+    """Beyond the second order the directions of u3 leave the unitary matrices."""
+    H = qad.PauliSum({"X": 1.0, "Z": 0.4})
+
+    def f(s):
+        return qad.Circuit(1, engine=engine).ry(s, 0).u(s, 0.3, s * 2, 0).expectation(H)
+
+    x, h = np.float64(0.3), 1e-3
+    second = qad.grad(qad.grad(f))
+    expected = (8 * (second(x + h) - second(x - h)) - second(x + 2 * h) + second(x - 2 * h)) / (12 * h)
+    np.testing.assert_allclose(qad.grad(second)(x), expected, rtol=1e-9)
