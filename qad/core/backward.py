@@ -115,15 +115,10 @@ def sweep(roots, free=False) -> dict:
                     elif following is parent:
                         g, owned = add(g, owned, c), True
                     elif parent[ID] > following[ID]:
-                        if held and held[-1][0][ID] >= following[ID]:
-                            arrive(waiting, heap, following, g, owned)
-                        else:
-                            held.append((following, g, owned))
+                        hold(held, waiting, heap, following, g, owned)
                         g, owned, following = c, fresh, parent
-                    elif held and held[-1][0][ID] >= parent[ID]:
-                        arrive(waiting, heap, parent, c, fresh)
                     else:
-                        held.append((parent, c, fresh))
+                        hold(held, waiting, heap, parent, c, fresh)
         elif p is LEAF:
             collect(found, node, g, owned)
         else:
@@ -131,6 +126,14 @@ def sweep(roots, free=False) -> dict:
         if free and p is not LEAF:
             node[1:] = FREED
     return found
+
+
+def hold(held, waiting, heap, node, g, owned):
+    """Put a contribution on the stack, in ascending order, or where it does not fit there among those waiting."""
+    if held and held[-1][0][ID] >= node[ID]:
+        arrive(waiting, heap, node, g, owned)
+    else:
+        held.append((node, g, owned))
 
 
 def arrived(found, leaf):

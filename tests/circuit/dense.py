@@ -3,11 +3,13 @@
 from importlib.util import find_spec
 
 import numpy as np
+import pytest
 
 import qad
 from qad.circuit.gates import GATES
 
 ENGINES = ("numpy", "numba") if find_spec("numba") else ("numpy",)
+needs_numba = pytest.mark.skipif("numba" not in ENGINES, reason="Numba is an optional extra")
 
 
 def embed(u, qubits, n):

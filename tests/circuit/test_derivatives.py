@@ -11,7 +11,7 @@ from qad.circuit.masks import strings_of
 from qad.circuit.observables import sparse_product
 from qad.circuit.scatter import Places, gather, scatter
 from tests.cases import Case, normal
-from tests.circuit.dense import ENGINES, random_circuit, random_sum, random_unitary
+from tests.circuit.dense import ENGINES, needs_numba, random_circuit, random_sum, random_unitary
 
 if len(ENGINES) > 1:
     from qad.circuit.compiled import schedule
@@ -153,7 +153,7 @@ def gates_with_angles(seed, engine):
     return c
 
 
-@pytest.mark.skipif(len(ENGINES) < 2, reason="needs Numba")
+@needs_numba
 @pytest.mark.parametrize("bits", [12, 3])
 @pytest.mark.parametrize("seed", range(4))
 def test_second_order_of_both_engines(seed, bits, monkeypatch):

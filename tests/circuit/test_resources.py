@@ -1,16 +1,13 @@
 """What circuits take: memory of a gradient, and compiled code that is as new as its sources."""
 
 import tracemalloc
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import qad
-from tests.circuit.dense import ENGINES
-
-needs_numba = pytest.mark.skipif(find_spec("numba") is None, reason="needs Numba")
+from tests.circuit.dense import ENGINES, needs_numba
 
 
 def layers(n, depth, engine="auto"):

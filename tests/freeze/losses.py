@@ -102,11 +102,14 @@ def born(example):
 def ising_chain(example):
     psi = qad.mps.MPS.random(6, 4, dtype=float, seed=0)
     by_field = both(lambda g, psi: qad.mps.energy(psi, qad.mps.ising(6, g)))
-    spins = lambda psi: qad.mps.local_expectations(psi, np.array([[0.0, 1.0], [1.0, 0.0]]))  # noqa: E731
+
+    def magnetisation(psi):
+        return np.mean(qad.mps.local_expectations(psi, np.array([[0.0, 1.0], [1.0, 0.0]]))).real
+
     return {
         "energy": energy_of(qad.mps.ising(6, 0.9)),
         "by the field": (by_field, (np.array(0.9), psi)),
-        "magnetisation": (both(lambda psi: np.mean(spins(psi)).real), (psi,)),
+        "magnetisation": (both(magnetisation), (psi,)),
     }
 
 
