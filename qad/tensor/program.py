@@ -144,10 +144,9 @@ class Program:
         schedule, block = state
         if schedule is not None:
             work = empty(schedule.back_size, block.dtype)
-            root = len(self.plan.terms) - 1
-            schedule.cotangents(work, (root,))[root][...] = g
+            schedule.seed(work)[...] = g
             compiled()(schedule.backward, block, work)
-            return schedule.cotangents(work, self.wanted)
+            return schedule.cotangents(work)
         values, carry_out = dict(enumerate(operands)) | block, quickly if self.warm else plainly
         found = {len(self.plan.terms) - 1: g}
         for node, left, right, to_left, to_right in self.steps:

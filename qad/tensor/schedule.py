@@ -50,8 +50,8 @@ class Schedule:
         made = {node for node, *_ in steps}
         self.leaves = tuple(sorted({child for _, left, right, _ in steps for child in (left, right)} - made))
         pieces, made = self._forward(steps, kept)
-        found = self._backward(back, pieces, made)
-        self._values, self._cotangents = self._views(pieces), self._views(found)
+        self._backward(back, pieces, made)
+        self._values = self._views(pieces)
 
     def _forward(self, steps, kept):
         """Write `forward`; returns where the values lie at its end, and in which order their products left them."""
@@ -73,12 +73,15 @@ class Schedule:
         return pieces, made
 
     def _backward(self, steps, pieces, made):
-        """Write `backward`; returns where the cotangents lie at its end.
+        """Write `backward`.
 
-        In the order in which its value was made, a cotangent needs no copy for either product with it.
+        The cotangents of the leaves lie at the beginning of the block, those of one shape side by side.  In the order
+        in which its value was made, any other cotangent needs no copy for either product with it.
         """
         table, root = Table(self.sizes, False), len(self.terms) - 1
+        homes = self._homes(table, steps)
         found = {root: table.piece(made[root])}
+        self._root = self._views(found)
         for node, left, right, to_left, to_right in steps:
             sides = [(child, other) for child, other, to in ((left, right, to_left), (right, left, to_right)) if to]
             cotangent = found[node]
@@ -88,21 +91,49 @@ class Schedule:
                 cotangent = table.copy(found[node], made[node])
                 table.release(found[node])
             for child, other in sides:
-                found[child], *used = table.product(cotangent, pieces[other], made[child])
+                found[child], *used = table.product(cotangent, pieces[other], made[child], homes.get(child))
                 for piece, before in zip(used, (cotangent, pieces[other]), strict=True):
                     if piece is not before:
                         table.release(piece)
             table.release(cotangent)
         self.backward, self.back_size = table.code(), table.top
-        return found
+
+    def _homes(self, table, steps):
+        """Reserve memory for the cotangents of all leaves, and note in `_stacks` which form a stack."""
+        wanted = sorted(
+            {
+                child
+                for _, *pair, to_left, to_right in steps
+                for child, to in zip(pair, (to_left, to_right), strict=True)
+                if to and child in self.leaves
+            }
+        )
+        shape = {node: tuple([self.sizes[label] for label in self.terms[node]]) for node in wanted}
+        homes, self._stacks = {}, []
+        for one in dict.fromkeys(shape.values()):
+            nodes, start = [node for node in wanted if shape[node] == one], table.top
+            homes |= {node: table.piece(self.terms[node]) for node in nodes}
+            self._stacks.append((nodes, slice(start, table.top), (len(nodes), *one)))
+        return homes
 
     def values(self, block, nodes):
         """The values of nodes, views of a forward block, by node."""
         return _pieces(block, self._values, nodes)
 
-    def cotangents(self, block, nodes):
-        """The cotangents of nodes, views of a backward block, by node."""
-        return _pieces(block, self._cotangents, nodes)
+    def seed(self, block):
+        """The cotangent of the result, a view of a backward block, to be written."""
+        (root,) = self._root
+        return _pieces(block, self._root, (root,))[root]
+
+    def cotangents(self, block):
+        """The cotangents of the leaves, views of a backward block, by node."""
+        found = {}
+        for nodes, place, shape in self._stacks:
+            stack = block[place].reshape(shape)
+            found.update(
+                zip(nodes, stack if len(shape) > 1 else [stack[i, ...] for i in range(len(nodes))], strict=True)
+            )
+        return found
 
     def _views(self, pieces):
         """For each node where it lies, its shape there, and if need be how to transpose and reshape it."""
@@ -153,8 +184,8 @@ class Table:
         self.free.append((piece.start, self.size(piece.labels)))
         self.free.sort(key=lambda gap: gap[1])
 
-    def product(self, left, right, term):
-        """Entries for one pair, its result in the order of `term` if that comes for free.
+    def product(self, left, right, term, home=None):
+        """Entries for one pair, its result in the order of `term` if that comes for free, or at `home` in any case.
 
         Returns
         -------
@@ -164,13 +195,13 @@ class Table:
         term = tuple([label for label in term if self.sizes[label] != 1])
         batch, summed = outcome(left.labels, right.labels, term)
         if not summed:
-            return self.multiply(left, right, term), left, right
+            return self.multiply(left, right, term, home), left, right
         _, order, sums, swap, copies = min(self.forms(left, right, term), key=lambda form: form[0])
         sides = []
         for side, copied in zip((left, right), copies, strict=True):
             loose = _free(term, side.labels, batch, summed)
             sides.append(self.copy(side, (*order, *loose, *sums)) if copied else side)
-        return self.matrices(*(sides[::-1] if swap else sides), order, sums), *sides
+        return self.matrices(*(sides[::-1] if swap else sides), order, sums, home), *sides
 
     def copies(self, left, right, term):
         """Whether a pair needs a copy of an operand."""
@@ -199,29 +230,33 @@ class Table:
             for swap, result in ((False, (*order, *one, *two)), (True, (*order, *two, *one))):
                 yield cost + (result != term) * MISPLACED * self.size(term), order, sums, swap, copies
 
-    def matrices(self, first, second, batch, sums):
+    def matrices(self, first, second, batch, sums, home=None):
         """A product of matrices, or of stacks of them."""
         shared = {*batch, *sums}
         rows, columns = (tuple([label for label in side.labels if label not in shared]) for side in (first, second))
         m, k, n, count = map(self.size, (rows, sums, columns, batch))
         turned_first = first.labels[len(batch) :] != (*rows, *sums)
         turned_second = second.labels[len(batch) :] != (*sums, *columns)
-        out = self.piece((*batch, *rows, *columns))
+        labels = (*batch, *rows, *columns)
+        out = home if home is not None and home.labels == labels else self.piece(labels)
         sides, form = (first.kept, first.start, second.kept, second.start), turned_first + 2 * turned_second
         self.entries.append((PRODUCT, *sides, out.start, m, k, n, form, count))
-        return out
+        if home is None or out is home:
+            return out
+        self.release(out)
+        return self.copy(out, home.labels, home)
 
-    def multiply(self, left, right, term):
+    def multiply(self, left, right, term, home=None):
         """Nothing is summed: an elementwise product, both operands spread over the axes of the result."""
-        out = self.piece(term)
+        out = home or self.piece(term)
         axes = self.axes(term, left.labels, right.labels) or [(1, 0, 0)]
         numbers = [number for column in zip(*axes, strict=True) for number in column]
         self.entries.append((MULTIPLY, left.kept, left.start, right.kept, right.start, out.start, len(axes), *numbers))
         return out
 
-    def copy(self, piece, labels):
+    def copy(self, piece, labels, home=None):
         """Another order of axes, long ones copied by the innermost loops."""
-        out = self.piece(labels)
+        out = home or self.piece(labels)
         axes = self.axes(labels, piece.labels, labels)
         axes = [(1, 0, 0)] * (3 - len(axes)) + sorted(axes, key=lambda axis: (axis[2] == 1 and axis[0] >= SHORT, axis))
         numbers = [number for column in zip(*axes, strict=True) for number in column]
