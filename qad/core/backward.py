@@ -177,18 +177,21 @@ def spread(found, waiting, heap, node, g, owned, end):
     if p is PICK:
         arrive_output(waiting, heap, parents[0], args, g)
         return
-    wanted = tuple(i for i, parent in enumerate(parents) if parent is not None)
+    wanted = tuple([i for i, parent in enumerate(parents) if parent is not None])
     kwargs = dict(kwargs or {})
     if p.scaled:
         kwargs["end"] = end
     if p.consumes:
         kwargs["owned"] = owned
+    fresh = p.fresh
     for i, c in zip(wanted, p.shared(wanted, g, ans, *args, **kwargs), strict=True):
         parent = parents[i]
-        if parent[PRIMITIVE] is LEAF:
-            collect(found, parent, c, p.fresh)
+        if parent[PRIMITIVE] is not LEAF:
+            arrive(waiting, heap, parent, c, fresh)
+        elif parent[ID] in found:
+            collect(found, parent, c, fresh)
         else:
-            arrive(waiting, heap, parent, c, p.fresh)
+            found[parent[ID]] = c, fresh, parent
 
 
 def arrive_output(waiting, heap, node, i, c):

@@ -17,13 +17,12 @@ from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
 def lift(tree, level, name):
     """`tree` with each leaf recorded on `level`, its leaves as Tensors, and its spec."""
     leaves, spec = flatten(tree)
-    lifted = []
     for i, value in enumerate(leaves):
         if type(value) is not ndarray or value.dtype.kind not in "fc":
             value = strip(value, CONSTANT)
             check_leaf(value, lambda i=i: f"{name}{leaf_path(tree, i)}")
-            value = number(value)
-        lifted.append(Tensor(value, [next_id(), LEAF, None, None, value, ()], level))
+            leaves[i] = number(value)
+    lifted = [Tensor(value, [next_id(), LEAF, None, None, value, ()], level) for value in leaves]
     return unflatten(spec, lifted), lifted, spec
 
 

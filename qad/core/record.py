@@ -83,6 +83,14 @@ def _record_reverse(p, args, kwargs, level):
     ans = p.fn(*values, **kwargs or {})
     if type(ans) is Tensor and ans.level >= level:
         raise hidden(p.name)
+    return note(p, values, kwargs, ans, parents, level)
+
+
+def note(p, values, kwargs, ans, parents, level):
+    """What primitive `p` made, as a Tensor (or several) of an open reverse level, with the node that remembers it.
+
+    For plain values, whose nodes on that level are the `parents`, a caller may take this road instead of `record`.
+    """
     number = next_id()
     for value, parent in zip(values, parents, strict=True):
         if parent is None and type(value) is ndarray:

@@ -9,7 +9,10 @@ tangents pass through them as values do.
 import numpy as np
 
 from qad.core.errors import GradientTypeError
-from qad.core.levels import CONSTANT, REVERSE
+from qad.core.levels import CONSTANT, REVERSE, blocked
+from qad.core.operands import split
+from qad.core.record import note
+from qad.core.registry import PRIMITIVES
 from qad.extend import Tensor, defvjp, primitive
 from qad.tensor.pair import contract
 from qad.tensor.program import program
@@ -22,23 +25,24 @@ PLAIN = frozenset((np.ndarray, np.float64, np.complex128, np.float32, np.complex
 
 def record(plan, operands, wanted):
     """Contract a list of operands that are not all plain arrays, those numbered `wanted` variable."""
-    levels = {x.level for x in operands if type(x) is Tensor}
-    values = [x.value if type(x) is Tensor else x for x in operands]
-    if "O" in {x.dtype.kind for x in values}:
+    level = max([x.level for x in operands if type(x) is Tensor], default=CONSTANT)
+    values, nodes = split(operands, level)
+    kinds = {x.dtype for x in values}
+    if "O" in {kind.kind for kind in kinds}:
         number = [x.dtype.kind for x in values].index("O")
         raise GradientTypeError(
             f'expression "{plan.expression.text}": operand {number} is an object array, which has no gradient: '
             "write array.astype(float) or array.astype(complex)"
         )
-    if CONSTANT in levels:
-        operands = [x.value if type(x) is Tensor and x.level == CONSTANT else x for x in operands]
-        levels.remove(CONSTANT)
-        if not levels:
-            return Tensor(plan.execute(operands, ()))
-    kinds = set(map(type, values))
-    if len(plan.steps) > 2 and len(levels) == 1 and levels <= REVERSE.keys() and kinds <= PLAIN:
-        return network(*operands, plan=plan, wanted=wanted, state=[])
-    return _pairs(plan, operands)[-1]
+    if level == CONSTANT:
+        return Tensor(plan.execute(list(values), ()))
+    if len(plan.steps) > 2 and level in REVERSE and PLAIN.issuperset(map(type, values)):
+        options, barrier = {"plan": plan, "wanted": wanted, "state": []}, blocked()
+        if type(barrier) is not int or barrier >= level:
+            return network(*operands, **options)
+        p = PRIMITIVES[network]  # what `network` itself would look for is known here
+        return note(p, values, options, p.raw(*values, **options), nodes, level)
+    return _pairs(plan, [x.value if type(x) is Tensor and x.level == CONSTANT else x for x in operands])[-1]
 
 
 def _pairs(plan, operands):

@@ -5,7 +5,7 @@ alone make is held (`qad.tensor.fold`).  Where its arrays are small, what is lef
 (`qad.tensor.schedule`) from the third time on, if Numba is there.
 """
 
-from numpy import concatenate, empty, ndarray, result_type
+from numpy import concatenate, empty, frombuffer, ndarray, result_type
 
 from qad.tensor.fold import Fold
 from qad.tensor.replay import compiled, has_numba
@@ -15,6 +15,7 @@ from qad.tensor.stacks import DTYPES
 __all__ = ["Program", "program"]
 
 WARM = 3  # the call from which on a network of small arrays runs as a compiled loop
+LITTLE = 2**16  # bytes that are copied quicker than arrays are looked at
 FEW = 2  # pairs that are quicker one by one
 SMALL = 200_000  # multiply-adds of a mean pair below which that pays
 
@@ -118,7 +119,7 @@ class Program:
         schedule, kind = self.schedule(values, folded)
         if schedule is not None:
             block = empty(schedule.size, kind)
-            concatenate([values[node] for node in schedule.leaves], axis=None, out=block[: schedule.inputs])
+            gather([values[node] for node in schedule.leaves], block[: schedule.inputs])
             compiled()(schedule.forward, block, block)
             root = len(values) - 1
             return schedule.values(block, (root,))[root].copy()[()], (schedule, block)
@@ -160,6 +161,17 @@ class Program:
             for child in self.renewed.intersection((left, right)):
                 del values[child]
         return found
+
+
+def gather(arrays, out):
+    """Write the numbers of arrays one after another; quicker than `concatenate` for many little ones of one dtype."""
+    if out.nbytes <= LITTLE and {x.dtype for x in arrays} == {out.dtype}:
+        try:
+            out[...] = frombuffer(b"".join(arrays), out.dtype)
+            return
+        except TypeError:  # one of them is not contiguous
+            pass
+    concatenate(arrays, axis=None, out=out)
 
 
 def plainly(recipe, a, b):
