@@ -86,17 +86,18 @@ def _record_reverse(p, args, kwargs, level):
     return note(p, values, kwargs, ans, parents, level)
 
 
-def note(p, values, kwargs, ans, parents, level):
+def note(p, values, kwargs, ans, parents, level, read=None):
     """What primitive `p` made, as a Tensor (or several) of an open reverse level, with the node that remembers it.
 
-    For plain values, whose nodes on that level are the `parents`, a caller may take this road instead of `record`.
+    For plain values, whose nodes on that level are the `parents`, a caller may take this road instead of `record`, and
+    say which constants alone the rules of `p` will `read`, by their numbers.
     """
     number = next_id()
-    for value, parent in zip(values, parents, strict=True):
-        if parent is None and type(value) is ndarray:
-            seen = REVERSE[level]
-            if seen is None or id(value) not in seen:
-                watch(level, value, number)
+    constants = range(len(values)) if read is None else read
+    for value in [values[i] for i in constants if parents[i] is None and type(values[i]) is ndarray]:
+        seen = REVERSE[level]
+        if seen is None or id(value) not in seen:
+            watch(level, value, number, names=2)
     return wrap(ans, [number, p, values, kwargs or None, ans, parents], level)
 
 

@@ -7,7 +7,7 @@ alone make is held (`qad.tensor.fold`).  Where its arrays are small, what is lef
 
 from numpy import concatenate, empty, frombuffer, ndarray, result_type
 
-from qad.tensor.fold import Fold
+from qad.tensor.fold import LITTLE, Fold, octets
 from qad.tensor.replay import compiled, has_numba
 from qad.tensor.schedule import Schedule
 from qad.tensor.stacks import DTYPES
@@ -15,7 +15,6 @@ from qad.tensor.stacks import DTYPES
 __all__ = ["Program", "program"]
 
 WARM = 3  # the call from which on a network of small arrays runs as a compiled loop
-LITTLE = 2**16  # bytes that are copied quicker than arrays are looked at
 FEW = 2  # pairs that are quicker one by one
 SMALL = 200_000  # multiply-adds of a mean pair below which that pays
 
@@ -30,6 +29,8 @@ class Program:
     again : dict
         Where memory is short: node -> the steps below it, which the backward pass carries out once more when it gets
         there, for the values of the nodes `renewed`.
+    read : tuple of int
+        Constant operands whose values the backward pass reads.
     steps : tuple
         The backward pass, from the root down: the result's node, the operands' nodes, the recipes of their cotangents,
         None where one is not needed.
@@ -61,6 +62,14 @@ class Program:
         }
         self.kept = tuple(sorted((needed - self.renewed) | starts))
         self.steps = tuple(reversed(steps))
+        sides = {
+            child
+            for _, *pair, to_left, to_right in steps
+            for child, to in zip(pair, (to_right, to_left), strict=True)
+            if to is not None
+        }
+        constants = set(range(count)).difference(wanted)
+        self.read = tuple(sorted(constants if self.again else constants & sides))
         self.fold = Fold(plan, self.fixed) if wanted and self.fixed and not plan.lean else None
         self._uses, self._schedules = 0, {}
 
@@ -164,14 +173,11 @@ class Program:
 
 
 def gather(arrays, out):
-    """Write the numbers of arrays one after another; quicker than `concatenate` for many little ones of one dtype."""
+    """Write the numbers of arrays one after another; many little ones as bytes, quicker than `concatenate` does it."""
     if out.nbytes <= LITTLE and {x.dtype for x in arrays} == {out.dtype}:
-        try:
-            out[...] = frombuffer(b"".join(arrays), out.dtype)
-            return
-        except TypeError:  # one of them is not contiguous
-            pass
-    concatenate(arrays, axis=None, out=out)
+        out[...] = frombuffer(octets(arrays), out.dtype)
+    else:
+        concatenate(arrays, axis=None, out=out)
 
 
 def plainly(recipe, a, b):

@@ -1,11 +1,14 @@
 """What a reused plan does: compiled loops for small arrays, and constants folded once, never stale."""
 
 import threading
+from contextlib import suppress
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 
 import qad
+from qad.core.errors import ArgumentError
 from qad.tensor import program as program_module
 from qad.tensor import replay as replay_module
 from qad.tensor.fold import HOLDERS, MISSES
@@ -136,11 +139,31 @@ def test_arrays_that_no_loop_takes():
         assert qad.einsum(text, *long).dtype == np.longdouble
         assert qad.einsum(text, *empty) == 0
     fortran = [np.asfortranarray(x * (1 + 1j)) for x in whole]
-    for _ in range(WARM + 1):
-        np.testing.assert_allclose(
-            qad.einsum(text, *fortran[:2], *whole[2:]), np.einsum(text, *fortran[:2], *whole[2:])
-        )
+    for operands in ([*fortran[:2], *whole[2:]], fortran):
+        for _ in range(WARM + 1):
+            np.testing.assert_allclose(qad.einsum(text, *operands), np.einsum(text, *operands))
     assert len(shapes) == 4
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_constants_of_all_sizes_are_compared(order):
+    """Little ones together, large ones alone, each from its first element to its last."""
+    sizes = [2, 3, 70, 2, 3, 70, 2]
+    operands = operands_for(np.random.default_rng(2), [(m, n) for m, n in pairwise([2, *sizes])])
+    operands = [operands[0], *(np.asarray(x, order=order) for x in operands[1:])]
+    text = ",".join("abcdefgh"[i : i + 2] for i in range(7)) + "->"
+
+    def gradient():
+        return qad.grad(lambda x: qad.einsum(text, x, *operands[1:]).real)(operands[0])
+
+    for _ in range(3):
+        gradient()
+    own = qad.plan(text, *[x.shape for x in operands], variables=(0,)).programs[(0,)]
+    assert own.fold.held and sorted(i for some in own.fold.groups for i in range(6)[some]) == list(range(6))
+    for number, place in product(range(1, 7), (0, -1)):
+        operands[number].reshape(-1, order="A")[place] += 1
+        expected = np.conj(np.ones((2, 1)) * np.linalg.multi_dot([*operands[1:], np.ones(2)]))
+        np.testing.assert_allclose(gradient(), expected, rtol=1e-12)
 
 
 def constants_case(count=6, size=4):
@@ -166,6 +189,29 @@ def test_a_changed_constant_is_never_stale():
     operands[2] = np.eye(4, dtype=np.float32)
     for _ in range(3):
         np.testing.assert_allclose(gradient(), expected(), rtol=1e-12)
+
+
+def test_constants_that_change_before_the_backward_pass():
+    """One that it reads is noticed; one that went into a product that is kept, or was copied, does no harm."""
+    x, one, y, two = operands_for(np.random.default_rng(5), [(3, 3)] * 4)
+
+    def loss(x, y):
+        value = qad.einsum("ab,bc,cd,da->", x, one, y, two).real
+        one[0, 0] += 1
+        return value
+
+    def check(numbers):
+        expected = np.conj(one @ y @ two).T, np.conj(two @ x @ one).T
+        for number, found in zip(numbers, qad.grad(loss, numbers)(x, y), strict=True):
+            np.testing.assert_allclose(found, expected[number], rtol=1e-12)
+
+    with pytest.raises(ArgumentError, match="changed in place after network"):
+        check((0, 1))
+    for _ in range(WARM + 1):
+        check((0,))
+        with suppress(ArgumentError):
+            check((0, 1))
+    check((0, 1))
 
 
 def test_constants_are_folded_once(monkeypatch):
