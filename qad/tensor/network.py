@@ -41,7 +41,8 @@ def record(plan, operands, wanted):
         if type(barrier) is not int or barrier >= level:
             return network(*operands, **options)
         p = PRIMITIVES[network]  # what `network` itself would look for is known here
-        return note(p, values, options, p.raw(*values, **options), nodes, level, program(plan, wanted).read)
+        ans = p.raw(*values, **options)
+        return note(p, values, options, ans, nodes, level, program(plan, wanted).read(*options["state"]))
     return _pairs(plan, [x.value if type(x) is Tensor and x.level == CONSTANT else x for x in operands])[-1]
 
 

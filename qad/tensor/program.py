@@ -29,8 +29,6 @@ class Program:
     again : dict
         Where memory is short: node -> the steps below it, which the backward pass carries out once more when it gets
         there, for the values of the nodes `renewed`.
-    read : tuple of int
-        Constant operands whose values the backward pass reads.
     steps : tuple
         The backward pass, from the root down: the result's node, the operands' nodes, the recipes of their cotangents,
         None where one is not needed.
@@ -69,7 +67,7 @@ class Program:
             if to is not None
         }
         constants = set(range(count)).difference(wanted)
-        self.read = tuple(sorted(constants if self.again else constants & sides))
+        self._read = tuple(sorted(constants if self.again else constants & sides))
         self.fold = Fold(plan, self.fixed) if wanted and self.fixed and not plan.lean else None
         self._uses, self._schedules = 0, {}
 
@@ -140,10 +138,14 @@ class Program:
                     values[child] = None
         return values[-1], (None, {node: values[node] for node in kept})
 
+    def read(self, state):
+        """The numbers of the constant operands that the backward pass reads: in a compiled loop it has copies."""
+        return self._read if state[0] is None else ()
+
     def intermediates(self, operands, state):
         """The values of all nodes that the backward pass needs, operands included; `state` is what `forward` left."""
         schedule, found = state
-        kept = found if schedule is None else schedule.values(found, self.kept)
+        kept = found if schedule is None else schedule.values(found, (*schedule.leaves, *self.kept))
         values = dict(enumerate(operands)) | kept
         for part in self.again.values():
             self.renew(part, values)

@@ -213,6 +213,17 @@ def test_constants_that_change_before_the_backward_pass():
             check((0, 1))
     check((0, 1))
 
+    def weighted(w):  # a pullback that is differentiated itself
+        _, pullback = qad.vjp(lambda x, y: qad.einsum("ab,bc,cd,da->", x, one, y, two), x, y)
+        kept = one.copy()
+        one[...] = 0
+        found = pullback(w)[1]
+        one[...] = kept
+        return found
+
+    qad.check_grads(weighted, (np.array(1 + 2j),))
+    np.testing.assert_allclose(weighted(1.0 + 0j), np.conj(two @ x @ one).T, rtol=1e-12)
+
 
 def test_constants_are_folded_once(monkeypatch):
     text, operands = constants_case(8, 5)
