@@ -43,6 +43,11 @@ def variant(p, values):
     return p if len(shapes) <= 1 else p.broadcasting
 
 
+def node_below(node, fn):
+    """The node that `fn`, a function of one operand, made into `node` of a reverse level; None if it was not `fn`."""
+    return node[PARENTS][0] if len(node) == 6 and node[PRIMITIVE].fn is fn else None
+
+
 def operand_of(x, fn):
     """The Tensor that `fn`, a function of one operand, made into the Tensor `x`; None if `x` was made otherwise.
 
@@ -55,8 +60,8 @@ def operand_of(x, fn):
     """
     node = x.node
     if type(node) is list:
-        found = len(node) == 6 and node[PRIMITIVE].fn is fn
-        return Tensor(node[ARGS][0], node[PARENTS][0], x.level) if found else None
+        below = node_below(node, fn)
+        return None if below is None else Tensor(node[ARGS][0], below, x.level)
     maker, source = getattr(x, "source", (None, None))
     return source if maker is fn else None
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, CheckError
 from qad.core.levels import REVERSE, blocked
-from qad.core.operands import top_level
+from qad.core.operands import node_below, top_level
 from qad.core.transforms import vjp
-from qad.extend import Tensor, operand_of, value_of
+from qad.extend import Tensor, value_of
 from qad.tensor.plan import recorded
 
 __all__ = ["real_form"]
@@ -42,8 +42,8 @@ def real_form(planned, operands, check, text, executor=None):
         _check(planned, [value_of(x) for x in operands], groups, text)
     if not groups:  # plain arrays, no_grad, and forward mode, which has no halves
         return _contract(planned, operands, executor).real
-    bra = tuple(sorted(number for _, bras in groups for number in bras))
-    expression = planned(bra).expression
+    bra = {number for _, bras in groups for number in bras}
+    expression = planned(tuple(sorted(bra))).expression
     _check_batch(expression, groups)
     if _mirrored(expression, groups, operands):
         ready = [_below(x, level) if number not in bra else x for number, x in enumerate(operands)]
@@ -76,9 +76,9 @@ def _groups(operands, level, text):
     nodes = {id(x.node) for x in variable.values()}
     found = {}
     for number, x in variable.items():
-        ket = operand_of(x, np.conjugate)
-        is_bra = ket is not None and id(ket.node) in nodes
-        found.setdefault(id(ket.node if is_bra else x.node), ([], []))[is_bra].append(number)
+        ket = node_below(x.node, np.conjugate)
+        is_bra = ket is not None and id(ket) in nodes
+        found.setdefault(id(ket if is_bra else x.node), ([], []))[is_bra].append(number)
     for key, (kets, bras) in found.items():
         if not bras and variable[kets[0]].dtype.kind != "c":
             found[key] = kets[: len(kets) // 2], kets[len(kets) // 2 :]
