@@ -3,6 +3,8 @@
 Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the tape's cotangents.
 """
 
+from functools import partial
+
 import numpy as np
 from numpy import array, conjugate, ndarray
 
@@ -12,6 +14,8 @@ from qad.core.levels import CONSTANT
 from qad.core.node import ANSWER, ID, LEAF, next_id
 from qad.core.tensor import Tensor, value_of
 from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
+
+KINDS = frozenset("fc")  # of dtypes that have a gradient
 
 
 def lift(tree, level, name):
@@ -32,19 +36,23 @@ def number(x):
 
 
 def with_leaves(args, numbers, level):
-    """The arguments of a call, those of these `numbers` made leaves; and the leaves, with the spec of their tree.
+    """The arguments of a call, those of these `numbers` made leaves; and the leaves, with what rebuilds their tree.
 
-    An array stands for itself, with None for its spec: the common case, quickly.
+    An array stands for itself, with None, and a list of arrays is rebuilt by `list`: the common cases, quickly.
     """
     call, lifted = list(args), []
     for n in numbers:
         tree = args[n]
         if (type(tree) is ndarray or (type(tree) is Tensor and tree.level >= 0)) and tree.dtype.kind in "fc":
             leaves = call[n] = Tensor(tree, [next_id(), LEAF, None, None, tree, ()], level)
-            spec = None
+            rebuild = None
+        elif type(tree) is list and set(map(type, tree)) == {ndarray} and {x.dtype.kind for x in tree} <= KINDS:
+            leaves = call[n] = [Tensor(x, [next_id(), LEAF, None, None, x, ()], level) for x in tree]
+            rebuild = list
         else:
             call[n], leaves, spec = lift(tree, level, n)
-        lifted.append((leaves, spec))
+            rebuild = partial(unflatten, spec)
+        lifted.append((leaves, rebuild))
     return call, lifted
 
 

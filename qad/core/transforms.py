@@ -127,8 +127,8 @@ def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
         del out, node  # so that the sweep frees the graph as it goes
         found = sweep(roots)
         gradients = []
-        for x, spec in lifted:
-            g = to_public(found, x.node) if spec is None else unflatten(spec, [to_public(found, y.node) for y in x])
+        for x, rebuild in lifted:
+            g = to_public(found, x.node) if rebuild is None else rebuild([to_public(found, y.node) for y in x])
             gradients.append(g)
         return ((value, stripped(aux, level)) if has_aux else value), tuple(gradients) if several else g
 

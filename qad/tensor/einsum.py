@@ -6,6 +6,7 @@ from operator import index
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.record import ARRAYS
 from qad.extend import implements
 from qad.tensor.hermitian import real_form
 from qad.tensor.memory import in_bytes
@@ -84,7 +85,7 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     if not isinstance(subscripts, str):
         operands, terms, output = split_lists((subscripts, *operands))
         subscripts, output = _hashable(terms), None if output is None else _hashable([output])[0]
-    operands = [as_operand(operand) for operand in operands]
+    operands = list(operands) if ARRAYS.issuperset(map(type, operands)) else [as_operand(x) for x in operands]
     shapes = tuple([operand.shape for operand in operands])
     dtype, limit = complex, None
     if memory_limit is not None:
