@@ -14,20 +14,26 @@ RESULT = ()  # the node of what a batch computed; what it was given has none
 
 
 class Batched(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array per example, stacked along the first axis of `array` (which may be a Tensor of a lower level)."""
+    """An array per example, stacked along the first axis of `array` (which may be a Tensor of a lower level).
 
-    __slots__ = ("array", "level")
+    What `scaled` makes is a product ``frame * factor`` that is formed when its `array` is asked for; `frame` is None
+    otherwise.
+    """
+
+    __slots__ = ("array", "level", "frame", "factor")
 
     def __init__(self, array, level):
         self.array = array
         self.level = level
+        self.frame = None
 
-    shape = property(lambda self: self.array.shape[1:])
-    dtype = property(lambda self: self.array.dtype)
-    ndim = property(lambda self: self.array.ndim - 1)
+    stack = property(lambda self: self.array if self.frame is None else self.frame)  # of the same shape and dtype
+    shape = property(lambda self: self.stack.shape[1:])
+    dtype = property(lambda self: self.stack.dtype)
+    ndim = property(lambda self: self.stack.ndim - 1)
     size = property(lambda self: outline(self).size)
-    itemsize = property(lambda self: self.array.itemsize)
-    nbytes = property(lambda self: self.array.nbytes)
+    itemsize = property(lambda self: self.stack.itemsize)
+    nbytes = property(lambda self: self.stack.nbytes)
     real = property(lambda self: enclosed(self.array.real, self.level))
     imag = property(lambda self: enclosed(self.array.imag, self.level))
 
@@ -36,6 +42,9 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
         return Tensor(self, None, self.level)
 
     def __getattr__(self, name):
+        if name == "array":  # not formed yet
+            self.array = self.frame * self.factor
+            return self.array
         return getattr(self.tensor(), name)
 
     def __getitem__(self, index):
@@ -61,6 +70,16 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
         )
 
     __int__ = __float__ = __complex__ = __index__ = __array__ = item = tolist = _refuse
+
+
+def scaled(frame, factor, level) -> Batched:
+    """The batch ``frame * factor``, where `factor` is one array for all examples, of the dtype of the stack `frame`.
+
+    It is formed when it is needed: what follows elementwise changes the factor, which has fewer entries.
+    """
+    batch = Batched.__new__(Batched)
+    batch.frame, batch.factor, batch.level = frame, factor, level
+    return batch
 
 
 def outline(x):
