@@ -37,14 +37,19 @@ class Watch:
 
     def changed(self):
         """Whether any array differs from what it was."""
-        for alive, content in self.small:
+        return self._differ("small", np.ndarray.tobytes) or self._differ("large", _sums)
+
+    def _differ(self, kind, look):
+        """Whether any of these looks other than it did; those that are gone are not asked for again."""
+        held, gone = getattr(self, kind), False
+        for alive, content in held:
             array = alive()
-            if array is not None and array.tobytes() != content:
+            if array is None:
+                gone = True
+            elif look(array) != content:
                 return True
-        for alive, content in self.large:
-            array = alive()
-            if array is not None and _sums(array) != content:
-                return True
+        if gone:
+            setattr(self, kind, [entry for entry in held if entry[0]() is not None])
         return False
 
 
