@@ -82,6 +82,26 @@ def scaled(frame, factor, level) -> Batched:
     return batch
 
 
+MATRICES: dict = {}  # (n, dtype) -> the identity, read-only: as many as are small
+FEW, SMALL = 64, 1 << 16  # of them, entries
+
+
+def unit_vectors(n, dtype):
+    """The identity matrix, which many derivatives begin with; small ones are kept, and known to `is_identity`."""
+    one = MATRICES.get((n, dtype))
+    if one is None:
+        one = np.eye(n, dtype=dtype)
+        one.flags.writeable = False
+        if n * n <= SMALL and len(MATRICES) < FEW:
+            one = MATRICES.setdefault((n, dtype), one)
+    return one
+
+
+def is_identity(x) -> bool:
+    """Whether `x` is the very array that `unit_vectors` keeps."""
+    return type(x) is np.ndarray and x.ndim == 2 and MATRICES.get((len(x), x.dtype)) is x
+
+
 def outline(x):
     """An array of the shape and dtype of `x`, or of one example of it, whose entries mean nothing and cost nothing."""
     return np.broadcast_to(np.zeros((), x.dtype), x.shape)
