@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.node import Primitive
 from qad.core.operands import PLAIN, operand, top_level
-from qad.core.record import binary, product, record, unary, unary_with_metadata
+from qad.core.record import binary, product, record, unary, unary_with_metadata, unary_with_one
 from qad.core.steps import RECORDINGS, as_step
 from qad.core.tensor import FUNCTIONS, LATE, UFUNCS, Tensor, load_rules_of, refuse_out, value_of
 
@@ -166,7 +166,8 @@ def quick(fn, metadata=False, operator=None, once=False):
     """A recorder of `fn` with little overhead, for one operand (and positional `metadata`) or for two operands.
 
     NumPy's scalars go to `operator`, if there is one: Python's operators are ten times quicker on them than ufuncs.
-    Where transforms nest, every level records the call; only the highest does with `metadata` and `once`.
+    Where transforms nest, every level records the call; only the highest does with `metadata` and `once`. One piece of
+    metadata, ``metadata=1``, is quicker than several.
 
     Examples
     --------
@@ -177,7 +178,7 @@ def quick(fn, metadata=False, operator=None, once=False):
     """
     p = PRIMITIVES[fn]
     if metadata:
-        return unary_with_metadata(p, once)
+        return unary_with_metadata(p, once) if metadata is True else unary_with_one(p)
     return binary(p, operator)[0] if len(p.vjps) == 2 else unary(p, operator)
 
 
