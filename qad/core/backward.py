@@ -73,12 +73,14 @@ def sweep(roots, free=False) -> dict:
         end = g, following[ANSWER] if len(following) == 6 else None
     while roots:
         arrive(waiting, heap, *roots.pop(), False)
-    while following or held or heap:
+    while True:
         if following is None:
             if held:
                 following, g, owned = held.pop()
-            else:
+            elif heap:
                 g, owned, following = waiting.pop(-heappop(heap))
+            else:
+                return found
         elif held and held[-1][0][ID] >= following[ID]:
             arrive(waiting, heap, following, g, owned)
             following, g, owned = held.pop()
@@ -135,7 +137,6 @@ def sweep(roots, free=False) -> dict:
             spread(found, waiting, heap, node, g, owned, end)
         if free and p is not LEAF:
             node[1:] = FREED
-    return found
 
 
 def hold(held, waiting, heap, node, g, owned):

@@ -284,7 +284,8 @@ def product(p, method, otherwise, stacks=None):
             if q is not None:
                 try:
                     if level in REVERSE and level > blocked():
-                        ans, number = multiplied(v, w, m <= 2 >= n), next_id()
+                        arrays = q is p and type(v) is ndarray and type(w) is ndarray
+                        ans, number = method(v, w) if arrays else multiplied(v, w, m <= 2 >= n), next_id()
                         if left is None or right is None:
                             plain, seen = v if left is None else w, REVERSE[level]
                             if seen is None or (plain is not seen.last and id(plain) not in seen):
