@@ -27,13 +27,13 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
         self.level = level
         self.frame = None
 
-    stack = property(lambda self: self.array if self.frame is None else self.frame)  # of the same shape and dtype
-    shape = property(lambda self: self.stack.shape[1:])
-    dtype = property(lambda self: self.stack.dtype)
-    ndim = property(lambda self: self.stack.ndim - 1)
+    # the frame has the shape and dtype of the array
+    shape = property(lambda self: (self.array if self.frame is None else self.frame).shape[1:])
+    dtype = property(lambda self: (self.array if self.frame is None else self.frame).dtype)
+    ndim = property(lambda self: len(self.shape))
     size = property(lambda self: outline(self).size)
-    itemsize = property(lambda self: self.stack.itemsize)
-    nbytes = property(lambda self: self.stack.nbytes)
+    itemsize = property(lambda self: self.dtype.itemsize)
+    nbytes = property(lambda self: (self.array if self.frame is None else self.frame).nbytes)
     real = property(lambda self: enclosed(self.array.real, self.level))
     imag = property(lambda self: enclosed(self.array.imag, self.level))
 

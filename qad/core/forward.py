@@ -45,7 +45,7 @@ def push_one(p, x, metadata, level):
     elif p.linear:
         t = p.deeper(t, *metadata) if type(t) is Tensor else p.fn(t, *metadata)
     elif p.elementwise:
-        frame, factor = framed(t, ans) if type(t) is Tensor else UNFRAMED
+        frame, factor = framed(t, ans) if type(t) is Tensor and type(ans) is not Tensor else UNFRAMED
         if frame is not None:
             return Tensor(ans, through(t, frame, factor, p.vjps[0](factor, ans, v, *metadata), ans), level)
         t = p.vjps[0](t, ans, v, *metadata)
@@ -70,18 +70,10 @@ def push_two(p, x, y, level):
             return None
         y, t = y.value, y.node
     ans = p.fn(x, y)
-    one, left = framed(s, ans) if type(s) is Tensor else UNFRAMED
-    two, right = framed(t, ans) if type(t) is Tensor else UNFRAMED
-    if one is not None and t is None:
-        return Tensor(ans, through(s, one, left, p.vjps[0](left, ans, x, y), ans), level)
-    if two is not None and s is None:
-        return Tensor(ans, through(t, two, right, p.vjps[1](right, ans, x, y), ans), level)
-    if one is not None and two is not None and s.level == t.level:
-        if one is two:
-            factor = p.vjps[0](left, ans, x, y) + p.vjps[1](right, ans, x, y)
-            return Tensor(ans, through(s, one, left, factor, ans), level)
-        stack = stretched(p.vjps[0], one, left, ans, x, y) + stretched(p.vjps[1], two, right, ans, x, y)
-        return Tensor(ans, fitting(stack, s.level, ans), level)
+    if type(ans) is not Tensor and (type(s) is Tensor or type(t) is Tensor):
+        moved = push_frames(p, s, t, ans, x, y)
+        if moved is not None:
+            return Tensor(ans, moved, level)
     if s is not None:
         s = p.vjps[0](s, ans, x, y)
     if t is not None:
@@ -102,7 +94,7 @@ def framed(t, ans):
     The rule of an elementwise function multiplies, so that it may be given the factor alone.
     """
     batch = t.value
-    if type(batch) is not Batched or type(ans) is Tensor:
+    if type(batch) is not Batched:
         return UNFRAMED
     frame = batch.frame
     if frame is not None:
@@ -110,6 +102,25 @@ def framed(t, ans):
     frame = batch.array
     unit = UNITS.get(frame.dtype)
     return (frame, unit) if unit is not None and type(frame) is not Tensor and frame.ndim == ans.ndim + 1 else UNFRAMED
+
+
+def push_frames(p, s, t, ans, x, y):
+    """The tangent of `ans`, what `p` made of `x` and `y`, from batches `s` and `t` of theirs, or None of one of them.
+
+    None where the rules need the batches themselves.
+    """
+    one, left = framed(s, ans) if type(s) is Tensor else UNFRAMED
+    two, right = framed(t, ans) if type(t) is Tensor else UNFRAMED
+    if one is not None and t is None:
+        return through(s, one, left, p.vjps[0](left, ans, x, y), ans)
+    if two is not None and s is None:
+        return through(t, two, right, p.vjps[1](right, ans, x, y), ans)
+    if one is None or two is None or s.level != t.level:
+        return None
+    if one is two:
+        return through(s, one, left, p.vjps[0](left, ans, x, y) + p.vjps[1](right, ans, x, y), ans)
+    stack = stretched(p.vjps[0], one, left, ans, x, y) + stretched(p.vjps[1], two, right, ans, x, y)
+    return fitting(stack, s.level, ans)
 
 
 def through(t, frame, before, factor, ans):

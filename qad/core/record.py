@@ -191,11 +191,12 @@ def one_more(p, x, metadata, level):
     return record(p, (x, *metadata))
 
 
-def binary(p, operator=None):
+def binary(p, operator=None, twice=None):
     """A quick recorder for an elementwise primitive of two operands, and its reflection.
 
     The broadcasting variant of `p` is chosen here, while shapes are at hand, and only where it is needed.  Numbers go
-    to Python's `operator`, if there is one, which is ten times quicker on them than a ufunc.
+    to Python's `operator`, if there is one, which is ten times quicker on them than a ufunc; one Tensor that is both
+    operands to `twice`, if there is that.
     """
     fn, broadcasting = p.fn, p.broadcasting or p
     scalar = operator or fn
@@ -205,6 +206,8 @@ def binary(p, operator=None):
             if type(x) is Tensor and (level := x.level) in REVERSE and level > blocked():
                 kind = type(y)
                 if kind is Tensor and y.level == level:
+                    if y is x and twice is not None:
+                        return twice(x)
                     v, w = x.value, y.value
                     if type(v) in SCALARS and type(w) is type(v):
                         ans, chosen = scalar(v, w), p
@@ -241,8 +244,11 @@ def binary(p, operator=None):
                     return Tensor(ans, [next_id(), p, (x, w), None, ans, (None, y.node)], level)
             if type(x) is Tensor or type(y) is Tensor:
                 level = x.level if type(x) is Tensor else y.level
-                if level in FORWARD and level > blocked() and (ans := push_two(p, x, y, level)) is not None:
-                    return ans
+                if level in FORWARD and level > blocked():
+                    if y is x and twice is not None:
+                        return twice(x)
+                    if (ans := push_two(p, x, y, level)) is not None:
+                        return ans
                 if level in BATCH and (ans := batch_two(p, x, y, level)) is not None:
                     return ans
         except (ValueError, TypeError):

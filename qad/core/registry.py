@@ -198,15 +198,17 @@ def quick_product(fn, method, otherwise, stacks=None):
     return product(PRIMITIVES[fn], method, otherwise, PRIMITIVES[stacks] if stacks else None)
 
 
-def attach_operator(name, ufunc):
+def attach_operator(name, ufunc, twice=None):
     """Give Tensor the operator ``__name__`` and its reflection, from an elementwise ufunc of two operands.
+
+    ``twice(x)`` is what it makes of ``x`` and ``x``, where that is quicker.
 
     Examples
     --------
     >>> import numpy as np, qad
     >>> qad.extend.attach_operator("add", np.add)  # as qad/rules/operators.py does
     """
-    forward, reflected = binary(PRIMITIVES[ufunc], getattr(operator, name))
+    forward, reflected = binary(PRIMITIVES[ufunc], getattr(operator, name), twice)
     attach(f"__{name}__", forward)
     attach(f"__r{name}__", reflected)
 
