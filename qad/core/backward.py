@@ -8,7 +8,7 @@ added in place only in a buffer that the sweep itself made, or that a rule promi
 
 from heapq import heappop, heappush
 
-from numpy import float64, ndarray, ones
+from numpy import complex128, float64, ndarray, ones
 
 from qad.core.errors import FreedGraphError
 from qad.core.node import ANSWER, FREED, ID, LEAF, PICK, PRIMITIVE, SCALARS
@@ -73,12 +73,14 @@ def sweep(roots, free=False) -> dict:
         end = g, following[ANSWER] if len(following) == 6 else None
     while roots:
         arrive(waiting, heap, *roots.pop(), False)
-    while following or held or heap:
+    while True:
         if following is None:
             if held:
                 following, g, owned = held.pop()
-            else:
+            elif heap:
                 g, owned, following = waiting.pop(-heappop(heap))
+            else:
+                return found
         elif held and held[-1][0][ID] >= following[ID]:
             arrive(waiting, heap, following, g, owned)
             following, g, owned = held.pop()
@@ -91,10 +93,20 @@ def sweep(roots, free=False) -> dict:
         if kind is ndarray:
             if g.dtype is not ans.dtype and g.dtype.kind == "c":
                 g, owned = prepared(g, owned, ans, p)
-        elif kind is not float64 and (kind not in p.accepts or (g.dtype is not ans.dtype and g.dtype.kind == "c")):
+        elif (
+            kind is not float64
+            and (kind is not complex128 or type(ans) is not complex128)  # which are right as they are, like float64
+            and (kind not in p.accepts or (g.dtype is not ans.dtype and g.dtype.kind == "c"))
+        ):
             g, owned = prepared(g, owned, ans, p)
-        if p.adds is not None and added(p, found.get(parents[0][ID]) or waiting.get(parents[0][ID]), g, args):
-            pass
+        if (
+            p.adds is not None
+            and (entry := found.get(parents[0][ID]) or waiting.get(parents[0][ID])) is not None
+            and entry[1]
+            and type(entry[0]) is ndarray
+            and p.adds(entry[0], g, *args)
+        ):
+            pass  # it went straight into what waits for the argument
         elif p.vjps:
             seed, fresh = g, p.fresh
             if pair := kwargs is None and len(args) == 2:  # which Python calls quicker than it unpacks
@@ -125,7 +137,6 @@ def sweep(roots, free=False) -> dict:
             spread(found, waiting, heap, node, g, owned, end)
         if free and p is not LEAF:
             node[1:] = FREED
-    return found
 
 
 def hold(held, waiting, heap, node, g, owned):
@@ -155,11 +166,6 @@ def arrive(waiting, heap, node, c, fresh):
     else:
         waiting[key] = c, fresh, node
         heappush(heap, -key)
-
-
-def added(p, entry, g, args) -> bool:
-    """Whether the cotangent of the one argument of `p` went straight into what waits for it."""
-    return entry is not None and entry[1] and type(entry[0]) is ndarray and p.adds(entry[0], g, *args)
 
 
 def collect(found, leaf, c, fresh):

@@ -14,20 +14,26 @@ RESULT = ()  # the node of what a batch computed; what it was given has none
 
 
 class Batched(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array per example, stacked along the first axis of `array` (which may be a Tensor of a lower level)."""
+    """An array per example, stacked along the first axis of `array` (which may be a Tensor of a lower level).
 
-    __slots__ = ("array", "level")
+    What `scaled` makes is a product ``frame * factor`` that is formed when its `array` is asked for; `frame` is None
+    otherwise.
+    """
+
+    __slots__ = ("array", "level", "frame", "factor")
 
     def __init__(self, array, level):
         self.array = array
         self.level = level
+        self.frame = None
 
-    shape = property(lambda self: self.array.shape[1:])
-    dtype = property(lambda self: self.array.dtype)
-    ndim = property(lambda self: self.array.ndim - 1)
+    # the frame has the shape and dtype of the array
+    shape = property(lambda self: (self.array if self.frame is None else self.frame).shape[1:])
+    dtype = property(lambda self: (self.array if self.frame is None else self.frame).dtype)
+    ndim = property(lambda self: len(self.shape))
     size = property(lambda self: outline(self).size)
-    itemsize = property(lambda self: self.array.itemsize)
-    nbytes = property(lambda self: self.array.nbytes)
+    itemsize = property(lambda self: self.dtype.itemsize)
+    nbytes = property(lambda self: (self.array if self.frame is None else self.frame).nbytes)
     real = property(lambda self: enclosed(self.array.real, self.level))
     imag = property(lambda self: enclosed(self.array.imag, self.level))
 
@@ -36,6 +42,9 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
         return Tensor(self, None, self.level)
 
     def __getattr__(self, name):
+        if name == "array":  # not formed yet
+            self.array = self.frame * self.factor
+            return self.array
         return getattr(self.tensor(), name)
 
     def __getitem__(self, index):
@@ -61,6 +70,36 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
         )
 
     __int__ = __float__ = __complex__ = __index__ = __array__ = item = tolist = _refuse
+
+
+def scaled(frame, factor, level) -> Batched:
+    """The batch ``frame * factor``, where `factor` is one array for all examples, of the dtype of the stack `frame`.
+
+    It is formed when it is needed: what follows elementwise changes the factor, which has fewer entries.
+    """
+    batch = Batched.__new__(Batched)
+    batch.frame, batch.factor, batch.level = frame, factor, level
+    return batch
+
+
+MATRICES: dict = {}  # (n, dtype) -> the identity, read-only: as many as are small
+FEW, SMALL = 64, 1 << 16  # of them, entries
+
+
+def unit_vectors(n, dtype):
+    """The identity matrix, which many derivatives begin with; small ones are kept, and known to `is_identity`."""
+    one = MATRICES.get((n, dtype))
+    if one is None:
+        one = np.eye(n, dtype=dtype)
+        one.flags.writeable = False
+        if n * n <= SMALL and len(MATRICES) < FEW:
+            one = MATRICES.setdefault((n, dtype), one)
+    return one
+
+
+def is_identity(x) -> bool:
+    """Whether `x` is the very array that `unit_vectors` keeps."""
+    return type(x) is np.ndarray and x.ndim == 2 and MATRICES.get((len(x), x.dtype)) is x
 
 
 def outline(x):

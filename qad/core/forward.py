@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from qad.core.backward import Lazy, arrived, sweep
-from qad.core.batch import RESULT, Batched
+from qad.core.batch import RESULT, Batched, scaled
 from qad.core.levels import REVERSE, open_level
 from qad.core.node import leaf
 from qad.core.operands import NUMBERS, rebuild, split
@@ -45,11 +45,10 @@ def push_one(p, x, metadata, level):
     elif p.linear:
         t = p.deeper(t, *metadata) if type(t) is Tensor else p.fn(t, *metadata)
     elif p.elementwise:
-        stack = stack_behind(t, ans) if type(t) is Tensor and type(ans) is ndarray else None
-        if stack is None:
-            t = p.vjps[0](t, ans, v, *metadata)
-        else:
-            t = batch_like(t, p.vjps[0](stack, ans, v, *metadata))
+        frame, factor = framed(t, ans) if type(t) is Tensor and type(ans) is not Tensor else UNFRAMED
+        if frame is not None:
+            return Tensor(ans, through(t, frame, factor, p.vjps[0](factor, ans, v, *metadata), ans), level)
+        t = p.vjps[0](t, ans, v, *metadata)
     else:
         t = transpose(p, (0,), (t,), ans, (v, *metadata), {})
     return Tensor(ans, t if t.dtype is ans.dtype and t.shape == ans.shape else _sum((t,), ans), level)
@@ -71,43 +70,77 @@ def push_two(p, x, y, level):
             return None
         y, t = y.value, y.node
     ans = p.fn(x, y)
-    kin = None
-    if type(ans) is ndarray and (type(s) is Tensor or type(t) is Tensor):
-        s, t, kin = stacks_behind(s, t, ans)
+    if type(ans) is not Tensor and (type(s) is Tensor or type(t) is Tensor):
+        moved = push_frames(p, s, t, ans, x, y)
+        if moved is not None:
+            return Tensor(ans, moved, level)
     if s is not None:
         s = p.vjps[0](s, ans, x, y)
     if t is not None:
         t = p.vjps[1](t, ans, x, y)
         s = t if s is None else s + t
-    if kin is not None:
-        s = batch_like(kin, s)
     return Tensor(ans, s if s.dtype is ans.dtype and s.shape == ans.shape else _sum((s,), ans), level)
 
 
-def stack_behind(t, ans):
-    """The bare array behind a batch of tangents, where elementwise rules may be given that as it is; else None."""
-    if type(t) is Tensor and type(batch := t.value) is Batched:
-        array = batch.array
-        if type(array) is ndarray and array.ndim == ans.ndim + 1:
-            return array
-    return None
+# -- batches of tangents: what is elementwise changes a factor that all of them share ----------------------------------
+
+UNFRAMED = None, None
+UNITS = {np.dtype(kind): kind(1) for kind in (np.float64, np.complex128, np.float32, np.complex64)}
 
 
-def stacks_behind(s, t, ans):
-    """The arrays behind two tangents, of which one may be None, and a Tensor of their batch; or they as they are."""
-    one, two = stack_behind(s, ans), stack_behind(t, ans)
-    if (
-        (one is None) != (s is None)
-        or (two is None) != (t is None)
-        or not (s is None or t is None or s.level == t.level)
-    ):
-        return s, t, None
-    return one, two, t if s is None else s
+def framed(t, ans):
+    """A stack of tangents and the factor of all of them, whose product a batch `t` is; None where rules need `t`.
+
+    The rule of an elementwise function multiplies, so that it may be given the factor alone.
+    """
+    batch = t.value
+    if type(batch) is not Batched:
+        return UNFRAMED
+    frame = batch.frame
+    if frame is not None:
+        return (frame, batch.factor) if frame.ndim == ans.ndim + 1 else UNFRAMED
+    frame = batch.array
+    unit = UNITS.get(frame.dtype)
+    return (frame, unit) if unit is not None and type(frame) is not Tensor and frame.ndim == ans.ndim + 1 else UNFRAMED
 
 
-def batch_like(t, array):
-    """`array` as a batch of the level of `t`."""
-    return Tensor(Batched(array, t.level), RESULT, t.level)
+def push_frames(p, s, t, ans, x, y):
+    """The tangent of `ans`, what `p` made of `x` and `y`, from batches `s` and `t` of theirs, or None of one of them.
+
+    None where the rules need the batches themselves.
+    """
+    one, left = framed(s, ans) if type(s) is Tensor else UNFRAMED
+    two, right = framed(t, ans) if type(t) is Tensor else UNFRAMED
+    if one is not None and t is None:
+        return through(s, one, left, p.vjps[0](left, ans, x, y), ans)
+    if two is not None and s is None:
+        return through(t, two, right, p.vjps[1](right, ans, x, y), ans)
+    if one is None or two is None or s.level != t.level:
+        return None
+    if one is two:
+        return through(s, one, left, p.vjps[0](left, ans, x, y) + p.vjps[1](right, ans, x, y), ans)
+    stack = stretched(p.vjps[0], one, left, ans, x, y) + stretched(p.vjps[1], two, right, ans, x, y)
+    return fitting(stack, s.level, ans)
+
+
+def through(t, frame, before, factor, ans):
+    """The batch of tangents `t`, that was ``frame * before``, with another factor, as those of `ans`."""
+    if frame.shape[1:] != ans.shape or not (factor.dtype is frame.dtype is ans.dtype):
+        return fitting(frame * factor, t.level, ans)
+    if factor is before:
+        return t
+    return Tensor(scaled(frame, factor, t.level), RESULT, t.level)
+
+
+def stretched(rule, frame, factor, ans, x, y):
+    """What an elementwise rule makes of ``frame * factor``."""
+    return rule(frame, ans, x, y) if factor is UNITS[frame.dtype] else frame * rule(factor, ans, x, y)
+
+
+def fitting(stack, level, ans):
+    """Stacked tangents of `ans` as a batch: broadcast and real where that is."""
+    t = Tensor(Batched(stack, level), RESULT, level)
+    return t if stack.dtype is ans.dtype and stack.shape[1:] == ans.shape else _sum((t,), ans)
 
 
 def push_product(multiplied, v, s, w, t, small, level):

@@ -10,7 +10,7 @@ import numpy as np
 
 from qad.core.arguments import check_argnums, numbers_of, output_dtype, run
 from qad.core.backward import arrived, sweep
-from qad.core.batch import Batched
+from qad.core.batch import Batched, unit_vectors
 from qad.core.errors import ArgumentError, BatchError
 from qad.core.leaves import lift
 from qad.core.levels import BATCH, FORWARD, REVERSE, open_level
@@ -62,11 +62,10 @@ def _lifted(call, n, level):
 
 def basis(shape, dtype):
     """All unit vectors of this shape, along the first axis; then i times those where `dtype` is complex."""
-    n = prod(shape)
-    one = np.eye(n, dtype=dtype)
+    one = unit_vectors(prod(shape), dtype)
     if len(shape) != 1:
-        one = one.reshape((n, *shape))
-    return np.concatenate([one, 1j * one]) if np.dtype(dtype).kind == "c" else one
+        one = one.reshape((len(one), *shape))
+    return np.concatenate([one, 1j * one]) if dtype.kind == "c" else one
 
 
 def portions(directions, size):
@@ -156,13 +155,14 @@ def by_columns(f, call, kwargs, argnums, value):
 
 
 def pushed(f, x, directions, value=None):
-    """The tangents of ``f(x)`` along `directions`, stacked; `value` is ``f(x)`` where that is known."""
+    """The tangents of ``f(x)`` along `directions`, stacked, in memory of their own; `value` is ``f(x)`` if known."""
     size = max(x.size, np.size(value_of(value)) if value is not None else 0)
     try:
         parts = [_batch_pushed(f, x, part) for part in portions(directions, size)]
     except BatchError:
         parts = [np.stack([_pushed(f, x, t) for t in directions])]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    moved = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return moved.copy() if type(moved) is np.ndarray and not moved.flags.writeable else moved
 
 
 def _batch_pushed(f, x, directions):

@@ -157,6 +157,22 @@ def unary_with_metadata(p, once=False):
     return recorder
 
 
+def unary_with_one(p):
+    """`unary_with_metadata` for one piece of metadata, such as an index; quicker."""
+    fn, otherwise = p.fn, unary_with_metadata(p)
+
+    def recorder(x, given):
+        if type(x) is Tensor and (level := x.level) in REVERSE and level > blocked() and type(v := x.value) is ndarray:
+            try:
+                ans = fn(v, given)
+            except ValueError:
+                return record(p, (x, given))
+            return Tensor(ans, [next_id(), p, (v, given), None, ans, (x.node,)], level)
+        return otherwise(x, given)
+
+    return recorder
+
+
 def past_dispatch(fn, recorder):
     """`fn` for an operand that is most often a Tensor of a lower level, on which it need not go through NumPy."""
     if type(fn) is FunctionType:
@@ -175,11 +191,12 @@ def one_more(p, x, metadata, level):
     return record(p, (x, *metadata))
 
 
-def binary(p, operator=None):
+def binary(p, operator=None, twice=None):
     """A quick recorder for an elementwise primitive of two operands, and its reflection.
 
     The broadcasting variant of `p` is chosen here, while shapes are at hand, and only where it is needed.  Numbers go
-    to Python's `operator`, if there is one, which is ten times quicker on them than a ufunc.
+    to Python's `operator`, if there is one, which is ten times quicker on them than a ufunc; one Tensor that is both
+    operands to `twice`, if there is that.
     """
     fn, broadcasting = p.fn, p.broadcasting or p
     scalar = operator or fn
@@ -188,6 +205,16 @@ def binary(p, operator=None):
         try:
             if type(x) is Tensor and (level := x.level) in REVERSE and level > blocked():
                 kind = type(y)
+                if kind is Tensor and y.level == level:
+                    if y is x and twice is not None:
+                        return twice(x)
+                    v, w = x.value, y.value
+                    if type(v) in SCALARS and type(w) is type(v):
+                        ans, chosen = scalar(v, w), p
+                    else:
+                        ans = fn(v, w) if type(v) is ndarray else scalar(v, w)
+                        chosen = p if v.shape == w.shape else broadcasting
+                    return Tensor(ans, [next_id(), chosen, (v, w), None, ans, (x.node, y.node)], level)
                 if kind is ndarray:
                     v = x.value
                     ans, number = fn(v, y), next_id()
@@ -200,14 +227,6 @@ def binary(p, operator=None):
                     v = x.value
                     ans = fn(v, y) if type(v) is ndarray else scalar(v, y)
                     return Tensor(ans, [next_id(), p, (v, y), None, ans, (x.node, None)], level)
-                if kind is Tensor and y.level == level:
-                    v, w = x.value, y.value
-                    if type(v) in SCALARS and type(w) is type(v):
-                        ans, chosen = scalar(v, w), p
-                    else:
-                        ans = fn(v, w) if type(v) is ndarray else scalar(v, w)
-                        chosen = p if v.shape == w.shape else broadcasting
-                    return Tensor(ans, [next_id(), chosen, (v, w), None, ans, (x.node, y.node)], level)
             elif type(y) is Tensor and (level := y.level) in REVERSE and level > blocked():
                 kind = type(x)
                 if kind is ndarray:
@@ -225,8 +244,11 @@ def binary(p, operator=None):
                     return Tensor(ans, [next_id(), p, (x, w), None, ans, (None, y.node)], level)
             if type(x) is Tensor or type(y) is Tensor:
                 level = x.level if type(x) is Tensor else y.level
-                if level in FORWARD and level > blocked() and (ans := push_two(p, x, y, level)) is not None:
-                    return ans
+                if level in FORWARD and level > blocked():
+                    if y is x and twice is not None:
+                        return twice(x)
+                    if (ans := push_two(p, x, y, level)) is not None:
+                        return ans
                 if level in BATCH and (ans := batch_two(p, x, y, level)) is not None:
                     return ans
         except (ValueError, TypeError):
@@ -268,7 +290,8 @@ def product(p, method, otherwise, stacks=None):
             if q is not None:
                 try:
                     if level in REVERSE and level > blocked():
-                        ans, number = multiplied(v, w, m <= 2 >= n), next_id()
+                        arrays = q is p and type(v) is ndarray and type(w) is ndarray
+                        ans, number = method(v, w) if arrays else multiplied(v, w, m <= 2 >= n), next_id()
                         if left is None or right is None:
                             plain, seen = v if left is None else w, REVERSE[level]
                             if seen is None or (plain is not seen.last and id(plain) not in seen):

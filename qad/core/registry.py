@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.node import Primitive
 from qad.core.operands import PLAIN, operand, top_level
-from qad.core.record import binary, product, record, unary, unary_with_metadata
+from qad.core.record import binary, product, record, unary, unary_with_metadata, unary_with_one
 from qad.core.steps import RECORDINGS, as_step
 from qad.core.tensor import FUNCTIONS, LATE, UFUNCS, Tensor, load_rules_of, refuse_out, value_of
 
@@ -166,7 +166,8 @@ def quick(fn, metadata=False, operator=None, once=False):
     """A recorder of `fn` with little overhead, for one operand (and positional `metadata`) or for two operands.
 
     NumPy's scalars go to `operator`, if there is one: Python's operators are ten times quicker on them than ufuncs.
-    Where transforms nest, every level records the call; only the highest does with `metadata` and `once`.
+    Where transforms nest, every level records the call; only the highest does with `metadata` and `once`. One piece of
+    metadata, ``metadata=1``, is quicker than several.
 
     Examples
     --------
@@ -177,7 +178,7 @@ def quick(fn, metadata=False, operator=None, once=False):
     """
     p = PRIMITIVES[fn]
     if metadata:
-        return unary_with_metadata(p, once)
+        return unary_with_metadata(p, once) if metadata is True else unary_with_one(p)
     return binary(p, operator)[0] if len(p.vjps) == 2 else unary(p, operator)
 
 
@@ -197,15 +198,17 @@ def quick_product(fn, method, otherwise, stacks=None):
     return product(PRIMITIVES[fn], method, otherwise, PRIMITIVES[stacks] if stacks else None)
 
 
-def attach_operator(name, ufunc):
+def attach_operator(name, ufunc, twice=None):
     """Give Tensor the operator ``__name__`` and its reflection, from an elementwise ufunc of two operands.
+
+    ``twice(x)`` is what it makes of ``x`` and ``x``, where that is quicker.
 
     Examples
     --------
     >>> import numpy as np, qad
     >>> qad.extend.attach_operator("add", np.add)  # as qad/rules/operators.py does
     """
-    forward, reflected = binary(PRIMITIVES[ufunc], getattr(operator, name))
+    forward, reflected = binary(PRIMITIVES[ufunc], getattr(operator, name), twice)
     attach(f"__{name}__", forward)
     attach(f"__r{name}__", reflected)
 

@@ -123,7 +123,7 @@ def _write_batch(x, index, v, add):
         v = v.value.array
         gap = outline(x)[index].ndim + 1 - v.ndim
         v = v if gap <= 0 else v.reshape(v.shape[:1] + (1,) * gap + v.shape[1:])
-    if getrefcount(x.value) > ALONE:
+    if getrefcount(x.value) > ALONE or x.value.frame is not None:
         x.value = Batched(x.value.array, x.level)
     _store(x.value, "array", in_stack(index), v, add)
 

@@ -10,6 +10,7 @@ one piece of memory.
 
 import numpy as np
 
+from qad.freeze.entries import placed
 from qad.freeze.functions import RESHAPE, VIEWS, Method
 from qad.freeze.guards import is_guard
 from qad.freeze.layouts import demand
@@ -128,7 +129,7 @@ class Places:
 
 def needs_c_order(step):
     """Whether `step` can only write into an array in C order."""
-    return type(step.fn) is Method or step.fn is np.dot
+    return type(step.fn) is Method or step.fn in (np.dot, placed)
 
 
 def laid_out(memory, var, layout):

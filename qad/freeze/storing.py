@@ -12,6 +12,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.registry import PRIMITIVES
 from qad.freeze.blocks import chained
+from qad.freeze.entries import placed
 from qad.freeze.functions import Attribute, Method, Reduction, attribute, method, reduction
 from qad.freeze.guards import check_layout, check_value
 from qad.freeze.program import Program, Step, Var
@@ -26,7 +27,8 @@ COMPILED = (np.array, np.dot, np.empty, np.vdot, np.where, np.concatenate, np.ze
 @lru_cache(maxsize=1)
 def _table():
     """Every function that a stored program may call, by name."""
-    found = {"check_value": check_value, "check_layout": check_layout, "pick": pick, "abs": abs, "chained": chained}
+    ours = (check_value, check_layout, pick, abs, chained, placed)
+    found = {fn.__name__: fn for fn in ours}
     found |= {f"operator.{name}": getattr(operator, name) for name in operator.__all__}
     for prefix, module in (("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft)):
         public = {name: getattr(module, name) for name in module.__all__}
@@ -35,8 +37,8 @@ def _table():
             for name, fn in public.items()
             if isinstance(fn, np.ufunc) or hasattr(fn, "__wrapped__") or fn in COMPILED
         }
-    ours = [fn for fn in PRIMITIVES if (getattr(fn, "__module__", None) or "").startswith("qad.")]
-    return found | {f"{fn.__module__}.{fn.__qualname__}": fn for fn in ours}
+    primitives = [fn for fn in PRIMITIVES if (getattr(fn, "__module__", None) or "").startswith("qad.")]
+    return found | {f"{fn.__module__}.{fn.__qualname__}": fn for fn in primitives}
 
 
 @lru_cache(maxsize=1)

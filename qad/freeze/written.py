@@ -5,15 +5,18 @@ from functools import partial
 import numpy as np
 
 from qad.freeze.blocks import chained
+from qad.freeze.entries import placed
 from qad.freeze.functions import Reduction
 
 __all__ = ["allocates", "positional", "writes", "written"]
+
+ALLOCATING = frozenset((np.dot, np.concatenate, np.array, chained, placed))
 
 
 def allocates(step):
     """Whether the function of a step gives an array of its own, with axes, whatever it is called with."""
     fn = step.fn
-    return (isinstance(fn, np.ufunc) or fn in (np.dot, np.concatenate, np.array, chained)) and step.out.shape != ()
+    return (isinstance(fn, np.ufunc) or fn in ALLOCATING) and step.out.shape != ()
 
 
 def writes(step, out):
@@ -25,7 +28,7 @@ def writes(step, out):
         return len(args) == 2 and not kwargs and _one_kind(step, out)
     if type(fn) is Reduction:
         return fn.method == "reduce" and _reduction(step) is not None
-    return fn is chained or (fn is np.concatenate and set(kwargs) <= {"axis"} and out.kind == "array")
+    return fn in (chained, placed) or (fn is np.concatenate and set(kwargs) <= {"axis"} and out.kind == "array")
 
 
 def written(step, arrays, out):
@@ -46,7 +49,7 @@ def written(step, arrays, out):
     if type(fn) is Reduction:
         axis, dtype, keepdims = _reduction(step)
         return getattr(fn.ufunc, fn.method), (arrays[0], axis, dtype, out, keepdims)
-    if fn is chained:
+    if fn in (chained, placed):
         return partial(fn, **step.kwargs, out=out), arrays
     axis = step.kwargs.get("axis", 0) if len(arrays) == 1 else arrays[1]
     return np.concatenate, (arrays[0], axis, out)

@@ -8,6 +8,7 @@ from operator import getitem
 
 import numpy as np
 
+from qad.core.batch import is_identity
 from qad.core.batching import aligned, over, same, shifted, spread_out, stacks
 from qad.extend import Tensor, defbatch
 from qad.rules import casts, diagonal, fft, index, join, lazy, order, products, reduce, repeat, scan, shape, signal
@@ -166,9 +167,11 @@ defbatch(
 def behind(index):
     """The number of axes that NumPy puts before those of slices in ``x[index]``: not 0 where arrays stand apart."""
     parts = index if type(index) is tuple else (index,)
+    if not any(isinstance(i, np.ndarray) for i in parts):
+        return 0
     kinds = [np.ndim(i) if isinstance(i, (np.ndarray, np.generic, int)) else None for i in parts]
     arrays = [n for n, kind in enumerate(kinds) if kind is not None]
-    if not any(isinstance(i, np.ndarray) for i in parts) or arrays[-1] - arrays[0] < len(arrays):
+    if arrays[-1] - arrays[0] < len(arrays):
         return 0
     return max(1 if parts[n].dtype == bool else kinds[n] for n in arrays if isinstance(parts[n], np.ndarray))
 
@@ -235,7 +238,7 @@ def _matrix_product(batched, a, b):
 def _stack_product(batched, a, b):
     row, column = a.ndim == 1 + batched[0], b.ndim == 1 + batched[1]
     if column and not batched[0] and a.ndim == 2:
-        return np.matmul(b, a.T)
+        return a.T.copy() if is_identity(b) and a.dtype == b.dtype else np.matmul(b, a.T)
     if not batched[1] and (column or (row and b.ndim == 2)):
         return np.matmul(a, b)
     y = np.matmul(*aligned(batched, (a[..., None, :] if row else a, b[..., None] if column else b), (2, 2)))

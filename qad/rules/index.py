@@ -43,13 +43,15 @@ defvjp(
     fresh=True,
     adds=_add_entries,
 )
-_getitem = quick(getitem, metadata=True)
+_getitem = quick(getitem, metadata=1)
 SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 
 
 def item(x, index):
     """``x[index]``; the index may hold Tensors, which serve as integers or masks."""
     kind = type(index)
+    if kind is int and x.buffer is None:
+        return _getitem(x, index)
     if kind not in SETTLED and not (kind is tuple and SETTLED.issuperset(map(type, index))):
         index = settled(index)
         if type(index) is Tensor or (type(index) is tuple and Tensor in map(type, index)):

@@ -44,7 +44,7 @@ defvjp(transpose, lambda g, y, x, axes: g.transpose(inverse(axes)), linear=True)
 defvjp(swapaxes, lambda g, y, x, axis1, axis2: g.swapaxes(axis1, axis2), linear=True)
 defvjp(np.broadcast_to, lambda g, y, x, shape, subok=False: unbroadcast(g, x.shape), linear=True)
 _T, _mT = quick(T), quick(mT)
-_reshape, _transpose, _swapaxes = (quick(f, metadata=True) for f in (reshape, transpose, swapaxes))
+_reshape, _transpose, _swapaxes = (quick(f, metadata=n) for f, n in ((reshape, 1), (transpose, 1), (swapaxes, True)))
 
 # -- reshapes --------------------------------------------------------------------------------------
 

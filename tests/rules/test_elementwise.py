@@ -232,3 +232,16 @@ def test_second_derivatives_at_the_kink_of_a_modulus():
 
 def test_unwrap_with_options_by_position():
     Case(lambda x: np.unwrap(3 * x, 3.0, 0), at([ANY], (3, 2))).check()
+
+
+def test_a_tensor_times_itself_is_its_square():
+    Case(lambda x: (x * x) * np.sin(x) + x * (x + 0), (np.array([0.5, -2.0]),)).check()
+    Case(lambda z: (z * z) * z + z * z.conj(), (np.array([0.5 - 1j, 2.0]),)).check()
+    Case(lambda x: x[0] * x[0] * x[1] * x[1], (np.array([0.5, -2.0]),)).check()
+    graph = qad.tensor([0.5, -2.0], requires_grad=True)
+    assert "op=square" in repr(graph * graph)
+    zero = np.zeros(2, complex)
+    np.testing.assert_array_equal(qad.hvp(lambda z: np.sum((r := abs(z)) * r), (zero,), (zero + 1j,))[0], zero + 2j)
+    mask = qad.tensor([True, False])
+    assert (mask * mask).dtype == bool
+    assert (qad.vmap(lambda m: m * m)(np.array([True, False]))).dtype == bool

@@ -18,6 +18,7 @@ from qad.freeze.passes.products import products
 from qad.freeze.passes.scatters import scatters
 from qad.freeze.passes.sums import sums
 from qad.freeze.passes.traces import traces
+from qad.freeze.passes.zeros import zeros
 
 __all__ = ["LAST", "PASSES", "improve"]
 
@@ -34,11 +35,12 @@ PASSES = {
     "sums": sums,
     "conjugates": conjugates,
     "products": products,
+    "zeros": zeros,
     "batches": batches,
     "chains": chains,
 }
 ONCE = ("networks", "equals")  # in the first round alone: they see the whole at once
-LAST = ("batches", "chains")  # run when nothing else changes any more: they hide what the others look for
+LAST = ("zeros", "batches", "chains")  # run when nothing else changes any more: they hide what the others look for
 ROUNDS = 3
 
 

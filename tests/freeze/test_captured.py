@@ -1,0 +1,89 @@
+"""What a frozen function captured is watched: arrays of every layout, views of them, and nothing that is gone."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import qad
+from qad.freeze.watch import SMALL, Watch
+
+BIG = np.arange(SMALL // 4, dtype=float)  # larger than what is compared byte by byte
+
+
+def views():
+    matrix = np.arange(12.0).reshape(3, 4)
+    return {
+        "an array": matrix.copy(),
+        "a row": matrix[1],
+        "a column": matrix[:, 2],
+        "transposed": matrix.copy().T,
+        "backwards": matrix[::-1, ::-2],
+        "of Fortran order": np.asfortranarray(matrix)[1:, ::-2],
+        "of other bytes": matrix.view(np.uint8)[:, ::3],
+        "of memory that is no array": np.frombuffer(bytearray(48)),
+        "without axes": matrix[1, 1, ...],
+        "large": BIG.copy(),
+        "a large view": BIG.copy()[5:-5],
+    }
+
+
+@pytest.mark.parametrize("name", views())
+def test_a_change_of_any_entry_is_seen(name):
+    array = views()[name]
+    watch = Watch([array])
+    assert not watch.changed()
+    for index in (0, -1, array.size // 2):
+        place = np.unravel_index(index % array.size, array.shape)
+        before = array[place].copy()
+        array[place] = 77
+        assert watch.changed()
+        array[place] = before
+        assert not watch.changed()
+
+
+@pytest.mark.parametrize("array", [np.zeros((0, 3))[1:], np.zeros(0)[::1], np.broadcast_to(np.arange(3.0), (4, 3))])
+def test_arrays_that_are_empty_or_read_only(array):
+    assert not Watch([array]).changed()
+
+
+def test_a_view_whose_owner_has_no_name():
+    row = np.ones((3, 4))[1]
+    f = qad.freeze(lambda x: x * row)
+    f(np.ones(4))
+    row[2] = 5
+    np.testing.assert_array_equal(f(np.ones(4)), row)
+    assert f.stats.reasons == ["a captured array has changed"]
+
+
+def test_an_array_that_was_met_transposed_alone():
+    matrix = np.ones((3, 4))
+    read = {"turned": matrix.__array__}
+    f = qad.freeze(lambda x: read["turned"]().T @ x)
+    f(np.ones(3))
+    matrix[2, 1] = 5
+    np.testing.assert_array_equal(f(np.ones(3)), matrix.T @ np.ones(3))
+
+
+def test_one_memory_is_compared_once():
+    stack = np.ones((2, 3, 4))
+    watch = Watch([stack[0], stack[0].T, stack[0].copy().T, stack[1]])
+    assert len(watch.small) == 3
+    whole = np.ones((3, 4))
+    assert len(Watch([whole, whole.T, whole[1:]]).small) == 1
+
+
+def test_memory_that_is_gone_is_not_kept():
+    made = []
+
+    def f(x):
+        ones = np.ones((3, 3))
+        made.append(weakref.ref(ones))
+        return ones[1:] @ x
+
+    frozen = qad.freeze(f)
+    frozen(np.ones(3))
+    gc.collect()
+    assert made[0]() is None
+    np.testing.assert_array_equal(frozen(np.ones(3)), [3, 3])
