@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from qad.tensor.compiled.jit import numba
-from qad.tensor.compiled.tile import tile
+from qad.tensor.compiled.tile import packed, tile
 from qad.tensor.replay import multiply
 from qad.tensor.stacks import LONGEST, MOST, WIDTH
 
@@ -110,9 +110,7 @@ def _strip(columns):
     @inlined
     def strip(first, a, second, b, work, c, m, k, room, copied):
         if copied:
-            for i in range(k):
-                for j in range(columns):
-                    room[i * columns + j] = second[b.start + i * b.row + j * b.column]
+            packed(columns, second, b, room, k)
             second, b = room, Place(0, columns, 1)
         i = 0
         while i < m:

@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from qad.tensor.compiled.jit import numba
 
-__all__ = ["tile"]
+__all__ = ["packed", "tile"]
 
 INT = ir.IntType(32)
 cgutils, types = numba.core.cgutils, numba.core.types
@@ -38,6 +38,30 @@ def tile(context, rows, columns, first, a, second, b, work, c, k):
         return context.get_dummy_value()
 
     return types.void(rows, columns, first, a, second, b, work, c, types.intp), code
+
+
+@numba.extending.intrinsic(prefer_literal=True)
+def packed(context, columns, second, b, room, k):
+    """Copy `columns` columns of B side by side to the beginning of `room`, a row at a time.
+
+    The rows are stored whole: what `tile` loads at once must not come from several stores that are still under way.
+
+    Parameters
+    ----------
+    columns : literal int
+    second, room : arrays of one dtype, shape (size,)
+    b : Place
+    k : int
+        Rows.
+    """
+
+    def code(context, builder, signature, arguments):
+        kinds = zip((second, room), arguments[1:4:2], strict=True)
+        blocks = [context.make_array(kind)(context, builder, block).data for kind, block in kinds]
+        _Tile(builder, room.dtype, 1, columns.literal_value).copy(*blocks, arguments[2], arguments[4])
+        return context.get_dummy_value()
+
+    return types.void(columns, second, b, room, types.intp), code
 
 
 class _Tile:
@@ -77,6 +101,14 @@ class _Tile:
                 for place, result in zip(self.down(c, c_row), results, strict=True):
                     self.scatter(result, place, c_column)
 
+    def copy(self, source, target, place, k):
+        """A strip of columns."""
+        start, row, column = self.matrix(source, place)
+        target = self.builder.bitcast(target, self.real.as_pointer())
+        with cgutils.for_range(self.builder, k) as loop:
+            numbers = self.gather(self.builder.gep(start, [self.builder.mul(loop.index, row)]), column)
+            self.store(numbers, self.builder.gep(target, [self.builder.mul(loop.index, row.type(self.lanes))]))
+
     def matrix(self, block, place):
         """A pointer to the first number of a matrix, and its steps in real numbers."""
         start, row, column = (
@@ -99,6 +131,16 @@ class _Tile:
         for column in range(self.columns):
             number = self.shuffled(vector, [column * self.parts + part for part in range(self.parts)])
             self.store(number, self.builder.gep(pointer, [self.builder.mul(step, step.type(column))]))
+
+    def gather(self, pointer, step):
+        """A vector of numbers that do not lie side by side."""
+        vector = ir.Constant(self.vector, ir.Undefined)
+        for column in range(self.columns):
+            place = self.builder.gep(pointer, [self.builder.mul(step, step.type(column))])
+            for part in range(self.parts):
+                number = self.builder.load(self.builder.gep(place, [INT(part)]))
+                vector = self.builder.insert_element(vector, number, INT(column * self.parts + part))
+        return vector
 
     def spread(self, number):
         """A vector of one number."""
