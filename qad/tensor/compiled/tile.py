@@ -10,10 +10,20 @@ from llvmlite import ir
 
 from qad.tensor.compiled.jit import numba
 
-__all__ = ["packed", "tile"]
+__all__ = ["packed", "pointer", "tile"]
 
 INT = ir.IntType(32)
 cgutils, types = numba.core.cgutils, numba.core.types
+
+
+@numba.extending.intrinsic
+def pointer(context, block):
+    """Where an array begins in memory: a strip of tiles handles this, for arrays would be counted anew by each."""
+
+    def code(context, builder, signature, arguments):
+        return context.make_array(block)(context, builder, *arguments).data
+
+    return types.CPointer(block.dtype)(block), code
 
 
 @numba.extending.intrinsic(prefer_literal=True)
@@ -23,7 +33,8 @@ def tile(context, rows, columns, first, a, second, b, work, c, k):
     Parameters
     ----------
     rows, columns : literal int
-    first, second, work : arrays of one dtype, shape (size,)
+    first, second, work : pointers
+        To the beginnings of blocks of one dtype.
     a, b, c : Place
         Where the matrices begin in them, and the steps along rows and columns; see `qad.tensor.compiled.kernel`.
     k : int
@@ -31,10 +42,8 @@ def tile(context, rows, columns, first, a, second, b, work, c, k):
     """
 
     def code(context, builder, signature, arguments):
-        kinds = zip((first, second, work), arguments[2:8:2], strict=True)
-        blocks = [context.make_array(kind)(context, builder, block).data for kind, block in kinds]
         written = _Tile(builder, work.dtype, rows.literal_value, columns.literal_value)
-        written.write(blocks, arguments[3:8:2], arguments[8])
+        written.write(arguments[2:8:2], arguments[3:8:2], arguments[8])
         return context.get_dummy_value()
 
     return types.void(rows, columns, first, a, second, b, work, c, types.intp), code
@@ -49,16 +58,14 @@ def packed(context, columns, second, b, room, k):
     Parameters
     ----------
     columns : literal int
-    second, room : arrays of one dtype, shape (size,)
+    second, room : pointers
     b : Place
     k : int
         Rows.
     """
 
     def code(context, builder, signature, arguments):
-        kinds = zip((second, room), arguments[1:4:2], strict=True)
-        blocks = [context.make_array(kind)(context, builder, block).data for kind, block in kinds]
-        _Tile(builder, room.dtype, 1, columns.literal_value).copy(*blocks, arguments[2], arguments[4])
+        _Tile(builder, room.dtype, 1, columns.literal_value).copy(*arguments[1:])
         return context.get_dummy_value()
 
     return types.void(columns, second, b, room, types.intp), code
@@ -101,7 +108,7 @@ class _Tile:
                 for place, result in zip(self.down(c, c_row), results, strict=True):
                     self.scatter(result, place, c_column)
 
-    def copy(self, source, target, place, k):
+    def copy(self, source, place, target, k):
         """A strip of columns."""
         start, row, column = self.matrix(source, place)
         target = self.builder.bitcast(target, self.real.as_pointer())
