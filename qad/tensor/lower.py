@@ -14,10 +14,10 @@ from math import prod
 __all__ = ["canonical", "lowered", "overhead"]
 
 # Nanoseconds, for complex128 on one core, beyond the multiply-adds themselves; only ratios matter.
-COPY_CALL, COPY_ELEMENT = 500.0, 1.0
+COPY_CALL, COPY_ELEMENT, COPY_RUN = 500.0, 2.0, 6.0  # a run: elements whose distance stays the same on both sides
 MATMUL_CALL, PRODUCT_CALL = 1000.0, 150.0
 SMALLER_OPERAND, LARGER_OPERAND, RESULT = 2.0, 0.1, 0.75  # per element, for every product of two matrices
-MISPLACED_ELEMENT = 0.75  # the reader of a result in the wrong order may have to copy it
+MISPLACED = 0.75  # of a copy: the reader of a result in the wrong order may have to copy it
 
 
 def canonical(terms):
@@ -57,7 +57,7 @@ def overhead(labels, shapes):
     if not problem.summed:
         return 0.0
     if not problem.out:
-        return (problem.left != problem.right) * problem.copy_cost(problem.right)
+        return (problem.left != problem.right) * problem.copy_cost(problem.right, problem.left)
     return min(problem.cost(*choice) for choice in problem.choices())
 
 
@@ -79,8 +79,15 @@ class _Problem:
     def size(self, labels):
         return prod([self.sizes[label] for label in labels])
 
-    def copy_cost(self, labels):
-        return COPY_CALL + COPY_ELEMENT * self.size(labels)
+    def copy_cost(self, labels, order):
+        """Of an array, in another order of its axes."""
+        run = list(order[-1:])
+        for label in order[-2::-1]:
+            if labels.index(label) + 1 != labels.index(run[-1]):
+                break
+            run.append(label)
+        runs = self.size(set(order).difference(run))
+        return COPY_CALL + COPY_ELEMENT * self.size(order) + COPY_RUN * runs
 
     def multiply(self):
         """Nothing is summed: an elementwise product, both operands spread over the axes of the result."""
@@ -127,25 +134,29 @@ class _Problem:
         return "loop" if label in self.batch or label in loops else "free"
 
     def groups(self, one, two):
-        """For one choice of forms: loop axes, free axes of either operand, all in the order of the product."""
+        """For one choice of forms: loop axes, free axes of either operand, summed ones, in the order of the product."""
         looped = self.batch.union(one[0], two[0])
         loops = [label for label in self.out if label in looped]
-        return loops, self.free(self.left, looped, one[1]), self.free(self.right, looped, two[1])
+        summed = self.order(self.right if one[1] and not two[1] else self.left)
+        return loops, self.free(self.left, looped, one[1]), self.free(self.right, looped, two[1]), summed
 
     def cost(self, one, two, swap):
         """Estimated nanoseconds of one choice beyond the multiply-adds."""
-        loops, free_left, free_right = self.groups(one, two)
+        loops, free_left, free_right, summed = self.groups(one, two)
         m, n, k, calls = self.size(free_left), self.size(free_right), self.size(self.summed), self.size(loops)
         small, large = sorted((m * k, k * n))
         cost = calls * (PRODUCT_CALL + SMALLER_OPERAND * small + LARGER_OPERAND * large + RESULT * m * n)
-        cost += bool(loops) * MATMUL_CALL + one[1] * self.copy_cost(self.left) + two[1] * self.copy_cost(self.right)
-        order = [*loops, *free_right, *free_left] if swap else [*loops, *free_left, *free_right]
-        return cost + (order != list(self.out)) * MISPLACED_ELEMENT * self.size(self.out)
+        cost += bool(loops) * MATMUL_CALL
+        for form, labels, free, leads in (one, self.left, free_left, not swap), (two, self.right, free_right, swap):
+            if form[1]:
+                own = [label for label in loops if label in labels]
+                cost += self.copy_cost(labels, [*own, *free, *summed] if leads else [*own, *summed, *free])
+        order = (*loops, *free_right, *free_left) if swap else (*loops, *free_left, *free_right)
+        return cost + (order != self.out and MISPLACED * self.copy_cost(order, self.out))
 
     def matrix(self, one, two, swap):
         """The expression for one choice."""
-        loops, free_left, free_right = self.groups(one, two)
-        summed = self.order(self.right if one[1] and not two[1] else self.left)
+        loops, free_left, free_right, summed = self.groups(one, two)
         sides = [("a", self.left, self.shapes[0], free_left), ("b", self.right, self.shapes[1], free_right)]
         first, second = sides[::-1] if swap else sides
         source, shape = self.product(first, second, loops, summed)

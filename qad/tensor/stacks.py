@@ -1,6 +1,7 @@
 """Products of stacks of small matrices, compiled where Numba is installed (the extra ``fast``)."""
 
 from functools import cache
+from math import gcd
 
 from numpy import dtype, ndarray
 
@@ -20,7 +21,8 @@ def multiply(a, b):
     small = 0 < m * k * n <= MOST[a.dtype.kind] and k <= LONGEST and max(a.ndim, b.ndim) == 3 and a.size and b.size
     if not (small and a.flags.behaved and b.flags.behaved):
         return a @ b
-    if any(step < 0 or step % a.itemsize for step in a.strides + b.strides):
+    steps = a.strides + b.strides
+    if min(steps) < 0 or gcd(*steps) % a.itemsize:
         return a @ b
     return _compiled(a.dtype)(a if a.ndim == 3 else a[None], b if b.ndim == 3 else b[None])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.tensor.lower import canonical, lowered
+from qad.tensor.lower import canonical, lowered, overhead
 from qad.tensor.pair import contract, pair
 from qad.tensor.single import reduce, single, spread
 from tests.cases import Case, normal
@@ -156,3 +156,15 @@ def test_integers_and_booleans_keep_their_dtype():
         for text in ("ij->", "ii", "ij->ji"):
             assert qad.einsum(text, a).dtype == np.einsum(text, a).dtype
         assert qad.einsum("ij,jk->ik", a, a).dtype == np.einsum("ij,jk->ik", a, a).dtype
+
+
+def test_copies_of_short_runs_cost_more():
+    """The product leaves its axes as oqwx; what is copied from there two by two takes longer than sixty-four by
+    sixty-four."""
+    sizes = dict(zip("qvuwox", (5, 5, 2, 2, 64, 64), strict=True))
+
+    def cost(out):
+        terms = canonical(("qvuw", "ouvx", out))
+        return overhead(terms, tuple(tuple(map(sizes.get, term)) for term in ("qvuw", "ouvx", out)))
+
+    assert cost("oqwx") < cost("qowx") < cost("qoxw")

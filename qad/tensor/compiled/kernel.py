@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from qad.tensor.compiled.jit import numba
-from qad.tensor.compiled.tile import tile
+from qad.tensor.compiled.tile import packed, pointer, tile
 from qad.tensor.replay import multiply
 from qad.tensor.stacks import LONGEST, MOST, WIDTH
 
@@ -70,6 +70,7 @@ def _tiles(first, a, second, b, work, c, m, k, n, room):
     strip, strip_of_half, strip_of_one = _strip(wide), _strip(half), _strip(1)
 
     def product(first, a, second, b, work, c, m, k, n, room):
+        first, second, work, room = pointer(first), pointer(second), pointer(work), pointer(room)
         if b.column != 1 and (a.row == 1 or m < n):  # the transpose reads along rows, or has less to copy
             first, second, a, b, c, m, n = second, first, _turned(b), _turned(a), _turned(c), n, m
         copied = b.column != 1 or (m >= MANY and k * n > NEAR)
@@ -110,9 +111,7 @@ def _strip(columns):
     @inlined
     def strip(first, a, second, b, work, c, m, k, room, copied):
         if copied:
-            for i in range(k):
-                for j in range(columns):
-                    room[i * columns + j] = second[b.start + i * b.row + j * b.column]
+            packed(columns, second, b, room, k)
             second, b = room, Place(0, columns, 1)
         i = 0
         while i < m:

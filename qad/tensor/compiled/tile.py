@@ -10,10 +10,20 @@ from llvmlite import ir
 
 from qad.tensor.compiled.jit import numba
 
-__all__ = ["tile"]
+__all__ = ["packed", "pointer", "tile"]
 
 INT = ir.IntType(32)
 cgutils, types = numba.core.cgutils, numba.core.types
+
+
+@numba.extending.intrinsic
+def pointer(context, block):
+    """Where an array begins in memory: a strip of tiles handles this, for arrays would be counted anew by each."""
+
+    def code(context, builder, signature, arguments):
+        return context.make_array(block)(context, builder, *arguments).data
+
+    return types.CPointer(block.dtype)(block), code
 
 
 @numba.extending.intrinsic(prefer_literal=True)
@@ -23,7 +33,8 @@ def tile(context, rows, columns, first, a, second, b, work, c, k):
     Parameters
     ----------
     rows, columns : literal int
-    first, second, work : arrays of one dtype, shape (size,)
+    first, second, work : pointers
+        To the beginnings of blocks of one dtype.
     a, b, c : Place
         Where the matrices begin in them, and the steps along rows and columns; see `qad.tensor.compiled.kernel`.
     k : int
@@ -31,13 +42,33 @@ def tile(context, rows, columns, first, a, second, b, work, c, k):
     """
 
     def code(context, builder, signature, arguments):
-        kinds = zip((first, second, work), arguments[2:8:2], strict=True)
-        blocks = [context.make_array(kind)(context, builder, block).data for kind, block in kinds]
         written = _Tile(builder, work.dtype, rows.literal_value, columns.literal_value)
-        written.write(blocks, arguments[3:8:2], arguments[8])
+        written.write(arguments[2:8:2], arguments[3:8:2], arguments[8])
         return context.get_dummy_value()
 
     return types.void(rows, columns, first, a, second, b, work, c, types.intp), code
+
+
+@numba.extending.intrinsic(prefer_literal=True)
+def packed(context, columns, second, b, room, k):
+    """Copy `columns` columns of B side by side to the beginning of `room`, a row at a time.
+
+    The rows are stored whole: what `tile` loads at once must not come from several stores that are still under way.
+
+    Parameters
+    ----------
+    columns : literal int
+    second, room : pointers
+    b : Place
+    k : int
+        Rows.
+    """
+
+    def code(context, builder, signature, arguments):
+        _Tile(builder, room.dtype, 1, columns.literal_value).copy(*arguments[1:])
+        return context.get_dummy_value()
+
+    return types.void(columns, second, b, room, types.intp), code
 
 
 class _Tile:
@@ -77,6 +108,14 @@ class _Tile:
                 for place, result in zip(self.down(c, c_row), results, strict=True):
                     self.scatter(result, place, c_column)
 
+    def copy(self, source, place, target, k):
+        """A strip of columns."""
+        start, row, column = self.matrix(source, place)
+        target = self.builder.bitcast(target, self.real.as_pointer())
+        with cgutils.for_range(self.builder, k) as loop:
+            numbers = self.gather(self.builder.gep(start, [self.builder.mul(loop.index, row)]), column)
+            self.store(numbers, self.builder.gep(target, [self.builder.mul(loop.index, row.type(self.lanes))]))
+
     def matrix(self, block, place):
         """A pointer to the first number of a matrix, and its steps in real numbers."""
         start, row, column = (
@@ -99,6 +138,16 @@ class _Tile:
         for column in range(self.columns):
             number = self.shuffled(vector, [column * self.parts + part for part in range(self.parts)])
             self.store(number, self.builder.gep(pointer, [self.builder.mul(step, step.type(column))]))
+
+    def gather(self, pointer, step):
+        """A vector of numbers that do not lie side by side."""
+        vector = ir.Constant(self.vector, ir.Undefined)
+        for column in range(self.columns):
+            place = self.builder.gep(pointer, [self.builder.mul(step, step.type(column))])
+            for part in range(self.parts):
+                number = self.builder.load(self.builder.gep(place, [INT(part)]))
+                vector = self.builder.insert_element(vector, number, INT(column * self.parts + part))
+        return vector
 
     def spread(self, number):
         """A vector of one number."""
