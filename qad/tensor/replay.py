@@ -95,19 +95,10 @@ def _copy(code, place, kept, work):
             for j in range(inner[1]):
                 for k in range(inner[2]):
                     two[i, j, k] = one[i, j, k]
-        axis = ndim - 4
-        while axis >= 0:
-            counts[axis] += 1
-            read += reads[axis]
-            write += writes[axis]
-            if counts[axis] < shape[axis]:
-                break
-            read -= reads[axis] * shape[axis]
-            write -= writes[axis] * shape[axis]
-            counts[axis] = 0
-            axis -= 1
-        if axis < 0:
+        on, further, over = _advance(counts, shape, ndim - 4, reads, writes)
+        if over:
             return place + 3 * ndim
+        read, write = read + on, write + further
 
 
 def _add(code, place, work):
@@ -164,19 +155,26 @@ def _multiply(code, place, kept, work):
         for i in range(shape[last]):
             work[write + i] = first[one + i * left[last]] * second[two + i * right[last]]
         write += shape[last]
-        axis = last - 1
-        while axis >= 0:
-            counts[axis] += 1
-            one += left[axis]
-            two += right[axis]
-            if counts[axis] < shape[axis]:
-                break
-            one -= left[axis] * shape[axis]
-            two -= right[axis] * shape[axis]
-            counts[axis] = 0
-            axis -= 1
-        if axis < 0:
+        on, further, over = _advance(counts, shape, last - 1, left, right)
+        if over:
             return place + 7 + 3 * ndim
+        one, two = one + on, two + further
+
+
+def _advance(counts, shape, axis, left, right):
+    """Count on along the axes up to `axis`: the steps of two places in memory, and whether all is over."""
+    one = two = 0
+    while axis >= 0:
+        counts[axis] += 1
+        one += left[axis]
+        two += right[axis]
+        if counts[axis] < shape[axis]:
+            return one, two, False
+        one -= left[axis] * shape[axis]
+        two -= right[axis] * shape[axis]
+        counts[axis] = 0
+        axis -= 1
+    return one, two, True
 
 
 @cache
@@ -185,7 +183,7 @@ def compiled():
     from qad.tensor.compiled import kernel
     from qad.tensor.compiled.jit import jit
 
-    for part in (_copy, _product, _add, _rescale, _multiply):
+    for part in (_advance, _copy, _product, _add, _rescale, _multiply):
         kernel.usable(part)
     return jit(replay)
 
