@@ -244,11 +244,8 @@ def binary(p, operator=None, twice=None):
                     return Tensor(ans, [next_id(), p, (x, w), None, ans, (None, y.node)], level)
             if type(x) is Tensor or type(y) is Tensor:
                 level = x.level if type(x) is Tensor else y.level
-                if level in FORWARD and level > blocked():
-                    if y is x and twice is not None:
-                        return twice(x)
-                    if (ans := push_two(p, x, y, level)) is not None:
-                        return ans
+                if level in FORWARD and level > blocked() and (ans := push_two(p, x, y, level)) is not None:
+                    return ans
                 if level in BATCH and (ans := batch_two(p, x, y, level)) is not None:
                     return ans
         except (ValueError, TypeError):

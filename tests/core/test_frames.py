@@ -7,7 +7,7 @@ import qad
 from qad.core.batch import scaled
 from tests.cases import normal
 
-W = normal(3, 4, seed=7)
+W, X = normal(3, 4, seed=7), normal(4, seed=8)
 
 
 def sums_of_one_stack(x):
@@ -24,6 +24,10 @@ def sums_of_two_stacks(x):
 def broadcast(x):
     y = np.cos(x)
     return (y[:, None] - 2 * y) * W[:, :, None] + y[0]
+
+
+def into_more_axes(x):
+    return np.sin(x) * W + W / (3 + np.cos(x) * 2)
 
 
 def real_and_complex(x):
@@ -45,7 +49,7 @@ def through_what_is_not_elementwise(x):
 
 
 FUNCTIONS = (
-    sums_of_one_stack, sums_of_two_stacks, broadcast, real_and_complex, powers, of_several_levels,
+    sums_of_one_stack, sums_of_two_stacks, broadcast, into_more_axes, real_and_complex, powers, of_several_levels,
     through_what_is_not_elementwise,
 )  # fmt: skip
 
@@ -56,7 +60,7 @@ def test_a_batch_of_tangents_is_a_loop(f, dtype):
     if dtype is complex and f in (powers, of_several_levels, through_what_is_not_elementwise):
         return  # of real numbers alone
     kind = complex if dtype is complex else float
-    x, moves = (normal(*shape, kind, seed=2).astype(dtype) for shape in ((4,), (5, 4)))
+    x, moves = (normal(*shape, kind, seed=2).astype(dtype) for shape in ((4,), (3, 4)))
 
     def along(t):
         return qad.jvp(f, (x,), (t,))[1]
@@ -83,13 +87,24 @@ def test_a_factor_is_no_array_of_the_user():
     np.testing.assert_allclose(moved, np.diag(w * (w + 1)), rtol=1e-13)
 
 
+def test_tangents_of_two_batches():
+    def product(s, t):
+        return qad.jvp(lambda x, y: np.sin(x) * 2 * (np.cos(y) * 3) + x * y, (X, X + 1), (s, t))[1]
+
+    s, t = normal(2, 4, seed=5), normal(2, 4, seed=6)
+    found = qad.vmap(lambda t: qad.vmap(lambda s: product(s, t))(s))(t)
+    np.testing.assert_allclose(found, [[product(a, b) for a in s] for b in t], rtol=1e-13)
+
+
 def test_writing_into_what_was_multiplied():
     def f(x):
         y = np.sin(x) * 2
         out = qad.zeros(4)
         out[:] = y
         out[1] = y[0] * 3
-        y = out * 2
+        y[3] = x[0]
+        y[:2] += np.cos(x[2:])
+        y = out * 2 - 3 * y
         out[2:] += y[2:] * x[:2]
         return out * y
 

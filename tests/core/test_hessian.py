@@ -47,6 +47,8 @@ def test_hessians_can_be_written_into():
         assert not any(np.may_share_memory(h, each) for each in (x, a))
         h += 7
         np.testing.assert_array_equal(qad.hessian(f)(x), expected)
+    tall = np.arange(21.0).reshape(7, 3)
+    assert not np.may_share_memory(qad.jacobian(lambda x: tall @ x)(x), tall)
     j = qad.jacobian(lambda x: np.concatenate([x, x, x, x]))(x)
     j[...] = 5
     np.testing.assert_array_equal(qad.jacobian(lambda x: np.concatenate([x, x, x, x]))(x), np.vstack([np.eye(3)] * 4))

@@ -70,6 +70,10 @@ def test_one_memory_is_compared_once():
     stack = np.ones((2, 3, 4))
     watch = Watch([stack[0], stack[0].T, stack[0].copy().T, stack[1]])
     assert len(watch.small) == 3
+    square = np.ones((4, 4))
+    row_and_column = Watch([square[0], square[:, 0]])
+    square[2, 0] = 5
+    assert row_and_column.changed()
     whole = np.ones((3, 4))
     assert len(Watch([whole, whole.T, whole[1:]]).small) == 1
 

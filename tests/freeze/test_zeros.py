@@ -15,6 +15,7 @@ from tests.freeze.agree import difference
 
 N = 40
 EYE, LOWER = np.eye(N), np.diag(normal(N - 1, seed=3), -1)
+SHUFFLED = EYE[np.random.default_rng(0).permutation(N)]
 STACK = np.einsum("ij,k->ijk", EYE, [1.0, -2.0, 3.0])
 D, M = normal(N, seed=1), normal(N, N, seed=2)
 
@@ -43,6 +44,7 @@ PROGRAMS = {
     "sums of broadcast arrays": lambda x: (EYE * x)[:, None] + STACK.transpose(0, 2, 1) * x,
     "a sum with all entries": lambda x: (EYE * x * x) + M * x,
     "two with few entries": lambda x: (EYE * x) * (EYE * x + LOWER),
+    "at scattered places": lambda x: (SHUFFLED * x * M - SHUFFLED.T) * x,
     "transposed": lambda x: (LOWER * x * x).T * x,
     "reshaped": lambda x: (LOWER * x * x).reshape(8, 5, N) * x,
     "part of it": lambda x: (LOWER * x * x)[3:, ::-2] * x[::-2],
@@ -111,8 +113,15 @@ def test_memory_that_is_written_into_stays(whatever_it_costs):
         y[0] = 5
         return z, y * LOWER * x
 
+    def twice(x):
+        y = np.zeros_like(M * x)
+        y[...] = M * x
+        before = SHUFFLED * y * x
+        y[...] = 5 * x
+        return before, SHUFFLED * y * x
+
     frozen(f, normal(N))
-    frozen(f, normal(N, complex).real)
+    frozen(twice, normal(N))
 
 
 def test_results_belong_to_the_caller():

@@ -126,3 +126,15 @@ def test_batches_are_loops(monkeypatch):
 @pytest.mark.slow
 def test_batches_are_loops_to_second_order(monkeypatch):
     check(gathered(), 2, monkeypatch)
+
+
+@pytest.mark.parametrize("shape", [(100, 20, 3), (3000, 2), (40, 30, 1, 4), (50, 30, 9), (100, 3, 20)])
+def test_gradients_of_sums_over_short_rows(shape):
+    x = np.random.default_rng(0).normal(size=shape)
+
+    def loss(x):
+        return np.sum(np.exp(np.sum(x * x, -1))) + np.sum(x**3)
+
+    found = qad.vmap(qad.grad(loss))(x)
+    np.testing.assert_allclose(found, np.stack([qad.grad(loss)(each) for each in x]), rtol=1e-13)
+    found[...] = 0
