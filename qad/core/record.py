@@ -1,26 +1,19 @@
 """Recording: apply a primitive to operands of which some are Tensors, and remember it.
 
-`record` is the general road.  `unary` and `binary` make short-cuts for the hot operations: they test for
-the common case (open reverse level, plain or equal-level operands) and fall back to `record`.  What NumPy refuses
-goes that way too, to be refused with the operation's name; a ``try`` that does not fail costs nothing.
+This is the general road; the short-cuts for the hot operations are in `qad.core.recorders`.
 """
 
-from types import FunctionType
+from numpy import ndarray
 
-from numpy import complex128, float64, matmul, ndarray, ufunc
-
-from qad.core.batch import Batched, unrecorded
-from qad.core.batching import batch_one, batch_product, batch_two, record_batch
+from qad.core.batch import unrecorded
+from qad.core.batching import record_batch
 from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
-from qad.core.forward import push_forward, push_one, push_product, push_two
+from qad.core.forward import push_forward
 from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, blocked
-from qad.core.node import PICK, SCALARS, next_id
-from qad.core.operands import NUMBERS, PLAIN, operand, rebuild, split, top_level, variant
-from qad.core.tensor import UFUNCS, Tensor, hidden, missing_rule
+from qad.core.node import PICK, next_id
+from qad.core.operands import PLAIN, rebuild, split, top_level, variant
+from qad.core.tensor import Tensor, hidden, missing_rule
 from qad.core.watch import watch
-
-ARRAYS = frozenset((ndarray, Tensor))
-BATCHES = frozenset((ndarray, Batched))
 
 
 def record(p, args, kwargs=None):
@@ -110,202 +103,3 @@ def wrap(ans, node, level):
     else:
         outputs = [Tensor(a, [next_id(), PICK, i, None, a, (node,)], level) for i, a in enumerate(ans)]
     return rebuild(ans, outputs)
-
-
-def unary(p, operator=None):
-    """A quick recorder for a primitive of one operand; `operator` is a quicker one for NumPy's scalars."""
-    fn, raw = p.fn, p.raw
-    scalar = operator or fn
-
-    def recorder(x):
-        level = x.level if type(x) is Tensor else PLAIN
-        if level in REVERSE and level > blocked():
-            v = x.value
-            try:
-                ans = raw(v) if type(v) is ndarray else scalar(v) if type(v) in SCALARS else deeper(v)
-            except ValueError:
-                return record(p, (x,))
-            return Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
-        try:
-            return one_more(p, x, (), level)
-        except ValueError:
-            return record(p, (x,))
-
-    deeper = past_dispatch(fn, recorder)
-    return recorder
-
-
-def unary_with_metadata(p, once=False):
-    """A quick recorder for a primitive of one operand and positional metadata."""
-    fn = p.fn
-
-    def recorder(x, *metadata):
-        level = x.level if type(x) is Tensor else PLAIN
-        if level in REVERSE and level > blocked():
-            v = x.value
-            try:
-                ans = fn(v, *metadata) if type(v) is ndarray else deeper(v, *metadata)
-            except ValueError:
-                return record(p, (x, *metadata))
-            return Tensor(ans, [next_id(), p, (v, *metadata), None, ans, (x.node,)], level)
-        try:
-            return one_more(p, x, metadata, level)
-        except ValueError:
-            return record(p, (x, *metadata))
-
-    deeper = p.deeper = fn if once else past_dispatch(fn, recorder)
-    return recorder
-
-
-def unary_with_one(p):
-    """`unary_with_metadata` for one piece of metadata, such as an index; quicker."""
-    fn, otherwise = p.fn, unary_with_metadata(p)
-
-    def recorder(x, given):
-        if type(x) is Tensor and (level := x.level) in REVERSE and level > blocked() and type(v := x.value) is ndarray:
-            try:
-                ans = fn(v, given)
-            except ValueError:
-                return record(p, (x, given))
-            return Tensor(ans, [next_id(), p, (v, given), None, ans, (x.node,)], level)
-        return otherwise(x, given)
-
-    return recorder
-
-
-def past_dispatch(fn, recorder):
-    """`fn` for an operand that is most often a Tensor of a lower level, on which it need not go through NumPy."""
-    if type(fn) is FunctionType:
-        return lambda v, *metadata: (recorder if type(v) is Tensor else fn)(v, *metadata)
-    if isinstance(fn, ufunc):
-        return lambda v: (UFUNCS.get(fn, fn) if type(v) is Tensor else fn)(v)
-    return fn
-
-
-def one_more(p, x, metadata, level):
-    """What the quick recorders of one operand do where they do not record."""
-    if level in FORWARD and level > blocked():
-        return push_one(p, x, metadata, level)
-    if level in BATCH:
-        return batch_one(p, x, metadata, level)
-    return record(p, (x, *metadata))
-
-
-def binary(p, operator=None, twice=None):
-    """A quick recorder for an elementwise primitive of two operands, and its reflection.
-
-    The broadcasting variant of `p` is chosen here, while shapes are at hand, and only where it is needed.  Numbers go
-    to Python's `operator`, if there is one, which is ten times quicker on them than a ufunc; one Tensor that is both
-    operands to `twice`, if there is that.
-    """
-    fn, broadcasting = p.fn, p.broadcasting or p
-    scalar = operator or fn
-
-    def recorder(x, y):
-        try:
-            if type(x) is Tensor and (level := x.level) in REVERSE and level > blocked():
-                kind = type(y)
-                if kind is Tensor and y.level == level:
-                    if y is x and twice is not None:
-                        return twice(x)
-                    v, w = x.value, y.value
-                    if type(v) in SCALARS and type(w) is type(v):
-                        ans, chosen = scalar(v, w), p
-                    else:
-                        ans = fn(v, w) if type(v) is ndarray else scalar(v, w)
-                        chosen = p if v.shape == w.shape else broadcasting
-                    return Tensor(ans, [next_id(), chosen, (v, w), None, ans, (x.node, y.node)], level)
-                if kind is ndarray:
-                    v = x.value
-                    ans, number = fn(v, y), next_id()
-                    seen = REVERSE[level]
-                    if seen is None or (y is not seen.last and id(y) not in seen):
-                        watch(level, y, number)
-                    chosen = p if v.shape == y.shape else broadcasting
-                    return Tensor(ans, [number, chosen, (v, y), None, ans, (x.node, None)], level)
-                if kind in NUMBERS:
-                    v = x.value
-                    ans = fn(v, y) if type(v) is ndarray else scalar(v, y)
-                    return Tensor(ans, [next_id(), p, (v, y), None, ans, (x.node, None)], level)
-            elif type(y) is Tensor and (level := y.level) in REVERSE and level > blocked():
-                kind = type(x)
-                if kind is ndarray:
-                    w = y.value
-                    ans, number = fn(x, w), next_id()
-                    seen = REVERSE[level]
-                    if seen is None or (x is not seen.last and id(x) not in seen):
-                        watch(level, x, number)
-                    chosen = p if x.shape == w.shape else broadcasting
-                    return Tensor(ans, [number, chosen, (x, w), None, ans, (None, y.node)], level)
-                if kind in NUMBERS:
-                    w = y.value
-                    real = kind is not complex and type(w) is float64  # 1j * float64(1) is Python's
-                    ans = scalar(x, w) if real or type(w) is complex128 else fn(x, w)
-                    return Tensor(ans, [next_id(), p, (x, w), None, ans, (None, y.node)], level)
-            if type(x) is Tensor or type(y) is Tensor:
-                level = x.level if type(x) is Tensor else y.level
-                if level in FORWARD and level > blocked() and (ans := push_two(p, x, y, level)) is not None:
-                    return ans
-                if level in BATCH and (ans := batch_two(p, x, y, level)) is not None:
-                    return ans
-        except (ValueError, TypeError):
-            pass
-        if getattr(y, "__array_ufunc__", fn) is None:  # NumPy's sign that the operator is the other's
-            return NotImplemented
-        return record(p, (operand(x), operand(y)))
-
-    def reflected(y, x):
-        return recorder(x, y)
-
-    return recorder, reflected
-
-
-def product(p, method, otherwise, stacks=None):
-    """A quick recorder for a product of two matrices.
-
-    Primitive `p` serves two matrices, as `method` where their values are ndarrays; the primitive `stacks`, if there is
-    one, vectors and stacks; the function `otherwise` everything else.  The choice is made here, while shapes are at
-    hand, so that the rules of `p` need not look at them.
-    """
-
-    def recorder(x, y):
-        if type(x) is Tensor:
-            level, v, left = x.level, x.value, x.node
-            if type(y) is not Tensor:
-                w, right = y, None
-            elif y.level == level:
-                w, right = y.value, y.node
-            else:
-                return otherwise(x, y)
-        elif type(y) is Tensor:
-            level, v, left, w, right = y.level, x, None, y.value, y.node
-        else:
-            return otherwise(x, y)
-        if type(v) in ARRAYS and type(w) in ARRAYS:
-            m, n = v.ndim, w.ndim
-            q = p if m == 2 == n else stacks if m and n else None
-            if q is not None:
-                try:
-                    if level in REVERSE and level > blocked():
-                        arrays = q is p and type(v) is ndarray and type(w) is ndarray
-                        ans, number = method(v, w) if arrays else multiplied(v, w, m <= 2 >= n), next_id()
-                        if left is None or right is None:
-                            plain, seen = v if left is None else w, REVERSE[level]
-                            if seen is None or (plain is not seen.last and id(plain) not in seen):
-                                watch(level, plain, number, names=3)
-                        return Tensor(ans, [number, q, (v, w), None, ans, (left, right)], level)
-                    if level in FORWARD and level > blocked():
-                        return push_product(multiplied, v, left, w, right, m <= 2 >= n, level)
-                except ValueError:
-                    pass
-        elif stacks is not None and level in BATCH and type(v) in BATCHES and type(w) in BATCHES and v.ndim and w.ndim:
-            return batch_product(p if v.ndim == 2 == w.ndim else stacks, v, w, level)
-        return otherwise(x, y)
-
-    def multiplied(v, w, small):
-        """The product of two values, `small` if none of them is a stack."""
-        if type(v) is type(w) is ndarray:
-            return method(v, w) if small else matmul(v, w)
-        return recorder(v, w)
-
-    return recorder

@@ -8,7 +8,8 @@ import numpy as np
 
 from qad.core.node import Primitive
 from qad.core.operands import PLAIN, operand, top_level
-from qad.core.record import binary, product, record, unary, unary_with_metadata, unary_with_one
+from qad.core.record import record
+from qad.core.recorders import binary, product, unary, unary_with_metadata, unary_with_one
 from qad.core.steps import RECORDINGS, as_step
 from qad.core.tensor import FUNCTIONS, LATE, UFUNCS, Tensor, load_rules_of, refuse_out, value_of
 

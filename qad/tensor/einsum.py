@@ -6,7 +6,7 @@ from operator import index
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.record import ARRAYS
+from qad.core.recorders import ARRAYS
 from qad.extend import implements
 from qad.tensor.hermitian import real_form
 from qad.tensor.memory import in_bytes
