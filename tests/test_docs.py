@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import qad
+from qad.core.node import Primitive
 from qad.core.registry import PRIMITIVES
 from qad.core.tensor import FUNCTIONS, UFUNCS
 
@@ -23,7 +24,11 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 def registries_as_before():
     """The rules that an example defines are gone after it."""
     before = [dict(registry) for registry in REGISTRIES]
+    known = {p for known in PRIMITIVES.values() for p in (known, known.broadcasting) if p is not None}
+    rules = [(p, slot, getattr(p, slot)) for p in known for slot in Primitive.__slots__]
     yield
+    for p, slot, rule in rules:
+        setattr(p, slot, rule)
     for registry, entries in zip(REGISTRIES, before, strict=True):
         registry.clear()
         registry.update(entries)
