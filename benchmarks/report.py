@@ -8,6 +8,7 @@ from . import NAMES, RESULTS
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 MORE_THAN_ONE = 1.15
+COLUMNS = 3  # of a plot
 SELF = "qad"  # the entry that the others are compared with
 PREFACE = """\
 # Benchmarks
@@ -101,16 +102,22 @@ def write_plot(results, path):
     """Draw the medians of every case as bars on a logarithmic axis; say so where matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
+        from matplotlib.ticker import NullFormatter
     except ImportError:
         print("No plot: matplotlib is missing (pip install 'qad[viz]').")
         return
     cases = results["cases"]
+    lines, columns = -(-len(cases) // COLUMNS), min(len(cases), COLUMNS)
     height = 0.8 + 0.3 * max(len(case["results"]) for case in cases)
-    figure = Figure(figsize=(4.6 * len(cases), height), layout="constrained")
-    for axes, case in zip(figure.subplots(1, len(cases), squeeze=False)[0], cases, strict=True):
+    figure = Figure(figsize=(4.6 * columns, lines * height), layout="constrained")
+    grid = figure.subplots(lines, columns, squeeze=False).ravel()
+    for axes, case in zip(grid, cases, strict=False):
         draw_bars(axes, case["results"])
         label = "median in seconds" + " per operation" * (case["operations"] > 1)
-        axes.set(title=f"{results['benchmark']}, {case['case']}", xlabel=label, xscale="log")
+        axes.set(title=case["case"], xlabel=label, xscale="log")
+        axes.xaxis.set_minor_formatter(NullFormatter())  # between powers of ten labels would overlap
+    for axes in grid[len(cases) :]:
+        axes.remove()
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
 
