@@ -93,20 +93,12 @@ def sweep(roots, free=False) -> dict:
         if kind is ndarray:
             if g.dtype is not ans.dtype and g.dtype.kind == "c":
                 g, owned = prepared(g, owned, ans, p)
-        elif (
-            kind is not float64
-            and (kind is not complex128 or type(ans) is not complex128)  # which are right as they are, like float64
-            and (kind not in p.accepts or (g.dtype is not ans.dtype and g.dtype.kind == "c"))
-        ):
+        elif kind is float64 or (kind is complex128 and type(ans) is complex128):
+            pass  # right as it is
+        elif kind not in p.accepts or (g.dtype is not ans.dtype and g.dtype.kind == "c"):
             g, owned = prepared(g, owned, ans, p)
-        if (
-            p.adds is not None
-            and (entry := found.get(parents[0][ID]) or waiting.get(parents[0][ID])) is not None
-            and entry[1]
-            and type(entry[0]) is ndarray
-            and p.adds(entry[0], g, *args)
-        ):
-            pass  # it went straight into what waits for the argument
+        if p.adds is not None and added(p, found.get(parents[0][ID]) or waiting.get(parents[0][ID]), g, args):
+            pass
         elif p.vjps:
             seed, fresh = g, p.fresh
             if pair := kwargs is None and len(args) == 2:  # which Python calls quicker than it unpacks
@@ -166,6 +158,11 @@ def arrive(waiting, heap, node, c, fresh):
     else:
         waiting[key] = c, fresh, node
         heappush(heap, -key)
+
+
+def added(p, entry, g, args) -> bool:
+    """Whether the cotangent of the one argument of `p` went straight into what waits for it."""
+    return entry is not None and entry[1] and type(entry[0]) is ndarray and p.adds(entry[0], g, *args)
 
 
 def collect(found, leaf, c, fresh):

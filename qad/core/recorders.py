@@ -101,6 +101,14 @@ def one_more(p, x, metadata, level):
     return record(p, (x, *metadata))
 
 
+def two_more(p, x, y):
+    """What the quick recorders of two operands do where they do not record, or None."""
+    level = x.level if type(x) is Tensor else y.level if type(y) is Tensor else PLAIN
+    if level in FORWARD and level > blocked():
+        return push_two(p, x, y, level)
+    return batch_two(p, x, y, level) if level in BATCH else None
+
+
 def binary(p, operator=None, twice=None):
     """A quick recorder for an elementwise primitive of two operands, and its reflection.
 
@@ -152,12 +160,8 @@ def binary(p, operator=None, twice=None):
                     real = kind is not complex and type(w) is float64  # 1j * float64(1) is Python's
                     ans = scalar(x, w) if real or type(w) is complex128 else fn(x, w)
                     return Tensor(ans, [next_id(), p, (x, w), None, ans, (None, y.node)], level)
-            if type(x) is Tensor or type(y) is Tensor:
-                level = x.level if type(x) is Tensor else y.level
-                if level in FORWARD and level > blocked() and (ans := push_two(p, x, y, level)) is not None:
-                    return ans
-                if level in BATCH and (ans := batch_two(p, x, y, level)) is not None:
-                    return ans
+            if (ans := two_more(p, x, y)) is not None:
+                return ans
         except (ValueError, TypeError):
             pass
         if getattr(y, "__array_ufunc__", fn) is None:  # NumPy's sign that the operator is the other's
