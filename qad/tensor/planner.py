@@ -57,7 +57,7 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
     >>> p.path, p.flops, p.flops_with_gradient
     (((0, 1), (0, 1)), 4200, 6600)
     """
-    if all(type(operand) is tuple for operand in operands):
+    if set(map(type, operands)) <= {tuple}:
         shapes = operands
         if variables is None:
             return find_plan(subscripts, None, shapes, tuple(range(len(shapes))), dtype, None, in_bytes(memory_limit))
