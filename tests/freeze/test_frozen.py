@@ -9,7 +9,7 @@ import qad
 from qad.core import node
 from tests.cases import normal
 from tests.freeze.agree import difference, disagreement, loss, moved
-from tests.fuzz_programs import draw
+from tests.fuzz.programs import draw
 from tests.rules.test_registry import gathered
 
 LEFT_OUT = (

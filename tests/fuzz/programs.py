@@ -1,4 +1,4 @@
-"""Random NumPy programs, for `tests.fuzz`.
+"""Random NumPy programs, for `tests.fuzz.transforms`.
 
 A program is a list of instructions over a growing list of variables; it is drawn by running it on a sample point, so
 that every shape fits, and replayed as a function of its inputs.

@@ -1,14 +1,9 @@
-"""Checks of random programs: each transform against differences and against all others.
-
-``python -m tests.fuzz 0 5000`` runs the programs of five thousand seeds and prints those that fail.
-"""
-
-import sys
+"""Checks of random programs: each transform against differences and against all others."""
 
 import numpy as np
 
 import qad
-from tests.fuzz_programs import draw
+from tests.fuzz.programs import draw
 
 NUMBERS = (0, 1, 2)
 
@@ -131,14 +126,3 @@ def check(seed, length=20) -> list:
     c.single_precision()
     c.memory()
     return c.found
-
-
-if __name__ == "__main__":
-    np.seterr(all="ignore")
-    for seed in range(int(sys.argv[1]), int(sys.argv[2])):
-        try:
-            problems = check(seed)
-        except Exception as error:
-            problems = [f"{type(error).__name__}: {error}"[:300]]
-        if problems:
-            print(seed, problems, draw(seed)[0].names, flush=True)

@@ -1,4 +1,4 @@
-"""Random programs against differences, and every transform against every other; see `tests.fuzz`.
+"""Random programs against differences, and every transform against every other; see `tests.fuzz.transforms`.
 
 Hypothesis chooses the programs, and shrinks one that fails to the shortest of its kind.
 """
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.fuzz import check
+from tests.fuzz.transforms import check
 
 PROGRAMS = {"seed": st.integers(0, 2**32 - 1), "length": st.integers(0, 20).map(lambda k: 20 - k)}
 ALWAYS = {"derandomize": True, "deadline": None, "database": None, "suppress_health_check": list(HealthCheck)}

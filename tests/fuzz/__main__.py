@@ -1,0 +1,25 @@
+"""``python -m tests.fuzz transforms 0 5000`` checks the programs of five thousand seeds and prints those that fail.
+
+Each kind of program is a module of this folder with a function ``check(seed)``, which says in words what is wrong.
+"""
+
+import sys
+from importlib import import_module
+
+import numpy as np
+
+if __name__ == "__main__":
+    np.seterr(all="ignore")
+    kind, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    check = import_module(f"tests.fuzz.{kind}").check
+    failed = 0
+    for seed in range(first, last):
+        try:
+            problems = check(seed)
+        except Exception as error:
+            problems = [f"{type(error).__name__}: {error}"[:300]]
+        if problems:
+            failed += 1
+            print(seed, problems, flush=True)
+    print(f"{last - first} programs, {failed} failed")
+    sys.exit(failed > 0)
