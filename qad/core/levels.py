@@ -14,7 +14,7 @@ CONSTANT = -1
 
 
 class Seen(dict):
-    """The plain arrays that a level has met, by their ids, for `qad.core.watch`; and the last one, to be quick."""
+    """The plain arrays that a level has met, by their ids, each with its content; and the last one, to be quick."""
 
     __slots__ = ("last",)
 
@@ -23,12 +23,15 @@ class Seen(dict):
 
 
 class _Recording(dict):
-    """The open levels that record nodes, each with what it has seen: a Seen, or None as long as that is nothing."""
+    """The open levels that record nodes, each with what it has seen: a Seen, or None as long as that is nothing.
+
+    Level 0 never sees any: its graphs hold copies.  See `qad.core.watch`.
+    """
 
     discard = dict.pop  # as of a set
 
 
-REVERSE = _Recording({0: Seen()})
+REVERSE = _Recording({0: None})
 FORWARD: set[int] = set()  # open levels that carry tangents
 BATCH: set[int] = set()  # open levels whose values are stacks of examples
 

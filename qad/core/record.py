@@ -85,13 +85,21 @@ def note(p, values, kwargs, ans, parents, level, read=None):
     For plain values, whose nodes on that level are the `parents`, a caller may take this road instead of `record`, and
     say which constants alone the rules of `p` will `read`, by their numbers.
     """
-    number = next_id()
     constants = range(len(values)) if read is None else read
-    for value in [values[i] for i in constants if parents[i] is None and type(values[i]) is ndarray]:
-        seen = REVERSE[level]
-        if seen is None or id(value) not in seen:
-            watch(level, value, number, names=2)
-    return wrap(ans, [number, p, values, kwargs or None, ans, parents], level)
+    plain = [i for i in constants if parents[i] is None and type(values[i]) is ndarray]
+    if plain:
+        values = watched(level, values, plain)
+    return wrap(ans, [next_id(), p, values, kwargs or None, ans, parents], level)
+
+
+def watched(level, values, plain):
+    """`values` as a node may keep them: `plain` are the numbers of those that the caller may change."""
+    kept, seen = list(values), REVERSE[level]
+    for i in plain:
+        if seen is None or id(kept[i]) not in seen:
+            kept[i] = watch(level, kept[i])
+            seen = REVERSE[level]
+    return tuple(kept)
 
 
 def wrap(ans, node, level):

@@ -13,7 +13,6 @@ from qad.core.backward import One, sweep
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.leaves import lift, to_public, with_leaves
 from qad.core.levels import CONSTANT, REVERSE, is_open, open_level
-from qad.core.node import ID
 from qad.core.record import leaked
 from qad.core.steps import as_array
 from qad.core.tensor import Tensor, value_of
@@ -197,7 +196,7 @@ def vjp(f, *primals, **kwargs):
     try:
         lifted = [lift(primal, level, n) for n, primal in enumerate(primals)]
         for x in (x for _, leaves, _ in lifted for x in leaves if type(x.value) is ndarray):
-            watch(level, x.value, x.node[ID])
+            watch(level, x.value)
         out = run(f, [tree for tree, _, _ in lifted], kwargs)
     finally:
         seen = REVERSE.discard(level)

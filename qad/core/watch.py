@@ -1,14 +1,15 @@
-"""Arrays that change after they were recorded: noticed before a backward pass would use them.
+"""Plain arrays that change after they were recorded: compared whole before a backward pass would use them.
 
-A plain array that meets a recorded Tensor is kept by reference.  The first time that a level sees one it takes its
-fingerprint: a copy of an array up to 32 KiB, an even sample of some 500 words of 8 bytes of a larger one.  Before a
-backward pass the fingerprints are compared.  An array that nobody else can reach is left alone.
+A plain array that meets a recorded Tensor belongs to the caller, who may write into it.  So its content is copied when
+a level first meets it.  Inside a transform the two are compared before a backward pass; where they differ, the places
+of the array in the graph are taken by a `Changed`: rules that only ask for its shape go on, one that needs its numbers
+raises, and names the operation.  The tape of `qad.tensor` has no end at which to compare, so its graphs hold the copy
+in place of the array, and are right whatever becomes of that.
 
-Where an array has changed, its places in the graph are taken by a `Changed`.  Rules that only ask for its shape go on;
-one that needs its numbers raises, and names the operation.
+Nothing is copied of an array that nobody else can reach, and of one that the caller made read-only.
 """
 
-from functools import lru_cache
+import sys
 from sys import getrefcount
 from weakref import ref
 
@@ -19,75 +20,94 @@ from qad.core.errors import ArgumentError
 from qad.core.levels import REVERSE, Seen
 from qad.core.node import ARGS, ID, PARENTS, PICK, PRIMITIVE
 
-SMALL = 1 << 15  # bytes of an array that is copied
-WORDS = 512  # in a sample of a larger one
+SMALL = 1 << 15  # bytes up to which `tobytes` is the quickest copy
 
 
-def watch(level, array, number, names=1):
-    """Remember what `array` holds when a level meets it, by the node of this `number`.
+def watch(level, array, names=1):
+    """What a level shall record in the place of a plain `array`: itself, its content being remembered, or a copy.
 
     The caller holds the array by so many `names` of its own.
     """
-    if getrefcount(array) < KNOWN + names and array.base is None:
-        return  # made on the spot, as in x * np.ones(3)
+    if (getrefcount(array) < KNOWN + names and array.base is None) or (not array.flags.writeable and locked(array)):
+        return array  # made on the spot, as in x * np.ones(3), or a constant
+    if level == 0:
+        return snapshot(array)
     seen = REVERSE[level]
     if seen is None:
         seen = REVERSE[level] = Seen()
+    seen[id(array)] = array, content(array)
+    seen.last = array
+    return array
+
+
+def locked(array) -> bool:
+    """Whether the caller made an array read-only, and all memory that it shows: the word of its owner."""
+    while type(array) is np.ndarray and not array.flags.writeable:
+        array = array.base
+    return array is None or type(array) is bytes
+
+
+def content(array):
+    """A copy of the numbers that an array holds."""
+    return array.tobytes() if array.nbytes <= SMALL else bytearray(_flat(array).data)
+
+
+def holds(array, held) -> bool:
+    """Whether an array still has this `content`, bit by bit."""
+    return held == (array.tobytes() if type(held) is bytes else _flat(array))
+
+
+def _flat(array):
+    """The numbers of an array in C order: itself, its transpose, or a copy in which nothing is repeated by strides."""
+    if array.flags.c_contiguous:
+        return array
+    if array.flags.f_contiguous:
+        return array.T
+    return np.ascontiguousarray(array[tuple([slice(None if step else 1) for step in array.strides])])
+
+
+COPIES: dict = {}  # id of an array -> weak references to it and to the copy of it that graphs hold
+
+
+def snapshot(array):
+    """A copy of `array`, the one made last where the array has not changed since and a graph still holds that."""
     key = id(array)
-    if level == 0:  # never closes, so it must not keep arrays alive
-        seen[key] = ref(array, lambda _: seen.pop(key, None)), fingerprint(array), number
-    else:
-        seen[key] = array, array.tobytes() if array.nbytes <= SMALL else fingerprint(array), number
-        seen.last = array
+    of, made = COPIES.get(key, (None, None))
+    copy = made() if of is not None and of() is array else None
+    if copy is None or not holds(array, copy.base):
+        copy = _copied(array)
+        COPIES[key] = ref(array, lambda _: COPIES.pop(key, None)), ref(copy)
+    if type(copy.base) is bytes or array.flags.c_contiguous:
+        return copy
+    return copy.T if array.flags.f_contiguous else np.broadcast_to(copy, array.shape)
 
 
-def fingerprint(array) -> bytes:
-    """What an array holds, or a sample of that."""
-    if array.nbytes <= SMALL:
-        return array.tobytes()
-    if array.itemsize % 8 == 0:
-        words = array.reshape(-1, order="A").view(np.uint64)
-        return words[:: _step(words.size)].tobytes()
-    octets = array.reshape(-1, order="A").view(np.uint8)
-    words = octets[: octets.size // 8 * 8].view(np.uint64)
-    return words[:: _step(words.size)].tobytes() + octets[8 * words.size :].tobytes()
-
-
-@lru_cache(maxsize=256)
-def _step(size) -> int:
-    """A prime, so that the sample meets every column of a matrix."""
-    step = size // WORDS + 1
-    while any(step % k == 0 for k in range(2, int(step**0.5) + 1)):
-        step += 1
-    return step
+def _copied(array):
+    """An array over the `content` of another."""
+    held = content(array)
+    return np.ndarray(array.shape if type(held) is bytes else _flat(array).shape, array.dtype, held)
 
 
 def check(roots, seen):
     """Make rules below `roots` refuse arrays that are not what they were when they were `seen` (if any were)."""
     if not seen:
         return
-    changed = []
-    for array, held, number in list(seen.values()):
-        if type(array) is ref:
-            array = array()
-        if array is not None and (array.tobytes() if array.nbytes <= SMALL else fingerprint(array)) != held:
-            changed.append((array, number))
+    changed = [array for array, held in list(seen.values()) if not holds(array, held)]
     if changed:
         nodes = _below(roots)
-        for array, number in changed:
-            if number in nodes:  # else it was seen first by another graph, and may well be right in this one
-                _bar(nodes.values(), array)
+        for array in changed:
+            _bar(nodes, array)
 
 
 def _below(roots):
-    """All nodes that `roots` depend on, by id."""
+    """All nodes that `roots` depend on."""
     found, waiting = {}, [node for node, _ in roots]
     while waiting:
         node = waiting.pop()
         if node is not None and node[ID] not in found and len(node) == 6:
             found[node[ID]] = node
             waiting.extend(node[PARENTS])
-    return found
+    return found.values()
 
 
 def _bar(nodes, array):
@@ -126,11 +146,17 @@ class _Probe:
         return getrefcount(array)
 
 
+def counts_references() -> bool:
+    """Whether this Python counts every reference to an object: CPython up to 3.13 that has its lock."""
+    has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()  # free threads, and 3.14 and later, borrow some
+    return sys.implementation.name == "cpython" and sys.version_info < (3, 14) and has_lock
+
+
 def _known():
     """References that `watch` counts of an array that a variable and no name of the caller holds, if it can tell."""
     array = np.zeros(1)
     held, temporary = _Probe() * array, _Probe() * np.zeros(1)
-    return held - 1 if temporary < held else -np.inf
+    return held - 1 if temporary < held and counts_references() else -np.inf
 
 
 KNOWN = _known()

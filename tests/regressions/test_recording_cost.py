@@ -1,4 +1,4 @@
-"""What recording costs grows with the length of the program and no faster: calls are counted, and clocks are not asked."""
+"""What recording costs grows with the length of the program and no faster; calls are counted."""
 
 import sys
 
