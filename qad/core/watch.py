@@ -6,7 +6,7 @@ of the array in the graph are taken by a `Changed`: rules that only ask for its 
 raises, and names the operation.  The tape of `qad.tensor` has no end at which to compare, so its graphs hold the copy
 in place of the array, and are right whatever becomes of that.
 
-Nothing is copied of an array that nobody else can reach, and of one that the caller made read-only.
+Nothing is copied of an array that nobody else can reach, and of a large one that the caller made read-only.
 """
 
 import sys
@@ -28,14 +28,16 @@ def watch(level, array, names=1):
 
     The caller holds the array by so many `names` of its own.
     """
-    if (getrefcount(array) < KNOWN + names and array.base is None) or (not array.flags.writeable and locked(array)):
-        return array  # made on the spot, as in x * np.ones(3), or a constant
+    if getrefcount(array) < KNOWN + names and array.base is None:
+        return array  # made on the spot, as in x * np.ones(3)
+    if array.nbytes > SMALL and not array.flags.writeable and locked(array):
+        return array
     if level == 0:
         return snapshot(array)
     seen = REVERSE[level]
     if seen is None:
         seen = REVERSE[level] = Seen()
-    seen[id(array)] = array, content(array)
+    seen[id(array)] = array, array.tobytes() if array.nbytes <= SMALL else content(array)
     seen.last = array
     return array
 
@@ -67,13 +69,14 @@ def _flat(array):
 
 
 COPIES: dict = {}  # id of an array -> weak references to it and to the copy of it that graphs hold
+UNKNOWN = (lambda: None, lambda: None)
 
 
 def snapshot(array):
     """A copy of `array`, the one made last where the array has not changed since and a graph still holds that."""
     key = id(array)
-    of, made = COPIES.get(key, (None, None))
-    copy = made() if of is not None and of() is array else None
+    of, made = COPIES.get(key, UNKNOWN)
+    copy = made() if of() is array else None
     if copy is None or not holds(array, copy.base):
         copy = _copied(array)
         COPIES[key] = ref(array, lambda _: COPIES.pop(key, None)), ref(copy)
@@ -92,14 +95,18 @@ def check(roots, seen):
     """Make rules below `roots` refuse arrays that are not what they were when they were `seen` (if any were)."""
     if not seen:
         return
-    changed = [array for array, held in list(seen.values()) if not holds(array, held)]
+    changed = [
+        array
+        for array, held in list(seen.values())
+        if (held != array.tobytes() if type(held) is bytes else not holds(array, held))
+    ]
     if changed:
-        nodes = _below(roots)
+        nodes = below(roots)
         for array in changed:
             _bar(nodes, array)
 
 
-def _below(roots):
+def below(roots):
     """All nodes that `roots` depend on."""
     found, waiting = {}, [node for node, _ in roots]
     while waiting:
