@@ -78,7 +78,7 @@ def test_what_does_not_change_is_let_pass(name):
     )
 
 
-GENERATOR, OTHER, OLD = np.random.default_rng(3), np.random.default_rng(1), np.random.RandomState(1)  # noqa: NPY002
+GENERATOR, OTHER, OLD = np.random.default_rng(3), np.random.default_rng(1), np.random.RandomState(1)
 HOLDER = Holder()
 HOLDER.generators = {"one": [np.random.default_rng(5)]}
 
