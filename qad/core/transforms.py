@@ -8,7 +8,7 @@ from functools import cache, wraps
 import numpy as np
 from numpy import ndarray
 
-from qad.core.arguments import check_argnums, check_pair, numbers_of, output_dtype, raise_ours, run
+from qad.core.arguments import WRAPPERS, check_argnums, check_pair, numbers_of, output_dtype, raise_ours, run
 from qad.core.backward import One, sweep
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.leaves import lift, to_public, with_leaves
@@ -115,7 +115,7 @@ def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
                 node, value = out.node, out.value
             else:
                 node, value = scalar_loss(out, level, "qad.grad")
-        except ValueError as error:
+        except WRAPPERS as error:
             raise_ours(error)
             raise
         finally:
