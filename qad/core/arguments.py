@@ -58,8 +58,8 @@ def run(f, args, kwargs):
         raise
 
 
-# NumPy raises an error of ours as the cause of a ValueError, SciPy of a RuntimeError.  Where C goes on although an error
-# is set, as SciPy's brentq does, Python makes it the cause of a SystemError.
+# NumPy raises an error of ours as the cause of a ValueError, SciPy of a RuntimeError.  Where C goes on although an
+# error is set, as SciPy's brentq does, Python makes it the cause of a SystemError.
 WRAPPERS = (ValueError, RuntimeError, SystemError)
 
 

@@ -79,25 +79,25 @@ def _record_reverse(p, args, kwargs, level):
     return note(p, values, kwargs, ans, parents, level)
 
 
-def note(p, values, kwargs, ans, parents, level, read=None):
+def note(p, values, kwargs, ans, parents, level, read=None, sparing=False):
     """What primitive `p` made, as a Tensor (or several) of an open reverse level, with the node that remembers it.
 
     For plain values, whose nodes on that level are the `parents`, a caller may take this road instead of `record`, and
-    say which constants alone the rules of `p` will `read`, by their numbers.
+    say which constants alone the rules of `p` will `read`, by their numbers, and whether memory is short.
     """
     constants = range(len(values)) if read is None else read
     plain = [i for i in constants if parents[i] is None and type(values[i]) is ndarray]
     if plain:
-        values = watched(level, values, plain)
+        values = watched(level, values, plain, sparing or p.sparing)
     return wrap(ans, [next_id(), p, values, kwargs or None, ans, parents], level)
 
 
-def watched(level, values, plain):
+def watched(level, values, plain, sparing):
     """`values` as a node may keep them: `plain` are the numbers of those that the caller may change."""
     kept, seen = list(values), REVERSE[level]
     for i in plain:
         if seen is None or id(kept[i]) not in seen:
-            kept[i] = watch(level, kept[i])
+            kept[i] = watch(level, kept[i], sparing=sparing)
             seen = REVERSE[level]
     return tuple(kept)
 

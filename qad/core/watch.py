@@ -10,6 +10,7 @@ Nothing is copied of an array that nobody else can reach, and of a large one tha
 """
 
 import sys
+from hashlib import blake2b
 from sys import getrefcount
 from weakref import ref
 
@@ -23,10 +24,11 @@ from qad.core.node import ARGS, ID, PARENTS, PICK, PRIMITIVE
 SMALL = 1 << 15  # bytes up to which `tobytes` is the quickest copy
 
 
-def watch(level, array, names=1):
+def watch(level, array, names=1, sparing=False):
     """What a level shall record in the place of a plain `array`: itself, its content being remembered, or a copy.
 
-    The caller holds the array by so many `names` of its own.
+    The caller holds the array by so many `names` of its own.  Where it is `sparing`, a large array is digested instead
+    of copied, which takes ten times as long.
     """
     if getrefcount(array) < KNOWN + names and array.base is None:
         return array  # made on the spot, as in x * np.ones(3)
@@ -37,7 +39,7 @@ def watch(level, array, names=1):
     seen = REVERSE[level]
     if seen is None:
         seen = REVERSE[level] = Seen()
-    seen[id(array)] = array, array.tobytes() if array.nbytes <= SMALL else content(array)
+    seen[id(array)] = array, array.tobytes() if array.nbytes <= SMALL else digest(array) if sparing else content(array)
     seen.last = array
     return array
 
@@ -54,9 +56,14 @@ def content(array):
     return array.tobytes() if array.nbytes <= SMALL else bytearray(_flat(array).data)
 
 
+def digest(array) -> str:
+    """What stands for the `content` where that would take too much memory."""
+    return blake2b(_flat(array).data, digest_size=16).hexdigest()
+
+
 def holds(array, held) -> bool:
-    """Whether an array still has this `content`, bit by bit."""
-    return held == (array.tobytes() if type(held) is bytes else _flat(array))
+    """Whether an array still has this `content`, bit by bit, or this `digest`."""
+    return held == (array.tobytes() if type(held) is bytes else digest(array) if type(held) is str else _flat(array))
 
 
 def _flat(array):

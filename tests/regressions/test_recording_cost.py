@@ -1,28 +1,10 @@
 """What recording costs grows with the length of the program and no faster; calls are counted."""
 
-import sys
-
 import numpy as np
 import pytest
 
 import qad
-
-
-def calls(work) -> int:
-    """How many functions `work` calls, those written in C included."""
-    made = 0
-
-    def count(frame, event, argument):
-        nonlocal made
-        made += event in ("call", "c_call")
-
-    work()  # what is built at first use is not counted
-    sys.setprofile(count)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return made
+from tests.counting import calls
 
 
 def sines(n):
