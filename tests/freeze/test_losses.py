@@ -19,7 +19,7 @@ SHORTCUTS = {
     "mps/01_heisenberg_ground_state.py energy", "mps/03_heisenberg_hundred_sites.py energy", "mps_energy energy",
     "mps/05_ising_transition.py energy", "mps/06_infinite_heisenberg.py energy", "time_to_energy energy",
     "freeze_large energy", "contraction sandwich, hermitian=False",
-    "transforms Hessian, partition", "transforms Hessian, repulsion",
+    "transforms Hessian, partition", "transforms Hessian, repulsion", "trg/ising_trg.py lnZ",
 }  # fmt: skip
 
 
