@@ -39,6 +39,15 @@ def fix(x, out=None):
     return np.trunc(x)
 
 
+if hasattr(np, "in1d"):  # until NumPy 2.3
+
+    @implements(np.in1d)  # noqa: NPY201
+    def in1d(ar1, ar2, assume_unique=False, invert=False, *, kind=None):
+        """``np.in1d`` under the name that NumPy keeps."""
+        found = np.isin(ar1, ar2, assume_unique=assume_unique, invert=invert, kind=kind)
+        return found.ravel()
+
+
 def _method(fn):
     def method(x, *args, **kwargs):
         return fn(value_of(x), *args, **kwargs)

@@ -25,7 +25,7 @@ def test_sorting_in_descending_order():
     weights = np.arange(6.0)
     g = qad.grad(lambda x: np.sum(sort(x, descending=True) * weights))(X)
     np.testing.assert_array_equal(g, [2.0, 4.5, 0.0, 3.0, 4.5, 1.0])  # the two that are equal share
-    qad.check_grads(lambda x: np.sum(sort(x, descending=True) ** 2 * weights), (np.unique(X),))
+    qad.check_grads(lambda x: np.sum(sort(x, descending=True) ** 2 * weights[:5]), (np.unique(X),))
 
 
 def test_sorting_in_descending_order_along_axes():
@@ -61,7 +61,7 @@ def test_fix_of_a_tensor_does_not_warn():
     np.testing.assert_array_equal(stacked, np.trunc(X).reshape(2, 3))
 
 
-def test_chains_are_built_with_the_oldest_scipy():
-    """Whose matching takes 32-bit indices, and no others."""
+def test_chains_are_built_with_an_old_scipy():
+    """Before 1.14 its matching took 32-bit indices, and no others."""
     assert rows_of_cover([(0, 0), (0, 1), (1, 0), (2, 0)], 3, 2) == {0}
     assert len(qad.mps.heisenberg(4).tensors) == 4
