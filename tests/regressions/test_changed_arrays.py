@@ -246,3 +246,19 @@ def test_a_read_only_view_of_an_array_that_can_be_written_into_is_compared():
 
     with pytest.raises(ArgumentError, match="changed in place after"):
         qad.grad(f)(X)
+
+
+@pytest.mark.parametrize("limit", ["250kB", "300kB", None])
+def test_networks_that_keep_to_a_memory_limit_notice_changes(limit):
+    """They are cut into slices, and their large constants are digested, not copied."""
+    constant, x = np.ones((80, 80)), np.ones((80, 80), complex)
+
+    def f(x, change):
+        y = qad.einsum("ab,bc,ca->", x, constant, x, memory_limit=limit).real
+        constant[40, 40] += change
+        return y
+
+    with pytest.raises(ArgumentError, match="changed in place after"):
+        qad.grad(f)(x, 1e-12)
+    constant[40, 40] = 1.0
+    np.testing.assert_allclose(qad.grad(f)(x, 0.0), 2 * 80)
