@@ -248,7 +248,7 @@ def test_a_read_only_view_of_an_array_that_can_be_written_into_is_compared():
         qad.grad(f)(X)
 
 
-@pytest.mark.parametrize("limit", ["250kB", "300kB", None])
+@pytest.mark.parametrize("limit", ["450kB", "500kB", None])
 def test_networks_that_keep_to_a_memory_limit_notice_changes(limit):
     """They are cut into slices, and their large constants are digested, not copied."""
     constant, x = np.ones((80, 80)), np.ones((80, 80), complex)
