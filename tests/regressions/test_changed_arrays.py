@@ -250,7 +250,7 @@ def test_a_read_only_view_of_an_array_that_can_be_written_into_is_compared():
 
 @pytest.mark.parametrize("limit", ["450kB", "500kB", None])
 def test_networks_that_keep_to_a_memory_limit_notice_changes(limit):
-    """They are cut into slices, and their large constants are digested, not copied."""
+    """They are cut into slices; where gradients come with the value, nothing is read later.  Constants are digested."""
     constant, x = np.ones((80, 80)), np.ones((80, 80), complex)
 
     def f(x, change):
@@ -258,7 +258,11 @@ def test_networks_that_keep_to_a_memory_limit_notice_changes(limit):
         constant[40, 40] += change
         return y
 
-    with pytest.raises(ArgumentError, match="changed in place after"):
-        qad.grad(f)(x, 1e-12)
-    constant[40, 40] = 1.0
-    np.testing.assert_allclose(qad.grad(f)(x, 0.0), 2 * 80)
+    expected = qad.grad(f)(x, 0.0)
+    np.testing.assert_allclose(expected, 2 * 80)
+    try:
+        found = qad.grad(f)(x, 1.0)
+    except ArgumentError as error:
+        assert "changed in place after" in str(error)  # noqa: PT017 - either is right
+    else:
+        np.testing.assert_array_equal(found, expected)
