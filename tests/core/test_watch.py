@@ -198,3 +198,13 @@ def written(write, x, *arguments):
     y = x * 1.0
     write(y, *arguments)
     return y**2
+
+
+def test_digests_see_every_bit():
+    a = np.arange(10_000.0)
+    for layout in (a, a.reshape(100, 100).T, a[::2]):
+        held = watch.digest(layout)
+        assert watch.holds(layout, held)
+        a.view(np.uint8)[16] ^= 1
+        assert not watch.holds(layout, held)
+        a.view(np.uint8)[16] ^= 1
