@@ -15,6 +15,8 @@ from qad.core.operands import PLAIN, rebuild, split, top_level, variant
 from qad.core.tensor import Tensor, hidden, missing_rule
 from qad.core.watch import watch
 
+MANY = -9  # names by which whoever comes this way may hold an array: too many to tell whether there are others
+
 
 def record(p, args, kwargs=None):
     """Apply primitive `p` to `args` at the highest level among them.
@@ -94,11 +96,9 @@ def note(p, values, kwargs, ans, parents, level, read=None, sparing=False):
 
 def watched(level, values, plain, sparing):
     """`values` as a node may keep them: `plain` are the numbers of those that the caller may change."""
-    kept, seen = list(values), REVERSE[level]
+    kept = list(values)
     for i in plain:
-        if seen is None or id(kept[i]) not in seen:
-            kept[i] = watch(level, kept[i], sparing=sparing)
-            seen = REVERSE[level]
+        kept[i] = watch(level, kept[i], names=MANY, sparing=sparing)
     return tuple(kept)
 
 

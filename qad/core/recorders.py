@@ -136,8 +136,7 @@ def binary(p, operator=None, twice=None):
                 if kind is ndarray:
                     v = x.value
                     ans, seen = fn(v, y), REVERSE[level]
-                    if seen is None or (y is not seen.last and id(y) not in seen):
-                        y = watch(level, y)
+                    y = watch(level, y) if seen is None or y is not seen.last or seen.held != y else seen.copy
                     chosen = p if v.shape == y.shape else broadcasting
                     return Tensor(ans, [next_id(), chosen, (v, y), None, ans, (x.node, None)], level)
                 if kind in NUMBERS:
@@ -149,8 +148,7 @@ def binary(p, operator=None, twice=None):
                 if kind is ndarray:
                     w = y.value
                     ans, seen = fn(x, w), REVERSE[level]
-                    if seen is None or (x is not seen.last and id(x) not in seen):
-                        x = watch(level, x)
+                    x = watch(level, x) if seen is None or x is not seen.last or seen.held != x else seen.copy
                     chosen = p if x.shape == w.shape else broadcasting
                     return Tensor(ans, [next_id(), chosen, (x, w), None, ans, (None, y.node)], level)
                 if kind in NUMBERS:
@@ -203,9 +201,9 @@ def product(p, method, otherwise, stacks=None):
                         ans = method(v, w) if arrays else multiplied(v, w, m <= 2 >= n)
                         if left is None or right is None:
                             plain, seen = v if left is None else w, REVERSE[level]
-                            if seen is None or (plain is not seen.last and id(plain) not in seen):
-                                kept = watch(level, plain, names=3)
-                                v, w = (kept, w) if left is None else (v, kept)
+                            quick = seen is not None and plain is seen.last and seen.held == plain
+                            kept = seen.copy if quick else watch(level, plain, names=3)
+                            v, w = (kept, w) if left is None else (v, kept)
                         return Tensor(ans, [next_id(), q, (v, w), None, ans, (left, right)], level)
                     if level in FORWARD and level > blocked():
                         return push_product(multiplied, v, left, w, right, m <= 2 >= n, level)

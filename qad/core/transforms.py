@@ -13,6 +13,7 @@ from qad.core.backward import One, sweep
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.leaves import lift, to_public, with_leaves
 from qad.core.levels import CONSTANT, REVERSE, is_open, open_level
+from qad.core.node import ANSWER
 from qad.core.record import leaked
 from qad.core.steps import as_array
 from qad.core.tensor import Tensor, value_of
@@ -121,8 +122,7 @@ def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
         finally:
             seen = REVERSE.discard(level)
         roots = [(node, SEEDS.get(type(value)) or one(value.dtype))] if node is not None else []
-        if seen:
-            check(roots, seen)
+        check(roots, seen)
         del out, node  # so that the sweep frees the graph as it goes
         found = sweep(roots)
         gradients = []
@@ -218,7 +218,7 @@ class Record:
         try:
             self._lifted = [lift(primal, level, n) for n, primal in enumerate(primals)]
             for x in (x for _, leaves, _ in self._lifted for x in leaves if type(x.value) is ndarray):
-                watch(level, x.value)
+                x.value = x.node[ANSWER] = watch(level, x.value)
             out = run(f, [tree for tree, _, _ in self._lifted], kwargs)
         finally:
             self._seen = REVERSE.discard(level)

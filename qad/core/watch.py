@@ -1,12 +1,12 @@
-"""Plain arrays that change after they were recorded: compared whole before a backward pass would use them.
+"""Plain arrays that meet recorded Tensors: graphs hold copies of them.
 
-A plain array that meets a recorded Tensor belongs to the caller, who may write into it.  So its content is copied when
-a level first meets it.  Inside a transform the two are compared before a backward pass; where they differ, the places
-of the array in the graph are taken by a `Changed`: rules that only ask for its shape go on, one that needs its numbers
-raises, and names the operation.  The tape of `qad.tensor` has no end at which to compare, so its graphs hold the copy
-in place of the array, and are right whatever becomes of that.
+A plain array belongs to the caller, who may write into it before the backward pass.  So what is recorded in its place
+is a copy of what it holds; where a level meets it again it is compared, whole and bit by bit, and as long as it has not
+changed all share one copy.  Whatever becomes of the array, the gradient is that of the numbers that were used.
 
-Nothing is copied of an array that nobody else can reach, and of a large one that the caller made read-only.
+Nothing is copied of an array that nobody else can reach, and of a large one that the caller made read-only.  Where
+memory is short a large array is digested instead, and if the digest has changed before a backward pass, its places in
+the graph are taken by a `Changed`: a rule that needs its numbers raises, and names the operation.
 """
 
 import sys
@@ -17,6 +17,7 @@ from weakref import ref
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from qad.core import memory
 from qad.core.errors import ArgumentError
 from qad.core.levels import REVERSE, Seen
 from qad.core.node import ARGS, ID, PARENTS, PICK, PRIMITIVE
@@ -25,10 +26,9 @@ SMALL = 1 << 15  # bytes up to which `tobytes` is the quickest copy
 
 
 def watch(level, array, names=1, sparing=False):
-    """What a level shall record in the place of a plain `array`: itself, its content being remembered, or a copy.
+    """What a level shall record in the place of a plain `array`: a copy, or the array itself where that is safe.
 
-    The caller holds the array by so many `names` of its own.  Where it is `sparing`, a large array is digested instead
-    of copied, which takes ten times as long.
+    The caller holds the array by so many `names` of its own, and says whether it is `sparing` with memory.
     """
     if getrefcount(array) < KNOWN + names and array.base is None:
         return array  # made on the spot, as in x * np.ones(3)
@@ -39,9 +39,15 @@ def watch(level, array, names=1, sparing=False):
     seen = REVERSE[level]
     if seen is None:
         seen = REVERSE[level] = Seen()
-    seen[id(array)] = array, array.tobytes() if array.nbytes <= SMALL else digest(array) if sparing else content(array)
-    seen.last = array
-    return array
+    if sparing and array.nbytes > SMALL:
+        return digested(array, seen)
+    _, copy = seen.get(id(array), NOTHING)
+    if copy is None or not holds(array, copy.base):
+        copy = _copied(array)
+        seen[id(array)] = array, copy
+    if array.flags.c_contiguous:  # next time, quickly
+        seen.last, seen.held, seen.copy = array, copy.base, copy
+    return _laid_out(copy, array)
 
 
 def locked(array) -> bool:
@@ -51,19 +57,25 @@ def locked(array) -> bool:
     return array is None or type(array) is bytes
 
 
-def content(array):
-    """A copy of the numbers that an array holds."""
-    return array.tobytes() if array.nbytes <= SMALL else bytearray(_flat(array).data)
-
-
-def digest(array) -> str:
-    """What stands for the `content` where that would take too much memory."""
-    return blake2b(_flat(array).data, digest_size=16).hexdigest()
-
-
 def holds(array, held) -> bool:
-    """Whether an array still has this `content`, bit by bit, or this `digest`."""
-    return held == (array.tobytes() if type(held) is bytes else digest(array) if type(held) is str else _flat(array))
+    """Whether an array still holds what its copy is made of, bit by bit."""
+    return held == (array.tobytes() if array.nbytes <= SMALL else _flat(array))
+
+
+def _copied(array):
+    """A copy of what an array holds, over memory that can be compared: in the order of its axes, or `_flat`."""
+    if array.nbytes <= SMALL:
+        return np.ndarray(array.shape, array.dtype, bytearray(array.tobytes()))
+    memory.ready(array.nbytes)
+    flat = _flat(array)
+    return np.ndarray(flat.shape, flat.dtype, bytearray(flat.data))
+
+
+def _laid_out(copy, array):
+    """A copy with the axes of `array`."""
+    if array.nbytes <= SMALL or array.flags.c_contiguous:
+        return copy
+    return copy.T if array.flags.f_contiguous else np.broadcast_to(copy, array.shape)
 
 
 def _flat(array):
@@ -75,8 +87,11 @@ def _flat(array):
     return np.ascontiguousarray(array[tuple([slice(None if step else 1) for step in array.strides])])
 
 
+# -- the tape of `qad.tensor`, which never closes, so it must not keep arrays alive ----------------------------
+
 COPIES: dict = {}  # id of an array -> weak references to it and to the copy of it that graphs hold
 UNKNOWN = (lambda: None, lambda: None)
+NOTHING = (None, None)
 
 
 def snapshot(array):
@@ -87,30 +102,35 @@ def snapshot(array):
     if copy is None or not holds(array, copy.base):
         copy = _copied(array)
         COPIES[key] = ref(array, lambda _: COPIES.pop(key, None)), ref(copy)
-    if type(copy.base) is bytes or array.flags.c_contiguous:
-        return copy
-    return copy.T if array.flags.f_contiguous else np.broadcast_to(copy, array.shape)
+    return _laid_out(copy, array)
 
 
-def _copied(array):
-    """An array over the `content` of another."""
-    held = content(array)
-    return np.ndarray(array.shape if type(held) is bytes else _flat(array).shape, array.dtype, held)
+# -- where memory is short ---------------------------------------------------------------------------
+
+
+def digest(array) -> str:
+    """What stands for the content of an array where a copy would take too much memory."""
+    return blake2b(_flat(array).data, digest_size=16).hexdigest()
+
+
+def digested(array, seen):
+    """The array itself, with a digest to be checked."""
+    _, before = seen.digests.get(id(array), NOTHING)
+    now = digest(array)
+    if before is not None and before != now:
+        Changed(array, "a network").refuse()
+    seen.digests[id(array)] = array, now
+    return array
 
 
 def check(roots, seen):
-    """Make rules below `roots` refuse arrays that are not what they were when they were `seen` (if any were)."""
-    if not seen:
+    """Make rules below `roots` refuse arrays whose digests are not what they were when they were `seen`."""
+    if seen is None or not seen.digests:
         return
-    changed = [
-        array
-        for array, held in list(seen.values())
-        if (held != array.tobytes() if type(held) is bytes else not holds(array, held))
-    ]
-    if changed:
-        nodes = below(roots)
-        for array in changed:
-            _bar(nodes, array)
+    changed = [array for array, held in list(seen.digests.values()) if digest(array) != held]
+    nodes = below(roots) if changed else ()
+    for array in changed:
+        _bar(nodes, array)
 
 
 def below(roots):

@@ -1,4 +1,4 @@
-"""Arrays that change between recording and the backward pass are noticed where a rule uses them, and only there."""
+"""Plain arrays may change between recording and the backward pass: graphs hold copies of what was used."""
 
 import gc
 import sys
@@ -10,6 +10,11 @@ import qad
 from qad.core import watch
 from qad.core.errors import ArgumentError
 from qad.core.levels import REVERSE
+from qad.core.node import leaf
+from qad.core.record import note
+from qad.core.registry import PRIMITIVES
+from qad.core.tensor import Tensor
+from qad.core.watch import check
 
 X = np.array([1.0, 2.0, 3.0])
 TWO = np.full(3, 2.0)
@@ -37,26 +42,27 @@ CHANGED = {
 
 
 @pytest.mark.parametrize("name", CHANGED)
-def test_a_reused_work_array_is_noticed(name):
-    f = reused(CHANGED[name])
+def test_a_reused_work_array(name):
+    f, step = reused(CHANGED[name]), CHANGED[name]
+
+    def expected(x):
+        return step(step(step(x, TWO), TWO + 1), TWO + 2).sum()
+
     for use in (
-        lambda: qad.grad(f)(X),
-        lambda: qad.vjp(f, X)[1](1.0),
-        lambda: qad.jacobian(f)(X),
-        lambda: qad.grad(lambda x: qad.grad(f)(x).sum())(X),
+        lambda f: qad.grad(f)(X),
+        lambda f: qad.vjp(f, X)[1](1.0)[0],
+        lambda f: qad.jacobian(f)(X),
+        lambda f: qad.hessian(f)(X),
+        lambda f: qad.grad(lambda x: qad.grad(f)(x).sum())(X),
+        taped,
     ):
-        with pytest.raises(ArgumentError, match=rf"after {name}.*x\.copy\(\).*qad\.zeros"):
-            use()
+        np.testing.assert_array_equal(use(f), use(expected))
 
 
-@pytest.mark.parametrize("name", CHANGED)
-def test_the_tape_has_copies(name):
+def taped(f):
     x = qad.tensor(X, requires_grad=True)
-    f = reused(CHANGED[name])
     f(x).backward()
-    y = X
-    expected = qad.grad(lambda y: CHANGED[name](CHANGED[name](CHANGED[name](y, TWO), TWO + 1), TWO + 2).sum())(y)
-    np.testing.assert_array_equal(x.grad, expected)
+    return x.grad
 
 
 def test_matrices_and_large_arrays():
@@ -68,21 +74,18 @@ def test_matrices_and_large_arrays():
             a[n // 2] = 0  # one row
             return y.sum()
 
-        with pytest.raises(ArgumentError, match="changed in place after"):
-            qad.grad(f)(np.ones(n))
+        np.testing.assert_allclose(qad.grad(f)(np.ones(n)), 2 * n**2)
 
 
 def test_rules_that_need_no_numbers_go_on():
     np.testing.assert_array_equal(qad.grad(reused(lambda y, work: y + work - work))(X), 1)
 
 
-def test_a_primal_that_changes_before_the_pullback_is_noticed():
+def test_a_primal_that_changes_before_the_pullback():
     x = X.copy()
     _, pullback = qad.vjp(lambda x: x * x, x)
-    pullback(X)
     x[0] = 7
-    with pytest.raises(ArgumentError, match="after square"):
-        pullback(X)
+    np.testing.assert_array_equal(pullback(X)[0], 2 * X * X)
 
 
 def test_steady_arrays_are_let_pass():
@@ -129,7 +132,7 @@ def test_graphs_of_the_tape_share_one_copy():
 
 @pytest.mark.skipif(watch.KNOWN < 0, reason="this Python does not count every reference")
 def test_arrays_made_on_the_spot_are_not_copied(monkeypatch):
-    monkeypatch.setattr(watch, "content", None)
+    monkeypatch.setattr(watch, "_copied", None)
     np.testing.assert_array_equal(qad.grad(lambda x: (x * np.full(3, 2.0)).sum())(X), 2)
 
 
@@ -161,15 +164,13 @@ def test_content_is_all_that_an_array_holds(layout, shape, dtype):
     a, octets = LAYOUTS[layout](whole), whole.view(np.uint8).reshape(-1)
     if layout == "columns":  # which has memory of its own
         octets = a.T.view(np.uint8).reshape(-1)
-    held, before, copy = watch.content(a), a.tobytes(), watch.snapshot(a)
+    before, copy = a.tobytes(), watch.snapshot(a)
     assert copy.dtype == a.dtype and copy.shape == a.shape and not np.shares_memory(copy, a)
     assert not a.size or np.shares_memory(watch.snapshot(a), copy)
     for place in np.random.default_rng(0).integers(0, octets.size, 20):
         octets[place] ^= 1  # one bit
-        assert watch.holds(a, held) == (a.tobytes() == before)
         assert watch.snapshot(a).tobytes() == a.tobytes() and copy.tobytes() == before
         octets[place] ^= 1
-        assert watch.holds(a, held)
 
 
 MASK = np.array([True, False, True])
@@ -203,8 +204,27 @@ def written(write, x, *arguments):
 def test_digests_see_every_bit():
     a = np.arange(10_000.0)
     for layout in (a, a.reshape(100, 100).T, a[::2]):
-        held = watch.digest(layout)
-        assert watch.holds(layout, held)
+        before = watch.digest(layout)
         a.view(np.uint8)[16] ^= 1
-        assert not watch.holds(layout, held)
+        assert watch.digest(layout) != before
         a.view(np.uint8)[16] ^= 1
+        assert watch.digest(layout) == before
+
+
+def test_where_memory_is_short_a_change_is_refused():
+    level, a = 10**9, np.ones((100, 100))
+    REVERSE[level] = None
+    try:
+        x = Tensor(np.ones((100, 100)), leaf(np.ones((100, 100))), level)
+        y = note(PRIMITIVES[np.multiply], (x.value, a), None, x.value * a, (x.node, None), level, sparing=True)
+        assert y.node[2][1] is a
+        check([(y.node, None)], REVERSE[level])
+        assert y.node[2][1] is a
+        a[50, 50] = 2.0
+        check([(y.node, None)], REVERSE[level])
+        with pytest.raises(ArgumentError, match="changed in place after multiply"):
+            y.node[2][1] * 2
+        with pytest.raises(ArgumentError, match="changed in place after"):
+            note(PRIMITIVES[np.multiply], (x.value, a), None, x.value * a, (x.node, None), level, sparing=True)
+    finally:
+        REVERSE.discard(level)

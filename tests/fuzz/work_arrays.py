@@ -1,13 +1,12 @@
-"""Random programs that reuse work arrays: each derivative is that of the program with copies, or is refused.
+"""Random programs that reuse work arrays: each derivative is that of the program with copies.
 
 A program is a list of steps.  A step changes a work array in place (all of it, an entry, two entries exchanged, one
-bit), or uses one, as an operand, a mask or an index.
+bit, and back), or uses one, as an operand, a mask or an index.
 """
 
 import numpy as np
 
 import qad
-from qad.core.errors import ArgumentError
 
 SIZES = (5, 70, 5000)  # the second has a large matrix, the third large vectors
 
@@ -88,7 +87,11 @@ class Program:
             if rng.random() < 0.3:
                 total = total + np.sum(y)
             if rng.random() < 0.6:
-                change(arrays[rng.integers(4)], rng)
+                which = rng.integers(4)
+                if rng.random() < 0.3:  # what it was before
+                    arrays[which][...] = self.arrays()[which]
+                else:
+                    change(arrays[which], rng)
         return total + np.sum(np.sin(x))
 
 
@@ -125,12 +128,7 @@ def check(seed):
     for name, transform in TRANSFORMS.items():
         mine, copies = program.arrays(), program.arrays()
         expected = transform(lambda x, copies=copies: program(x, np.copy, copies), program.x)
-        try:
-            found = transform(lambda x, mine=mine: program(x, hand, mine), program.x)
-        except ArgumentError as error:
-            if "changed in place" not in str(error) or name in ("jvp", "tape"):
-                problems.append(f"{name}: {error}")
-            continue
+        found = transform(lambda x, mine=mine: program(x, hand, mine), program.x)
         found, expected = (np.concatenate([np.ravel(a) for a in _leaves(x)]) for x in (found, expected))
         if not np.allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max(), equal_nan=True):
             problems.append(f"{name}: off by {np.abs(found - expected).max():.1e} of {np.abs(expected).max():.1e}")

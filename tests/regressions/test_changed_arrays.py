@@ -1,4 +1,4 @@
-"""Plain arrays that change after an operation used them: the gradient is that of the values used, or is refused."""
+"""Plain arrays that change after an operation used them: the gradient is that of the values used."""
 
 import numpy as np
 import pytest
@@ -34,12 +34,18 @@ TRANSFORMS = {
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
-def test_a_large_one_hot_array_refilled_in_a_loop_is_noticed(transform):
-    with pytest.raises(ArgumentError, match="changed in place after"):
-        TRANSFORMS[transform](one_hot_in_a_loop)
+def test_a_large_one_hot_array_refilled_in_a_loop(transform):
+    for one, two in zip(
+        flat(TRANSFORMS[transform](one_hot_in_a_loop)), flat(TRANSFORMS[transform](entries)), strict=True
+    ):
+        np.testing.assert_array_equal(one, two)
 
 
-def test_a_large_one_hot_array_refilled_in_a_loop_is_right_on_the_tape():
+def flat(result):
+    return [np.asarray(x) for x in (result if isinstance(result, tuple) else (result,))]
+
+
+def test_a_large_one_hot_array_refilled_in_a_loop_on_the_tape():
     x = qad.tensor(X, requires_grad=True)
     one_hot_in_a_loop(x).backward()
     np.testing.assert_array_equal(x.grad, qad.grad(entries)(X))
@@ -54,26 +60,50 @@ def test_one_entry_of_a_large_array():
             place = tuple(rng.integers(n) for n in shape)
 
             def f(t, work=work, place=place):
-                y = np.sum(np.sin(t * work))
-                work[place] = np.nextafter(1.0, 2.0)
-                return y
+                y = np.sum(t * work)
+                work[place] = 1e6
+                return y + np.sum(t * work)
 
-            with pytest.raises(ArgumentError, match="changed in place after multiply"):
-                qad.grad(f)(0.3)
+            assert qad.grad(f)(0.3) == 2 * work.size - 1 + 1e6
+
+
+@pytest.mark.parametrize("n", [10, 100])
+def test_changed_and_changed_back(n):
+    """As a search over flips of spins does: at the end the array is what it was at first, but not in between."""
+    spins = np.ones((n, n))
+
+    def f(x):
+        total = np.sum((x @ spins) ** 2)
+        for k in range(3):
+            spins[k] *= -1.0
+            total = total + (k + 2.0) * np.sum((x @ spins) ** 2)
+            spins[k] *= -1.0
+        return total
+
+    def expected(x):
+        total = np.sum((x @ np.ones((n, n))) ** 2)
+        for k in range(3):
+            flipped = np.ones((n, n))
+            flipped[k] = -1.0
+            total = total + (k + 2.0) * np.sum((x @ flipped) ** 2)
+        return total
+
+    np.testing.assert_array_equal(qad.grad(f)(X[:n]), qad.grad(expected)(X[:n]))
 
 
 def test_entries_exchanged():
     """What keeps every sum of the entries, and sums over rows and columns too."""
     spins = np.ones((100, 100))
     spins[:2, :2] = [[1, -1], [-1, 1]]
+    before = spins.copy()
 
     def f(x):
         y = np.sum(np.sin(x) @ spins @ x)
         spins[:2, :2] *= -1
         return y
 
-    with pytest.raises(ArgumentError, match="changed in place after"):
-        qad.grad(f)(X[:100])
+    expected = qad.grad(lambda x: np.sum(np.sin(x) @ before @ x))(X[:100])
+    np.testing.assert_array_equal(qad.grad(f)(X[:100]), expected)
 
 
 def test_a_first_use_that_is_thrown_away():
@@ -87,8 +117,7 @@ def test_a_first_use_that_is_thrown_away():
         work[:] = 3.0
         return y
 
-    with pytest.raises(ArgumentError, match="changed in place after multiply"):
-        qad.grad(f)(X[:3])
+    np.testing.assert_array_equal(qad.grad(f)(X[:3]), 2.0)
 
 
 # -- the tape of qad.tensor, on which graphs have no common end ------------------------------------
@@ -213,12 +242,7 @@ def test_masks_indices_and_weights_that_change(name):
     tape = qad.tensor(x, requires_grad=True)
     forgetful(tape, given.copy()).backward()
     np.testing.assert_array_equal(tape.grad, expected)
-    try:
-        found = qad.grad(forgetful)(x, given.copy())
-    except ArgumentError as error:
-        assert "changed in place" in str(error)  # noqa: PT017 - either is right
-    else:
-        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(qad.grad(forgetful)(x, given.copy()), expected)
 
 
 # -- what is not copied ----------------------------------------------------------------------------
@@ -230,11 +254,11 @@ def test_read_only_arrays_are_not_copied(monkeypatch):
 
     large = np.ones((100, 100))
     large.flags.writeable = False
-    monkeypatch.setattr(watch, "content", None)
+    monkeypatch.setattr(watch, "_copied", None)
     np.testing.assert_allclose(qad.grad(lambda x: np.sum(large.T @ x))(np.ones(100)), 100.0)
 
 
-def test_a_read_only_view_of_an_array_that_can_be_written_into_is_compared():
+def test_a_read_only_view_of_an_array_that_can_be_written_into_is_copied():
     large = np.ones(5000)
     view = large[:]
     view.flags.writeable = False
@@ -244,8 +268,7 @@ def test_a_read_only_view_of_an_array_that_can_be_written_into_is_compared():
         large[17] = 0.0
         return y
 
-    with pytest.raises(ArgumentError, match="changed in place after"):
-        qad.grad(f)(X)
+    np.testing.assert_array_equal(qad.grad(f)(X), 1.0)
 
 
 @pytest.mark.parametrize("limit", ["450kB", "500kB", None])
