@@ -65,7 +65,8 @@ def to_public(found, leaf):
     g, owned, _ = entry
     dtype = value.dtype
     if type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:  # the common case, quickly
-        memory.ready(g.nbytes)
+        if g.nbytes >= memory.LARGE:
+            memory.ready(g.nbytes)
         owned = owned and g.base is None
         if dtype.kind == "c":
             g = conjugate(g, g) if owned else conjugate(g)

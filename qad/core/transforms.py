@@ -122,7 +122,8 @@ def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
         finally:
             seen = REVERSE.discard(level)
         roots = [(node, SEEDS.get(type(value)) or one(value.dtype))] if node is not None else []
-        check(roots, seen)
+        if seen is not None and seen.digests:
+            check(roots, seen)
         del out, node  # so that the sweep frees the graph as it goes
         found = sweep(roots)
         gradients = []
