@@ -15,6 +15,7 @@ Other libraries   qad.array_api  the namespace of the array-API standard
 Chains            qad.mps       matrix product states, operators, ground states, time evolution
 Circuits          Circuit  PauliSum, and qad.circuit
 Optimisation      qad.optimize  minimise over any structure of complex arrays
+Settings          config
 Your own rules    qad.extend    and check_grads, which finds the mistake in them
 Errors            qad.errors    all of them under QadError
 State             zeros, ones, empty, full and their kin: arrays into which recorded values may be written
@@ -29,6 +30,7 @@ from qad import tensor as _floor  # loaded first: below, the function `tensor` t
 from qad.circuit import Circuit, PauliSum
 from qad.core import errors
 from qad.core.checkpoint import checkpoint
+from qad.core.config import config
 from qad.core.containers import apply_updates, register_container
 from qad.core.debug import debug
 from qad.core.errors import QadError
@@ -76,8 +78,8 @@ __all__ = [
     "apply_updates", "register_container", "tree_map",
     # seeing
     "debug", "draw", "profile",
-    # parts, checks, errors
-    "QadError", "array_api", "check_grads", "errors", "extend", "linalg", "mps", "optimize",
+    # parts, settings, checks, errors
+    "QadError", "array_api", "check_grads", "config", "errors", "extend", "linalg", "mps", "optimize",
     *_LATE, *_creation.__all__, *_names.__all__,
 ]  # fmt: skip
 

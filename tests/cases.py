@@ -27,6 +27,8 @@ from qad.core.node import LEAF, PICK
 from qad.core.tensor import Tensor
 from qad.core.trees import flatten, tree_map
 
+KEYWORDS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"  # whether np.clip has min= and max=, reshape shape= and copy=
+
 
 def normal(*shape_and_dtype, seed=0):
     """Normal random numbers: ``normal(3, 4)``, ``normal(3, 4, complex)``, ``normal(2, np.complex64)``."""

@@ -15,6 +15,7 @@ from qad.circuit.masks import strings_of
 from qad.circuit.pauli import PauliSum
 from qad.circuit.sampling import counted, draws
 from qad.circuit.views import Views
+from qad.core import memory
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, value_of
 
@@ -95,6 +96,7 @@ class Circuit(Builder, Views):
         recorded = any(type(x) is Tensor for x in (theta, psi, *matrices))
         what, copies = ("the gradient of a state", 3) if recorded else ("a state", 1)
         check_memory(self.n, self.dtype, what, copies=copies * prod(batch))
+        memory.ready(2**self.n * self.dtype.itemsize if recorded else 0)
         psi = ONE[self.dtype] if psi is None else (psi + np.zeros((), self.dtype)).reshape(1, -1, 2**self.n)
         engine = engine_of(self.engine)
         if program.by_angles:

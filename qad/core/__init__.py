@@ -1,6 +1,5 @@
 """The tape: nodes, recording, the backward sweep, pytrees and transforms.  It knows no derivative."""
 
-from qad.core import memory as _memory
 from qad.core.checkpoint import checkpoint
 from qad.core.hessian import hessian
 from qad.core.levels import no_grad

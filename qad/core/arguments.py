@@ -50,16 +50,21 @@ def output_dtype(value, name) -> np.dtype:
 
 
 def run(f, args, kwargs):
-    """Call `f`; an error of ours that NumPy wrapped is raised as itself."""
+    """Call `f`; an error of ours that another library wrapped is raised as itself."""
     try:
         return f(*args, **kwargs)
-    except ValueError as error:
+    except WRAPPERS as error:
         raise_ours(error)
         raise
 
 
+# NumPy raises an error of ours as the cause of a ValueError, SciPy of a RuntimeError.  Where C goes on although an
+# error is set, as SciPy's brentq does, Python makes it the cause of a SystemError.
+WRAPPERS = (ValueError, RuntimeError, SystemError)
+
+
 def raise_ours(error):
-    """Raise the error of ours that NumPy wrapped in this one, if there is one."""
+    """Raise the error of ours that another library wrapped in this one, if there is one."""
     ours = error.__cause__
     if isinstance(ours, QadError):
         raise ours from ours.__cause__

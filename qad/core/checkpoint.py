@@ -1,17 +1,27 @@
 """`checkpoint`: recompute a function in the backward pass instead of keeping its intermediates."""
 
+from contextlib import nullcontext
 from functools import wraps
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.leaves import zeros_of
+from qad.core.levels import CONSTANT
 from qad.core.node import Primitive
+from qad.core.operands import top_level
 from qad.core.record import record
+from qad.core.repeating import Chance, digest, steadily
 from qad.core.tensor import Tensor
-from qad.core.transforms import vjp
+from qad.core.transforms import Record
 from qad.core.trees import flatten, unflatten
 from qad.core.vmap import vmap
+
+CHANGED = (
+    "a checkpointed function did not do the same when it was computed again for its gradient: an array that it closes "
+    "over was changed in place, a name was given to something else, or it drew from a generator that is out of reach. "
+    "Pass what changes, and generators, as arguments"
+)
 
 
 def checkpoint(f):
@@ -30,7 +40,13 @@ def checkpoint(f):
     Raises
     ------
     ArgumentError
-        If `f` uses a recorded Tensor that is not among its arguments.
+        If `f` uses a recorded Tensor that is not among its arguments, or if what is computed again is not what was
+        computed first: what `f` closes over was changed, in place or by giving the name to something else.
+
+    Notes
+    -----
+    Random numbers are drawn again: those of NumPy's and Python's common generators, and of a Generator that `f` holds.
+    Both times the operations and all constants that they meet are digested, which reads the constants at 1 GB/s.
 
     Examples
     --------
@@ -43,37 +59,65 @@ def checkpoint(f):
     @wraps(f)
     def checkpointed(*args, **kwargs):
         leaves, spec = flatten((args, kwargs))
-        out_spec = None
+        level = top_level(leaves)
+        tied = [i for i, x in enumerate(leaves) if type(x) is Tensor and x.level == level and level != CONSTANT]
+        out_spec = chance = first = None
 
         def run(*xs):
             nonlocal out_spec
             args, kwargs = unflatten(spec, xs)
             out, out_spec = flatten(f(*args, **kwargs))
-            given = max((x.level for x in xs if type(x) is Tensor), default=-1)
-            if any(type(y) is Tensor and y.level > given for y in out):
-                raise ArgumentError(
-                    "a checkpointed function used a recorded Tensor that is not among its arguments, so that its "
-                    "gradient would be lost: pass it as an argument"
-                )
+            check_levels(out, xs)
             return tuple(out)
 
-        def rule(needed, g, ans, *xs):
+        def recorded(xs):
+            """The record of a run in which those that are `tied` are recorded."""
+
             def moving(*changed):
                 full = list(xs)
-                for i, x in zip(needed, changed, strict=True):
+                for i, x in zip(tied, changed, strict=True):
                     full[i] = x
                 return run(*full)
 
-            _, pullback = vjp(moving, *(xs[i] for i in needed))
-            w = tuple(zeros_of(a) if part is None else np.conj(part) for part, a in zip(g, ans, strict=True))
-            return [np.conj(c) for c in pullback(w)]
+            with steadily():
+                made = Record(moving, [xs[i] for i in tied], {})
+            check_levels(made.values, xs)
+            return made
+
+        def value(*xs):
+            nonlocal chance, first
+            if not tied:
+                return run(*xs)
+            drawing = Chance(f, args, kwargs)
+            made = recorded(xs)
+            chance, first = drawing if drawing.drawn() else None, digest(made.nodes)
+            return tuple(made.values)
+
+        def rule(needed, g, ans, *xs):
+            with chance.again() if chance is not None else nullcontext():
+                made = recorded(xs)
+            if digest(made.nodes) != first:
+                raise ArgumentError(CHANGED)
+            seeds = [zeros_of(a) if part is None else part for part, a in zip(g, ans, strict=True)]
+            found = dict(zip(tied, made.pulled(seeds), strict=True))
+            return [np.conj(found[i]) for i in needed]
 
         def batch(batched, *xs):
             return checkpoint(vmap(run, tuple([0 if stacked else None for stacked in batched])))(*xs)
 
-        p = Primitive(run, getattr(f, "__name__", "checkpoint"), shared=rule)
+        p = Primitive(value, getattr(f, "__name__", "checkpoint"), shared=rule)
         p.batch = batch
         out = record(p, tuple(leaves))
         return unflatten(out_spec, out)
 
     return checkpointed
+
+
+def check_levels(out, xs):
+    """Raise where an output lives on a level that no input does."""
+    given = max((x.level for x in xs if type(x) is Tensor), default=CONSTANT)
+    if any(type(y) is Tensor and y.level > given for y in out):
+        raise ArgumentError(
+            "a checkpointed function used a recorded Tensor that is not among its arguments, so that its gradient "
+            "would be lost: pass it as an argument"
+        )

@@ -8,6 +8,7 @@ from math import prod
 
 import numpy as np
 
+from qad.core import memory
 from qad.core.arguments import check_argnums, numbers_of, output_dtype, run
 from qad.core.backward import arrived, sweep
 from qad.core.batch import Batched, unit_vectors
@@ -63,6 +64,7 @@ def _lifted(call, n, level):
 def basis(shape, dtype):
     """All unit vectors of this shape, along the first axis; then i times those where `dtype` is complex."""
     one = unit_vectors(prod(shape), dtype)
+    memory.ready(one.nbytes)
     if len(shape) != 1:
         one = one.reshape((len(one), *shape))
     return np.concatenate([one, 1j * one]) if dtype.kind == "c" else one

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from numpy import array, conjugate, ndarray
 
+from qad.core import memory
 from qad.core.backward import arrived
 from qad.core.errors import ShapeError
 from qad.core.levels import CONSTANT
@@ -64,6 +65,8 @@ def to_public(found, leaf):
     g, owned, _ = entry
     dtype = value.dtype
     if type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:  # the common case, quickly
+        if g.nbytes >= memory.LARGE:
+            memory.ready(g.nbytes)
         owned = owned and g.base is None
         if dtype.kind == "c":
             g = conjugate(g, g) if owned else conjugate(g)

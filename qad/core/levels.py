@@ -14,21 +14,28 @@ CONSTANT = -1
 
 
 class Seen(dict):
-    """The plain arrays that a level has met, by their ids, for `qad.core.watch`; and the last one, to be quick."""
+    """The plain arrays that a level has met, by their ids, each with its copy; and the last one, to be quick.
 
-    __slots__ = ("last",)
+    See `qad.core.watch`.  `digests` are those of large arrays that were not copied.
+    """
+
+    __slots__ = ("last", "held", "copy", "digests")
 
     def __init__(self):
-        self.last = None
+        self.last = self.held = self.copy = None
+        self.digests = {}
 
 
 class _Recording(dict):
-    """The open levels that record nodes, each with what it has seen: a Seen, or None as long as that is nothing."""
+    """The open levels that record nodes, each with what it has seen: a Seen, or None as long as that is nothing.
+
+    Level 0, which never closes, has none.
+    """
 
     discard = dict.pop  # as of a set
 
 
-REVERSE = _Recording({0: Seen()})
+REVERSE = _Recording({0: None})
 FORWARD: set[int] = set()  # open levels that carry tangents
 BATCH: set[int] = set()  # open levels whose values are stacks of examples
 

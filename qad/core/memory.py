@@ -1,12 +1,61 @@
-"""Keep freed memory in the process.
+"""Keep freed memory in the process, from the first large gradient on.
 
 A tape allocates and frees arrays of the same sizes over and over.  The GNU C library takes large blocks from the
 system and gives them back when they are freed, so that every page of every temporary is faulted in again, which
-can cost several times the arithmetic on it.  Its threshold adapts: after one block of just over 32 MB was freed,
-blocks up to that size stay in the process (at most 64 MB of them unused).  No page of this block is touched.
-Elsewhere the line does nothing.
+can cost several times the arithmetic on it.  Told otherwise, it keeps blocks of up to 32 MB, and at most 64 MB of them
+unused.  That holds for everything in the process, so it is said where users look (docs/tape.md) and can be switched off
+(`qad.config`).  With another C library nothing happens.
 """
 
-import numpy as np
+import os
 
-np.empty(33_000_000, np.uint8)
+LARGE = 1 << 14  # bytes of an array in whose gradient there are blocks for which it matters
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # names of the parameters in malloc.h
+KEPT = {MMAP_THRESHOLD: 32 << 20, TRIM_THRESHOLD: 64 << 20}
+USUAL = {MMAP_THRESHOLD: 128 << 10, TRIM_THRESHOLD: 128 << 10}
+
+waiting = True  # for the first large gradient
+_told = False
+
+
+def ready(nbytes):
+    """Keep freed memory if an array of so many bytes, at hand in a gradient, is the first large one."""
+    if waiting and nbytes >= LARGE:
+        keep()
+
+
+def keep():
+    """Tell the C library to keep freed memory."""
+    global waiting, _told
+    waiting, _told = False, True
+    _tell(KEPT)
+
+
+def leave():
+    """Leave the C library alone; where it was told otherwise before, it takes its usual thresholds."""
+    global waiting, _told
+    waiting, before = False, _told
+    _told = False
+    if before:
+        _tell(USUAL)
+
+
+def wait():
+    """Leave the C library alone until the first large gradient."""
+    global waiting
+    leave()
+    waiting = True
+
+
+def _tell(thresholds):
+    for parameter, size in thresholds.items():
+        _mallopt(parameter, size)
+
+
+def _mallopt(parameter, size):
+    """Set a parameter of the GNU C library's allocator; elsewhere nothing."""
+    if "CS_GNU_LIBC_VERSION" not in getattr(os, "confstr_names", ()) or not os.confstr("CS_GNU_LIBC_VERSION"):
+        return
+    import ctypes  # takes its time
+
+    ctypes.CDLL(None).mallopt(parameter, size)

@@ -15,6 +15,8 @@ from qad.core.operands import PLAIN, rebuild, split, top_level, variant
 from qad.core.tensor import Tensor, hidden, missing_rule
 from qad.core.watch import watch
 
+MANY = -9  # names by which whoever comes this way may hold an array: too many to tell whether there are others
+
 
 def record(p, args, kwargs=None):
     """Apply primitive `p` to `args` at the highest level among them.
@@ -79,19 +81,25 @@ def _record_reverse(p, args, kwargs, level):
     return note(p, values, kwargs, ans, parents, level)
 
 
-def note(p, values, kwargs, ans, parents, level, read=None):
+def note(p, values, kwargs, ans, parents, level, read=None, sparing=False):
     """What primitive `p` made, as a Tensor (or several) of an open reverse level, with the node that remembers it.
 
     For plain values, whose nodes on that level are the `parents`, a caller may take this road instead of `record`, and
-    say which constants alone the rules of `p` will `read`, by their numbers.
+    say which constants alone the rules of `p` will `read`, by their numbers, and whether memory is short.
     """
-    number = next_id()
     constants = range(len(values)) if read is None else read
-    for value in [values[i] for i in constants if parents[i] is None and type(values[i]) is ndarray]:
-        seen = REVERSE[level]
-        if seen is None or id(value) not in seen:
-            watch(level, value, number, names=2)
-    return wrap(ans, [number, p, values, kwargs or None, ans, parents], level)
+    plain = [i for i in constants if parents[i] is None and type(values[i]) is ndarray]
+    if plain:
+        values = watched(level, values, plain, sparing or p.sparing)
+    return wrap(ans, [next_id(), p, values, kwargs or None, ans, parents], level)
+
+
+def watched(level, values, plain, sparing):
+    """`values` as a node may keep them: `plain` are the numbers of those that the caller may change."""
+    kept = list(values)
+    for i in plain:
+        kept[i] = watch(level, kept[i], names=MANY, sparing=sparing)
+    return tuple(kept)
 
 
 def wrap(ans, node, level):

@@ -135,12 +135,10 @@ def binary(p, operator=None, twice=None):
                     return Tensor(ans, [next_id(), chosen, (v, w), None, ans, (x.node, y.node)], level)
                 if kind is ndarray:
                     v = x.value
-                    ans, number = fn(v, y), next_id()
-                    seen = REVERSE[level]
-                    if seen is None or (y is not seen.last and id(y) not in seen):
-                        watch(level, y, number)
+                    ans, seen = fn(v, y), REVERSE[level]
+                    y = watch(level, y) if seen is None or y is not seen.last or seen.held != y else seen.copy
                     chosen = p if v.shape == y.shape else broadcasting
-                    return Tensor(ans, [number, chosen, (v, y), None, ans, (x.node, None)], level)
+                    return Tensor(ans, [next_id(), chosen, (v, y), None, ans, (x.node, None)], level)
                 if kind in NUMBERS:
                     v = x.value
                     ans = fn(v, y) if type(v) is ndarray else scalar(v, y)
@@ -149,12 +147,10 @@ def binary(p, operator=None, twice=None):
                 kind = type(x)
                 if kind is ndarray:
                     w = y.value
-                    ans, number = fn(x, w), next_id()
-                    seen = REVERSE[level]
-                    if seen is None or (x is not seen.last and id(x) not in seen):
-                        watch(level, x, number)
+                    ans, seen = fn(x, w), REVERSE[level]
+                    x = watch(level, x) if seen is None or x is not seen.last or seen.held != x else seen.copy
                     chosen = p if x.shape == w.shape else broadcasting
-                    return Tensor(ans, [number, chosen, (x, w), None, ans, (None, y.node)], level)
+                    return Tensor(ans, [next_id(), chosen, (x, w), None, ans, (None, y.node)], level)
                 if kind in NUMBERS:
                     w = y.value
                     real = kind is not complex and type(w) is float64  # 1j * float64(1) is Python's
@@ -202,12 +198,13 @@ def product(p, method, otherwise, stacks=None):
                 try:
                     if level in REVERSE and level > blocked():
                         arrays = q is p and type(v) is ndarray and type(w) is ndarray
-                        ans, number = method(v, w) if arrays else multiplied(v, w, m <= 2 >= n), next_id()
+                        ans = method(v, w) if arrays else multiplied(v, w, m <= 2 >= n)
                         if left is None or right is None:
                             plain, seen = v if left is None else w, REVERSE[level]
-                            if seen is None or (plain is not seen.last and id(plain) not in seen):
-                                watch(level, plain, number, names=3)
-                        return Tensor(ans, [number, q, (v, w), None, ans, (left, right)], level)
+                            quick = seen is not None and plain is seen.last and seen.held == plain
+                            kept = seen.copy if quick else watch(level, plain, names=3)
+                            v, w = (kept, w) if left is None else (v, kept)
+                        return Tensor(ans, [next_id(), q, (v, w), None, ans, (left, right)], level)
                     if level in FORWARD and level > blocked():
                         return push_product(multiplied, v, left, w, right, m <= 2 >= n, level)
                 except ValueError:

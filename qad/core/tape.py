@@ -6,12 +6,10 @@ from qad.core.backward import sweep
 from qad.core.batch import unrecorded
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.leaves import to_public
-from qad.core.levels import REVERSE
 from qad.core.node import GRAD, leaf
 from qad.core.tensor import Tensor, read_only, value_of
 from qad.core.transforms import SEEDS, match, one, scalar_loss
 from qad.core.trees import check_arithmetic, tree_map
-from qad.core.watch import check
 
 
 def tensor(data, requires_grad=False, dtype=None) -> Tensor:
@@ -86,10 +84,6 @@ def backward(x, gradient=None, retain_graph=False) -> None:
             seed = one(x.dtype)
     else:
         seed = np.conj(match(gradient, x.value, "gradient"))
-    if REVERSE[0]:
-        check([(x.node, seed)], REVERSE[0])
-        if not retain_graph:
-            REVERSE[0].clear()
     found = sweep([(x.node, seed)], free=not retain_graph)
     for _, _, node in found.values():
         g = to_public(found, node)

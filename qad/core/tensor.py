@@ -121,7 +121,8 @@ class Tensor:
             raise RecordedTensorError(
                 f"a recorded Tensor was forced into {what}, which would cut it off from its gradient: keep it a Tensor "
                 "(np.stack and np.concatenate collect Tensors; an array made by qad.zeros can be written into; NumPy's "
-                "functions take them, and qad.linalg and qad.special have SciPy's; not a.dot(x) of an array but "
+                "functions take them, and qad.linalg and qad.special have SciPy's; qad.fixed_point differentiates the "
+                "solution of an equation, which SciPy's root finders cannot; not a.dot(x) of an array but "
                 f"np.matmul(a, x), which takes sparse ones, or x @ a.T), or write {instead} if no gradient is wanted"
             )
 

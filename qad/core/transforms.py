@@ -8,12 +8,12 @@ from functools import cache, wraps
 import numpy as np
 from numpy import ndarray
 
-from qad.core.arguments import check_argnums, check_pair, numbers_of, output_dtype, raise_ours, run
+from qad.core.arguments import WRAPPERS, check_argnums, check_pair, numbers_of, output_dtype, raise_ours, run
 from qad.core.backward import One, sweep
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.leaves import lift, to_public, with_leaves
 from qad.core.levels import CONSTANT, REVERSE, is_open, open_level
-from qad.core.node import ID
+from qad.core.node import ANSWER
 from qad.core.record import leaked
 from qad.core.steps import as_array
 from qad.core.tensor import Tensor, value_of
@@ -116,13 +116,13 @@ def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
                 node, value = out.node, out.value
             else:
                 node, value = scalar_loss(out, level, "qad.grad")
-        except ValueError as error:
+        except WRAPPERS as error:
             raise_ours(error)
             raise
         finally:
             seen = REVERSE.discard(level)
         roots = [(node, SEEDS.get(type(value)) or one(value.dtype))] if node is not None else []
-        if seen:
+        if seen is not None and seen.digests:
             check(roots, seen)
         del out, node  # so that the sweep frees the graph as it goes
         found = sweep(roots)
@@ -193,26 +193,46 @@ def vjp(f, *primals, **kwargs):
     >>> pullback(np.array([1.0 + 0j]))
     (array([2.-2.j]),)
     """
-    level = open_level(REVERSE)
-    try:
-        lifted = [lift(primal, level, n) for n, primal in enumerate(primals)]
-        for x in (x for _, leaves, _ in lifted for x in leaves if type(x.value) is ndarray):
-            watch(level, x.value, x.node[ID])
-        out = run(f, [tree for tree, _, _ in lifted], kwargs)
-    finally:
-        seen = REVERSE.discard(level)
-    leaves, spec = flatten(out)
-    nodes = [node_of(x, level) for x in leaves]
-    values = [strip(x, level) for x in leaves]
+    made = Record(f, primals, kwargs)
 
     def pullback(w):
-        seeds = seeds_like(w, values, spec)
-        roots = [(node, seed) for node, seed in zip(nodes, seeds, strict=True) if node is not None]
-        check(roots, seen)
-        found = sweep(roots)
-        return tuple(unflatten(s, [to_public(found, x.node) for x in ts]) for _, ts, s in lifted)
+        return made.pulled(seeds_like(w, made.values, made.spec))
 
-    return unflatten(spec, [v.copy() if type(v) is ndarray else v for v in values]), pullback  # the tape needs them
+    values = [v.copy() if type(v) is ndarray else v for v in made.values]  # the tape needs them
+    return unflatten(made.spec, values), pullback
+
+
+class Record:
+    """A run of a function whose arguments are recorded, on a level that is closed again.
+
+    Attributes
+    ----------
+    nodes, values : list
+        Of the leaves of what the function returned; the node is None where that depends on no argument.
+    spec : how these leaves are nested
+    """
+
+    __slots__ = ("_lifted", "_seen", "nodes", "values", "spec")
+
+    def __init__(self, f, primals, kwargs):
+        level = open_level(REVERSE)
+        try:
+            self._lifted = [lift(primal, level, n) for n, primal in enumerate(primals)]
+            for x in (x for _, leaves, _ in self._lifted for x in leaves if type(x.value) is ndarray):
+                x.value = x.node[ANSWER] = watch(level, x.value)
+            out = run(f, [tree for tree, _, _ in self._lifted], kwargs)
+        finally:
+            self._seen = REVERSE.discard(level)
+        leaves, self.spec = flatten(out)
+        self.nodes = [node_of(x, level) for x in leaves]
+        self.values = [strip(x, level) for x in leaves]
+
+    def pulled(self, seeds):
+        """The public gradient of each argument, given the (unconjugated) cotangents of the leaves returned."""
+        roots = [(node, seed) for node, seed in zip(self.nodes, seeds, strict=True) if node is not None]
+        check(roots, self._seen)
+        found = sweep(roots)
+        return tuple(unflatten(s, [to_public(found, x.node) for x in ts]) for _, ts, s in self._lifted)
 
 
 def node_of(x, level):

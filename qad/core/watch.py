@@ -1,93 +1,147 @@
-"""Arrays that change after they were recorded: noticed before a backward pass would use them.
+"""Plain arrays that meet recorded Tensors: graphs hold copies of them.
 
-A plain array that meets a recorded Tensor is kept by reference.  The first time that a level sees one it takes its
-fingerprint: a copy of an array up to 32 KiB, an even sample of some 500 words of 8 bytes of a larger one.  Before a
-backward pass the fingerprints are compared.  An array that nobody else can reach is left alone.
+A plain array belongs to the caller, who may write into it before the backward pass.  So what is recorded in its place
+is a copy of what it holds; where a level meets it again it is compared, whole and bit by bit, and as long as it has not
+changed all share one copy.  Whatever becomes of the array, the gradient is that of the numbers that were used.
 
-Where an array has changed, its places in the graph are taken by a `Changed`.  Rules that only ask for its shape go on;
-one that needs its numbers raises, and names the operation.
+Nothing is copied of an array that nobody else can reach, and of a large one that the caller made read-only.  Where
+memory is short a large array is digested instead, and if the digest has changed before a backward pass, its places in
+the graph are taken by a `Changed`: a rule that needs its numbers raises, and names the operation.
 """
 
-from functools import lru_cache
+import sys
+from hashlib import blake2b
 from sys import getrefcount
 from weakref import ref
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from qad.core import memory
 from qad.core.errors import ArgumentError
 from qad.core.levels import REVERSE, Seen
 from qad.core.node import ARGS, ID, PARENTS, PICK, PRIMITIVE
 
-SMALL = 1 << 15  # bytes of an array that is copied
-WORDS = 512  # in a sample of a larger one
+SMALL = 1 << 15  # bytes up to which `tobytes` is the quickest copy
 
 
-def watch(level, array, number, names=1):
-    """Remember what `array` holds when a level meets it, by the node of this `number`.
+def watch(level, array, names=1, sparing=False):
+    """What a level shall record in the place of a plain `array`: a copy, or the array itself where that is safe.
 
-    The caller holds the array by so many `names` of its own.
+    The caller holds the array by so many `names` of its own, and says whether it is `sparing` with memory.
     """
     if getrefcount(array) < KNOWN + names and array.base is None:
-        return  # made on the spot, as in x * np.ones(3)
+        return array  # made on the spot, as in x * np.ones(3)
+    if array.nbytes > SMALL and not array.flags.writeable and locked(array):
+        return array
+    if level == 0:
+        return snapshot(array)
     seen = REVERSE[level]
     if seen is None:
         seen = REVERSE[level] = Seen()
-    key = id(array)
-    if level == 0:  # never closes, so it must not keep arrays alive
-        seen[key] = ref(array, lambda _: seen.pop(key, None)), fingerprint(array), number
-    else:
-        seen[key] = array, array.tobytes() if array.nbytes <= SMALL else fingerprint(array), number
-        seen.last = array
+    if sparing and array.nbytes > SMALL:
+        return digested(array, seen)
+    _, copy = seen.get(id(array), NOTHING)
+    if copy is None or not holds(array, copy.base):
+        copy = _copied(array)
+        seen[id(array)] = array, copy
+    if array.flags.c_contiguous:  # next time, quickly
+        seen.last, seen.held, seen.copy = array, copy.base, copy
+    return _laid_out(copy, array)
 
 
-def fingerprint(array) -> bytes:
-    """What an array holds, or a sample of that."""
+def locked(array) -> bool:
+    """Whether the caller made an array read-only, and all memory that it shows: the word of its owner."""
+    while type(array) is np.ndarray and not array.flags.writeable:
+        array = array.base
+    return array is None or type(array) is bytes
+
+
+def holds(array, held) -> bool:
+    """Whether an array still holds what its copy is made of, bit by bit."""
+    return held == (array.tobytes() if array.nbytes <= SMALL else _flat(array))
+
+
+def _copied(array):
+    """A copy of what an array holds, over memory that can be compared: in the order of its axes, or `_flat`."""
     if array.nbytes <= SMALL:
-        return array.tobytes()
-    if array.itemsize % 8 == 0:
-        words = array.reshape(-1, order="A").view(np.uint64)
-        return words[:: _step(words.size)].tobytes()
-    octets = array.reshape(-1, order="A").view(np.uint8)
-    words = octets[: octets.size // 8 * 8].view(np.uint64)
-    return words[:: _step(words.size)].tobytes() + octets[8 * words.size :].tobytes()
+        return np.ndarray(array.shape, array.dtype, bytearray(array.tobytes()))
+    memory.ready(array.nbytes)
+    flat = _flat(array)
+    return np.ndarray(flat.shape, flat.dtype, bytearray(flat.data))
 
 
-@lru_cache(maxsize=256)
-def _step(size) -> int:
-    """A prime, so that the sample meets every column of a matrix."""
-    step = size // WORDS + 1
-    while any(step % k == 0 for k in range(2, int(step**0.5) + 1)):
-        step += 1
-    return step
+def _laid_out(copy, array):
+    """A copy with the axes of `array`."""
+    if array.nbytes <= SMALL or array.flags.c_contiguous:
+        return copy
+    return copy.T if array.flags.f_contiguous else np.broadcast_to(copy, array.shape)
+
+
+def _flat(array):
+    """The numbers of an array in C order: itself, its transpose, or a copy in which nothing is repeated by strides."""
+    if array.flags.c_contiguous:
+        return array
+    if array.flags.f_contiguous:
+        return array.T
+    return np.ascontiguousarray(array[tuple([slice(None if step else 1) for step in array.strides])])
+
+
+# -- the tape of `qad.tensor`, which never closes, so it must not keep arrays alive ----------------------------
+
+COPIES: dict = {}  # id of an array -> weak references to it and to the copy of it that graphs hold
+UNKNOWN = (lambda: None, lambda: None)
+NOTHING = (None, None)
+
+
+def snapshot(array):
+    """A copy of `array`, the one made last where the array has not changed since and a graph still holds that."""
+    key = id(array)
+    of, made = COPIES.get(key, UNKNOWN)
+    copy = made() if of() is array else None
+    if copy is None or not holds(array, copy.base):
+        copy = _copied(array)
+        COPIES[key] = ref(array, lambda _: COPIES.pop(key, None)), ref(copy)
+    return _laid_out(copy, array)
+
+
+# -- where memory is short ---------------------------------------------------------------------------
+
+
+def digest(array) -> str:
+    """What stands for the content of an array where a copy would take too much memory."""
+    return blake2b(_flat(array).data, digest_size=16).hexdigest()
+
+
+def digested(array, seen):
+    """The array itself, with a digest to be checked."""
+    _, before = seen.digests.get(id(array), NOTHING)
+    now = digest(array)
+    if before is not None and before != now:
+        Changed(array, "a network").refuse()
+    seen.digests[id(array)] = array, now
+    return array
 
 
 def check(roots, seen):
-    """Make rules below `roots` refuse arrays that are not what they were when they were `seen` (if any were)."""
-    if not seen:
+    """Make rules below `roots` refuse arrays whose digests are not what they were when they were `seen`."""
+    if seen is None or not seen.digests:
         return
-    changed = []
-    for array, held, number in list(seen.values()):
-        if type(array) is ref:
-            array = array()
-        if array is not None and (array.tobytes() if array.nbytes <= SMALL else fingerprint(array)) != held:
-            changed.append((array, number))
-    if changed:
-        nodes = _below(roots)
-        for array, number in changed:
-            if number in nodes:  # else it was seen first by another graph, and may well be right in this one
-                _bar(nodes.values(), array)
+    changed = [array for array, held in list(seen.digests.values()) if digest(array) != held]
+    nodes = below(roots) if changed else ()
+    for array in changed:
+        _bar(nodes, array)
 
 
-def _below(roots):
-    """All nodes that `roots` depend on, by id."""
+def below(roots):
+    """All nodes that `roots` depend on."""
     found, waiting = {}, [node for node, _ in roots]
     while waiting:
         node = waiting.pop()
         if node is not None and node[ID] not in found and len(node) == 6:
             found[node[ID]] = node
             waiting.extend(node[PARENTS])
-    return found
+    return found.values()
 
 
 def _bar(nodes, array):
@@ -126,11 +180,17 @@ class _Probe:
         return getrefcount(array)
 
 
+def counts_references() -> bool:
+    """Whether this Python counts every reference to an object: CPython up to 3.13 that has its lock."""
+    has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()  # free threads, and 3.14 and later, borrow some
+    return sys.implementation.name == "cpython" and sys.version_info < (3, 14) and has_lock
+
+
 def _known():
     """References that `watch` counts of an array that a variable and no name of the caller holds, if it can tell."""
     array = np.zeros(1)
     held, temporary = _Probe() * array, _Probe() * np.zeros(1)
-    return held - 1 if temporary < held else -np.inf
+    return held - 1 if temporary < held and counts_references() else -np.inf
 
 
 KNOWN = _known()

@@ -66,21 +66,18 @@ def _aligned(var):
 
 
 def _last_uses(places):
-    """For each buffer the number of the last step that reads it, also through whatever may show its memory.
+    """For each value the number of the last step that reads it, also through whatever may show its memory.
 
-    Results are read at the end.  Only what writes into a buffer of its own, or surely allocates, shows nothing.
+    Results are read at the end.  Only what writes into a buffer of its own, or surely allocates, shows nothing.  The
+    steps are gone through backwards, so that what becomes of a value is known where it is made.
     """
     steps = places.program.steps
-    shown = {var: (var,) for var in places.buffers}
-    last = {}
-    for number, step in enumerate(steps):
-        sources = {buffer for var in step.reads() for buffer in shown.get(var, ())}
-        if step.out not in places.views:
-            end = len(steps) if step.out in places.last else number
-            last.update({buffer: max(end, last.get(buffer, 0)) for buffer in sources})
+    last = {x: len(steps) for x in places.program.outputs if type(x) is Var}
+    for number in reversed(range(len(steps))):
+        step = steps[number]
+        read = -1 if step.out in places.views else len(steps) if step.out in places.last else number
         if step.out not in places.buffers and not allocates(step):
-            shown[step.out] = tuple(sources)
-    for x in places.program.outputs:
-        if type(x) is Var:
-            last.update(dict.fromkeys(shown.get(x, ()), len(steps)))
+            read = max(read, last.get(step.out, -1))
+        for var in step.reads():
+            last[var] = max(read, last.get(var, -1))
     return last

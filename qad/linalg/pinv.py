@@ -64,13 +64,18 @@ def _pinv_vjp(g, p, a, **options):
     pt, gh = p.mT, g.conj().mT
     total = -(pt @ g @ pt)
     pc, (m, n) = p.conj(), a.shape[-2:]
-    if m > n or np.linalg.matrix_rank(stack_of(a)).min(initial=m) < m:
+    if m > n or _rank(a) < m:
         right = gh @ pc @ pt
         total = total + right - (a.conj() @ (pc @ right))
-    if n > m or np.linalg.matrix_rank(stack_of(a)).min(initial=n) < n:
+    if n > m or _rank(a) < n:
         left = pt @ pc @ gh
         total = total + left - (left @ pc) @ a.conj()
     return total
+
+
+def _rank(a):
+    """The least rank in a stack of matrices that hold something; without bound where they are empty."""
+    return np.linalg.matrix_rank(stack_of(a)).min() if a.size else np.inf
 
 
 defvjp(_pinv, _pinv_vjp, fresh=True)

@@ -121,7 +121,7 @@ def rows_of_cover(edges, rows, columns):
     """
     if not edges:
         return set()
-    i, j = np.transpose(edges)
+    i, j = np.transpose(edges).astype(np.int32)  # which every SciPy takes
     matching = maximum_bipartite_matching(csr_array((np.ones(len(i)), (i, j)), (rows, columns)), perm_type="row")
     partner = {int(row): column for column, row in enumerate(matching) if row >= 0}  # row -> column
     row_of = {column: row for row, column in partner.items()}

@@ -27,7 +27,7 @@ def flat(x):
 
 for _fn in (np.conjugate, real_part, imag_part, np.sign, casts.cast, casts.replace_nonfinite, np.copy):
     defbatch(_fn, same(_fn))
-for _fn in (np.round, np.around, np.fix, np.trunc, np.isposinf, np.isneginf, np.isreal, np.iscomplex):
+for _fn in (np.round, np.around, np.trunc, np.isposinf, np.isneginf, np.isreal, np.iscomplex):
     defbatch(_fn, same(_fn))
 defbatch(
     np.unwrap, lambda batched, p, discont=None, axis=-1, **more: np.unwrap(p, discont, shifted(axis, p.ndim), **more)

@@ -119,9 +119,10 @@ defjvp(sort_along, _sort_forward)
 
 
 @implements(np.sort)
-def sort(a, axis=-1, kind=None, order=None, *, stable=None):
-    """``np.sort`` of real numbers; `kind` and `stable` make no difference to values."""
-    return sort_along(a.reshape(-1), axis=0) if axis is None else sort_along(a, axis=axis)
+def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=None):
+    """``np.sort`` of real numbers; `kind` and `stable` make no difference to values, NaNs are last in both orders."""
+    a, axis = (a.reshape(-1), 0) if axis is None else (a, axis)
+    return -sort_along(-a, axis=axis) if descending else sort_along(a, axis=axis)
 
 
 @implements(np.partition)

@@ -6,7 +6,7 @@ another.
 
 import numpy as np
 
-from qad.extend import attach, passes_through, value_of
+from qad.extend import attach, implements, passes_through, refuse_out, value_of
 
 passes_through(  # comparisons, logic, bits
     np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
@@ -16,7 +16,7 @@ passes_through(  # comparisons, logic, bits
     np.isreal, np.iscomplex, np.isposinf, np.isneginf, np.any, np.all, np.isin,
 )  # fmt: skip
 passes_through(  # steps
-    np.floor, np.ceil, np.trunc, np.rint, np.round, np.around, np.fix, np.floor_divide, np.spacing, np.gcd, np.lcm,
+    np.floor, np.ceil, np.trunc, np.rint, np.round, np.around, np.floor_divide, np.spacing, np.gcd, np.lcm,
     np.digitize, np.searchsorted, np.histogram_bin_edges,
 )  # fmt: skip
 passes_through(  # places and counts
@@ -30,6 +30,22 @@ passes_through(  # questions about the array
     np.einsum_path,
 )  # fmt: skip
 passes_through(np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri)
+
+
+@implements(np.fix)
+def fix(x, out=None):
+    """``np.fix`` under the name that NumPy keeps."""
+    refuse_out(out, "np.fix")
+    return np.trunc(x)
+
+
+if hasattr(np, "in1d"):  # until NumPy 2.3
+
+    @implements(np.in1d)  # noqa: NPY201
+    def in1d(ar1, ar2, assume_unique=False, invert=False, *, kind=None):
+        """``np.in1d`` under the name that NumPy keeps."""
+        found = np.isin(ar1, ar2, assume_unique=assume_unique, invert=invert, kind=kind)
+        return found.ravel()
 
 
 def _method(fn):

@@ -204,6 +204,10 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     return np.sum((later + earlier) * dx * 0.5, axis=-1)
 
 
+if hasattr(np, "trapz"):  # its name before NumPy 2.0, which some versions after that still have
+    implements(np.trapz)(trapezoid)  # noqa: NPY201
+
+
 attach("prod", prod)
 attach("cumsum", cumsum)
 attach("cumprod", cumprod)

@@ -42,7 +42,8 @@ def record(plan, operands, wanted):
             return network(*operands, **options)
         p = PRIMITIVES[network]  # what `network` itself would look for is known here
         ans = p.raw(*values, **options)
-        return note(p, values, options, ans, nodes, level, program(plan, wanted).read(*options["state"]))
+        own = program(plan, wanted)
+        return note(p, values, options, ans, nodes, level, own.read(*options["state"]), sparing=bool(own.again))
     return _pairs(plan, [x.value if type(x) is Tensor and x.level == CONSTANT else x for x in operands])[-1]
 
 

@@ -7,6 +7,7 @@ alone make is held (`qad.tensor.fold`).  Where its arrays are small, what is lef
 
 from numpy import concatenate, empty, frombuffer, ndarray, result_type
 
+from qad.core.repeating import repeating
 from qad.tensor.fold import LITTLE, Fold, octets
 from qad.tensor.replay import compiled, has_numba
 from qad.tensor.schedule import Schedule
@@ -101,8 +102,8 @@ class Program:
 
     @property
     def warm(self):
-        """Whether it has run so often that compiled loops pay."""
-        return self._uses >= WARM and has_numba()
+        """Whether it has run so often that compiled loops pay, and need not run again as it ran before."""
+        return self._uses >= WARM and has_numba() and not repeating()
 
     def schedule(self, values, folded):
         """The schedule for arrays like `values` and their dtype; (None, None) where there is none."""

@@ -163,6 +163,9 @@ def norm(tensors):
     return left[0, 0].real
 
 
+BUFFER = 0 if np.lib.NumpyVersion(np.__version__) >= "2.3.0" else 8 * np.getbufsize()  # which a ufunc took for itself
+
+
 @pytest.mark.parametrize(
     "f, x",
     [(chain, normal(100, 100)), (norm, large_chain()), (hermitian, large_chain())],
@@ -178,7 +181,7 @@ def test_memory(f, x):
     results = sum(part.nbytes for part in qad.core.trees.flatten(gradient(x))[0])
     (branches,) = frozen._entries.values()
     workspace = Arena(Places(branches.branches[0].program)).size
-    assert peak(lambda: frozen(x)) < results + 8192
+    assert peak(lambda: frozen(x)) < results + 8192 + BUFFER
     assert workspace < 1.05 * peak(lambda: gradient(x))
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.fuzz import work_arrays
 from tests.fuzz.transforms import check
 
 PROGRAMS = {"seed": st.integers(0, 2**32 - 1), "length": st.integers(0, 20).map(lambda k: 20 - k)}
@@ -33,3 +34,12 @@ def test_thousands_of_random_programs():
     with np.errstate(all="ignore"):
         problems = {seed: found for seed in range(1000, 11000) if seed not in NOISE and (found := check(seed))}
     assert not problems
+
+
+def test_random_programs_that_reuse_work_arrays():
+    assert not {seed: found for seed in range(150) if (found := work_arrays.check(seed))}
+
+
+@pytest.mark.slow
+def test_thousands_of_programs_that_reuse_work_arrays():
+    assert not {seed: found for seed in range(1000, 11000) if (found := work_arrays.check(seed))}

@@ -13,7 +13,7 @@ from qad.rules import names
 X = np.array([[1.0, -2.5], [0.0, 3.0]])
 PLAIN = [
     np.isnan, np.isfinite, np.isinf, np.signbit, np.floor, np.ceil, np.trunc, np.rint, np.round,
-    np.fix, np.shape, np.ndim, np.size, np.argmax, np.argmin, np.argsort, np.argwhere, np.nonzero,
+    np.shape, np.ndim, np.size, np.argmax, np.argmin, np.argsort, np.argwhere, np.nonzero,
     np.flatnonzero, np.count_nonzero, np.iscomplexobj, np.isrealobj, np.isreal, np.iscomplex,
     np.any, np.all, np.array_repr, np.array2string, np.logical_not,
     np.result_type, np.spacing, np.isposinf,

@@ -94,7 +94,10 @@ def test_every_keyword_of_numpy_is_understood():
         known = inspect.signature(handler).parameters.values()
         if any(p.kind is p.VAR_KEYWORD for p in known):
             continue
-        named = inspect.signature(fn).parameters.values()
+        try:
+            named = inspect.signature(fn).parameters.values()
+        except ValueError:  # NumPy did not always say it of what is written in C
+            continue
         named = {p.name for p in named if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-        missing = named - {p.name for p in known}
+        missing = named - {p.name for p in known} - {"newshape"}  # NumPy 2.0's name of `shape`
         assert not missing, f"np.{fn.__name__} of a Tensor does not know {missing}"

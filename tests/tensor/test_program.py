@@ -1,14 +1,12 @@
 """What a reused plan does: compiled loops for small arrays, and constants folded once, never stale."""
 
 import threading
-from contextlib import suppress
 from itertools import pairwise, product
 
 import numpy as np
 import pytest
 
 import qad
-from qad.core.errors import ArgumentError
 from qad.tensor import program as program_module
 from qad.tensor import replay as replay_module
 from qad.tensor.fold import HOLDERS, MISSES
@@ -192,7 +190,7 @@ def test_a_changed_constant_is_never_stale():
 
 
 def test_constants_that_change_before_the_backward_pass():
-    """One that it reads is noticed; one that went into a product that is kept, or was copied, does no harm."""
+    """The gradient is that of the values that were used, whether one is read, or went into a product that is kept."""
     x, one, y, two = operands_for(np.random.default_rng(5), [(3, 3)] * 4)
 
     def loss(x, y):
@@ -205,13 +203,9 @@ def test_constants_that_change_before_the_backward_pass():
         for number, found in zip(numbers, qad.grad(loss, numbers)(x, y), strict=True):
             np.testing.assert_allclose(found, expected[number], rtol=1e-12)
 
-    with pytest.raises(ArgumentError, match="changed in place after network"):
-        check((0, 1))
-    for _ in range(WARM + 1):
+    for _ in range(WARM + 2):
         check((0,))
-        with suppress(ArgumentError):
-            check((0, 1))
-    check((0, 1))
+        check((0, 1))
 
     def weighted(w):  # a pullback that is differentiated itself
         _, pullback = qad.vjp(lambda x, y: qad.einsum("ab,bc,cd,da->", x, one, y, two), x, y)

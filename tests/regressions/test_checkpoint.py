@@ -1,0 +1,160 @@
+"""`checkpoint` computes again what it computed first, random numbers included, or says that it cannot."""
+
+import gc
+import random
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core.errors import ArgumentError
+
+X = np.array([0.5, -1.0, 2.0])
+CHANGED = "did not do the same when it was computed again"
+
+
+def loss_and_change(layer, change):
+    """A function whose surroundings change when its value is there, before its gradient is."""
+
+    def f(x):
+        y = np.sum(layer(x))
+        change()
+        return y
+
+    return f
+
+
+class Holder:
+    scale = np.ones(3)
+
+
+def captured():
+    """What a layer may close over: pairs of a layer and the change."""
+    work, large, holder, names = np.ones(3), np.ones((80, 80)), Holder(), {"w": np.ones(3), "twice": False}
+
+    def rebind():
+        names["w"] = np.full(3, 2.0)
+
+    def other_branch():
+        names["twice"] = True
+
+    def one_of_many():
+        large[40, 40] = 2.0
+
+    return {
+        "an array": (lambda x: x * work, lambda: work.fill(2.0)),
+        "an array that only meets zeros": (lambda x: x * 0.0 * work, lambda: work.fill(2.0)),
+        "a function of an array": (lambda x: x * np.exp(work), lambda: work.fill(2.0)),
+        "one entry of many": (lambda x: np.outer(x, large[40]) @ large, one_of_many),
+        "an attribute": (lambda x: x * holder.scale, lambda: setattr(holder, "scale", np.full(3, 2.0))),
+        "a name": (lambda x: x * names["w"], rebind),
+        "a branch": (lambda x: x * x if names["twice"] else x, other_branch),
+        "a mask": (lambda x: np.where(work > 1, x, x * x), lambda: work.fill(2.0)),
+        "a number": (lambda x: x * float(work[0]), lambda: work.fill(2.0)),
+    }
+
+
+@pytest.mark.parametrize("name", captured())
+@pytest.mark.parametrize("transform", ["grad", "vjp", "jacobian", "tape", "nested"])
+def test_what_a_layer_closes_over_has_changed(name, transform):
+    layer, change = captured()[name]
+    f = loss_and_change(qad.checkpoint(layer), change)
+    use = {
+        "grad": lambda: qad.grad(f)(X),
+        "vjp": lambda: qad.vjp(f, X)[1](1.0),
+        "jacobian": lambda: qad.jacobian(f)(X),
+        "tape": lambda: f(qad.tensor(X, requires_grad=True)).backward(),
+        "nested": lambda: qad.grad(lambda x: np.sum(qad.grad(f)(x) ** 2))(X),
+    }[transform]
+    with pytest.raises(ArgumentError, match=CHANGED):
+        use()
+
+
+@pytest.mark.parametrize("name", captured())
+def test_what_does_not_change_is_let_pass(name):
+    layer, _ = captured()[name]
+    np.testing.assert_array_equal(
+        qad.grad(lambda x: np.sum(qad.checkpoint(layer)(x)))(X), qad.grad(lambda x: np.sum(layer(x)))(X)
+    )
+
+
+GENERATOR, OTHER, OLD = np.random.default_rng(3), np.random.default_rng(1), np.random.RandomState(1)
+HOLDER = Holder()
+HOLDER.generators = {"one": [np.random.default_rng(5)]}
+
+DRAWS = {
+    "np.random": lambda: np.random.random(3),  # noqa: NPY002 - the generator without a name
+    "random": lambda: np.array([random.random() for _ in range(3)]),
+    "a global generator": lambda: GENERATOR.random(3),
+    "a generator in an attribute": lambda: HOLDER.generators["one"][0].normal(size=3),
+    "an argument by default": lambda rng=OTHER: rng.random(3),
+    "RandomState": lambda rng=OLD: rng.random(3),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_random_numbers_are_drawn_again(name):
+    """With noise a, the value is sum(a x) and the gradient a, in every transform."""
+    draw = DRAWS[name]
+    layer = qad.checkpoint(lambda x: x * draw())
+    f = lambda x: np.sum(layer(x) + layer(x) * 10)  # noqa: E731
+    value, gradient = qad.value_and_grad(f)(X)
+    assert value == pytest.approx(gradient @ X, rel=1e-13)
+    y, slope = qad.jvp(f, (X,), (X,))
+    assert y == pytest.approx(slope, rel=1e-13)
+    x = qad.tensor(X, requires_grad=True)
+    y = f(x)
+    y.backward()
+    assert y.item() == pytest.approx(x.grad @ X, rel=1e-13)
+    assert not np.allclose(gradient, x.grad)  # each call draws its own
+
+
+def test_generators_are_left_as_without_a_gradient():
+    rng, twin = np.random.default_rng(0), np.random.default_rng(0)
+    layer = lambda rng: qad.checkpoint(lambda x: x * rng.random(3))  # noqa: E731
+    qad.grad(lambda x: np.sum(layer(rng)(layer(rng)(x))))(X)
+    layer(twin)(layer(twin)(X))
+    assert rng.random() == twin.random()
+
+
+def test_a_generator_out_of_reach_is_noticed():
+    class Hidden:
+        __slots__ = ("rng",)
+
+    hidden = Hidden()
+    hidden.rng = np.random.default_rng(0)
+    with pytest.raises(ArgumentError, match=CHANGED):
+        qad.grad(lambda x: np.sum(qad.checkpoint(lambda x: x * hidden.rng.random(3))(x)))(X)
+
+
+def test_networks_take_the_same_way_both_times():
+    """A network that has run three times is compiled, and then rounds otherwise: not inside of a checkpoint."""
+    rng = np.random.default_rng(0)
+    a = [rng.normal(size=(4, 4)) for _ in range(6)]
+
+    @qad.checkpoint
+    def layer(x):
+        y = qad.einsum("ab,bc,cd,de,ef,fg->ag", x, *a[1:])
+        return y / qad.stop_gradient(np.max(np.abs(y)))
+
+    for _ in range(6):
+        plain = qad.einsum("ab,bc,cd,de,ef,fg->ag", a[0], *a[1:])
+        g = qad.grad(lambda x: np.sum(layer(x)))(a[0])
+        chain = np.linalg.multi_dot(a[1:]).sum(axis=1)
+        np.testing.assert_allclose(g, np.tile(chain, (4, 1)) / np.abs(plain).max(), rtol=1e-12)
+
+
+def test_nothing_is_kept_of_the_first_run():
+    """Constants are digested, not kept."""
+    made = []
+
+    @qad.checkpoint
+    def layer(x):
+        noise = np.sin(np.arange(1000.0))
+        made.append(__import__("weakref").ref(noise))
+        return x * noise
+
+    y = layer(qad.tensor(np.ones(1000), requires_grad=True))
+    gc.collect()
+    assert made[0]() is None
+    y.sum().backward()
