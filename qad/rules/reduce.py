@@ -9,7 +9,7 @@ import numpy as np
 from qad.core.errors import GradientTypeError, ShapeError
 from qad.extend import as_array, attach, defjvp, defvjp, implements, operand, primitive, quick, refuse_out, unrecorded
 from qad.rules.casts import narrowed
-from qad.rules.elementwise import below, nonzero
+from qad.rules.elementwise import nonzero
 
 
 def axes_of(axis, ndim) -> tuple:
@@ -231,15 +231,33 @@ def logsumexp(x, axis=None, keepdims=False):
     return y if keepdims else y.reshape(np.delete(x.shape, axes_of(axis, x.ndim)))[()]
 
 
+@primitive(name="softmax")
+def softmax_over(x, axis=None):
+    """``exp(x) / sum(exp(x))``, which is ``exp(x - logsumexp(x))`` without cancellation; 0 where all x are -inf."""
+    m = np.max(x.real, axis=axis, keepdims=True)
+    e = np.exp(x - np.where(np.isfinite(m), m, 0))
+    return e / nonzero(np.sum(e, axis=axis, keepdims=True))
+
+
+def _softmax_rule(g, p, x, axis=None):
+    """``p (g - sum(p g))``, with `g` counted from where p is largest: ``1 - p`` would lose its digits there."""
+    size = np.absolute(unrecorded(p))
+    first = size == np.max(size, axis=axis, keepdims=True)
+    d = g - np.sum(g * first, axis=axis, keepdims=True) / np.sum(first, axis=axis, keepdims=True)
+    return p * (d - np.sum(p * d, axis=axis, keepdims=True))
+
+
+defvjp(softmax_over, _softmax_rule, fresh=True)
+defjvp(softmax_over, _softmax_rule)
+
+
 def _logsumexp_rule(g, y, x, axis=None, keepdims=False):
-    """``exp(x - y)``, the softmax, and 0 where all x are -inf."""
-    y = spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
-    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * np.exp(below(x, y))
+    """The softmax."""
+    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * softmax_over(x, axis=axis)
 
 
 def _logsumexp_forward(t, y, x, axis=None, keepdims=False):
-    y = spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
-    return np.sum(t * np.exp(below(x, y)), axis=axis, keepdims=keepdims)
+    return np.sum(t * softmax_over(x, axis=axis), axis=axis, keepdims=keepdims)
 
 
 defvjp(logsumexp, _logsumexp_rule, fresh=True)

@@ -1,0 +1,177 @@
+"""Sweeps: derivatives at hundreds of decades of arguments, against mpmath.
+
+A table names the mpmath function of every function swept.  The reference differentiates it by central differences in as
+many digits as it takes: their number grows until two results agree, so that no cancellation goes unnoticed.
+"""
+
+from itertools import combinations_with_replacement
+
+import mpmath
+import numpy as np
+from mpmath import mp
+
+import qad
+
+DIGITS = (60, 130, 350, 900, 2000)
+AGREED = mpmath.mpf(10) ** -14
+VALUED = 1e-12  # the error of a value from which on its derivatives are not asked for
+NOTHING = mpmath.mpf(10) ** -400
+FAILURES = (ValueError, ZeroDivisionError, OverflowError, TypeError, NotImplementedError, mpmath.libmp.NoConvergence)
+
+
+# -- points ------------------------------------------------------------------------------------------------------------
+def decades(step):
+    """Real numbers of both signs over 600 decades."""
+    sizes = 1.37 * 10.0 ** np.arange(-300, 301, step)
+    return np.concatenate([-sizes, sizes])
+
+
+def near(*specials, dense=False):
+    """Special points, what lies within ten decades around them, and their neighbours among the floats."""
+    steps = 10.0 ** -np.arange(1, 16, 1 if dense else 4)
+    around = [c + s * e for c in specials for s in (1, -1) for e in steps]
+    return np.array([*specials, *around, *np.nextafter(specials, np.inf), *np.nextafter(specials, -np.inf)])
+
+
+def line(dense=False, specials=(0.0, 1.0, -1.0)):
+    """The real line: decades, a stretch around the origin, and special points."""
+    middle = np.linspace(-45, 45, 901 if dense else 47) + 0.0123
+    return np.concatenate([decades(2 if dense else 25), middle, near(*specials, dense=dense)])
+
+
+def plane(dense=False, specials=(1, -1, 1j, -1j)):
+    """The complex plane: rays, a square around the origin, and special points."""
+    r = 1.37 * 10.0 ** np.arange(-300, 301, 6 if dense else 100)
+    r = np.concatenate([r, np.geomspace(0.01, 1000, 40 if dense else 6)])
+    angles = np.exp(1j * np.pi * (np.arange(32 if dense else 4) + 0.3) / (16 if dense else 2))
+    axes = np.array([1, -1, 1j, -1j, complex(1, -0.0), complex(-1, -0.0)])
+    e = 10.0 ** -np.arange(1, 16, 1 if dense else 5)
+    close = [c + s * d for c in specials for d in e for s in (1, -1, 1j, -1j, (3 - 4j) / 5)]
+    zeros = [0.0, complex(0, -0.0), complex(-0.0, 0)]
+    rays = [complex(a.real * x, a.imag * x) for a in (*angles, *axes) for x in r]
+    return np.array([*rays, *close, *specials, *zeros], complex)
+
+
+# -- the reference -----------------------------------------------------------------------------------------------------
+def exact(x):
+    """A number of NumPy in mpmath, a signed zero as the side of a branch cut."""
+    if not isinstance(x, complex):
+        return mpmath.mpf(float(x))
+    tiny = mpmath.mpf(10) ** (-3 * mp.dps) * (abs(x) or 1)
+    return mpmath.mpc(*(mpmath.mpf(p) if p else tiny * np.copysign(1, p) for p in (x.real, x.imag)))
+
+
+def quotient(f, at, places):
+    """The derivative of `f` in the arguments numbered `places` (one or two) by central differences.
+
+    A step is a small part of the argument or of 1, whichever is less: of what surrounds a branch point at 0, and of the
+    period of what oscillates far out.
+    """
+    h = [(min(abs(x), 1) if abs(x) > NOTHING else 1) * mpmath.mpf(10) ** -(mp.dps_asked // 4) for x in at]
+
+    def moved(*steps):
+        x = list(at)
+        for i, s in zip(places, steps, strict=True):
+            x[i] = x[i] + s * h[i]
+        return f(*x)
+
+    if not places:
+        return f(*at)
+    i, j = places[0], places[-1]
+    if len(places) == 1:
+        return (moved(1) - moved(-1)) / (2 * h[i])
+    if i == j:
+        return (moved(1, 0) - 2 * f(*at) + moved(-1, 0)) / h[i] ** 2
+    return (moved(1, 1) - moved(1, -1) - moved(-1, 1) + moved(-1, -1)) / (4 * h[i] * h[j])
+
+
+def reference(f, point, places, most=350):
+    """The derivative (the value, for no places) in digits of which two numbers agree, None where there is none."""
+    seen = []
+    spread = sum(abs(np.log10(abs(point[i]))) for i in (places or range(len(point))) if point[i])
+    for digits in [d for d in DIGITS if d <= most]:
+        with mp.workdps(int(digits + (1 + len(places)) * spread + 5)):
+            try:
+                mp.dps_asked = digits
+                y = quotient(f, [exact(x) for x in point], places)
+            except FAILURES:
+                return None
+        if not mpmath.isfinite(y):
+            return None
+        if seen and y and abs(y - seen[-1]) <= AGREED * abs(y) + NOTHING:
+            return y
+        seen.append(y)
+    certain = digits * (1 - len(places) / 4) > 420  # then what is lost in the last digit underflows
+    return None if any(seen) or not certain else mpmath.mpf(0)
+
+
+# -- what qad says -----------------------------------------------------------------------------------------------------
+def slopes(f, args, holomorphic):
+    """The first derivative of elementwise `f` in every argument, by a function that may be differentiated again."""
+    turn = np.conj if holomorphic else lambda x: x
+
+    def gradient(*args):
+        y, pull = qad.vjp(f, *args)
+        return tuple([turn(c) for c in pull(np.ones_like(qad.extend.value_of(y)))])
+
+    return gradient
+
+
+def derivatives(f, args):
+    """Pairs (places, mode) -> derivatives: both modes, both orders."""
+    holomorphic = np.iscomplexobj(args[0])
+    gradient, found = slopes(f, args, holomorphic), {}
+    first = gradient(*args)
+    for i in range(len(args)):
+        tangents = tuple(np.ones_like(x) if i == j else np.zeros_like(x) for j, x in enumerate(args))
+        found[(i,), "reverse"] = first[i]
+        found[(i,), "forward"] = qad.jvp(f, args, tangents)[1]
+        moved = qad.jvp(gradient, args, tangents)[1]
+        again = qad.jvp(lambda *a: qad.jvp(f, a, tangents)[1], args, tangents)[1]
+        found[(i, i), "forward over forward"] = again
+        for j in range(len(args)):
+            found[tuple(sorted((i, j))), "forward over reverse" if i <= j else "forward over reverse'"] = moved[j]
+        back = qad.vjp(lambda *a, i=i: gradient(*a)[i], *args)[1](np.ones_like(first[i]))
+        for j in range(len(args)):
+            c = np.conj(back[j]) if holomorphic else back[j]
+            found[tuple(sorted((i, j))), "reverse over reverse" if i <= j else "reverse over reverse'"] = c
+    return found
+
+
+def error(got, true):
+    """The relative error of a number of NumPy: 0 where both overflow or underflow.
+
+    Infinite complex numbers have NaN in them, as NumPy multiplies: that they are not finite is all one can ask.
+    """
+    info, holomorphic = np.finfo(got.dtype), got.dtype.kind == "c"
+    largest, smallest = mpmath.mpf(float(info.max)), 64 * mpmath.mpf(float(info.tiny))
+    if not np.isfinite(got):
+        overflows = abs(true) >= largest / 8
+        return 0.0 if overflows and (holomorphic or got == np.inf * float(mpmath.sign(true))) else np.inf
+    wrong = abs(mpmath.mpmathify(got.item()) - true)
+    return 0.0 if wrong <= smallest else float(wrong / max(abs(true), smallest))
+
+
+def sweep(f, ref, points, tolerance=1e-10, most=900, orders=(1, 2)):
+    """Complaints about the derivatives of `f` at `points`, a tuple of arrays of equal length, and how many were known.
+
+    Points are left out where the value that NumPy or SciPy gives is itself wrong: no derivative is better than that.
+    """
+    with np.errstate(all="ignore"):
+        values, found = f(*points), derivatives(f, points)
+    wanted = [p for k in orders for p in combinations_with_replacement(range(len(points)), k)]
+    complaints, known = [], 0
+    for k in range(len(points[0])):
+        point = [x[k].item() for x in points]
+        true = reference(ref, point, (), most)
+        if true is None or not error(values[k], true) <= VALUED:
+            continue
+        for places in wanted:
+            true = reference(ref, point, places, most)
+            if true is None:
+                continue
+            known += 1
+            for (where, mode), numbers in found.items():
+                if where == places and not (e := error(numbers[k], true)) <= tolerance:
+                    complaints.append((point, places, mode, numbers[k].item(), mpmath.nstr(true, 8), e))
+    return complaints, known
