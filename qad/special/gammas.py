@@ -1,12 +1,12 @@
 """The gamma function and its relatives."""
 
-from math import factorial
+from math import factorial, pi
 
 import numpy as np
 from scipy import special
 
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, primitive, value_of
+from qad.extend import defvjp, primitive, unrecorded, value_of
 from qad.rules.elementwise import table
 
 _LARGE = 16  # from here on the asymptotic series has all digits
@@ -92,8 +92,17 @@ def _gamma_density(a, x):
     return np.exp(special.xlogy(a - 1, x) - x - special.gammaln(a))
 
 
+def _rgamma_slope(y, x):
+    """``-y digamma(x)``, and to the left, where digamma has poles, the derivative of ``sin(pi x) Gamma(1 - x) / pi``."""
+    left = unrecorded(x).real < 0.5
+    z = np.where(left, x, 0.0)
+    turn = pi * (z - 2 * np.rint(0.5 * unrecorded(z).real))
+    reflected = special.gamma(1 - z) * (np.cos(turn) - np.sin(turn) * digamma(1 - z) / pi)
+    return np.where(left, reflected, -y * digamma(np.where(left, 1.0, x)))
+
+
 table(special.gamma, lambda g, y, x: g * (y * digamma(x)))
-table(special.rgamma, lambda g, y, x: -g * (y * digamma(x)))
+table(special.rgamma, lambda g, y, x: g * _rgamma_slope(y, x))
 table(special.gammaln, lambda g, y, x: g * digamma(x))
 table(special.loggamma, lambda g, y, x: g * digamma(x))
 table(special.digamma, lambda g, y, x: g * polygamma_of(x, order=1))
