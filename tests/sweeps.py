@@ -88,7 +88,7 @@ def quotient(f, at, places):
 def reference(f, point, places, most=350):
     """The derivative (the value, for no places) in digits of which two numbers agree, None where there is none."""
     seen = []
-    spread = sum(abs(np.log10(abs(point[i]))) for i in (places or range(len(point))) if point[i])
+    spread = sum(abs(np.log10(abs(x))) for x in point if x)
     for digits in [d for d in DIGITS if d <= most]:
         with mp.workdps(int(digits + (1 + len(places)) * spread + 5)):
             try:
@@ -118,23 +118,24 @@ def slopes(f, args, holomorphic):
 
 
 def derivatives(f, args):
-    """Pairs (places, mode) -> derivatives: both modes, both orders."""
-    holomorphic = np.iscomplexobj(args[0])
-    gradient, found = slopes(f, args, holomorphic), {}
+    """Pairs (places, mode) -> derivatives: both modes, both orders.  An argument that stays is a constant."""
+    gradient, found = slopes(f, args, np.iscomplexobj(args[0])), {}
+    ones = [np.ones_like(x) for x in args]
     first = gradient(*args)
-    for i in range(len(args)):
-        tangents = tuple(np.ones_like(x) if i == j else np.zeros_like(x) for j, x in enumerate(args))
+    for i, x in enumerate(args):
+
+        def along(function, i=i):
+            return lambda x: function(*args[:i], x, *args[i + 1 :])
+
         found[(i,), "reverse"] = first[i]
-        found[(i,), "forward"] = qad.jvp(f, args, tangents)[1]
-        moved = qad.jvp(gradient, args, tangents)[1]
-        again = qad.jvp(lambda *a: qad.jvp(f, a, tangents)[1], args, tangents)[1]
-        found[(i, i), "forward over forward"] = again
+        found[(i,), "forward"] = qad.jvp(along(f), (x,), (ones[i],))[1]
+        slope = lambda x, f=along(f), one=ones[i]: qad.jvp(f, (x,), (one,))[1]  # noqa: E731
+        found[(i, i), "forward over forward"] = qad.jvp(slope, (x,), (ones[i],))[1]
+        for j, moved in enumerate(qad.jvp(along(gradient), (x,), (ones[i],))[1]):
+            found[tuple(sorted((i, j))), f"forward over reverse {i} {j}"] = moved
         for j in range(len(args)):
-            found[tuple(sorted((i, j))), "forward over reverse" if i <= j else "forward over reverse'"] = moved[j]
-        back = qad.vjp(lambda *a, i=i: gradient(*a)[i], *args)[1](np.ones_like(first[i]))
-        for j in range(len(args)):
-            c = np.conj(back[j]) if holomorphic else back[j]
-            found[tuple(sorted((i, j))), "reverse over reverse" if i <= j else "reverse over reverse'"] = c
+            back = qad.vjp(along(lambda *a, j=j: gradient(*a)[j]), x)[1](np.ones_like(first[j]))[0]
+            found[tuple(sorted((i, j))), f"reverse over reverse {i} {j}"] = np.conj(back) if np.iscomplexobj(x) else back
     return found
 
 

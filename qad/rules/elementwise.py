@@ -12,7 +12,7 @@ import numpy as np
 from qad.core.errors import GradientTypeError
 from qad.extend import defvjp, implements, value_of
 from qad.rules.constants import DEGREE, LN2, LN10, RADIAN
-from qad.rules.slopes import cosine, logistic, per_gap, per_sum, root_above, root_below, root_beyond, sech
+from qad.rules.slopes import cosine, logistic, per_gap, per_square, per_sum, root_above, root_below, root_beyond, sech
 
 
 def table(fn, *rules, fresh=True):
@@ -33,12 +33,6 @@ def nonzero(x):
 def per_size(a, r):
     """``a / r``, and constant 0 where r is 0."""
     return a * (r != 0) / nonzero(r)
-
-
-def per_square(a, b):
-    """``a / (a^2 + b^2)`` without overflow, and 0 at the origin."""
-    r = np.hypot(a, b)
-    return per_size(a, r) / nonzero(r)
 
 
 def apart(a, b, y):

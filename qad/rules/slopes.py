@@ -64,16 +64,44 @@ def logistic(x):
     return np.exp(np.minimum(x, 0)) / (1 + np.exp(-abs(x)))
 
 
+def _shares(a, b):
+    """``a / r``, ``b / r`` and ``r = hypot(a, b)``, which is 1 at the origin."""
+    r = np.hypot(a, b)
+    r = r + (r == 0)
+    return a / r, b / r, r
+
+
 @primitive(name="hypot")
 def cosine(a, b):
     """``a / hypot(a, b)``, and 0 at the origin."""
-    r = np.hypot(a, b)
-    return a / (r + (r == 0))
+    return _shares(a, b)[0]
 
 
-def _sine_per_size(a, b):
-    r = np.hypot(a, b)
-    return cosine(b, a) / (r + (r == 0))
+@primitive(name="arctan2")
+def per_square(a, b):
+    """``a / (a^2 + b^2)``, and 0 at the origin."""
+    c, _, r = _shares(a, b)
+    return c / r
+
+
+def _turn(sign):
+    """The rule of one argument of `cosine`."""
+
+    def rule(g, y, a, b):
+        c, s, r = _shares(a, b)
+        return g * ((s if sign > 0 else -c) * s / r)
+
+    return rule
+
+
+def _turn_per_size(along):
+    """The rule of one argument of `per_square`: ``(b^2 - a^2) / r^4`` and ``-2 a b / r^4``."""
+
+    def rule(g, y, a, b):
+        c, s, r = _shares(a, b)
+        return g * ((((b - a) / r) * (b / r + c) if along else -2 * c * s) / r / r)
+
+    return rule
 
 
 for _function, _rule in (
@@ -86,10 +114,5 @@ for _function, _rule in (
     (logistic, lambda g, y, x: g * (y * logistic(-x))),
 ):
     defvjp(_function, _rule, elementwise=True, fresh=True)
-defvjp(
-    cosine,
-    lambda g, y, a, b: g * (cosine(b, a) * _sine_per_size(a, b)),
-    lambda g, y, a, b: g * -(y * _sine_per_size(a, b)),
-    elementwise=True,
-    fresh=True,
-)
+defvjp(cosine, _turn(1), _turn(-1), elementwise=True, fresh=True)
+defvjp(per_square, _turn_per_size(True), _turn_per_size(False), elementwise=True, fresh=True)

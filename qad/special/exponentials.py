@@ -25,6 +25,14 @@ def per_spread(p):
     return 1 / (p * (1 - p))
 
 
+@primitive(name="log")
+def log_ratio(p, q):
+    """``log(p / q)``, also where the quotient overflows."""
+    with np.errstate(all="ignore"):
+        ratio = p / q
+        return np.where((ratio > 0.1) & (ratio < 10), np.log(ratio), np.log(p) - np.log(q))[()]
+
+
 @primitive(name="expn")
 def expn_derivative(n, x, *, order):
     """``(-1)^order E_{n-order}(x)``; of orders below 1 by ``E_{-k}(x) = exp(-x) sum_j k!/j! x^(j-k-1)``, DLMF 8.19.2.
@@ -47,6 +55,7 @@ for _function, _rule in (
     (per_spread, lambda g, y, p: g * (y * y * (2 * p - 1))),
 ):
     defvjp(_function, _rule, elementwise=True, fresh=True)
+defvjp(log_ratio, lambda g, y, p, q: g / p, lambda g, y, p, q: -g / q, elementwise=True, fresh=True)
 defvjp(
     expn_derivative,
     None,
@@ -71,8 +80,8 @@ table(special.logit, lambda g, y, p: g * per_spread(p))
 table(special.xlogy, lambda g, y, a, b: g * np.log(b), lambda g, y, a, b: g * (a / nonzero(b)))
 table(special.xlog1py, lambda g, y, a, b: g * np.log1p(b), lambda g, y, a, b: g * (a / nonzero(1 + b)))
 table(special.entr, lambda g, y, x: -g * (np.log(x) + 1))
-table(special.rel_entr, lambda g, y, p, q: g * (np.log(p / q) + 1), lambda g, y, p, q: -g * (p / q))
-table(special.kl_div, lambda g, y, p, q: g * np.log(p / q), lambda g, y, p, q: g * (1 - p / q))
+table(special.rel_entr, lambda g, y, p, q: g * (log_ratio(p, q) + 1), lambda g, y, p, q: -g * (p / q))
+table(special.kl_div, lambda g, y, p, q: g * log_ratio(p, q), lambda g, y, p, q: g * (1 - p / q))
 table(special.exprel, lambda g, y, x: g * exprel_derivative(x, order=1))
 
 
