@@ -4,6 +4,8 @@ A table names the mpmath function of every function swept.  The reference differ
 many digits as it takes: their number grows until two results agree, so that no cancellation goes unnoticed.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 import mpmath
@@ -19,6 +21,56 @@ NOTHING = mpmath.mpf(10) ** -400
 FAILURES = (ValueError, ZeroDivisionError, OverflowError, TypeError, NotImplementedError, mpmath.libmp.NoConvergence)
 
 
+# -- entries of a table --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Swept:
+    """A function and its reference, with the points at which the two are compared.
+
+    Attributes
+    ----------
+    f, reference : callable
+        Of NumPy or SciPy, and of mpmath.
+    kinds : str
+        "r" for the real line, "c" for the plane.
+    where : callable
+        Which points: leaves out where the reference has no derivative, or SciPy's own functions no digits.
+    most : int
+        The most digits that the reference takes.
+    """
+
+    f: Callable
+    reference: Callable
+    kinds: str = "rc"
+    where: Callable = lambda x: np.ones(np.shape(x), bool)
+    most: int = 900
+    tolerance: float = 1e-10
+
+    def check(self, dense=False):
+        """Fail with the worst of what is wrong."""
+        bad, known = [], 0
+        for kind, points in (("r", line(dense)), ("c", plane(dense))):
+            if kind in self.kinds:
+                reference = real_valued(self.reference) if kind == "r" else self.reference
+                complaints, n = sweep(self.f, reference, (points[self.where(points)],), self.tolerance, self.most)
+                bad, known = bad + complaints, known + n
+        assert known >= 5, "the reference knows no points"
+        assert not bad, f"{len(bad)} of {known}:\n" + "\n".join(map(str, bad[:8]))
+
+
+def real_valued(reference):
+    """A reference without value where it is complex."""
+
+    def function(*x):
+        y = reference(*x)
+        if isinstance(y, mpmath.mpc):
+            raise ValueError
+        return y
+
+    return function
+
+
 # -- points ------------------------------------------------------------------------------------------------------------
 def decades(step):
     """Real numbers of both signs over 600 decades."""
@@ -26,30 +78,28 @@ def decades(step):
     return np.concatenate([-sizes, sizes])
 
 
-def near(*specials, dense=False):
-    """Special points, what lies within ten decades around them, and their neighbours among the floats."""
-    steps = 10.0 ** -np.arange(1, 16, 1 if dense else 4)
-    around = [c + s * e for c in specials for s in (1, -1) for e in steps]
+def near(specials, exponents):
+    """Special points, points at these distances around them, and their neighbours among the floats."""
+    around = [c + s * 10.0**-e for c in specials for s in (1, -1) for e in exponents]
     return np.array([*specials, *around, *np.nextafter(specials, np.inf), *np.nextafter(specials, -np.inf)])
 
 
 def line(dense=False, specials=(0.0, 1.0, -1.0)):
     """The real line: decades, a stretch around the origin, and special points."""
-    middle = np.linspace(-45, 45, 901 if dense else 47) + 0.0123
-    return np.concatenate([decades(2 if dense else 25), middle, near(*specials, dense=dense)])
+    middle = np.linspace(-45, 45, 181 if dense else 11) + 0.0123
+    return np.concatenate([decades(5 if dense else 75), middle, near(specials, range(1, 16) if dense else (5, 13))])
 
 
 def plane(dense=False, specials=(1, -1, 1j, -1j)):
-    """The complex plane: rays, a square around the origin, and special points."""
-    r = 1.37 * 10.0 ** np.arange(-300, 301, 6 if dense else 100)
-    r = np.concatenate([r, np.geomspace(0.01, 1000, 40 if dense else 6)])
-    angles = np.exp(1j * np.pi * (np.arange(32 if dense else 4) + 0.3) / (16 if dense else 2))
-    axes = np.array([1, -1, 1j, -1j, complex(1, -0.0), complex(-1, -0.0)])
-    e = 10.0 ** -np.arange(1, 16, 1 if dense else 5)
-    close = [c + s * d for c in specials for d in e for s in (1, -1, 1j, -1j, (3 - 4j) / 5)]
-    zeros = [0.0, complex(0, -0.0), complex(-0.0, 0)]
+    """The complex plane: rays, their sides of the real axis, and special points."""
+    r = 1.37 * 10.0 ** np.arange(-300, 301, 25 if dense else 150)
+    r = np.concatenate([r, np.geomspace(0.03, 1000, 20 if dense else 4)])
+    angles = np.exp(1j * np.pi * (np.arange(8 if dense else 3) + 0.3) / (4 if dense else 1.5))
+    axes = np.array([1, 1j, -1j, complex(1, -0.0), complex(-1, 0.0), complex(-1, -0.0)] if dense else [1, -1j])
+    turns = (1, -1, 1j, -1j, (3 - 4j) / 5) if dense else (1j, (3 - 4j) / 5)
+    close = [c + t * 10.0**-e for c in specials for e in (range(1, 16, 2) if dense else (4, 12)) for t in turns]
     rays = [complex(a.real * x, a.imag * x) for a in (*angles, *axes) for x in r]
-    return np.array([*rays, *close, *specials, *zeros], complex)
+    return np.array([*rays, *close, *specials, 0.0], complex)
 
 
 # -- the reference -----------------------------------------------------------------------------------------------------
@@ -117,55 +167,64 @@ def slopes(f, args, holomorphic):
     return gradient
 
 
+def _along(f, args, i):
+    """`f` as a function of argument `i` alone."""
+    return lambda x: f(*args[:i], x, *args[i + 1 :])
+
+
+def _slope(f, one):
+    return lambda x: qad.jvp(f, (x,), (one,))[1]
+
+
 def derivatives(f, args):
     """Pairs (places, mode) -> derivatives: both modes, both orders.  An argument that stays is a constant."""
     gradient, found = slopes(f, args, np.iscomplexobj(args[0])), {}
     ones = [np.ones_like(x) for x in args]
     first = gradient(*args)
     for i, x in enumerate(args):
-
-        def along(function, i=i):
-            return lambda x: function(*args[:i], x, *args[i + 1 :])
-
+        one = ones[i]
         found[(i,), "reverse"] = first[i]
-        found[(i,), "forward"] = qad.jvp(along(f), (x,), (ones[i],))[1]
-        slope = lambda x, f=along(f), one=ones[i]: qad.jvp(f, (x,), (one,))[1]  # noqa: E731
-        found[(i, i), "forward over forward"] = qad.jvp(slope, (x,), (ones[i],))[1]
-        for j, moved in enumerate(qad.jvp(along(gradient), (x,), (ones[i],))[1]):
+        found[(i,), "forward"] = qad.jvp(_along(f, args, i), (x,), (one,))[1]
+        slope = _slope(_along(f, args, i), one)
+        found[(i, i), "forward over forward"] = qad.jvp(slope, (x,), (one,))[1]
+        for j, moved in enumerate(qad.jvp(_along(gradient, args, i), (x,), (one,))[1]):
             found[tuple(sorted((i, j))), f"forward over reverse {i} {j}"] = moved
         for j in range(len(args)):
-            back = qad.vjp(along(lambda *a, j=j: gradient(*a)[j]), x)[1](np.ones_like(first[j]))[0]
-            found[tuple(sorted((i, j))), f"reverse over reverse {i} {j}"] = np.conj(back) if np.iscomplexobj(x) else back
+            back = qad.vjp(_along(lambda *a, j=j: gradient(*a)[j], args, i), x)[1](np.ones_like(first[j]))[0]
+            found[tuple(sorted((i, j))), f"reverse over reverse {i} {j}"] = (
+                np.conj(back) if np.iscomplexobj(x) else back
+            )
     return found
 
 
-def error(got, true):
+def error(got, true, lenient=False):
     """The relative error of a number of NumPy: 0 where both overflow or underflow.
 
     Infinite complex numbers have NaN in them, as NumPy multiplies: that they are not finite is all one can ask.
+    `lenient` asks no more of real ones.
     """
-    info, holomorphic = np.finfo(got.dtype), got.dtype.kind == "c"
+    info, lenient = np.finfo(got.dtype), lenient or got.dtype.kind == "c"
     largest, smallest = mpmath.mpf(float(info.max)), 64 * mpmath.mpf(float(info.tiny))
     if not np.isfinite(got):
         overflows = abs(true) >= largest / 8
-        return 0.0 if overflows and (holomorphic or got == np.inf * float(mpmath.sign(true))) else np.inf
+        return 0.0 if overflows and (lenient or got == np.inf * float(mpmath.sign(true))) else np.inf
     wrong = abs(mpmath.mpmathify(got.item()) - true)
     return 0.0 if wrong <= smallest else float(wrong / max(abs(true), smallest))
 
 
-def sweep(f, ref, points, tolerance=1e-10, most=900, orders=(1, 2)):
+def sweep(f, ref, points, tolerance=1e-10, most=900, valued=VALUED, lenient=False):
     """Complaints about the derivatives of `f` at `points`, a tuple of arrays of equal length, and how many were known.
 
     Points are left out where the value that NumPy or SciPy gives is itself wrong: no derivative is better than that.
     """
     with np.errstate(all="ignore"):
         values, found = f(*points), derivatives(f, points)
-    wanted = [p for k in orders for p in combinations_with_replacement(range(len(points)), k)]
+    wanted = [p for k in (1, 2) for p in combinations_with_replacement(range(len(points)), k)]
     complaints, known = [], 0
     for k in range(len(points[0])):
         point = [x[k].item() for x in points]
         true = reference(ref, point, (), most)
-        if true is None or not error(values[k], true) <= VALUED:
+        if true is None or not error(values[k], true) <= valued:
             continue
         for places in wanted:
             true = reference(ref, point, places, most)
@@ -173,6 +232,6 @@ def sweep(f, ref, points, tolerance=1e-10, most=900, orders=(1, 2)):
                 continue
             known += 1
             for (where, mode), numbers in found.items():
-                if where == places and not (e := error(numbers[k], true)) <= tolerance:
+                if where == places and not (e := error(numbers[k], true, lenient)) <= tolerance:
                     complaints.append((point, places, mode, numbers[k].item(), mpmath.nstr(true, 8), e))
     return complaints, known

@@ -60,7 +60,7 @@ def imag_part(z):
 
 
 @primitive(name="direction")
-def _direction(z, r):
+def direction(z, r):
     """``conj(z) / |z|``, given ``r = |z|``, for which NumPy's sign takes long."""
     return per_size(z.conj(), r)
 
@@ -70,13 +70,13 @@ def _turned(g, u, z, r):
     return -1j * u * (g * u).imag / nonzero(r)
 
 
-defvjp(_direction, _turned, zero, fresh=True)
-defjvp(_direction, _turned, zero)
+defvjp(direction, _turned, zero, fresh=True)
+defjvp(direction, _turned, zero)
 
 
 def _size_rule(g, y, z):
     """``d|z| = Re(conj(z) dz) / |z|``."""
-    return g * (_direction(z, y) if z.dtype.kind == "c" else np.sign(z))
+    return g * (direction(z, y) if z.dtype.kind == "c" else np.sign(z))
 
 
 defvjp(real_part, lambda g, y, z: g, linear=True, lazy=(One,), name="real")

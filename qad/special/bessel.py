@@ -22,7 +22,9 @@ def _of_order(f, lower, higher):
         """The same of `iv`, which SciPy gives as 0 at small real arguments: ``(z/2)^v / Gamma(v + 1)``."""
         small = abs(unrecorded(z)) < _SMALL
         order = np.where((v < 0) & (v == np.rint(v)), -v, v)
-        return np.where(small, (0.5 * np.where(small, z, 1.0)) ** order * special.rgamma(order + 1), at(v, np.where(small, 1.0, z)))
+        return np.where(
+            small, (0.5 * np.where(small, z, 1.0)) ** order * special.rgamma(order + 1), at(v, np.where(small, 1.0, z))
+        )
 
     of = of_small if f is special.iv else at
     table(f, None, lambda g, y, v, z: g * (0.5 * lower * of(v - 1, z) + 0.5 * higher * of(v + 1, z)))
@@ -32,6 +34,7 @@ for _f in (special.jv, special.yv, special.hankel1, special.hankel2):
     _of_order(_f, 1, -1)
 _of_order(special.iv, 1, 1)
 _of_order(special.kv, -1, -1)
+
 
 def _i2(x):
     """``iv(2, x)``, by ``x^2 / 8`` at small arguments, which SciPy gives as 0 or NaN."""

@@ -12,6 +12,7 @@ from qad.rules.constants import LN2, LN10
 from qad.rules.elementwise import nonzero, table
 from qad.rules.slopes import sech
 
+
 # -- slopes -----------------------------------------------------------------------------------------------------
 @primitive(name="expi")
 def exp_per(x):

@@ -107,6 +107,8 @@ table(special.rgamma, lambda g, y, x: g * _rgamma_slope(y, x))
 table(special.gammaln, lambda g, y, x: g * digamma(x))
 table(special.loggamma, lambda g, y, x: g * digamma(x))
 table(special.digamma, lambda g, y, x: g * polygamma_of(x, order=1))
+
+
 @primitive(name="digamma")
 def polygamma_gap(a, b, *, order):
     """``psi_n(a) - psi_n(a + b)`` of real numbers, for small b by Taylor's series; near 0 the pole is taken off first."""
