@@ -103,12 +103,12 @@ def representable(f, a, b):
 
 
 @pytest.mark.parametrize("f", PAIRS, ids=lambda f: getattr(f, "__name__", f))
-def test_functions_of_two_numbers(f, step=3):
+def test_functions_of_two_numbers(f, step=7):
     function, expected, sides = PAIRS[f]
     a, b = (x.ravel()[::step] for x in np.meshgrid(*sides))
     kept = representable(f, a, b)
     bad, known = sweep(function, real_valued(expected), (a[kept], b[kept]), lenient=f in (np.power, np.float_power))
-    assert known >= 100
+    assert known >= 50
     assert not bad, f"{len(bad)} of {known}:\n" + "\n".join(map(str, bad[:8]))
 
 
@@ -119,7 +119,7 @@ def test_functions_of_two_numbers_densely(f):
 
 
 def test_every_elementwise_function_has_a_reference():
-    names = {f for f, p in PRIMITIVES.items() if p.elementwise and isinstance(f, np.ufunc) and f.__name__ in vars(np)}
+    names = {f for f, p in PRIMITIVES.items() if p.elementwise and getattr(np, f.__name__, None) is f}
     names |= {f for f, p in PRIMITIVES.items() if p.elementwise and getattr(f, "__module__", "") == "numpy"}
     missing = names - set(TABLE) - set(PAIRS) - STEPS
     assert not [f.__name__ for f in missing]
@@ -150,5 +150,6 @@ def test_long_doubles_keep_their_digits(f):
         true = reference(real_valued(entry.reference), [x], (0,))
         assert found.dtype == np.longdouble
         if true is not None and np.isfinite(y[0]):
-            digits = m.mpf(np.format_float_scientific(found[0], unique=False, precision=25))
-            assert abs(digits - true) <= 1e-17 * abs(true), (x, digits, true)
+            with m.workdps(30):
+                digits = m.mpf(np.format_float_scientific(found[0], unique=False, precision=25))
+                assert abs(digits - true) <= 1e-17 * abs(true), (x, digits, true)
