@@ -17,6 +17,7 @@ import qad
 DIGITS = (60, 130, 350, 900, 2000)
 AGREED = mpmath.mpf(10) ** -14
 VALUED = 1e-12  # the error of a value from which on its derivatives are not asked for
+TURN = mpmath.mpc(3, 2)  # mixes the parts of a complex number, of which one may have lost its digits alone
 NOTHING = mpmath.mpf(10) ** -400
 FAILURES = (ValueError, ZeroDivisionError, OverflowError, TypeError, NotImplementedError, mpmath.libmp.NoConvergence)
 
@@ -38,6 +39,10 @@ class Swept:
         Which points: leaves out where the reference has no derivative, or SciPy's own functions no digits.
     most : int
         The most digits that the reference takes.
+    heavy : bool
+        Whether the reference takes so long that it is left to the dense sweep.
+    extra : tuple
+        More points of the real line.
     """
 
     f: Callable
@@ -45,15 +50,16 @@ class Swept:
     kinds: str = "rc"
     where: Callable = lambda x: np.ones(np.shape(x), bool)
     most: int = 900
-    tolerance: float = 1e-10
+    heavy: bool = False
+    extra: tuple = ()
 
     def check(self, dense=False):
         """Fail with the worst of what is wrong."""
         bad, known = [], 0
-        for kind, points in (("r", line(dense)), ("c", plane(dense))):
+        for kind, points in (("r", np.append(line(dense), self.extra)), ("c", plane(dense))):
             if kind in self.kinds:
                 reference = real_valued(self.reference) if kind == "r" else self.reference
-                complaints, n = sweep(self.f, reference, (points[self.where(points)],), self.tolerance, self.most)
+                complaints, n = sweep(self.f, reference, (points[self.where(points)],), most=self.most)
                 bad, known = bad + complaints, known + n
         assert known >= 5, "the reference knows no points"
         assert not bad, f"{len(bad)} of {known}:\n" + "\n".join(map(str, bad[:8]))
@@ -123,7 +129,8 @@ def quotient(f, at, places):
         x = list(at)
         for i, s in zip(places, steps, strict=True):
             x[i] = x[i] + s * h[i]
-        return f(*x)
+        y = f(*x)
+        return y * TURN if isinstance(y, mpmath.mpc) else y
 
     if not places:
         return f(*at)
@@ -131,7 +138,7 @@ def quotient(f, at, places):
     if len(places) == 1:
         return (moved(1) - moved(-1)) / (2 * h[i])
     if i == j:
-        return (moved(1, 0) - 2 * f(*at) + moved(-1, 0)) / h[i] ** 2
+        return (moved(1, 0) - 2 * moved(0, 0) + moved(-1, 0)) / h[i] ** 2
     return (moved(1, 1) - moved(1, -1) - moved(-1, 1) + moved(-1, -1)) / (4 * h[i] * h[j])
 
 
@@ -144,6 +151,7 @@ def reference(f, point, places, most=350):
             try:
                 mp.dps_asked = digits
                 y = quotient(f, [exact(x) for x in point], places)
+                y = y / TURN if places and isinstance(y, mpmath.mpc) else y
             except FAILURES:
                 return None
         if not mpmath.isfinite(y):

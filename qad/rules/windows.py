@@ -66,7 +66,9 @@ def power(x, p):
 
 
 def _floats(p):
+    """The exponent as an array, in NumPy's way: a Python number counts in double precision."""
     p = operand(p)
-    if type(p) is Tensor or np.asarray(p).dtype.kind not in "iu":
+    if type(p) is Tensor:
         return p
-    return p * 1.0 if np.any(np.asarray(p) < 0) else p
+    p = np.asarray(p)
+    return p * 1.0 if p.dtype.kind in "iu" and np.any(p < 0) else p

@@ -95,9 +95,10 @@ def exprel_derivative(x, *, order):
     """
     small = abs(x) <= 2 + order
     far = np.where(small, 40.0, x)
-    y = np.expm1(far) / far
-    for n in range(1, order + 1):
-        y = (np.exp(far) - n * y) / far
+    with np.errstate(over="ignore", invalid="ignore"):
+        y, growth = np.expm1(far) / far, np.exp(far)
+        for n in range(1, order + 1):
+            y = np.where(np.isfinite(y), (growth - n * y) / far, growth)
     near, series = np.where(small, x, 0.0), 0.0
     for k in reversed(range(40 + 2 * order)):
         series = series * near + 1 / (factorial(k) * (k + order + 1))

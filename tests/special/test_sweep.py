@@ -48,10 +48,11 @@ def exprel(x):
     return m.expm1(x) / x if x else 1 + x
 
 
+UNIT = (0.02, 0.3, 0.5, 0.7, 0.98)
 UNARY = {
-    "gamma": Swept(special.gamma, m.gamma, "rc", at_most(1e3)),
-    "rgamma": Swept(special.rgamma, m.rgamma, "rc", at_most(1e3), 350),
-    "gammaln": Swept(special.gammaln, lambda x: m.log(abs(m.gamma(x))), "r", at_most(1e4)),
+    "gamma": Swept(special.gamma, m.gamma, "rc", at_most(170), 350),
+    "rgamma": Swept(special.rgamma, m.rgamma, "rc", at_most(170), 350),
+    "gammaln": Swept(special.gammaln, lambda x: m.log(abs(m.gamma(x))), "r", at_most(170), 350),
     "loggamma": Swept(special.loggamma, m.loggamma, "rc", lambda x: moderate(x) & (np.real(x) > 0)),
     "digamma": Swept(special.digamma, m.digamma, "rc", moderate, 350),
     "polygamma": Swept(lambda x: qad.special.polygamma(1, x), lambda x: m.polygamma(1, x), "rc", moderate, 130),
@@ -59,13 +60,17 @@ UNARY = {
     "erfc": m.erfc,
     "erfcx": Swept(special.erfcx, lambda x: m.exp(x * x) * m.erfc(x), "rc", at_most(1e5), 350),
     "erfi": Swept(special.erfi, m.erfi, "rc", at_most(1e5), 350),
-    "erfinv": Swept(special.erfinv, m.erfinv, "r", at_most(1), 130),
-    "erfcinv": Swept(special.erfcinv, lambda x: m.erfinv(1 - x), "r", lambda x: (x > 1e-3) & (x < 1.9), 130),
+    "erfinv": Swept(special.erfinv, m.erfinv, "r", at_most(1), 130, extra=UNIT),
+    "erfcinv": Swept(
+        special.erfcinv, lambda x: m.erfinv(1 - x), "r", lambda x: (x > 1e-3) & (x < 1.9), 130, extra=UNIT
+    ),
     "dawsn": Swept(special.dawsn, dawsn, "rc", at_most(1e3), 350),
     "wofz": Swept(special.wofz, lambda z: m.exp(-z * z) * m.erfc(-1j * z), "c", at_most(1e3), 350),
     "ndtr": ndtr,
     "log_ndtr": Swept(special.log_ndtr, lambda x: m.log(ndtr(x)), "rc", lambda x: np.isreal(x) | (abs(x) < 1e4)),
-    "ndtri": Swept(special.ndtri, lambda p: m.sqrt(2) * m.erfinv(2 * p - 1), "r", lambda p: (p > 1e-3) & (p < 1), 130),
+    "ndtri": Swept(
+        special.ndtri, lambda p: m.sqrt(2) * m.erfinv(2 * p - 1), "r", lambda p: (p > 1e-3) & (p < 1), 130, extra=UNIT
+    ),
     "exp2": Swept(special.exp2, lambda x: m.exp(x * ln(2)), "r"),
     "exp10": Swept(special.exp10, lambda x: m.exp(x * ln(10)), "r"),
     "expm1": m.expm1,
@@ -76,19 +81,19 @@ UNARY = {
     "exp1": Swept(special.exp1, m.e1),
     "expit": Swept(special.expit, lambda x: 1 / (1 + m.exp(-x)), "r"),
     "log_expit": Swept(special.log_expit, lambda x: -m.log1p(m.exp(-x)), "r"),
-    "logit": Swept(special.logit, lambda p: m.log(p / (1 - p)), "r"),
+    "logit": Swept(special.logit, lambda p: m.log(p / (1 - p)), "r", extra=UNIT),
     "entr": Swept(special.entr, lambda x: -x * m.log(x), "r"),
     "exprel": Swept(qad.special.exprel, exprel),
     "lambertw": Swept(qad.special.lambertw, m.lambertw, "c"),
     "lambertw-1": Swept(lambda z: qad.special.lambertw(z, -1), lambda z: m.lambertw(z, -1), "c"),
     "j0": Swept(special.j0, lambda x: m.besselj(0, x), "r", at_most(1e4)),
     "j1": Swept(special.j1, lambda x: m.besselj(1, x), "r", at_most(1e4)),
-    "y0": Swept(special.y0, lambda x: m.bessely(0, x), "r", moderate, 130),
-    "y1": Swept(special.y1, lambda x: m.bessely(1, x), "r", moderate, 130),
+    "y0": Swept(special.y0, lambda x: m.bessely(0, x), "r", moderate, 130, heavy=True),
+    "y1": Swept(special.y1, lambda x: m.bessely(1, x), "r", moderate, 130, heavy=True),
     "i0": Swept(special.i0, lambda x: m.besseli(0, x), "r"),
     "i1": Swept(special.i1, lambda x: m.besseli(1, x), "r"),
-    "k0": Swept(special.k0, lambda x: m.besselk(0, x), "r", moderate, 130),
-    "k1": Swept(special.k1, lambda x: m.besselk(1, x), "r", moderate, 130),
+    "k0": Swept(special.k0, lambda x: m.besselk(0, x), "r", moderate, 130, heavy=True),
+    "k1": Swept(special.k1, lambda x: m.besselk(1, x), "r", moderate, 130, heavy=True),
     "hyp0f1": Swept(lambda z: special.hyp0f1(1.5, z), lambda z: m.hyp0f1(1.5, z), "rc", moderate),
     "hyp1f1": Swept(lambda z: special.hyp1f1(0.5, 1.5, z), lambda z: m.hyp1f1(0.5, 1.5, z), "rc", moderate, 350),
     "hyp2f1": Swept(
@@ -116,7 +121,9 @@ for _name, _reference in (
 ):  # fmt: skip
     for _order in (0, 2.5, -1.5):
         kinds = "c" if "h" in _name else "rc"
-        ORDERED |= of_order(_name, getattr(special, _name), _reference, _order, kinds=kinds, most=130)
+        ORDERED |= of_order(
+            _name, getattr(special, _name), _reference, _order, kinds=kinds, most=130, heavy=_order == 0
+        )
 for _order in (0, 1, 2, 5):
     ORDERED |= of_order("expn", special.expn, m.expint, _order, kinds="r", most=350)
 for _order in (0.3, 2.5):
@@ -128,7 +135,7 @@ for _order in (0.3, 2.5):
 for _order in ((0.3, 0.7), (1.5, 2.5), (20.0, 3.0)):
     ORDERED[f"betainc{_order}"] = Swept(
         lambda x, ab=_order: special.betainc(*ab, x),
-        lambda x, ab=_order: m.betainc(*map(m.mpf, ab), 0, x, regularized=True), "r", lambda x: (x > 0) & (x < 0.999), 130,
+        lambda x, ab=_order: m.betainc(*map(m.mpf, ab), 0, x, regularized=True), "r", lambda x: (x > 1e-308) & (x < 0.999), 130,
     )  # fmt: skip
 POLYNOMIALS = {
     "eval_legendre": lambda n, x: m.hyp2f1(-n, n + 1, 1, (1 - x) / 2),
@@ -143,7 +150,7 @@ POLYNOMIALS = {
 }
 SHAPES = {"eval_genlaguerre": (0.5,), "eval_gegenbauer": (0.5,), "eval_jacobi": (0.5, 1.5)}
 for _name, _of in POLYNOMIALS.items():
-    for _order in (0, 0.3, 0.7, 1, 1.6, 2, 5):
+    for _order in (0.3, 0.7, 1, 1.6, 2, 5):
         if "hermite" not in _name:
             function = lambda n, x, f=getattr(special, _name), s=SHAPES.get(_name, ()): f(n, *s, x)  # noqa: E731
             expected = lambda n, x, of=_of: of(m.mpf(n), x)  # noqa: E731
@@ -153,7 +160,7 @@ for _name, _of in POLYNOMIALS.items():
 TABLE = UNARY | ORDERED
 
 SIZES = np.array([1.37e-300, 1.37e-160, 1.37e-10, 0.7, 1.0, 3.3, 47.1, 1.37e10, 1.37e160, 1.37e300])
-MIDDLE = np.array([1e-3, 0.02, 0.7, 1.0, 3.3, 47.1, 1e3])
+MIDDLE = np.array([0.02, 0.7, 1.0, 3.3, 47.1, 1e3])
 PAIRS = {
     "xlogy": (lambda a, b: a * m.log(b), np.concatenate([SIZES, -SIZES]), SIZES),
     "xlog1py": (lambda a, b: a * m.log1p(b), np.concatenate([SIZES, -SIZES]), np.concatenate([SIZES, -SIZES[:4]])),
@@ -166,7 +173,7 @@ SAME = {"psi": "digamma", "jn": "jv"}
 SUMS = {"logsumexp", "softmax", "log_softmax", "sinc"}  # in tests/regressions and tests/rules/test_sweep.py
 
 
-@pytest.mark.parametrize("name", TABLE)
+@pytest.mark.parametrize("name", [name for name in TABLE if not TABLE[name].heavy])
 def test_functions_of_one_number(name):
     TABLE[name].check()
 
@@ -181,9 +188,7 @@ def test_functions_of_one_number_densely(name):
 def test_functions_of_two_numbers(name, step=3):
     expected, *sides = PAIRS[name]
     a, b = (x.ravel()[::step] for x in np.meshgrid(*sides))
-    # where psi_0 and psi_1 of a beta function cancel, its second derivative has the digits that are left
-    tolerance = 1e-8 if name == "beta" else 1e-10
-    bad, known = sweep(getattr(special, name), real_valued(expected), (a, b), tolerance, most=350)
+    bad, known = sweep(getattr(special, name), real_valued(expected), (a, b), most=350)
     assert known >= 20
     assert not bad, f"{len(bad)} of {known}:\n" + "\n".join(map(str, bad[:8]))
 
