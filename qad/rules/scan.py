@@ -118,7 +118,8 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
     refuse_out(out, "np.prod")
     a = a if dtype is None else np.astype(a, dtype)
     a = a if where is True else np.where(where, a, 1)
-    axes = axes_of(None if not a.ndim and axis in (0, -1) else axis, a.ndim)  # NumPy lets a number have an axis here
+    axis = None if not a.ndim and axis in (0, -1) else axis  # NumPy lets a number have an axis here
+    axes = axes_of(axis, a.ndim)
     kept = tuple(n for i, n in enumerate(a.shape) if i not in axes)
     a = np.moveaxis(a, axes, range(-len(axes), 0)).reshape((*kept, count(a.shape, axis)))
     y = prod_over(a, axis=-1)
