@@ -50,9 +50,9 @@ def exprel(x):
 
 UNIT = (0.02, 0.3, 0.5, 0.7, 0.98)
 UNARY = {
-    "gamma": Swept(special.gamma, m.gamma, "rc", at_most(170), 350),
-    "rgamma": Swept(special.rgamma, m.rgamma, "rc", at_most(170), 350),
-    "gammaln": Swept(special.gammaln, lambda x: m.log(abs(m.gamma(x))), "r", at_most(170), 350),
+    "gamma": Swept(special.gamma, m.gamma, "rc", moderate, 130),
+    "rgamma": Swept(special.rgamma, m.rgamma, "rc", moderate, 130),
+    "gammaln": Swept(special.gammaln, lambda x: m.log(abs(m.gamma(x))), "r", moderate, 130),
     "loggamma": Swept(special.loggamma, m.loggamma, "rc", lambda x: moderate(x) & (np.real(x) > 0)),
     "digamma": Swept(special.digamma, m.digamma, "rc", moderate, 350),
     "polygamma": Swept(lambda x: qad.special.polygamma(1, x), lambda x: m.polygamma(1, x), "rc", moderate, 130),
