@@ -56,8 +56,8 @@ UNARY = {
     "loggamma": Swept(special.loggamma, m.loggamma, "rc", lambda x: moderate(x) & (np.real(x) > 0)),
     "digamma": Swept(special.digamma, m.digamma, "rc", moderate, 350),
     "polygamma": Swept(lambda x: qad.special.polygamma(1, x), lambda x: m.polygamma(1, x), "rc", moderate, 130),
-    "erf": m.erf,
-    "erfc": m.erfc,
+    "erf": Swept(special.erf, m.erf, "rc", at_most(1e3), 350),
+    "erfc": Swept(special.erfc, m.erfc, "rc", at_most(1e3), 350),
     "erfcx": Swept(special.erfcx, lambda x: m.exp(x * x) * m.erfc(x), "rc", at_most(1e5), 350),
     "erfi": Swept(special.erfi, m.erfi, "rc", at_most(1e5), 350),
     "erfinv": Swept(special.erfinv, m.erfinv, "r", at_most(1), 130, extra=UNIT),
@@ -66,8 +66,8 @@ UNARY = {
     ),
     "dawsn": Swept(special.dawsn, dawsn, "rc", at_most(1e3), 350),
     "wofz": Swept(special.wofz, lambda z: m.exp(-z * z) * m.erfc(-1j * z), "c", at_most(1e3), 350),
-    "ndtr": ndtr,
-    "log_ndtr": Swept(special.log_ndtr, lambda x: m.log(ndtr(x)), "rc", lambda x: np.isreal(x) | (abs(x) < 1e4)),
+    "ndtr": Swept(special.ndtr, ndtr, "rc", at_most(1e3), 350),
+    "log_ndtr": Swept(special.log_ndtr, lambda x: m.log(ndtr(x)), "rc", at_most(1e4), 350),
     "ndtri": Swept(
         special.ndtri, lambda p: m.sqrt(2) * m.erfinv(2 * p - 1), "r", lambda p: (p > 1e-3) & (p < 1), 130, extra=UNIT
     ),
