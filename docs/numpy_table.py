@@ -12,7 +12,7 @@ from qad.core.tensor import FUNCTIONS, UFUNCS, Tensor
 from qad.rules.refused import REFUSED
 
 PAGE = Path(__file__).with_name("numpy.md")
-MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft}
+MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "np.emath": np.emath}
 
 PLAIN = "makes a plain array; a recorded Tensor refuses to become one (`qad.array_api.asarray` keeps it)"
 NEW = "makes an array of sizes, not of arrays' values"
@@ -36,6 +36,7 @@ LEFT = {
 WHY = {name: why for why, names in LEFT.items() for name in names.split()}
 CALLS = {"row_stack": "calls `np.vstack`"}  # functions that NumPy itself writes in others
 NOTES = {
+    np.pad: "all modes, in the constants and end values, too",
     np.bincount: "in the weights; counts are plain",
     np.histogram: "in the weights; counts and edges are plain",
     np.interp: "in points, grid and values",
@@ -67,6 +68,12 @@ SciPy's special functions are in `qad.special`, its matrix functions in `qad.lin
 is a constant in `np.matmul(A, x)`, `np.dot(A, x)` and `x @ A`; `A @ x` is SciPy's own code, which cannot record:
 write `x @ A.T` for a vector, `(x.T @ A.T).T` for a matrix. `np.vectorize` makes plain arrays of Python numbers:
 `qad.vmap` is the way to lift a function of numbers.
+
+`np.lib.stride_tricks.sliding_window_view` is differentiable, and copies. The functions of `np.polynomial` turn
+coefficients into plain arrays, which a recorded Tensor refuses: `qad.polynomial` has their counterparts
+(`qad.polynomial.chebyshev.chebval`, `legder`, `hermint`, `lagmul`, `polyfit`, `chebvander`, ... of all six families, for
+recorded coefficients and points). `np.polynomial.chebyshev.chebval(x, c)` of plain `c` is differentiable in `x` as it
+stands; the classes (`np.polynomial.Chebyshev`) refuse both: write the functions.
 
 Other libraries' programs: `x.__array_namespace__()` of a Tensor is `qad.array_api`, the namespace of the
 [array-API standard](array_api.md). With `SCIPY_ARRAY_API=1` in the environment many functions of SciPy run on it, and

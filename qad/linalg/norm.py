@@ -209,7 +209,18 @@ def _euclidean(x, axes):
 
 @primitive(name="norm")
 def _length(x, *, axis):
-    """Euclidean length along `axis`, kept."""
+    """Euclidean length along `axis`, kept; where squares overflow or lose digits the entries are scaled before."""
+    with np.errstate(over="ignore"):
+        n = _root_of_squares(x, axis)
+        least = np.sqrt(np.finfo(n.dtype).tiny / np.finfo(n.dtype).eps)
+        if np.all((n > least) & np.isfinite(n)):
+            return n
+    largest = np.abs(x).max(axis=axis, keepdims=True)
+    scale = np.where((largest > 0) & np.isfinite(largest), largest, 1)
+    return scale * _root_of_squares(x / scale, axis)
+
+
+def _root_of_squares(x, axis):
     square = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x**2
     return np.sqrt(square.sum(axis=axis, keepdims=True))
 
@@ -263,12 +274,12 @@ def _p_norm(x, *, p, axis):
 
 
 def _p_norm_vjp(g, n, x, *, p, axis):
-    """``g conj(x) (|x| / n)^(p - 2) / n``; entries that are zero get zero."""
+    """``g (conj(x) / n) (|x| / n)^(p - 2)``; entries that are zero get zero."""
     zero = unrecorded(x) == 0
     empty = unrecorded(n) == 0
     n = np.where(empty, 1.0, n)
     ratio = np.where(zero, 1.0, np.abs(x) / n)
-    return g / n * np.where(zero, 0.0, x.conj() * ratio ** (p - 2))
+    return g * np.where(zero, 0.0, x.conj() / n * ratio ** (p - 2))
 
 
 def _p_norm_forward(t, n, x, *, p, axis):

@@ -14,6 +14,7 @@ from qad.rules import (
     nans,
     operators,
     order,
+    padding,
     passes,
     piecewise,
     polynomials,
@@ -25,6 +26,7 @@ from qad.rules import (
     repeat,
     resizing,
     scan,
+    series,
     sets,
     shape,
     signal,
@@ -32,5 +34,6 @@ from qad.rules import (
     sparse,
     statistics,
     ufuncs,
+    windows,
     write,
 )

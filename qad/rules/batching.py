@@ -12,7 +12,7 @@ from qad.core.batch import is_identity
 from qad.core.batching import aligned, over, same, shifted, spread_out, stacks
 from qad.extend import Tensor, defbatch
 from qad.rules import casts, diagonal, fft, index, join, lazy, order, products, reduce, repeat, scan, shape, signal
-from qad.rules.complex import imag_part, real_part
+from qad.rules.complex import direction, imag_part, real_part
 
 ALL = slice(None)
 LARGE, SHORT = 1 << 12, 8  # entries of an array, and of its rows
@@ -25,13 +25,14 @@ def flat(x):
 
 # -- entries, one by one -----------------------------------------------------------------------------------------------
 
-for _fn in (np.conjugate, real_part, imag_part, np.sign, casts.cast, casts.replace_nonfinite, np.copy):
+for _fn in (np.conjugate, direction, real_part, imag_part, np.sign, casts.cast, casts.replace_nonfinite, np.copy):
     defbatch(_fn, same(_fn))
 for _fn in (np.round, np.around, np.trunc, np.isposinf, np.isneginf, np.isreal, np.iscomplex):
     defbatch(_fn, same(_fn))
 defbatch(
     np.unwrap, lambda batched, p, discont=None, axis=-1, **more: np.unwrap(p, discont, shifted(axis, p.ndim), **more)
 )
+defbatch(reduce.softmax_over, lambda batched, x, axis=None: reduce.softmax_over(x, axis=shifted(axis, x.ndim)))
 defbatch(index.chosen, lambda batched, *args: index.chosen(*aligned(batched, args)))
 
 # -- reductions and scans ----------------------------------------------------------------------------------------------

@@ -5,12 +5,11 @@ then takes the real part of the same product, so such rules are flagged elementw
 Derivatives at z = 0, where there is a kink: abs, angle and sign take 0.  `abs2` is smooth there.
 """
 
-from math import pi
-
 import numpy as np
 
 from qad.extend import One, Tensor, attach, defjvp, defvjp, implements, operand_of, primitive, quick, stack_of, value_of
-from qad.rules.elementwise import nonzero, per_size
+from qad.rules.constants import RADIAN
+from qad.rules.elementwise import nonzero, per_size, zero
 
 
 @primitive(name="abs2")
@@ -60,9 +59,24 @@ def imag_part(z):
     return z.imag
 
 
+@primitive(name="direction")
+def direction(z, r):
+    """``conj(z) / |z|``, given ``r = |z|``, for which NumPy's sign takes long."""
+    return per_size(z.conj(), r)
+
+
+def _turned(g, u, z, r):
+    """``du = -i u Im(u dz) / |z|``, a turn; all of it is the derivative in z, for r is no variable of its own."""
+    return -1j * u * (g * u).imag / nonzero(r)
+
+
+defvjp(direction, _turned, zero, fresh=True)
+defjvp(direction, _turned, zero)
+
+
 def _size_rule(g, y, z):
-    """``d|z| = Re(conj(z) dz) / |z|``, for which NumPy's sign takes long."""
-    return g * (per_size(z.conj(), y) if z.dtype.kind == "c" else np.sign(z))
+    """``d|z| = Re(conj(z) dz) / |z|``."""
+    return g * (direction(z, y) if z.dtype.kind == "c" else np.sign(z))
 
 
 defvjp(real_part, lambda g, y, z: g, linear=True, lazy=(One,), name="real")
@@ -74,7 +88,7 @@ defvjp(np.fabs, lambda g, y, x: g * np.sign(x), elementwise=True, fresh=True)
 
 def _angle_rule(g, y, z, deg=False):
     """``d arg z = Im(dz / z)``."""
-    return g * ((180 / pi if deg else 1.0) * -1j) * (z != 0) / nonzero(z)
+    return g * ((RADIAN(z) if deg else 1.0) * -1j) * (z != 0) / nonzero(z)
 
 
 def _sign_rule(g, y, z):

@@ -3,16 +3,16 @@
 The flag `elementwise` promises that the derivative of one output depends on the inputs at its own place and
 that the rule is a multiplication ``g * w``: then forward mode is the same multiplication (and takes the real
 part where the answer is real), and broadcasting is added at the door.  `g` may be a batch of cotangents, so it meets
-one factor.  Functions with branch cuts are differentiated through their own answer ``y`` (``arcsin' = 1 / cos y``),
-which keeps to the branch that NumPy took.
+one factor.  A formula is right at all magnitudes and in the whole plane, to second order, or it stands in `slopes`: the
+sweeps of ``tests/rules/test_sweep.py`` compare them with mpmath.
 """
-
-from math import log, pi
 
 import numpy as np
 
 from qad.core.errors import GradientTypeError
 from qad.extend import defvjp, implements, value_of
+from qad.rules.constants import DEGREE, LN2, LN10, RADIAN
+from qad.rules.slopes import cosine, logistic, per_gap, per_square, per_sum, root_above, root_below, root_beyond, sech
 
 
 def table(fn, *rules, fresh=True):
@@ -35,15 +35,19 @@ def per_size(a, r):
     return a * (r != 0) / nonzero(r)
 
 
-def per_square(a, b):
-    """``a / (a^2 + b^2)`` without overflow, and 0 at the origin."""
-    r = np.hypot(a, b)
-    return per_size(a, r) / nonzero(r)
+def apart(a, b, y):
+    """``a - b``, of which the share of exp(a) in ``exp(y) = exp(a) + exp(b)`` is a function; a share of nothing is none."""
+    return a - np.where(np.isneginf(y), 0, b)
 
 
-def below(a, y):
-    """``a - y`` for the logarithm y of a sum that has the term ``exp(a)``; a share of nothing is nothing, -inf."""
-    return a - np.where(np.isneginf(y.real), 0, y)
+def arctan_slope(g, y, x):
+    """``1 / (1 + x^2)``."""
+    return g * (per_gap(1j * x) if x.dtype.kind == "c" else per_sum(x))
+
+
+def tan_slope(g, y, x):
+    """``1 / cos(x)^2``: through the answer, where that is real, which is quicker."""
+    return g * sech(1j * x) ** 2 if x.dtype.kind == "c" else g * (1 + y * y)
 
 
 def refuse_complex(x, name):
@@ -77,38 +81,42 @@ table(np.square, lambda g, y, x: g * (2 * x))
 table(np.reciprocal, lambda g, y, x: g * -(y * y))
 table(np.sqrt, lambda g, y, x: g * (0.5 / y))
 table(np.cbrt, lambda g, y, x: g / (3 * y * y))
-table(np.hypot, lambda g, y, a, b: g * per_size(a, y), lambda g, y, a, b: g * per_size(b, y))
+table(np.hypot, lambda g, y, a, b: g * cosine(a, b), lambda g, y, a, b: g * cosine(b, a))
 table(np.ldexp, lambda g, y, x, n: np.ldexp(g, n), zero)
 
 # -- exponentials and logarithms -----------------------------------------------------------------------------
 table(np.exp, lambda g, y, x: g * y)
-table(np.exp2, lambda g, y, x: g * (log(2) * y))
-table(np.expm1, lambda g, y, x: g * (y + 1))
+table(np.exp2, lambda g, y, x: g * (LN2(y) * y))
+table(np.expm1, lambda g, y, x: g * np.exp(x))
 table(np.log, lambda g, y, x: g / x)
-table(np.log2, lambda g, y, x: g / (log(2) * x))
-table(np.log10, lambda g, y, x: g / (log(10) * x))
+table(np.log2, lambda g, y, x: g / (LN2(x) * x))
+table(np.log10, lambda g, y, x: g / (LN10(x) * x))
 table(np.log1p, lambda g, y, x: g / (1 + x))
-table(np.logaddexp, lambda g, y, a, b: g * np.exp(below(a, y)), lambda g, y, a, b: g * np.exp(below(b, y)))
-table(np.logaddexp2, lambda g, y, a, b: g * np.exp2(below(a, y)), lambda g, y, a, b: g * np.exp2(below(b, y)))
+table(np.logaddexp, lambda g, y, a, b: g * logistic(apart(a, b, y)), lambda g, y, a, b: g * logistic(apart(b, a, y)))
+table(
+    np.logaddexp2,
+    lambda g, y, a, b: g * logistic(LN2(y) * apart(a, b, y)),
+    lambda g, y, a, b: g * logistic(LN2(y) * apart(b, a, y)),
+)
 
 # -- trigonometric and hyperbolic functions ------------------------------------------------------------------
 table(np.sin, lambda g, y, x: g * np.cos(x))
 table(np.cos, lambda g, y, x: g * -np.sin(x))
-table(np.tan, lambda g, y, x: g * (1 + y * y))
-table(np.arcsin, lambda g, y, x: g / np.cos(y))
-table(np.arccos, lambda g, y, x: -g / np.sin(y))
-table(np.arctan, lambda g, y, x: g / (1 + x * x))
+table(np.tan, tan_slope)
+table(np.arcsin, lambda g, y, x: g / root_below(x))
+table(np.arccos, lambda g, y, x: -g / root_below(x))
+table(np.arctan, arctan_slope)
 table(np.sinh, lambda g, y, x: g * np.cosh(x))
 table(np.cosh, lambda g, y, x: g * np.sinh(x))
-table(np.tanh, lambda g, y, x: g * (1 - y * y))
-table(np.arcsinh, lambda g, y, x: g / np.cosh(y))
-table(np.arccosh, lambda g, y, x: g / np.sinh(y))
-table(np.arctanh, lambda g, y, x: g / (1 - x * x))
+table(np.tanh, lambda g, y, x: g * sech(x) ** 2)
+table(np.arcsinh, lambda g, y, x: g / root_above(x))
+table(np.arccosh, lambda g, y, x: g / root_beyond(x))
+table(np.arctanh, lambda g, y, x: g * per_gap(x))
 table(np.arctan2, lambda g, y, a, b: g * per_square(b, a), lambda g, y, a, b: g * -per_square(a, b))
-table(np.degrees, lambda g, y, x: g * (180 / pi))
-table(np.rad2deg, lambda g, y, x: g * (180 / pi))
-table(np.radians, lambda g, y, x: g * (pi / 180))
-table(np.deg2rad, lambda g, y, x: g * (pi / 180))
+table(np.degrees, lambda g, y, x: g * RADIAN(x))
+table(np.rad2deg, lambda g, y, x: g * RADIAN(x))
+table(np.radians, lambda g, y, x: g * DEGREE(x))
+table(np.deg2rad, lambda g, y, x: g * DEGREE(x))
 
 # -- choices and steps, of real numbers ----------------------------------------------------------------------
 table(np.maximum, chosen("maximum", 0), chosen("maximum", 1))

@@ -162,8 +162,10 @@ defvjp(
 )
 defjvp(
     chosen,
-    lambda t, ans, x, y, condition: np.where(condition, t, 0),
-    lambda t, ans, x, y, condition: np.where(condition, 0, t),
+    lambda t, ans, x, y, condition: (
+        t * np.where(condition, True, False)
+    ),  # and so NaN where the cotangent 0 meets an infinite slope, too
+    lambda t, ans, x, y, condition: t * np.where(condition, False, True),
 )
 
 

@@ -43,6 +43,7 @@ from numpy import (  # without derivative
 )  # fmt: skip
 from numpy import astype, copy, e, fft, inf, nan, newaxis, pi
 
+from qad.rules import series as polynomial
 from qad.rules.complex import abs2
 from qad.rules.reduce import logsumexp
 

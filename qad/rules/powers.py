@@ -2,7 +2,8 @@
 
     d(x^p) = p x^(p-1) dx + x^p log(x) dp
 
-The first term is 0 where p = 0, the second where x = 0.  Real exponents of a negative real base have no
+The first term is 0 where p = 0, the second where x = 0 < p; at ``0 ** 0``, where the power falls from 1 to 0, it is
+-inf, the limit of the slope of ``x ** x``.  Real exponents of a negative real base have no
 derivative: the second term is then NumPy's nan, with its warning; make the base complex.
 """
 
@@ -12,7 +13,6 @@ import numpy as np
 
 from qad.extend import attach, defvjp, implements, quick
 from qad.rules.complex import square
-from qad.rules.elementwise import nonzero
 
 
 def base_rule(power):
@@ -27,7 +27,7 @@ def base_rule(power):
 
 
 def _exponent_rule(g, y, x, p):
-    x = nonzero(x)
+    x = x + ((x == 0) & (p.real > 0))
     if not isinstance(x, (int, float, complex)):
         x = x.astype(y.dtype, copy=False)  # as `power` read it: a single in double precision, a negative as complex
     elif y.dtype.kind == "c":

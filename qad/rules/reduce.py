@@ -9,7 +9,7 @@ import numpy as np
 from qad.core.errors import GradientTypeError, ShapeError
 from qad.extend import as_array, attach, defjvp, defvjp, implements, operand, primitive, quick, refuse_out, unrecorded
 from qad.rules.casts import narrowed
-from qad.rules.elementwise import below, nonzero
+from qad.rules.elementwise import nonzero
 
 
 def axes_of(axis, ndim) -> tuple:
@@ -105,22 +105,41 @@ def var_over(x, axis=None, ddof=0, keepdims=False):
 
 
 def std_over(x, axis=None, ddof=0, keepdims=False):
-    """The standard deviation; its derivative is taken to be 0 where it is 0, up to rounding."""
-    return np.std(x, axis=axis, ddof=ddof, keepdims=keepdims)
+    """The standard deviation; its derivative is taken to be 0 where it is 0, up to rounding.
+
+    Where squares overflow or lose digits the deviations are scaled before.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        y = np.std(x, axis=axis, ddof=ddof, keepdims=keepdims)
+    least = np.sqrt(np.finfo(x.dtype).tiny / np.finfo(x.dtype).eps)
+    if np.all((y > least) & np.isfinite(y)) or not x.size:
+        return y
+    d = x - np.mean(x, axis=axis, keepdims=True)
+    largest = np.max(np.absolute(d), axis=axis, keepdims=True)
+    scale = np.where((largest > 0) & np.isfinite(largest), largest, 1)
+    y = np.std(d / scale, axis=axis, ddof=ddof, keepdims=True) * scale
+    return y if keepdims else y.reshape(np.delete(x.shape, axes_of(axis, x.ndim)))[()]
 
 
 def _var_rule(g, y, x, axis=None, ddof=0, keepdims=False):
     return _spread_deviation(2 * g, x, axis, ddof, keepdims)
 
 
-def _spread_out(y, x, axis, keepdims):
+def _spread_out(y, x, axis):
     """False where the numbers are equal, to what rounding made of their mean."""
-    mean = np.mean(unrecorded(x), axis=axis, keepdims=keepdims)
+    mean = np.mean(unrecorded(x), axis=axis, keepdims=True)
     return unrecorded(y) > 4 * np.finfo(x.dtype).eps * np.absolute(mean)
 
 
+def _direction(y, x, axis, ddof, keepdims):
+    """``conj(x - mean) / std / (n - ddof)``, of the size of 1 at all scales; 0 where the numbers are equal."""
+    y = spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
+    apart = _spread_out(y, x, axis)
+    return _deviation(x, axis) / np.where(apart, y, 1) * apart / (count(x.shape, axis) - ddof)
+
+
 def _std_rule(g, y, x, axis=None, ddof=0, keepdims=False):
-    return _spread_deviation(g * _spread_out(y, x, axis, keepdims) / nonzero(y), x, axis, ddof, keepdims)
+    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * _direction(y, x, axis, ddof, keepdims)
 
 
 def _along_deviation(t, x, axis, ddof, keepdims):
@@ -133,7 +152,7 @@ def _var_forward(t, y, x, axis=None, ddof=0, keepdims=False):
 
 
 def _std_forward(t, y, x, axis=None, ddof=0, keepdims=False):
-    return _along_deviation(t, x, axis, ddof, keepdims) * _spread_out(y, x, axis, keepdims) / nonzero(y)
+    return np.sum(_direction(y, x, axis, ddof, keepdims) * t, axis=axis, keepdims=keepdims)
 
 
 defvjp(var_over, _var_rule, fresh=True, name="var")
@@ -231,15 +250,33 @@ def logsumexp(x, axis=None, keepdims=False):
     return y if keepdims else y.reshape(np.delete(x.shape, axes_of(axis, x.ndim)))[()]
 
 
+@primitive(name="softmax")
+def softmax_over(x, axis=None):
+    """``exp(x) / sum(exp(x))``, which is ``exp(x - logsumexp(x))`` without cancellation; 0 where all x are -inf."""
+    m = np.max(x.real, axis=axis, keepdims=True)
+    e = np.exp(x - np.where(np.isfinite(m), m, 0))
+    return e / nonzero(np.sum(e, axis=axis, keepdims=True))
+
+
+def _softmax_rule(g, p, x, axis=None):
+    """``p (g - sum(p g))``, with `g` counted from where p is largest: ``1 - p`` would lose its digits there."""
+    size = np.absolute(unrecorded(p))
+    first = size == np.max(size, axis=axis, keepdims=True)
+    d = g - np.sum(g * first, axis=axis, keepdims=True) / np.sum(first, axis=axis, keepdims=True)
+    return p * (d - np.sum(p * d, axis=axis, keepdims=True))
+
+
+defvjp(softmax_over, _softmax_rule, fresh=True)
+defjvp(softmax_over, _softmax_rule)
+
+
 def _logsumexp_rule(g, y, x, axis=None, keepdims=False):
-    """``exp(x - y)``, the softmax, and 0 where all x are -inf."""
-    y = spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
-    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * np.exp(below(x, y))
+    """The softmax."""
+    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * softmax_over(x, axis=axis)
 
 
 def _logsumexp_forward(t, y, x, axis=None, keepdims=False):
-    y = spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
-    return np.sum(t * np.exp(below(x, y)), axis=axis, keepdims=keepdims)
+    return np.sum(t * softmax_over(x, axis=axis), axis=axis, keepdims=keepdims)
 
 
 defvjp(logsumexp, _logsumexp_rule, fresh=True)

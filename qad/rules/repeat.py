@@ -59,31 +59,4 @@ def _cut(g, y, x, *, widths, value):
 defvjp(pad_with, _cut)
 defjvp(pad_with, lambda t, y, x, *, widths, value: np.pad(t, widths))
 
-REPEATING = ("edge", "reflect", "symmetric", "wrap")  # modes that copy entries
-
-
-@implements(np.pad)
-def pad(array, pad_width, mode="constant", *, constant_values=0, reflect_type="even", end_values=0, stat_length=None):
-    # end_values and stat_length belong to modes that are refused below
-    if type(constant_values) is Tensor:
-        raise ArgumentError("np.pad has no derivative in constant_values: build recorded borders with qad.concatenate")
-    widths = _widths(value_of(pad_width), array.ndim)
-    if mode == "constant":
-        return pad_with(array, widths=widths, value=constant_values)
-    if mode not in REPEATING or reflect_type != "even":
-        raise ArgumentError(
-            f"np.pad with mode={mode!r}, reflect_type={reflect_type!r} has no derivative rule: the modes are "
-            f"'constant' and {', '.join(map(repr, REPEATING))}; build others with qad.concatenate"
-        )
-    return array.reshape(-1)[np.pad(np.arange(array.size).reshape(array.shape), widths, mode)]
-
-
-def _widths(pad_width, ndim) -> tuple:
-    """`pad_width` as one pair (before, after) per axis."""
-    if isinstance(pad_width, dict):
-        table = {axis % ndim: width for axis, width in pad_width.items()}
-        pad_width = [np.broadcast_to(table.get(axis, 0), 2) for axis in range(ndim)]
-    return tuple(map(tuple, np.broadcast_to(np.asarray(pad_width), (ndim, 2)).tolist()))
-
-
 attach("repeat", repeat)

@@ -118,6 +118,7 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
     refuse_out(out, "np.prod")
     a = a if dtype is None else np.astype(a, dtype)
     a = a if where is True else np.where(where, a, 1)
+    axis = None if not a.ndim and axis in (0, -1) else axis  # NumPy lets a number have an axis here
     axes = axes_of(axis, a.ndim)
     kept = tuple(n for i, n in enumerate(a.shape) if i not in axes)
     a = np.moveaxis(a, axes, range(-len(axes), 0)).reshape((*kept, count(a.shape, axis)))
@@ -138,7 +139,8 @@ def _cumulative(over, name):
     def handler(a, axis=None, dtype=None, out=None):
         refuse_out(out, name)
         a = a if dtype is None else np.astype(a, dtype)
-        y = over(a.reshape(-1), axis=0) if axis is None else over(a, axis=axis)
+        flat = axis is None or (not a.ndim and axis in (0, -1))
+        y = over(a.reshape(-1), axis=0) if flat else over(a, axis=axis)
         return narrowed(y, dtype)
 
     return handler
@@ -178,6 +180,10 @@ def _pairs(x, axis):
 @implements(np.diff)
 def diff(a, n=1, axis=-1, prepend=None, append=None):
     """``np.diff``; what is prepended or appended may be a number, or an array that fits."""
+    if n == 0:  # as it is, without what was to stand around it
+        return a
+    if n < 0:
+        raise ArgumentError(f"np.diff takes an order of 0 or more, not {n}")
     edges = [_edge(e, a, axis) for e in (prepend, append)]
     if prepend is not None or append is not None:
         a = np.concatenate([e for e in (edges[0], a, edges[1]) if e is not None], axis)

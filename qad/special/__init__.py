@@ -91,5 +91,5 @@ from qad.special import bessel, errors, gammas, polynomials  # their rules
 from qad.special.exponentials import exprel, lambertw, log_softmax, logsumexp, softmax
 from qad.special.gammas import polygamma
 
-_MODULES = {"bessel", "errors", "exponentials", "gammas", "polynomials"}
+_MODULES = {"bessel", "errors", "exponentials", "faddeeva", "gammas", "polynomials"}
 __all__ = [name for name in dir() if not name.startswith("_") and name not in _MODULES]

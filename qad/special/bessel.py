@@ -1,14 +1,33 @@
 """Bessel and Airy functions, hypergeometric ones: holomorphic in the argument, with constant order."""
 
+import numpy as np
 from scipy import special
 
-from qad.extend import defvjp
+from qad.extend import defvjp, unrecorded
 from qad.rules.elementwise import table
+
+_SMALL = 1e-9  # up to here one term of the power series has all digits
 
 
 def _of_order(f, lower, higher):
     """``f_v' = (lower f_{v-1} + higher f_{v+1}) / 2``: Abramowitz and Stegun 9.1.27 and 9.6.26."""
-    table(f, None, lambda g, y, v, z: g * (0.5 * lower * f(v - 1, z) + 0.5 * higher * f(v + 1, z)))
+    odd = -1 if f in (special.jv, special.yv, special.hankel1, special.hankel2) else 1
+
+    def at(v, z):
+        """``f_v``, for whole negative v by reflection: SciPy loses small arguments there."""
+        whole = (v < 0) & (v == np.rint(v))
+        return f(np.where(whole, -v, v)[()], z) * np.where(whole & (v % 2 == 1), odd, 1)[()]
+
+    def of_small(v, z):
+        """The same of `iv`, which SciPy gives as 0 at small real arguments: ``(z/2)^v / Gamma(v + 1)``."""
+        small = abs(unrecorded(z)) < _SMALL
+        order = np.where((v < 0) & (v == np.rint(v)), -v, v)
+        return np.where(
+            small, (0.5 * np.where(small, z, 1.0)) ** order * special.rgamma(order + 1), at(v, np.where(small, 1.0, z))
+        )
+
+    of = of_small if f is special.iv else at
+    table(f, None, lambda g, y, v, z: g * (0.5 * lower * of(v - 1, z) + 0.5 * higher * of(v + 1, z)))
 
 
 for _f in (special.jv, special.yv, special.hankel1, special.hankel2):
@@ -16,13 +35,20 @@ for _f in (special.jv, special.yv, special.hankel1, special.hankel2):
 _of_order(special.iv, 1, 1)
 _of_order(special.kv, -1, -1)
 
+
+def _i2(x):
+    """``iv(2, x)``, by ``x^2 / 8`` at small arguments, which SciPy gives as 0 or NaN."""
+    small = abs(unrecorded(x)) < _SMALL
+    return np.where(small, 0.125 * x * x, special.iv(2, np.where(small, 1.0, x)))
+
+
 table(special.j0, lambda g, y, x: -g * special.j1(x))
 table(special.y0, lambda g, y, x: -g * special.y1(x))
 table(special.i0, lambda g, y, x: g * special.i1(x))
 table(special.k0, lambda g, y, x: -g * special.k1(x))
 table(special.j1, lambda g, y, x: g * (0.5 * (special.j0(x) - special.jv(2, x))))
 table(special.y1, lambda g, y, x: g * (0.5 * (special.y0(x) - special.yv(2, x))))
-table(special.i1, lambda g, y, x: g * (0.5 * (special.i0(x) + special.iv(2, x))))
+table(special.i1, lambda g, y, x: g * (0.5 * (special.i0(x) + _i2(x))))
 table(special.k1, lambda g, y, x: g * (-0.5 * (special.k0(x) + special.kv(2, x))))
 
 

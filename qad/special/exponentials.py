@@ -1,6 +1,6 @@
 """Exponentials, logarithms and sums of them."""
 
-from math import factorial, log
+from math import factorial
 
 import numpy as np
 from scipy import special
@@ -8,26 +8,81 @@ from scipy import special
 from qad.core.errors import ArgumentError
 from qad.extend import defvjp, operand, primitive, value_of
 from qad.rules import reduce
+from qad.rules.constants import LN2, LN10
 from qad.rules.elementwise import nonzero, table
+from qad.rules.slopes import sech
+
+
+# -- slopes -----------------------------------------------------------------------------------------------------
+@primitive(name="expi")
+def exp_per(x):
+    """``exp(x) / x``."""
+    return np.exp(x) / x
+
+
+@primitive(name="logit")
+def per_spread(p):
+    """``1 / (p (1 - p))``."""
+    return 1 / (p * (1 - p))
+
+
+@primitive(name="log")
+def log_ratio(p, q):
+    """``log(p / q)``, also where the quotient overflows."""
+    with np.errstate(all="ignore"):
+        ratio = p / q
+        return np.where((ratio > 0.1) & (ratio < 10), np.log(ratio), np.log(p) - np.log(q))[()]
+
+
+@primitive(name="expn")
+def expn_derivative(n, x, *, order):
+    """``(-1)^order E_{n-order}(x)``; of orders below 1 by ``E_{-k}(x) = exp(-x) sum_j k!/j! x^(j-k-1)``, DLMF 8.19.2.
+
+    For k = 0 that is ``exp(-x) / x``.
+    """
+    n, y = np.asarray(n) - order, 0.0
+    for k in range(order + 1):
+        whole = n == -k
+        term, e = 1.0, np.exp(-x) / x
+        for j in range(1, k + 1):
+            term = 1 + term * j / x
+        y = y + np.where(whole, term * e, 0) if np.any(whole) else y
+    y = np.where(n < 1, y, special.expn(np.maximum(n, 1), x))
+    return ((-1) ** order * y).astype(x.dtype)[()]
+
+
+for _function, _rule in (
+    (exp_per, lambda g, y, x: g * (y * ((x - 1) / x))),
+    (per_spread, lambda g, y, p: g * (y * y * (2 * p - 1))),
+):
+    defvjp(_function, _rule, elementwise=True, fresh=True)
+defvjp(log_ratio, lambda g, y, p, q: g / p, lambda g, y, p, q: -g / q, elementwise=True, fresh=True)
+defvjp(
+    expn_derivative,
+    None,
+    lambda g, y, n, x, order: g * expn_derivative(n, x, order=order + 1),
+    elementwise=True,
+    fresh=True,
+)
 
 # -- ufuncs of SciPy -----------------------------------------------------------------------------------------
-table(special.exp2, lambda g, y, x: g * (log(2) * y))
-table(special.exp10, lambda g, y, x: g * (log(10) * y))
-table(special.expm1, lambda g, y, x: g * (y + 1))
+table(special.exp2, lambda g, y, x: g * (LN2(y) * y))
+table(special.exp10, lambda g, y, x: g * (LN10(y) * y))
+table(special.expm1, lambda g, y, x: g * np.exp(x))
 table(special.log1p, lambda g, y, x: g / (1 + x))
 table(special.cbrt, lambda g, y, x: g / (3 * y * y))
 table(special.cosm1, lambda g, y, x: g * -np.sin(x))
-table(special.expi, lambda g, y, x: g * (np.exp(x) / x))
-table(special.exp1, lambda g, y, x: g * (-np.exp(-x) / x))
-table(special.expn, None, lambda g, y, n, x: -g * special.expn(n - 1, x))
-table(special.expit, lambda g, y, x: g * (y * special.expit(-x)))
+table(special.expi, lambda g, y, x: g * exp_per(x))
+table(special.exp1, lambda g, y, x: g * exp_per(-x))
+table(special.expn, None, lambda g, y, n, x: g * expn_derivative(n, x, order=1))
+table(special.expit, lambda g, y, x: g * (0.25 * sech(0.5 * x) ** 2))
 table(special.log_expit, lambda g, y, x: g * special.expit(-x))
-table(special.logit, lambda g, y, p: g / (p * (1 - p)))
+table(special.logit, lambda g, y, p: g * per_spread(p))
 table(special.xlogy, lambda g, y, a, b: g * np.log(b), lambda g, y, a, b: g * (a / nonzero(b)))
 table(special.xlog1py, lambda g, y, a, b: g * np.log1p(b), lambda g, y, a, b: g * (a / nonzero(1 + b)))
 table(special.entr, lambda g, y, x: -g * (np.log(x) + 1))
-table(special.rel_entr, lambda g, y, p, q: g * (np.log(p / q) + 1), lambda g, y, p, q: -g * (p / q))
-table(special.kl_div, lambda g, y, p, q: g * np.log(p / q), lambda g, y, p, q: g * (1 - p / q))
+table(special.rel_entr, lambda g, y, p, q: g * (log_ratio(p, q) + 1), lambda g, y, p, q: -g * (p / q))
+table(special.kl_div, lambda g, y, p, q: g * log_ratio(p, q), lambda g, y, p, q: g * (1 - p / q))
 table(special.exprel, lambda g, y, x: g * exprel_derivative(x, order=1))
 
 
@@ -40,9 +95,10 @@ def exprel_derivative(x, *, order):
     """
     small = abs(x) <= 2 + order
     far = np.where(small, 40.0, x)
-    y = np.expm1(far) / far
-    for n in range(1, order + 1):
-        y = (np.exp(far) - n * y) / far
+    with np.errstate(over="ignore", invalid="ignore"):
+        y, growth = np.expm1(far) / far, np.exp(far)
+        for n in range(1, order + 1):
+            y = np.where(np.isfinite(y), (growth - n * y) / far, growth)
     near, series = np.where(small, x, 0.0), 0.0
     for k in reversed(range(40 + 2 * order)):
         series = series * near + 1 / (factorial(k) * (k + order + 1))

@@ -1,15 +1,16 @@
 """The gamma function and its relatives."""
 
-from math import factorial
+from math import factorial, pi
 
 import numpy as np
 from scipy import special
 
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, primitive, value_of
+from qad.extend import defvjp, primitive, unrecorded, value_of
 from qad.rules.elementwise import table
 
 _LARGE = 16  # from here on the asymptotic series has all digits
+_TAYLOR = 24  # terms of a series in 1/5
 _TERMS = special.bernoulli(32)[2::2]
 
 
@@ -92,20 +93,56 @@ def _gamma_density(a, x):
     return np.exp(special.xlogy(a - 1, x) - x - special.gammaln(a))
 
 
+def _rgamma_slope(y, x):
+    """``-y digamma(x)``, and to the left, where digamma has poles, the derivative of ``sin(pi x) Gamma(1 - x) / pi``."""
+    left = unrecorded(x).real < 0.5
+    z = np.where(left, x, 0.0)
+    turn = pi * (z - 2 * np.rint(0.5 * unrecorded(z).real))
+    reflected = special.gamma(1 - z) * (np.cos(turn) - np.sin(turn) * digamma(1 - z) / pi)
+    return np.where(left, reflected, -y * digamma(np.where(left, 1.0, x)))
+
+
 table(special.gamma, lambda g, y, x: g * (y * digamma(x)))
-table(special.rgamma, lambda g, y, x: -g * (y * digamma(x)))
+table(special.rgamma, lambda g, y, x: g * _rgamma_slope(y, x))
 table(special.gammaln, lambda g, y, x: g * digamma(x))
 table(special.loggamma, lambda g, y, x: g * digamma(x))
 table(special.digamma, lambda g, y, x: g * polygamma_of(x, order=1))
+
+
+@primitive(name="digamma")
+def polygamma_gap(a, b, *, order):
+    """``psi_n(a) - psi_n(a + b)`` of real numbers, for small b by Taylor's series; near 0 the pole is taken off first."""
+    near = (a > 0) & (a < 1)
+    first = np.where(near, a + 1, a)
+    small = (first > 0) & (abs(b) < 0.2 * first)
+    total, power = 0.0, 1.0
+    h, at = np.where(small, b, 0.0), np.where(small, first, 1.0)
+    for k in range(1, _TAYLOR):
+        power = power * h / k
+        total = total - power * polygamma_of(at, order=order + k)
+    y = np.where(small, total, polygamma_of(first, order=order) - polygamma_of(first + b, order=order))
+    u, v, poles = 1 / np.where(near, a, 1.0), 1 / np.where(near, a + b, 1.0), 0.0
+    for k in range(order + 1):
+        poles = poles + u**k * v ** (order - k)
+    return (y - np.where(near, (-1) ** order * factorial(order) * (b * v) * u * poles, 0))[()]
+
+
+defvjp(
+    polygamma_gap,
+    lambda g, y, a, b, order: g * polygamma_gap(a, b, order=order + 1),
+    lambda g, y, a, b, order: -g * polygamma_of(a + b, order=order + 1),
+    elementwise=True,
+    fresh=True,
+)
 table(
     special.beta,
-    lambda g, y, a, b: g * (y * (digamma(a) - digamma(a + b))),
-    lambda g, y, a, b: g * (y * (digamma(b) - digamma(a + b))),
+    lambda g, y, a, b: g * (y * polygamma_gap(a, b, order=0)),
+    lambda g, y, a, b: g * (y * polygamma_gap(b, a, order=0)),
 )
 table(
     special.betaln,
-    lambda g, y, a, b: g * (digamma(a) - digamma(a + b)),
-    lambda g, y, a, b: g * (digamma(b) - digamma(a + b)),
+    lambda g, y, a, b: g * polygamma_gap(a, b, order=0),
+    lambda g, y, a, b: g * polygamma_gap(b, a, order=0),
 )
 table(special.gammainc, None, lambda g, y, a, x: g * _gamma_density(a, x))
 table(special.gammaincc, None, lambda g, y, a, x: -g * _gamma_density(a, x))

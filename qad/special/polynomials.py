@@ -17,14 +17,26 @@ from qad.rules.elementwise import table
 
 
 def _less(f, n, *args):
-    """The polynomial of degree n - 1, and 0 where n is 0."""
+    """The function of degree n - 1, and 0 where n is 0; degrees between 0 and 1 have one less, too."""
     n = value_of(n)
-    return f(n - (n > 0), *args) * (n > 0)
+    return f(n - (n != 0), *args) * (n != 0)
 
 
-table(eval_legendre, None, lambda g, y, n, x: g * (0.5 * (n + 1) * _less(eval_jacobi, n, 1, 1, x)))
-table(eval_chebyt, None, lambda g, y, n, x: g * (n * _less(eval_chebyu, n, x)))
-table(eval_chebyu, None, lambda g, y, n, x: g * (2 * _less(eval_gegenbauer, n, 2, x)))
+def _positive(n):
+    """The degree at least -1/2 of the same Legendre function: ``P_n = P_{-n-1}``."""
+    n = value_of(n)
+    return n + (n < -0.5) * (-1 - 2 * n)
+
+
+def _chebyu_slope(n, x):
+    """``2 C_{n-1}^(2)``, and ``U_n = -U_{-n-2}`` to the left of -1."""
+    left = n < -1
+    return (2 - 4 * left) * _less(eval_gegenbauer, n - left * (2 * n + 2), 2, x)
+
+
+table(eval_legendre, None, lambda g, y, n, x: g * _less(eval_gegenbauer, _positive(n), 1.5, x))
+table(eval_chebyt, None, lambda g, y, n, x: g * (abs(value_of(n)) * _less(eval_chebyu, abs(value_of(n)), x)))
+table(eval_chebyu, None, lambda g, y, n, x: g * _chebyu_slope(value_of(n), x))
 table(eval_hermite, None, lambda g, y, n, x: g * (2 * n * _less(eval_hermite, n, x)))
 table(eval_hermitenorm, None, lambda g, y, n, x: g * (n * _less(eval_hermitenorm, n, x)))
 table(eval_laguerre, None, lambda g, y, n, x: -g * _less(eval_genlaguerre, n, 1, x))

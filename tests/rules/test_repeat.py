@@ -86,21 +86,6 @@ def test_layouts(f):
     check_layouts(lambda x: f(x * x), (2, 3))
 
 
-@pytest.mark.parametrize(
-    "f",
-    [
-        lambda x: np.pad(x, 1, "mean"),
-        lambda x: np.pad(x, 1, "linear_ramp"),
-        lambda x: np.pad(x, 1, "empty"),
-        lambda x: np.pad(x, 1, "reflect", reflect_type="odd"),
-        lambda x: np.pad(x, 1, constant_values=x[0]),
-    ],
-)
-def test_what_is_refused(f):
-    with pytest.raises(qad.errors.ArgumentError, match="concatenate"):
-        f(qad.tensor(normal(3), requires_grad=True))
-
-
 def test_widths_by_axis():
     """NumPy takes a dictionary since 2.4."""
     x = normal(2, 3)

@@ -1,0 +1,22 @@
+"""Constants in the precision of an operand: a float beside single and double precision, more digits beside long doubles."""
+
+import numpy as np
+
+
+class Constant:
+    """A real number given by its digits; ``constant(x)`` has the precision of `x`."""
+
+    __slots__ = ("double", "long")
+
+    def __init__(self, digits):
+        self.double, self.long = float(digits), np.longdouble(digits)
+
+    def __call__(self, x):
+        return self.long if x.dtype.char in "gG" else self.double
+
+
+PI = Constant("3.14159265358979323846264338327950288420")
+LN2 = Constant("0.69314718055994530941723212145817656808")
+LN10 = Constant("2.30258509299404568401799145468436420760")
+DEGREE = Constant("0.01745329251994329576923690768488612713")  # pi / 180
+RADIAN = Constant("57.29577951308232087679815481410517033241")  # 180 / pi

@@ -1,0 +1,74 @@
+"""Sliding windows, and NumPy's functions that leave the real numbers where they must (``np.emath``)."""
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
+from numpy.lib.stride_tricks import sliding_window_view
+
+from qad.core.errors import ArgumentError
+from qad.extend import Tensor, implements, operand, stack_of, unrecorded, value_of
+
+
+@implements(sliding_window_view)
+def windows(x, window_shape, axis=None, *, subok=False, writeable=False):
+    """``sliding_window_view``, as an array of its own: entries that stand in several windows are copied."""
+    x = operand(x)
+    sizes = tuple(np.atleast_1d(value_of(window_shape)).tolist())
+    axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)
+    if len(axes) != len(sizes):
+        raise ArgumentError(f"{len(sizes)} window sizes do not fit {len(axes)} axes")
+    for size, along in zip(sizes, axes, strict=True):
+        starts = x.shape[along] - size + 1
+        if starts < 1 or size < 0:
+            raise ArgumentError(f"a window of {size} does not fit axis {along} of {x.shape[along]} entries")
+        places = np.arange(starts)[:, None] + np.arange(size)
+        x = np.moveaxis(np.take(x, places, along), along + 1, -1)
+    return x
+
+
+# -- np.emath --------------------------------------------------------------------------------------------------
+def _widened(x, outside):
+    """`x`, complex where one of its entries is real and outside of the domain; the same for all examples of a batch."""
+    x = operand(x)
+    x = x if hasattr(x, "dtype") else np.asarray(x)
+    if x.dtype.kind == "c" or not stack_of(outside(unrecorded(x))).any():
+        return x
+    return np.astype(x, np.result_type(x.dtype, np.complex64))
+
+
+def _negative(x):
+    return x < 0
+
+
+def _beyond_one(x):
+    return abs(x) > 1
+
+
+for _name, _outside in (
+    ("sqrt", _negative), ("log", _negative), ("log2", _negative), ("log10", _negative),
+    ("arccos", _beyond_one), ("arcsin", _beyond_one), ("arctanh", _beyond_one),
+):  # fmt: skip
+
+    @implements(getattr(np.emath, _name))
+    def _of_all_numbers(x, _function=getattr(np, _name), _outside=_outside):
+        return _function(_widened(x, _outside))
+
+
+@implements(np.emath.logn)
+def logn(n, x):
+    """``np.emath.logn``: the logarithm to base `n`."""
+    return np.log(_widened(x, _negative)) / np.log(_widened(n, _negative))
+
+
+@implements(np.emath.power)
+def power(x, p):
+    """``np.emath.power``; what NumPy makes floats of for a negative exponent is one here already."""
+    return np.power(_widened(x, _negative), _floats(p))
+
+
+def _floats(p):
+    """The exponent as an array, in NumPy's way: a Python number counts in double precision."""
+    p = operand(p)
+    if type(p) is Tensor:
+        return p
+    p = np.asarray(p)
+    return p * 1.0 if p.dtype.kind in "iu" and np.any(p < 0) else p
