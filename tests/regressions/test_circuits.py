@@ -101,3 +101,35 @@ def test_cotangents_are_never_integers_or_bools(kind, loss):
     assert {dtype.kind for dtype in seen} == {"f"}
     expected = {"tr(y, m)": m.T, "trace(rectangular)": np.diag([1, 0])}.get(loss, np.eye(2)) * np.cos(x)
     np.testing.assert_allclose(gradient, expected, rtol=1e-14)
+
+
+def test_an_opaque_gate_of_openqasm_that_is_not_used():
+    head = 'OPENQASM 2.0;\ninclude "qelib1.inc";\nopaque magic(a, b) x, y;\nopaque other q;\nqreg q[2];\nh q[0];\n'
+    np.testing.assert_allclose(qad.Circuit.from_qasm(head).probabilities()[:, 0], [0.5, 0.5])
+    with pytest.raises(qad.errors.QasmError, match="'other' is opaque, without a matrix"):
+        qad.Circuit.from_qasm(head + "other q[1];")
+
+
+@pytest.mark.parametrize(
+    "name", ["none", "one", "two", "five", "adjoint of five", "controlled", "Grover", "identities"]
+)
+def test_global_phases_of_pennylane(name):
+    qml = pytest.importorskip("pennylane", reason="the optional package pennylane is not installed")
+    from qad.interop.pennylane import from_pennylane
+
+    phase = {
+        "none": [qml.GlobalPhase(0.3)],
+        "one": [qml.GlobalPhase(0.3, wires=1)],
+        "two": [qml.GlobalPhase(0.3, wires=[0, 1])],
+        "five": [qml.GlobalPhase(0.3, wires=range(5))],
+        "adjoint of five": [qml.adjoint(qml.GlobalPhase(0.3, wires=range(5)))],
+        "controlled": [qml.ctrl(qml.GlobalPhase(0.3, wires=range(3)), [3, 4])],
+        "Grover": [qml.GroverOperator(wires=range(5))],  # a phase of -1 in its decomposition
+        "identities": [qml.Identity(), qml.Identity(range(5))],
+    }[name]
+    operations = [qml.RX(0.4, 0), *phase, qml.CNOT([0, 4])]
+    initial = np.random.default_rng(0).standard_normal((2,) * 5) + 0j
+    initial /= np.linalg.norm(initial)
+    found = (qad.Circuit(5, initial=initial) + from_pennylane(operations, wires=range(5))).state()
+    matrix = qml.matrix(qml.tape.QuantumScript(operations), wire_order=range(5))
+    np.testing.assert_allclose(found.reshape(-1), matrix @ initial.reshape(-1), atol=1e-12)
