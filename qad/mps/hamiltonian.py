@@ -127,16 +127,19 @@ def check_hermitian(tensors):
         )
 
 
-def natural_unit(tensors):
-    """A power of 8 near the strength of the terms: the root of ``tr H^dagger H / n``, H without its trace."""
+def strength(tensors):
+    """The size of the terms of an operator, the root of ``tr H^dagger H / n`` per state, H without its trace."""
     square, trace = ends(tensors), np.eye(tensors[0].shape[0])
     for tensor in tensors:
         square = summed(square, tensor, tensor.conj()) / tensor.shape[2]
         trace = trace @ np.trace(tensor, axis1=2, axis2=3) / tensor.shape[2]
-    strength = (closed(square) - abs(np.trace(trace)) ** 2) / len(tensors)
-    if not 0 < strength < np.inf:
-        return 1.0
-    return 8.0 ** round(np.log(strength) / (2 * np.log(8)))
+    return float(np.sqrt(max(closed(square) - abs(np.trace(trace)) ** 2, 0.0) / len(tensors)))
+
+
+def natural_unit(tensors):
+    """A power of 8 near the `strength` of an operator, 1 where it has none."""
+    size = strength(tensors)
+    return 8.0 ** round(np.log(size) / np.log(8)) if 0 < size < np.inf else 1.0
 
 
 def ends(tensors):

@@ -10,6 +10,7 @@ import numpy as np
 from qad.mps.evolve.neighbours import neighbour_terms
 
 SUZUKI = 1 / (4 - 4 ** (1 / 3))
+LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14
 ORDERS = {2: (1.0,), 4: (SUZUKI, SUZUKI, 1 - 4 * SUZUKI, SUZUKI, SUZUKI)}
 
 
@@ -52,6 +53,15 @@ def applied(gate, tensors, site):
     """The pair of sites (a, s, t, b) after a gate."""
     pair = np.tensordot(tensors[site], tensors[site + 1], 1)
     return np.tensordot(gate, pair, ((2, 3), (1, 2))).transpose(2, 0, 1, 3)
+
+
+def cutoff_for(error, cuts):
+    """The weight that each cut of a step may discard for all of them to change the state by no more than `error`.
+
+    A discarded weight w changes the state by ``sqrt(w)``.  What one step creates has a weight of the square of the step,
+    so that a weight which does not follow the step would cut off what each has just created.
+    """
+    return float(np.clip((error / cuts) ** 2, LEAST_CUTOFF, MOST_CUTOFF))
 
 
 class Truncation:

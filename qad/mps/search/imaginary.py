@@ -7,7 +7,7 @@ the step, so that its steps may stay long.
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.evolve.evolution import centred, stepper
+from qad.mps.evolve.evolution import centred, cutoff_of, stepper
 from qad.mps.evolve.tebd import Truncation
 from qad.mps.observables import energy
 from qad.mps.search.watch import Finished
@@ -15,7 +15,6 @@ from qad.mps.state import MPS
 
 GATE_STEPS = (0.1, 0.03, 0.01, 0.003, 0.001)  # the energy errs by the fourth power of the last one
 GROWTH_STEP, LONG_STEP = 0.2, 1.0
-CUTOFF = 1e-14
 
 
 def tebd(H, watch, bond, tol, excluded):
@@ -55,7 +54,7 @@ def judge(watch, tol, what):
 def evolve_until(H, watch, method, dt, bond, tol):
     """Steps of one length until one loses, or leaves less than `tol` to gain, relative, at most that per unit time."""
     tensors = centred(watch.state, H, imaginary=True)
-    step = stepper(method, H, tensors, -dt, Truncation(bond, CUTOFF))
+    step = stepper(method, H, tensors, -dt, Truncation(bond, cutoff_of(method, H, dt)))
     while True:
         step()
         tensors[0] = tensors[0] / np.linalg.norm(tensors[0])

@@ -13,8 +13,8 @@ ROUNDING = 1e-13  # of an energy, relative
 def is_settled(gain, before, tol):
     """Whether less than `tol` is left to gain.
 
-    The gains to come are taken for a geometric series with the ratio of the last two.  A loss beyond rounding, and gains
-    that grow, do not settle.
+    The gains to come are taken for a geometric series with the ratio of the last two.  A loss beyond rounding, and
+    gains that grow, do not settle.
     """
     if abs(gain) <= ROUNDING:
         return True
