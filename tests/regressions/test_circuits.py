@@ -64,7 +64,7 @@ def test_noisy_gradients_of_both_engines_in_both_precisions(engine):
     angles, observable = np.array([0.3, 0.7, -0.4]), OBSERVABLES["a string with Y"]
     exact = qad.grad(lambda a: noisy(a, 0.25, engine="numpy").expectation(observable))(angles)
     for dtype, tolerance in ((np.complex128, 1e-12), (np.complex64, 1e-5)):
-        found = qad.grad(lambda a: noisy(a, 0.25, dtype, engine).expectation(observable))(angles)
+        found = qad.grad(lambda a, d=dtype: noisy(a, 0.25, d, engine).expectation(observable))(angles)
         np.testing.assert_allclose(found, exact, atol=tolerance)
 
 
@@ -74,7 +74,7 @@ def test_a_real_cotangent_of_a_pauli_sum(strings):
     H = qad.PauliSum(strings)
     weights = np.array([0.3, 0.8])
     for x in (np.array([0.6, 0.8]), np.array([0.6, 0.8j])):
-        qad.check_grads(lambda x: np.sum(weights * H.apply(x).real) + np.sum(H.apply(x).imag ** 2), (x,))  # noqa: B023
+        qad.check_grads(lambda x: np.sum(weights * H.apply(x).real) + np.sum(H.apply(x).imag ** 2), (x,))
 
 
 @pytest.mark.parametrize("kind", [int, bool])

@@ -58,8 +58,8 @@ def applied(gate, tensors, site):
 def cutoff_for(error, cuts):
     """The weight that each cut of a step may discard for all of them to change the state by no more than `error`.
 
-    A discarded weight w changes the state by ``sqrt(w)``.  What one step creates has a weight of the square of the step,
-    so that a weight which does not follow the step would cut off what each has just created.
+    A discarded weight w changes the state by ``sqrt(w)``.  What one step creates has a weight of the square of the
+    step, so that a weight which does not follow the step would cut off what each has just created.
     """
     return float(np.clip((error / cuts) ** 2, LEAST_CUTOFF, MOST_CUTOFF))
 
