@@ -258,3 +258,43 @@ def test_numbers_of_numpy_multiply_chains():
     for number in (np.float64(2.0), np.complex128(2.0), np.array(2.0)):
         np.testing.assert_allclose((number * psi).to_dense(), 2 * psi.to_dense())
         np.testing.assert_allclose((psi * number).to_dense(), 2 * psi.to_dense())
+
+
+# -- what other probes found -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_constant_does_not_change_the_search(method):
+    """Imaginary time left the range of numbers, and rounding found the centre of a site itself below its energy."""
+    H = OpSum(4).add(1.0, "X", 0).add(1.0, "Z", 0, "Z", 1)
+    exact = np.linalg.eigvalsh(H.mpo().to_dense())[0]
+    found = ground_state(H.add(1e4).mpo(), 4, method)
+    assert found.energy - 1e4 == pytest.approx(exact, abs=1e-6)
+    assert found.converged
+
+
+@pytest.mark.parametrize("method", ["lbfgs", "riemannian", "dmrg", "dmrg2"])
+def test_real_searches_beside_complex_states(method):
+    """The penalty of a complex state was cut to its real part."""
+    H = ising(5, 1.3)
+    ground = ground_state(H, 8, "dmrg2").state
+    phase = np.exp(0.7j) * ground
+    found = ground_state(H, 8, method, excluded=phase, start=MPS.random(5, 4, dtype=float, seed=2))
+    assert found.energy == pytest.approx(np.linalg.eigvalsh(H.to_dense())[1], abs=1e-7)
+
+
+@pytest.mark.parametrize("cutoff", [-1.0, 1.0, np.nan])
+def test_weights_that_are_none(cutoff):
+    with pytest.raises(ArgumentError, match="from 0 to below 1"):
+        evolve(MPS.product([0, 1, 0, 1]), heisenberg(4), 0.1, 2, cutoff=cutoff)
+    with pytest.raises(ArgumentError, match="from 0 to below 1"):
+        uniform.evolve(UP, ISING, 0.1, 2, cutoff=cutoff)
+
+
+def test_an_infinite_sum_of_states_has_no_values_of_its_own():
+    """All up plus all down: its values were those of one of them, whichever the start vector preferred."""
+    both = uniform.UniformMPS([np.stack([np.diag([1.0, 0.0]), np.diag([0.0, 1.0])], axis=1)])
+    for number in (lambda: uniform.local_expectations(both, SZ), lambda: uniform.entanglement_entropy(both)):
+        with pytest.raises(ArgumentError, match="sum of several"):
+            number()
+    assert uniform.correlation_length(both) == np.inf

@@ -133,3 +133,39 @@ def test_global_phases_of_pennylane(name):
     found = (qad.Circuit(5, initial=initial) + from_pennylane(operations, wires=range(5))).state()
     matrix = qml.matrix(qml.tape.QuantumScript(operations), wire_order=range(5))
     np.testing.assert_allclose(found.reshape(-1), matrix @ initial.reshape(-1), atol=1e-12)
+
+
+def test_a_complex_pauli_sum_is_no_observable_of_a_noisy_circuit():
+    with pytest.raises(qad.errors.ArgumentError, match="not Hermitian"):
+        NoisyCircuit(1).expectation(qad.PauliSum({"Z": 1j}))
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.1, np.nan, 0.1j])
+@pytest.mark.parametrize("channel", [depolarizing, flip, amplitude_damping])
+def test_what_is_no_probability(channel, p):
+    with pytest.raises(qad.errors.ArgumentError, match="between 0 and 1"):
+        channel(p)
+
+
+def test_what_is_no_pauli_matrix():
+    for name in ("A", "I", "XY"):
+        with pytest.raises(qad.errors.ArgumentError, match="'X', 'Y' or 'Z'"):
+            flip(0.1, name)
+
+
+def test_states_that_are_not_normalised():
+    """The variance in an eigenstate of norm 1/2 was 1/8; a zero state had an IndexError for samples."""
+    half = qad.Circuit(1).h(0).operator(np.diag([1.0, 0.0]), 0)
+    assert half.variance("Z") == pytest.approx(0)
+    assert half.variance("X") == pytest.approx(1)
+    assert half.counts(10) == {"0": 10}
+    qad.check_grads(lambda t: qad.Circuit(1).ry(t, 0).operator(np.diag([1.0, 0.5]), 0).variance("Z"), (0.4,))
+    with pytest.raises(qad.errors.ArgumentError, match="nothing can be drawn"):
+        qad.Circuit(1).operator(np.diag([0.0, 1.0]), 0).sample(3)
+
+
+def test_batches_of_angles_in_noisy_circuits_are_refused():
+    with pytest.raises(qad.errors.ShapeError, match="no batches"):
+        NoisyCircuit(1).append(qad.Circuit(1).rx(np.array([0.1, 0.2]), 0)).expectation("Z")
+    found = qad.vmap(lambda t: NoisyCircuit(1).append(qad.Circuit(1).rx(t, 0)).expectation("Z"))(np.array([0.1, 0.2]))
+    np.testing.assert_allclose(found, np.cos([0.1, 0.2]))

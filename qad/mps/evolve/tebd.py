@@ -7,6 +7,7 @@ PRL 93, 040502 (2004); M. Suzuki, Phys. Lett. A 146, 319 (1990).
 
 import numpy as np
 
+from qad.core.errors import ArgumentError
 from qad.mps.evolve.neighbours import neighbour_terms
 
 SUZUKI = 1 / (4 - 4 ** (1 / 3))
@@ -43,10 +44,11 @@ class Gates:
 
 
 def gate(h, factor):
-    """``exp(factor h)`` of a Hermitian two-site term."""
+    """``exp(factor h)`` of a Hermitian two-site term; for a real factor scaled to the norm 1, for it might overflow."""
     size = h.shape[0] * h.shape[1]
     values, vectors = np.linalg.eigh(h.reshape(size, size))
-    return ((vectors * np.exp(factor * values)) @ vectors.conj().T).reshape(h.shape)
+    powers = factor * values
+    return ((vectors * np.exp(powers - powers.real.max())) @ vectors.conj().T).reshape(h.shape)
 
 
 def applied(gate, tensors, site):
@@ -76,6 +78,8 @@ class Truncation:
     """
 
     def __init__(self, bond, cutoff):
+        if not 0 <= cutoff < 1:
+            raise ArgumentError(f"a cut may discard a weight from 0 to below 1, not cutoff={cutoff!r}")
         self.bond, self.cutoff, self.discarded = bond, cutoff, 0.0
 
     def split(self, pair, to_right):

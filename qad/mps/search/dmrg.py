@@ -90,7 +90,7 @@ class Sweeps:
     def __init__(self, H, start, bond, excluded):
         state, _ = schmidt_form(start)
         self.tensors = list(state)
-        dtype = np.result_type(state.dtype, H.dtype)
+        dtype = np.result_type(state.dtype, H.dtype, *(other.dtype for other in excluded.states))
         self.tensors = [t.astype(dtype) for t in self.tensors]
         self.most = bond
         self.bond = min(bond, max(FIRST_BOND, state.bond))

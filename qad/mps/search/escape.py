@@ -41,9 +41,10 @@ class Stirred(OneSite):
         centre = centre.reshape(-1) / np.linalg.norm(centre)
         start = self.beside(centre, self.stirred(centre.reshape(shape)))
         if np.linalg.norm(start) > 1e-8:
-            value, vector, _ = lowest(lambda x: self.beside(centre, apply(x)), start, 0.0, PRODUCTS)
-            if value < self.energy - self.tol * abs(self.energy):
-                self.energy, self.refuted = value, True
+            here = self.energy  # taken away, so that rounding leads to the centre itself and to nothing lower
+            gain, vector, _ = lowest(lambda x: self.beside(centre, apply(x) - here * x), start, 0.0, PRODUCTS)
+            if gain < -self.tol * abs(here):
+                self.energy, self.refuted = here + gain, True
                 return vector.reshape(shape)
         return centre.reshape(shape)
 

@@ -122,6 +122,9 @@ def ground_state(
         start = start_state(H, min(bond, SMALL) if method in SMALL_START else bond, seed, dtype)
     check_operator(start, H)
     prepared(H)
+    excluded = [excluded] if isinstance(excluded, MPS) else list(excluded)
+    if any(np.iscomplexobj(t) for state in excluded for t in state) and start.dtype.kind == "f":
+        start = start * (1 + 0j)  # the complement of complex states is complex
     file = None if checkpoint is None else Checkpoint(checkpoint, H, method)
     with tqdm(total=maxiter, desc="energy", disable=not progress) as bar:
         watch = Watch(start, callback, file, bar, maxiter, unit=natural_unit(H.tensors))
@@ -201,7 +204,6 @@ class Excluded:
     """States to stay orthogonal to, and what an overlap with them costs."""
 
     def __init__(self, states, weight, H, unit=1.0):
-        states = [states] if isinstance(states, MPS) else list(states)
         for state in states:
             check_operator(state, H)
         self.states = [schmidt_form(state)[0] for state in states]

@@ -8,7 +8,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.mps.chain import site_count
 from qad.mps.evolve.evolution import real_time
-from qad.mps.evolve.tebd import ORDERS, cutoff_for, gate
+from qad.mps.evolve.tebd import ORDERS, Truncation, cutoff_for, gate
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.measures import check_term
 from qad.mps.uniform.state import UniformMPS
@@ -82,7 +82,8 @@ class InfiniteGates:
         dtype = np.result_type(state.dtype, h, factor)
         self.tensors = [t.astype(dtype) for t in state.tensors * repeat]
         self.weights = weights * repeat
-        self.h, self.factor, self.bond, self.cutoff, self.gates = h, factor, bond, cutoff, {}
+        self.h, self.factor, self.gates = h, factor, {}
+        self.bond, self.cutoff = bond, Truncation(bond, cutoff).cutoff
 
     @property
     def state(self):
