@@ -13,10 +13,15 @@ from qad.circuit.batching import each
 from qad.extend import defbatch, defjvp, defvjp, primitive
 
 
+def complex_of(psi):
+    """States as the engines need them: complex, though a cotangent may be real."""
+    return psi if psi.dtype.kind == "c" else psi.astype(np.result_type(psi, np.complex64))
+
+
 @primitive
 def apply(c, psi, *, strings, engine):
     """``H psi`` for coefficients (T,) and states (B, 2**n)."""
-    return engine.apply_sum(c, psi, strings)
+    return engine.apply_sum(c, complex_of(psi), strings)
 
 
 @primitive
@@ -31,13 +36,13 @@ def brackets(a, b, *, strings, engine):
 @primitive
 def energy(c, psi, *, strings, engine, shape):
     """``<psi|H|psi>`` of this shape for real coefficients (T,) and states (1, B, 2**n)."""
-    return engine.energy_of(c, psi[0], strings).reshape(shape)[()]
+    return engine.energy_of(c, complex_of(psi[0]), strings).reshape(shape)[()]
 
 
 @primitive
 def slope(g, c, psi, *, strings, engine):
     """The cotangent ``2 g conj(H psi)`` of the states (B, 2**n) of energies with cotangents g (B,)."""
-    image = engine.apply_sum(c, psi, strings)
+    image = engine.apply_sum(c, complex_of(psi), strings)
     np.conjugate(image, out=image)
     image *= (2 * g)[:, None]
     return image

@@ -212,7 +212,7 @@ class Circuit(Builder, Views):
         return np.stack(values, -1)
 
     def variance(self, observable):
-        """The variance ``<H^2> - <H>^2 = |(H - <H>) psi|^2`` of an observable; (...) of a batch.
+        """The variance ``<H^2> - <H>^2 = |(H - <H>) psi|^2`` in the normalised state; (...) of a batch.
 
         Examples
         --------
@@ -222,9 +222,10 @@ class Circuit(Builder, Views):
         """
         final, batch = self._final()
         psi = final.reshape(-1, 2**self.n)
-        mean = observables.expectation(psi, observable, self.n, engine_of(self.engine))
+        norm2 = (psi.real**2 + psi.imag**2).sum(-1)
+        mean = observables.expectation(psi, observable, self.n, engine_of(self.engine)) / norm2
         rest = observables.apply_any(observable, psi, self.n) - mean[:, None] * psi
-        return (rest.real**2 + rest.imag**2).sum(-1).reshape(batch)[()]
+        return ((rest.real**2 + rest.imag**2).sum(-1) / norm2).reshape(batch)[()]
 
     # -- samples ---------------------------------------------------------------------------------
 

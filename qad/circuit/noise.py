@@ -10,9 +10,10 @@ import numpy as np
 from qad.circuit import gates
 from qad.circuit.checks import check_memory, check_qubits
 from qad.circuit.circuit import Circuit
-from qad.circuit.observables import apply_any
+from qad.circuit.observables import apply_any, as_observable, hermitian
+from qad.circuit.pauli import PauliSum
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import value_of
+from qad.extend import any_traced, stack_of, value_of
 
 
 class NoisyCircuit:
@@ -82,7 +83,10 @@ class NoisyCircuit:
 
     def density_matrix(self):
         """The density matrix (2**n, 2**n), qubit 0 most significant."""
-        return self.circuit.state().reshape(2**self.n, 2**self.n)
+        state = self.circuit.state()
+        if state.ndim > 2 * self.n:
+            raise ShapeError("a noisy circuit has no batches of angles: call it for one example, under qad.vmap")
+        return state.reshape(2**self.n, 2**self.n)
 
     def probabilities(self):
         """The probabilities of all outcomes, a tensor (2, ..., 2)."""
@@ -90,13 +94,23 @@ class NoisyCircuit:
 
     def expectation(self, observable):
         """``tr(rho H)``, real, of any observable of `qad.Circuit.expectation`."""
-        rho = self.density_matrix()
-        return np.trace(apply_any(observable, rho.T, self.n)).real
+        observable = as_observable(observable)
+        if isinstance(observable, PauliSum):
+            hermitian(observable, self.n)
+        return np.trace(apply_any(observable, self.density_matrix().T, self.n)).real
 
     def purity(self):
         """``tr(rho^2)``."""
         rho = self.density_matrix()
         return (rho.real**2 + rho.imag**2).sum()
+
+
+def probability(p, what):
+    """`p`, if it is a probability."""
+    values = np.asarray(stack_of(p)) if not any_traced(p) else np.zeros(())
+    if values.dtype.kind not in "fiu" or not ((values >= 0) & (values <= 1)).all():
+        raise ArgumentError(f"{what}: a probability lies between 0 and 1, but got {p!r}")
+    return p
 
 
 def depolarizing(p):
@@ -108,7 +122,7 @@ def depolarizing(p):
     >>> qad.circuit.depolarizing(0.3).shape
     (4, 2, 2)
     """
-    root = np.sqrt(p / 3)
+    root = np.sqrt(probability(p, "depolarizing") / 3)
     return np.stack([np.sqrt(1 - p) * gates.ID, root * gates.X, root * gates.Y, root * gates.Z])
 
 
@@ -128,6 +142,9 @@ def flip(p, pauli="X"):
     >>> c.probabilities()
     array([0.8, 0.2])
     """
+    if pauli not in ("X", "Y", "Z"):
+        raise ArgumentError(f"flip: a Pauli matrix is 'X', 'Y' or 'Z', not {pauli!r}")
+    probability(p, "flip")
     return np.stack([np.sqrt(1 - p) * gates.ID, np.sqrt(p) * gates.pauli_matrix(pauli)])
 
 
@@ -141,5 +158,6 @@ def amplitude_damping(gamma):
     >>> c.probabilities()
     array([0.25, 0.75])
     """
+    probability(gamma, "amplitude_damping")
     keep = gates.matrix([[1.0, 0.0], [0.0, np.sqrt(1 - gamma)]])
     return np.stack([keep, gates.matrix([[0.0, np.sqrt(gamma)], [0.0, 0.0]])])

@@ -21,6 +21,8 @@ def draws(probabilities, n, shots, seed):
 def outcomes(probabilities, shots, rng):
     """Numbers of outcomes, by inversion of the cumulative distribution."""
     cumulative = np.cumsum(probabilities, dtype=float)
+    if not 0 < cumulative[-1] < np.inf:
+        raise ArgumentError("the state is zero or not finite: nothing can be drawn from it")
     found = np.searchsorted(cumulative, rng.random(shots) * cumulative[-1], side="right")
     return np.minimum(found, np.flatnonzero(probabilities)[-1])
 

@@ -48,7 +48,7 @@ class One(Lazy):
         return self._dense
 
     def __mul__(self, x):
-        return x
+        return x if x.dtype.kind in "fc" else x.astype(self.dtype)  # a cotangent is no array of integers or bools
 
     def add(self, other):
         return self._dense + (other.dense() if isinstance(other, Lazy) else other)

@@ -19,14 +19,14 @@ from qad.extend import value_of
 __all__ = ["from_pennylane", "observable_from_pennylane", "observable_to_pennylane", "to_pennylane"]
 
 NAMES = {
-    "Identity": "id", "PauliX": "x", "PauliY": "y", "PauliZ": "z", "Hadamard": "h", "S": "s", "T": "t", "SX": "sx",
+    "PauliX": "x", "PauliY": "y", "PauliZ": "z", "Hadamard": "h", "S": "s", "T": "t", "SX": "sx",
     "RX": "rx", "RY": "ry", "RZ": "rz", "PhaseShift": "p", "U1": "u1", "U2": "u2", "U3": "u3", "CNOT": "cx", "CY": "cy",
     "CZ": "cz", "CH": "ch", "SWAP": "swap", "ISWAP": "iswap", "CRX": "crx", "CRY": "cry", "CRZ": "crz",
     "ControlledPhaseShift": "cp", "IsingXX": "rxx", "IsingYY": "ryy", "IsingZZ": "rzz", "Toffoli": "ccx", "CCZ": "ccz",
     "CSWAP": "cswap",
 }  # fmt: skip
 TYPES = {name: getattr(qml, kind) for kind, name in NAMES.items()}
-TYPES |= {"cnot": qml.CNOT, "u": qml.U3, "cu1": qml.ControlledPhaseShift}
+TYPES |= {"id": qml.Identity, "cnot": qml.CNOT, "u": qml.U3, "cu1": qml.ControlledPhaseShift}
 DAGGERS = {"sdg": "s", "tdg": "t", "sxdg": "sx"}
 
 
@@ -71,7 +71,11 @@ def from_pennylane(operations, wires=None):
 
 def add(circuit, operation, qubits):
     """Add one operation."""
-    if operation.name in ("Barrier", "Snapshot"):
+    if operation.name in ("Barrier", "Snapshot", "Identity"):
+        return
+    if operation.name == "GlobalPhase":  # the same on any qubits, and on none
+        phase = np.exp(-1j * np.asarray(operation.parameters[0], float))
+        circuit.unitary(phase[..., None, None] * np.eye(2), qubits[0] if qubits else 0)
         return
     name = NAMES.get(operation.name)
     if name is not None:

@@ -113,6 +113,7 @@ class Chain:
         return type(self)([factor * self.tensors[0], *self.tensors[1:]])
 
     __rmul__ = __mul__
+    __array_ufunc__ = None  # NumPy's numbers leave the product to us
 
     def __truediv__(self, divisor):
         return self * (1 / divisor) if np.ndim(divisor) == 0 else NotImplemented

@@ -14,7 +14,7 @@ import numpy as np
 from qad.core import jvp, vjp
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, primitive, stack_of, value_of
-from qad.mps.hamiltonian import Hamiltonian
+from qad.mps.hamiltonian import Hamiltonian, check_hermitian
 from qad.mps.sweep import factor, operator_matrices, sandwich
 
 
@@ -97,10 +97,15 @@ def quotient(tensors, operator):
 
 
 def prepared(H):
-    """What is remembered of a plain, open operator; it is checked when it is first used."""
+    """What is remembered of a plain operator, of a periodic one that it is Hermitian; checked when it is first used."""
     if H.prepared is None:
-        H.prepared = Hamiltonian(H.tensors)
+        H.prepared = check_hermitian(H.tensors) or True if H.periodic else Hamiltonian(H.tensors)
     return H.prepared
+
+
+def is_plain(H):
+    """Whether an operator is neither recorded nor batched nor traced."""
+    return all(type(w) is np.ndarray for w in H)
 
 
 def has_own_node(psi, H):

@@ -111,7 +111,7 @@ def starts_with_identity(tensor):
 
 def check_hermitian(tensors):
     """Raise unless the operator is its own adjoint, by ``|H - H^dagger|**2 = 2 tr H^dagger H - 2 Re tr H H``."""
-    square = same = np.ones((1, 1))
+    square = same = ends(tensors)
     for tensor in tensors:
         tensor = tensor.astype(np.result_type(tensor, float), copy=False)
         square, same = summed(square, tensor, tensor.conj()), summed(same, tensor, tensor.swapaxes(2, 3))
@@ -119,14 +119,40 @@ def check_hermitian(tensors):
         square, same = square / (size or 1.0), same / (size or 1.0)
     if not np.isfinite(square).all() or not np.isfinite(same).all():
         raise ArgumentError("the operator has tensors that hold inf or nan, or are too large")
-    part = 2 * (square - same)[0, 0].real
-    if part > HERMITIAN**2 * square[0, 0].real:
+    square, part = closed(square), 2 * closed(square - same)
+    if part > HERMITIAN**2 * square:
         raise ArgumentError(
-            f"the operator is not Hermitian: |H - H^dagger| / |H| is {np.sqrt(part / square[0, 0].real):.2g}; energies "
-            "need a Hermitian one, qad.mps.expectation takes any"
+            f"the operator is not Hermitian: |H - H^dagger| / |H| is {np.sqrt(part / square):.2g}; energies and time "
+            "evolution need a Hermitian one, such as (H + H.mH) / 2; qad.mps.expectation takes any"
         )
 
 
-def summed(environment, one, two):
-    """The environment of ``sum_ij one_ij two_ij`` carried past a site."""
-    return np.tensordot(np.tensordot(environment, one, (0, 0)), two, ((0, 2, 3), (0, 2, 3)))
+def strength(tensors):
+    """The size of the terms of an operator, the root of ``tr H^dagger H / n`` per state, H without its trace."""
+    square, trace = ends(tensors), np.eye(tensors[0].shape[0])
+    for tensor in tensors:
+        square = summed(square, tensor, tensor.conj()) / tensor.shape[2]
+        trace = trace @ np.trace(tensor, axis1=2, axis2=3) / tensor.shape[2]
+    return float(np.sqrt(max(closed(square) - abs(np.trace(trace)) ** 2, 0.0) / len(tensors)))
+
+
+def natural_unit(tensors):
+    """A power of 8 near the `strength` of an operator, 1 where it has none."""
+    size = strength(tensors)
+    return 8.0 ** round(np.log(size) / np.log(8)) if 0 < size < np.inf else 1.0
+
+
+def ends(tensors):
+    """The environment that two layers of an operator begin with, one for each pair of outer bonds."""
+    bond = tensors[0].shape[0]
+    return np.eye(bond**2).reshape(-1, bond, bond)
+
+
+def summed(environments, one, two):
+    """The environments of ``sum_ij one_ij two_ij`` carried past a site."""
+    return np.tensordot(np.tensordot(environments, one, (1, 0)), two, ((1, 3, 4), (0, 2, 3)))
+
+
+def closed(environments):
+    """The value of two layers of an operator, the ends of the ring put together; real."""
+    return np.trace(environments.reshape(len(environments), -1)).real

@@ -197,7 +197,10 @@ def entanglement_entropy(psi, bond=None):
 
 def entropy_of_center(matrix):
     """The entropy of the squared singular values of a matrix, normalised."""
-    return matrix_entropy(matrix * (1 / frobenius(matrix)))
+    size = frobenius(matrix)
+    if not (stack_of(size) > 0).all():
+        raise ArgumentError("the state is zero or not finite: it has no entropy")
+    return matrix_entropy(matrix * (1 / size))
 
 
 @primitive

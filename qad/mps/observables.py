@@ -4,7 +4,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, stack_of
-from qad.mps.energy import Sweep, energy_of, has_own_node, quotient
+from qad.mps.energy import Sweep, energy_of, has_own_node, is_plain, prepared, quotient
 from qad.mps.operator import MPO
 from qad.mps.state import MPS
 from qad.mps.sweep import factor, inner, operator_matrices, sandwich
@@ -186,6 +186,8 @@ def energy(psi, H):
     """
     check_operator(psi, H)
     if not has_own_node(psi, H):
+        if is_plain(H):
+            prepared(H)
         return quotient(psi.tensors, H)
     if any(type(t) is Tensor for t in psi):
         return energy_of(*psi.tensors, sweep=Sweep(H))

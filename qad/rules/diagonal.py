@@ -83,6 +83,7 @@ def _identity(g, y, x):
     shape = x.shape
     if shape[-1] == shape[-2]:
         return ScaledIdentity(g, shape)
+    g = g.dense() if type(g) is One else g
     return g[..., None, None] * np.eye(*shape[-2:], dtype=bool)
 
 

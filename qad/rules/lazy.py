@@ -48,6 +48,8 @@ class ScaledIdentity(Lazy):
         return ScaledIdentity(self.scale.real, self.shape)
 
     def dense(self):
+        if type(self.scale) is One:
+            return np.eye(self.shape[-1], dtype=self.dtype)
         return self.factor * np.eye(self.shape[-1], dtype=bool, like=kin(value_of(self.factor)))
 
     def add(self, other):

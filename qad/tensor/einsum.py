@@ -40,9 +40,10 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
         The caller says that the network is ``<psi|O|psi>``, real by Hermiticity, with a scalar or a batch as output: it
         is returned real, and only the bra half of its gradient is computed, and doubled.  Every variable operand needs
         its partner among the operands: ``x`` and ``x.conj()`` (or ``np.conj(x)``) of the very same Tensor ``x``; where
-        it is real, ``x`` twice.  A reshaped or transposed variable is reshaped first and conjugated then.
+        it is real, ``x`` twice.  A reshaped or transposed variable is reshaped first and conjugated then.  What the
+        caller says is proved: both halves are compared at a generic point, once for the content of the other operands.
     check : bool
-        With `hermitian`: compare both halves of the gradient, and raise where they are not conjugate to each other.
+        With `hermitian`: compare both halves of the gradient at these operands as well, at every call.
     executor : concurrent.futures.Executor, optional
         Runs the slices, a few more at once than there are processors, each with the memory of one.  The result is the
         same to the last bit as without it.
@@ -58,7 +59,7 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
         The expression and the operands do not fit; the message quotes the expression and points at the operand.  With
         `hermitian`: a variable operand has no partner, or the output holds a leg of one half alone.
     CheckError
-        With `check`: the network is not real.
+        With `hermitian`: the network is no real form, its halves are not conjugate to each other.
 
     Notes
     -----

@@ -2,23 +2,22 @@
 
 With L real, the derivative with respect to the conjugated variables (the bra) is the conjugate of that with respect to
 the variables (the ket).  So the kets are taken from one level below, where they are constants, and what flows back
-through the bra counts twice.  Levels below see the whole function, which keeps higher orders right.
+through the bra counts twice.  Levels below see the whole function, which keeps higher orders right.  That L is real is
+proved in `qad.tensor.halves`.
 """
 
 from collections import Counter
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, CheckError
+from qad.core.errors import ArgumentError
 from qad.core.levels import REVERSE, blocked
 from qad.core.operands import node_below, top_level
-from qad.core.transforms import vjp
 from qad.extend import Tensor, value_of
+from qad.tensor.halves import Form, compare_halves, prove, refuse_imaginary
 from qad.tensor.plan import recorded
 
 __all__ = ["real_form"]
-
-TOLERANCE = 1e-6, 1e-3  # of `check`, in double and in single precision: an error of the caller's is no small one
 
 
 def real_form(planned, operands, check, text, executor=None):
@@ -30,7 +29,7 @@ def real_form(planned, operands, check, text, executor=None):
         From the numbers of the variable operands to the plan.
     operands : list of arrays
     check : bool
-        Compare the halves of the gradient, and the value with its conjugate.
+        Compare the halves of the gradient at these operands, too, and not only at a generic point.
     text : str
         The expression, for messages.
     executor : concurrent.futures.Executor, optional
@@ -38,19 +37,26 @@ def real_form(planned, operands, check, text, executor=None):
     """
     level = top_level(operands)
     groups = _groups(operands, level, text) if level in REVERSE and level > blocked() else []
-    if check:
-        _check(planned, [value_of(x) for x in operands], groups, text)
     if not groups:  # plain arrays, no_grad, and forward mode, which has no halves
-        return _contract(planned, operands, executor).real
+        out = _contract(planned, list(operands), executor)
+        refuse_imaginary(out, planned, operands, text)
+        return out.real
     bra = {number for _, bras in groups for number in bras}
-    expression = planned(tuple(sorted(bra))).expression
+    plan = planned(tuple(sorted(bra)))
+    expression = plan.expression
     _check_batch(expression, groups)
-    if _mirrored(expression, groups, operands):
+    mirrored = _mirrored(expression, groups, operands)
+    form = Form(planned, plan, groups if mirrored else _complex(groups, operands), text)
+    if check:
+        compare_halves(form, [value_of(x) for x in operands])
+    vouched = prove(form, operands)
+    if mirrored:
         ready = [_below(x, level) if number not in bra else x for number, x in enumerate(operands)]
     else:  # which of equal real operands is whose mirror image is unknown: all of them, at half their weight
         ready = [_halved(x, level) for x in operands]
     out = _contract(planned, ready, executor)
-    return (2 * out - out.value).real
+    out = (2 * out - out.value).real
+    return out if vouched is None else out * vouched
 
 
 def _contract(planned, operands, executor):
@@ -85,6 +91,11 @@ def _groups(operands, level, text):
         if len(found[key][0]) != len(found[key][1]):
             raise _unpaired(max(kets, bras, key=len), text)
     return list(found.values())
+
+
+def _complex(groups, operands):
+    """The groups of complex variables."""
+    return [group for group in groups if operands[group[0][0]].dtype.kind == "c"]
 
 
 def _unpaired(numbers, text):
@@ -128,31 +139,3 @@ def _exchange(image, ket, bra):
     """Make each label of either term the `image` of its partner; whether that agrees with those before."""
     pairs = [*zip(ket, bra, strict=True), *zip(bra, ket, strict=True)]
     return all(image.setdefault(one, two) == two for one, two in pairs)
-
-
-def _check(planned, values, groups, text):
-    """Compare the derivative with respect to the bras with the conjugate of that with respect to the kets."""
-    chosen = tuple(sorted(number for group in groups for side in group for number in side))
-
-    def network(*variables):
-        found = list(values)
-        for number, x in zip(chosen, variables, strict=True):
-            found[number] = x
-        return planned(chosen)(*found)
-
-    out, pullback = vjp(network, *[values[number] for number in chosen])
-    _compare(out, np.conj(out), f'expression "{text}": the value is not real: it is not its own conjugate')
-    weights = np.random.default_rng(0).uniform(0.5, 1.5, np.shape(out)).astype(out.dtype)
-    gradients = dict(zip(chosen, pullback(weights), strict=True))
-    for kets, bras in groups:
-        ket, bra = (sum(gradients[number] for number in side) for side in (kets, bras))
-        where = f"operand {bras[0]} (bra) and operand {kets[0]} (ket)"
-        _compare(bra, np.conj(ket), f'expression "{text}": the gradients of {where} are not conjugate to each other')
-
-
-def _compare(one, two, complaint):
-    tolerance = TOLERANCE[one.real.dtype.itemsize < 8]
-    size = np.linalg.norm(np.ravel(two))
-    difference = np.linalg.norm(np.ravel(one - two))
-    if not difference <= tolerance * size:
-        raise CheckError(f"einsum(hermitian=True): {complaint}; they differ by {difference:.1e} of {size:.1e}")

@@ -11,7 +11,6 @@ from qad.circuit.qasm.tokens import Reader
 REFUSED = {
     "reset": "a reset is no unitary gate: a circuit measures at its end alone",
     "if": "gates on conditions need measurements within the circuit, which it has not",
-    "opaque": "an opaque gate has no matrix: define it with gate, or by qad.circuit.register_gate",
 }
 
 
@@ -28,7 +27,7 @@ class Parser:
 
     def __init__(self, program):
         self.reader = Reader(program)
-        self.registers, self.bits, self.defined, self.size = {}, {}, {}, 0
+        self.registers, self.bits, self.defined, self.opaque, self.size = {}, {}, {}, set(), 0
         self.included, self.measured, self.calls = False, set(), []
 
     def program(self):
@@ -103,14 +102,7 @@ class Parser:
 
     def read_gate(self):
         """``gate name(parameters) qubits { body }``"""
-        name = self.reader.expect_kind("word", "the name of a gate")
-        if name.text in self.defined:
-            raise name.error(f"there is a definition of {name.text!r} already")
-        params = ()
-        if self.reader.accept("("):
-            params = () if self.reader.next.text == ")" else self.names()
-            self.reader.expect(")")
-        qubits = self.names()
+        name, params, qubits = self.signature()
         self.reader.expect("{")
         body = []
         while not self.reader.accept("}"):
@@ -127,7 +119,24 @@ class Parser:
                 self.check_call(token, len(expressions), places)
                 body.append((token, expressions, places))
             self.reader.expect(";")
-        self.defined[name.text] = Definition(params, qubits, tuple(body))
+        self.defined[name] = Definition(params, qubits, tuple(body))
+
+    def read_opaque(self):
+        """``opaque name(parameters) qubits;`` declares a gate without a matrix, which only its use makes an error."""
+        name, _, _ = self.signature()
+        self.opaque.add(name)
+        self.reader.expect(";")
+
+    def signature(self):
+        """The name of a new gate and the names of its parameters and qubits."""
+        name = self.reader.expect_kind("word", "the name of a gate")
+        if name.text in self.defined or name.text in self.opaque:
+            raise name.error(f"there is a definition of {name.text!r} already")
+        params = ()
+        if self.reader.accept("("):
+            params = () if self.reader.next.text == ")" else self.names()
+            self.reader.expect(")")
+        return name.text, params, self.names()
 
     def names(self):
         """Different names with commas between them."""
@@ -194,6 +203,8 @@ class Parser:
             found = self.defined[token.text]
             return len(found.params), len(found.qubits)
         known = definitions.signature(token.text)
+        if known is None and token.text in self.opaque:
+            raise token.error(f"{token.text!r} is opaque, without a matrix: define it by qad.circuit.register_gate")
         if known is None:
             near = get_close_matches(token.text, [*GATES, *definitions.EXTRA, *self.defined, *STATEMENTS], 3, 0.5)
             hint = f": did you mean {' or '.join(map(repr, near))}?" if near else ""
@@ -224,7 +235,7 @@ class Parser:
             self.apply(circuit, inner, [value(values) for value in expressions], tuple(places[n] for n in names))
 
 
-STATEMENTS = ("include", "qreg", "creg", "barrier", "measure", "gate")
+STATEMENTS = ("include", "qreg", "creg", "barrier", "measure", "gate", "opaque")
 
 
 def parse(program, circuit_type):

@@ -7,12 +7,16 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
+from qad.mps.energy import prepared
 from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
-from qad.mps.evolve.tebd import Gates, Truncation
+from qad.mps.evolve.tebd import ORDERS, Gates, Truncation, cutoff_for
+from qad.mps.hamiltonian import strength
 from qad.mps.observables import check_operator
 from qad.mps.state import MPS
 
-METHODS = ("tebd", "tebd4", "tdvp", "tdvp2")
+GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
+METHODS = (*GATES, "tdvp", "tdvp2")
+BUDGET = 1e-7  # error of all cuts in unit time where the method has hardly an error of its own
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Evolution:
     discarded: float = field(metadata={"static": True})
 
 
-def evolve(psi, H, time, steps, method="tdvp2", bond=64, cutoff=1e-14, *, imaginary=False, callback=None):
+def evolve(psi, H, time, steps, method="tdvp2", bond=64, cutoff=None, *, imaginary=False, callback=None):
     """``exp(-i H time) |psi>``, or in imaginary time ``exp(-H time) |psi>``, normalised.
 
     Parameters
@@ -42,7 +46,7 @@ def evolve(psi, H, time, steps, method="tdvp2", bond=64, cutoff=1e-14, *, imagin
         Open, of plain arrays.
     H : MPO
         Hermitian.
-    time : float
+    time : real
         In inverse units of `H`; may be negative.
     steps : int
         Into how many equal steps it is divided.
@@ -52,9 +56,11 @@ def evolve(psi, H, time, steps, method="tdvp2", bond=64, cutoff=1e-14, *, imagin
         "tdvp2" (default): two sites at a time, for any operator; bonds grow.
     bond : int
         Largest bond dimension, where bonds grow.
-    cutoff : float
-        Weight that a cut may discard below `bond`.
+    cutoff : float, optional
+        Weight that a cut may discard below `bond`.  By default it follows the length of the step, so that all cuts
+        together err no more than the steps do ("tdvp2": than 1e-7 in unit time), and is 1e-14 at most.
     imaginary : bool
+        For ``exp(-H time)``; a complex `time` is refused.
     callback : callable, optional
         ``callback(state, time)`` after every step; raising StopIteration in it ends the evolution.
 
@@ -65,7 +71,8 @@ def evolve(psi, H, time, steps, method="tdvp2", bond=64, cutoff=1e-14, *, imagin
     Raises
     ------
     ArgumentError
-        For an unknown method, or terms beyond neighbours with "tebd".
+        For an unknown method, a time that is not real, an operator that is not Hermitian, or terms beyond neighbours
+        with "tebd".
     ShapeError
         If the chains do not fit, or `psi` is periodic.
 
@@ -82,9 +89,9 @@ def evolve(psi, H, time, steps, method="tdvp2", bond=64, cutoff=1e-14, *, imagin
     if method not in METHODS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
     check_operator(psi, H)
-    steps = site_count(steps, 1, "steps")
-    truncation = Truncation(site_count(bond, 1, "bond"), cutoff)
-    dt = time / steps
+    prepared(H)
+    dt = real_time(time) / (steps := site_count(steps, 1, "steps"))
+    truncation = Truncation(site_count(bond, 1, "bond"), cutoff_of(method, H, dt) if cutoff is None else cutoff)
     tensors = centred(psi, H, imaginary)
     step = stepper(method, H, tensors, -dt if imaginary else -1j * dt, truncation)
     now = 0.0
@@ -100,6 +107,22 @@ def evolve(psi, H, time, steps, method="tdvp2", bond=64, cutoff=1e-14, *, imagin
     return Evolution(MPS(tensors), now, float(truncation.discarded))
 
 
+def real_time(time):
+    """`time` as a finite float."""
+    if np.ndim(time) != 0 or np.iscomplexobj(time) or not np.isfinite(time):
+        raise ArgumentError(f"time is one real number, not {time!r}: exp(-H time) is evolve(..., time, imaginary=True)")
+    return float(time)
+
+
+def cutoff_of(method, H, dt):
+    """The weight that a cut may discard in steps of this length."""
+    step, cuts = abs(dt) * strength(H.tensors), max(2 * (len(H) - 1), 1)
+    if method not in GATES:
+        return cutoff_for(BUDGET * step, cuts)
+    order = GATES[method]
+    return cutoff_for(step ** (order + 1), cuts * len(ORDERS[order]))
+
+
 def centred(psi, H, imaginary):
     """The site tensors with their centre at site 0, in a dtype in which they can evolve."""
     state, _ = schmidt_form(psi)
@@ -109,9 +132,9 @@ def centred(psi, H, imaginary):
 
 def stepper(method, H, tensors, factor, truncation):
     """A function that evolves `tensors` in place by one step."""
-    if method in ("tebd", "tebd4"):
-        gates = Gates(H, factor, 4 if method == "tebd4" else 2)
+    if method in GATES:
+        gates = Gates(H, factor, GATES[method])
         return lambda: gates.step(tensors, truncation)
     kind = OneSiteTdvp if method == "tdvp" or len(tensors) == 1 else TwoSiteTdvp
-    sweep = kind(H, tensors, factor)
+    sweep = kind(H, tensors, factor, np.sqrt(truncation.cutoff))
     return lambda: sweep.step(truncation)

@@ -10,7 +10,7 @@ from qad.mps.search.environments import Environments
 from qad.mps.search.lanczos import exponential
 
 MOST_PRODUCTS = 24
-TOLERANCE = 1e-10
+TIGHTEST, LOOSEST = 1e-14, 1e-10  # errors of an exponential
 
 
 class Tdvp:
@@ -24,15 +24,17 @@ class Tdvp:
         An open chain with its centre at site 0; replaced in place.
     factor : number
         ``-1j * dt``, or ``-dt`` in imaginary time.
+    tol : float
+        Error that an exponential may have.
     """
 
-    def __init__(self, H, tensors, factor):
-        self.tensors, self.factor = tensors, factor / 2
+    def __init__(self, H, tensors, factor, tol):
+        self.tensors, self.factor, self.tol = tensors, factor / 2, min(max(tol, TIGHTEST), LOOSEST)
         self.environments = Environments(H, tensors, np.result_type(*tensors, factor))
 
     def exponential(self, apply, x, sign):
         """``exp(sign * factor/2 * A) x``."""
-        return exponential(apply, x.reshape(-1), sign * self.factor, TOLERANCE, MOST_PRODUCTS).reshape(x.shape)
+        return exponential(apply, x.reshape(-1), sign * self.factor, self.tol, MOST_PRODUCTS).reshape(x.shape)
 
     def evolve_site(self, site, sign=1):
         """The centre alone."""

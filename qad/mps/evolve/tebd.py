@@ -7,9 +7,11 @@ PRL 93, 040502 (2004); M. Suzuki, Phys. Lett. A 146, 319 (1990).
 
 import numpy as np
 
+from qad.core.errors import ArgumentError
 from qad.mps.evolve.neighbours import neighbour_terms
 
 SUZUKI = 1 / (4 - 4 ** (1 / 3))
+LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14
 ORDERS = {2: (1.0,), 4: (SUZUKI, SUZUKI, 1 - 4 * SUZUKI, SUZUKI, SUZUKI)}
 
 
@@ -42,16 +44,26 @@ class Gates:
 
 
 def gate(h, factor):
-    """``exp(factor h)`` of a Hermitian two-site term."""
+    """``exp(factor h)`` of a Hermitian two-site term; for a real factor scaled to the norm 1, for it might overflow."""
     size = h.shape[0] * h.shape[1]
     values, vectors = np.linalg.eigh(h.reshape(size, size))
-    return ((vectors * np.exp(factor * values)) @ vectors.conj().T).reshape(h.shape)
+    powers = factor * values
+    return ((vectors * np.exp(powers - powers.real.max())) @ vectors.conj().T).reshape(h.shape)
 
 
 def applied(gate, tensors, site):
     """The pair of sites (a, s, t, b) after a gate."""
     pair = np.tensordot(tensors[site], tensors[site + 1], 1)
     return np.tensordot(gate, pair, ((2, 3), (1, 2))).transpose(2, 0, 1, 3)
+
+
+def cutoff_for(error, cuts):
+    """The weight that each cut of a step may discard for all of them to change the state by no more than `error`.
+
+    A discarded weight w changes the state by ``sqrt(w)``.  What one step creates has a weight of the square of the
+    step, so that a weight which does not follow the step would cut off what each has just created.
+    """
+    return float(np.clip((error / cuts) ** 2, LEAST_CUTOFF, MOST_CUTOFF))
 
 
 class Truncation:
@@ -66,6 +78,8 @@ class Truncation:
     """
 
     def __init__(self, bond, cutoff):
+        if not 0 <= cutoff < 1:
+            raise ArgumentError(f"a cut may discard a weight from 0 to below 1, not cutoff={cutoff!r}")
         self.bond, self.cutoff, self.discarded = bond, cutoff, 0.0
 
     def split(self, pair, to_right):

@@ -9,11 +9,12 @@ import numpy as np
 from qad.mps.canonical import schmidt_form
 from qad.mps.search.environments import Environments
 from qad.mps.search.lanczos import lowest
+from qad.mps.search.watch import ROUNDING
 from qad.mps.state import MPS
 
 FIRST_BOND = 8  # a sweep may double it until the bond that was asked for
-MOST_PRODUCTS = 12  # of the effective operator, per step
-LOOSEST, TIGHTEST = 1e-2, 1e-9  # residuals at which a local problem is solved
+FEW_PRODUCTS, MOST_PRODUCTS = 12, 192  # of the effective operator, per step; more where local problems are not solved
+LOOSEST, TIGHTEST = 1e-4, 1e-18  # errors of the energy at which a local problem is solved
 DISCARDED = 1e-14  # weight per step that is cut off in any case
 FIRST_MIXING, LEAST_MIXING = 1e-3, 1e-12
 COARSE = 1e-8  # relative gain of a sweep of two sites below which single sites go on
@@ -28,26 +29,46 @@ def one_site(H, watch, bond, tol, excluded):
 def two_sites(H, watch, bond, tol, excluded):
     """Sweeps of two sites at a time while they gain, then of one site, which needs no truncation, to the optimum."""
     if len(H) > 1 and not watch.extra.get("polishing"):
-        run(TwoSites(H, watch.state, bond, excluded), watch, max(tol, COARSE))
+        coarsely(TwoSites(H, watch.state, bond, excluded), watch, max(tol, COARSE))
     polish = OneSite(H, watch.state, bond, excluded)
-    polish.mixing, polish.polishing, polish.tolerance = 0.0, 1.0, np.sqrt(COARSE)
+    polish.mixing, polish.polishing, polish.tolerance = 0.0, 1.0, COARSE
     run(polish, watch, tol)
     watch.converge(f"the last sweep gained {watch.gained():.1e} of the energy")
 
 
-def run(sweeps, watch, tol):
-    """Sweep until nothing grows and nothing is gained any more."""
+def begin(sweeps, watch):
+    """Note the first energy; after a restart find the numbers that sweeps remember."""
     watch.begin(sweeps.first_energy)
     for name in sweeps.REMEMBERED:
         setattr(sweeps, name, watch.extra.get(name, getattr(sweeps, name)))
+
+
+def one_sweep(sweeps, watch):
+    """Sweep once, and tell of it; returns whether no larger bonds are allowed in the next sweep."""
+    full = not sweeps.growing
+    energy = sweeps.sweep()
+    watch.nfev += 1
+    watch.extra = {name: getattr(sweeps, name) for name in sweeps.REMEMBERED}
+    watch.step(sweeps.state, energy)
+    return full
+
+
+def coarsely(sweeps, watch, tol):
+    """Sweep until nothing grows and little is gained any more, be it that truncation takes it away again."""
+    begin(sweeps, watch)
+    while not (one_sweep(sweeps, watch) and watch.gained() <= tol):
+        pass
+
+
+def run(sweeps, watch, tol):
+    """Sweep until nothing grows and nothing is left to gain; local problems that are not solved get more products."""
+    begin(sweeps, watch)
     while True:
-        growing = sweeps.growing
-        energy = sweeps.sweep()
-        watch.nfev += 1
-        watch.extra = {name: getattr(sweeps, name) for name in sweeps.REMEMBERED}
-        watch.step(sweeps.state, energy)
-        if not growing and watch.gained() <= tol and sweeps.settled(tol):
-            return
+        if one_sweep(sweeps, watch) and watch.settled(tol):
+            if sweeps.settled(tol):
+                return
+            if sweeps.left_over > sweeps.used:
+                sweeps.products = min(2 * sweeps.products, MOST_PRODUCTS)
 
 
 class Sweeps:
@@ -69,7 +90,7 @@ class Sweeps:
     def __init__(self, H, start, bond, excluded):
         state, _ = schmidt_form(start)
         self.tensors = list(state)
-        dtype = np.result_type(state.dtype, H.dtype)
+        dtype = np.result_type(state.dtype, H.dtype, *(other.dtype for other in excluded.states))
         self.tensors = [t.astype(dtype) for t in self.tensors]
         self.most = bond
         self.bond = min(bond, max(FIRST_BOND, state.bond))
@@ -77,11 +98,12 @@ class Sweeps:
         self.penalty = Penalty(excluded, self.tensors)
         self.first_energy = self.expectation(self.environments.one_site(0, state[0].shape))
         self.energy, self.tolerance, self.discarded = self.first_energy, LOOSEST, 0.0
+        self.products = FEW_PRODUCTS
 
     def expectation(self, apply):
         """The energy of the present state, its centre at site 0."""
         centre = self.tensors[0].reshape(-1)
-        return np.vdot(centre, self.penalty.added(apply, (0, 1))(centre)).real
+        return np.vdot(centre, self.penalty.added(apply, (0, 1))(centre)).real / np.vdot(centre, centre).real
 
     @property
     def state(self):
@@ -89,18 +111,18 @@ class Sweeps:
         return MPS(self.tensors)
 
     def sweep(self):
-        """To the right end and back; returns the energy."""
-        before, self.discarded, self.used = self.energy, 0.0, self.tolerance
+        """To the right end and back; returns the energy of the state that is left."""
+        before, self.discarded, self.used, self.left_over = self.energy, 0.0, self.tolerance, 0.0
         self.to_right()
         self.to_left()
         gain = max(before - self.energy, 0.0)
-        self.tolerance = float(np.clip(0.1 * np.sqrt(gain), TIGHTEST, self.tolerance))
+        self.tolerance = float(np.clip(0.01 * gain, TIGHTEST, self.tolerance))
         self.bond = min(2 * self.bond, self.most)
         return self.energy
 
     def settled(self, tol):
         """Whether the last sweep solved local problems finely enough for the energy to be judged."""
-        return self.used <= max(np.sqrt(tol * abs(self.energy)), TIGHTEST)
+        return self.left_over <= max(tol, ROUNDING) * abs(self.energy)
 
     @property
     def growing(self):
@@ -110,12 +132,19 @@ class Sweeps:
     def solve(self, apply, centre, shape, at):
         """Replace the centre by the ground state of its effective operator."""
         apply = self.penalty.added(apply, at)
-        self.energy, vector = lowest(apply, centre.reshape(-1), self.tolerance, MOST_PRODUCTS)
+        self.energy, vector, error = lowest(apply, centre.reshape(-1), self.tolerance, self.products)
+        self.left_over = max(self.left_over, error)
         return vector.reshape(shape)
 
 
 class TwoSites(Sweeps):
     """Pairs of neighbours; the bond between them is chosen anew from their density matrix."""
+
+    def sweep(self):
+        energy = super().sweep()  # of pairs, before their bonds are truncated
+        if self.discarded > DISCARDED:
+            energy = self.expectation(self.environments.one_site(0, self.tensors[0].shape))
+        return energy
 
     def to_right(self):
         for site in range(len(self.tensors) - 1):

@@ -6,15 +6,18 @@ from tqdm import tqdm
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
+from qad.mps.energy import prepared
+from qad.mps.hamiltonian import natural_unit
 from qad.mps.observables import check_kind, check_operator, energy, overlap, variance
 from qad.mps.operator import MPO
 from qad.mps.search.checkpoint import Checkpoint
 from qad.mps.search.dmrg import one_site, two_sites
+from qad.mps.search.escape import combined, escaped
 from qad.mps.search.imaginary import tdvp, tebd
 from qad.mps.search.lbfgs import lbfgs
 from qad.mps.search.result import GroundState
 from qad.mps.search.riemannian import riemannian
-from qad.mps.search.watch import Finished, Watch
+from qad.mps.search.watch import ROUNDING, Finished, Watch
 from qad.mps.state import MPS
 
 METHODS = {
@@ -27,6 +30,10 @@ METHODS = {
 }
 SMALL_START = ("dmrg", "dmrg2", "tebd", "tdvp")  # these grow their bonds, and start from small ones
 SMALL = 8
+RUNS = 12  # times that a method runs at most, from where a random change or a superposition led
+REFUTED, LEAST_REFUTED = 10.0, 1e-9  # in units of tol, and relative: what a random change must gain
+FINE = {"polishing": 1.0, "mixing": 0.0, "full": 1.0, "tolerance": 1e-8}  # to go on near the end of a search
+ORTHOGONAL = 1e-4  # largest squared overlap with a state that is excluded
 
 
 def ground_state(
@@ -68,8 +75,9 @@ def ground_state(
     dtype : dtype, optional
         Of the random state; default float for a real `H`, else complex.
     tol : float
-        Converged when a step ("lbfgs": 20 iterations, "riemannian": 10) lowers the energy by less than `tol` times
-        the largest ``|E|``.
+        Converged when less than `tol` times the largest ``|E|`` is left to gain: by a step ("lbfgs": 20 iterations,
+        "riemannian": 10), by all further ones if gains form a geometric series, and by a superposition with an earlier
+        state; and when a random change of no site lowers the energy by 10 times as much.  A loss is no convergence.
     maxiter : int
         Most steps: iterations, or sweeps to the right end and back.
     callback : callable, optional
@@ -86,12 +94,14 @@ def ground_state(
     Returns
     -------
     GroundState
-        Also after Ctrl-C: the best state so far.
+        Also after Ctrl-C: the latest state.  `converged` speaks of states of this bond dimension, and of changes as
+        above: a local minimum that only changes of many sites at once leave is not noticed; `variance` tells it.
 
     Raises
     ------
     ArgumentError
-        For an unknown method, a parameter out of range, or a checkpoint that cannot be read.
+        For an unknown method, a parameter out of range, an operator that is not Hermitian, or a checkpoint that cannot
+        be read.
     ShapeError
         If `start` does not fit `H`, or is periodic.
 
@@ -111,18 +121,23 @@ def ground_state(
     if start is None:
         start = start_state(H, min(bond, SMALL) if method in SMALL_START else bond, seed, dtype)
     check_operator(start, H)
+    prepared(H)
+    excluded = [excluded] if isinstance(excluded, MPS) else list(excluded)
+    if any(np.iscomplexobj(t) for state in excluded for t in state) and start.dtype.kind == "f":
+        start = start * (1 + 0j)  # the complement of complex states is complex
     file = None if checkpoint is None else Checkpoint(checkpoint, H, method)
     with tqdm(total=maxiter, desc="energy", disable=not progress) as bar:
-        watch = Watch(start, callback, file, bar, maxiter)
+        watch = Watch(start, callback, file, bar, maxiter, unit=natural_unit(H.tensors))
         resume(watch, bar)
-        run(METHODS[method], H, watch, bond, tol, Excluded(excluded, weight, H))
+        scaled = H if watch.unit == 1 else H * (1 / watch.unit)  # a power of 2, so that nothing is rounded
+        search(METHODS[method], scaled, watch, bond, tol, Excluded(excluded, weight, scaled, watch.unit))
     state, _ = schmidt_form(watch.state)
     return GroundState(
         state,
         float(energy(state, H)),
         float(variance(state, H)),
         np.array(watch.history),
-        watch.gradient_norm,
+        watch.gradient_norm * watch.unit,
         watch.converged,
         watch.message,
         watch.nfev,
@@ -135,6 +150,31 @@ def resume(watch, bar):
     if found:
         watch.state, watch.history, watch.extra = found
         bar.update(len(watch.history) - 1)
+
+
+def search(method, H, watch, bond, tol, excluded):
+    """Run a method, again as long as a random change of a site refutes that it has converged."""
+    rng = np.random.default_rng(0)
+    for _ in range(RUNS):
+        run(method, H, watch, bond, tol, excluded)
+        if not watch.converged:
+            return
+        watch.state = schmidt_form(watch.state)[0]
+        if (overlap_left := excluded.overlap(watch.state)) > ORTHOGONAL:
+            watch.converged = False
+            watch.message = (
+                f"not converged: the squared overlap with an excluded state is {overlap_left:.1e}: give a larger "
+                "weight than the gap, or excluded states that are eigenstates"
+            )
+            return
+        lower = combined(H, watch.state, watch.earlier, excluded, max(tol, ROUNDING))
+        watch.extra = {} if lower is None else watch.extra | FINE
+        if lower is None:
+            lower = escaped(H, watch.state, excluded, max(REFUTED * tol, LEAST_REFUTED), rng)
+        if lower is None:
+            return
+        watch.state, watch.converged = lower, False
+    watch.message = "not converged: again and again a change of the state lowers the energy: give another start"
 
 
 def run(method, H, watch, bond, tol, excluded):
@@ -163,16 +203,19 @@ def start_state(H, bond, seed, dtype):
 class Excluded:
     """States to stay orthogonal to, and what an overlap with them costs."""
 
-    def __init__(self, states, weight, H):
-        states = [states] if isinstance(states, MPS) else list(states)
+    def __init__(self, states, weight, H, unit=1.0):
         for state in states:
             check_operator(state, H)
         self.states = [schmidt_form(state)[0] for state in states]
         if weight is None:
-            weight = 10 * max([1.0, *(abs(float(energy(state, H))) / len(H) for state in self.states)])
+            weight = 10 * unit * max([1.0, *(abs(float(energy(state, H))) / len(H) for state in self.states)])
         if not weight > 0:
             raise ArgumentError(f"weight must be positive, but got {weight!r}")
-        self.weight = weight
+        self.weight = weight / unit
+
+    def overlap(self, psi):
+        """The largest squared overlap with a normalised state."""
+        return max((float(np.abs(overlap(state, psi)) ** 2) for state in self.states), default=0.0)
 
     def cost(self, psi):
         """The penalty of a state, by its normalised overlaps; differentiable."""

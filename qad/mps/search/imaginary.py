@@ -7,22 +7,22 @@ the step, so that its steps may stay long.
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.evolve.evolution import centred, stepper
+from qad.mps.evolve.evolution import centred, cutoff_of, stepper
 from qad.mps.evolve.tebd import Truncation
 from qad.mps.observables import energy
+from qad.mps.search.watch import Finished
 from qad.mps.state import MPS
 
 GATE_STEPS = (0.1, 0.03, 0.01, 0.003, 0.001)  # the energy errs by the fourth power of the last one
 GROWTH_STEP, LONG_STEP = 0.2, 1.0
-CUTOFF = 1e-14
 
 
 def tebd(H, watch, bond, tol, excluded):
     """Gates on neighbours, in ever shorter steps."""
     begin(H, watch, excluded, "tebd")
     for dt in GATE_STEPS:
-        evolve_until(H, watch, "tebd", dt, bond, tol * dt)
-    watch.converge(f"steps of {GATE_STEPS[-1]} gain no more than {tol * GATE_STEPS[-1]:.1e} of the energy")
+        evolve_until(H, watch, "tebd", dt, bond, tol)
+    judge(watch, tol, f"the last step, of {GATE_STEPS[-1]},")
 
 
 def tdvp(H, watch, bond, tol, excluded):
@@ -32,7 +32,7 @@ def tdvp(H, watch, bond, tol, excluded):
         evolve_until(H, watch, "tdvp2", GROWTH_STEP, bond, max(tol, 1e-7))
     watch.extra["full"] = 1.0
     evolve_until(H, watch, "tdvp", LONG_STEP, bond, tol)
-    watch.converge(f"the last step gained {watch.gained():.1e} of the energy")
+    judge(watch, tol, "the last step")
 
 
 def begin(H, watch, excluded, method):
@@ -44,15 +44,22 @@ def begin(H, watch, excluded, method):
     watch.begin(energy(watch.state, H))
 
 
+def judge(watch, tol, what):
+    """End the search; it is converged unless truncation took away what the last step had gained."""
+    if not watch.settled(tol):
+        raise Finished(f"not converged: {what} lost {-watch.gained():.1e} of the energy: give a larger bond")
+    watch.converge(f"{what} gained {watch.gained():.1e} of the energy")
+
+
 def evolve_until(H, watch, method, dt, bond, tol):
-    """Steps of one length until one gains less than `tol`, relative."""
+    """Steps of one length until one loses, or leaves less than `tol` to gain, relative, at most that per unit time."""
     tensors = centred(watch.state, H, imaginary=True)
-    step = stepper(method, H, tensors, -dt, Truncation(bond, CUTOFF))
+    step = stepper(method, H, tensors, -dt, Truncation(bond, cutoff_of(method, H, dt)))
     while True:
         step()
         tensors[0] = tensors[0] / np.linalg.norm(tensors[0])
         watch.nfev += 1
         state = MPS(tensors)
         watch.step(state, energy(state, H))
-        if watch.gained() <= tol:
+        if watch.gained() < 0 or (watch.gained() <= tol * min(dt, 1.0) and watch.settled(tol)):
             return

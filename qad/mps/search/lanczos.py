@@ -12,7 +12,7 @@ def lowest(apply, start, tol, most):
         A Hermitian operator on vectors.
     start : ndarray (size,)
     tol : float
-        Stop where the norm of the residual is below this.
+        Stop where the error of the eigenvalue is below this.
     most : int
         Largest dimension of the space.
 
@@ -21,20 +21,27 @@ def lowest(apply, start, tol, most):
     value : float
     vector : ndarray (size,)
         Of norm 1.
+    error : float
+        Of the value: with r the norm of the residual, the smaller one of r and ``r**2 / gap`` to the next Ritz value
+        (B. N. Parlett, The Symmetric Eigenvalue Problem, section 11.7).  Close levels have a small gap and take a
+        small residual.
     """
     space = Krylov(start, most)
     while True:
         space.extend(apply)
         values, vectors = np.linalg.eigh(space.projected())
-        if space.full or space.next_norm * abs(vectors[-1, 0]) <= tol:
-            return values[0], space.combine(vectors[:, 0])
+        residual = space.next_norm * abs(vectors[-1, 0])
+        error = residual if len(values) == 1 else residual * min(1.0, residual / max(values[1] - values[0], residual))
+        if space.full or error <= tol:
+            return values[0], space.combine(vectors[:, 0]), 0.0 if space.complete else error
 
 
 def exponential(apply, start, factor, tol, most):
     """``exp(factor A) start`` for a Hermitian operator A, of which `apply` gives the products.
 
-    The Krylov approximation of Y. Saad, SIAM J. Numer. Anal. 29, 209 (1992), with his first error estimate; a step
-    that the space cannot resolve is halved.
+    For a real `factor` it is scaled to the norm of `start`, for it might leave the range of numbers.  The Krylov
+    approximation of Y. Saad, SIAM J. Numer. Anal. 29, 209 (1992), with his first error estimate; a step that the space
+    cannot resolve is halved.
     """
     done = 0.0
     step = 1.0
@@ -43,7 +50,9 @@ def exponential(apply, start, factor, tol, most):
         while True:
             space.extend(apply)
             values, vectors = np.linalg.eigh(space.projected())
-            weights = vectors @ (np.exp(factor * step * values) * vectors[0].conj())
+            powers = factor * step * values
+            weights = vectors @ (np.exp(powers - powers.real.max()) * vectors[0].conj())
+            weights /= np.linalg.norm(weights)
             if space.full or space.next_norm * abs(weights[-1]) * abs(factor) * step <= tol:
                 break
         if space.full and not space.complete and space.next_norm * abs(weights[-1]) * abs(factor) * step > tol:

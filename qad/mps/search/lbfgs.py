@@ -12,7 +12,7 @@ import numpy as np
 
 from qad.mps.canonical import schmidt_form
 from qad.mps.observables import energy
-from qad.mps.search.watch import Finished
+from qad.mps.search.watch import Finished, is_settled
 from qad.mps.state import MPS
 from qad.optimize import minimize
 
@@ -27,12 +27,13 @@ def lbfgs(H, watch, bond, tol, excluded):
         return energy(psi, H) + excluded.cost(psi) if excluded.states else energy(psi, H)
 
     watch.begin(loss(watch.state))
-    floor = watch.extra.get("floor", FIRST_FLOOR)
+    floor, before = watch.extra.get("floor", FIRST_FLOOR), np.inf
     while True:
         gain, steps = one_round(loss, watch, min(ROUND, watch.left), floor)
-        if gain <= tol * np.abs(watch.history).max():
-            watch.converge(f"the last {steps} iterations gained {gain:.1e}")
-        floor = float(np.clip(0.3 * np.sqrt(gain / np.abs(watch.history).max()), *FLOORS))
+        gain *= watch.unit / max(np.abs(watch.history).max(), 1e-300)
+        if is_settled(gain, before, tol):
+            watch.converge(f"the last {steps} iterations gained {gain:.1e} of the energy")
+        floor, before = float(np.clip(0.3 * np.sqrt(max(gain, 0.0)), *FLOORS)), gain
         watch.extra["floor"] = floor
 
 

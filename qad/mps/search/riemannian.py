@@ -20,7 +20,7 @@ def riemannian(H, watch, bond, tol, excluded):
     def step(psi, value):
         try:
             watch.step(psi, value)
-            if len(watch.history) > WINDOW and watch.gained(WINDOW) <= tol:
+            if len(watch.history) > WINDOW and watch.settled(tol, WINDOW):
                 watch.converge(f"the last {WINDOW} iterations gained {watch.gained(WINDOW):.1e} of the energy")
         except Finished as reason:
             end.append(reason)
@@ -34,6 +34,6 @@ def riemannian(H, watch, bond, tol, excluded):
     watch.gradient_norm, watch.nfev = found.gradient_norm, found.nfev
     if end:
         raise end[0]
-    if found.interrupted:
+    if not found.success:
         raise Finished(found.message)
     watch.converge(found.message)

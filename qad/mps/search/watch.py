@@ -7,6 +7,19 @@ import numpy as np
 from qad.mps.search.checkpoint import Checkpoint
 from qad.mps.state import MPS
 
+ROUNDING = 1e-13  # of an energy, relative
+
+
+def is_settled(gain, before, tol):
+    """Whether less than `tol` is left to gain.
+
+    The gains to come are taken for a geometric series with the ratio of the last two.  A loss beyond rounding, and
+    gains that grow, do not settle.
+    """
+    if abs(gain) <= ROUNDING:
+        return True
+    return 0 < gain <= tol and gain < before and gain * gain / (before - gain) <= tol
+
 
 class Finished(Exception):
     """Ends a search from within a step; its text says why."""
@@ -24,6 +37,10 @@ class Watch:
         Energies so far.
     extra : dict of str to float
         Numbers that a method wants to find again after a restart.
+    unit : float
+        In which methods tell energies.
+    earlier : MPS
+        The state of a quarter to a half of all steps ago, after step number `noted`.
     """
 
     state: MPS
@@ -37,6 +54,11 @@ class Watch:
     nfev: int = 0
     converged: bool = False
     message: str = ""
+    unit: float = 1.0
+    noted: int = 1
+
+    def __post_init__(self):
+        self.earlier = self.state
 
     @property
     def left(self):
@@ -46,12 +68,14 @@ class Watch:
     def begin(self, energy):
         """The energy before the first step (not again after a restart)."""
         if not self.history:
-            self.history.append(float(energy))
+            self.history.append(float(energy) * self.unit)
 
     def step(self, state, energy):
         """A step ended in this state; raises Finished where it was the last."""
-        self.state = state
-        self.history.append(float(energy))
+        self.state, energy = state, float(energy) * self.unit
+        self.history.append(energy)
+        if len(self.history) >= 2 * self.noted:
+            self.earlier, self.noted = state, len(self.history)
         if self.checkpoint is not None:
             self.checkpoint.write(state, self.history, self.extra)
         slope = "" if np.isnan(self.gradient_norm) else f", gradient {self.gradient_norm:.2e}"
@@ -59,7 +83,7 @@ class Watch:
         self.bar.update()
         if self.callback is not None:
             try:
-                self.callback(state, float(energy))
+                self.callback(state, energy)
             except StopIteration:
                 raise Finished("stopped by the callback") from None
         if self.left <= 0:
@@ -67,7 +91,18 @@ class Watch:
 
     def gained(self, steps=1) -> float:
         """What the last steps gained, relative to the largest energy so far."""
-        return (self.history[-1 - steps] - self.history[-1]) / max(np.abs(self.history).max(), 1e-300)
+        return self.gains(steps)[0]
+
+    def gains(self, steps):
+        """What the last steps gained, and as many before them, relative to the largest energy so far."""
+        scale = max(np.abs(self.history).max(), 1e-300)
+        recent = self.history[-1 - 2 * steps :: steps]
+        return [(two - one) / scale for one, two in zip(recent[::-1], recent[-2::-1], strict=False)]
+
+    def settled(self, tol, steps=1) -> bool:
+        """Whether the last steps left nothing to gain; what loses is not settled."""
+        gains = self.gains(steps)
+        return is_settled(gains[0], gains[1] if len(gains) > 1 else np.inf, tol)
 
     def converge(self, message):
         """End the search: a tolerance is reached."""

@@ -7,13 +7,14 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.chain import site_count
-from qad.mps.evolve.tebd import ORDERS, gate
+from qad.mps.evolve.evolution import real_time
+from qad.mps.evolve.tebd import ORDERS, Truncation, cutoff_for, gate
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.measures import check_term
 from qad.mps.uniform.state import UniformMPS
 
 
-def evolve(psi, h, time, steps, bond=64, cutoff=1e-14, *, order=2, imaginary=False, callback=None):
+def evolve(psi, h, time, steps, bond=64, cutoff=None, *, order=2, imaginary=False, callback=None):
     """``exp(-i H time)`` on an infinite chain, ``H`` the sum of `h` over all bonds.
 
     Parameters
@@ -22,12 +23,13 @@ def evolve(psi, h, time, steps, bond=64, cutoff=1e-14, *, order=2, imaginary=Fal
         A cell of one or two sites, of plain arrays.
     h : array (d, d, d, d)
         Hermitian two-site term, legs (out, out, in, in).
-    time : float
+    time : real
     steps : int
     bond : int
         Largest bond dimension.
-    cutoff : float
-        Weight that a cut may discard.
+    cutoff : float, optional
+        Weight that a cut may discard.  By default it follows the length of the step, so that all cuts together err no
+        more than the steps do, and is 1e-14 at most.
     order : int
         Of the product formula, 2 or 4.
     imaginary : bool
@@ -51,8 +53,9 @@ def evolve(psi, h, time, steps, bond=64, cutoff=1e-14, *, order=2, imaginary=Fal
     check_term(psi, h)
     if len(psi) > 2 or order not in ORDERS:
         raise ArgumentError(f"evolve takes cells of one or two sites and orders 2 and 4, not {len(psi)} and {order}")
+    dt = real_time(time) / site_count(steps, 1, "steps")
+    cutoff = cutoff_of(h, dt, order) if cutoff is None else cutoff
     cell = InfiniteGates(psi, h, -1j if not imaginary else -1.0, site_count(bond, 1, "bond"), cutoff)
-    dt = time / site_count(steps, 1, "steps")
     for k in range(steps):
         cell.step(dt, order)
         if callback is not None:
@@ -61,6 +64,13 @@ def evolve(psi, h, time, steps, bond=64, cutoff=1e-14, *, order=2, imaginary=Fal
             except StopIteration:
                 break
     return cell.state
+
+
+def cutoff_of(h, dt, order):
+    """The weight that a cut may discard in steps of this length."""
+    matrix = h.reshape(h.shape[0] * h.shape[1], -1)
+    size = np.linalg.norm(matrix - np.trace(matrix) / len(matrix) * np.eye(len(matrix))) / np.sqrt(len(matrix))
+    return cutoff_for((abs(dt) * size) ** (order + 1), 3 * len(ORDERS[order]))
 
 
 class InfiniteGates:
@@ -72,7 +82,8 @@ class InfiniteGates:
         dtype = np.result_type(state.dtype, h, factor)
         self.tensors = [t.astype(dtype) for t in state.tensors * repeat]
         self.weights = weights * repeat
-        self.h, self.factor, self.bond, self.cutoff, self.gates = h, factor, bond, cutoff, {}
+        self.h, self.factor, self.gates = h, factor, {}
+        self.bond, self.cutoff = bond, Truncation(bond, cutoff).cutoff
 
     @property
     def state(self):

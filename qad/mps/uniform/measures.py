@@ -10,6 +10,8 @@ from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import back_through, environments
 
+SINGLE = 1 - 1e-12  # ratio of the eigenvalues of a transfer operator, above which they count as equal
+
 
 def energy_density(psi, h, *, start=None):
     """Energy per site of a sum of a two-site term over all bonds, real.
@@ -70,6 +72,11 @@ def local_expectations(psi, operator):
     array (cell,), complex if the state or the operator is
     """
     check_kind(psi, UniformMPS)
+    check_single(psi)
+    if any(operator.shape != (t.shape[1],) * 2 for t in psi):
+        raise ShapeError(
+            f"an operator on sites of dimensions {[t.shape[1] for t in psi]} has not shape {operator.shape}"
+        )
     lefts, rights = environments(psi)
     values = []
     for left, tensor, right in zip(lefts, psi, rights, strict=True):
@@ -99,9 +106,27 @@ def correlation_length(psi):
     0.0
     """
     check_kind(psi, UniformMPS)
-    bond = psi.bonds[0]
-    if bond == 1:
+    if psi.bonds[0] == 1:
         return 0.0
+    second, first = largest_two(psi)
+    return 0.0 if second == 0 else float(np.inf if second >= first else -len(psi) / np.log(second / first))
+
+
+def check_single(psi):
+    """Raise where a plain state is a sum of several, in which every number is that of an arbitrary one of them."""
+    if psi.bonds[0] == 1 or any(type(t) is not np.ndarray for t in psi):
+        return
+    second, first = largest_two(psi)
+    if second > SINGLE * first:
+        raise ArgumentError(
+            "the state is a sum of several ones (its transfer operator has more than one eigenvalue of the largest "
+            "magnitude), so that it has no values of its own: take one of them, or a larger cell"
+        )
+
+
+def largest_two(psi):
+    """The magnitudes of the second and of the first eigenvalue of the transfer operator of the cell."""
+    bond = psi.bonds[0]
     dtype = np.result_type(psi.dtype, np.float64)
 
     def apply(x):
@@ -113,8 +138,7 @@ def correlation_length(psi):
         operator = scipy.sparse.linalg.LinearOperator((bond**2, bond**2), apply, dtype=dtype)
         start = np.random.default_rng(0).standard_normal(bond**2).astype(dtype)  # the identity might lack the second
         values = scipy.sparse.linalg.eigs(operator, 2, v0=start, return_eigenvectors=False)
-    second, first = np.sort(abs(values))[-2:]
-    return 0.0 if second == 0 else float(np.inf if second >= first else -len(psi) / np.log(second / first))
+    return np.sort(abs(values))[-2:]
 
 
 def fidelity(one, two):
@@ -162,6 +186,7 @@ def entanglement_entropy(psi):
     array (cell,)
     """
     check_kind(psi, UniformMPS)
+    check_single(psi)
     _, weights = uniform_schmidt_form(psi)
     return np.array([-scipy.special.xlogy(w**2, w**2).sum() for w in weights])
 

@@ -7,7 +7,9 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 from qad.mps.chain import bare, site_count
+from qad.mps.evolve.tebd import LEAST_CUTOFF
 from qad.mps.search.isometric import IsometricChain, Point, complement
+from qad.mps.search.watch import is_settled
 from qad.mps.sites import random_gaussian
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.evolution import InfiniteGates
@@ -21,6 +23,7 @@ COARSE = 1e-6  # gain at which a smaller bond is good enough to grow from
 NOISE = 1e-2
 STEPS = (0.1, 0.02, 0.005)  # of imaginary time
 JUDGED = 0.5  # the time over which a gain is judged
+COOLING = 100  # steps of imaginary time before a search
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,18 @@ class UniformGroundState:
 
 
 def ground_state(
-    h, bond=8, cell=2, method="riemannian", seed=0, progress=False, *, start=None, dtype=None, tol=1e-10, maxiter=2000
+    h,
+    bond=8,
+    cell=2,
+    method="riemannian",
+    seed=0,
+    progress=False,
+    *,
+    start=None,
+    dtype=None,
+    tol=1e-10,
+    maxiter=2000,
+    starts=3,
 ):
     """The uniform state of lowest energy per site.
 
@@ -63,12 +77,17 @@ def ground_state(
     seed : int or numpy.random.Generator
     progress : bool
     start : UniformMPS, optional
-        To start from; `bond`, `cell`, `seed` and `dtype` are not used then.
+        To start from; `bond`, `cell`, `seed`, `dtype` and `starts` are not used then.
     dtype : dtype, optional
         Default float for a real `h`, else complex.
     tol : float
-        Converged when 10 iterations gain less than this, relative to the energy.
+        Converged when 10 iterations gain less than this, relative to the energy, and all further ones too if gains
+        form a geometric series.
     maxiter : int
+        Most iterations from one start at one bond dimension.
+    starts : int
+        From how many random states "riemannian" begins, for there are local minima: by growing bonds and, in cells of
+        two sites, by imaginary time.  The lowest energy is gone on with.
 
     Returns
     -------
@@ -84,30 +103,51 @@ def ground_state(
     >>> round(found.energy, 6)  # exact: -1.671926221536195
     -1.671926
     """
-    bond, maxiter = site_count(bond, 1, "bond"), site_count(maxiter, 1, "maxiter")
-    rng = np.random.default_rng(seed)
-    bonds = [bond]
-    if start is None:
-        dtype = np.result_type(h.dtype, float) if dtype is None else dtype
-        start = UniformMPS.random(1, h.shape[0], cell, dtype, rng)
-        bonds = growing(bond)
+    bond, maxiter, starts = (site_count(x, 1, n) for x, n in ((bond, "bond"), (maxiter, "maxiter"), (starts, "starts")))
+    if method not in ("riemannian", "itebd"):
+        raise ArgumentError(f"unknown method {method!r}: choose one of 'riemannian', 'itebd'")
+    rng, given = np.random.default_rng(seed), start is not None
+    dtype = np.result_type(h.dtype, float) if dtype is None else dtype
+
+    def random():
+        return UniformMPS.random(1, h.shape[0], cell, dtype, rng)
+
+    start = start if given else random()
     check_term(start, h)
-    if method == "riemannian":
-        history = []
-        for size in bonds:
-            enough = tol if size == bond else max(tol, COARSE)
-            start = enlarged(start, size, rng)
-            found = riemannian(h, start, progress, enough, maxiter)
-            history.extend(found.history)
-            start = found.state
-        return replace(found, history=np.array(history))
     if method == "itebd":
         return itebd(h, start, bond, tol, maxiter)
-    raise ArgumentError(f"unknown method {method!r}: choose one of 'riemannian', 'itebd'")
+    if given:
+        return riemannian(h, start, progress, tol, maxiter)
+    found = [grown(h, start, bond, rng, progress, max(tol, COARSE), maxiter)]
+    for number in range(1, starts):
+        begin = cooled(h, random(), bond) if cell == 2 and number % 2 else random()
+        found.append(grown(h, begin, bond, rng, progress, max(tol, COARSE), maxiter))
+    best = min(found, key=lambda result: result.energy)
+    last = riemannian(h, best.state, progress, tol, maxiter)
+    return replace(last, history=np.concatenate([best.history, last.history]))
+
+
+def grown(h, start, bond, rng, progress, tol, maxiter):
+    """The ground state of a bond dimension, coarsely, by those of smaller ones: a random one may be a sum of states."""
+    history = []
+    for size in growing(bond):
+        if size >= start.bonds[0]:
+            found = riemannian(h, enlarged(start, size, rng), progress, tol, maxiter)
+            history.extend(found.history)
+            start = found.state
+    return replace(found, history=np.array(history))
+
+
+def cooled(h, start, bond):
+    """What imaginary time makes of a state, coarsely."""
+    gates = InfiniteGates(start, h, -1.0, bond, LEAST_CUTOFF)
+    for _ in range(COOLING):
+        gates.step(STEPS[0] / max(np.linalg.norm(h.reshape(h.shape[0] ** 2, -1), 2), 1e-300))
+    return gates.state
 
 
 def growing(bond):
-    """Bond dimensions on the way: a random state of a large bond may fall into a sum of states, a growing one not."""
+    """Bond dimensions on the way."""
     sizes = [bond]
     while sizes[-1] > 1:
         sizes.append((sizes[-1] + 1) // 2)
@@ -138,9 +178,11 @@ def riemannian(h, start, progress, tol, maxiter):
 
     def step(psi, value):
         history.append(value)
-        if len(history) > WINDOW and history[-1 - WINDOW] - value <= tol * abs(value):
-            gained.append(history[-1 - WINDOW] - value)
-            raise StopIteration
+        if len(history) > 2 * WINDOW:
+            last, before = (history[-k - WINDOW] - history[-k] for k in (1, 1 + WINDOW))
+            if is_settled(last / abs(value), before / abs(value), tol):
+                gained.append(last)
+                raise StopIteration
 
     found = minimize_on(
         manifold,
@@ -155,7 +197,7 @@ def riemannian(h, start, progress, tol, maxiter):
     )
     converged = bool(gained) or found.success
     message = f"converged: the last {WINDOW} iterations gained {gained[0]:.1e}" if gained else found.message
-    return UniformGroundState(found.params, found.fun, found.history, converged, message)
+    return UniformGroundState(found.params, float(energy_density(found.params, h)), found.history, converged, message)
 
 
 class IsometricCell(IsometricChain):
@@ -172,6 +214,16 @@ class IsometricCell(IsometricChain):
         isometries = [t.reshape(1, len(t), -1) for t in state]
         return Point(isometries, [complement(a) for a in isometries])
 
+    def retract(self, point, vector):
+        """Cayley's transform, its rounding taken out: the environments hold for isometries alone.
+
+        Long steps lose many digits of ``A A^H = 1``, and the energy would be wrong by as much.
+        """
+        new, velocity = super().retract(point, vector)
+        isometries = [orthonormal(a) for a in new.isometries]
+        complements = [orthonormal(n - (n @ a.conj().mT) @ a) for a, n in zip(isometries, new.complements, strict=True)]
+        return Point(isometries, complements), velocity
+
     def params(self, point):
         """The cell."""
         tensors = [a.reshape(a.shape[1], d, -1) for a, d in zip(point.isometries, self.phys, strict=True)]
@@ -186,6 +238,11 @@ class IsometricCell(IsometricChain):
             found.append(((density + density.conj().T) / 2)[None])
             density = pass_right(density, tensor)
         return found
+
+
+def orthonormal(rows):
+    """Rows that are nearly orthonormal made so, by a step of Newton's method for the polar factor."""
+    return rows - 0.5 * (rows @ rows.conj().mT - np.eye(rows.shape[1])) @ rows
 
 
 def itebd(h, start, bond, tol, maxiter):

@@ -1,0 +1,92 @@
+"""What a search must not have overlooked before it is said to have converged.
+
+A search that starts in a symmetric sector stays there, and ends in its lowest state.  So every site is stirred by a
+random matrix, which belongs to no sector, and the lowest state of its effective operator is sought from there.  And a
+search between two close levels is slow, so that its last steps gain little though much is left to gain: superpositions
+with an earlier state find that.
+"""
+
+import numpy as np
+
+from qad.mps.canonical import schmidt_form
+from qad.mps.observables import overlap
+from qad.mps.search.dmrg import OneSite
+from qad.mps.search.lanczos import lowest
+from qad.mps.sweep import factor, operator_matrices, sandwich
+
+PRODUCTS = 24
+NOISE = 0.05  # of the stirred vector, in all directions: sectors that no change of one site leads to
+DIFFERENT = 1e-7  # norm of the difference of two states, below which it is rounding
+RANK = 1e-20  # weight that a superposition may lose where its bonds need not be as large as they may be
+
+
+def escaped(H, state, excluded, tol, rng):
+    """A state of lower energy by more than `tol`, relative, or None where one sweep of stirred sites finds none."""
+    sweeps = Stirred(H, state, state.bond, excluded, tol, rng)
+    sweeps.sweep()
+    return sweeps.state if sweeps.refuted else None
+
+
+class Stirred(OneSite):
+    """One site at a time, beginning with a random change of it."""
+
+    def __init__(self, H, state, bond, excluded, tol, rng):
+        super().__init__(H, state, bond, excluded)
+        self.mixing, self.refuted, self.tol, self.rng = 0.0, False, tol, rng
+        self.energy = self.first_energy
+
+    def solve(self, apply, centre, shape, at):
+        """The lower one of the centre itself and of what is found from a random change of it."""
+        apply = self.penalty.added(apply, at)
+        centre = centre.reshape(-1) / np.linalg.norm(centre)
+        start = self.beside(centre, self.stirred(centre.reshape(shape)))
+        if np.linalg.norm(start) > 1e-8:
+            here = self.energy  # taken away, so that rounding leads to the centre itself and to nothing lower
+            gain, vector, _ = lowest(lambda x: self.beside(centre, apply(x) - here * x), start, 0.0, PRODUCTS)
+            if gain < -self.tol * abs(here):
+                self.energy, self.refuted = here + gain, True
+                return vector.reshape(shape)
+        return centre.reshape(shape)
+
+    def stirred(self, centre):
+        """A random matrix applied to the physical leg, and a little of everything."""
+        change = np.tensordot(self.gaussian(centre.shape[1], centre.shape[1]), centre, (1, 1)).transpose(1, 0, 2)
+        noise = self.gaussian(*centre.shape)
+        return (change / np.linalg.norm(change) + NOISE * noise / np.linalg.norm(noise)).reshape(-1)
+
+    def gaussian(self, *shape):
+        x = self.rng.standard_normal(shape)
+        return x + 1j * self.rng.standard_normal(shape) if self.tensors[0].dtype.kind == "c" else x
+
+    @staticmethod
+    def beside(centre, x):
+        """The part of a vector that is orthogonal to the centre."""
+        return x - np.vdot(centre, x) * centre
+
+
+def combined(H, state, earlier, excluded, tol):
+    """A superposition of a state and an earlier one, of lower energy by more than `tol`, relative, or None.
+
+    Where levels are close, sweeps and gradients move slowly from one to the other, and each step gains little.  The
+    difference of two states shows the direction: the best superposition of the two (a Ritz vector) goes all the way.
+    """
+    states = schmidt_form(state)[0], schmidt_form(earlier)[0]
+    across = overlap(*states)
+    size = np.sqrt(max(1 - np.abs(across) ** 2, 0.0))
+    if size < DIFFERENT:
+        return None
+    basis = np.array([[1, -across / size], [0, 1 / size]])
+    matrix = np.array([[element(H, one, two, excluded) for two in states] for one in states])
+    matrix = matrix - matrix[0, 0] * np.array([[1, across], [np.conj(across), 1]])
+    weights = basis @ np.linalg.eigh(basis.conj().T @ matrix @ basis)[1][:, 0]
+    found = (weights[0] * states[0] + weights[1] * states[1]).truncate(state.bond, RANK)[0]
+    found = schmidt_form(found)[0]
+    before = element(H, states[0], states[0], excluded).real
+    return found if element(H, found, found, excluded).real < before - tol * abs(before) else None
+
+
+def element(H, bra, ket, excluded):
+    """A matrix element of the operator, and of the penalty for states that are excluded."""
+    (value,), log_scale = sandwich(bra, operator_matrices(H, np.result_type(bra.dtype, ket.dtype)), ket)
+    penalty = sum(overlap(bra, other) * overlap(other, ket) for other in excluded.states)
+    return value * factor(value, log_scale) + excluded.weight * penalty
