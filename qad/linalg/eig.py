@@ -11,8 +11,9 @@ import numpy as np
 from qad.core.batching import stacks
 from qad.extend import defbatch, defvjp, implements, primitive, stack_of
 from qad.linalg.check import square
-from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, over_gaps, rounding
+from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, rounding
 from qad.linalg.parts import diagonal_of
+from qad.linalg.quotients import over_gaps
 
 
 def eig(a, *, degenerate="raise"):

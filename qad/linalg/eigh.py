@@ -15,8 +15,9 @@ from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import batch_entry, square
 from qad.linalg.drivers import hermitian_eigenpairs
-from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, over_gaps, rounding
-from qad.linalg.parts import adjoint, diagonal_of, hermitian, skew
+from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, rounding
+from qad.linalg.parts import adjoint, diagonal_of
+from qad.linalg.quotients import over_gaps
 
 
 def eigh(a, UPLO="L", *, degenerate="raise"):
@@ -120,7 +121,7 @@ def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", end=None):
         return ((vc * gw[..., None, :]) @ v.mT,)
     inner = v.mT @ gv
     scale = _check(w, gw, gv, inner, degenerate, end)
-    core = over_gaps(skew(inner), w, kind="differences", owner="eigh", scale=scale, degenerate=degenerate)
+    core = over_gaps(inner, w, kind="differences", owner="eigh", part="skew", scale=scale, degenerate=degenerate)
     if gw is not None:
         core = core + gw[..., None] * np.eye(w.shape[-1])
     return (vc @ core @ v.mT,)
@@ -129,8 +130,8 @@ def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", end=None):
 def _eigh_jvp(tangents, ans, a, *, UPLO="L", degenerate="raise"):
     w, v = ans
     require_hermitian(stack_of(a), "eigh")
-    c = hermitian(adjoint(v) @ tangents[0] @ v)
-    turn = over_gaps(c, w, kind="differences", owner="eigh", degenerate=degenerate)
+    c = adjoint(v) @ tangents[0] @ v
+    turn = over_gaps(c, w, kind="differences", owner="eigh", part="hermitian", degenerate=degenerate)
     return diagonal_of(c).real, v @ turn
 
 

@@ -30,13 +30,13 @@ from qad.linalg.gaps import (
     magnitude,
     max_of,
     noise,
-    over_gaps,
     refuse,
     rounding,
     vanishing,
 )
 from qad.linalg.kernel import check_null_spaces, marked
-from qad.linalg.parts import adjoint, diagonal_of, hermitian, skew
+from qad.linalg.parts import adjoint, diagonal_of
+from qad.linalg.quotients import over_gaps
 
 
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="raise"):
@@ -187,15 +187,15 @@ def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, vectors=True
 
 
 def _core(left, right, gs, s, scale, degenerate):
-    """X of the head of this page, conjugated."""
-    a = 0.0 if left is None else skew(left)
-    b = 0.0 if right is None else -skew(right)
-    x = _over(a + b, s, "differences", scale, degenerate) + _over(a - b, s, "sums", scale, degenerate)
+    """X of the head of this page, conjugated; columns belong to vectors, and ``skew(right^H) = -skew(right)``."""
+    left, turned = 0.0 if left is None else left, 0.0 if right is None else adjoint(right)
+    x = _over(left + turned, s, "differences", scale, degenerate, "skew")
+    x = x + _over(left - turned, s, "sums", scale, degenerate, "skew")
     return x if gs is None else x + gs[..., None] * np.eye(s.shape[-1])
 
 
-def _over(x, s, kind, scale, degenerate):
-    return over_gaps(x, s, kind=kind, owner="svd", scale=scale, degenerate=degenerate)
+def _over(x, s, kind, scale, degenerate, part="all"):
+    return over_gaps(x, s, kind=kind, owner="svd", part=part, scale=scale, degenerate=degenerate)
 
 
 def _check(s, g, left, right, degenerate, floor):
@@ -238,8 +238,8 @@ def _thin_jvp(tangents, ans, a, *, degenerate="raise", kinks=True, vectors=True)
     tv, ut = t @ adjoint(vh), adjoint(u) @ t
     p = ut @ adjoint(vh)
     ds = _at_kinks(diagonal_of(p).real, s, kinks=kinks, degenerate=degenerate)
-    both = _over(hermitian(p), s, "differences", None, degenerate)
-    apart = _over(skew(p), s, "sums", None, degenerate)
+    both = _over(p, s, "differences", None, degenerate, "hermitian")
+    apart = _over(p, s, "sums", None, degenerate, "skew")
     du, dvh = u @ (both + apart), (apart - both) @ vh
     if u.shape[-2] > u.shape[-1]:
         du = du + _over(tv - u @ p, s, "values", None, degenerate)

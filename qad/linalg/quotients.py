@@ -1,0 +1,131 @@
+"""Division by the gaps of a spectrum: the step at which rules of decompositions lose digits, or refuse.
+
+Rules divide by ``s_j - s_i``, ``s_j + s_i`` and ``s_j``.  A numerator is known to `eps` of its size, hence a quotient
+to ``eps / gap``; where the spectrum moves as well, in the rule of a rule, each further derivative divides once more:
+``eps / gap**order``, gaps being relative to the largest value.  Where that bound is above ``eps**(1/4)``, which is 1e-4
+in double precision, the gap is lost: below 2e-12 at first order, 4e-6 at second.  There a numerator that is nonzero
+raises, and a zero contributes zero.  Because the division itself is what refuses, its own derivatives refuse too.
+
+Numerators that are no more than rounding are set to zero before any division.  So a loss that leaves the single
+vectors of a cluster alone, like that of a projector, has derivatives good to ``eps / gap`` at every order.
+"""
+
+import numpy as np
+
+from qad.core.batching import stacks
+from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
+from qad.linalg.gaps import noise, refuse, same_block, vanishing
+from qad.linalg.orders import orders
+from qad.linalg.parts import hermitian, skew
+
+PARTS = {"skew": skew, "hermitian": hermitian, "all": lambda x: x}
+SPARE = 10  # what the bound of the second order and beyond is multiplied by
+TIGHT = 8  # units in the last place, of the largest numerator in a column, that a sum leaves of zero
+NEAR = 1e-3  # relative gaps below which numerators are freed of rounding
+
+
+def over_gaps(x, s, *, kind, owner, part="all", scale=None, degenerate="raise"):
+    """A part of `x`, divided by the gaps of `s`; zero where there is none and it is zero to rounding, else an error.
+
+    Parameters
+    ----------
+    x : array (..., k, k), or (..., m, k) for "values"
+        Column j belongs to vector j: it is as large as that vector matters.
+    s : array (..., k), sorted
+    kind : "differences" (``s_j - s_i``), "sums" (``s_j + s_i``) or "values" (``s_j``)
+    owner : str
+        Who asks ("svd" or "eigh"), for the message.
+    part : "skew", "hermitian" or "all"
+    scale : array (...), optional
+        What rounding is relative to at first order, where it is more than the largest numerator.
+    degenerate : "raise" or "warn"
+    """
+    how = {"kind": kind, "owner": owner, "degenerate": degenerate, "order": orders(s) + 1}
+    weight = _columns(stack_of(x)) if how["order"] > 1 else None
+    return _over_gaps(x, s, part=part, scale=scale, weight=weight, **how)
+
+
+@primitive(name="over_gaps")
+def _over_gaps(x, s, *, kind, owner, part, order, weight, scale=None, degenerate="raise"):
+    """`over_gaps` at this `order`; `weight` (..., k) is how much the single vectors matter, for orders above one."""
+    y, (d, closed) = PARTS[part](x), _denominators(s, kind)
+    off = closed & ~np.eye(s.shape[-1], dtype=bool) if kind == "differences" else closed
+    if off.any():
+        size = np.abs(y).max(axis=(-2, -1), initial=0.0)
+        size = size if scale is None else np.maximum(size, scale)
+        refuse(np.where(off, np.abs(y), 0.0), s, owner, size, degenerate)
+    gap = _relative(d, s)
+    near = (gap < NEAR) & ~closed
+    if near.any():
+        y = _cleared(y, x, gap, near, s, owner, order, weight, degenerate)
+    return y / np.where(closed, np.inf, d)
+
+
+def _cleared(y, x, gap, near, s, owner, order, weight, degenerate):
+    """`y`, a part of `x`, without the rounding that a small `gap` would blow up; where that is lost it must be zero."""
+    eps, size, columns = np.finfo(x.dtype).eps, np.abs(y), _pairs(_columns(x), gap)
+    zero = size <= TIGHT * eps * columns
+    if order > 1 and weight is not None:
+        lost = near & (gap**order <= SPARE * eps**0.75 * _pairs(weight / _most(weight), gap))
+        units = np.clip(eps**0.25 * gap, TIGHT * eps, noise(x.dtype, x.shape[-1]))
+        refuse(np.where(lost & (size > units * columns), size, 0.0), s, owner, 0.0, degenerate, order=order)
+        zero |= lost
+    return np.where(near & zero, 0.0, y)
+
+
+def _denominators(s, kind):
+    """The divisors, and where they are lost at first order."""
+    if kind == "differences":
+        return s[..., None, :] - s[..., :, None], same_block(s)
+    zero = vanishing(s)
+    if kind == "sums":
+        return s[..., None, :] + s[..., :, None], zero[..., None, :] & zero[..., :, None]
+    return s[..., None, :], zero[..., None, :]
+
+
+def _relative(d, s):
+    """The absolute divisors `d` (..., m, k) in units of the largest of the values `s` (..., k)."""
+    return np.abs(d) / _most(np.abs(s))[..., None]
+
+
+def _most(x):
+    """The largest of positive `x` (..., k), or something if all are zero, as (..., 1)."""
+    return np.maximum(x.max(axis=-1, keepdims=True, initial=0.0), np.finfo(x.dtype).tiny)
+
+
+def _columns(x):
+    """The largest absolute entry (..., k) of each column of `x` (..., m, k)."""
+    return np.abs(x).max(axis=-2, initial=0.0)
+
+
+def _pairs(weight, gap):
+    """Of the `weight` (..., k) of two vectors the larger, or of the one by whose value is divided; shaped as `gap`."""
+    both = weight[..., None, :]
+    return np.maximum(both, weight[..., :, None]) if gap.shape[-2] > 1 or weight.shape[-1] == 1 else both
+
+
+def _for_x(g, ans, x, s, *, part, weight, scale=None, **how):
+    return PARTS[part](_over_gaps(g, s, part="all", weight=None, **how))
+
+
+def _for_s(g, ans, x, s, *, kind, part, weight, scale=None, **how):
+    q = _over_gaps(g * ans, s, kind=kind, part="all", weight=None, **how)
+    if kind == "differences":
+        return q.sum(axis=-1) - q.sum(axis=-2)
+    return -(q.sum(axis=-1) + q.sum(axis=-2)) if kind == "sums" else -q.sum(axis=-2)
+
+
+def _x_moved(t, ans, x, s, *, scale=None, **how):
+    return _over_gaps(t, s, **how)
+
+
+def _s_moved(t, ans, x, s, *, kind, part, weight, scale=None, **how):
+    dt = t[..., None, :]
+    if kind != "values":
+        dt = dt - t[..., :, None] if kind == "differences" else dt + t[..., :, None]
+    return -_over_gaps(ans * dt, s, kind=kind, part="all", weight=None, **how)
+
+
+defvjp(_over_gaps, _for_x, _for_s, fresh=True)
+defjvp(_over_gaps, _x_moved, _s_moved)
+defbatch(_over_gaps, stacks(_over_gaps, 2, 1))
