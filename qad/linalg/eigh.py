@@ -16,7 +16,8 @@ from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import batch_entry, square
 from qad.linalg.drivers import hermitian_eigenpairs
 from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, rounding
-from qad.linalg.parts import adjoint, diagonal_of
+from qad.linalg.orders import orders
+from qad.linalg.parts import adjoint, diagonal_of, skew
 from qad.linalg.quotients import over_gaps
 
 
@@ -63,7 +64,8 @@ def eigh(a, UPLO="L", *, degenerate="raise"):
            [-0.5,  0.5]])
     """
     check_policy(degenerate)
-    return _eigh(square(a, "eigh"), UPLO=UPLO, degenerate=degenerate)
+    a = square(a, "eigh")
+    return _eigh(a, UPLO=UPLO, degenerate=degenerate, levels=orders(a))
 
 
 def eigvalsh(a, UPLO="L", *, degenerate="raise"):
@@ -99,7 +101,7 @@ def eigvalsh(a, UPLO="L", *, degenerate="raise"):
     a = square(a, "eigvalsh")
     if stack_of(a) is a:
         return np.linalg.eigvalsh(a, UPLO)
-    return _eigh(a, UPLO=UPLO, degenerate=degenerate)[0]
+    return _eigh(a, UPLO=UPLO, degenerate=degenerate, levels=orders(a))[0]
 
 
 implements(np.linalg.eigh)(eigh)
@@ -107,11 +109,11 @@ implements(np.linalg.eigvalsh)(eigvalsh)
 
 
 @primitive(name="eigh")
-def _eigh(a, *, UPLO="L", degenerate="raise"):
+def _eigh(a, *, UPLO="L", degenerate="raise", levels=1):
     return hermitian_eigenpairs(a, UPLO)
 
 
-def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", end=None):
+def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", levels=1, end=None):
     gw, gv = g
     w, v = ans
     require_hermitian(stack_of(a), "eigh")
@@ -121,13 +123,14 @@ def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", end=None):
         return ((vc * gw[..., None, :]) @ v.mT,)
     inner = v.mT @ gv
     scale = _check(w, gw, gv, inner, degenerate, end)
-    core = over_gaps(inner, w, kind="differences", owner="eigh", part="skew", scale=scale, degenerate=degenerate)
+    how = {"scale": scale, "gs": gw, "levels": levels, "degenerate": degenerate}
+    core = over_gaps(inner, w, kind="differences", owner="eigh", part="skew", **how)
     if gw is not None:
         core = core + gw[..., None] * np.eye(w.shape[-1])
     return (vc @ core @ v.mT,)
 
 
-def _eigh_jvp(tangents, ans, a, *, UPLO="L", degenerate="raise"):
+def _eigh_jvp(tangents, ans, a, *, UPLO="L", degenerate="raise", levels=1):
     w, v = ans
     require_hermitian(stack_of(a), "eigh")
     c = adjoint(v) @ tangents[0] @ v
@@ -144,7 +147,9 @@ def _check(w, gw, gv, inner, degenerate, end):
     if inner.dtype.kind == "c":
         check_phases(diagonal_of(stack_of(inner)).imag, w, "eigh", scale, floor)
     scale = max_of(scale, floor / noise(w.dtype, w.shape[-1]))
-    check_blocks(w, (inner,), gw, "eigh", scale, degenerate, floor)
+    check_blocks(
+        w, (inner if gw is not None and stack_of(gw).any() else skew(inner),), gw, "eigh", scale, degenerate, floor
+    )
     return scale
 
 

@@ -11,6 +11,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, unrecorded
 from qad.linalg.check import finite
 from qad.linalg.gaps import same_block
+from qad.linalg.orders import orders
 from qad.linalg.svd import thin
 
 
@@ -180,7 +181,7 @@ def _matrix(x, p, axes):
     if p not in ("nuc", 2, -2):
         raise ArgumentError(f"norm: matrices have no norm {p!r}; there are 'fro', 'nuc', 1, -1, 2, -2, inf and -inf")
     finite(stack_of(x), "norm")
-    s = thin(np.moveaxis(x, axes, (-2, -1)), kinks=False, vectors=False)[1]
+    s = thin(np.moveaxis(x, axes, (-2, -1)), kinks=False, vectors=False, levels=orders(x))[1]
     n = np.sum(s, axis=-1) if p == "nuc" or not s.shape[-1] else _extreme(s, index=0 if p == 2 else -1)
     return n.reshape(tuple(1 if i in axes else size for i, size in enumerate(x.shape)))
 

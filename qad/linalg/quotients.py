@@ -24,7 +24,7 @@ TIGHT = 8  # units in the last place, of the largest numerator in a column, that
 NEAR = 1e-3  # relative gaps below which numerators are freed of rounding
 
 
-def over_gaps(x, s, *, kind, owner, part="all", scale=None, degenerate="raise"):
+def over_gaps(x, s, *, kind, owner, part="all", scale=None, gs=None, levels=1, degenerate="raise"):
     """A part of `x`, divided by the gaps of `s`; zero where there is none and it is zero to rounding, else an error.
 
     Parameters
@@ -38,16 +38,27 @@ def over_gaps(x, s, *, kind, owner, part="all", scale=None, degenerate="raise"):
     part : "skew", "hermitian" or "all"
     scale : array (...), optional
         What rounding is relative to at first order, where it is more than the largest numerator.
+    gs : array (..., k), optional
+        The cotangent of the values. A loss of them and of their vectors may be one of ``V f(s) V^H``, of which the skew
+        part of the numerator sees ``f(s_j) - f(s_i)`` only.
+    levels : int
+        How many derivatives were being taken when the values were computed, in a backward pass. Where this is the
+        pass of an inner derivative's backward pass, its numerators may contain what was divided by gaps before.
     degenerate : "raise" or "warn"
     """
-    how = {"kind": kind, "owner": owner, "degenerate": degenerate, "order": orders(s) + 1}
+    here = orders(s) + 1
+    how = {"kind": kind, "owner": owner, "degenerate": degenerate, "order": max(here, levels)}
     weight = _columns(stack_of(x)) if how["order"] > 1 else None
-    return _over_gaps(x, s, part=part, scale=scale, weight=weight, **how)
+    moved = None if gs is None else stack_of(gs) != 0
+    return _over_gaps(x, s, part=part, scale=scale, weight=weight, moved=moved, divided=max(levels - here, 0), **how)
 
 
 @primitive(name="over_gaps")
-def _over_gaps(x, s, *, kind, owner, part, order, weight, scale=None, degenerate="raise"):
-    """`over_gaps` at this `order`; `weight` (..., k) is how much the single vectors matter, for orders above one."""
+def _over_gaps(x, s, *, kind, owner, part, order, weight, moved=None, divided=0, scale=None, degenerate="raise"):
+    """`over_gaps` at this `order`; `weight` (..., k) is how much the single vectors matter, None where all may pass.
+
+    `moved` (..., k) says which values have a cotangent. What made `x` was `divided` by gaps so many times before.
+    """
     y, (d, closed) = PARTS[part](x), _denominators(s, kind)
     off = closed & ~np.eye(s.shape[-1], dtype=bool) if kind == "differences" else closed
     if off.any():
@@ -57,20 +68,26 @@ def _over_gaps(x, s, *, kind, owner, part, order, weight, scale=None, degenerate
     gap = _relative(d, s)
     near = (gap < NEAR) & ~closed
     if near.any():
-        y = _cleared(y, x, gap, near, s, owner, order, weight, degenerate)
+        y, left = _cleared(y, x, gap, near, order, weight, moved, divided)
+        if np.any(left):
+            refuse(left, s, owner, 0.0, degenerate, order=order)
     return y / np.where(closed, np.inf, d)
 
 
-def _cleared(y, x, gap, near, s, owner, order, weight, degenerate):
-    """`y`, a part of `x`, without the rounding that a small `gap` would blow up; where that is lost it must be zero."""
-    eps, size, columns = np.finfo(x.dtype).eps, np.abs(y), _pairs(_columns(x), gap)
-    zero = size <= TIGHT * eps * columns
-    if order > 1 and weight is not None:
-        lost = near & (gap**order <= SPARE * eps**0.75 * _pairs(weight / _most(weight), gap))
-        units = np.clip(eps**0.25 * gap, TIGHT * eps, noise(x.dtype, x.shape[-1]))
-        refuse(np.where(lost & (size > units * columns), size, 0.0), s, owner, 0.0, degenerate, order=order)
-        zero |= lost
-    return np.where(near & zero, 0.0, y)
+def _cleared(y, x, gap, near, order, weight, moved, divided):
+    """`y`, a part of `x`, without the rounding that a small `gap` would blow up, and what is lost with lost gaps."""
+    eps, columns = np.finfo(x.dtype).eps, _pairs(_columns(x), gap)
+    units = TIGHT * eps / np.where(near, gap, 1.0) ** divided
+    y = np.where(near & (np.abs(y) <= units * columns), 0.0, y)
+    if order == 1 or weight is None:
+        return y, 0.0
+    lost = near & (gap**order <= SPARE * eps**0.75 * _pairs(weight / _most(weight), gap))
+    size = np.abs(y)
+    if moved is not None and x.shape[-2:] == gap.shape[-2:]:
+        hidden = (units > eps**0.25 * gap) & (moved[..., None, :] | moved[..., :, None])
+        size = np.where(hidden, np.maximum(np.abs(x), np.abs(x.mT)), size)
+    units = np.maximum(units, np.minimum(eps**0.25 * gap, noise(x.dtype, x.shape[-1])))
+    return np.where(lost, 0.0, y), np.where(lost & (size > units * columns), size, 0.0)
 
 
 def _denominators(s, kind):
@@ -104,11 +121,11 @@ def _pairs(weight, gap):
     return np.maximum(both, weight[..., :, None]) if gap.shape[-2] > 1 or weight.shape[-1] == 1 else both
 
 
-def _for_x(g, ans, x, s, *, part, weight, scale=None, **how):
+def _for_x(g, ans, x, s, *, part, weight, moved=None, divided=0, scale=None, **how):
     return PARTS[part](_over_gaps(g, s, part="all", weight=None, **how))
 
 
-def _for_s(g, ans, x, s, *, kind, part, weight, scale=None, **how):
+def _for_s(g, ans, x, s, *, kind, part, weight, moved=None, divided=0, scale=None, **how):
     q = _over_gaps(g * ans, s, kind=kind, part="all", weight=None, **how)
     if kind == "differences":
         return q.sum(axis=-1) - q.sum(axis=-2)
@@ -119,7 +136,7 @@ def _x_moved(t, ans, x, s, *, scale=None, **how):
     return _over_gaps(t, s, **how)
 
 
-def _s_moved(t, ans, x, s, *, kind, part, weight, scale=None, **how):
+def _s_moved(t, ans, x, s, *, kind, part, weight, moved=None, divided=0, scale=None, **how):
     dt = t[..., None, :]
     if kind != "values":
         dt = dt - t[..., :, None] if kind == "differences" else dt + t[..., :, None]

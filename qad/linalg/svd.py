@@ -35,6 +35,7 @@ from qad.linalg.gaps import (
     vanishing,
 )
 from qad.linalg.kernel import check_null_spaces, marked
+from qad.linalg.orders import orders
 from qad.linalg.parts import adjoint, diagonal_of
 from qad.linalg.quotients import over_gaps
 
@@ -102,8 +103,8 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
     if not compute_uv:
         return svdvals(a, degenerate=degenerate)
     if full_matrices and a.shape[-1] != a.shape[-2]:
-        return _full(a, degenerate=degenerate)
-    return thin(a, degenerate=degenerate)
+        return _full(a, degenerate=degenerate, levels=orders(a))
+    return thin(a, degenerate=degenerate, levels=orders(a))
 
 
 def svdvals(x, *, degenerate="raise"):
@@ -137,7 +138,9 @@ def svdvals(x, *, degenerate="raise"):
     """
     check_policy(degenerate)
     x = matrices(x, "svdvals")
-    return thin(x, degenerate=degenerate, vectors=False)[1] if _recorded(x) else np.linalg.svdvals(x)
+    if not _recorded(x):
+        return np.linalg.svdvals(x)
+    return thin(x, degenerate=degenerate, vectors=False, levels=orders(x))[1]
 
 
 implements(np.linalg.svd)(svd)
@@ -149,19 +152,19 @@ def _recorded(a):
 
 
 @primitive(name="svd")
-def thin(a, *, degenerate="raise", kinks=True, vectors=True):
+def thin(a, *, degenerate="raise", kinks=True, vectors=True, levels=1):
     """Thin decomposition; without `kinks` vanishing singular values have subgradient zero."""
     found = np.linalg.svd(a, full_matrices=False)
     return found._replace(S=marked(found.S)) if vectors else found
 
 
 @primitive(name="svd")
-def _full(a, *, degenerate="raise"):
+def _full(a, *, degenerate="raise", levels=1):
     found = np.linalg.svd(a, full_matrices=True)
     return found._replace(S=marked(found.S))
 
 
-def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, vectors=True, end=None):
+def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, vectors=True, levels=1, end=None):
     gu, gs, gv = g
     u, s, vh = ans
     uc, vc = u.conj(), vh.conj()
@@ -175,27 +178,28 @@ def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, vectors=True
     scale = _check(s, (gu, gs, gv), left, right, degenerate, floor)
     sides = (u, gu), (vh.mT, None if gv is None else gv.mT)
     check_null_spaces(stack_of(s), sides, magnitude(gu, gv), floor, degenerate)
-    core = _core(left, right, gs, s, scale, degenerate)
+    how = {"scale": scale, "gs": gs, "levels": levels, "degenerate": degenerate}
+    core = _core(left, right, gs, s, how)
     inner = core @ vc
     if gv is not None and vh.shape[-1] > vh.shape[-2]:
         rest = (gv - right @ vc).mT
-        inner = inner + _over(rest, s, "values", scale, degenerate).mT
+        inner = inner + _over(rest, s, "values", **how).mT
     total = uc @ inner
     if gu is not None and u.shape[-2] > u.shape[-1]:
-        total = total + _over(gu - uc @ left, s, "values", scale, degenerate) @ vc
+        total = total + _over(gu - uc @ left, s, "values", **how) @ vc
     return (total,)
 
 
-def _core(left, right, gs, s, scale, degenerate):
+def _core(left, right, gs, s, how):
     """X of the head of this page, conjugated; columns belong to vectors, and ``skew(right^H) = -skew(right)``."""
     left, turned = 0.0 if left is None else left, 0.0 if right is None else adjoint(right)
-    x = _over(left + turned, s, "differences", scale, degenerate, "skew")
-    x = x + _over(left - turned, s, "sums", scale, degenerate, "skew")
+    x = _over(left + turned, s, "differences", part="skew", **how)
+    x = x + _over(left - turned, s, "sums", part="skew", **how)
     return x if gs is None else x + gs[..., None] * np.eye(s.shape[-1])
 
 
-def _over(x, s, kind, scale, degenerate, part="all"):
-    return over_gaps(x, s, kind=kind, owner="svd", part=part, scale=scale, degenerate=degenerate)
+def _over(x, s, kind, **how):
+    return over_gaps(x, s, kind=kind, owner="svd", **how)
 
 
 def _check(s, g, left, right, degenerate, floor):
@@ -233,22 +237,22 @@ def _at_kinks_vjp(g, ans, gs, s, *, kinks, degenerate, floor=0.0):
 defvjp(_at_kinks, _at_kinks_vjp, lambda g, ans, gs, s, *, kinks, degenerate, floor=0.0: s * 0.0)
 
 
-def _thin_jvp(tangents, ans, a, *, degenerate="raise", kinks=True, vectors=True):
+def _thin_jvp(tangents, ans, a, *, degenerate="raise", kinks=True, vectors=True, levels=1):
     (t,), (u, s, vh) = tangents, ans
     tv, ut = t @ adjoint(vh), adjoint(u) @ t
     p = ut @ adjoint(vh)
     ds = _at_kinks(diagonal_of(p).real, s, kinks=kinks, degenerate=degenerate)
-    both = _over(p, s, "differences", None, degenerate, "hermitian")
-    apart = _over(p, s, "sums", None, degenerate, "skew")
+    both = _over(p, s, "differences", part="hermitian", degenerate=degenerate)
+    apart = _over(p, s, "sums", part="skew", degenerate=degenerate)
     du, dvh = u @ (both + apart), (apart - both) @ vh
     if u.shape[-2] > u.shape[-1]:
-        du = du + _over(tv - u @ p, s, "values", None, degenerate)
+        du = du + _over(tv - u @ p, s, "values", degenerate=degenerate)
     if vh.shape[-1] > vh.shape[-2]:
-        dvh = dvh + _over((ut - p @ vh).mT, s, "values", None, degenerate).mT
+        dvh = dvh + _over((ut - p @ vh).mT, s, "values", degenerate=degenerate).mT
     return du, ds, dvh
 
 
-def _full_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
+def _full_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
     """Columns of U (rows of Vh) beyond k turn with the others: ``dU' = -U dU^H U'``."""
     gu, gs, gv = g
     u, s, vh = ans
@@ -258,7 +262,7 @@ def _full_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
     elif vh.shape[-2] > k:
         turned, v = folded(None if gv is None else gv.mT, vh.mT, k, "svd", floor, degenerate)
         gv, vh = None if turned is None else turned.mT, v.mT
-    return _thin_vjp(needed, (gu, gs, gv), (u, s, vh), a, degenerate=degenerate, end=end)
+    return _thin_vjp(needed, (gu, gs, gv), (u, s, vh), a, degenerate=degenerate, levels=levels, end=end)
 
 
 defvjp(thin, shared=_thin_vjp, scaled=True)
