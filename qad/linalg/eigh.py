@@ -14,10 +14,11 @@ from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import batch_entry, square
-from qad.linalg.drivers import hermitian_eigenpairs
+from qad.linalg.clusters import bent, beside, clusters, moderate_turn, quotients
+from qad.linalg.drivers import EighResult, hermitian_eigenpairs
 from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, rounding
-from qad.linalg.orders import orders
-from qad.linalg.parts import adjoint, diagonal_of, skew
+from qad.linalg.orders import is_pushed_gradient, orders
+from qad.linalg.parts import adjoint, diagonal_of, hermitian, skew
 from qad.linalg.quotients import over_gaps
 
 
@@ -64,8 +65,7 @@ def eigh(a, UPLO="L", *, degenerate="raise"):
            [-0.5,  0.5]])
     """
     check_policy(degenerate)
-    a = square(a, "eigh")
-    return _eigh(a, UPLO=UPLO, degenerate=degenerate, levels=orders(a))
+    return EighResult(*_recorded(square(a, "eigh"), UPLO, degenerate))
 
 
 def eigvalsh(a, UPLO="L", *, degenerate="raise"):
@@ -101,11 +101,17 @@ def eigvalsh(a, UPLO="L", *, degenerate="raise"):
     a = square(a, "eigvalsh")
     if stack_of(a) is a:
         return np.linalg.eigvalsh(a, UPLO)
-    return _eigh(a, UPLO=UPLO, degenerate=degenerate, levels=orders(a))[0]
+    return _recorded(a, UPLO, degenerate)[0]
 
 
 implements(np.linalg.eigh)(eigh)
 implements(np.linalg.eigvalsh)(eigvalsh)
+
+
+def _recorded(a, UPLO, degenerate):
+    if is_pushed_gradient(a):
+        return _in_clusters(a, UPLO=UPLO, degenerate=degenerate)[:2]
+    return _eigh(a, UPLO=UPLO, degenerate=degenerate, levels=orders(a))
 
 
 @primitive(name="eigh")
@@ -113,29 +119,46 @@ def _eigh(a, *, UPLO="L", degenerate="raise", levels=1):
     return hermitian_eigenpairs(a, UPLO)
 
 
+@primitive(name="eigh")
+def _in_clusters(a, *, UPLO="L", degenerate="raise"):
+    """Eigenpairs in a frame that is smooth where values cluster, and N; see ``clusters.py``."""
+    w, v = hermitian_eigenpairs(a, UPLO)
+    return w, v, beside(w, v, "eigh")
+
+
 def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", levels=1, end=None):
-    gw, gv = g
-    w, v = ans
+    gw, gv, w, v, n = g[0], g[1], ans[0], ans[1], None
     require_hermitian(stack_of(a), "eigh")
+    how = {"owner": "eigh", "degenerate": degenerate}
+    if len(ans) > 2 and ans[2].shape[-1]:
+        n = ans[2].conj()
     vc = v.conj()
     if gv is None:
         check_blocks(stack_of(w), (), gw, "eigh", None, degenerate, rounding(stack_of(w), end))
-        return ((vc * gw[..., None, :]) @ v.mT,)
-    inner = v.mT @ gv
-    scale = _check(w, gw, gv, inner, degenerate, end)
-    how = {"scale": scale, "gs": gw, "levels": levels, "degenerate": degenerate}
-    core = over_gaps(inner, w, kind="differences", owner="eigh", part="skew", **how)
+        if n is None:
+            return ((vc * gw[..., None, :]) @ v.mT,)
+        core = 0.0
+    else:
+        inner = v.mT @ gv
+        scale = _check(w, gw, gv, inner, degenerate, end)
+        core = quotients(inner, w, n, kind="differences", part="skew", scale=scale, gs=gw, levels=levels, **how)
     if gw is not None:
         core = core + gw[..., None] * np.eye(w.shape[-1])
+        core = core if n is None else core + bent(gw, w, n, **how)
     return (vc @ core @ v.mT,)
 
 
 def _eigh_jvp(tangents, ans, a, *, UPLO="L", degenerate="raise", levels=1):
-    w, v = ans
+    w, v = ans[:2]
     require_hermitian(stack_of(a), "eigh")
     c = adjoint(v) @ tangents[0] @ v
-    turn = over_gaps(c, w, kind="differences", owner="eigh", part="hermitian", degenerate=degenerate)
-    return diagonal_of(c).real, v @ turn
+    if len(ans) == 2 or not ans[2].shape[-1]:
+        turn = over_gaps(c, w, kind="differences", owner="eigh", part="hermitian", degenerate=degenerate)
+        return diagonal_of(c).real, v @ turn, *ans[2:]
+    c, inside = hermitian(c), clusters(w, "eigh")
+    within, dn = moderate_turn(c, w, inside)
+    turn = over_gaps(c * ~inside, w, kind="differences", owner="eigh", degenerate=degenerate)
+    return diagonal_of(c).real, v @ (turn + within), dn
 
 
 def _check(w, gw, gv, inner, degenerate, end):
@@ -147,9 +170,8 @@ def _check(w, gw, gv, inner, degenerate, end):
     if inner.dtype.kind == "c":
         check_phases(diagonal_of(stack_of(inner)).imag, w, "eigh", scale, floor)
     scale = max_of(scale, floor / noise(w.dtype, w.shape[-1]))
-    check_blocks(
-        w, (inner if gw is not None and stack_of(gw).any() else skew(inner),), gw, "eigh", scale, degenerate, floor
-    )
+    product = inner if gw is not None and stack_of(gw).any() else skew(inner)
+    check_blocks(w, (product,), gw, "eigh", scale, degenerate, floor)
     return scale
 
 
@@ -173,3 +195,6 @@ def _largest(x):
 defvjp(_eigh, shared=_eigh_vjp, scaled=True)
 defjvp(_eigh, shared=_eigh_jvp)
 defbatch(_eigh, stacks(_eigh, 2))
+defvjp(_in_clusters, shared=_eigh_vjp, scaled=True)
+defjvp(_in_clusters, shared=_eigh_jvp)
+defbatch(_in_clusters, stacks(_in_clusters, 2))

@@ -48,7 +48,7 @@ def over_gaps(x, s, *, kind, owner, part="all", scale=None, gs=None, levels=1, d
     """
     here = orders(s) + 1
     how = {"kind": kind, "owner": owner, "degenerate": degenerate, "order": max(here, levels)}
-    weight = _columns(stack_of(x)) if how["order"] > 1 else None
+    weight = columns_of(stack_of(x)) if how["order"] > 1 else None
     moved = None if gs is None else stack_of(gs) != 0
     return _over_gaps(x, s, part=part, scale=scale, weight=weight, moved=moved, divided=max(levels - here, 0), **how)
 
@@ -65,7 +65,7 @@ def _over_gaps(x, s, *, kind, owner, part, order, weight, moved=None, divided=0,
         size = np.abs(y).max(axis=(-2, -1), initial=0.0)
         size = size if scale is None else np.maximum(size, scale)
         refuse(np.where(off, np.abs(y), 0.0), s, owner, size, degenerate)
-    gap = _relative(d, s)
+    gap = relative(d, s)
     near = (gap < NEAR) & ~closed
     if near.any():
         y, left = _cleared(y, x, gap, near, order, weight, moved, divided)
@@ -76,12 +76,12 @@ def _over_gaps(x, s, *, kind, owner, part, order, weight, moved=None, divided=0,
 
 def _cleared(y, x, gap, near, order, weight, moved, divided):
     """`y`, a part of `x`, without the rounding that a small `gap` would blow up, and what is lost with lost gaps."""
-    eps, columns = np.finfo(x.dtype).eps, _pairs(_columns(x), gap)
+    eps, columns = np.finfo(x.dtype).eps, pairs(columns_of(x), gap)
     units = TIGHT * eps / np.where(near, gap, 1.0) ** divided
     y = np.where(near & (np.abs(y) <= units * columns), 0.0, y)
     if order == 1 or weight is None:
         return y, 0.0
-    lost = near & (gap**order <= SPARE * eps**0.75 * _pairs(weight / _most(weight), gap))
+    lost = near & (gap**order <= SPARE * eps**0.75 * pairs(weight / _most(weight), gap))
     size = np.abs(y)
     if moved is not None and x.shape[-2:] == gap.shape[-2:]:
         hidden = (units > eps**0.25 * gap) & (moved[..., None, :] | moved[..., :, None])
@@ -100,7 +100,7 @@ def _denominators(s, kind):
     return s[..., None, :], zero[..., None, :]
 
 
-def _relative(d, s):
+def relative(d, s):
     """The absolute divisors `d` (..., m, k) in units of the largest of the values `s` (..., k)."""
     return np.abs(d) / _most(np.abs(s))[..., None]
 
@@ -110,12 +110,12 @@ def _most(x):
     return np.maximum(x.max(axis=-1, keepdims=True, initial=0.0), np.finfo(x.dtype).tiny)
 
 
-def _columns(x):
+def columns_of(x):
     """The largest absolute entry (..., k) of each column of `x` (..., m, k)."""
     return np.abs(x).max(axis=-2, initial=0.0)
 
 
-def _pairs(weight, gap):
+def pairs(weight, gap):
     """Of the `weight` (..., k) of two vectors the larger, or of the one by whose value is divided; shaped as `gap`."""
     both = weight[..., None, :]
     return np.maximum(both, weight[..., :, None]) if gap.shape[-2] > 1 or weight.shape[-1] == 1 else both
