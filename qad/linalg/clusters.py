@@ -1,16 +1,18 @@
-"""Second derivatives where values of a spectrum nearly or exactly coincide, of losses that see a cluster as a whole.
+"""Second derivatives of losses that see a cluster of nearly or exactly equal values as a whole.
 
-Inside a cluster single vectors turn with ``1 / gap``; a loss that does not depend on them, like that of a projector onto
-a kept space, need not follow.  So where the gradient itself is pushed forward (`qad.hvp`, `qad.hessian`), decompositions
-return a frame that turns from cluster to cluster only, ``A V = V H`` with H block-diagonal: its diagonal is `w`, and
-what stands beside it, N, is zero at the point and has a derivative.  Then
+Inside a cluster single vectors turn with ``1 / gap``; a loss that does not depend on them, like that of a projector
+onto a kept space, need not follow.  So where the gradient itself is pushed forward (`qad.hvp`, `qad.hessian`),
+decompositions return a frame that turns from cluster to cluster only, ``A V = V H`` with H block-diagonal: its diagonal
+is `w`, and what stands beside it, N, is zero at the point and has a derivative.  Then
 
     Omega_ij = (C - [Omega, N])_ij / (w_j - w_i)     between clusters, for C = V^H dA V,
     dN = C                                           within,
     G_H = diag(g_w) + (g_j - g_i) / (w_j - w_i) N    for a symmetric function of the values.
 
-That the loss is such a one is checked and not believed: its slope along turns within a cluster must vanish, at the point
-and to first order along a turn of moderate size that is made for the purpose.  Else it is refused.
+That the loss is such a one is checked and not believed: its slope along turns within a cluster must vanish, at the
+point and to first order along a turn of moderate size that is made for the purpose.  Else it is refused.
+
+For singular values U and V turn together, ``A V = U H`` and ``A^H U = V H``, and sums stand where differences do.
 """
 
 import numpy as np
@@ -20,7 +22,7 @@ from qad.extend import defbatch, defjvp, primitive, stack_of
 from qad.linalg.gaps import noise, refuse, same_block, vanishing, width
 from qad.linalg.orders import orders
 from qad.linalg.parts import skew
-from qad.linalg.quotients import SPARE, TIGHT, columns_of, over_gaps, pairs, relative
+from qad.linalg.quotients import SPARE, TIGHT, columns_of, over_gaps, pairs, relative, where_moved
 
 
 def clusters(s, owner):
@@ -41,6 +43,15 @@ def beside(s, v, owner):
     return np.zeros((*s.shape[:-1], k, k), v.dtype)
 
 
+def beside_of(ans, i):
+    """N, which is number `i` of the answers of a decomposition, or None where there is no cluster."""
+    return ans[i] if len(ans) > i and ans[i].shape[-1] else None
+
+
+def conjugate(n):
+    return None if n is None else n.conj()
+
+
 def moderate_turn(c, s, inside):
     """A turn within clusters along which a loss is checked, and the derivative of N; `c` is Hermitian, all is bare."""
     i = np.arange(1, s.shape[-1] + 1)
@@ -58,8 +69,8 @@ def quotients(x, s, n, *, kind, owner, degenerate, gs=None, **how):
     bare, apart = stack_of(s), 1.0
     if kind == "differences":
         inside = clusters(bare, owner)
-        apart, moved = ~inside, None if gs is None else stack_of(gs) != 0
-        check_left_alone(x, s=bare, inside=inside, moved=moved, owner=owner, degenerate=degenerate)
+        apart = ~inside
+        check_left_alone(x, s=bare, inside=inside, moved=where_moved(gs), owner=owner, degenerate=degenerate)
     y = over_gaps(x * apart, s, kind=kind, owner=owner, degenerate=degenerate, gs=gs, **how)
     swapped = y @ n if kind == "values" else y @ n - n @ y if kind == "differences" else y @ n + n @ y
     return y - over_gaps(swapped * apart, s, kind=kind, owner=owner, degenerate=degenerate)
@@ -93,8 +104,7 @@ def check_left_alone(x, *, s, inside, moved, owner, degenerate):
     eps, gap = np.finfo(x.dtype).eps, relative(s[..., None, :] - s[..., :, None], s)
     columns, size = pairs(columns_of(x), gap), np.abs(skew(x))
     if moved is not None:  # as in quotients.py: it may be a loss of V f(s) V^H
-        hidden = (TIGHT * eps > eps**0.25 * gap) & (moved[..., None, :] | moved[..., :, None])
-        size = np.where(hidden, np.maximum(np.abs(x), np.abs(x.mT)), size)
+        size = np.where(moved[..., None, :] | moved[..., :, None], np.maximum(np.abs(x), np.abs(x.mT)), size)
     units = np.clip(eps**0.25 * gap, TIGHT * eps, noise(x.dtype, x.shape[-1]))
     refuse(np.where(inside & (size > units * columns), size, 0.0), s, owner, 0.0, degenerate, order=2)
     return np.zeros_like(size)

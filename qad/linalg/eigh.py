@@ -14,12 +14,12 @@ from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import batch_entry, square
-from qad.linalg.clusters import bent, beside, clusters, moderate_turn, quotients
+from qad.linalg.clusters import bent, beside, beside_of, clusters, conjugate, moderate_turn, quotients
 from qad.linalg.drivers import EighResult, hermitian_eigenpairs
 from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, rounding
 from qad.linalg.orders import is_pushed_gradient, orders
 from qad.linalg.parts import adjoint, diagonal_of, hermitian, skew
-from qad.linalg.quotients import over_gaps
+from qad.linalg.quotients import over_gaps, where_moved
 
 
 def eigh(a, UPLO="L", *, degenerate="raise"):
@@ -127,12 +127,9 @@ def _in_clusters(a, *, UPLO="L", degenerate="raise"):
 
 
 def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", levels=1, end=None):
-    gw, gv, w, v, n = g[0], g[1], ans[0], ans[1], None
+    (gw, gv), (w, v), n = g[:2], ans[:2], conjugate(beside_of(ans, 2))
     require_hermitian(stack_of(a), "eigh")
-    how = {"owner": "eigh", "degenerate": degenerate}
-    if len(ans) > 2 and ans[2].shape[-1]:
-        n = ans[2].conj()
-    vc = v.conj()
+    vc, how = v.conj(), {"owner": "eigh", "degenerate": degenerate}
     if gv is None:
         check_blocks(stack_of(w), (), gw, "eigh", None, degenerate, rounding(stack_of(w), end))
         if n is None:
@@ -152,7 +149,7 @@ def _eigh_jvp(tangents, ans, a, *, UPLO="L", degenerate="raise", levels=1):
     w, v = ans[:2]
     require_hermitian(stack_of(a), "eigh")
     c = adjoint(v) @ tangents[0] @ v
-    if len(ans) == 2 or not ans[2].shape[-1]:
+    if beside_of(ans, 2) is None:
         turn = over_gaps(c, w, kind="differences", owner="eigh", part="hermitian", degenerate=degenerate)
         return diagonal_of(c).real, v @ turn, *ans[2:]
     c, inside = hermitian(c), clusters(w, "eigh")
@@ -170,7 +167,7 @@ def _check(w, gw, gv, inner, degenerate, end):
     if inner.dtype.kind == "c":
         check_phases(diagonal_of(stack_of(inner)).imag, w, "eigh", scale, floor)
     scale = max_of(scale, floor / noise(w.dtype, w.shape[-1]))
-    product = inner if gw is not None and stack_of(gw).any() else skew(inner)
+    product = skew(inner) if where_moved(gw) is None else inner
     check_blocks(w, (product,), gw, "eigh", scale, degenerate, floor)
     return scale
 

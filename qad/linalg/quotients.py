@@ -40,7 +40,7 @@ def over_gaps(x, s, *, kind, owner, part="all", scale=None, gs=None, levels=1, d
         What rounding is relative to at first order, where it is more than the largest numerator.
     gs : array (..., k), optional
         The cotangent of the values. A loss of them and of their vectors may be one of ``V f(s) V^H``, of which the skew
-        part of the numerator sees ``f(s_j) - f(s_i)`` only.
+        part of a numerator sees no more than ``f(s_j) - f(s_i)``; so all of it must vanish where a gap is lost.
     levels : int
         How many derivatives were being taken when the values were computed, in a backward pass. Where this is the
         pass of an inner derivative's backward pass, its numerators may contain what was divided by gaps before.
@@ -49,8 +49,16 @@ def over_gaps(x, s, *, kind, owner, part="all", scale=None, gs=None, levels=1, d
     here = orders(s) + 1
     how = {"kind": kind, "owner": owner, "degenerate": degenerate, "order": max(here, levels)}
     weight = columns_of(stack_of(x)) if how["order"] > 1 else None
-    moved = None if gs is None else stack_of(gs) != 0
-    return _over_gaps(x, s, part=part, scale=scale, weight=weight, moved=moved, divided=max(levels - here, 0), **how)
+    how |= {"weight": weight, "moved": where_moved(gs), "divided": max(levels - here, 0)}
+    return _over_gaps(x, s, part=part, scale=scale, **how)
+
+
+def where_moved(gs):
+    """Which values have a cotangent, or one that becomes nonzero as the matrix moves; None for none."""
+    if gs is None:
+        return None
+    moved = (stack_of(gs) != 0) | (orders(gs) > 0)
+    return moved if moved.any() else None
 
 
 @primitive(name="over_gaps")
@@ -84,8 +92,7 @@ def _cleared(y, x, gap, near, order, weight, moved, divided):
     lost = near & (gap**order <= SPARE * eps**0.75 * pairs(weight / _most(weight), gap))
     size = np.abs(y)
     if moved is not None and x.shape[-2:] == gap.shape[-2:]:
-        hidden = (units > eps**0.25 * gap) & (moved[..., None, :] | moved[..., :, None])
-        size = np.where(hidden, np.maximum(np.abs(x), np.abs(x.mT)), size)
+        size = np.where(moved[..., None, :] | moved[..., :, None], np.maximum(np.abs(x), np.abs(x.mT)), size)
     units = np.maximum(units, np.minimum(eps**0.25 * gap, noise(x.dtype, x.shape[-1])))
     return np.where(lost, 0.0, y), np.where(lost & (size > units * columns), size, 0.0)
 
