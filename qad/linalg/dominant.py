@@ -54,8 +54,10 @@ def dominant_eig(a, v0, side="right", *, tol=1e-12, restart=60, maxiter=1000, re
     -----
     The search runs to machine precision, and is repeated from a random vector (always the same) on the complement of
     what was found: a larger eigenvalue that it finds is taken instead, and the distance of the next one decides about
-    derivatives. This takes about half as many products again. A derivative costs one GMRES solve with the bordered operator, except
-    that of the value alone with ``side="both"``: ``d lambda = l^H dA r``.
+    derivatives. This takes about half as many products again.
+
+    A derivative costs one GMRES solve with the bordered operator, except that of the value alone with
+    ``side="both"``: ``d lambda = l^H dA r``.
 
     Examples
     --------

@@ -117,10 +117,10 @@ def _dominant_rival(operator, value, x, maxiter):
     start = rest.random()
     if not np.linalg.norm(rest(start)) > 100 * np.finfo(start.dtype).eps * abs(value) * np.linalg.norm(start):
         return 0.0, start  # nothing is left
-    found, vector = dominant(rest, start, maxiter, 1e-3)
-    if abs(found) < 0.99 * abs(value):
-        return found, vector
-    found, vector = dominant(rest, start, maxiter)
+    for tol in (1e-3, 1e-6, 0.0):
+        found, vector = dominant(rest, start, maxiter, tol)
+        if abs(found) < abs(value) * (1 - max(10 * tol, np.finfo(start.dtype).eps ** 0.75)):
+            return found, vector
     if abs(found) > abs(value) * (1 + np.finfo(start.dtype).eps ** 0.75):
         return found, vector
     rest.turn = np.conj(value) / abs(value) if np.iscomplexobj(start) else np.sign(value.real)
