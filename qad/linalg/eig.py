@@ -9,9 +9,20 @@
 import numpy as np
 
 from qad.core.batching import stacks
-from qad.extend import defbatch, defvjp, implements, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import square
-from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, rounding
+from qad.linalg.gaps import (
+    check_blocks,
+    check_phases,
+    check_policy,
+    magnitude,
+    max_of,
+    noise,
+    refuse,
+    rounding,
+    same_block,
+)
+from qad.linalg.orders import orders
 from qad.linalg.parts import diagonal_of
 from qad.linalg.quotients import over_gaps
 
@@ -53,7 +64,8 @@ def eig(a, *, degenerate="raise"):
            [1., 0.]])
     """
     check_policy(degenerate)
-    return _eig(square(a, "eig"), degenerate=degenerate)
+    a = square(a, "eig")
+    return _eig(a, degenerate=degenerate, levels=orders(a))
 
 
 def eigvals(a, *, degenerate="raise"):
@@ -86,7 +98,7 @@ def eigvals(a, *, degenerate="raise"):
     """
     check_policy(degenerate)
     a = square(a, "eigvals")
-    return np.linalg.eigvals(a) if stack_of(a) is a else _eig(a, degenerate=degenerate)[0]
+    return np.linalg.eigvals(a) if stack_of(a) is a else _eig(a, degenerate=degenerate, levels=orders(a))[0]
 
 
 implements(np.linalg.eig)(eig)
@@ -94,15 +106,17 @@ implements(np.linalg.eigvals)(eigvals)
 
 
 @primitive(name="eig")
-def _eig(a, *, degenerate="raise"):
+def _eig(a, *, degenerate="raise", levels=1):
     return np.linalg.eig(a)
 
 
-def _eig_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
+def _eig_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
     gw, gv = g
     w, v = ans
     w = w + 0j
     floor = rounding(stack_of(w), end)
+    if levels > 1 and gw is not None and orders(gw):
+        _check_curved(stack_of(w), degenerate)
     if gv is None:
         check_blocks(stack_of(w), (), gw, "eig", None, degenerate, floor)
         return (np.linalg.solve(v.mT, gw[..., :, None] * v.mT),)
@@ -111,10 +125,27 @@ def _eig_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
     scale = _check(w, gw, gv, lengths, floor)
     moved = inner - (v.mT @ v.conj()) * lengths.real[..., None, :]
     check_blocks(stack_of(w), (moved,), gw, "eig", scale, degenerate, floor)
-    core = over_gaps(moved, w, kind="differences", owner="eig", scale=scale, degenerate=degenerate)
+    how = {"scale": scale, "gs": gw, "levels": levels, "degenerate": degenerate}
+    core = over_gaps(moved, w, kind="differences", owner="eig", divided=0, **how)
     if gw is not None:
         core = core + gw[..., None] * np.eye(w.shape[-1])
     return (np.linalg.solve(v.mT, core @ v.mT),)
+
+
+def _eig_jvp(tangents, ans, a, *, degenerate="raise", levels=1):
+    """``dw = diag(M)`` and ``dV = V K`` for ``M = V^-1 dA V``, of which lengths are kept; phases are those of K."""
+    w, v = ans
+    m = np.linalg.solve(v, tangents[0] @ v)
+    k = over_gaps(m, w + 0j, kind="differences", owner="eig", degenerate=degenerate)
+    dv = v @ k
+    lengths = (v.conj() * dv).real.sum(axis=-2)[..., None, :]
+    return diagonal_of(m), dv - v * lengths
+
+
+def _check_curved(w, degenerate):
+    """Refuse a second derivative where values coincide, whose cotangents do not tell how the loss curves there."""
+    together = same_block(w) & ~np.eye(w.shape[-1], dtype=bool)
+    refuse(together * 1.0, w, "eig", 0.0, degenerate, order=2)
 
 
 def _check(w, gw, gv, lengths, floor):
@@ -129,4 +160,5 @@ def _check(w, gw, gv, lengths, floor):
 
 
 defvjp(_eig, shared=_eig_vjp, scaled=True)
+defjvp(_eig, shared=_eig_jvp)
 defbatch(_eig, stacks(_eig, 2))

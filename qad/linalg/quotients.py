@@ -24,7 +24,7 @@ TIGHT = 8  # units in the last place, of the largest numerator in a column, that
 NEAR = 1e-3  # relative gaps below which numerators are freed of rounding
 
 
-def over_gaps(x, s, *, kind, owner, part="all", scale=None, gs=None, levels=1, degenerate="raise"):
+def over_gaps(x, s, *, kind, owner, part="all", scale=None, gs=None, levels=1, divided=None, degenerate="raise"):
     """A part of `x`, divided by the gaps of `s`; zero where there is none and it is zero to rounding, else an error.
 
     Parameters
@@ -42,14 +42,19 @@ def over_gaps(x, s, *, kind, owner, part="all", scale=None, gs=None, levels=1, d
         The cotangent of the values. A loss of them and of their vectors may be one of ``V f(s) V^H``, of which the skew
         part of a numerator sees no more than ``f(s_j) - f(s_i)``; so all of it must vanish where a gap is lost.
     levels : int
-        How many derivatives were being taken when the values were computed, in a backward pass. Where this is the
-        pass of an inner derivative's backward pass, its numerators may contain what was divided by gaps before.
+        How many derivatives were being taken when the values were computed, in a backward pass.
+    divided : int, optional
+        How often what made `x` may have been divided by gaps before: once in the backward pass of a backward pass.
     degenerate : "raise" or "warn"
     """
     here = orders(s) + 1
     how = {"kind": kind, "owner": owner, "degenerate": degenerate, "order": max(here, levels)}
     weight = columns_of(stack_of(x)) if how["order"] > 1 else None
-    how |= {"weight": weight, "moved": where_moved(gs), "divided": max(levels - here, 0)}
+    how |= {
+        "weight": weight,
+        "moved": where_moved(gs),
+        "divided": max(levels - here, 0) if divided is None else divided,
+    }
     return _over_gaps(x, s, part=part, scale=scale, **how)
 
 
@@ -84,7 +89,7 @@ def _over_gaps(x, s, *, kind, owner, part, order, weight, moved=None, divided=0,
 
 def _cleared(y, x, gap, near, order, weight, moved, divided):
     """`y`, a part of `x`, without the rounding that a small `gap` would blow up, and what is lost with lost gaps."""
-    eps, columns = np.finfo(x.dtype).eps, pairs(columns_of(x), gap)
+    eps, columns = np.finfo(gap.dtype).eps, pairs(columns_of(x), gap)  # the values' precision, not that of a constant
     units = TIGHT * eps / np.where(near, gap, 1.0) ** divided
     y = np.where(near & (np.abs(y) <= units * columns), 0.0, y)
     if order == 1 or weight is None:
@@ -93,7 +98,7 @@ def _cleared(y, x, gap, near, order, weight, moved, divided):
     size = np.abs(y)
     if moved is not None and x.shape[-2:] == gap.shape[-2:]:
         size = np.where(moved[..., None, :] | moved[..., :, None], np.maximum(np.abs(x), np.abs(x.mT)), size)
-    units = np.maximum(units, np.minimum(eps**0.25 * gap, noise(x.dtype, x.shape[-1])))
+    units = np.maximum(units, np.minimum(eps**0.25 * gap, noise(gap.dtype, x.shape[-1])))
     return np.where(lost, 0.0, y), np.where(lost & (size > units * columns), size, 0.0)
 
 
