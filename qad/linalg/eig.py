@@ -24,7 +24,7 @@ from qad.linalg.gaps import (
 )
 from qad.linalg.orders import orders
 from qad.linalg.parts import diagonal_of
-from qad.linalg.quotients import over_gaps
+from qad.linalg.quotients import NEAR, SPARE, over_gaps, pairs, relative
 
 
 def eig(a, *, degenerate="raise"):
@@ -117,15 +117,18 @@ def _eig_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
     floor = rounding(stack_of(w), end)
     if levels > 1 and gw is not None and orders(gw):
         _check_curved(stack_of(w), degenerate)
+    bare, condition = stack_of(w), conditions(stack_of(w), stack_of(v))
     if gv is None:
-        check_blocks(stack_of(w), (), gw, "eig", None, degenerate, floor)
+        check_blocks(bare, (), gw, "eig", None, degenerate, floor)
+        if condition is not None:
+            _check_conditions(bare, condition, stack_of(gw), levels, degenerate)
         return (np.linalg.solve(v.mT, gw[..., :, None] * v.mT),)
     inner = v.mT @ gv
     lengths = diagonal_of(inner)
     scale = _check(w, gw, gv, lengths, floor)
     moved = inner - (v.mT @ v.conj()) * lengths.real[..., None, :]
     check_blocks(stack_of(w), (moved,), gw, "eig", scale, degenerate, floor)
-    how = {"scale": scale, "gs": gw, "levels": levels, "degenerate": degenerate}
+    how = {"scale": scale, "gs": gw, "levels": levels, "condition": condition, "degenerate": degenerate}
     core = over_gaps(moved, w, kind="differences", owner="eig", divided=0, **how)
     if gw is not None:
         core = core + gw[..., None] * np.eye(w.shape[-1])
@@ -136,10 +139,31 @@ def _eig_jvp(tangents, ans, a, *, degenerate="raise", levels=1):
     """``dw = diag(M)`` and ``dV = V K`` for ``M = V^-1 dA V``, of which lengths are kept; phases are those of K."""
     w, v = ans
     m = np.linalg.solve(v, tangents[0] @ v)
-    k = over_gaps(m, w + 0j, kind="differences", owner="eig", degenerate=degenerate)
+    condition = conditions(stack_of(w), stack_of(v))
+    k = over_gaps(m, w + 0j, kind="differences", owner="eig", condition=condition, degenerate=degenerate)
     dv = v @ k
     lengths = (v.conj() * dv).real.sum(axis=-2)[..., None, :]
     return diagonal_of(m), dv - v * lengths
+
+
+def conditions(w, v):
+    """Condition numbers (..., n) of bare eigenvalues: the lengths of left vectors; None where no two are near."""
+    gap = relative(w[..., None, :] - w[..., :, None], w) + np.eye(w.shape[-1], dtype=w.real.dtype)
+    if not (gap < NEAR).any():
+        return None
+    try:
+        return np.maximum(np.linalg.norm(np.linalg.inv(v), axis=-1), 1.0)
+    except np.linalg.LinAlgError as error:
+        raise np.linalg.LinAlgError("eig: the matrix has no basis of eigenvectors: use expm, logm or sqrtm") from error
+
+
+def _check_conditions(w, condition, gw, levels, degenerate):
+    """Refuse to weigh two values differently that are too close for how well they are conditioned."""
+    differ, eps = np.abs(gw[..., None, :] - gw[..., :, None]), np.finfo(w.dtype).eps
+    gap = relative(w[..., None, :] - w[..., :, None], w)
+    lost = (gap / pairs(condition, gap)) ** levels <= SPARE * eps**0.75
+    bad = lost & (pairs(condition, gap) > eps**-0.125) & (differ > np.sqrt(eps) * np.abs(gw).max(initial=0.0))
+    refuse(np.where(bad, differ, 0.0), w, "eig", 0.0, degenerate, order=levels)
 
 
 def _check_curved(w, degenerate):

@@ -24,7 +24,9 @@ TIGHT = 8  # units in the last place, of the largest numerator in a column, that
 NEAR = 1e-3  # relative gaps below which numerators are freed of rounding
 
 
-def over_gaps(x, s, *, kind, owner, part="all", scale=None, gs=None, levels=1, divided=None, degenerate="raise"):
+def over_gaps(
+    x, s, *, kind, owner, part="all", scale=None, gs=None, levels=1, divided=None, condition=None, degenerate="raise"
+):
     """A part of `x`, divided by the gaps of `s`; zero where there is none and it is zero to rounding, else an error.
 
     Parameters
@@ -45,17 +47,17 @@ def over_gaps(x, s, *, kind, owner, part="all", scale=None, gs=None, levels=1, d
         How many derivatives were being taken when the values were computed, in a backward pass.
     divided : int, optional
         How often what made `x` may have been divided by gaps before: once in the backward pass of a backward pass.
+    condition : array (..., k), optional
+        Condition numbers of the values, by which rounding is amplified.
     degenerate : "raise" or "warn"
     """
     here = orders(s) + 1
-    how = {"kind": kind, "owner": owner, "degenerate": degenerate, "order": max(here, levels)}
-    weight = columns_of(stack_of(x)) if how["order"] > 1 else None
-    how |= {
-        "weight": weight,
-        "moved": where_moved(gs),
-        "divided": max(levels - here, 0) if divided is None else divided,
-    }
-    return _over_gaps(x, s, part=part, scale=scale, **how)
+    order = max(here, levels)
+    weight = columns_of(stack_of(x)) if order > 1 or condition is not None else None
+    divided = max(levels - here, 0) if divided is None else divided
+    how = {"kind": kind, "owner": owner, "part": part, "order": order, "scale": scale, "degenerate": degenerate}
+    moved = where_moved(gs)
+    return _over_gaps(x, s, weight=weight, moved=moved, divided=divided, condition=condition, **how)
 
 
 def where_moved(gs):
@@ -67,7 +69,9 @@ def where_moved(gs):
 
 
 @primitive(name="over_gaps")
-def _over_gaps(x, s, *, kind, owner, part, order, weight, moved=None, divided=0, scale=None, degenerate="raise"):
+def _over_gaps(
+    x, s, *, kind, owner, part, order, weight, moved=None, divided=0, condition=None, scale=None, degenerate="raise"
+):
     """`over_gaps` at this `order`; `weight` (..., k) is how much the single vectors matter, None where all may pass.
 
     `moved` (..., k) says which values have a cotangent. What made `x` was `divided` by gaps so many times before.
@@ -81,20 +85,21 @@ def _over_gaps(x, s, *, kind, owner, part, order, weight, moved=None, divided=0,
     gap = relative(d, s)
     near = (gap < NEAR) & ~closed
     if near.any():
-        y, left = _cleared(y, x, gap, near, order, weight, moved, divided)
+        y, left = _cleared(y, x, gap, near, order, weight, moved, divided, condition)
         if np.any(left):
             refuse(left, s, owner, 0.0, degenerate, order=order)
     return y / np.where(closed, np.inf, d)
 
 
-def _cleared(y, x, gap, near, order, weight, moved, divided):
+def _cleared(y, x, gap, near, order, weight, moved, divided, condition):
     """`y`, a part of `x`, without the rounding that a small `gap` would blow up, and what is lost with lost gaps."""
     eps, columns = np.finfo(gap.dtype).eps, pairs(columns_of(x), gap)  # the values' precision, not that of a constant
     units = TIGHT * eps / np.where(near, gap, 1.0) ** divided
     y = np.where(near & (np.abs(y) <= units * columns), 0.0, y)
-    if order == 1 or weight is None:
+    if weight is None:
         return y, 0.0
-    lost = near & (gap**order <= SPARE * eps**0.75 * pairs(weight / _most(weight), gap))
+    amplified = 1.0 if condition is None else pairs(condition, gap)
+    lost = near & ((gap / amplified) ** order <= SPARE * eps**0.75 * pairs(weight / _most(weight), gap))
     size = np.abs(y)
     if moved is not None and x.shape[-2:] == gap.shape[-2:]:
         size = np.where(moved[..., None, :] | moved[..., :, None], np.maximum(np.abs(x), np.abs(x.mT)), size)
@@ -133,11 +138,11 @@ def pairs(weight, gap):
     return np.maximum(both, weight[..., :, None]) if gap.shape[-2] > 1 or weight.shape[-1] == 1 else both
 
 
-def _for_x(g, ans, x, s, *, part, weight, moved=None, divided=0, scale=None, **how):
+def _for_x(g, ans, x, s, *, part, weight, moved=None, divided=0, condition=None, scale=None, **how):
     return PARTS[part](_over_gaps(g, s, part="all", weight=None, **how))
 
 
-def _for_s(g, ans, x, s, *, kind, part, weight, moved=None, divided=0, scale=None, **how):
+def _for_s(g, ans, x, s, *, kind, part, weight, moved=None, divided=0, condition=None, scale=None, **how):
     q = _over_gaps(g * ans, s, kind=kind, part="all", weight=None, **how)
     if kind == "differences":
         return q.sum(axis=-1) - q.sum(axis=-2)
@@ -148,7 +153,7 @@ def _x_moved(t, ans, x, s, *, scale=None, **how):
     return _over_gaps(t, s, **how)
 
 
-def _s_moved(t, ans, x, s, *, kind, part, weight, moved=None, divided=0, scale=None, **how):
+def _s_moved(t, ans, x, s, *, kind, part, weight, moved=None, divided=0, condition=None, scale=None, **how):
     dt = t[..., None, :]
     if kind != "values":
         dt = dt - t[..., :, None] if kind == "differences" else dt + t[..., :, None]
