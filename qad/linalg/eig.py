@@ -24,7 +24,7 @@ from qad.linalg.gaps import (
 )
 from qad.linalg.orders import orders
 from qad.linalg.parts import diagonal_of
-from qad.linalg.quotients import NEAR, SPARE, over_gaps, pairs, relative
+from qad.linalg.quotients import SPARE, is_near, over_gaps, pairs, relative
 
 
 def eig(a, *, degenerate="raise"):
@@ -149,7 +149,7 @@ def _eig_jvp(tangents, ans, a, *, degenerate="raise", levels=1):
 def conditions(w, v):
     """Condition numbers (..., n) of bare eigenvalues: the lengths of left vectors; None where no two are near."""
     gap = relative(w[..., None, :] - w[..., :, None], w) + np.eye(w.shape[-1], dtype=w.real.dtype)
-    if not (gap < NEAR).any():
+    if not is_near(gap).any():
         return None
     try:
         return np.maximum(np.linalg.norm(np.linalg.inv(v), axis=-1), 1.0)

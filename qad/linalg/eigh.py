@@ -19,7 +19,7 @@ from qad.linalg.drivers import EighResult, hermitian_eigenpairs
 from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, rounding
 from qad.linalg.orders import is_pushed_gradient, orders
 from qad.linalg.parts import adjoint, diagonal_of, hermitian, skew
-from qad.linalg.quotients import over_gaps, where_moved
+from qad.linalg.quotients import over_gaps, unbacked, where_moved
 
 
 def eigh(a, UPLO="L", *, degenerate="raise"):
@@ -65,7 +65,7 @@ def eigh(a, UPLO="L", *, degenerate="raise"):
            [-0.5,  0.5]])
     """
     check_policy(degenerate)
-    return EighResult(*_recorded(square(a, "eigh"), UPLO, degenerate))
+    return EighResult(*_recorded(square(a, "eigh"), UPLO, degenerate, True))
 
 
 def eigvalsh(a, UPLO="L", *, degenerate="raise"):
@@ -101,32 +101,31 @@ def eigvalsh(a, UPLO="L", *, degenerate="raise"):
     a = square(a, "eigvalsh")
     if stack_of(a) is a:
         return np.linalg.eigvalsh(a, UPLO)
-    return _recorded(a, UPLO, degenerate)[0]
+    return _recorded(a, UPLO, degenerate, False)[0]
 
 
 implements(np.linalg.eigh)(eigh)
 implements(np.linalg.eigvalsh)(eigvalsh)
 
 
-def _recorded(a, UPLO, degenerate):
-    if is_pushed_gradient(a):
-        return _in_clusters(a, UPLO=UPLO, degenerate=degenerate)[:2]
-    return _eigh(a, UPLO=UPLO, degenerate=degenerate, levels=orders(a))
+def _recorded(a, UPLO, degenerate, vectors):
+    how = {"UPLO": UPLO, "degenerate": degenerate, "vectors": vectors}
+    return _in_clusters(a, **how)[:2] if is_pushed_gradient(a) else _eigh(a, levels=orders(a), **how)
 
 
 @primitive(name="eigh")
-def _eigh(a, *, UPLO="L", degenerate="raise", levels=1):
+def _eigh(a, *, UPLO="L", degenerate="raise", vectors=True, levels=1):
     return hermitian_eigenpairs(a, UPLO)
 
 
 @primitive(name="eigh")
-def _in_clusters(a, *, UPLO="L", degenerate="raise"):
+def _in_clusters(a, *, UPLO="L", degenerate="raise", vectors=True):
     """Eigenpairs in a frame that is smooth where values cluster, and N; see ``clusters.py``."""
     w, v = hermitian_eigenpairs(a, UPLO)
     return w, v, beside(w, v, "eigh")
 
 
-def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", levels=1, end=None):
+def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", vectors=True, levels=1, end=None):
     (gw, gv), (w, v), n = g[:2], ans[:2], conjugate(beside_of(ans, 2))
     require_hermitian(stack_of(a), "eigh")
     vc, how = v.conj(), {"owner": "eigh", "degenerate": degenerate}
@@ -145,12 +144,13 @@ def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", levels=1, end=
     return (vc @ core @ v.mT,)
 
 
-def _eigh_jvp(tangents, ans, a, *, UPLO="L", degenerate="raise", levels=1):
+def _eigh_jvp(tangents, ans, a, *, UPLO="L", degenerate="raise", vectors=True, levels=1):
     w, v = ans[:2]
     require_hermitian(stack_of(a), "eigh")
     c = adjoint(v) @ tangents[0] @ v
     if beside_of(ans, 2) is None:
-        turn = over_gaps(c, w, kind="differences", owner="eigh", part="hermitian", degenerate=degenerate)
+        how = {"owner": "eigh", "condition": unbacked(w, vectors), "degenerate": degenerate}
+        turn = over_gaps(c, w, kind="differences", part="hermitian", **how)
         return diagonal_of(c).real, v @ turn, *ans[2:]
     c, inside = hermitian(c), clusters(w, "eigh")
     within, dn = moderate_turn(c, w, inside)

@@ -21,7 +21,7 @@ from qad.linalg.parts import hermitian, skew
 PARTS = {"skew": skew, "hermitian": hermitian, "all": lambda x: x}
 SPARE = 10  # what the bound of the second order and beyond is multiplied by
 TIGHT = 8  # units in the last place, of the largest numerator in a column, that a sum leaves of zero
-NEAR = 1e-3  # relative gaps below which numerators are freed of rounding
+NEAR = 0.2  # the power of eps that is the relative gap (7e-4) below which numerators are freed of rounding
 
 
 def over_gaps(
@@ -83,7 +83,7 @@ def _over_gaps(
         size = size if scale is None else np.maximum(size, scale)
         refuse(np.where(off, np.abs(y), 0.0), s, owner, size, degenerate)
     gap = relative(d, s)
-    near = (gap < NEAR) & ~closed
+    near = is_near(gap) & ~closed
     if near.any():
         y, left = _cleared(y, x, gap, near, order, weight, moved, divided, condition)
         if np.any(left):
@@ -94,7 +94,7 @@ def _over_gaps(
 def _cleared(y, x, gap, near, order, weight, moved, divided, condition):
     """`y`, a part of `x`, without the rounding that a small `gap` would blow up, and what is lost with lost gaps."""
     eps, columns = np.finfo(gap.dtype).eps, pairs(columns_of(x), gap)  # the values' precision, not that of a constant
-    units = TIGHT * eps / np.where(near, gap, 1.0) ** divided
+    units = np.minimum(TIGHT * eps / np.where(near, gap, 1.0) ** divided, eps**0.25)
     y = np.where(near & (np.abs(y) <= units * columns), 0.0, y)
     if weight is None:
         return y, 0.0
@@ -122,6 +122,15 @@ def relative(d, s):
     return np.abs(d) / _most(np.abs(s))[..., None]
 
 
+def unbacked(s, vectors):
+    """The `condition` of quotients in forward mode: a safer bound, as no cotangent shows whether `vectors` matter."""
+    return np.ones(stack_of(s).shape, s.dtype) if vectors else None
+
+
+def is_near(gap):
+    return gap < np.finfo(gap.dtype).eps ** NEAR
+
+
 def _most(x):
     """The largest of positive `x` (..., k), or something if all are zero, as (..., 1)."""
     return np.maximum(x.max(axis=-1, keepdims=True, initial=0.0), np.finfo(x.dtype).tiny)
@@ -139,7 +148,8 @@ def pairs(weight, gap):
 
 
 def _for_x(g, ans, x, s, *, part, weight, moved=None, divided=0, condition=None, scale=None, **how):
-    return PARTS[part](_over_gaps(g, s, part="all", weight=None, **how))
+    how["order"], ones = 1, np.ones(stack_of(s).shape, s.dtype)  # what is divided again later must be known to 1e-4
+    return PARTS[part](_over_gaps(g, s, part="all", weight=ones, **how))
 
 
 def _for_s(g, ans, x, s, *, kind, part, weight, moved=None, divided=0, condition=None, scale=None, **how):

