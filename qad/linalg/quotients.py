@@ -95,12 +95,13 @@ def _cleared(y, x, gap, near, order, weight, moved, divided, condition):
     """`y`, a part of `x`, without the rounding that a small `gap` would blow up, and what is lost with lost gaps."""
     eps, columns = np.finfo(gap.dtype).eps, pairs(columns_of(x), gap)  # the values' precision, not that of a constant
     units = np.minimum(TIGHT * eps / np.where(near, gap, 1.0) ** divided, eps**0.25)
-    y = np.where(near & (np.abs(y) <= units * columns), 0.0, y)
-    if weight is None:
-        return y, 0.0
-    amplified = 1.0 if condition is None else pairs(condition, gap)
-    lost = near & ((gap / amplified) ** order <= SPARE * eps**0.75 * pairs(weight / _most(weight), gap))
-    size = np.abs(y)
+    dust = near & (np.abs(y) <= units * columns)
+    y, size = np.where(dust, 0.0, y), np.abs(y)
+    lost = dust & (TIGHT * eps > eps**0.25 * gap)  # here a numerator that matters may look like rounding
+    if weight is not None:
+        amplified = 1.0 if condition is None else pairs(condition, gap)
+        lost |= near & ((gap / amplified) ** order <= SPARE * eps**0.75 * pairs(weight / _most(weight), gap))
+    size = np.where(dust, 0.0, size)
     if moved is not None and x.shape[-2:] == gap.shape[-2:]:
         size = np.where(moved[..., None, :] | moved[..., :, None], np.maximum(np.abs(x), np.abs(x.mT)), size)
     units = np.maximum(units, np.minimum(eps**0.25 * gap, noise(gap.dtype, x.shape[-1])))

@@ -2,8 +2,8 @@
 
 A matrix is made of eigenvectors whose entries are 0, ±1/2, ±i/2, 1 or ±sqrt(1/2) and of values of few bits, so that
 it is known without rounding, and with it its spectrum.  A loss is ``tr X f(A)``; its derivatives are divided
-differences of f (Daleckii and Krein), by mpmath with 60 digits: a function of the singular values is one of the Hermitian matrix
-``[[0, A], [A^H, 0]]``, a projector that of a step, a single level that of a function that is one there only.
+differences of f (Daleckii and Krein), by mpmath with 60 digits: a function of the singular values is one of the
+Hermitian matrix ``[[0, A], [A^H, 0]]``, a projector that of a step, a single level that of one that is one there only.
 
 What is written as a function of the matrix, or as one of whole clusters, must be right, to 1e-8; all else must be right
 to 1e-4 of the largest entry, or refused.
