@@ -117,7 +117,7 @@ def _eig_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
     floor = rounding(stack_of(w), end)
     if levels > 1 and gw is not None and orders(gw):
         _check_curved(stack_of(w), degenerate)
-    bare, condition = stack_of(w), conditions(stack_of(w), stack_of(v))
+    bare, condition = stack_of(w), conditions(stack_of(w), stack_of(v), stack_of(a))
     if gv is None:
         check_blocks(bare, (), gw, "eig", None, degenerate, floor)
         if condition is not None:
@@ -139,20 +139,23 @@ def _eig_jvp(tangents, ans, a, *, degenerate="raise", levels=1):
     """``dw = diag(M)`` and ``dV = V K`` for ``M = V^-1 dA V``, of which lengths are kept; phases are those of K."""
     w, v = ans
     m = np.linalg.solve(v, tangents[0] @ v)
-    condition = conditions(stack_of(w), stack_of(v))
+    condition = conditions(stack_of(w), stack_of(v), stack_of(a))
     k = over_gaps(m, w + 0j, kind="differences", owner="eig", condition=condition, degenerate=degenerate)
     dv = v @ k
     lengths = (v.conj() * dv).real.sum(axis=-2)[..., None, :]
     return diagonal_of(m), dv - v * lengths
 
 
-def conditions(w, v):
-    """Condition numbers (..., n) of bare eigenvalues: the lengths of left vectors; None where no two are near."""
-    gap = relative(w[..., None, :] - w[..., :, None], w) + np.eye(w.shape[-1], dtype=w.real.dtype)
+def conditions(w, v, a):
+    """Condition numbers (..., n) of bare eigenvalues, times the norm over the largest; None where no two are near."""
+    size, largest = np.abs(a).max(axis=(-2, -1), initial=0.0), np.abs(w).max(axis=-1, initial=0.0)
+    floor = np.maximum(np.finfo(w.dtype).eps * size, np.finfo(w.dtype).tiny)
+    norm = np.maximum(size / np.maximum(largest, floor), 1.0)[..., None]
+    gap = relative(w[..., None, :] - w[..., :, None], w) / norm[..., None] + np.eye(w.shape[-1], dtype=w.real.dtype)
     if not is_near(gap).any():
         return None
     try:
-        return np.maximum(np.linalg.norm(np.linalg.inv(v), axis=-1), 1.0)
+        return np.maximum(np.linalg.norm(np.linalg.inv(v), axis=-1), 1.0) * norm
     except np.linalg.LinAlgError as error:
         raise np.linalg.LinAlgError("eig: the matrix has no basis of eigenvectors: use expm, logm or sqrtm") from error
 

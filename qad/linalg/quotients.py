@@ -48,7 +48,7 @@ def over_gaps(
     divided : int, optional
         How often what made `x` may have been divided by gaps before: once in the backward pass of a backward pass.
     condition : array (..., k), optional
-        Condition numbers of the values, by which rounding is amplified.
+        Condition numbers of the values, by which gaps are divided, as rounding is multiplied.
     degenerate : "raise" or "warn"
     """
     here = orders(s) + 1
@@ -83,15 +83,16 @@ def _over_gaps(
         size = size if scale is None else np.maximum(size, scale)
         refuse(np.where(off, np.abs(y), 0.0), s, owner, size, degenerate)
     gap = relative(d, s)
+    gap = gap if condition is None else gap / pairs(condition, gap)
     near = is_near(gap) & ~closed
     if near.any():
-        y, left = _cleared(y, x, gap, near, order, weight, moved, divided, condition)
+        y, left = _cleared(y, x, gap, near, order, weight, moved, divided)
         if np.any(left):
             refuse(left, s, owner, 0.0, degenerate, order=order)
     return y / np.where(closed, np.inf, d)
 
 
-def _cleared(y, x, gap, near, order, weight, moved, divided, condition):
+def _cleared(y, x, gap, near, order, weight, moved, divided):
     """`y`, a part of `x`, without the rounding that a small `gap` would blow up, and what is lost with lost gaps."""
     eps, columns = np.finfo(gap.dtype).eps, pairs(columns_of(x), gap)  # the values' precision, not that of a constant
     units = np.minimum(TIGHT * eps / np.where(near, gap, 1.0) ** divided, eps**0.25)
@@ -99,8 +100,7 @@ def _cleared(y, x, gap, near, order, weight, moved, divided, condition):
     y, size = np.where(dust, 0.0, y), np.abs(y)
     lost = dust & (TIGHT * eps > eps**0.25 * gap)  # here a numerator that matters may look like rounding
     if weight is not None:
-        amplified = 1.0 if condition is None else pairs(condition, gap)
-        lost |= near & ((gap / amplified) ** order <= SPARE * eps**0.75 * pairs(weight / _most(weight), gap))
+        lost |= near & (gap**order <= SPARE * eps**0.75 * pairs(weight / _most(weight), gap))
     size = np.where(dust, 0.0, size)
     if moved is not None and x.shape[-2:] == gap.shape[-2:]:
         size = np.where(moved[..., None, :] | moved[..., :, None], np.maximum(np.abs(x), np.abs(x.mT)), size)

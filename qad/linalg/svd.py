@@ -28,15 +28,12 @@ from qad.linalg.gaps import (
     check_blocks,
     check_phases,
     check_policy,
-    constant_scale,
     magnitude,
     max_of,
     noise,
-    refuse,
     rounding,
-    vanishing,
 )
-from qad.linalg.kernel import check_null_spaces, marked
+from qad.linalg.kernel import at_kinks, check_null_spaces, marked
 from qad.linalg.orders import is_pushed_gradient, orders
 from qad.linalg.parts import adjoint, diagonal_of, hermitian, skew
 from qad.linalg.quotients import over_gaps, unbacked, where_moved
@@ -182,7 +179,7 @@ def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, vectors=True
     (gu, gs, gv), (u, s, vh), n = g[:3], ans[:3], beside_of(ans, 3)
     floor, how = rounding(stack_of(s), end), {"owner": "svd", "degenerate": degenerate}
     core, rest_of_u, rest_of_v = 0.0, None, None
-    gs = None if gs is None else _at_kinks(gs, s, kinks=kinks, degenerate=degenerate, floor=floor)
+    gs = None if gs is None else at_kinks(gs, s, kinks=kinks, degenerate=degenerate, floor=floor)
     if gu is None and gv is None:
         check_blocks(stack_of(s), (), gs, "svd", None, degenerate, floor)
         if n is None:
@@ -230,36 +227,11 @@ def _check(s, g, left, right, degenerate, floor):
     return scale
 
 
-@primitive
-def _at_kinks(gs, s, *, kinks, degenerate, floor=0.0):
-    """The cotangent `gs` of `s`: at vanishing values it must be zero or, without `kinks`, is taken as zero.
-
-    Without `kinks` a value that is small but not zero to rounding has a derivative, of which no digits are known.
-    """
-    zero = vanishing(s)
-    if not zero.any():
-        return gs
-    if not kinks:
-        rounded = s <= noise(s.dtype, s.shape[-1]) * s.max(axis=-1, keepdims=True, initial=0.0)
-        gs, zero = np.where(rounded, 0.0, gs), zero & ~rounded
-    tolerance = np.sqrt(np.finfo(s.dtype).eps)
-    scale = constant_scale(gs, s, floor)
-    refuse(np.where(zero, np.abs(gs), 0.0)[..., None, :], s, "svd", scale, degenerate, tolerance)
-    return gs
-
-
-def _at_kinks_vjp(g, ans, gs, s, *, kinks, degenerate, floor=0.0):
-    return _at_kinks(g, s, kinks=kinks, degenerate=degenerate)
-
-
-defvjp(_at_kinks, _at_kinks_vjp, lambda g, ans, gs, s, *, kinks, degenerate, floor=0.0: s * 0.0)
-
-
 def _thin_jvp(tangents, ans, a, *, degenerate="raise", kinks=True, vectors=True, levels=1):
     (t,), (u, s, vh), how = tangents, ans[:3], {"owner": "svd", "degenerate": degenerate}
     tv, ut = t @ adjoint(vh), adjoint(u) @ t
     p = ut @ adjoint(vh)
-    ds = _at_kinks(diagonal_of(p).real, s, kinks=kinks, degenerate=degenerate)
+    ds = at_kinks(diagonal_of(p).real, s, kinks=kinks, degenerate=degenerate)
     both, *dn = _turn(p, s, beside_of(ans, 3) is not None, how | {"condition": unbacked(s, vectors)})
     apart = over_gaps(p, s, kind="sums", part="skew", **how)
     du, dvh = u @ (both + apart), (apart - both) @ vh
@@ -300,4 +272,3 @@ defjvp(_in_clusters, shared=_thin_jvp)
 defbatch(thin, stacks(thin, 2))
 defbatch(_in_clusters, stacks(_in_clusters, 2))
 defbatch(_full, stacks(_full, 2))
-defbatch(_at_kinks, stacks(_at_kinks, 1, 1))
