@@ -1,4 +1,4 @@
-"""Perturbation theory in many digits, for `tests.fuzz.spectra`: divided differences of functions of a known spectrum."""
+"""Perturbation theory in many digits, for `tests.fuzz.spectra`: divided differences over a known spectrum."""
 
 from functools import lru_cache
 
@@ -93,7 +93,7 @@ def _even(f):
     )
 
 
-# -- exact matrices -----------------------------------------------------------------------------------------------------
+# -- exact matrices ----------------------------------------------------------------------------------------------------
 
 
 def exact_unitary(rng, n, kind):
