@@ -4,6 +4,7 @@ import numpy as np
 import scipy.linalg
 
 EighResult = type(np.linalg.eigh(np.eye(1)))
+SVDResult = type(np.linalg.svd(np.eye(1)))
 
 LARGE = 192  # from here on "evr" beats the "evd" of NumPy, by up to a quarter
 

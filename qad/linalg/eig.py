@@ -9,10 +9,22 @@
 import numpy as np
 
 from qad.core.batching import stacks
-from qad.extend import defbatch, defvjp, implements, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import square
-from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, over_gaps, rounding
+from qad.linalg.gaps import (
+    check_blocks,
+    check_phases,
+    check_policy,
+    magnitude,
+    max_of,
+    noise,
+    refuse,
+    rounding,
+    same_block,
+)
+from qad.linalg.orders import orders
 from qad.linalg.parts import diagonal_of
+from qad.linalg.quotients import SPARE, is_near, over_gaps, pairs, relative
 
 
 def eig(a, *, degenerate="raise"):
@@ -52,7 +64,8 @@ def eig(a, *, degenerate="raise"):
            [1., 0.]])
     """
     check_policy(degenerate)
-    return _eig(square(a, "eig"), degenerate=degenerate)
+    a = square(a, "eig")
+    return _eig(a, degenerate=degenerate, levels=orders(a))
 
 
 def eigvals(a, *, degenerate="raise"):
@@ -85,7 +98,7 @@ def eigvals(a, *, degenerate="raise"):
     """
     check_policy(degenerate)
     a = square(a, "eigvals")
-    return np.linalg.eigvals(a) if stack_of(a) is a else _eig(a, degenerate=degenerate)[0]
+    return np.linalg.eigvals(a) if stack_of(a) is a else _eig(a, degenerate=degenerate, levels=orders(a))[0]
 
 
 implements(np.linalg.eig)(eig)
@@ -93,27 +106,73 @@ implements(np.linalg.eigvals)(eigvals)
 
 
 @primitive(name="eig")
-def _eig(a, *, degenerate="raise"):
+def _eig(a, *, degenerate="raise", levels=1):
     return np.linalg.eig(a)
 
 
-def _eig_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
+def _eig_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
     gw, gv = g
     w, v = ans
     w = w + 0j
     floor = rounding(stack_of(w), end)
+    if levels > 1 and gw is not None and orders(gw):
+        _check_curved(stack_of(w), degenerate)
+    bare, condition = stack_of(w), conditions(stack_of(w), stack_of(v), stack_of(a))
     if gv is None:
-        check_blocks(stack_of(w), (), gw, "eig", None, degenerate, floor)
+        check_blocks(bare, (), gw, "eig", None, degenerate, floor)
+        if condition is not None:
+            _check_conditions(bare, condition, stack_of(gw), levels, degenerate)
         return (np.linalg.solve(v.mT, gw[..., :, None] * v.mT),)
     inner = v.mT @ gv
     lengths = diagonal_of(inner)
     scale = _check(w, gw, gv, lengths, floor)
     moved = inner - (v.mT @ v.conj()) * lengths.real[..., None, :]
     check_blocks(stack_of(w), (moved,), gw, "eig", scale, degenerate, floor)
-    core = over_gaps(moved, w, kind="differences", owner="eig", scale=scale, degenerate=degenerate)
+    how = {"scale": scale, "gs": gw, "levels": levels, "condition": condition, "degenerate": degenerate}
+    core = over_gaps(moved, w, kind="differences", owner="eig", divided=0, **how)
     if gw is not None:
         core = core + gw[..., None] * np.eye(w.shape[-1])
     return (np.linalg.solve(v.mT, core @ v.mT),)
+
+
+def _eig_jvp(tangents, ans, a, *, degenerate="raise", levels=1):
+    """``dw = diag(M)`` and ``dV = V K`` for ``M = V^-1 dA V``, of which lengths are kept; phases are those of K."""
+    w, v = ans
+    m = np.linalg.solve(v, tangents[0] @ v)
+    condition = conditions(stack_of(w), stack_of(v), stack_of(a))
+    k = over_gaps(m, w + 0j, kind="differences", owner="eig", condition=condition, degenerate=degenerate)
+    dv = v @ k
+    lengths = (v.conj() * dv).real.sum(axis=-2)[..., None, :]
+    return diagonal_of(m), dv - v * lengths
+
+
+def conditions(w, v, a):
+    """Condition numbers (..., n) of bare eigenvalues, times the norm over the largest; None where no two are near."""
+    size, largest = np.abs(a).max(axis=(-2, -1), initial=0.0), np.abs(w).max(axis=-1, initial=0.0)
+    floor = np.maximum(np.finfo(w.dtype).eps * size, np.finfo(w.dtype).tiny)
+    norm = np.maximum(size / np.maximum(largest, floor), 1.0)[..., None]
+    gap = relative(w[..., None, :] - w[..., :, None], w) / norm[..., None] + np.eye(w.shape[-1], dtype=w.real.dtype)
+    if not is_near(gap).any():
+        return None
+    try:
+        return np.maximum(np.linalg.norm(np.linalg.inv(v), axis=-1), 1.0) * norm
+    except np.linalg.LinAlgError as error:
+        raise np.linalg.LinAlgError("eig: the matrix has no basis of eigenvectors: use expm, logm or sqrtm") from error
+
+
+def _check_conditions(w, condition, gw, levels, degenerate):
+    """Refuse to weigh two values differently that are too close for how well they are conditioned."""
+    differ, eps = np.abs(gw[..., None, :] - gw[..., :, None]), np.finfo(w.dtype).eps
+    gap = relative(w[..., None, :] - w[..., :, None], w)
+    lost = (gap / pairs(condition, gap)) ** levels <= SPARE * eps**0.75
+    bad = lost & (pairs(condition, gap) > eps**-0.125) & (differ > np.sqrt(eps) * np.abs(gw).max(initial=0.0))
+    refuse(np.where(bad, differ, 0.0), w, "eig", 0.0, degenerate, order=levels)
+
+
+def _check_curved(w, degenerate):
+    """Refuse a second derivative where values coincide, whose cotangents do not tell how the loss curves there."""
+    together = same_block(w) & ~np.eye(w.shape[-1], dtype=bool)
+    refuse(together * 1.0, w, "eig", 0.0, degenerate, order=2)
 
 
 def _check(w, gw, gv, lengths, floor):
@@ -128,4 +187,5 @@ def _check(w, gw, gv, lengths, floor):
 
 
 defvjp(_eig, shared=_eig_vjp, scaled=True)
+defjvp(_eig, shared=_eig_jvp)
 defbatch(_eig, stacks(_eig, 2))

@@ -18,6 +18,7 @@ from qad.extend import operand, value_of
 from qad.linalg.check import finite
 from qad.linalg.implicit import attach
 from qad.linalg.krylov import Packing, bare, plain_leaves
+from qad.linalg.rivals import isolated, unrefuted
 
 
 def operator_of(a):
@@ -88,10 +89,11 @@ def pair(operator, hermitian, limits, report, find, start=None, partner=None):
         operator's is the right one.
     """
     start = operator.packing.pack(operator.start) if start is None else start
-    value, x = find(operator, start, limits["maxiter"])
+    value, x, distance = unrefuted(operator, start, find, limits["maxiter"], hermitian)
     value, x = _real_if_real(operator, value, x)
     x = x / np.linalg.norm(x)
     image = operator(x)
+    value = np.vdot(x, image).real if hermitian else value
     scale = max(abs(value), np.linalg.norm(image), np.finfo(image.dtype).tiny)
     if hermitian:
         scale = max(scale, np.linalg.norm(operator(start)) / np.linalg.norm(start))
@@ -111,12 +113,18 @@ def pair(operator, hermitian, limits, report, find, start=None, partner=None):
         return [*(-seeds[-1] / overlap * u for u in left), np.zeros_like(seeds[-1])]
 
     def again(f, solution):
-        return _again(f, solution, find, limits, scale, operator)
+        return _again(f, solution, find, limits, scale, operator, hermitian)
 
     nu = np.asarray(value / scale, x.dtype)
     known = guess if hermitian or partner is not None else None
     v, nu = attach(equation, (w, nu), again, guess=known, options=limits, report=report)
-    return nu * scale, v
+    if value_of(nu) is nu:
+        return nu * scale, v
+    eps = np.finfo(x.dtype).eps
+    by_solve = max(eps**0.75, report.residual * eps**-0.25, limits["tol"] * eps**-0.25)
+    by_product = max(eps**0.75, report.residual * eps**-0.25) if known else by_solve
+    how = {"distance": distance / scale, "later": by_solve, "name": operator.name}
+    return isolated(nu, first=by_product, **how) * scale, tree_map(lambda x: isolated(x, first=by_solve, **how), v)
 
 
 def _real_if_real(operator, value, x):
@@ -142,13 +150,13 @@ def _check_pair(operator, value, report, scale):
         )
 
 
-def _again(f, solution, find, limits, scale, old):
+def _again(f, solution, find, limits, scale, old, hermitian):
     """The eigenpair of the same equation with other operands."""
     operator = Operator.__new__(Operator)
     operator.__dict__.update(old.__dict__)
     zero = np.zeros_like(solution[-1])
     operator.on_leaves = lambda leaves: [scale * y for y in f([*leaves, zero])[:-1]]
-    value, x = find(operator, operator.packing.pack(solution[:-1]), limits["maxiter"])
+    value, x, _ = unrefuted(operator, operator.packing.pack(solution[:-1]), find, limits["maxiter"], hermitian)
     value, x = _real_if_real(operator, value, x)
     x = x / np.vdot(operator.packing.pack(solution[:-1]), x)
     return [*operator.packing.unpack(x), np.asarray(value / scale, x.dtype)]

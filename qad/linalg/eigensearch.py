@@ -10,21 +10,32 @@ from qad.core.errors import ConvergenceError
 SMALL = 8  # ARPACK needs room: smaller operators are diagonalised
 
 
-def dominant(operator, start, maxiter):
-    """The eigenvalue of largest modulus, by ARPACK."""
-    return _arpack(operator, start, scipy.sparse.linalg.eigs, "LM", maxiter)
-
-
-def lowest(operator, start, maxiter):
-    """The lowest eigenvalue of a Hermitian operator, by ARPACK's Lanczos."""
-    return _arpack(operator, start, scipy.sparse.linalg.eigsh, "SA", maxiter)
-
-
-def _arpack(operator, start, search, which, maxiter):
+def dominant(operator, start, maxiter, tol=0, which="LM"):
+    """The eigenvalue of largest modulus, by ARPACK; with `which` "LR" that of largest real part."""
     if start.size < SMALL:
         return _dense(operator, start.size, which)
+    return _arpack(scipy.sparse.linalg.eigs, operator, operator.linear_operator(), start, which, maxiter, tol)
+
+
+def lowest(operator, start, maxiter, error=0.0):
+    """The lowest eigenvalue of a Hermitian operator, by ARPACK's Lanczos; its residual may be as large as `error`.
+
+    ARPACK multiplies the start by the operator, which would hide an eigenvalue zero; so the operator is shifted.
+    """
+    if start.size < SMALL:
+        return _dense(operator, start.size, "SA")
+    matrix = operator.linear_operator()
+    shift = 2.1 * np.linalg.norm(operator(start)) / np.linalg.norm(start) or 1.0
+    shifted = scipy.sparse.linalg.LinearOperator(
+        matrix.shape, matvec=lambda v: matrix.matvec(v) + shift * np.ravel(v), dtype=matrix.dtype
+    )
+    value, vector = _arpack(scipy.sparse.linalg.eigsh, operator, shifted, start, "SA", maxiter, error / shift)
+    return value - shift, vector
+
+
+def _arpack(search, operator, matrix, start, which, maxiter, tol):
     try:
-        values, vectors = search(operator.linear_operator(), k=1, which=which, v0=start, tol=0, maxiter=maxiter)
+        values, vectors = search(matrix, k=1, which=which, v0=start, tol=tol, maxiter=maxiter)
     except scipy.sparse.linalg.ArpackNoConvergence as error:
         raise ConvergenceError(
             f"{operator.name}: ARPACK did not converge in {operator.calls} products ({maxiter} restarts): "
@@ -37,7 +48,7 @@ def _dense(operator, n, which):
     columns = np.eye(n, dtype=operator.packing.dtype)
     matrix = np.stack([operator(c) for c in columns], axis=1)
     values, vectors = np.linalg.eigh(matrix) if which == "SA" else np.linalg.eig(matrix)
-    k = 0 if which == "SA" else np.argmax(np.abs(values))
+    k = 0 if which == "SA" else np.argmax(np.abs(values) if which == "LM" else values.real)
     return values[k], vectors[:, k]
 
 
@@ -47,11 +58,11 @@ def preconditioned(preconditioner):
     Reference: A. V. Knyazev, SIAM J. Sci. Comput. 23, 517 (2001).
     """
 
-    def find(operator, start, maxiter):
+    def find(operator, start, maxiter, error=0.0):
         if start.size < SMALL:
             return _dense(operator, start.size, "SA")
         size = np.linalg.norm(operator(start)) / np.linalg.norm(start)
-        tol = 4 * np.finfo(start.dtype).eps ** 0.8 * max(size, np.finfo(start.dtype).tiny)
+        tol = max(error, 4 * np.finfo(start.dtype).eps ** 0.8 * max(size, np.finfo(start.dtype).tiny))
         columns = None if preconditioner is None else lambda x: preconditioner(x[:, 0])[:, None]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # what is not converged raises below

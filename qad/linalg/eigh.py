@@ -14,9 +14,12 @@ from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import batch_entry, square
-from qad.linalg.drivers import hermitian_eigenpairs
-from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, over_gaps, rounding
+from qad.linalg.clusters import bent, beside, beside_of, clusters, conjugate, moderate_turn, quotients
+from qad.linalg.drivers import EighResult, hermitian_eigenpairs
+from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, rounding
+from qad.linalg.orders import is_pushed_gradient, orders
 from qad.linalg.parts import adjoint, diagonal_of, hermitian, skew
+from qad.linalg.quotients import over_gaps, unbacked, where_moved
 
 
 def eigh(a, UPLO="L", *, degenerate="raise"):
@@ -62,7 +65,7 @@ def eigh(a, UPLO="L", *, degenerate="raise"):
            [-0.5,  0.5]])
     """
     check_policy(degenerate)
-    return _eigh(square(a, "eigh"), UPLO=UPLO, degenerate=degenerate)
+    return EighResult(*_recorded(square(a, "eigh"), UPLO, degenerate, True))
 
 
 def eigvalsh(a, UPLO="L", *, degenerate="raise"):
@@ -98,40 +101,61 @@ def eigvalsh(a, UPLO="L", *, degenerate="raise"):
     a = square(a, "eigvalsh")
     if stack_of(a) is a:
         return np.linalg.eigvalsh(a, UPLO)
-    return _eigh(a, UPLO=UPLO, degenerate=degenerate)[0]
+    return _recorded(a, UPLO, degenerate, False)[0]
 
 
 implements(np.linalg.eigh)(eigh)
 implements(np.linalg.eigvalsh)(eigvalsh)
 
 
+def _recorded(a, UPLO, degenerate, vectors):
+    how = {"UPLO": UPLO, "degenerate": degenerate, "vectors": vectors}
+    return _in_clusters(a, **how)[:2] if is_pushed_gradient(a) else _eigh(a, levels=orders(a), **how)
+
+
 @primitive(name="eigh")
-def _eigh(a, *, UPLO="L", degenerate="raise"):
+def _eigh(a, *, UPLO="L", degenerate="raise", vectors=True, levels=1):
     return hermitian_eigenpairs(a, UPLO)
 
 
-def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", end=None):
-    gw, gv = g
-    w, v = ans
+@primitive(name="eigh")
+def _in_clusters(a, *, UPLO="L", degenerate="raise", vectors=True):
+    """Eigenpairs in a frame that is smooth where values cluster, and N; see ``clusters.py``."""
+    w, v = hermitian_eigenpairs(a, UPLO)
+    return w, v, beside(w, v, "eigh")
+
+
+def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", vectors=True, levels=1, end=None):
+    (gw, gv), (w, v), n = g[:2], ans[:2], conjugate(beside_of(ans, 2))
     require_hermitian(stack_of(a), "eigh")
-    vc = v.conj()
+    vc, how = v.conj(), {"owner": "eigh", "degenerate": degenerate}
     if gv is None:
         check_blocks(stack_of(w), (), gw, "eigh", None, degenerate, rounding(stack_of(w), end))
-        return ((vc * gw[..., None, :]) @ v.mT,)
-    inner = v.mT @ gv
-    scale = _check(w, gw, gv, inner, degenerate, end)
-    core = over_gaps(skew(inner), w, kind="differences", owner="eigh", scale=scale, degenerate=degenerate)
+        if n is None:
+            return ((vc * gw[..., None, :]) @ v.mT,)
+        core = 0.0
+    else:
+        inner = v.mT @ gv
+        scale = _check(w, gw, gv, inner, degenerate, end)
+        core = quotients(inner, w, n, kind="differences", part="skew", scale=scale, gs=gw, levels=levels, **how)
     if gw is not None:
         core = core + gw[..., None] * np.eye(w.shape[-1])
+        core = core if n is None else core + bent(gw, w, n, **how)
     return (vc @ core @ v.mT,)
 
 
-def _eigh_jvp(tangents, ans, a, *, UPLO="L", degenerate="raise"):
-    w, v = ans
+def _eigh_jvp(tangents, ans, a, *, UPLO="L", degenerate="raise", vectors=True, levels=1):
+    w, v = ans[:2]
     require_hermitian(stack_of(a), "eigh")
-    c = hermitian(adjoint(v) @ tangents[0] @ v)
-    turn = over_gaps(c, w, kind="differences", owner="eigh", degenerate=degenerate)
-    return diagonal_of(c).real, v @ turn
+    c = adjoint(v) @ tangents[0] @ v
+    if beside_of(ans, 2) is None:
+        how = {"owner": "eigh", "condition": unbacked(w, vectors), "degenerate": degenerate}
+        turn = over_gaps(c, w, kind="differences", part="hermitian", **how)
+        return diagonal_of(c).real, v @ turn, *ans[2:]
+    c, inside = hermitian(c), clusters(w, "eigh")
+    within, dn = moderate_turn(c, w, inside)
+    turn = over_gaps(c * ~inside, w, kind="differences", owner="eigh", degenerate=degenerate)
+    return diagonal_of(c).real, v @ (turn + within), dn
 
 
 def _check(w, gw, gv, inner, degenerate, end):
@@ -143,7 +167,8 @@ def _check(w, gw, gv, inner, degenerate, end):
     if inner.dtype.kind == "c":
         check_phases(diagonal_of(stack_of(inner)).imag, w, "eigh", scale, floor)
     scale = max_of(scale, floor / noise(w.dtype, w.shape[-1]))
-    check_blocks(w, (inner,), gw, "eigh", scale, degenerate, floor)
+    product = skew(inner) if where_moved(gw) is None else inner
+    check_blocks(w, (product,), gw, "eigh", scale, degenerate, floor)
     return scale
 
 
@@ -167,3 +192,6 @@ def _largest(x):
 defvjp(_eigh, shared=_eigh_vjp, scaled=True)
 defjvp(_eigh, shared=_eigh_jvp)
 defbatch(_eigh, stacks(_eigh, 2))
+defvjp(_in_clusters, shared=_eigh_vjp, scaled=True)
+defjvp(_in_clusters, shared=_eigh_jvp)
+defbatch(_in_clusters, stacks(_in_clusters, 2))

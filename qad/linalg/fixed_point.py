@@ -4,6 +4,9 @@
 
 The forward iteration is plain, or mixed by D. G. Anderson, J. ACM 12, 547 (1965); see H. F. Walker and P. Ni, SIAM J.
 Numer. Anal. 49, 1715 (2011).  The equation for u is solved by GMRES, which needs no contraction.
+
+A small step c = f(x) - x says little where f contracts slowly: the distance to the fixed point is ``(1 - f')^-1 c``.
+That is estimated before an iteration counts as converged, by a few products with f' from differences.
 """
 
 from itertools import count
@@ -12,10 +15,12 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import tree_map, unflatten
-from qad.linalg.implicit import attach
-from qad.linalg.krylov import Packing, Report, bare, plain_leaves
+from qad.linalg.implicit import attach, in_batches
+from qad.linalg.krylov import Packing, Report, bare, correction, plain_leaves
 
 METHODS = ("anderson", "plain")
+PRODUCTS = 8  # with the derivative, at most, in an estimate of the error
+FLOOR = 128  # units of rounding below which no distance to a fixed point is asked for
 
 
 def fixed_point(
@@ -35,7 +40,8 @@ def fixed_point(
     method : "anderson" or "plain"
         How the forward iteration runs.
     tol : float
-        Of ``|f(x) - x|``, relative to ``|x|`` (to ``|x0|`` if that is larger).
+        Of ``|f(x) - x|``, and of the distance to the fixed point as the derivative of `f` tells it, relative to ``|x|``
+        (to ``|x0|`` if that is larger). The estimate takes up to nine more calls of `f`.
     maxiter : int
         Largest number of calls of `f` in the forward iteration.
     history : int
@@ -53,8 +59,9 @@ def fixed_point(
     Raises
     ------
     ConvergenceError
-        If the iteration diverges or `maxiter` is reached; in the backward pass, if ``1 - df/dx`` is singular:
-        the fixed point is not isolated, as where a gauge is left free.
+        If the iteration diverges or `maxiter` is reached; if the steps are small but `f` contracts so slowly that the
+        fixed point is far; in the backward pass, if ``1 - df/dx`` is singular: the fixed point is not isolated, as
+        where a gauge is left free.
     ArgumentError
         If `f` changes structure, shapes, or real into complex numbers.
 
@@ -68,20 +75,30 @@ def fixed_point(
     if method not in METHODS:
         raise ArgumentError(f"method is {method!r}: choose one of {', '.join(METHODS)}")
     report = Report() if report is None else report
-    start, spec = plain_leaves(x0)
 
     def iterate(step, start):
         iteration = _Iteration(step, start, tol, maxiter, report)
         return iteration.anderson(history) if method == "anderson" else iteration.plain()
 
     def residual_of(x):
-        return tree_map(lambda a, b: a - b, x, f(x, *params))
+        return tree_map(_difference, x, f(x, *params))
 
     def again(residual, start):
         return iterate(lambda x: [a - b for a, b in zip(x, residual(x), strict=True)], start)
 
+    how = {"options": {"tol": adjoint_tol}, "report": report}
+    batch = in_batches(residual_of, x0, again, **how)
+    if batch is not None:
+        return batch
+    start, spec = plain_leaves(x0)
     x = iterate(bare(lambda x: f(x, *params), spec, start, "the function of fixed_point"), start)
-    return attach(residual_of, unflatten(spec, x), again, options={"tol": adjoint_tol}, report=report)
+    return attach(residual_of, unflatten(spec, x), again, **how)
+
+
+def _difference(x, y):
+    if np.shape(x) != np.shape(y):
+        raise ArgumentError(f"the function of fixed_point returns shape {np.shape(y)} for an argument {np.shape(x)}")
+    return x - y
 
 
 class _Iteration:
@@ -93,6 +110,7 @@ class _Iteration:
         self.x = self.packing.pack(start)
         self.scale = np.linalg.norm(self.x)
         self.tol = max(tol, 4 * np.finfo(self.packing.dtype).eps)
+        self.distant = self.tol
         self.maxiter = maxiter
         self.report = report
         self.first = None
@@ -109,13 +127,42 @@ class _Iteration:
             raise ConvergenceError(
                 f"fixed_point diverges: after {n} iterations |f(x) - x| is {error:.3g}, at the start {self.first:.3g}"
             )
-        done = error <= self.tol * size
+        done = error <= self.tol * size and (not size or self.is_near(y, change, size))
         if not done and n >= self.maxiter:
             raise ConvergenceError(
                 f"fixed_point: after {n} iterations |f(x) - x| / |x| is {self.report.residual:.3g}, above "
                 f"tol={self.tol:.3g}: raise maxiter or tol, or fix what is left free (a gauge, a phase, a norm)"
             )
         return y, change, done
+
+    def is_near(self, y, change, size):
+        """Whether the fixed point is near to `y`; if not, the step must become smaller, down to rounding."""
+        eps = np.finfo(change.dtype).eps
+        step, limit = float(np.linalg.norm(change) / size), max(self.distant, FLOOR * eps)
+        amplified = self.amplification(y, change)
+        if amplified * max(step, eps) <= limit:
+            return True
+        self.tol = 0.9 * limit / amplified
+        if self.tol < eps:
+            raise ConvergenceError(
+                f"fixed_point: |f(x) - x| / |x| is {step:.3g}, but f contracts so slowly, by its derivative, that the "
+                f"fixed point may be {amplified:.3g} times as far, rounding alone {amplified * eps:.3g} of |x|: more "
+                f"than tol={limit:.3g}. Take larger steps in f (Newton's, say), or raise tol"
+            )
+        return False
+
+    def amplification(self, y, change):
+        """``|(1 - f')^-1 c| / |c|``, from differences of f at `y`, for the change c or, if that is zero, a vector."""
+        c = change if change.any() else np.ones_like(change)
+        at = self.packing.pack(self.step(self.packing.unpack(y)))
+        span = np.sqrt(np.finfo(y.dtype).eps) * max(np.linalg.norm(y), self.scale, np.linalg.norm(change))
+
+        def product(v):
+            h = (span or 1.0) / np.linalg.norm(v)
+            return v - (self.packing.pack(self.step(self.packing.unpack(y + h * v))) - at) / h
+
+        found = correction(product, c, 0.01, min(PRODUCTS, c.size))
+        return float(np.linalg.norm(found) / np.linalg.norm(c))
 
     def steps(self):
         """Yield ``f(x)`` and ``f(x) - x`` at each x until that is small enough."""

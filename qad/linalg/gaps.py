@@ -1,9 +1,7 @@
-"""Division by gaps of a spectrum, and what happens where there is none.
+"""Degenerate values of a spectrum, and what a loss may ask of them.
 
-Rules of decompositions divide by ``s_j - s_i``, ``s_j + s_i`` and ``s_j``.  Where such a gap is lost in
-rounding, the factors do not determine the derivative: a numerator that is nonzero there raises, a zero
-contributes zero.  Because the division itself is what refuses, its own derivatives refuse too: second order
-and forward mode are as safe as the gradient.
+Where a gap is lost in rounding the factors do not determine the derivative, and a loss that needs it is refused.
+The division by gaps itself is in ``quotients.py``.
 
 What counts as zero?  Where the loss is stationary in the vectors (a Rayleigh quotient, the variance of an energy) their
 cotangent is a difference of equal terms: rounding, which no comparison with its own size can tell from the
@@ -15,9 +13,8 @@ import warnings
 
 import numpy as np
 
-from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
-from qad.extend import Lazy, defbatch, defjvp, defvjp, primitive, stack_of
+from qad.extend import Lazy, stack_of
 from qad.linalg.check import batch_entry
 
 FIX = {
@@ -82,79 +79,23 @@ def vanishing(s):
     return s <= np.maximum(width(s), np.finfo(s.dtype).tiny)[..., None]
 
 
-def _denominators(s, kind):
-    """The divisors, and where they are lost in rounding."""
-    if kind == "differences":
-        return s[..., None, :] - s[..., :, None], same_block(s)
-    zero = vanishing(s)
-    if kind == "sums":
-        return s[..., None, :] + s[..., :, None], zero[..., None, :] & zero[..., :, None]
-    return s[..., None, :], zero[..., None, :]
-
-
-@primitive
-def over_gaps(x, s, *, kind, owner, scale=None, degenerate="raise"):
-    """`x` divided by the gaps of `s`; zero where there is none and `x` is zero to rounding, else an error.
-
-    Parameters
-    ----------
-    x : array (..., k, k), or (..., m, k) for "values"
-    s : array (..., k), sorted
-    kind : "differences" (``s_j - s_i``), "sums" (``s_j + s_i``) or "values" (``s_j``)
-    owner : str
-        Who asks ("svd" or "eigh"), for the message.
-    scale : array (...), optional
-        What rounding is relative to, where it is more than the largest entry of `x`.
-    degenerate : "raise" or "warn"
-    """
-    d, closed = _denominators(s, kind)
-    off = closed & ~np.eye(s.shape[-1], dtype=bool) if kind == "differences" else closed
-    if off.any():
-        refuse(np.where(off, np.abs(x), 0.0), s, owner, _largest(x, scale), degenerate)
-    return x / np.where(closed, np.inf, d)
-
-
-def _largest(x, scale):
-    size = np.abs(x).max(axis=(-2, -1), initial=0.0)
-    return size if scale is None else np.maximum(size, scale)
-
-
-def _over_gaps_s(g, ans, x, s, *, kind, owner, scale=None, degenerate="raise"):
-    q = over_gaps(g * ans, s, kind=kind, owner=owner, degenerate=degenerate)
-    if kind == "differences":
-        return q.sum(axis=-1) - q.sum(axis=-2)
-    return -(q.sum(axis=-1) + q.sum(axis=-2)) if kind == "sums" else -q.sum(axis=-2)
-
-
-def _moved(t, ans, x, s, *, kind, owner, scale=None, degenerate="raise"):
-    dt = t[..., None, :]
-    if kind != "values":
-        dt = dt - t[..., :, None] if kind == "differences" else dt + t[..., :, None]
-    return -over_gaps(ans * dt, s, kind=kind, owner=owner, degenerate=degenerate)
-
-
-def _again(g, ans, x, s, *, kind, owner, scale=None, degenerate="raise"):
-    return over_gaps(g, s, kind=kind, owner=owner, degenerate=degenerate)
-
-
-defvjp(over_gaps, _again, _over_gaps_s, fresh=True)
-defjvp(over_gaps, _again, _moved)
-
-
-def refuse(size, s, owner, scale, degenerate="raise", tolerance=None):
+def refuse(size, s, owner, scale, degenerate="raise", tolerance=None, order=1):
     """Raise (or warn) if an entry of `size` (..., m, k) exceeds rounding relative to `scale` (...)."""
-    limit = (noise(s.dtype, max(size.shape[-2:])) if tolerance is None else tolerance) * scale[..., None, None]
-    bad = np.argwhere(size > limit)
+    tolerance = noise(s.dtype, max(size.shape[-2:])) if tolerance is None else tolerance
+    bad = np.argwhere(size > tolerance * np.asarray(scale)[..., None, None])
     if not len(bad):
         return
     *batch, i, j = map(int, bad[0])
     i = i if size.shape[-2] == s.shape[-1] else j
     values = np.broadcast_to(s, (*size.shape[:-2], s.shape[-1]))[tuple(batch)]
     here = batch_entry(batch)
+    state = "degenerate to rounding (or zero)"
+    if order > 1:
+        state = f"too close (or too small) for a derivative of order {order}, whose rounding goes as eps / gap**{order}"
     complain(
-        f"{owner}{here}: its values {values[i]:.17g} and {values[j]:.17g} (numbers {i} and {j}) are "
-        "degenerate to rounding (or zero), and the loss depends on them or on their vectors in a way that the "
-        f"factors do not determine. Use {FIX[owner]}, which is exact there, or a loss of the other columns only",
+        f"{owner}{here}: its values {values[i]:.17g} and {values[j]:.17g} (numbers {i} and {j}) are {state}, and the "
+        "loss depends on them or on their vectors in a way that the factors do not determine. "
+        f"Use {FIX[owner]}, which is exact there, or a loss of the other columns only",
         degenerate,
     )
 
@@ -222,6 +163,3 @@ def constant_scale(gs, s, floor):
     """The size (...) of which half the digits of the cotangents `gs` (..., k) of values `s` are rounding."""
     per_value = floor / np.maximum(1.0, np.abs(s).max(axis=-1, initial=0.0))
     return np.maximum(np.abs(gs).max(axis=-1, initial=0.0), per_value / np.sqrt(np.finfo(s.dtype).eps))
-
-
-defbatch(over_gaps, stacks(over_gaps, 2, 1))

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from qad.core import vjp
+from qad.core.batch import Batched
 from qad.core.batching import each_alone
+from qad.core.levels import BATCH
 from qad.core.program import capture
 from qad.core.trees import flatten, tree_map, unflatten
-from qad.extend import defvjp, primitive, value_of
+from qad.extend import defvjp, primitive, stack_of, unrecorded, value_of
 from qad.linalg.krylov import Report, bare, plain_leaves, solve
 
 
@@ -36,6 +38,8 @@ class Equation:
         ``guess(cotangents, solution)`` starts the adjoint solve.
     options : dict
         Tolerance and limits of the adjoint solve, for `linear_solve`.
+    starts : int
+        How many operands, the first, are only where a search starts; then nothing is solved yet.
     """
 
     residual: callable
@@ -44,6 +48,7 @@ class Equation:
     resolve: callable
     guess: callable = None
     options: dict = field(default_factory=dict)
+    starts: int = 0
     report: Report = field(default_factory=Report)
 
 
@@ -67,9 +72,30 @@ def attach(f, x, resolve, **how):
     return unflatten(spec, list(root(*captured, equation=equation)))
 
 
+def in_batches(f, x0, resolve, **how):
+    """As `attach`, under `qad.vmap` where each example has a solution of its own, found from `x0`; else None.
+
+    `f` is recorded where the first example starts, so that its branches are those taken there.
+    """
+    if not BATCH:
+        return None
+    leaves, spec = flatten(x0)
+    starts, stacked = [unrecorded(x) for x in leaves], [np.asarray(stack_of(x)) for x in leaves]
+    firsts = plain_leaves([s[(0,) * (s.ndim - np.ndim(x))] for x, s in zip(leaves, stacked, strict=True)])[0]
+    program, captured = capture(f, unflatten(spec, firsts))
+    if not any(type(value_of(x)) is Batched for x in (*starts, *captured)):
+        return None
+    starts = [x if type(value_of(x)) is Batched else y for x, y in zip(starts, firsts, strict=True)]
+    n = len(starts)
+    equation = Equation(lambda x, given: program(x, given[n:]), None, None, resolve, starts=n, **how)
+    return unflatten(spec, list(root(*starts, *captured, equation=equation)))
+
+
 @primitive
 def root(*operands, equation):
     """The solution of an `Equation`: the one that was found, or where operands have changed a new one."""
+    if equation.operands is None:  # each example of a batch for itself: the first operands are where to start
+        return tuple(equation.resolve(lambda leaves: equation.residual(leaves, operands), operands[: equation.starts]))
     if all(a is b for a, b in zip(operands, equation.operands, strict=True)):
         return tuple(equation.solution)
     return tuple(equation.resolve(lambda leaves: equation.residual(leaves, operands), equation.solution))

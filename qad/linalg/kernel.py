@@ -9,8 +9,9 @@ of the mark where they are multiplied by s.  Higher powers of s leave less behin
 
 import numpy as np
 
-from qad.extend import stack_of
-from qad.linalg.gaps import refuse, vanishing
+from qad.core.batching import stacks
+from qad.extend import defbatch, defvjp, primitive, stack_of
+from qad.linalg.gaps import constant_scale, noise, refuse, vanishing
 
 
 def marked(s):
@@ -63,3 +64,29 @@ def _refuse(x, s, size, floor, degenerate):
         expected = relative * scale[..., None, None]
         alike |= is_mark & (x > eps**0.25 * expected) & (x < eps**-0.25 * expected)
     refuse(np.where(alike, x, 0.0), s, "svd", np.zeros_like(size), degenerate)
+
+
+@primitive
+def at_kinks(gs, s, *, kinks, degenerate, floor=0.0):
+    """The cotangent `gs` of `s`: at vanishing values it must be zero or, without `kinks`, is taken as zero.
+
+    Without `kinks` a value that is small but not zero to rounding has a derivative, of which no digits are known.
+    """
+    zero = vanishing(s)
+    if not zero.any():
+        return gs
+    if not kinks:
+        rounded = s <= noise(s.dtype, s.shape[-1]) * s.max(axis=-1, keepdims=True, initial=0.0)
+        gs, zero = np.where(rounded, 0.0, gs), zero & ~rounded
+    tolerance = np.sqrt(np.finfo(s.dtype).eps)
+    scale = constant_scale(gs, s, floor)
+    refuse(np.where(zero, np.abs(gs), 0.0)[..., None, :], s, "svd", scale, degenerate, tolerance)
+    return gs
+
+
+def at_kinks_vjp(g, ans, gs, s, *, kinks, degenerate, floor=0.0):
+    return at_kinks(g, s, kinks=kinks, degenerate=degenerate)
+
+
+defvjp(at_kinks, at_kinks_vjp, lambda g, ans, gs, s, *, kinks, degenerate, floor=0.0: s * 0.0)
+defbatch(at_kinks, stacks(at_kinks, 1, 1))

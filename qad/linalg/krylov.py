@@ -178,6 +178,11 @@ def gmres(matvec, b, x0, tol, restart, maxiter, name):
     return x, calls, float(error)
 
 
+def correction(matvec, r, tol, m):
+    """An approximate solution of ``matvec(x) = r`` from `m` products, or fewer for a relative residual `tol`."""
+    return _cycle(matvec, r, tol * np.linalg.norm(r), m)[0]
+
+
 def _cycle(matvec, r, target, m):
     """One cycle of Arnoldi's process from residual `r`: the correction and the number of products.
 

@@ -47,13 +47,16 @@ def lowest_eig(
     ------
     ArgumentError
         For another method, or a preconditioner without LOBPCG;
-        if `h` is not Hermitian, tested with random vectors, or `v0` is orthogonal to the eigenvector.
+        if `h` is not Hermitian, tested with random vectors, or `v0` is orthogonal to the eigenvector;
+        in derivatives, if the level is degenerate, or the next one too close to tell them apart.
     ConvergenceError
-        If the search does not converge; and in derivatives of the vector, if the eigenvalue is degenerate.
+        If the search does not converge.
 
     Notes
     -----
-    The energy of a degenerate level has no derivative, and nothing but the vector's derivative notices.
+    The search is repeated from a random vector (always the same) on the complement of what was found: a lower level
+    that it finds is taken instead, and the distance of the next one decides about derivatives. It needs a part of that
+    distance only, and takes about half as many products as the search itself.
 
     Examples
     --------

@@ -11,7 +11,8 @@ from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, unrecorded
 from qad.linalg.check import finite
 from qad.linalg.gaps import same_block
-from qad.linalg.svd import thin
+from qad.linalg.orders import orders
+from qad.linalg.svd import factored, thin
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
@@ -180,7 +181,9 @@ def _matrix(x, p, axes):
     if p not in ("nuc", 2, -2):
         raise ArgumentError(f"norm: matrices have no norm {p!r}; there are 'fro', 'nuc', 1, -1, 2, -2, inf and -inf")
     finite(stack_of(x), "norm")
-    s = thin(np.moveaxis(x, axes, (-2, -1)), kinks=False, vectors=False)[1]
+    plain = {"kinks": False, "vectors": False}
+    a = np.moveaxis(x, axes, (-2, -1))
+    s = (factored(a, **plain) if p == "nuc" else thin(a, levels=orders(x), **plain))[1]
     n = np.sum(s, axis=-1) if p == "nuc" or not s.shape[-1] else _extreme(s, index=0 if p == 2 else -1)
     return n.reshape(tuple(1 if i in axes else size for i, size in enumerate(x.shape)))
 

@@ -43,8 +43,8 @@ def _cuts(s, k):
 
 
 def has_gap(s, k):
-    """Whether something is discarded, and a gap separates it from what is kept."""
-    return k < s.shape[-1] and bool((s[..., k - 1] - s[..., k] > width(s)).all())
+    """Whether something is discarded, and a gap separates it from what is kept, by which two derivatives may divide."""
+    return k < s.shape[-1] and bool((s[..., k - 1] - s[..., k] > 16 * width(s)).all())
 
 
 def orthonormal(b):

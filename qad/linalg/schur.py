@@ -19,7 +19,9 @@ from qad.core.batching import stacks
 from qad.extend import defbatch, defvjp, primitive, stack_of
 from qad.linalg.check import square
 from qad.linalg.gaps import check_phases, magnitude, max_of, noise, refuse, rounding, same_block
+from qad.linalg.orders import orders
 from qad.linalg.parts import diagonal_of
+from qad.linalg.quotients import SPARE
 
 
 def schur(a):
@@ -58,11 +60,12 @@ def schur(a):
     array([[ 0.,  2.],
            [-2.,  0.]])
     """
-    return _schur(square(a, "schur"))
+    a = square(a, "schur")
+    return _schur(a, levels=orders(a))
 
 
 @primitive(name="schur")
-def _schur(a):
+def _schur(a, *, levels=1):
     if not a.size:
         return a * (1 + 0j), a * (1 + 0j)
     flat = [scipy.linalg.schur(x, output="complex", check_finite=False) for x in a.reshape(-1, *a.shape[-2:])]
@@ -70,7 +73,7 @@ def _schur(a):
     return t, z
 
 
-def _schur_vjp(needed, g, ans, a, *, end=None):
+def _schur_vjp(needed, g, ans, a, *, levels=1, end=None):
     gt, gz = g
     t, z = ans
     p = t * 0.0 if gt is None else np.triu(gt)
@@ -78,7 +81,7 @@ def _schur_vjp(needed, g, ans, a, *, end=None):
     if gz is not None:
         n = n + z.mT @ gz
     scale = _check(stack_of(t), n, (gt, gz), end)
-    y = lower_sylvester(t, np.tril(n - n.conj().mT, -1), scale=scale, transposed=True)
+    y = lower_sylvester(t, np.tril(n - n.conj().mT, -1), scale=scale, order=levels, transposed=True)
     return (z.conj() @ (p - y) @ z.mT,)
 
 
@@ -95,30 +98,46 @@ defbatch(_schur, stacks(_schur, 2))
 
 
 @primitive
-def lower_sylvester(t, r, *, scale=None, transposed=False):
+def lower_sylvester(t, r, *, scale=None, order=1, transposed=False):
     """Strictly lower X of ``tril(t X - X t, -1) = tril(r, -1)``, with the transpose of upper triangular `t` if asked.
 
     Where eigenvalues coincide an entry of X is free, and zero; that the equation asks for more is refused, beyond
-    rounding of size `scale` (...).
+    rounding of size `scale` (...). The `order` of the derivative that is being taken decides what coincides.
     """
     if not r.size:
         return r * 1.0
     t, r = np.broadcast_arrays(t, r)
-    flat = [_columns(*pair, transposed) for pair in zip(*(x.reshape(-1, *r.shape[-2:]) for x in (t, r)), strict=True)]
+    flat = [
+        _columns(*pair, order, transposed) for pair in zip(*(x.reshape(-1, *r.shape[-2:]) for x in (t, r)), strict=True)
+    ]
     x = np.stack(flat).reshape(r.shape)
     w = diagonal_of(t)
-    together = np.tril(same_block(w), -1)
+    together = np.tril(_together(w, t, order), -1)
     if together.any():
         s = t.mT if transposed else t
         left = np.where(together, np.abs(s @ x - x @ s - r), 0.0)
         size = np.abs(r).max(axis=(-2, -1), initial=0.0)
-        refuse(left, w, "schur", size if scale is None else np.maximum(size, scale))
+        refuse(left, w, "schur", size if scale is None or order > 1 else np.maximum(size, scale), order=order)
     return x
 
 
-def _columns(t, r, transposed):
+def _together(w, t, order):
+    """Which two eigenvalues `w` of `t` are too close for a derivative of this `order`; see ``quotients.py``.
+
+    A coupling above the diagonal makes two that are near as badly conditioned as they are near.
+    """
+    if not w.size:
+        return same_block(w)
+    size, above = np.abs(t).max(axis=(-2, -1)), np.abs(np.triu(t, 1)).max(axis=(-2, -1))
+    size, above = (np.maximum(x, np.finfo(t.dtype).tiny)[..., None, None] for x in (size, above))
+    gap = np.abs(w[..., :, None] - w[..., None, :]) / size
+    gap = gap**2 / (gap + above / size)
+    return same_block(w) | (gap**order <= SPARE * np.finfo(t.dtype).eps ** 0.75)
+
+
+def _columns(t, r, order, transposed):
     n, x = len(t), np.zeros_like(r)
-    together = same_block(np.diagonal(t))
+    together = _together(np.diagonal(t), t, order)
     for j in reversed(range(n - 1)) if transposed else range(n - 1):
         below = slice(j + 1, n)
         known = x[below, j + 1 :] @ t[j, j + 1 :] if transposed else x[below, :j] @ t[:j, j]
@@ -131,8 +150,8 @@ def _columns(t, r, transposed):
     return x
 
 
-def _sylvester_vjp(needed, g, x, t, r, *, scale=None, transposed=False):
-    y = lower_sylvester(t, np.tril(g, -1), transposed=not transposed)
+def _sylvester_vjp(needed, g, x, t, r, *, scale=None, order=1, transposed=False):
+    y = lower_sylvester(t, np.tril(g, -1), order=order, transposed=not transposed)
     out = []
     for i in needed:
         if i == 0:

@@ -11,9 +11,9 @@ from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defvjp, quick, stack_of, unrecorded
 from qad.linalg.check import matrices
 from qad.linalg.chord import factors
-from qad.linalg.gaps import magnitude, rounding, width
+from qad.linalg.gaps import magnitude, rounding
 from qad.linalg.parts import skew
-from qad.linalg.rank import rank_of
+from qad.linalg.rank import has_gap, rank_of
 
 
 def split(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn"):
@@ -61,7 +61,7 @@ def split(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn"):
     if plain:
         root = np.sqrt(s[..., :k])
         return u[..., :, :k] * root[..., None, :], root[..., :, None] * vh[..., :k, :]
-    if k < s.shape[-1] and not stack_of(s[..., k - 1] - s[..., k] > width(s)).all():
+    if k < s.shape[-1] and not has_gap(stack_of(s), k):
         raise ArgumentError(
             f"split: rank {k} cuts through degenerate singular values, of which the choice is arbitrary and has no "
             'derivative: write multiplets="drop"'

@@ -21,22 +21,22 @@ import numpy as np
 from qad.core.batching import stacks
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import matrices
+from qad.linalg.clusters import bent, beside, beside_of, clusters, conjugate, moderate_turn, quotients
 from qad.linalg.complement import folded
+from qad.linalg.drivers import SVDResult
 from qad.linalg.gaps import (
     check_blocks,
     check_phases,
     check_policy,
-    constant_scale,
     magnitude,
     max_of,
     noise,
-    over_gaps,
-    refuse,
     rounding,
-    vanishing,
 )
-from qad.linalg.kernel import check_null_spaces, marked
+from qad.linalg.kernel import at_kinks, check_null_spaces, marked
+from qad.linalg.orders import is_pushed_gradient, orders
 from qad.linalg.parts import adjoint, diagonal_of, hermitian, skew
+from qad.linalg.quotients import over_gaps, unbacked, where_moved
 
 
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="raise"):
@@ -102,8 +102,8 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
     if not compute_uv:
         return svdvals(a, degenerate=degenerate)
     if full_matrices and a.shape[-1] != a.shape[-2]:
-        return _full(a, degenerate=degenerate)
-    return thin(a, degenerate=degenerate)
+        return _full(a, degenerate=degenerate, levels=orders(a))
+    return SVDResult(*factored(a, degenerate=degenerate))
 
 
 def svdvals(x, *, degenerate="raise"):
@@ -137,7 +137,9 @@ def svdvals(x, *, degenerate="raise"):
     """
     check_policy(degenerate)
     x = matrices(x, "svdvals")
-    return thin(x, degenerate=degenerate, vectors=False)[1] if _recorded(x) else np.linalg.svdvals(x)
+    if not _recorded(x):
+        return np.linalg.svdvals(x)
+    return factored(x, degenerate=degenerate, vectors=False)[1]
 
 
 implements(np.linalg.svd)(svd)
@@ -148,54 +150,65 @@ def _recorded(a):
     return stack_of(a) is not a
 
 
+def factored(a, **how):
+    """The thin decomposition of a recorded matrix; keywords are those of `thin`."""
+    return _in_clusters(a, **how)[:3] if is_pushed_gradient(a) else thin(a, levels=orders(a), **how)
+
+
 @primitive(name="svd")
-def thin(a, *, degenerate="raise", kinks=True, vectors=True):
+def thin(a, *, degenerate="raise", kinks=True, vectors=True, levels=1):
     """Thin decomposition; without `kinks` vanishing singular values have subgradient zero."""
     found = np.linalg.svd(a, full_matrices=False)
     return found._replace(S=marked(found.S)) if vectors else found
 
 
 @primitive(name="svd")
-def _full(a, *, degenerate="raise"):
+def _in_clusters(a, *, degenerate="raise", kinks=True, vectors=True):
+    """`thin` in frames that are smooth where values cluster, and N; see ``clusters.py``."""
+    found = thin(a, vectors=vectors)
+    return *found, beside(found.S, found.U, "svd")
+
+
+@primitive(name="svd")
+def _full(a, *, degenerate="raise", levels=1):
     found = np.linalg.svd(a, full_matrices=True)
     return found._replace(S=marked(found.S))
 
 
-def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, vectors=True, end=None):
-    gu, gs, gv = g
-    u, s, vh = ans
-    uc, vc = u.conj(), vh.conj()
-    floor = rounding(stack_of(s), end)
-    gs = None if gs is None else _at_kinks(gs, s, kinks=kinks, degenerate=degenerate, floor=floor)
+def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, vectors=True, levels=1, end=None):
+    (gu, gs, gv), (u, s, vh), n = g[:3], ans[:3], beside_of(ans, 3)
+    floor, how = rounding(stack_of(s), end), {"owner": "svd", "degenerate": degenerate}
+    core, rest_of_u, rest_of_v = 0.0, None, None
+    gs = None if gs is None else at_kinks(gs, s, kinks=kinks, degenerate=degenerate, floor=floor)
     if gu is None and gv is None:
         check_blocks(stack_of(s), (), gs, "svd", None, degenerate, floor)
-        return (uc @ (gs[..., :, None] * vc),)
-    left = None if gu is None else u.mT @ gu
-    right = None if gv is None else gv @ vh.mT
-    scale = _check(s, (gu, gs, gv), left, right, degenerate, floor)
-    sides = (u, gu), (vh.mT, None if gv is None else gv.mT)
-    check_null_spaces(stack_of(s), sides, magnitude(gu, gv), floor, degenerate)
-    core = _core(left, right, gs, s, scale, degenerate)
-    inner = core @ vc
-    if gv is not None and vh.shape[-1] > vh.shape[-2]:
-        rest = (gv - right @ vc).mT
-        inner = inner + _over(rest, s, "values", scale, degenerate).mT
-    total = uc @ inner
-    if gu is not None and u.shape[-2] > u.shape[-1]:
-        total = total + _over(gu - uc @ left, s, "values", scale, degenerate) @ vc
-    return (total,)
+        if n is None:
+            return (u.conj() @ (gs[..., :, None] * vh.conj()),)
+    else:
+        left = None if gu is None else u.mT @ gu
+        right = None if gv is None else gv @ vh.mT
+        scale = _check(s, (gu, gs, gv), left, right, degenerate, floor)
+        sides = (u, gu), (vh.mT, None if gv is None else gv.mT)
+        check_null_spaces(stack_of(s), sides, magnitude(gu, gv), floor, degenerate)
+        more = {"scale": scale, "gs": gs, "levels": levels, **how}
+        core = _core(left, right, s, n, more)
+        if gu is not None and u.shape[-2] > u.shape[-1]:
+            rest_of_u = quotients(gu - u.conj() @ left, s, conjugate(n), kind="values", **more)
+        if gv is not None and vh.shape[-1] > vh.shape[-2]:
+            rest_of_v = quotients((gv - right @ vh.conj()).mT, s, n, kind="values", **more).mT
+    if gs is not None:
+        core = core + gs[..., None] * np.eye(s.shape[-1])
+        core = core if n is None else core + bent(gs, s, n.conj(), **how)
+    inner = core @ vh.conj()
+    total = u.conj() @ (inner if rest_of_v is None else inner + rest_of_v)
+    return (total if rest_of_u is None else total + rest_of_u @ vh.conj(),)
 
 
-def _core(left, right, gs, s, scale, degenerate):
-    """X of the head of this page, conjugated."""
-    a = 0.0 if left is None else skew(left)
-    b = 0.0 if right is None else -skew(right)
-    x = _over(a + b, s, "differences", scale, degenerate) + _over(a - b, s, "sums", scale, degenerate)
-    return x if gs is None else x + gs[..., None] * np.eye(s.shape[-1])
-
-
-def _over(x, s, kind, scale, degenerate):
-    return over_gaps(x, s, kind=kind, owner="svd", scale=scale, degenerate=degenerate)
+def _core(left, right, s, n, how):
+    """X of the head of this page, conjugated; columns belong to vectors, and ``skew(right^H) = -skew(right)``."""
+    left, turned, n = 0.0 if left is None else left, 0.0 if right is None else adjoint(right), conjugate(n)
+    x = quotients(left + turned, s, n, kind="differences", part="skew", **how)
+    return x + quotients(left - turned, s, n, kind="sums", part="skew", **how)
 
 
 def _check(s, g, left, right, degenerate, floor):
@@ -208,47 +221,37 @@ def _check(s, g, left, right, degenerate, floor):
     turn = turn if right is None else turn - diagonal_of(stack_of(right)).imag
     check_phases(turn, s, "svd", scale, floor)
     scale = max_of(scale, floor / noise(s.dtype, s.shape[-1]))
+    if where_moved(gs) is None:  # then only a turn of both U and V tells values apart
+        left, right = skew((0.0 if left is None else left) + (0.0 if right is None else adjoint(right))), None
     check_blocks(s, (left, right), gs, "svd", scale, degenerate, floor)
     return scale
 
 
-@primitive
-def _at_kinks(gs, s, *, kinks, degenerate, floor=0.0):
-    """The cotangent `gs` of `s`: at vanishing values it must be zero or, without `kinks`, is taken as zero."""
-    zero = vanishing(s)
-    if not zero.any():
-        return gs
-    if not kinks:
-        return np.where(zero, 0.0, gs)
-    tolerance = np.sqrt(np.finfo(s.dtype).eps)
-    scale = constant_scale(gs, s, floor)
-    refuse(np.where(zero, np.abs(gs), 0.0)[..., None, :], s, "svd", scale, degenerate, tolerance)
-    return gs
-
-
-def _at_kinks_vjp(g, ans, gs, s, *, kinks, degenerate, floor=0.0):
-    return _at_kinks(g, s, kinks=kinks, degenerate=degenerate)
-
-
-defvjp(_at_kinks, _at_kinks_vjp, lambda g, ans, gs, s, *, kinks, degenerate, floor=0.0: s * 0.0)
-
-
-def _thin_jvp(tangents, ans, a, *, degenerate="raise", kinks=True, vectors=True):
-    (t,), (u, s, vh) = tangents, ans
+def _thin_jvp(tangents, ans, a, *, degenerate="raise", kinks=True, vectors=True, levels=1):
+    (t,), (u, s, vh), how = tangents, ans[:3], {"owner": "svd", "degenerate": degenerate}
     tv, ut = t @ adjoint(vh), adjoint(u) @ t
     p = ut @ adjoint(vh)
-    ds = _at_kinks(diagonal_of(p).real, s, kinks=kinks, degenerate=degenerate)
-    both = _over(hermitian(p), s, "differences", None, degenerate)
-    apart = _over(skew(p), s, "sums", None, degenerate)
+    ds = at_kinks(diagonal_of(p).real, s, kinks=kinks, degenerate=degenerate)
+    both, *dn = _turn(p, s, beside_of(ans, 3) is not None, how | {"condition": unbacked(s, vectors)})
+    apart = over_gaps(p, s, kind="sums", part="skew", **how)
     du, dvh = u @ (both + apart), (apart - both) @ vh
     if u.shape[-2] > u.shape[-1]:
-        du = du + _over(tv - u @ p, s, "values", None, degenerate)
+        du = du + over_gaps(tv - u @ p, s, kind="values", **how)
     if vh.shape[-1] > vh.shape[-2]:
-        dvh = dvh + _over((ut - p @ vh).mT, s, "values", None, degenerate).mT
-    return du, ds, dvh
+        dvh = dvh + over_gaps((ut - p @ vh).mT, s, kind="values", **how).mT
+    return du, ds, dvh, *(dn or ans[3:])
 
 
-def _full_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
+def _turn(p, s, clustered, how):
+    """The turn of U and V together; with clusters that of the frames, and the derivative of N."""
+    if not clustered:
+        return (over_gaps(p, s, kind="differences", part="hermitian", **how),)
+    c, inside = hermitian(p), clusters(s, "svd")
+    within, dn = moderate_turn(c, s, inside)
+    return over_gaps(c * ~inside, s, kind="differences", **how) + within, dn
+
+
+def _full_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
     """Columns of U (rows of Vh) beyond k turn with the others: ``dU' = -U dU^H U'``."""
     gu, gs, gv = g
     u, s, vh = ans
@@ -258,12 +261,14 @@ def _full_vjp(needed, g, ans, a, *, degenerate="raise", end=None):
     elif vh.shape[-2] > k:
         turned, v = folded(None if gv is None else gv.mT, vh.mT, k, "svd", floor, degenerate)
         gv, vh = None if turned is None else turned.mT, v.mT
-    return _thin_vjp(needed, (gu, gs, gv), (u, s, vh), a, degenerate=degenerate, end=end)
+    return _thin_vjp(needed, (gu, gs, gv), (u, s, vh), a, degenerate=degenerate, levels=levels, end=end)
 
 
 defvjp(thin, shared=_thin_vjp, scaled=True)
 defvjp(_full, shared=_full_vjp, scaled=True)
 defjvp(thin, shared=_thin_jvp)
+defvjp(_in_clusters, shared=_thin_vjp, scaled=True)
+defjvp(_in_clusters, shared=_thin_jvp)
 defbatch(thin, stacks(thin, 2))
+defbatch(_in_clusters, stacks(_in_clusters, 2))
 defbatch(_full, stacks(_full, 2))
-defbatch(_at_kinks, stacks(_at_kinks, 1, 1))

@@ -1,0 +1,228 @@
+"""Derivatives at spectra with gaps from 1e-14 to 1, against perturbation theory in many digits.
+
+A matrix is made of eigenvectors whose entries are 0, ±1/2, ±i/2, 1 or ±sqrt(1/2) and of values of few bits, so that
+it is known without rounding, and with it its spectrum.  A loss is ``tr X f(A)``; its derivatives are divided
+differences of f (Daleckii and Krein), by mpmath with 60 digits: a function of the singular values is one of the
+Hermitian matrix ``[[0, A], [A^H, 0]]``, a projector that of a step, a single level that of one that is one there only.
+
+What is written as a function of the matrix, or as one of whole clusters, must be right, to 1e-8; all else must be right
+to 1e-4 of the largest entry, or refused.
+"""
+
+import mpmath
+import numpy as np
+
+import qad
+from qad import linalg as la
+from tests.fuzz.perturbation import (
+    FUNCTIONS,
+    derivatives,
+    dilated_derivatives,
+    draw_values,
+    exact_product,
+    exact_unitary,
+)
+
+# -- programs ----------------------------------------------------------------------------------------------------------
+
+
+def herm(a):
+    return (a + a.conj().mT) / 2
+
+
+def onto(v):
+    return v @ v.conj().T
+
+
+def trace(x, p):
+    return np.sum(x.conj() * p).real
+
+
+def hermitian_program(rng, w, x, name):
+    """A form, its function of a Hermitian matrix, f for the reference, and whether it must be right."""
+    f, n = FUNCTIONS[name], len(w)
+    k = int(rng.integers(1, n + 1))
+    cut = k < n and w[k - 1] - w[k] < 0.05
+    level, step = int(rng.integers(n)), (np.arange(n) < k) * 1.0
+    alone = np.eye(n)[level]
+
+    def kept(a):
+        return onto(la.truncated_eigh(a, k, multiplets="cut")[1])
+
+    def columns(a):
+        return onto(np.linalg.eigh(a)[1][:, n - k :])
+
+    def by_hand(a):
+        w, v = np.linalg.eigh(a)
+        return trace(x, (v * f[3](w)) @ v.conj().T)
+
+    return {
+        "funm_herm": (lambda a: trace(x, la.funm_herm(f[3], a)), f, True),
+        "projector, truncated": (lambda a: trace(x, kept(a)), (step, 0 * step), not cut),
+        "projector, columns": (lambda a: trace(x, columns(a)), (step, 0 * step), not cut),
+        "V f(w) V^H by hand": (by_hand, f, False),
+        "one level": (lambda a: np.linalg.eigvalsh(a)[n - 1 - level], (alone * w, alone), False),
+        "sum of levels": (lambda a: np.linalg.eigvalsh(a)[n - k :].sum(), (step * w, step), False),
+        "sum of f": (lambda a: f[3](np.linalg.eigvalsh(a)).sum(), f, False),
+        "one vector": (lambda a: trace(x, onto(np.linalg.eigh(a)[1][:, [n - 1 - level]])), (alone, 0 * alone), False),
+        "eig": (lambda a: (f[3](np.linalg.eigvals(a)).sum()).real, f, False),
+        "eig by hand": (lambda a: _rebuilt(a, f[3], x), f, False),
+        "expm": (lambda a: trace(x, la.expm(a)), FUNCTIONS["exp"], True),
+        "logm": (lambda a: trace(x, la.logm(a)), FUNCTIONS["log"], True),
+    }
+
+
+def _rebuilt(a, f, x):
+    w, v = np.linalg.eig(a)
+    return trace(x, (v * f(w)) @ np.linalg.inv(v))
+
+
+WITHOUT_VECTORS = {"one level", "sum of levels", "sum of f", "eig"}
+
+
+def singular_program(rng, s, x, xu, name):
+    """As `hermitian_program`, of singular values; f is that of the values, "odd" or "even" its continuation."""
+    f, k = FUNCTIONS[name], int(rng.integers(1, len(s) + 1))
+    cut = k < len(s) and s[k - 1] - s[k] < 0.05
+    step = (np.arange(len(s)) < k) * 1.0
+
+    def truncated(a):
+        return la.truncated_svd(a, k, multiplets="cut")[:3]
+
+    def thin(a):
+        return np.linalg.svd(a, full_matrices=False)
+
+    def by_hand(a, factors):
+        u, s, vh = factors(a)
+        return trace(x, (u * s) @ vh)
+
+    def rotation(a):
+        u, _, vh = thin(a)
+        return trace(x, u @ vh)
+
+    def left(a, factors):
+        return trace(xu, onto(factors(a)[0][:, :k]))
+
+    def product(a):
+        left, right = la.split(a, k, multiplets="cut")
+        return trace(x, left @ right)
+
+    one = (s * 0 + 1, s * 0)
+    return {
+        "funm_svd": (lambda a: trace(x, la.funm_svd(lambda s: s**3, a)), "odd", FUNCTIONS["cube"], True),
+        "polar": (lambda a: trace(x, la.polar(a)[0]), "odd", one, True),
+        "polar by hand": (rotation, "odd", one, True),
+        "split": (product, "odd", (step * s, step), not cut),
+        "projector, truncated": (lambda a: left(a, truncated), "even", (step, 0 * step), not cut),
+        "projector, thin": (lambda a: left(a, thin), "even", (step, 0 * step), not cut),
+        "U S V^H truncated": (lambda a: by_hand(a, truncated), "odd", (step * s, step), False),
+        "sum of f": (lambda a: f[3](np.linalg.svdvals(a)).sum(), "values", f, False),
+        "nuclear norm": (lambda a: np.linalg.norm(a, "nuc"), "values", (abs, mpmath.sign, lambda x: 0 * x), False),
+    }
+
+
+# -- checks ------------------------------------------------------------------------------------------------------------
+
+
+def modes(f, a, e):
+    """The derivatives, each with its order and whether it is a number along `e`."""
+    g = qad.grad(f)
+
+    def inner(x, y):
+        return np.sum(x.conj() * y).real
+
+    return {
+        "grad": (lambda: g(a), 1, False),
+        "jvp": (lambda: qad.jvp(f, (a,), (e,))[1], 1, True),
+        "hvp": (lambda: qad.hvp(f, (a,), (e,))[0], 2, False),
+        "vmap of hvp": (lambda: qad.vmap(lambda e: qad.hvp(f, (a,), (e,))[0])(np.stack([e, e]))[1], 2, False),
+        "hvp of vmap": (lambda: qad.hvp(lambda a: qad.vmap(f)(a).sum(), (_two(a),), (_two(e),))[0][0], 2, False),
+        "reverse over reverse": (lambda: qad.grad(lambda a: inner(e, g(a)))(a), 2, False),
+        "reverse over forward": (lambda: qad.grad(lambda a: qad.jvp(f, (a,), (e,))[1])(a), 2, False),
+        "forward over forward": (
+            lambda: qad.jvp(lambda a: qad.jvp(f, (a,), (e,))[1], (a,), (e,))[1], 2, True,
+        ),
+    }  # fmt: skip
+
+
+def _two(a):
+    return np.stack([a, a])
+
+
+def draw(seed):
+    """A program and its point, direction and derivatives: (name, f, a, e, (gradient, hvp, sizes), must be right)."""
+    rng = np.random.default_rng(seed)
+    single, kind = rng.random() < 0.15, "rc"[rng.integers(2)]
+    name = list(FUNCTIONS)[rng.integers(len(FUNCTIONS))]
+    if rng.random() < 0.55:
+        form, f, a, e, expected, sure, gap = _hermitian(rng, single, kind, name)
+    else:
+        form, f, a, e, expected, sure, gap = _singular(rng, single, kind, name)
+    if single:
+        a, e = (x.astype(np.complex64 if x.dtype.kind == "c" else np.float32) for x in (a, e))
+    return f"{form} ({name}, {a.dtype}{a.shape}, gap {gap:.1e})", f, a, e, expected, sure
+
+
+def _random(rng, shape, kind):
+    x = rng.integers(-8, 9, size=shape) / 8.0
+    return x + 1j * rng.integers(-8, 9, size=shape) / 8.0 if kind == "c" else x
+
+
+def _hermitian(rng, single, kind, name):
+    n = int(rng.integers(2, 6))
+    (w, gap), u = draw_values(rng, n, single), exact_unitary(rng, n, kind)
+    x, e = (herm(_random(rng, (n, n), kind)) for _ in range(2))
+    programs = hermitian_program(rng, w, x, name)
+    form = list(programs)[rng.integers(len(programs))]
+    f, function, sure = programs[form]
+    weights = np.eye(n) if form in WITHOUT_VECTORS else x
+    return form, lambda a: f(herm(a)), exact_product(u, w, u), e, derivatives(function, w, u, weights, e), sure, gap
+
+
+def _singular(rng, single, kind, name):
+    m, n = (int(k) for k in rng.integers(2, 6, size=2))
+    k = min(m, n)
+    s, gap = draw_values(rng, k, single)
+    u, v = exact_unitary(rng, m, kind), exact_unitary(rng, n, kind)
+    x, xu, e = _random(rng, (m, n), kind), herm(_random(rng, (m, m), kind)), _random(rng, (m, n), kind)
+    programs = singular_program(rng, s, x, xu, name)
+    form = list(programs)[rng.integers(len(programs))]
+    f, parity, function, sure = programs[form]
+    expected = dilated_derivatives(parity, function, s, u, v, x, xu, e)
+    return form, f, exact_product(u[:, :k], s, v[:, :k]), e, expected, sure, gap
+
+
+ALWAYS_RIGHT = {"funm_herm", "funm_svd", "polar", "split", "expm", "logm"}  # functions of the matrix, in every mode
+CHOICES = {
+    "projector, truncated",
+    "projector, columns",
+    "projector, thin",
+    "one vector",
+    "one level",
+    "U S V^H truncated",
+}
+CLUSTERS = {"grad", "hvp", "vmap of hvp", "hvp of vmap"}  # where losses of whole clusters are right at every gap
+
+
+def check(seed) -> list:
+    """What is wrong with the program of this seed, in words."""
+    name, f, a, e, expected, sure = draw(seed)
+    single, found = a.dtype in (np.float32, np.complex64), []
+    always = name.split(" (")[0] in ALWAYS_RIGHT
+    if "gap 0.0e+00" in name and not sure and name.split(" (")[0] in CHOICES:
+        return []  # a vector that LAPACK has chosen, which may happen to suit the weights or the direction
+    for mode, (derivative, order, along) in modes(f, a, e).items():
+        right = expected[order - 1]
+        scale = max(np.abs(right).max(), expected[2][order - 1], 0.3)
+        right = np.sum(e.conj() * right).real if along else right
+        must = sure and (always or mode in CLUSTERS)
+        tolerance = (1e-3 if single else 1e-8) if must else (5e-2 if single else 1e-4)
+        try:
+            error = np.abs(derivative() - right).max()
+        except qad.QadError as refusal:
+            if must:
+                found.append(f"{name}, {mode}: refused: {str(refusal)[:120]}")
+            continue
+        if not error <= tolerance * scale:
+            found.append(f"{name}, {mode}: off by {error:.1e} of {scale:.1e}")
+    return found
