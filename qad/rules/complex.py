@@ -9,7 +9,22 @@ from math import pi
 
 import numpy as np
 
-from qad.extend import One, Tensor, attach, defjvp, defvjp, implements, operand_of, primitive, quick, stack_of, value_of
+from qad.extend import (
+    One,
+    Tensor,
+    attach,
+    defcanonical,
+    defjvp,
+    defroot,
+    defvjp,
+    implements,
+    primitive,
+    quick,
+    same_root,
+    square_of_root,
+    stack_of,
+    value_of,
+)
 from qad.rules.elementwise import nonzero, per_size
 
 
@@ -72,6 +87,17 @@ defvjp(np.absolute, _size_rule, elementwise=True, fresh=True)
 defvjp(np.fabs, lambda g, y, x: g * np.sign(x), elementwise=True, fresh=True)
 
 
+def _absolute_squared(x):
+    """``|x|^2``, also where `x` is an absolute value itself."""
+    square = square_of_root(x)
+    return abs2(x) if square is None else square
+
+
+defroot(np.absolute, _absolute_squared)
+defroot(np.fabs, _absolute_squared)
+defroot(np.hypot, lambda x, y: abs2(x) + abs2(y))
+
+
 def _angle_rule(g, y, z, deg=False):
     """``d arg z = Im(dz / z)``."""
     return g * ((180 / pi if deg else 1.0) * -1j) * (z != 0) / nonzero(z)
@@ -123,24 +149,23 @@ def sign(x):
     return _sign(x) if x.value.dtype.kind == "c" else np.sign(value_of(x))
 
 
-@implements(np.absolute)
-def absolute(x):
-    """``|z|``; in forward mode, whose Tensors have no node, the answer knows its operand, for `square`."""
-    y = _absolute(x)
-    if type(y.node) is not list and y.node is not None:
-        y.source = np.absolute, x
-    return y
-
-
 @implements(np.square)
 def square(x):
-    """``x * x``; the square of a recorded absolute value is `abs2`, which is smooth at zero."""
-    z = operand_of(x, np.absolute)
-    if z is None:
-        return _square(x)
-    while (inner := operand_of(z, np.absolute)) is not None:  # the modulus of a modulus is one too
-        z = inner
-    return abs2(z)
+    """``x * x``; the square of an absolute value is `abs2`, which is smooth at zero."""
+    smooth = square_of_root(x)
+    return _square(x) if smooth is None else smooth
+
+
+def _product(x, y):
+    """The square that a product is, or None: of one Tensor, or of two that are the absolute values of one."""
+    if type(x) is not Tensor or type(y) is not Tensor:
+        return None
+    if x is y:
+        return None if x.dtype.kind == "b" else square(x)  # the square of a truth value is a number
+    return square_of_root(x) if same_root(x, y) else None
+
+
+defcanonical(np.multiply, _product)
 
 
 @implements(np.real_if_close)
@@ -153,4 +178,4 @@ attach("real", real, property=True)
 attach("imag", imag, property=True)
 attach("conj", conj)
 attach("conjugate", conj)
-attach("__abs__", absolute)
+attach("__abs__", _absolute)

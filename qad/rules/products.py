@@ -5,7 +5,19 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import attach, defvjp, implements, operand, primitive, quick, quick_product, refuse_out, unbroadcast
+from qad.extend import (
+    Tensor,
+    attach,
+    defvjp,
+    implements,
+    operand,
+    primitive,
+    quick,
+    quick_product,
+    refuse_out,
+    square_of_root,
+    unbroadcast,
+)
 from qad.rules.lazy import ScaledIdentity
 from qad.rules.sparse import is_sparse, sparse_product
 
@@ -70,9 +82,17 @@ defvjp(stack_product, _stack_left, _stack_right, linear=True, fresh=True, lazy=(
 # -- products written in these ---------------------------------------------------------------------
 
 
+def _squared_length(x):
+    """The product of a vector with itself where it is a root, such as ``abs(z)``; see `square_of_root`."""
+    square = square_of_root(x) if type(x) is Tensor and x.ndim == 1 else None
+    return None if square is None else np.sum(square)
+
+
 def _any_matmul(x, y):
     if is_sparse(x) or is_sparse(y):
         return sparse_product(x, y)
+    if x is y and (square := _squared_length(x)) is not None:
+        return square
     x, y = array(x), array(y)
     try:
         return matrix_product(x, y) if x.ndim == 2 == y.ndim else stack_product(x, y)
@@ -114,7 +134,7 @@ def inner(a, b):
     if not (a.ndim and b.ndim):
         return np.multiply(a, b)
     if b.ndim <= 2:
-        return matmul(a, b.T)
+        return matmul(a, b if b.ndim == 1 else b.T)
     k = b.shape[-1]
     return matmul(a, b.reshape((prod(b.shape[:-1]), k)).T).reshape(a.shape[:-1] + b.shape[:-1])
 
@@ -133,6 +153,8 @@ _vdot = quick(np.vdot)
 
 @implements(np.vdot)
 def vdot(a, b):
+    if a is b and type(a) is Tensor and (square := square_of_root(a)) is not None:
+        return np.sum(square)
     return _vdot(array(a), array(b))
 
 
