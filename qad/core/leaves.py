@@ -98,4 +98,14 @@ def publish(g, owned, value):
         return alike(g if type(value) is ndarray or not isinstance(value, np.generic) else g[()], value)
     if type(value) is np.ndarray and type(g) is not Tensor:
         return np.array(g)
-    return alike(g, value)
+    return alike(g, value) if g.shape or type(g) is not Tensor else of_the_kind(g, value_of(value))
+
+
+def of_the_kind(g, bare):
+    """The Tensor `g` without axes, over an array or over a NumPy scalar, whichever `bare` is."""
+    if type(g) is Tensor:
+        inner = of_the_kind(g.value, bare)
+        return g if inner is g.value else Tensor(inner, g.node, g.level)
+    if type(bare) is ndarray and isinstance(g, np.generic):
+        return np.asarray(g)
+    return g[()] if type(g) is ndarray and isinstance(bare, np.generic) else g

@@ -67,7 +67,9 @@ def _handed_out(t, value):
         t = t.astype(value.dtype)
     elif type(t) is np.ndarray:
         t = t.copy()
-    return t if isinstance(value, (np.ndarray, Tensor)) or type(t) is Tensor else alike(t[()], value)
+    if type(t) is Tensor or isinstance(value, (np.ndarray, Tensor)):
+        return np.asarray(t) if type(value) is np.ndarray and isinstance(t, np.generic) else t
+    return alike(t[()], value)
 
 
 def _dual(primal, tangent, level, name):
