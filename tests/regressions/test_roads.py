@@ -29,7 +29,7 @@ SQUARES = {
     "np.float_power(r, 2)": of_one(lambda r: np.float_power(r, 2)),
     "abs(abs(z)) ** 2": of_one(lambda r: abs(r) ** 2),
     "r[None] ** 2": of_one(lambda r: (r[None] ** 2)[0]),
-    "a reshaped r": of_one(lambda r: np.sum(np.square(r.reshape(1, 1).T))),
+    "a reshaped r": of_one(lambda r: np.sum(np.square(r.reshape((1, 1)).T))),
     "r @ r": of_one(lambda r: (lambda v: v @ v)(r[None])),
     "np.dot(r, r)": of_one(lambda r: (lambda v: np.dot(v, v))(r[None])),
     "np.inner(r, r)": of_one(lambda r: (lambda v: np.inner(v, v))(r[None])),
