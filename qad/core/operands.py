@@ -78,6 +78,14 @@ def square_of_root(x):
 
     An absolute value has a kink at zero, and its square has none: differentiated one after the other they lose the
     second derivative of the square there.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> z = qad.tensor([3 + 4j], requires_grad=True)
+    >>> qad.extend.square_of_root(abs(z))
+    Tensor([25.], shape=(1,), dtype=float64, op=abs2)
+    >>> qad.extend.square_of_root(z)
     """
     p, operands, kwargs = origin_of(x)
     if p is None:
@@ -91,7 +99,15 @@ def square_of_root(x):
 
 
 def same_root(x, y) -> bool:
-    """Whether the Tensors `x` and `y` are one root of the same operands."""
+    """Whether the Tensors `x` and `y` are one root of the same operands.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> z = qad.tensor([3 + 4j], requires_grad=True)
+    >>> qad.extend.same_root(abs(z), np.abs(z)), qad.extend.same_root(abs(z), abs(2 * z))
+    (True, False)
+    """
     if not (_is_root(x) and _is_root(y)):
         return False
     (p, *ours), (q, *theirs) = origin_of(x), origin_of(y)
