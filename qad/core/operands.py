@@ -162,7 +162,7 @@ def operand(x):
     """
     if isinstance(x, (list, tuple)):
         if any(type(entry) is Tensor for entry in x):
-            raise ArgumentError("a list of Tensors is no operand: write qad.stack([...]) first")
+            raise ArgumentError("a list of Tensors is no operand: write qad.array([...]) first")
         x = np.asarray(x)
     if type(x) is Batched:
         return x.tensor()
