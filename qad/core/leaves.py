@@ -109,3 +109,24 @@ def of_the_kind(g, bare):
     if type(bare) is ndarray and isinstance(g, np.generic):
         return np.asarray(g)
     return g[()] if type(g) is ndarray and isinstance(bare, np.generic) else g
+
+
+def owned(tree, level, lifted=()):
+    """`tree` as a transform hands it out: without Tensors of `level`, its arrays in memory that nobody else holds.
+
+    What was computed on the level is new, unless it is a view or one of the arguments, which are `lifted`; what was not
+    may belong to anybody.
+    """
+    if type(tree) is Tensor:
+        leaves, spec = [tree], None
+    else:
+        leaves, spec = flatten(tree)
+    known = {id(x.value) for leaf, _ in lifted for x in ([leaf] if type(leaf) is Tensor else leaf)}
+    for i, x in enumerate(leaves):
+        value = strip(x, level)
+        if type(value) is ndarray:
+            new = type(x) is Tensor and x.level == level and value.base is None and value.flags.writeable
+            value = value if new and id(value) not in known else value.copy()
+            known.add(id(value))
+        leaves[i] = value
+    return leaves[0] if spec is None else unflatten(spec, leaves)

@@ -1,0 +1,23 @@
+"""What a transform makes of a function."""
+
+from functools import partial, update_wrapper
+from types import MethodType
+
+
+class Transformed(partial):
+    """A function made from another: it is bound as a method of a class, and pickles where that other one does.
+
+    ``partial(call, f, *given)``, so that ``call(f, *given, *args, **kwargs)`` is what it computes; `call` stands on the top
+    of a module, where pickle finds it.
+    """
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else MethodType(self, instance)
+
+    def __repr__(self):
+        return f"<{self.func.__name__} of {self.args[0]!r}>"
+
+
+def transformed(call, f, *given) -> Transformed:
+    """The function `call` of `f` and of what was `given` with it, with the name and the documentation of `f`."""
+    return update_wrapper(Transformed(call, f, *given), f)
