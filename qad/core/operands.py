@@ -58,7 +58,8 @@ def origin_of(x):
     """
     node = x.node
     if type(node) is not list:
-        return getattr(x, "source", UNKNOWN)
+        origin, value, inner = getattr(x, "source", (UNKNOWN, None, None))
+        return origin if value is x.value and inner is node else UNKNOWN  # not where it was written into
     if len(node) != 6 or type(node[ARGS]) is not tuple:
         return UNKNOWN
     args, parents = node[ARGS], node[PARENTS]
@@ -67,10 +68,23 @@ def origin_of(x):
 
 
 def remembered(p, out, operands, kwargs=None):
-    """`out`, which knows that `p` made it of `operands`, if its square will be asked for that: see `square_of_root`."""
+    """`out`, which knows that `p` made it of `operands`, if its square will be asked for that: see `square_of_root`.
+
+    It holds the values of the operands, so that none of these is changed in place when their Tensors are written into.
+    """
     if p.root is not None or (p.carries and hasattr(operands[0], "source")):
-        out.source = p, operands, kwargs or {}
+        out.source = (p, tuple(map(_held, operands)), kwargs or {}), out.value, out.node
     return out
+
+
+def _held(x):
+    """What `x` is now."""
+    if type(x) is not Tensor:
+        return x
+    now = Tensor(x.value, x.node, x.level)
+    if hasattr(x, "source"):
+        now.source = x.source
+    return now
 
 
 def square_of_root(x):
@@ -117,7 +131,7 @@ def same_root(x, y) -> bool:
 
 
 def _is_root(x) -> bool:
-    p = x.node[PRIMITIVE] if type(x.node) is list else getattr(x, "source", UNKNOWN)[0]
+    p = x.node[PRIMITIVE] if type(x.node) is list else origin_of(x)[0]
     return p is not None and p.root is not None
 
 

@@ -31,7 +31,7 @@ class Tensor:
 
     __slots__ = ("value", "node", "level", "buffer", "source", "__weakref__")
 
-    # source: a pair (function, operand), which forward mode sets where `extend.operand_of` will be asked
+    # source: what `operands.origin_of` reads on levels that keep no nodes
 
     def __init__(self, value, node=None, level=CONSTANT):
         self.value = value

@@ -151,3 +151,43 @@ def test_a_tangent_without_axes_is_of_the_kind_of_its_value(point):
             with context():
                 plain = qad.jvp(qad.grad(lambda x: np.sum(f(x) ** 2)), (point,), (1.0,))
             assert [type(x) for x in quick] == [type(x) for x in plain]
+
+
+def written_operand(x):
+    z = x * 1.0
+    z[1] = 2.0 * x[1]
+    r = abs(z)
+    z[0] = 5.0
+    return np.sum(r * r) + 0 * np.sum(z)
+
+
+def written_between(x):
+    z = x * 1.0
+    r = abs(z)
+    z[0] = 5.0
+    return np.sum(abs(z) * r)
+
+
+def written_root(x):
+    r = abs(x * 1.0)
+    r[0] = 7.0
+    return np.sum(r * r) + np.sum(r[:] ** 2)
+
+
+def swapped_root(x):
+    r = abs(x * 1.0)
+    before = r**2
+    r[0], r[1] = r[1], r[0]
+    return np.sum(before * np.array([1.0, 3.0])) + np.sum(r**2 * np.array([1.0, 10.0]))
+
+
+@pytest.mark.parametrize("f", [written_operand, written_between, written_root, swapped_root])
+def test_a_root_forgets_where_it_came_from_when_something_is_written(f):
+    x, v = np.array([1.0, -2.0]), np.array([0.5, 1.5])
+    for context in (np.errstate, plain_roads):
+        with context():
+            value, slope = qad.jvp(f, (x,), (v,))
+            assert value == f(x) == qad.vmap(f)(x[None])[0]
+            np.testing.assert_allclose(slope, qad.grad(f)(x) @ v)
+            np.testing.assert_allclose(slope, (f(x + 1e-6 * v) - f(x - 1e-6 * v)) / 2e-6)
+            np.testing.assert_allclose(qad.jvp(lambda x: qad.vmap(f)(x[None])[0], (x,), (v,))[1], slope)
