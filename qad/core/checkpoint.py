@@ -5,10 +5,11 @@ from functools import wraps
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.leaves import zeros_of
+from qad.core.leaves import own, zeros_of
 from qad.core.node import Primitive
 from qad.core.record import record
 from qad.core.tensor import Tensor
+from qad.core.transformed import remade
 from qad.core.transforms import vjp
 from qad.core.trees import flatten, unflatten
 from qad.core.vmap import vmap
@@ -74,6 +75,6 @@ def checkpoint(f):
         p = Primitive(run, getattr(f, "__name__", "checkpoint"), shared=rule)
         p.batch = batch
         out = record(p, tuple(leaves))
-        return unflatten(out_spec, out)
+        return unflatten(out_spec, [own(x) for x in out])
 
-    return checkpointed
+    return remade(checkpointed, checkpoint, f)

@@ -130,3 +130,8 @@ def owned(tree, level, lifted=()):
             known.add(id(value))
         leaves[i] = value
     return leaves[0] if spec is None else unflatten(spec, leaves)
+
+
+def own(x):
+    """An array in memory that nobody else holds."""
+    return x.copy() if type(x) is ndarray else x

@@ -50,8 +50,8 @@ class plain_roads(Observer):
     """A context manager for tests: no short-cut is taken in it, so that one can see that they change no result.
 
     What steps aside: the quick recorders and the quick pushes of tangents, products and batches, with the frames that
-    batches of tangents share; `sweep` for `plain_sweep`, which forms every structured cotangent, adds into no array that
-    is there already, and gives none away; and identity matrices that are known to be that.
+    batches of tangents share; `sweep` for `plain_sweep`, which forms every structured cotangent, adds into no array
+    that is there already, and gives none away; and identity matrices that are known to be that.
     """
 
     plain = True

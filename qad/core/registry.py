@@ -156,7 +156,7 @@ def defjvp(fn, *rules, shared=None):
 
 
 def defroot(fn, square) -> None:
-    """Say that `fn` has a kink which its square has not: ``square(*args, **kwargs)`` is that square, as smooth as it is.
+    """Say that `fn` has a kink which its square has not: ``square(*args, **kwargs)`` computes that square smoothly.
 
     The square of what `fn` made, however it is written (``r * r``, ``r ** 2``, ``np.square``), is recorded as that.
     With ``square=None``, `fn` only moves entries (an index, a reshape): a square passes through it.

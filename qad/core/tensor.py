@@ -124,10 +124,10 @@ class Tensor:
         if self.level != CONSTANT:
             raise RecordedTensorError(
                 f"a recorded Tensor was forced into {what}, which would cut it off from its gradient: keep it a Tensor "
-                "(qad.array([[x, y], [y, x]]), qad.r_ and np.stack collect Tensors; an array made by qad.zeros can be written into; NumPy's "
-                "functions take them, and qad.linalg and qad.special have SciPy's; not a.dot(x) of an array but "
-                f"np.matmul(a, x), which takes sparse ones, or x @ a.T), or, if no gradient is wanted, write {instead} or "
-                "x.numpy(), and qad.stop_gradient(x) for a Tensor"
+                "(qad.array([[x, y], [y, x]]), qad.r_ and np.stack collect Tensors; an array made by qad.zeros can be "
+                "written into; NumPy's functions take them, and qad.linalg and qad.special have SciPy's; not a.dot(x) "
+                "of an array but np.matmul(a, x), which takes sparse ones, or x @ a.T), or, if no gradient is wanted, "
+                f"write {instead} or x.numpy(), and qad.stop_gradient(x) for a Tensor"
             )
 
     # -- NumPy's protocols -----------------------------------------------------------------------

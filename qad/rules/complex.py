@@ -52,9 +52,9 @@ def abs2(z):
 
     Notes
     -----
-    ``d|z|^2 = 2 Re(conj(z) dz)``, so that the gradient of ``abs2(z).sum()`` is ``2 z``. The square of an absolute value,
-    ``abs(z) ** 2``, ``abs(z) * abs(z)``, ``np.square(abs(z))`` and so on, is recorded as this function; other functions
-    of ``abs(z)`` take second derivative 0 at z = 0, where the root has a kink.
+    ``d|z|^2 = 2 Re(conj(z) dz)``, so that the gradient of ``abs2(z).sum()`` is ``2 z``. The square of an absolute
+    value, ``abs(z) ** 2``, ``abs(z) * abs(z)``, ``np.square(abs(z))`` and so on, is recorded as this function; other
+    functions of ``abs(z)`` take second derivative 0 at z = 0, where the root has a kink.
 
     Examples
     --------

@@ -8,8 +8,8 @@ They are, by where they stand:
 * ``core/forward.py``: `push_one`, `push_two`, `push_product`, and the frames that batches of tangents share (`framed`,
   `push_frames`, ``batch.scaled``);
 * ``core/batching.py``: `batch_one`, `batch_two`, `batch_product`; ``batch.is_identity``;
-* ``core/backward.py``: in `sweep` the held contribution and the stack in front of the heap, sums in arrays that the sweep
-  owns (``fresh``), ``adds``, ``consumes``, and the `Lazy` cotangents, which rules take as they are (``accepts``).
+* ``core/backward.py``: in `sweep` the held contribution and the stack in front of the heap, sums in arrays that the
+  sweep owns (``fresh``), ``adds``, ``consumes``, and the `Lazy` cotangents, which rules take as they are (``accepts``).
 
 `plain_roads` switches all of them off.  What an operation means is no short-cut: ``Primitive.canonical`` and
 ``Primitive.root`` are asked on every road, and the ``scaled`` rules are told the end of the pass on every road.
