@@ -30,7 +30,7 @@ from qad.core.tensor import Tensor, refuse_out, value_of
 
 __all__ = [
     "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch", "defcanonical",
-    "defjvp", "defroot", "defvjp", "implements", "on_stack", "opaque", "operand", "operand_of", "passes_through", "primitive",
-    "quick", "quick_product", "refuse_out", "rules_of", "same_root", "square_of_root", "stack_of", "unbroadcast",
-    "unrecorded", "value_of",
+    "defjvp", "defroot", "defvjp", "implements", "on_stack", "opaque", "operand", "operand_of", "passes_through",
+    "primitive", "quick", "quick_product", "refuse_out", "rules_of", "same_root", "square_of_root", "stack_of",
+    "unbroadcast", "unrecorded", "value_of",
 ]  # fmt: skip

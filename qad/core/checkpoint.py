@@ -5,7 +5,7 @@ from functools import wraps
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.leaves import own, zeros_of
+from qad.core.leaves import number, own, zeros_of
 from qad.core.node import Primitive
 from qad.core.record import record
 from qad.core.tensor import Tensor
@@ -56,7 +56,7 @@ def checkpoint(f):
                     "a checkpointed function used a recorded Tensor that is not among its arguments, so that its "
                     "gradient would be lost: pass it as an argument"
                 )
-            return tuple(out)
+            return tuple(map(number, out))
 
         def rule(needed, g, ans, *xs):
             def moving(*changed):

@@ -129,9 +129,9 @@ def binary(p, operator=None):
             if type(x) is Tensor and (level := x.level) in REVERSE and level > blocked():
                 kind = type(y)
                 if kind is Tensor and y.level == level:
-                    if (y is x or x.node[PRIMITIVE].root is not None) and p.canonical is not None:
-                        if (ans := p.canonical(x, y)) is not None:
-                            return ans
+                    special = (y is x or x.node[PRIMITIVE].root is not None) and p.canonical is not None
+                    if special and (ans := p.canonical(x, y)) is not None:
+                        return ans
                     v, w = x.value, y.value
                     if type(v) in SCALARS and type(w) is type(v):
                         ans, chosen = scalar(v, w), p

@@ -136,7 +136,7 @@ def test_transforms_inside_no_grad_still_differentiate():
         lambda x: np.array([x]),
         lambda x: np.zeros(1).__setitem__(0, x),
         lambda x: math.sqrt(x),
-    ],  # fmt: skip
+    ],
 )
 def test_forcing_a_recorded_tensor_raises(force):
     x = qad.tensor(2.0, requires_grad=True)
