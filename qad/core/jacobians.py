@@ -17,7 +17,7 @@ from qad.core.leaves import lift
 from qad.core.levels import BATCH, FORWARD, REVERSE, open_level
 from qad.core.tensor import Tensor, value_of
 from qad.core.transforms import node_of
-from qad.core.trees import flatten, strip, unflatten
+from qad.core.trees import LEAF, flatten, strip, unflatten
 from qad.core.watch import check
 
 PORTION = 2**20  # numbers in a batch of cotangents or tangents
@@ -88,6 +88,8 @@ class Table:
 
 def nested(items, specs, several):
     """Items in a row as trees of these `specs`: a tuple of them if they are `several`, else the one."""
+    if not several and specs[0] is LEAF:  # the common case, quickly
+        return items[0]
     left = iter(items)
     trees = [unflatten(spec, list(islice(left, spec.num_leaves))) for spec in specs]
     return tuple(trees) if several else trees[0]

@@ -117,19 +117,25 @@ def owned(tree, level, lifted=()):
     What was computed on the level is new, unless it is a view or one of the arguments, which are `lifted`; what was not
     may belong to anybody.
     """
-    if type(tree) is Tensor:
-        leaves, spec = [tree], None
-    else:
-        leaves, spec = flatten(tree)
-    known = {id(x.value) for leaf, _ in lifted for x in ([leaf] if type(leaf) is Tensor else leaf)}
-    for i, x in enumerate(leaves):
+    if type(tree) is Tensor and tree.level == level and type(tree.value) is not ndarray:
+        return tree.value  # a scalar or, where transforms nest, another Tensor
+    leaves, spec = flatten(tree)
+    return unflatten(spec, owned_leaves(leaves, level, lifted))
+
+
+def owned_leaves(leaves, level, lifted):
+    """`owned` of the leaves of a tree."""
+    known, values = None, []
+    for x in leaves:
         value = strip(x, level)
         if type(value) is ndarray:
+            if known is None:
+                known = {id(y.value) for leaf, _ in lifted for y in ([leaf] if type(leaf) is Tensor else leaf)}
             new = type(x) is Tensor and x.level == level and value.base is None and value.flags.writeable
             value = value if new and id(value) not in known else value.copy()
             known.add(id(value))
-        leaves[i] = value
-    return leaves[0] if spec is None else unflatten(spec, leaves)
+        values.append(value)
+    return values
 
 
 def own(x):

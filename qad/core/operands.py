@@ -58,7 +58,7 @@ def origin_of(x):
     """
     node = x.node
     if type(node) is not list:
-        origin, value, inner = getattr(x, "source", (UNKNOWN, None, None))
+        origin, value, inner = x.source or (UNKNOWN, None, None)
         return origin if value is x.value and inner is node else UNKNOWN  # not where it was written into
     if len(node) != 6 or type(node[ARGS]) is not tuple:
         return UNKNOWN
@@ -72,7 +72,7 @@ def remembered(p, out, operands, kwargs=None):
 
     It holds the values of the operands, so that none of these is changed in place when their Tensors are written into.
     """
-    if p.root is not None or (p.carries and hasattr(operands[0], "source")):
+    if p.root is not None or (p.carries and getattr(operands[0], "source", None) is not None):
         out.source = (p, tuple(map(_held, operands)), kwargs or {}), out.value, out.node
     return out
 
@@ -82,13 +82,12 @@ def _held(x):
     if type(x) is not Tensor:
         return x
     now = Tensor(x.value, x.node, x.level)
-    if hasattr(x, "source"):
-        now.source = x.source
+    now.source = x.source
     return now
 
 
 def square_of_root(x):
-    """The square of the Tensor `x` as a smooth function of what `x` is a root of; None if it is no root.
+    """The square of Tensor `x` as a smooth function of what `x` is a root of; None if it is no root.
 
     An absolute value has a kink at zero, and its square has none: differentiated one after the other they lose the
     second derivative of the square there.
@@ -101,6 +100,12 @@ def square_of_root(x):
     Tensor([25.], shape=(1,), dtype=float64, op=abs2)
     >>> qad.extend.square_of_root(z)
     """
+    if type(x.node) is list:
+        p = x.node[PRIMITIVE]
+        if p.root is None and not p.carries:  # nearly always
+            return None
+    elif x.source is None:
+        return None
     p, operands, kwargs = origin_of(x)
     if p is None:
         return None
@@ -131,7 +136,7 @@ def same_root(x, y) -> bool:
 
 
 def _is_root(x) -> bool:
-    p = x.node[PRIMITIVE] if type(x.node) is list else origin_of(x)[0]
+    p = x.node[PRIMITIVE] if type(x.node) is list else origin_of(x)[0] if x.source is not None else None
     return p is not None and p.root is not None
 
 

@@ -107,8 +107,9 @@ def two_more(p, x, y):
     """What the quick recorders of two operands do where they do not record, or None."""
     level = x.level if type(x) is Tensor else y.level if type(y) is Tensor else PLAIN
     if p.root is not None:
-        return None
-    if p.canonical is not None and (ans := p.canonical(x, y)) is not None:
+        return None  # its answer will be remembered
+    same = p.canonical is not None and (x is y or (type(x) is Tensor and x.source is not None))
+    if same and (ans := p.canonical(x, y)) is not None:
         return ans
     if level in FORWARD and level > blocked():
         return push_two(p, x, y, level)

@@ -4,7 +4,7 @@ import numpy as np
 
 from qad.core.arguments import run
 from qad.core.errors import ArgumentError
-from qad.core.leaves import alike, number, owned, zeros_of
+from qad.core.leaves import alike, number, owned, owned_leaves, zeros_of
 from qad.core.levels import CONSTANT, FORWARD, open_level
 from qad.core.tensor import Tensor
 from qad.core.transforms import grad, match, node_of, vjp
@@ -50,13 +50,14 @@ def jvp(f, primals, tangents, **kwargs):
         out = run(f, [tree for _, tree in duals], kwargs)
     finally:
         FORWARD.discard(level)
-    values = owned(out, level, duals)
     if type(out) is Tensor and out.level == level:  # the common case, quickly
-        return values, _handed_out(out.node, number(values))
-    tangents = [node_of(x, level) for x in flatten(out)[0]]
-    leaves, spec = flatten(values)
-    moved = [_handed_out(t, number(value)) for t, value in zip(tangents, leaves, strict=True)]
-    return values, unflatten(spec, moved)
+        value = owned(out, level, duals)
+        return value, _handed_out(out.node, number(value))
+    leaves, spec = flatten(out)
+    tangents = [node_of(x, level) for x in leaves]
+    values = owned_leaves(leaves, level, duals)
+    moved = [_handed_out(t, number(value)) for t, value in zip(tangents, values, strict=True)]
+    return unflatten(spec, values), unflatten(spec, moved)
 
 
 def _handed_out(t, value):

@@ -31,13 +31,12 @@ class Tensor:
 
     __slots__ = ("value", "node", "level", "buffer", "source", "__weakref__")
 
-    # source: what `operands.origin_of` reads on levels that keep no nodes
-
     def __init__(self, value, node=None, level=CONSTANT):
         self.value = value
         self.node = node
         self.level = level
         self.buffer = None  # a mark, once it has been written into
+        self.source = None  # where a root came from on levels that keep no nodes: see `operands.remembered`
 
     # -- what it is ------------------------------------------------------------------------------
 

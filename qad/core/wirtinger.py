@@ -1,6 +1,6 @@
 """Derivatives of array-valued functions as arrays: `wirtinger`, `jacobian`, and whether a function is holomorphic."""
 
-from functools import wraps
+from functools import partial, wraps
 from operator import itemgetter
 
 import numpy as np
@@ -95,12 +95,11 @@ def jacobian(f, argnums=0, holomorphic=False):
     ((2, 2), (2,))
     """
 
-    both = value_and_jacobian(f, argnums, holomorphic)
-
     @wraps(f)
     def matrix(*args, **kwargs):
-        return both(*args, **kwargs)[1]
+        return derivatives(f, args, kwargs, argnums, "qad.jacobian")[1].tree(one)
 
+    one = partial(_one_matrix, holomorphic)
     return remade(matrix, jacobian, f, argnums, holomorphic)
 
 
@@ -118,13 +117,14 @@ def value_and_jacobian(f, argnums=0, holomorphic=False):
     @wraps(f)
     def value_and_matrix(*args, **kwargs):
         value, table = derivatives(f, args, kwargs, argnums, "qad.jacobian")
-        return owned(value, CONSTANT), table.tree(lambda pair: _one_matrix(*pair, holomorphic))
+        return owned(value, CONSTANT), table.tree(partial(_one_matrix, holomorphic))
 
     return remade(value_and_matrix, value_and_jacobian, f, argnums, holomorphic)
 
 
-def _one_matrix(by_z, by_conj, holomorphic):
+def _one_matrix(holomorphic, pair):
     """The Jacobian, where the two Wirtinger derivatives are one."""
+    by_z, by_conj = pair
     if by_conj is not None:
         if not holomorphic:
             raise GradientTypeError(

@@ -158,11 +158,11 @@ def square(x):
 
 def _product(x, y):
     """The square that a product is, or None: of one Tensor, or of two that are the absolute values of one."""
-    if type(x) is not Tensor or type(y) is not Tensor:
-        return None
     if x is y:
-        return None if x.dtype.kind == "b" else square(x)  # the square of a truth value is a number
-    return square_of_root(x) if same_root(x, y) else None
+        if type(x) is not Tensor or (type(x.node) is not list and x.dtype.kind == "b"):  # whose square is a number
+            return None
+        return square(x)
+    return square_of_root(x) if type(x) is type(y) is Tensor and same_root(x, y) else None
 
 
 defcanonical(np.multiply, _product)

@@ -59,7 +59,9 @@ def _float_power(x, p):
 
 def _even(x, p):
     """The square of `x` where it is a root, such as an absolute value, and `p` an even number; None elsewhere."""
-    if type(x) is not Tensor or not isinstance(p, (int, float, np.number, np.ndarray)) or not np.size(p):
+    if type(p) is int or type(p) is float:
+        return None if p % 2 or p == 0 or type(x) is not Tensor else square_of_root(x)
+    if type(x) is not Tensor or not isinstance(p, (np.number, np.ndarray)) or not np.size(p):
         return None
     number = p if np.ndim(p) == 0 else p.flat[0]
     if np.iscomplexobj(number) or number == 0 or number % 2 or not np.all(p == number):
