@@ -100,9 +100,11 @@ def square_of_root(x):
     Tensor([25.], shape=(1,), dtype=float64, op=abs2)
     >>> qad.extend.square_of_root(z)
     """
-    if type(x.node) is list:
-        p = x.node[PRIMITIVE]
-        if p.root is None and not p.carries:  # nearly always
+    node = x.node
+    if type(node) is list:
+        while node is not None and node[PRIMITIVE].carries:
+            node = node[PARENTS][0]
+        if node is None or node[PRIMITIVE].root is None:  # nearly always
             return None
     elif x.source is None:
         return None

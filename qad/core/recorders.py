@@ -191,6 +191,8 @@ def product(p, method, otherwise, stacks=None):
 
     def recorder(x, y):
         if type(x) is Tensor:
+            if x is y and p.canonical is not None and (ans := p.canonical(x, y)) is not None:
+                return ans
             level, v, left = x.level, x.value, x.node
             if type(y) is not Tensor:
                 w, right = y, None
@@ -204,7 +206,7 @@ def product(p, method, otherwise, stacks=None):
             return otherwise(x, y)
         if type(v) in ARRAYS and type(w) in ARRAYS:
             m, n = v.ndim, w.ndim
-            q = p if m == 2 == n else stacks if m and n and (x is not y or m > 1) else None
+            q = p if m == 2 == n else stacks if m and n else None
             if q is not None:
                 try:
                     if level in REVERSE and level > blocked():
@@ -221,7 +223,7 @@ def product(p, method, otherwise, stacks=None):
                     pass
         elif stacks is not None and level in BATCH and type(v) in BATCHES and type(w) in BATCHES:
             m, n = v.ndim, w.ndim
-            if m and n and (x is not y or m > 1) and type(blocked()) is int:
+            if m and n and type(blocked()) is int:
                 return batch_product(p if m == 2 == n else stacks, v, w, level)
         return otherwise(x, y)
 

@@ -26,6 +26,8 @@ def transformed(call, f, *given) -> Transformed:
 class Remade(Transformed):
     """A Transformed around an inner function, which pickle does not find: there ``make(*given)`` makes it again."""
 
+    __slots__ = ("make", "given")
+
     def __reduce__(self):
         return self.make, self.given
 

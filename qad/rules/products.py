@@ -8,6 +8,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import (
     Tensor,
     attach,
+    defcanonical,
     defvjp,
     implements,
     operand,
@@ -79,20 +80,22 @@ def _stack_right(g, y, a, b):
 
 defvjp(stack_product, _stack_left, _stack_right, linear=True, fresh=True, lazy=(ScaledIdentity,))
 
-# -- products written in these ---------------------------------------------------------------------
 
-
-def _squared_length(x):
+def _squared_length(x, y):
     """The product of a vector with itself where it is a root, such as ``abs(z)``; see `square_of_root`."""
-    square = square_of_root(x) if type(x) is Tensor and x.ndim == 1 else None
+    square = square_of_root(x) if x is y and type(x) is Tensor and x.ndim == 1 else None
     return None if square is None else np.sum(square)
+
+
+defcanonical(matrix_product, _squared_length)
+defcanonical(stack_product, _squared_length)
+
+# -- products written in these ---------------------------------------------------------------------
 
 
 def _any_matmul(x, y):
     if is_sparse(x) or is_sparse(y):
         return sparse_product(x, y)
-    if x is y and (square := _squared_length(x)) is not None:
-        return square
     x, y = array(x), array(y)
     try:
         return matrix_product(x, y) if x.ndim == 2 == y.ndim else stack_product(x, y)
