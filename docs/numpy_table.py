@@ -14,7 +14,7 @@ from qad.rules.refused import REFUSED
 PAGE = Path(__file__).with_name("numpy.md")
 MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "np.emath": np.emath}
 
-PLAIN = "makes a plain array; a recorded Tensor refuses to become one (`qad.array_api.asarray` keeps it)"
+PLAIN = "makes a plain array; a recorded Tensor refuses to become one (`qad.array` and `qad.array_api.asarray` keep it)"
 NEW = "makes an array of sizes, not of arrays' values"
 FILES = "reads files, text or memory"
 TEXT = "makes text of one number or name"

@@ -18,6 +18,7 @@ Optimisation      qad.optimize  minimise over any structure of complex arrays
 Settings          config
 Your own rules    qad.extend    and check_grads, which finds the mistake in them
 Errors            qad.errors    all of them under QadError
+Building          array, r_, c_: arrays from nested lists of Tensors and numbers
 State             zeros, ones, empty, full and their kin: arrays into which recorded values may be written
 NumPy             sin, sum, reshape, ...: NumPy's own functions, which take Tensors
 """
@@ -46,8 +47,10 @@ from qad.core.vmap import vmap
 from qad.core.wirtinger import is_holomorphic, jacobian, value_and_jacobian, wirtinger
 from qad.freeze.frozen import freeze
 from qad.linalg.fixed_point import fixed_point
+from qad.rules import building as _building
 from qad.rules import creation as _creation
 from qad.rules import names as _names
+from qad.rules.building import *
 from qad.rules.creation import *
 from qad.rules.names import *
 from qad.tensor.einsum import einsum, tensordot
@@ -80,7 +83,7 @@ __all__ = [
     "debug", "draw", "profile",
     # parts, settings, checks, errors
     "QadError", "array_api", "check_grads", "config", "errors", "extend", "linalg", "mps", "optimize",
-    *_LATE, *_creation.__all__, *_names.__all__,
+    *_LATE, *_building.__all__, *_creation.__all__, *_names.__all__,
 ]  # fmt: skip
 
 

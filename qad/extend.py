@@ -9,11 +9,13 @@ serves every order.  It never tests for ndarray and never writes in place.
 from qad.core.backward import Lazy, One
 from qad.core.batch import on_stack, stack_of, unrecorded
 from qad.core.batching import defbatch
-from qad.core.operands import operand, operand_of
+from qad.core.operands import operand, operand_of, same_root, square_of_root
 from qad.core.registry import (
     attach,
     attach_operator,
+    defcanonical,
     defjvp,
+    defroot,
     defvjp,
     implements,
     passes_through,
@@ -27,7 +29,8 @@ from qad.core.steps import any_traced, as_array, opaque
 from qad.core.tensor import Tensor, refuse_out, value_of
 
 __all__ = [
-    "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch", "defjvp", "defvjp",
-    "implements", "on_stack", "opaque", "operand", "operand_of", "passes_through", "primitive", "quick",
-    "quick_product", "refuse_out", "rules_of", "stack_of", "unbroadcast", "unrecorded", "value_of",
+    "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch", "defcanonical",
+    "defjvp", "defroot", "defvjp", "implements", "on_stack", "opaque", "operand", "operand_of", "passes_through",
+    "primitive", "quick", "quick_product", "refuse_out", "rules_of", "same_root", "square_of_root", "stack_of",
+    "unbroadcast", "unrecorded", "value_of",
 ]  # fmt: skip

@@ -44,7 +44,7 @@ def output_dtype(value, name) -> np.dtype:
         got = f"dtype {dtype}" if dtype is not None else type(bare).__name__
         raise GradientTypeError(
             f"{name} differentiates functions that return one array of float or complex dtype, but this one returned "
-            f"{got}: return x.sum() or the like, and for a list, tuple or dict of arrays use qad.vjp"
+            f"{got}: return x.sum() or the like, and for a list, tuple or dict of arrays use qad.vjp or qad.jacobian"
         )
     return dtype
 

@@ -11,6 +11,7 @@ from heapq import heappop, heappush
 from numpy import complex128, float64, ndarray, ones
 
 from qad.core.errors import FreedGraphError
+from qad.core.levels import plain
 from qad.core.node import ANSWER, FREED, ID, LEAF, PICK, PRIMITIVE, SCALARS
 from qad.core.tensor import Tensor
 
@@ -65,6 +66,8 @@ def sweep(roots, free=False) -> dict:
     dict
         id of leaf -> (cotangent, whether nobody else holds its memory, the leaf), to be read with `arrived`.
     """
+    if plain():
+        return plain_sweep(roots, free)
     found, waiting, heap = {}, {}, []  # waiting: id -> (cotangent, owned, node); heap: the ids, negative
     held = []  # triples (node, cotangent, owned) in ascending order: most often a stack is enough, and quicker
     owned = following = end = None  # a contribution, held back: most often its node is the next to be visited
@@ -129,6 +132,54 @@ def sweep(roots, free=False) -> dict:
             spread(found, waiting, heap, node, g, owned, end)
         if free and p is not LEAF:
             node[1:] = FREED
+
+
+def plain_sweep(roots, free=False) -> dict:
+    """What `sweep` does, without its short-cuts: `qad.core.observe.plain_roads` puts it in its place."""
+    found, waiting, heap = {}, {}, []  # waiting: id -> (cotangent, node)
+    end = None if not roots else (roots[-1][1], roots[-1][0][ANSWER] if len(roots[-1][0]) == 6 else None)
+    while roots:
+        gather(waiting, heap, *roots.pop())
+    while heap:
+        g, node = waiting.pop(-heappop(heap))
+        number, p, args, kwargs, ans, parents = alive(node)
+        if p is PICK:
+            outputs = [None] * len(alive(parents[0])[ANSWER])
+            outputs[args] = g
+            gather(waiting, heap, parents[0], outputs)
+            continue
+        g = projected(g, ans)
+        if p is LEAF:
+            found[number] = g, False, node
+            continue
+        wanted = tuple([i for i, parent in enumerate(parents) if parent is not None])
+        options = {**(kwargs or {}), **({"end": end} if p.scaled else {})}
+        for i, c in zip(wanted, p.cotangents(wanted, g, ans, args, options), strict=True):
+            gather(waiting, heap, parents[i], c)
+        if free:
+            node[1:] = FREED
+    return found
+
+
+def gather(waiting, heap, node, c):
+    """Add cotangent `c`, an array or a list of them, to what waits for `node`, in a new array."""
+    c = c.dense() if isinstance(c, Lazy) else c
+    if node[ID] not in waiting:
+        waiting[node[ID]] = c, node
+        heappush(heap, -node[ID])
+        return
+    g, _ = waiting[node[ID]]
+    if type(c) is list:
+        waiting[node[ID]] = [a if b is None else b if a is None else a + b for a, b in zip(g, c, strict=True)], node
+    else:
+        waiting[node[ID]] = g + c, node
+
+
+def projected(g, ans):
+    """Cotangents of real answers are real."""
+    if type(g) is list:
+        return [None if part is None else projected(part, a) for part, a in zip(g, ans, strict=True)]
+    return g.real if g.dtype.kind == "c" and ans.dtype.kind == "f" else g
 
 
 def hold(held, waiting, heap, node, g, owned):

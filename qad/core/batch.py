@@ -8,6 +8,7 @@ can answer (a branch, a Python number) raises.
 import numpy as np
 
 from qad.core.errors import BatchError
+from qad.core.levels import plain
 from qad.core.tensor import Tensor, value_of
 
 RESULT = ()  # the node of what a batch computed; what it was given has none
@@ -99,7 +100,7 @@ def unit_vectors(n, dtype):
 
 def is_identity(x) -> bool:
     """Whether `x` is the very array that `unit_vectors` keeps."""
-    return type(x) is np.ndarray and x.ndim == 2 and MATRICES.get((len(x), x.dtype)) is x
+    return type(x) is np.ndarray and x.ndim == 2 and MATRICES.get((len(x), x.dtype)) is x and not plain()
 
 
 def outline(x):

@@ -6,13 +6,14 @@ from functools import wraps
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.leaves import zeros_of
+from qad.core.leaves import number, own, zeros_of
 from qad.core.levels import CONSTANT
 from qad.core.node import Primitive
 from qad.core.operands import top_level
 from qad.core.record import record
 from qad.core.repeating import Chance, digest, steadily
 from qad.core.tensor import Tensor
+from qad.core.transformed import remade
 from qad.core.transforms import Record
 from qad.core.trees import flatten, unflatten
 from qad.core.vmap import vmap
@@ -68,7 +69,7 @@ def checkpoint(f):
             args, kwargs = unflatten(spec, xs)
             out, out_spec = flatten(f(*args, **kwargs))
             check_levels(out, xs)
-            return tuple(out)
+            return tuple(map(number, out))
 
         def recorded(xs):
             """The record of a run in which those that are `tied` are recorded."""
@@ -108,9 +109,9 @@ def checkpoint(f):
         p = Primitive(value, getattr(f, "__name__", "checkpoint"), shared=rule)
         p.batch = batch
         out = record(p, tuple(leaves))
-        return unflatten(out_spec, out)
+        return unflatten(out_spec, [own(x) for x in out])
 
-    return checkpointed
+    return remade(checkpointed, checkpoint, f)
 
 
 def check_levels(out, xs):

@@ -3,9 +3,10 @@
 import numpy as np
 
 from qad.core.backward import Lazy
+from qad.core.batch import stack_of
 from qad.core.errors import NotFiniteError
 from qad.core.observe import Observer, users_line, wrap_rules
-from qad.core.tensor import Tensor, value_of
+from qad.core.tensor import Tensor
 
 
 class debug(Observer):
@@ -70,9 +71,9 @@ def checked(rule, places, name, line):
 def complain(out, operands, subject, line):
     """Raise if an array in `out`, or its tangent, is not finite."""
     for x in out if isinstance(out, (tuple, list)) else (out,):
-        trouble = finding(value_of(x)) or (type(x) is Tensor and type(x.node) is not list and finding(value_of(x.node)))
+        trouble = finding(stack_of(x)) or (type(x) is Tensor and type(x.node) is not list and finding(stack_of(x.node)))
         if trouble:
-            old = any(finding(value_of(a)) for a in operands)
+            old = any(finding(stack_of(a)) for a in operands)
             origin = "; what it was given has some already" if old else ""
             raise NotFiniteError(f"{subject} {trouble}{origin}\n{line}")
 

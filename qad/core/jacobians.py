@@ -4,6 +4,7 @@ Reverse mode costs a sweep per entry of the output, forward mode a pass per entr
 taken.  Either way all of them go together, as a batch (`qad.vmap`), in portions that bound the memory.
 """
 
+from itertools import islice, pairwise
 from math import prod
 
 import numpy as np
@@ -12,12 +13,12 @@ from qad.core import memory
 from qad.core.arguments import check_argnums, numbers_of, output_dtype, run
 from qad.core.backward import arrived, sweep
 from qad.core.batch import Batched, unit_vectors
-from qad.core.errors import ArgumentError, BatchError
+from qad.core.errors import BatchError
 from qad.core.leaves import lift
 from qad.core.levels import BATCH, FORWARD, REVERSE, open_level
 from qad.core.tensor import Tensor, value_of
 from qad.core.transforms import node_of
-from qad.core.trees import strip
+from qad.core.trees import LEAF, flatten, strip, unflatten
 from qad.core.watch import check
 
 PORTION = 2**20  # numbers in a batch of cotangents or tangents
@@ -25,40 +26,74 @@ FEW = 3  # rows that are swept one by one
 
 
 def derivatives(f, args, kwargs, argnums, name):
-    """Value of `f` and its derivatives by each of the array arguments of these numbers.
+    """Value of `f` and its derivatives by the arguments of these numbers, in a `Table`.
 
     Returns
     -------
-    value : array
-    pairs : list of (by_z, by_conj), arrays of shape ``out.shape + in.shape``
-        The Wirtinger derivatives; for a real argument its derivative, and None.
+    value : pytree of arrays
+    table : Table
+        Of pairs (by_z, by_conj), arrays of shape ``out.shape + in.shape``, for each leaf of the output and of the
+        arguments: the Wirtinger derivatives; for a real argument its derivative, and None.
     """
     numbers = numbers_of(argnums)
     check_argnums(numbers, args)
     call = list(args)
     level = open_level(REVERSE)
     try:
-        xs = [_lifted(call, n, level) for n in numbers]
+        lifted = {n: lift(call[n], level, n) for n in numbers}
+        for n, (tree, _, _) in lifted.items():
+            call[n] = tree
         out = run(f, call, kwargs)
     finally:
         seen = REVERSE.discard(level)
-    node, value = node_of(out, level), strip(out, level)
-    check([(node, None)], seen)
-    dtype = output_dtype(value, name)
-    rows = int(np.prod(np.shape(value))) * (2 if dtype.kind == "c" else 1)
-    if rows > 2 * sum(x.size * (2 if x.dtype.kind == "c" else 1) for x in xs) and node is not None:
-        for n, x in zip(numbers, xs, strict=True):
-            call[n] = x.value
-        return value, [by_columns(f, call, kwargs, n, value) for n in numbers]
-    return value, by_rows(node, np.shape(value), dtype, xs)
+    leaves, spec = flatten(out)
+    nodes, values = [node_of(y, level) for y in leaves], [strip(y, level) for y in leaves]
+    check([(node, None) for node in nodes], seen)
+    dtypes = [output_dtype(value, name) for value in values] or [output_dtype(out, name)]
+    xs = [x for _, leaves, _ in lifted.values() for x in leaves]
+    rows = sum(reals(np.shape(value), dtype) for value, dtype in zip(values, dtypes, strict=True))
+    if rows > 2 * sum(reals(x.shape, x.dtype) for x in xs) and any(node is not None for node in nodes):
+        table = by_columns(f, args, kwargs, lifted, values, dtypes)
+    else:
+        table = [by_rows(node, np.shape(v), t, xs) for node, v, t in zip(nodes, values, dtypes, strict=True)]
+    specs = [spec for _, _, spec in lifted.values()]
+    return unflatten(spec, values), Table(table, spec, specs, isinstance(argnums, tuple))
 
 
-def _lifted(call, n, level):
-    """The Tensor that takes the place of array number `n` of the arguments `call`."""
-    call[n], leaves, _ = lift(call[n], level, n)
-    if len(leaves) != 1:
-        raise ArgumentError("the argument is one array here: for a pytree use qad.vjp")
-    return leaves[0]
+def reals(shape, dtype) -> int:
+    """The count of real numbers in an array."""
+    return prod(shape) * (2 if dtype.kind == "c" else 1)
+
+
+class Table:
+    """Something for each leaf of an output and each leaf of the arguments, ``rows[i][j]``."""
+
+    def __init__(self, rows, out, specs, several):
+        self.rows, self.out, self.specs, self.several = rows, out, specs, several
+
+    def tree(self, function):
+        """``function(entry)`` of each, nested like the output and, inside of that, like the arguments."""
+        return unflatten(
+            self.out, [nested([function(entry) for entry in row], self.specs, self.several) for row in self.rows]
+        )
+
+    def by_argument(self):
+        """A table for each of the arguments."""
+        ends = np.cumsum([0, *(spec.num_leaves for spec in self.specs)])
+        columns = [slice(a, b) for a, b in pairwise(ends)]
+        return [
+            Table([row[part] for row in self.rows], self.out, [spec], False)
+            for part, spec in zip(columns, self.specs, strict=True)
+        ]
+
+
+def nested(items, specs, several):
+    """Items in a row as trees of these `specs`: a tuple of them if they are `several`, else the one."""
+    if not several and specs[0] is LEAF:  # the common case, quickly
+        return items[0]
+    left = iter(items)
+    trees = [unflatten(spec, list(islice(left, spec.num_leaves))) for spec in specs]
+    return tuple(trees) if several else trees[0]
 
 
 def basis(shape, dtype):
@@ -110,7 +145,7 @@ def _swept(node, seeds, xs):
             return _joined([_batch_swept(node, part, xs) for part in portions(seeds, size)], np.concatenate)
         except BatchError:  # a rule asks for numbers: it gets them one by one
             pass
-    return _joined([_cotangents(node, seed, xs) for seed in seeds], np.stack)
+    return _joined([[c for c, _ in _cotangents(node, seed, xs)] for seed in seeds], np.stack)
 
 
 def _joined(parts, join):
@@ -119,10 +154,10 @@ def _joined(parts, join):
 
 
 def _cotangents(node, seed, xs):
-    """The cotangent of each leaf for one `seed`, zeros where the sweep found none."""
+    """The cotangent of each leaf for one `seed`, and whether nobody else holds it; zeros where the sweep found none."""
     found = sweep([(node, seed)])
-    arrivals = [arrived(found, x.node)[0] for x in xs]
-    return [np.zeros(x.shape, x.dtype) if c is None else c for c, x in zip(arrivals, xs, strict=True)]
+    arrivals = [arrived(found, x.node) for x in xs]
+    return [(np.zeros(x.shape, x.dtype), True) if c is None else (c, o) for (c, o), x in zip(arrivals, xs, strict=True)]
 
 
 def _batch_swept(node, seeds, xs):
@@ -131,7 +166,12 @@ def _batch_swept(node, seeds, xs):
         rows = _cotangents(node, Batched(seeds, level).tensor(), xs)
     finally:
         BATCH.discard(level)
-    return [stacked(row, level, len(seeds)) for row in rows]
+    return [_own(stacked(row, level, len(seeds)), alone) for row, alone in rows]
+
+
+def _own(x, alone):
+    """An array in memory of its own; `alone`, if nobody else holds `x`."""
+    return x if type(x) is not np.ndarray or (alone and x.base is None and x.flags.writeable) else x.copy()
 
 
 def stacked(y, level, size):
@@ -144,16 +184,48 @@ def stacked(y, level, size):
 # -- forward mode ------------------------------------------------------------------------------------------------------
 
 
-def by_columns(f, call, kwargs, argnums, value):
-    """The derivatives along the axes, by tangents of a batch."""
-    x = call[argnums]
-    moved = pushed(lambda x: f(*call[:argnums], x, *call[argnums + 1 :], **kwargs), x, basis(x.shape, x.dtype), value)
-    columns = np.moveaxis(moved, 0, -1)
+def by_columns(f, args, kwargs, lifted, values, dtypes):
+    """The derivatives along the axes of each leaf of the arguments, by tangents of a batch."""
+    flat = len(values) > 1
+    ends = np.cumsum([np.size(value_of(value)) for value in values])
+    columns = []
+    for n, (_, leaves, spec) in lifted.items():
+        for i, x in enumerate(leaves):
+
+            def moving(x, n=n, i=i, leaves=leaves, spec=spec):
+                tree = unflatten(spec, [x if k == i else y.value for k, y in enumerate(leaves)])
+                out = f(*args[:n], tree, *args[n:][1:], **kwargs)
+                return joined(flatten(out)[0]) if flat else flatten(out)[0][0]
+
+            value = values[0] if not flat else np.broadcast_to(0.0, ends[-1])
+            moved = pushed(moving, x.value, basis(x.shape, x.dtype), value)
+            parts = np.split(moved, ends[:-1], axis=1) if flat else [moved]
+            columns.append([_columns(p, v, t, x) for p, v, t in zip(parts, values, dtypes, strict=True)])
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def joined(leaves):
+    """Arrays as one vector."""
+    return np.concatenate([np.reshape(y, -1) for y in leaves])
+
+
+def _columns(moved, value, dtype, x):
+    """The Wirtinger derivatives of one output by `x` from all its tangents, in memory of its own."""
+    shape = np.shape(value) + x.shape
+    moved = like(moved, dtype)
     if x.dtype.kind != "c":
-        return columns.reshape(np.shape(value) + x.shape), None
+        columns = np.moveaxis(moved, 0, -1).reshape(shape)
+        return columns, None
+    columns = np.moveaxis(moved, 0, -1)
     along_x, along_y = columns[..., : x.size], columns[..., x.size :]
     by_z, by_conj = 0.5 * (along_x - 1j * along_y), 0.5 * (along_x + 1j * along_y)
-    return by_z.reshape(np.shape(value) + x.shape), by_conj.reshape(np.shape(value) + x.shape)
+    return by_z.reshape(shape), by_conj.reshape(shape)
+
+
+def like(x, dtype):
+    """A part of a vector of several kinds as the kind that it was."""
+    x = x.real if x.dtype.kind == "c" and dtype.kind != "c" else x
+    return x if x.dtype == dtype else x.astype(dtype)
 
 
 def pushed(f, x, directions, value=None):

@@ -101,4 +101,46 @@ def publish(g, owned, value):
         return alike(g if type(value) is ndarray or not isinstance(value, np.generic) else g[()], value)
     if type(value) is np.ndarray and type(g) is not Tensor:
         return np.array(g)
-    return alike(g, value)
+    return alike(g, value) if g.shape or type(g) is not Tensor else of_the_kind(g, value_of(value))
+
+
+def of_the_kind(g, bare):
+    """The Tensor `g` without axes, over an array or over a NumPy scalar, whichever `bare` is."""
+    if type(g) is Tensor:
+        inner = of_the_kind(g.value, bare)
+        return g if inner is g.value else Tensor(inner, g.node, g.level)
+    if type(bare) is ndarray and isinstance(g, np.generic):
+        return np.asarray(g)
+    return g[()] if type(g) is ndarray and isinstance(bare, np.generic) else g
+
+
+def owned(tree, level, lifted=()):
+    """`tree` as a transform hands it out: without Tensors of `level`, its arrays in memory that nobody else holds.
+
+    What was computed on the level is new, unless it is a view or one of the arguments, which are `lifted`; what was not
+    may belong to anybody.
+    """
+    if type(tree) is Tensor and tree.level == level and type(tree.value) is not ndarray:
+        return tree.value  # a scalar or, where transforms nest, another Tensor
+    leaves, spec = flatten(tree)
+    return unflatten(spec, owned_leaves(leaves, level, lifted))
+
+
+def owned_leaves(leaves, level, lifted):
+    """`owned` of the leaves of a tree."""
+    known, values = None, []
+    for x in leaves:
+        value = strip(x, level)
+        if type(value) is ndarray:
+            if known is None:
+                known = {id(y.value) for leaf, _ in lifted for y in ([leaf] if type(leaf) is Tensor else leaf)}
+            new = type(x) is Tensor and x.level == level and value.base is None and value.flags.writeable
+            value = value if new and id(value) not in known else value.copy()
+            known.add(id(value))
+        values.append(value)
+    return values
+
+
+def own(x):
+    """An array in memory that nobody else holds."""
+    return x.copy() if type(x) is ndarray else x

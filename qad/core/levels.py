@@ -44,6 +44,12 @@ _blocked = ContextVar("qad_blocked", default=CONSTANT)
 blocked = _blocked.get  # levels up to this one record nothing in the running thread; or an Observer (observe.py)
 
 
+def plain() -> bool:
+    """Whether the short-cuts are off in the running thread: see `plain_roads`."""
+    looker = blocked()
+    return type(looker) is not int and looker.plain
+
+
 def limit() -> int:
     """As `blocked`, a number also where operations are observed."""
     level = blocked()

@@ -24,7 +24,7 @@ class Primitive:
 
     __slots__ = (
         "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "forward", "linear", "elementwise", "fresh", "accepts",
-        "broadcasting", "consumes", "batch", "adds", "deeper", "sparing",
+        "broadcasting", "consumes", "batch", "adds", "deeper", "sparing", "canonical", "root", "carries",
     )  # fmt: skip
 
     def __init__(self, fn, name, vjps=(), shared=None, linear=False, elementwise=False, fresh=False, lazy=(), raw=None):
@@ -45,6 +45,9 @@ class Primitive:
         self.adds = None  # adds the cotangent of its argument to one that waits, see `defvjp`
         self.batch = None  # a batching rule of its own, where `fn` has none
         self.sparing = False  # whether memory is short where it is called: constants are digested, not copied
+        self.canonical = None  # (x, y) -> what is recorded instead of `fn` of these two, or None
+        self.root = None  # (operands) -> the square of the answer, where that is smoother than the answer
+        self.carries = False  # whether `fn` only moves entries, so that a root of one operand stays one
 
     def __repr__(self):
         return f"Primitive({self.name})"

@@ -1,7 +1,8 @@
 """Looking on while operations are recorded and differentiated: what `qad.debug` and `qad.profile` have in common.
 
 An observer stands in the place of the level up to which nothing is recorded, and no level is above it.  So the
-short-cuts for hot operations step aside, and all goes through `record`, which hands it to the observer.  For the
+short-cuts for hot operations step aside, and all goes through `record`, which hands it to the observer.
+`plain_roads` is the observer that does nothing else.  For the
 backward pass the observer puts wrappers of its own around the rules in the nodes.  While nobody looks on, the hot
 operations cost what they always did.
 """
@@ -23,9 +24,11 @@ class Observer:
     """A context manager that sees every operation on Tensors of the running thread."""
 
     below = None  # the observer or level in whose place it stands
+    plain = False  # whether the short-cuts that it does not see step aside too
 
     def __enter__(self):
         self.below = _blocked.get()
+        self.plain = self.plain or getattr(self.below, "plain", False)
         self._token = _blocked.set(self)
         return self
 
@@ -41,6 +44,17 @@ class Observer:
         if type(self.below) is int:
             return recorded(p, args, kwargs, limit())
         return self.below.observe(p, args, kwargs)
+
+
+class plain_roads(Observer):
+    """A context manager for tests: no short-cut is taken in it, so that one can see that they change no result.
+
+    What steps aside: the quick recorders and the quick pushes of tangents, products and batches, with the frames that
+    batches of tangents share; `sweep` for `plain_sweep`, which forms every structured cotangent, adds into no array
+    that is there already, and gives none away; and identity matrices that are known to be that.
+    """
+
+    plain = True
 
 
 def wrap_rules(out, wrapper) -> None:

@@ -11,7 +11,7 @@ from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeErr
 from qad.core.forward import push_forward
 from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, blocked
 from qad.core.node import PICK, next_id
-from qad.core.operands import PLAIN, rebuild, split, top_level, variant
+from qad.core.operands import PLAIN, rebuild, remembered, split, top_level, variant
 from qad.core.tensor import Tensor, hidden, missing_rule
 from qad.core.watch import watch
 
@@ -23,6 +23,8 @@ def record(p, args, kwargs=None):
 
     Plain operands give a plain result, constants and `qad.no_grad` a constant Tensor.
     """
+    if p.canonical is not None and (ans := p.canonical(*args)) is not None:
+        return ans
     barrier = blocked()
     if type(barrier) is not int:  # somebody looks on
         return barrier.observe(p, args, kwargs)
@@ -38,11 +40,11 @@ def recorded(p, args, kwargs, barrier):
         if level == PLAIN:
             return p.fn(*args, **kwargs or {})
         if level in BATCH:
-            return record_batch(p, args, kwargs, level)
+            return remembered(p, record_batch(p, args, kwargs, level), args, kwargs)
         if level <= barrier:
             return wrap(p.fn(*map(unrecorded, args), **kwargs or {}), None, CONSTANT)
         if level in FORWARD:
-            return push_forward(p, args, kwargs, level)
+            return remembered(p, push_forward(p, args, kwargs, level), args, kwargs)
     except ValueError as error:
         explain(p, args, error)
         raise

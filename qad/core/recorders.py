@@ -12,8 +12,8 @@ from qad.core.batch import Batched
 from qad.core.batching import batch_one, batch_product, batch_two
 from qad.core.forward import push_one, push_product, push_two
 from qad.core.levels import BATCH, FORWARD, REVERSE, blocked
-from qad.core.node import SCALARS, next_id
-from qad.core.operands import NUMBERS, PLAIN, operand
+from qad.core.node import PRIMITIVE, SCALARS, next_id
+from qad.core.operands import NUMBERS, PLAIN, operand, remembered
 from qad.core.record import record
 from qad.core.tensor import UFUNCS, Tensor
 from qad.core.watch import watch
@@ -95,26 +95,32 @@ def past_dispatch(fn, recorder):
 def one_more(p, x, metadata, level):
     """What the quick recorders of one operand do where they do not record."""
     if level in FORWARD and level > blocked():
-        return push_one(p, x, metadata, level)
-    if level in BATCH:
-        return batch_one(p, x, metadata, level)
-    return record(p, (x, *metadata))
+        out = push_one(p, x, metadata, level)
+    elif level in BATCH and type(blocked()) is int:
+        out = batch_one(p, x, metadata, level)
+    else:
+        return record(p, (x, *metadata))
+    return remembered(p, out, (x, *metadata)) if p.carries or p.root is not None else out
 
 
 def two_more(p, x, y):
     """What the quick recorders of two operands do where they do not record, or None."""
     level = x.level if type(x) is Tensor else y.level if type(y) is Tensor else PLAIN
+    if p.root is not None:
+        return None  # its answer will be remembered
+    same = p.canonical is not None and (x is y or (type(x) is Tensor and x.source is not None))
+    if same and (ans := p.canonical(x, y)) is not None:
+        return ans
     if level in FORWARD and level > blocked():
         return push_two(p, x, y, level)
-    return batch_two(p, x, y, level) if level in BATCH else None
+    return batch_two(p, x, y, level) if level in BATCH and type(blocked()) is int else None
 
 
-def binary(p, operator=None, twice=None):
+def binary(p, operator=None):
     """A quick recorder for an elementwise primitive of two operands, and its reflection.
 
     The broadcasting variant of `p` is chosen here, while shapes are at hand, and only where it is needed.  Numbers go
-    to Python's `operator`, if there is one, which is ten times quicker on them than a ufunc; one Tensor that is both
-    operands to `twice`, if there is that.
+    to Python's `operator`, if there is one, which is ten times quicker on them than a ufunc.
     """
     fn, broadcasting = p.fn, p.broadcasting or p
     scalar = operator or fn
@@ -124,8 +130,9 @@ def binary(p, operator=None, twice=None):
             if type(x) is Tensor and (level := x.level) in REVERSE and level > blocked():
                 kind = type(y)
                 if kind is Tensor and y.level == level:
-                    if y is x and twice is not None:
-                        return twice(x)
+                    special = (y is x or x.node[PRIMITIVE].root is not None) and p.canonical is not None
+                    if special and (ans := p.canonical(x, y)) is not None:
+                        return ans
                     v, w = x.value, y.value
                     if type(v) in SCALARS and type(w) is type(v):
                         ans, chosen = scalar(v, w), p
@@ -180,6 +187,8 @@ def product(p, method, otherwise, stacks=None):
 
     def recorder(x, y):
         if type(x) is Tensor:
+            if x is y and p.canonical is not None and (ans := p.canonical(x, y)) is not None:
+                return ans
             level, v, left = x.level, x.value, x.node
             if type(y) is not Tensor:
                 w, right = y, None
@@ -209,8 +218,10 @@ def product(p, method, otherwise, stacks=None):
                         return push_product(multiplied, v, left, w, right, m <= 2 >= n, level)
                 except ValueError:
                     pass
-        elif stacks is not None and level in BATCH and type(v) in BATCHES and type(w) in BATCHES and v.ndim and w.ndim:
-            return batch_product(p if v.ndim == 2 == w.ndim else stacks, v, w, level)
+        elif stacks is not None and level in BATCH and type(v) in BATCHES and type(w) in BATCHES:
+            m, n = v.ndim, w.ndim
+            if m and n and type(blocked()) is int:
+                return batch_product(p if m == 2 == n else stacks, v, w, level)
         return otherwise(x, y)
 
     def multiplied(v, w, small):

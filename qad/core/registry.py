@@ -155,6 +155,38 @@ def defjvp(fn, *rules, shared=None):
     PRIMITIVES[fn].jvps, PRIMITIVES[fn].forward = rules, shared
 
 
+def defroot(fn, square) -> None:
+    """Say that `fn` has a kink which its square has not: ``square(*args, **kwargs)`` computes that square smoothly.
+
+    The square of what `fn` made, however it is written (``r * r``, ``r ** 2``, ``np.square``), is recorded as that.
+    With ``square=None``, `fn` only moves entries (an index, a reshape): a square passes through it.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.defroot(np.absolute, qad.abs2)  # as qad/rules/complex.py does
+    """
+    p = PRIMITIVES[fn]
+    p.root, p.carries = square, square is None
+    if p.broadcasting is not None:
+        p.broadcasting.root = square
+
+
+def defcanonical(fn, rule) -> None:
+    """Say what a function of two operands is recorded as where it is a simpler one of them.
+
+    ``rule(x, y)`` is asked by every road that records `fn`, and returns the answer, or None.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> x = qad.tensor(3.0, requires_grad=True)
+    >>> np.multiply(x, x)
+    Tensor(9., shape=(), dtype=float64, op=square)
+    """
+    PRIMITIVES[fn].canonical = rule
+
+
 def _install(fn, p):
     if isinstance(fn, np.ufunc):
         quick = fn.nout == 1 and len(p.vjps) == fn.nin and all(p.vjps)
@@ -199,17 +231,15 @@ def quick_product(fn, method, otherwise, stacks=None):
     return product(PRIMITIVES[fn], method, otherwise, PRIMITIVES[stacks] if stacks else None)
 
 
-def attach_operator(name, ufunc, twice=None):
+def attach_operator(name, ufunc):
     """Give Tensor the operator ``__name__`` and its reflection, from an elementwise ufunc of two operands.
-
-    ``twice(x)`` is what it makes of ``x`` and ``x``, where that is quicker.
 
     Examples
     --------
     >>> import numpy as np, qad
     >>> qad.extend.attach_operator("add", np.add)  # as qad/rules/operators.py does
     """
-    forward, reflected = binary(PRIMITIVES[ufunc], getattr(operator, name), twice)
+    forward, reflected = binary(PRIMITIVES[ufunc], getattr(operator, name))
     attach(f"__{name}__", forward)
     attach(f"__r{name}__", reflected)
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from qad.core.arguments import run
 from qad.core.errors import ArgumentError
-from qad.core.leaves import alike, number, zeros_of
+from qad.core.leaves import alike, number, owned, owned_leaves, zeros_of
 from qad.core.levels import CONSTANT, FORWARD, open_level
 from qad.core.tensor import Tensor
 from qad.core.transforms import grad, match, node_of, vjp
@@ -47,14 +47,15 @@ def jvp(f, primals, tangents, **kwargs):
     level = open_level(FORWARD)
     try:
         duals = [_dual(p, t, level, n) for n, (p, t) in enumerate(zip(primals, tangents, strict=True))]
-        out = run(f, duals, kwargs)
+        out = run(f, [tree for _, tree in duals], kwargs)
     finally:
         FORWARD.discard(level)
     if type(out) is Tensor and out.level == level:  # the common case, quickly
-        return out.value, _handed_out(out.node, number(out.value))
+        value = owned(out, level, duals)
+        return value, _handed_out(out.node, number(value))
     leaves, spec = flatten(out)
     tangents = [node_of(x, level) for x in leaves]
-    values = [strip(x, level) for x in leaves]
+    values = owned_leaves(leaves, level, duals)
     moved = [_handed_out(t, number(value)) for t, value in zip(tangents, values, strict=True)]
     return unflatten(spec, values), unflatten(spec, moved)
 
@@ -67,18 +68,21 @@ def _handed_out(t, value):
         t = t.astype(value.dtype)
     elif type(t) is np.ndarray:
         t = t.copy()
-    return t if isinstance(value, (np.ndarray, Tensor)) or type(t) is Tensor else alike(t[()], value)
+    if type(t) is Tensor or isinstance(value, (np.ndarray, Tensor)):
+        return np.asarray(t) if type(value) is np.ndarray and isinstance(t, np.generic) else t
+    return alike(t[()], value)
 
 
 def _dual(primal, tangent, level, name):
-    """`primal` with each leaf carrying its tangent."""
+    """The leaves of `primal`, each with its tangent, and the tree of them."""
     if (
         type(primal) is type(tangent) is np.ndarray
         and primal.dtype is tangent.dtype
         and primal.dtype.kind in "fc"
         and primal.shape == tangent.shape
     ):  # the common case, quickly
-        return Tensor(primal, tangent, level)
+        dual = Tensor(primal, tangent, level)
+        return dual, dual
     leaves, spec = flatten(primal)
     moves, given = flatten(tangent)
     if given != spec:
@@ -89,7 +93,7 @@ def _dual(primal, tangent, level, name):
         check_leaf(value, lambda i=i: f"{name}{leaf_path(primal, i)}")
         value = number(value)
         duals.append(Tensor(value, match(t, value, "tangent"), level))
-    return unflatten(spec, duals)
+    return duals, unflatten(spec, duals)
 
 
 def hvp(f, primals, tangents, **kwargs):

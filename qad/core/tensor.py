@@ -31,13 +31,12 @@ class Tensor:
 
     __slots__ = ("value", "node", "level", "buffer", "source", "__weakref__")
 
-    # source: a pair (function, operand), which forward mode sets where `extend.operand_of` will be asked
-
     def __init__(self, value, node=None, level=CONSTANT):
         self.value = value
         self.node = node
         self.level = level
         self.buffer = None  # a mark, once it has been written into
+        self.source = None  # where a root came from on levels that keep no nodes: see `operands.remembered`
 
     # -- what it is ------------------------------------------------------------------------------
 
@@ -81,27 +80,29 @@ class Tensor:
         """The values as an array (a read-only view); gradients do not flow through it."""
         return read_only(value_of(self))
 
-    def item(self):
-        """The single value as a Python number; gradients do not flow through it."""
-        return value_of(self).item()
+    def item(self, *index):
+        """The single value (or that at `index`) of a constant Tensor as a Python number; recorded ones refuse."""
+        self._refuse("a Python number", "x.detach().item()")
+        return value_of(self).item(*index)
 
     def tolist(self):
-        """The values as nested lists of Python numbers; gradients do not flow through them."""
+        """The values of a constant Tensor as nested lists of Python numbers; recorded ones refuse."""
+        self._refuse("Python numbers", "x.detach().tolist()")
         return value_of(self).tolist()
 
     def __array__(self, dtype=None, copy=None):
-        self._refuse("a plain ndarray", "x.numpy()")
+        self._refuse("a plain ndarray", "np.array(x.detach())")
         return np.array(self.value, dtype=dtype, copy=copy)
 
     def __float__(self):
-        self._refuse("a Python float", "x.item()")
+        self._refuse("a Python float", "float(x.detach())")
         return float(self.value)
 
     def __complex__(self):
-        self._refuse("a Python complex", "x.item()")
+        self._refuse("a Python complex", "complex(x.detach())")
         return complex(self.value)
 
-    def __int__(self):
+    def __int__(self):  # steps, whose derivative is zero; so is that of a branch, and text has none
         return int(value_of(self))
 
     def __bool__(self):
@@ -117,13 +118,16 @@ class Tensor:
         return (self[i] for i in range(len(self)))
 
     def _refuse(self, what, instead):
+        if hasattr(value := value_of(self), "_refuse"):  # a batch, which cannot be one number in any case
+            value._refuse()
         if self.level != CONSTANT:
             raise RecordedTensorError(
                 f"a recorded Tensor was forced into {what}, which would cut it off from its gradient: keep it a Tensor "
-                "(np.stack and np.concatenate collect Tensors; an array made by qad.zeros can be written into; NumPy's "
-                "functions take them, and qad.linalg and qad.special have SciPy's; qad.fixed_point differentiates the "
-                "solution of an equation, which SciPy's root finders cannot; not a.dot(x) of an array but "
-                f"np.matmul(a, x), which takes sparse ones, or x @ a.T), or write {instead} if no gradient is wanted"
+                "(qad.array([[x, y], [y, x]]), qad.r_ and np.stack collect Tensors; an array made by qad.zeros can be "
+                "written into; NumPy's functions take them, and qad.linalg and qad.special have SciPy's; "
+                "qad.fixed_point differentiates the solution of an equation, which SciPy's root finders cannot; not "
+                "a.dot(x) of an array but np.matmul(a, x), which takes sparse ones, or x @ a.T), or, if no gradient is "
+                f"wanted, write {instead} or x.numpy(), and qad.stop_gradient(x) for a Tensor"
             )
 
     # -- NumPy's protocols -----------------------------------------------------------------------

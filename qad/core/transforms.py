@@ -3,7 +3,7 @@
 Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the tape's cotangents.
 """
 
-from functools import cache, wraps
+from functools import cache
 
 import numpy as np
 from numpy import ndarray
@@ -11,18 +11,18 @@ from numpy import ndarray
 from qad.core.arguments import WRAPPERS, check_argnums, check_pair, numbers_of, output_dtype, raise_ours, run
 from qad.core.backward import One, sweep
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
-from qad.core.leaves import lift, to_public, with_leaves
+from qad.core.leaves import lift, owned, to_public, with_leaves
 from qad.core.levels import CONSTANT, REVERSE, is_open, open_level
 from qad.core.node import ANSWER
 from qad.core.record import leaked
 from qad.core.steps import as_array
 from qad.core.tensor import Tensor, value_of
+from qad.core.transformed import transformed
 from qad.core.trees import (
     check_arithmetic,
     flatten,
     nesting,
     strip,
-    stripped,
     tree_map,
     unflatten,
 )
@@ -92,56 +92,50 @@ def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
     >>> float(value), gradient
     (5.0, array([2.+4.j]))
     """
+    return transformed(value_and_gradient, f, *_options(argnums, has_aux, convention))
+
+
+def _options(argnums, has_aux, convention):
+    """What `value_and_gradient` is told: the numbers, whether they came as a tuple, and so on."""
     if convention not in CONVENTIONS:
         raise ArgumentError(f"convention={convention!r}: write one of {', '.join(map(repr, CONVENTIONS))}")
-    if convention == "jax":
-        return _conjugated(value_and_grad(f, argnums, has_aux))
-    several = isinstance(argnums, tuple)
-    numbers = numbers_of(argnums)
-    fitting = set()  # counts of arguments that `argnums` was checked against
-
-    @wraps(f)
-    def value_and_gradient(*args, **kwargs):
-        if len(args) not in fitting:
-            check_argnums(numbers, args)
-            fitting.add(len(args))
-        level = open_level(REVERSE)
-        try:
-            call, lifted = with_leaves(args, numbers, level)
-            out = f(*call, **kwargs)
-            if has_aux:
-                check_pair(out)
-                out, aux = out
-            if type(out) is Tensor and out.level == level and type(out.value) in SEEDS:
-                node, value = out.node, out.value
-            else:
-                node, value = scalar_loss(out, level, "qad.grad")
-        except WRAPPERS as error:
-            raise_ours(error)
-            raise
-        finally:
-            seen = REVERSE.discard(level)
-        roots = [(node, SEEDS.get(type(value)) or one(value.dtype))] if node is not None else []
-        if seen is not None and seen.digests:
-            check(roots, seen)
-        del out, node  # so that the sweep frees the graph as it goes
-        found = sweep(roots)
-        gradients = []
-        for x, rebuild in lifted:
-            g = to_public(found, x.node) if rebuild is None else rebuild([to_public(found, y.node) for y in x])
-            gradients.append(g)
-        return ((value, stripped(aux, level)) if has_aux else value), tuple(gradients) if several else g
-
-    return value_and_gradient
+    return numbers_of(argnums), isinstance(argnums, tuple), has_aux, convention == "jax", set()
 
 
-def _conjugated(value_and_gradient):
-    @wraps(value_and_gradient)
-    def conjugated(*args, **kwargs):
-        value, gradient = value_and_gradient(*args, **kwargs)
-        return value, tree_map(np.conj, gradient)
-
-    return conjugated
+def value_and_gradient(f, numbers, several, has_aux, conjugated, fitting, /, *args, **kwargs):
+    """What `value_and_grad` makes; `fitting` holds the counts of arguments that `numbers` were checked against."""
+    if len(args) not in fitting:
+        check_argnums(numbers, args)
+        fitting.add(len(args))
+    level = open_level(REVERSE)
+    try:
+        call, lifted = with_leaves(args, numbers, level)
+        out = f(*call, **kwargs)
+        if has_aux:
+            check_pair(out)
+            out, aux = out
+        if type(out) is Tensor and out.level == level and type(out.value) in SEEDS:
+            node, value = out.node, out.value
+        else:
+            node, value = scalar_loss(out, level, "qad.grad")
+            value = value.copy() if type(value) is ndarray else value
+    except WRAPPERS as error:
+        raise_ours(error)
+        raise
+    finally:
+        seen = REVERSE.discard(level)
+    roots = [(node, SEEDS.get(type(value)) or one(value.dtype))] if node is not None else []
+    if seen is not None and seen.digests:
+        check(roots, seen)
+    del out, node  # so that the sweep frees the graph as it goes
+    found = sweep(roots)
+    gradients = []
+    for x, rebuild in lifted:
+        g = to_public(found, x.node) if rebuild is None else rebuild([to_public(found, y.node) for y in x])
+        gradients.append(g)
+    g = tuple(gradients) if several else g
+    g = tree_map(np.conj, g) if conjugated else g
+    return ((value, owned(aux, level, lifted)) if has_aux else value), g
 
 
 def grad(f, argnums=0, has_aux=False, convention="steepest"):
@@ -158,14 +152,13 @@ def grad(f, argnums=0, has_aux=False, convention="steepest"):
     >>> qad.grad(lambda z: qad.abs2(z).sum())(z), qad.grad(lambda z: qad.abs2(z).sum(), convention="jax")(z)
     (array([2.+4.j]), array([2.-4.j]))
     """
-    both = value_and_grad(f, argnums, has_aux, convention)
+    return transformed(gradient_alone, f, *_options(argnums, has_aux, convention))
 
-    @wraps(f)
-    def gradient(*args, **kwargs):
-        value, g = both(*args, **kwargs)
-        return (g, value[1]) if has_aux else g
 
-    return gradient
+def gradient_alone(f, numbers, several, has_aux, conjugated, fitting, /, *args, **kwargs):
+    """What `grad` makes."""
+    value, g = value_and_gradient(f, numbers, several, has_aux, conjugated, fitting, *args, **kwargs)
+    return (g, value[1]) if has_aux else g
 
 
 def vjp(f, *primals, **kwargs):

@@ -126,11 +126,6 @@ def nesting(spec) -> str:
     return re.fullmatch(r"PyTreeSpec\((.*?)(, namespace='.*')?\)", str(spec)).group(1)
 
 
-def stripped(tree, level):
-    """`tree` with the Tensors of `level`, and constants, replaced by their values."""
-    return tree_map(lambda leaf: strip(leaf, level), tree)
-
-
 def strip(leaf, level):
     """The value below `level` of a leaf that may be recorded on it."""
     if type(leaf) is not Tensor:

@@ -8,10 +8,12 @@ import optree
 from qad.core.arguments import run
 from qad.core.batch import Batched
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.leaves import own
 from qad.core.levels import BATCH, CONSTANT, is_open, open_level
 from qad.core.record import leaked
 from qad.core.steps import as_array
 from qad.core.tensor import Tensor
+from qad.core.transformed import remade
 from qad.core.trees import NAMESPACE, flatten, leaf_path, strip, unflatten
 
 
@@ -76,7 +78,7 @@ def vmap(f, in_axes=0, out_axes=0):
         known = {id(x) for x in leaves}
         return unflatten(spec, [_handed_out(x, a, size, level, known) for x, a in zip(results, axes, strict=True)])
 
-    return mapped
+    return remade(mapped, vmap, f, in_axes, out_axes)
 
 
 def _entries(in_axes, args):
@@ -141,10 +143,10 @@ def _handed_out(x, axis, size, level, known):
     if axis is None:
         if inside:
             raise ArgumentError("vmap: out_axes=None is for what is equal for all examples, but this output is not")
-        return x
+        return own(x)
     if not inside:
         x = np.broadcast_to(x, (size, *np.shape(x)))
-    own = type(x) is not np.ndarray or (x.flags.owndata and x.flags.writeable and id(x) not in known)
-    x = x if own else x.copy()
+    new = type(x) is not np.ndarray or (x.flags.owndata and x.flags.writeable and id(x) not in known)
+    x = x if new else x.copy()
     known.add(id(x))
     return np.moveaxis(x, 0, axis) if axis else x

@@ -1,13 +1,17 @@
 """Derivatives of array-valued functions as arrays: `wirtinger`, `jacobian`, and whether a function is holomorphic."""
 
-from functools import wraps
+from functools import partial, wraps
+from operator import itemgetter
 
 import numpy as np
 
 from qad.core.batch import stack_of
 from qad.core.errors import GradientTypeError
 from qad.core.jacobians import derivatives
+from qad.core.leaves import owned
+from qad.core.levels import CONSTANT
 from qad.core.tangents import jvp
+from qad.core.transformed import remade
 from qad.core.trees import flatten, tree_map
 
 
@@ -17,15 +21,16 @@ def wirtinger(f, argnums=0):
     Parameters
     ----------
     f : callable
-        Returns an array, real or complex.
+        Returns an array, real or complex, or a pytree of them.
     argnums : int or tuple of int
-        The complex array arguments to differentiate; a tuple of pairs is returned for a tuple.
+        The arguments to differentiate, complex arrays or pytrees of them; a tuple of pairs is returned for a tuple.
 
     Returns
     -------
     callable
         ``(df_dz, df_dzbar)``, complex arrays of shape ``out.shape + in.shape``, with
-        ``d/dz = (d/dx - i d/dy) / 2`` and ``d/dzbar = (d/dx + i d/dy) / 2`` (no factor 2).
+        ``d/dz = (d/dx - i d/dy) / 2`` and ``d/dzbar = (d/dx + i d/dy) / 2`` (no factor 2). Of pytrees each of the two
+        is a tree of trees, as in `jacobian`.
 
     Raises
     ------
@@ -42,14 +47,15 @@ def wirtinger(f, argnums=0):
 
     @wraps(f)
     def both(*args, **kwargs):
-        _, pairs = derivatives(f, args, kwargs, argnums, "qad.wirtinger")
-        if any(by_conj is None for _, by_conj in pairs):
+        _, table = derivatives(f, args, kwargs, argnums, "qad.wirtinger")
+        if any(by_conj is None for row in table.rows for _, by_conj in row):
             raise GradientTypeError(
                 "qad.wirtinger differentiates by complex arrays, but the argument is real: use qad.jacobian"
             )
+        pairs = [(t.tree(itemgetter(0)), t.tree(itemgetter(1))) for t in table.by_argument()]
         return tuple(pairs) if isinstance(argnums, tuple) else pairs[0]
 
-    return both
+    return remade(both, wirtinger, f, argnums)
 
 
 def jacobian(f, argnums=0, holomorphic=False):
@@ -58,9 +64,9 @@ def jacobian(f, argnums=0, holomorphic=False):
     Parameters
     ----------
     f : callable
-        Returns an array, real or complex.
+        Returns an array, real or complex, or a pytree of them.
     argnums : int or tuple of int
-        The array arguments to differentiate; a tuple of Jacobians is returned for a tuple.
+        The arguments to differentiate, arrays or pytrees of them.
     holomorphic : bool
         Needed for a complex argument: the result is ``df/dz``, and the Cauchy-Riemann equations are checked
         at the point.
@@ -68,8 +74,10 @@ def jacobian(f, argnums=0, holomorphic=False):
     Returns
     -------
     callable
-        The Jacobian, of shape ``out.shape + in.shape``. It takes a sweep for all entries of the output or, where these
-        are many more than those of the argument, a forward pass for all of those.
+        The Jacobian, of shape ``out.shape + in.shape``, in memory of its own. Of pytrees it is a tree of trees: the
+        container of the output and, in the place of each array there, that of the argument (for a tuple of `argnums` a
+        tuple of these). It takes a sweep for all entries of the output or, where these are many more than those of
+        the argument, a forward pass for all of those.
 
     Raises
     ------
@@ -82,15 +90,17 @@ def jacobian(f, argnums=0, holomorphic=False):
     >>> qad.jacobian(lambda x: x**2)(np.array([1.0, 3.0]))
     array([[2., 0.],
            [0., 6.]])
+    >>> by = qad.jacobian(lambda p: {"sum": p["a"] + p["b"]})({"a": np.ones(2), "b": np.array(3.0)})
+    >>> by["sum"]["a"].shape, by["sum"]["b"].shape
+    ((2, 2), (2,))
     """
-
-    both = value_and_jacobian(f, argnums, holomorphic)
 
     @wraps(f)
     def matrix(*args, **kwargs):
-        return both(*args, **kwargs)[1]
+        return derivatives(f, args, kwargs, argnums, "qad.jacobian")[1].tree(one)
 
-    return matrix
+    one = partial(_one_matrix, holomorphic)
+    return remade(matrix, jacobian, f, argnums, holomorphic)
 
 
 def value_and_jacobian(f, argnums=0, holomorphic=False):
@@ -106,16 +116,15 @@ def value_and_jacobian(f, argnums=0, holomorphic=False):
 
     @wraps(f)
     def value_and_matrix(*args, **kwargs):
-        value, pairs = derivatives(f, args, kwargs, argnums, "qad.jacobian")
-        matrices = tuple([_one_matrix(by_z, by_conj, holomorphic) for by_z, by_conj in pairs])
-        value = value.copy() if type(value) is np.ndarray else value
-        return value, matrices if isinstance(argnums, tuple) else matrices[0]
+        value, table = derivatives(f, args, kwargs, argnums, "qad.jacobian")
+        return owned(value, CONSTANT), table.tree(partial(_one_matrix, holomorphic))
 
-    return value_and_matrix
+    return remade(value_and_matrix, value_and_jacobian, f, argnums, holomorphic)
 
 
-def _one_matrix(by_z, by_conj, holomorphic):
+def _one_matrix(holomorphic, pair):
     """The Jacobian, where the two Wirtinger derivatives are one."""
+    by_z, by_conj = pair
     if by_conj is not None:
         if not holomorphic:
             raise GradientTypeError(
@@ -184,7 +193,7 @@ def is_holomorphic(f, argnums=0, seed=0):
         _, across = jvp(g, (point,), (tree_map(lambda t: 1j * t, v),))
         return all(map(_turned, flatten(along)[0], flatten(across)[0]))
 
-    return holomorphic
+    return remade(holomorphic, is_holomorphic, f, argnums, seed)
 
 
 def _turned(along, across):

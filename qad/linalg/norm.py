@@ -8,11 +8,12 @@ import numpy as np
 
 from qad.core.batching import shifted, stacks
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, unrecorded
+from qad.extend import defbatch, defjvp, defroot, defvjp, implements, primitive, stack_of, unrecorded
 from qad.linalg.check import finite
 from qad.linalg.gaps import same_block
 from qad.linalg.orders import orders
 from qad.linalg.svd import factored, thin
+from qad.rules.complex import abs2
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
@@ -261,6 +262,7 @@ def _direction_along_x(t, ans, x, n):
     return t.conj() / n
 
 
+defroot(_length, lambda x, *, axis: np.sum(abs2(x), axis=axis, keepdims=True))
 defvjp(_length, lambda g, n, x, *, axis: g * _direction(x, n), fresh=True)
 defvjp(_direction, _direction_x, _direction_n)
 defjvp(_length, _length_forward)

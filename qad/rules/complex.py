@@ -7,7 +7,22 @@ Derivatives at z = 0, where there is a kink: abs, angle and sign take 0.  `abs2`
 
 import numpy as np
 
-from qad.extend import One, Tensor, attach, defjvp, defvjp, implements, operand_of, primitive, quick, stack_of, value_of
+from qad.extend import (
+    One,
+    Tensor,
+    attach,
+    defcanonical,
+    defjvp,
+    defroot,
+    defvjp,
+    implements,
+    primitive,
+    quick,
+    same_root,
+    square_of_root,
+    stack_of,
+    value_of,
+)
 from qad.rules.constants import RADIAN
 from qad.rules.elementwise import nonzero, per_size, zero
 
@@ -36,9 +51,9 @@ def abs2(z):
 
     Notes
     -----
-    ``d|z|^2 = 2 Re(conj(z) dz)``, so that the gradient of ``abs2(z).sum()`` is ``2 z``. ``abs(z) ** 2`` has the same
-    value, and is recorded as this function (so is ``np.square(abs(z))``); other products of absolute values, such as
-    ``abs(z) * abs(z)``, have second derivative 0 at z = 0, where the root has a kink.
+    ``d|z|^2 = 2 Re(conj(z) dz)``, so that the gradient of ``abs2(z).sum()`` is ``2 z``. The square of an absolute
+    value, ``abs(z) ** 2``, ``abs(z) * abs(z)``, ``np.square(abs(z))`` and so on, is recorded as this function; other
+    functions of ``abs(z)`` take second derivative 0 at z = 0, where the root has a kink.
 
     Examples
     --------
@@ -84,6 +99,17 @@ defvjp(imag_part, lambda g, y, z: g * -1j, linear=True, fresh=True, name="imag")
 defvjp(np.conjugate, lambda g, y, z: g.conj(), linear=True)
 defvjp(np.absolute, _size_rule, elementwise=True, fresh=True)
 defvjp(np.fabs, lambda g, y, x: g * np.sign(x), elementwise=True, fresh=True)
+
+
+def _absolute_squared(x):
+    """``|x|^2``, also where `x` is an absolute value itself."""
+    square = square_of_root(x)
+    return abs2(x) if square is None else square
+
+
+defroot(np.absolute, _absolute_squared)
+defroot(np.fabs, _absolute_squared)
+defroot(np.hypot, lambda x, y: abs2(x) + abs2(y))
 
 
 def _angle_rule(g, y, z, deg=False):
@@ -137,24 +163,23 @@ def sign(x):
     return _sign(x) if x.value.dtype.kind == "c" else np.sign(value_of(x))
 
 
-@implements(np.absolute)
-def absolute(x):
-    """``|z|``; in forward mode, whose Tensors have no node, the answer knows its operand, for `square`."""
-    y = _absolute(x)
-    if type(y.node) is not list and y.node is not None:
-        y.source = np.absolute, x
-    return y
-
-
 @implements(np.square)
 def square(x):
-    """``x * x``; the square of a recorded absolute value is `abs2`, which is smooth at zero."""
-    z = operand_of(x, np.absolute)
-    if z is None:
-        return _square(x)
-    while (inner := operand_of(z, np.absolute)) is not None:  # the modulus of a modulus is one too
-        z = inner
-    return abs2(z)
+    """``x * x``; the square of an absolute value is `abs2`, which is smooth at zero."""
+    smooth = square_of_root(x)
+    return _square(x) if smooth is None else smooth
+
+
+def _product(x, y):
+    """The square that a product is, or None: of one Tensor, or of two that are the absolute values of one."""
+    if x is y:
+        if type(x) is not Tensor or (type(x.node) is not list and x.dtype.kind == "b"):  # whose square is a number
+            return None
+        return square(x)
+    return square_of_root(x) if type(x) is type(y) is Tensor and same_root(x, y) else None
+
+
+defcanonical(np.multiply, _product)
 
 
 @implements(np.real_if_close)
@@ -167,4 +192,4 @@ attach("real", real, property=True)
 attach("imag", imag, property=True)
 attach("conj", conj)
 attach("conjugate", conj)
-attach("__abs__", absolute)
+attach("__abs__", _absolute)

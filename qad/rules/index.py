@@ -12,6 +12,7 @@ from qad.extend import (
     as_array,
     attach,
     defjvp,
+    defroot,
     defvjp,
     implements,
     operand,
@@ -43,6 +44,7 @@ defvjp(
     fresh=True,
     adds=_add_entries,
 )
+defroot(getitem, None)
 _getitem = quick(getitem, metadata=1)
 SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 

@@ -5,11 +5,9 @@ import operator
 import numpy as np
 
 from qad.extend import attach, attach_operator, quick, value_of
-from qad.rules.complex import square
 
-for _name, _ufunc in (("add", np.add), ("sub", np.subtract), ("truediv", np.divide)):
+for _name, _ufunc in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("truediv", np.divide)):
     attach_operator(_name, _ufunc)
-attach_operator("mul", np.multiply, twice=square)
 attach_operator("mod", np.remainder)
 attach("__neg__", quick(np.negative, operator=operator.neg))
 attach("__pos__", quick(np.positive))

@@ -11,7 +11,7 @@ import operator
 
 import numpy as np
 
-from qad.extend import attach, defvjp, implements, quick
+from qad.extend import Tensor, attach, defvjp, implements, quick, square_of_root
 from qad.rules.complex import square
 
 
@@ -40,11 +40,33 @@ defvjp(np.float_power, base_rule(np.float_power), _exponent_rule, elementwise=Tr
 
 _general = quick(np.power, operator=operator.pow)
 _quick = {2: square, 0.5: quick(np.sqrt)}
+_double = quick(np.float_power)
 
 
 def _power(x, p):
     special = _quick.get(p) if type(p) in (int, float) else None
-    return special(x) if special else _general(x, p)
+    if special:
+        return special(x)
+    root = _even(x, p)
+    return _general(x, p) if root is None else _power(root, np.asarray(p)[()] // 2)
+
+
+@implements(np.float_power)
+def _float_power(x, p):
+    root = _even(x, p)
+    return _double(x, p) if root is None else _double(root, np.asarray(p) // 2)
+
+
+def _even(x, p):
+    """The square of `x` where it is a root, such as an absolute value, and `p` an even number; None elsewhere."""
+    if type(p) is int or type(p) is float:
+        return None if p % 2 or p == 0 or type(x) is not Tensor else square_of_root(x)
+    if type(x) is not Tensor or not isinstance(p, (np.number, np.ndarray)) or not np.size(p):
+        return None
+    number = p if np.ndim(p) == 0 else p.flat[0]
+    if np.iscomplexobj(number) or number == 0 or number % 2 or not np.all(p == number):
+        return None
+    return square_of_root(x)
 
 
 def _reflected(p, x):

@@ -5,7 +5,20 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import attach, defvjp, implements, operand, primitive, quick, quick_product, refuse_out, unbroadcast
+from qad.extend import (
+    Tensor,
+    attach,
+    defcanonical,
+    defvjp,
+    implements,
+    operand,
+    primitive,
+    quick,
+    quick_product,
+    refuse_out,
+    square_of_root,
+    unbroadcast,
+)
 from qad.rules.lazy import ScaledIdentity
 from qad.rules.sparse import is_sparse, sparse_product
 
@@ -67,6 +80,16 @@ def _stack_right(g, y, a, b):
 
 defvjp(stack_product, _stack_left, _stack_right, linear=True, fresh=True, lazy=(ScaledIdentity,))
 
+
+def _squared_length(x, y):
+    """The product of a vector with itself where it is a root, such as ``abs(z)``; see `square_of_root`."""
+    square = square_of_root(x) if x is y and type(x) is Tensor and x.ndim == 1 else None
+    return None if square is None else np.sum(square)
+
+
+defcanonical(matrix_product, _squared_length)
+defcanonical(stack_product, _squared_length)
+
 # -- products written in these ---------------------------------------------------------------------
 
 
@@ -114,7 +137,7 @@ def inner(a, b):
     if not (a.ndim and b.ndim):
         return np.multiply(a, b)
     if b.ndim <= 2:
-        return matmul(a, b.T)
+        return matmul(a, b if b.ndim == 1 else b.T)
     k = b.shape[-1]
     return matmul(a, b.reshape((prod(b.shape[:-1]), k)).T).reshape(a.shape[:-1] + b.shape[:-1])
 
@@ -133,6 +156,8 @@ _vdot = quick(np.vdot)
 
 @implements(np.vdot)
 def vdot(a, b):
+    if a is b and type(a) is Tensor and (square := square_of_root(a)) is not None:
+        return np.sum(square)
     return _vdot(array(a), array(b))
 
 

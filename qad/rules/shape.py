@@ -7,7 +7,7 @@ too; everything else is written in them.
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, attach, defvjp, implements, operand, quick, stack_of, unbroadcast, value_of
+from qad.extend import Tensor, attach, defroot, defvjp, implements, operand, quick, stack_of, unbroadcast, value_of
 
 # -- primitives ------------------------------------------------------------------------------------
 
@@ -43,6 +43,8 @@ defvjp(reshape, lambda g, y, x, shape: g.reshape(x.shape), linear=True)
 defvjp(transpose, lambda g, y, x, axes: g.transpose(inverse(axes)), linear=True)
 defvjp(swapaxes, lambda g, y, x, axis1, axis2: g.swapaxes(axis1, axis2), linear=True)
 defvjp(np.broadcast_to, lambda g, y, x, shape, subok=False: unbroadcast(g, x.shape), linear=True)
+for _function in (T, mT, reshape, transpose, swapaxes, np.broadcast_to):
+    defroot(_function, None)
 _T, _mT = quick(T), quick(mT)
 _reshape, _transpose, _swapaxes = (quick(f, metadata=n) for f, n in ((reshape, 1), (transpose, 1), (swapaxes, True)))
 

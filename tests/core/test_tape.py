@@ -1,5 +1,7 @@
 """PyTorch style: `tensor`, `backward`, accumulation, freeing; `no_grad`, `detach`, `stop_gradient`."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -124,7 +126,17 @@ def test_transforms_inside_no_grad_still_differentiate():
 
 
 @pytest.mark.parametrize(
-    "force", [np.asarray, float, complex, lambda x: np.array([x]), lambda x: np.zeros(1).__setitem__(0, x)]
+    "force",
+    [
+        np.asarray,
+        float,
+        complex,
+        lambda x: x.item(),
+        lambda x: x.tolist(),
+        lambda x: np.array([x]),
+        lambda x: np.zeros(1).__setitem__(0, x),
+        lambda x: math.sqrt(x),
+    ],
 )
 def test_forcing_a_recorded_tensor_raises(force):
     x = qad.tensor(2.0, requires_grad=True)
@@ -137,7 +149,7 @@ def test_forcing_a_recorded_tensor_raises(force):
 
 def test_leaving_the_tape_on_purpose():
     x = qad.tensor(2.0, requires_grad=True)
-    assert x.item() == 2.0
+    assert x.detach().item() == qad.stop_gradient(x).tolist() == float(x.detach()) == 2.0
     assert x.numpy() == 2.0
     assert bool(x)
     assert int(x) == 2

@@ -295,7 +295,7 @@ REFUSED = {
     "an ndarray, by copyto": (lambda x: np.copyto(np.zeros(3), x), "qad.zeros"),
     "complex into real": (lambda x: qad.zeros(3).__setitem__(0, 1j * x[0]), "dtype=complex"),
     "into integers": (lambda x: qad.zeros(3, int).__setitem__(0, x[0]), "dtype=float"),
-    "a list of Tensors": (lambda x: qad.zeros(3).__setitem__(slice(2), [x[0], x[1]]), "qad.stack"),
+    "a list of Tensors": (lambda x: qad.zeros(3).__setitem__(slice(2), [x[0], x[1]]), "qad.array"),
     "a view that cannot be followed": (lambda x: qad.zeros((2, 3))[0][None].__setitem__(0, x), "buffer\\[index\\]"),
 }
 

@@ -1,0 +1,42 @@
+"""What a transform makes of a function."""
+
+from functools import partial, update_wrapper
+from types import MethodType
+
+
+class Transformed(partial):
+    """A function made from another: it is bound as a method of a class, and pickles where that other one does.
+
+    ``partial(call, f, *given)``, so that ``call(f, *given, *args, **kwargs)`` is what it computes; `call` stands on
+    the top of a module, where pickle finds it.
+    """
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else MethodType(self, instance)
+
+    def __repr__(self):
+        return f"<{self.func.__name__} of {self.args[0]!r}>"
+
+
+def transformed(call, f, *given) -> Transformed:
+    """The function `call` of `f` and of what was `given` with it, with the name and the documentation of `f`."""
+    return update_wrapper(Transformed(call, f, *given), f)
+
+
+class Remade(Transformed):
+    """A Transformed around an inner function, which pickle does not find: there ``make(*given)`` makes it again."""
+
+    __slots__ = ("make", "given")
+
+    def __reduce__(self):
+        return self.make, self.given
+
+    def __repr__(self):
+        return f"<{self.make.__name__} of {self.given[0]!r}>"
+
+
+def remade(call, make, f, *given) -> Remade:
+    """The inner function `call` that ``make(f, *given)`` has made of `f`."""
+    made = update_wrapper(Remade(call), f)
+    made.make, made.given = make, (f, *given)
+    return made

@@ -1,0 +1,144 @@
+"""The short-cuts change no result: every case of every floor, with them and without them.
+
+They are, by where they stand:
+
+* ``core/recorders.py``: `unary`, `unary_with_metadata`, `unary_with_one`, `binary` with its choice of the variant that
+  broadcasts and Python's operators for NumPy's scalars, `product`; `past_dispatch` and ``Primitive.deeper``, by which
+  nested levels avoid NumPy's dispatch; ``once``, which does not;
+* ``core/forward.py``: `push_one`, `push_two`, `push_product`, and the frames that batches of tangents share (`framed`,
+  `push_frames`, ``batch.scaled``);
+* ``core/batching.py``: `batch_one`, `batch_two`, `batch_product`; ``batch.is_identity``;
+* ``core/backward.py``: in `sweep` the held contribution and the stack in front of the heap, sums in arrays that the
+  sweep owns (``fresh``), ``adds``, ``consumes``, and the `Lazy` cotangents, which rules take as they are (``accepts``).
+
+`plain_roads` switches all of them off.  What an operation means is no short-cut: ``Primitive.canonical`` and
+``Primitive.root`` are asked on every road, and the ``scaled`` rules are told the end of the pass on every road.
+"""
+
+import operator
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core import backward, batching, forward, recorders
+from qad.core.batch import is_identity, unit_vectors
+from qad.core.levels import plain
+from qad.core.observe import plain_roads
+from qad.core.trees import tree_map
+from tests.properties.roads import differing
+from tests.rules.test_registry import FLOORS, gathered
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # at kinks NumPy warns
+KINKS = {
+    "zeros": np.zeros_like,
+    "ones": np.ones_like,
+    "some zeros": lambda x: x * (np.arange(x.size).reshape(x.shape) % 2),
+}
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    with np.errstate(all="ignore"):
+        yield
+
+
+def report(cases):
+    """What differs in one of these pairs of a case and a point, a line each."""
+    found = [f"{case}: {words}" for case, point in cases for words in differing(case.f, point, case.order)[:1]]
+    return "\n".join(found)
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_every_case_is_the_same_on_both_roads(floor):
+    cases = [(case, case.point) for case in gathered((floor,))]
+    assert cases
+    assert not (words := report(cases)), words
+
+
+@pytest.mark.parametrize("kink", KINKS)
+def test_every_rule_is_the_same_on_both_roads_where_it_may_have_a_kink(kink):
+    points = [(c, tree_map(lambda x: np.asarray(KINKS[kink](x)), c.point)) for c in gathered(("rules", "special"))]
+    fitting = [(case, point) for case, point in points if runs(case, point)]
+    assert len(fitting) > 0.9 * len(points)
+    assert not (words := report(fitting)), words
+
+
+def runs(case, point):
+    try:
+        case.f(*point)
+    except (ValueError, TypeError, ArithmeticError, IndexError):
+        return False
+    return True
+
+
+SHORT_CUTS = [
+    (recorders, "push_one"), (recorders, "push_two"), (recorders, "push_product"), (recorders, "batch_one"),
+    (recorders, "batch_two"), (recorders, "batch_product"), (forward, "push_frames"), (forward, "through"),
+    (backward, "added"), (backward, "hold"), (backward, "collect"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("module, name", SHORT_CUTS, ids=lambda x: x if isinstance(x, str) else "")
+def test_no_short_cut_is_taken_on_the_plain_roads(module, name, monkeypatch):
+    calls = []
+    taken = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *args: calls.append(1) or taken(*args))
+    a, x = np.ones((3, 3)), np.array([0.5, 1.0, 1.5])
+
+    def f(x):
+        y = np.sin(a @ x) * x * np.exp(x)
+        return np.sum(y * y) + y[0] * y[1] * np.sum((np.outer(y, x) @ a) @ a) * x[2] + np.sum(y[1:])
+
+    def all_of_them():
+        qad.grad(f)(x)
+        qad.jvp(f, (x,), (x,))
+        qad.jvp(lambda m: m @ a @ m, (a,), (a,))
+        qad.vmap(f)(np.stack([x, x]))
+        qad.vmap(lambda m: m @ a @ m)(np.stack([a, a]))
+        qad.hessian(f)(x)
+        qad.jacobian(lambda x: np.concatenate([np.sin(x), np.cos(x) * x, np.exp(x), x * 2.0, x / 3.0, x - 1.0, x]))(x)
+
+    with plain_roads():
+        all_of_them()
+    assert not calls
+    all_of_them()
+    assert calls or name in RARE
+
+
+RARE = {"through"}
+
+
+def test_an_identity_is_known_on_the_quick_roads_alone():
+    one = unit_vectors(3, np.dtype(float))
+    assert is_identity(one)
+    with plain_roads():
+        assert not is_identity(one)
+
+
+def test_the_switch_is_off_by_default_and_nests():
+    assert not plain()
+    with plain_roads(), qad.profile(show=False):
+        assert plain()
+    with qad.profile(show=False):
+        assert not plain()
+    assert batching and not plain()
+
+
+def test_a_short_cut_that_changes_a_result_is_noticed():
+    @qad.extend.primitive
+    def twice(x):
+        return 2 * x
+
+    qad.extend.defvjp(twice, lambda g, ans, x: 2 * g, elementwise=True)
+    wrong = qad.extend.quick(twice, operator=lambda x: 3 * x)
+    assert any("reverse" in words for words in differing(wrong, (np.float64(1.0),)))
+    product = qad.extend.quick(np.multiply, operator=operator.add)
+    assert differing(lambda x: product(x[0], x[1]), (np.array([2.0, 5.0]),))
+
+
+def test_another_structure_is_noticed():
+    def f(x):
+        return x * x if plain() else np.sin(x) ** 0 * x
+
+    assert any("records" in words for words in differing(f, (np.ones(2),)))
