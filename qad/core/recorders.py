@@ -8,6 +8,7 @@ from types import FunctionType
 
 from numpy import complex128, float64, matmul, ndarray, ufunc
 
+from qad.core.aliases import look
 from qad.core.batch import Batched
 from qad.core.batching import batch_one, batch_product, batch_two
 from qad.core.forward import push_one, push_product, push_two
@@ -25,7 +26,7 @@ BATCHES = frozenset((ndarray, Batched))
 def unary(p, operator=None):
     """A quick recorder for a primitive of one operand; `operator` is a quicker one for NumPy's scalars."""
     fn, raw = p.fn, p.raw
-    scalar = operator or fn
+    scalar, shows = operator or fn, not p.elementwise
 
     def recorder(x):
         level = x.level if type(x) is Tensor else PLAIN
@@ -35,7 +36,10 @@ def unary(p, operator=None):
                 ans = raw(v) if type(v) is ndarray else scalar(v) if type(v) in SCALARS else deeper(v)
             except ValueError:
                 return record(p, (x,))
-            return Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
+            out = Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
+            if shows and (type(ans) is not ndarray or ans.base is not None):
+                look(out, x, fn)
+            return out
         try:
             return one_more(p, x, (), level)
         except ValueError:
@@ -57,7 +61,10 @@ def unary_with_metadata(p, once=False):
                 ans = fn(v, *metadata) if type(v) is ndarray else deeper(v, *metadata)
             except ValueError:
                 return record(p, (x, *metadata))
-            return Tensor(ans, [next_id(), p, (v, *metadata), None, ans, (x.node,)], level)
+            out = Tensor(ans, [next_id(), p, (v, *metadata), None, ans, (x.node,)], level)
+            if type(ans) is not ndarray or ans.base is not None:
+                look(out, x, fn, metadata)
+            return out
         try:
             return one_more(p, x, metadata, level)
         except ValueError:
@@ -77,7 +84,10 @@ def unary_with_one(p):
                 ans = fn(v, given)
             except ValueError:
                 return record(p, (x, given))
-            return Tensor(ans, [next_id(), p, (v, given), None, ans, (x.node,)], level)
+            out = Tensor(ans, [next_id(), p, (v, given), None, ans, (x.node,)], level)
+            if type(ans) is ndarray and ans.base is not None:
+                look(out, x, fn, (given,))
+            return out
         return otherwise(x, given)
 
     return recorder
@@ -95,10 +105,14 @@ def past_dispatch(fn, recorder):
 def one_more(p, x, metadata, level):
     """What the quick recorders of one operand do where they do not record."""
     if level in FORWARD and level > blocked():
-        return push_one(p, x, metadata, level)
-    if level in BATCH:
-        return batch_one(p, x, metadata, level)
-    return record(p, (x, *metadata))
+        out = push_one(p, x, metadata, level)
+    elif level in BATCH:
+        out = batch_one(p, x, metadata, level)
+    else:
+        return record(p, (x, *metadata))
+    if not p.elementwise and type(out) is Tensor and out.buffer is None:
+        look(out, x, p.fn, metadata)
+    return out
 
 
 def two_more(p, x, y):

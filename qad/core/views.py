@@ -5,6 +5,7 @@ import numpy as np
 from qad.core.errors import BatchError
 
 SLICE = slice(None)
+BASIC = frozenset((int, np.int64, np.int32, np.intp, slice, type(None), type(...)))
 
 
 def covers(index) -> bool:
@@ -70,3 +71,14 @@ def repeats(index, shape):
     order[index] = numbers
     last = order[index] == numbers
     return None if last.all() else last
+
+
+def is_basic(index) -> bool:
+    """Whether `index` is made of integers, slices, ``...`` and None, so that NumPy gives a view."""
+    return BASIC.issuperset(map(type, index)) if type(index) is tuple else type(index) in BASIC
+
+
+def as_view(array, index):
+    """``array[index]`` for a basic index: a view, without axes where NumPy would give a number."""
+    index = index if type(index) is tuple else (index,)
+    return array[index if any(i is ... for i in index) else (*index, ...)]

@@ -9,6 +9,7 @@ from math import pi
 
 import numpy as np
 
+from qad.core.aliases import snapshot
 from qad.extend import One, Tensor, attach, defjvp, defvjp, implements, operand_of, primitive, quick, stack_of, value_of
 from qad.rules.elementwise import nonzero, per_size
 
@@ -113,7 +114,12 @@ def imag(val):
 
 @implements(np.conjugate)
 def conj(x):
-    """The complex conjugate; a real Tensor is its own."""
+    """The complex conjugate; of a real Tensor a copy."""
+    return _conj(x) if x.value.dtype.kind == "c" else snapshot(x)
+
+
+def conj_method(x):
+    """The complex conjugate; a real Tensor is its own, as an array is."""
     return _conj(x) if x.value.dtype.kind == "c" else x
 
 
@@ -128,7 +134,7 @@ def absolute(x):
     """``|z|``; in forward mode, whose Tensors have no node, the answer knows its operand, for `square`."""
     y = _absolute(x)
     if type(y.node) is not list and y.node is not None:
-        y.source = np.absolute, x
+        y.source = np.absolute, snapshot(x)
     return y
 
 
@@ -151,6 +157,6 @@ def real_if_close(a, tol=100):
 
 attach("real", real, property=True)
 attach("imag", imag, property=True)
-attach("conj", conj)
-attach("conjugate", conj)
+attach("conj", conj_method)
+attach("conjugate", conj_method)
 attach("__abs__", absolute)

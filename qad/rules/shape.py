@@ -6,6 +6,7 @@ too; everything else is written in them.
 
 import numpy as np
 
+from qad.core.aliases import snapshot
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, attach, defvjp, implements, operand, quick, stack_of, unbroadcast, value_of
 
@@ -174,7 +175,7 @@ for _name, _function in (("T", _T), ("mT", matrix_transpose), ("mH", adjoint), (
 for _name, _function in (
     ("reshape", reshape_method),
     ("ravel", ravel),
-    ("flatten", ravel),
+    ("flatten", lambda x, order="C": snapshot(ravel(x, order))),
     ("squeeze", squeeze),
     ("transpose", transpose_method),
     ("swapaxes", _swapaxes),

@@ -1,0 +1,202 @@
+"""Views: Tensors that show the memory of another one, and follow what is written into it.
+
+Whether a result is a view is not looked up in a list of functions: it is one if its array lies in the memory of an
+operand.  The slot `buffer` of a Tensor says what is known of its memory:
+
+* None: it has memory of its own, nothing was written into it, and nobody took a view of it;
+* FIXED: it is an argument of a transform, or a view of one, and cannot be written into;
+* a list: it has memory of its own, is the root of its views, and holds weak references to them;
+* a `Written`: such a list, of a Tensor that has been written into;
+* a tuple (base, function, metadata): it is a view, and ``function(base, *metadata)`` takes it again.
+
+A write goes into the root.  The views that somebody holds are taken again at once, from their base, recorded like any
+other operation; so there is no road on which a view could be used that has not followed.  What was recorded before the
+write keeps the values of its own time: arrays are written in place only while nobody else holds them (`writing`).
+"""
+
+from weakref import ref
+
+import numpy as np
+from numpy import ndarray
+
+from qad.core.batch import Batched, unrecorded
+from qad.core.levels import CONSTANT, _blocked
+from qad.core.node import LEAF, PRIMITIVE
+from qad.core.tensor import Tensor
+
+FIXED = "fixed"
+FEW = 32  # views that a root may have before those that are gone are forgotten
+
+
+class Written(list):
+    """The mark of a root that has been written into: weak references to its views."""
+
+    __slots__ = ()
+
+
+def snapshot(x) -> Tensor:
+    """A Tensor of what `x` holds now; a copy, although nothing is copied before one of the two is written into."""
+    return Tensor(x.value, x.node, x.level)
+
+
+def argument(x) -> Tensor:
+    """Tensor `x`, marked as one that may not be written into."""
+    x.buffer = FIXED
+    return x
+
+
+def root_of(x) -> Tensor:
+    """The Tensor in whose memory `x` lies."""
+    while type(x.buffer) is tuple:
+        x = x.buffer[0]
+    return x
+
+
+def is_copied(x) -> bool:
+    """Whether entries are read from `x` as copies, so that what is written later need not be copied."""
+    mark = x.buffer
+    return type(mark) is Written or (type(mark) is tuple and type(root_of(x).buffer) is Written)
+
+
+# -- where arrays lie ----------------------------------------------------------------------------------------------
+
+
+def bottom(x):
+    """The array at the bottom of a value, and how many axes of `qad.vmap` it has in front; None if it is not made."""
+    axes = 0
+    while True:
+        kind = type(x)
+        if kind is Tensor:
+            x = x.value
+        elif kind is Batched:
+            if x.frame is not None:
+                return None, axes
+            x, axes = x.array, axes + 1
+        else:
+            look = getattr(kind, "__qad_array__", None)
+            return (x if look is None else look(x)), axes
+
+
+def lies_in(part, whole) -> bool:
+    """Whether two arrays belong to one piece of memory."""
+    if type(part) is not ndarray or type(whole) is not ndarray:
+        return False
+    base = part.base
+    return part is whole or (base is not None and (base is whole or base is whole.base))
+
+
+def shadow(x):
+    """An array that lies in memory as NumPy's does in the place of Tensor `x`; its entries mean nothing.
+
+    Under `qad.vmap` it stands for one example.
+    """
+    if type(x.buffer) is tuple:
+        base, again, metadata = x.buffer
+        return again(shadow(base), *metadata)
+    array, axes = bottom(x)
+    if array is None or 0 in array.shape[:axes]:
+        return np.zeros(x.shape, x.dtype)
+    return np.zeros_like(array[(0,) * axes] if axes else array)
+
+
+# -- marking -----------------------------------------------------------------------------------------------------------
+
+
+def look(out, x, again, metadata=()):
+    """Mark Tensor `out`, which is ``again(x, *metadata)``, where it is a view of Tensor `x`."""
+    if out is x:
+        return
+    part, axes = bottom(out)
+    if not lies_in(part, bottom(x)[0]):
+        return
+    mark = x.buffer
+    if (axes or is_copied(x)) and mark is not FIXED:  # then memory alone does not tell what NumPy does
+        whole = shadow(x)
+        part = again(whole, *metadata)
+        if type(part) is not ndarray or not (lies_in(part, whole) or not part.size):
+            return
+    node = x.node
+    if mark is FIXED or (type(node) is list and node[PRIMITIVE] is LEAF and x.level):
+        out.buffer = FIXED
+    else:
+        out.buffer = x, again, metadata
+        register(out, x)
+
+
+def look_at_all(out, fn, args, kwargs, cut=False):
+    """Mark what ``fn(*args, **kwargs)`` gave, a Tensor or several, where it shows the memory of an operand."""
+    several = isinstance(out, (tuple, list))
+    for k, y in enumerate(out) if several else ((None, out),):
+        if type(y) is not Tensor or y.buffer is not None:
+            continue
+        for i, x in enumerate(args):
+            if type(x) is Tensor and y.buffer is None:
+                look(y, x, Again(fn, args, i, kwargs, k, cut))
+
+
+class Again:
+    """A function of one operand: a recorded call whose other arguments stay."""
+
+    __slots__ = ("fn", "before", "after", "kwargs", "pick", "cut")
+
+    def __init__(self, fn, args, i, kwargs, pick, cut):
+        self.fn, self.before, self.after, self.kwargs = fn, args[:i], args[i + 1 :], kwargs or {}
+        self.pick = pick  # one of several results, or None
+        self.cut = cut  # whether it was made where nothing is recorded
+
+    def __call__(self, x):
+        if self.cut and type(x) is Tensor:
+            x = constant(x)
+        out = self.fn(*self.before, x, *self.after, **self.kwargs)
+        return out if self.pick is None else out[self.pick]
+
+
+def constant(x) -> Tensor:
+    """Tensor `x` without derivative."""
+    value = unrecorded(x)
+    return value if type(value) is Tensor else Tensor(value)
+
+
+def register(out, x):
+    """Let the root of `x` know of the view `out`."""
+    root = root_of(x)
+    views = root.buffer
+    if views is None:
+        root.buffer = [ref(out)]
+        return
+    views.append(ref(out))
+    n = len(views)
+    if n >= FEW and not n & (n - 1):
+        views[:] = [view for view in views if view() is not None]
+
+
+# -- taking views again --------------------------------------------------------------------------------------------
+
+
+def release(root, touched=lambda view: True) -> list:
+    """The views of `root` that somebody holds and that are `touched`, which let go of their memory."""
+    if root.buffer is None:
+        return []
+    held = [view for known in root.buffer if (view := known()) is not None]
+    root.buffer[:] = map(ref, held)
+    views = [view for view in held if touched(view)]
+    for view in views:
+        view.value = view.node = None
+    return views
+
+
+def take_again(views):
+    """Bring released views up to date, in the order in which they were made; whatever mode is on, as they were made."""
+    if not views:
+        return
+    token = _blocked.set(CONSTANT)
+    try:
+        for view in views:
+            base, again, metadata = view.buffer
+            now = again(base, *metadata)
+            if type(now) is Tensor:
+                view.value, view.node, view.level = now.value, now.node, now.level
+            else:
+                view.value, view.node, view.level = now, None, CONSTANT
+    finally:
+        _blocked.reset(token)
