@@ -89,7 +89,7 @@ def _as_complex(root, place, v, imag, add):
 @primitive
 def exchanged(z, y, *, imag):
     """A copy of `z` with `y` in the place of its real part, or of its imaginary part."""
-    out = np.array(z)
+    out = np.array(z) if np.iscomplexobj(z) else z + 0j  # a tangent may be real
     if imag:
         out.imag = y
     else:

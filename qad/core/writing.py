@@ -100,6 +100,8 @@ def put(x, index, v, add):
         x.node = [next_id(), WRITE, args, {"index": index, "add": add}, form, (before, parent)]
     elif level in FORWARD:
         below, tangent = (v.value, v.node) if type(v) is Tensor and v.level == level else (v, 0)
+        if x.node.dtype != x.dtype:  # the tangent of a complex array may be real
+            x.node = x.node.astype(x.dtype)
         _store(x, "node", index, tangent, add)
         _store(x, "value", index, below, add)
     elif level in BATCH:
