@@ -25,6 +25,7 @@ from qad.core.node import LEAF, PRIMITIVE
 from qad.core.tensor import Tensor
 
 FIXED = "fixed"
+BY_LAYOUT = set()  # functions whose result is a view or a copy, as the layout of the operand allows
 FEW = 32  # views that a root may have before those that are gone are forgotten
 
 
@@ -56,6 +57,14 @@ def is_copied(x) -> bool:
     """Whether entries are read from `x` as copies, so that what is written later need not be copied."""
     mark = x.buffer
     return type(mark) is Written or (type(mark) is tuple and type(root_of(x).buffer) is Written)
+
+
+def is_number(x) -> bool:
+    """Whether Tensor `x` stands for a number, which does not change, and not for an array without axes."""
+    if x.shape or type(x.buffer) in (Written, tuple):
+        return False
+    array, axes = bottom(x)
+    return bool(axes) or not isinstance(array, ndarray)
 
 
 # -- where arrays lie ----------------------------------------------------------------------------------------------
@@ -107,10 +116,12 @@ def look(out, x, again, metadata=()):
     if out is x:
         return
     part, axes = bottom(out)
-    if not lies_in(part, bottom(x)[0]):
+    if not lies_in(part, bottom(x)[0]) and not (axes and again in BY_LAYOUT):
         return
     mark = x.buffer
-    if (axes or is_copied(x)) and mark is not FIXED:  # then memory alone does not tell what NumPy does
+    if axes and is_number(x):
+        return
+    if axes or is_copied(x):  # then memory alone does not tell what NumPy does
         whole = shadow(x)
         part = again(whole, *metadata)
         if type(part) is not ndarray or not (lies_in(part, whole) or not part.size):

@@ -9,6 +9,7 @@ from qad.core.aliases import (
     FIXED,
     Written,
     bottom,
+    is_number,
     lies_in,
     register,
     release,
@@ -99,15 +100,6 @@ def renew(x, value):
     views = release(x)
     x.value = value
     take_again(views)
-
-
-def is_number(x) -> bool:
-    """Whether Tensor `x` stands for a number, which does not change, and not for an array without axes."""
-    if x.shape or type(x.buffer) in (Written, tuple):
-        return False
-    x = value_of(x)
-    look = getattr(type(x), "__qad_array__", None)
-    return not isinstance(x if look is None else look(x), ndarray)
 
 
 def open_for_writing(x) -> Tensor:

@@ -89,7 +89,8 @@ def _as_complex(root, place, v, imag, add):
 @primitive
 def exchanged(z, y, *, imag):
     """A copy of `z` with `y` in the place of its real part, or of its imaginary part."""
-    out = np.array(z) if np.iscomplexobj(z) else z + 0j  # a tangent may be real
+    out = np.array(np.broadcast_to(z, np.broadcast_shapes(np.shape(z), np.shape(y))))
+    out = out if out.dtype.kind == "c" else out + 0j  # a tangent may be real
     if imag:
         out.imag = y
     else:
@@ -105,7 +106,7 @@ def _exchanged_forward(tangents, ans, z, y, *, imag):
 
 defvjp(
     exchanged,
-    lambda g, ans, z, y, *, imag: g.real + 0j if imag else g.imag * 1j,
+    lambda g, ans, z, y, *, imag: unbroadcast(g.real + 0j if imag else g.imag * 1j, np.shape(z)),
     lambda g, ans, z, y, *, imag: unbroadcast(-g.imag if imag else g.real, np.shape(y)),
     fresh=True,
 )

@@ -13,7 +13,7 @@ from operator import getitem
 
 import numpy as np
 
-from qad.core.aliases import Written, shadow, snapshot
+from qad.core.aliases import Written, bottom, shadow, snapshot
 
 from qad.core.batch import Batched, outline, unrecorded
 from qad.core.errors import LeakedTensorError
@@ -178,7 +178,8 @@ def get(x, index):
     """``x[index]`` of an array or Tensor, in memory of its own."""
     if type(x) is not Tensor:
         part = x[index]
-        return part.copy() if getattr(part, "shape", ()) and getattr(part, "base", x) is not None else part
+        array = bottom(part)[0]
+        return part.copy(order="K") if isinstance(array, np.ndarray) and array.base is not None else part
     level = x.level
     if level in BATCH:
         return Tensor(Batched(get(x.value.array, in_stack(index)), level), None, level)

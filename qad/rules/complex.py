@@ -115,7 +115,7 @@ def imag(val):
 @implements(np.conjugate)
 def conj(x):
     """The complex conjugate; of a real Tensor a copy."""
-    return _conj(x) if x.value.dtype.kind == "c" else snapshot(x)
+    return _conj(x) if x.value.dtype.kind == "c" else np.copy(x) if x.is_leaf else snapshot(x)
 
 
 def conj_method(x):

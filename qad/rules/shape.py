@@ -6,7 +6,7 @@ too; everything else is written in them.
 
 import numpy as np
 
-from qad.core.aliases import snapshot
+from qad.core.aliases import BY_LAYOUT, shadow, snapshot
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, attach, defvjp, implements, operand, quick, stack_of, unbroadcast, value_of
 
@@ -44,6 +44,7 @@ defvjp(reshape, lambda g, y, x, shape: g.reshape(x.shape), linear=True)
 defvjp(transpose, lambda g, y, x, axes: g.transpose(inverse(axes)), linear=True)
 defvjp(swapaxes, lambda g, y, x, axis1, axis2: g.swapaxes(axis1, axis2), linear=True)
 defvjp(np.broadcast_to, lambda g, y, x, shape, subok=False: unbroadcast(g, x.shape), linear=True)
+BY_LAYOUT.add(reshape)
 _T, _mT = quick(T), quick(mT)
 _reshape, _transpose, _swapaxes = (quick(f, metadata=n) for f, n in ((reshape, 1), (transpose, 1), (swapaxes, True)))
 
@@ -79,7 +80,12 @@ def reshape_method(x, *shape, order="C", copy=None):
 
 @implements(np.ravel)
 def ravel(a, order="C"):
-    return reshaped(a, -1, order) if a.ndim else _reshape(a, (1,))
+    """``np.ravel``: a view where the entries follow one another in memory, else a copy."""
+    y = reshaped(a, -1, order) if a.ndim else _reshape(a, (1,))
+    if y.buffer is None:
+        return y
+    flags = shadow(a).flags
+    return y if (flags.f_contiguous if order == "F" else flags.c_contiguous) else snapshot(y)
 
 
 def _as_numpy_shapes(function):
@@ -175,7 +181,7 @@ for _name, _function in (("T", _T), ("mT", matrix_transpose), ("mH", adjoint), (
 for _name, _function in (
     ("reshape", reshape_method),
     ("ravel", ravel),
-    ("flatten", lambda x, order="C": snapshot(ravel(x, order))),
+    ("flatten", lambda x, order="C": snapshot(reshaped(x, -1, order))),
     ("squeeze", squeeze),
     ("transpose", transpose_method),
     ("swapaxes", _swapaxes),

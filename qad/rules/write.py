@@ -4,8 +4,8 @@ from operator import getitem
 
 import numpy as np
 
-from qad.core.aliases import root_of
-from qad.core.buffers import adopt, is_number, renew, write
+from qad.core.aliases import is_number, root_of
+from qad.core.buffers import adopt, renew, write
 from qad.core.errors import ArgumentError, RecordedTensorError
 from qad.core.levels import CONSTANT, limit
 from qad.core.node import ANSWER
