@@ -4,7 +4,7 @@ Whether a result is a view is not looked up in a list of functions: it is one if
 operand.  The slot `buffer` of a Tensor says what is known of its memory:
 
 * None: it has memory of its own, nothing was written into it, and nobody took a view of it;
-* FIXED: it is an argument of a transform, or a view of one, and cannot be written into;
+* FIXED: it is an argument of a transform, and cannot be written into, as leaves cannot;
 * a list: it has memory of its own, is the root of its views, and holds weak references to them;
 * a `Written`: such a list, of a Tensor that has been written into;
 * a tuple (base, function, metadata): it is a view, and ``function(base, *metadata)`` takes it again.
@@ -118,7 +118,6 @@ def look(out, x, again, metadata=()):
     part, axes = bottom(out)
     if not lies_in(part, bottom(x)[0]) and not (axes and again in BY_LAYOUT):
         return
-    mark = x.buffer
     if axes and is_number(x):
         return
     if axes or is_copied(x):  # then memory alone does not tell what NumPy does
@@ -126,12 +125,8 @@ def look(out, x, again, metadata=()):
         part = again(whole, *metadata)
         if type(part) is not ndarray or not (lies_in(part, whole) or not part.size):
             return
-    node = x.node
-    if mark is FIXED or (type(node) is list and node[PRIMITIVE] is LEAF and x.level):
-        out.buffer = FIXED
-    else:
-        out.buffer = x, again, metadata
-        register(out, x)
+    out.buffer = x, again, metadata
+    register(out, x)
 
 
 def look_at_all(out, fn, args, kwargs, cut=False):
@@ -171,9 +166,12 @@ def constant(x) -> Tensor:
 def register(out, x):
     """Let the root of `x` know of the view `out`."""
     root = root_of(x)
-    views = root.buffer
+    views, node = root.buffer, root.node
     if views is None:
-        root.buffer = [ref(out)]
+        if not root.level or type(node) is not list or node[PRIMITIVE] is not LEAF:  # else nobody writes into it
+            root.buffer = [ref(out)]
+        return
+    if views is FIXED:
         return
     views.append(ref(out))
     n = len(views)

@@ -128,8 +128,22 @@ def _raise(x, level, v):
             raise finished()
         x.value = handle(snapshot(x))
     if level in BATCH:
-        x.value = Batched(np.broadcast_to(x.value, (v.value.array.shape[0], *x.shape)).copy(), level)
+        x.value = Batched(_stack(x, v.value.array.shape[0]), level)
     x.node, x.level = np.zeros(x.shape, x.dtype) if level in FORWARD else None, level
+
+
+def _stack(x, size):
+    """The value of `x` so many times, each with the layout that it has."""
+    order = _slowest_first(shadow(x))
+    if order == sorted(order):
+        return np.broadcast_to(x.value, (size, *x.shape)).copy()
+    value = x.value.transpose(order)
+    return np.broadcast_to(value, (size, *value.shape)).copy().transpose((0, *(1 + np.argsort(order)).tolist()))
+
+
+def _slowest_first(array) -> list:
+    """The axes of an array, the one with the widest steps in memory first."""
+    return sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
 
 
 def _store(x, slot, index, v, add):
@@ -162,7 +176,9 @@ def _store(x, slot, index, v, add):
 
 def moved(array, kin):
     """`array` as a new one of the kind of `kin`, on its device or in its program."""
-    out = np.zeros(array.shape, array.dtype, like=kin)
+    order = _slowest_first(array)
+    out = np.zeros([array.shape[axis] for axis in order], array.dtype, like=kin)
+    out = out if order == sorted(order) else out.transpose(np.argsort(order).tolist())
     out[...] = array
     return out
 

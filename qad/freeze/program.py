@@ -10,7 +10,7 @@ from itertools import count
 from numpy import dtype as dtype_of
 from numpy import generic, ndarray
 
-__all__ = ["Program", "Step", "Var", "layout_of", "rebuilt", "variables"]
+__all__ = ["Program", "Step", "Var", "layout_of", "rebuilt", "touches", "variables"]
 
 _number = count().__next__
 
@@ -158,6 +158,13 @@ class Program:
     def pinned(self):
         """The roots of the memory that some step writes into; whatever touches it stays as and where it is."""
         return {step.mutates.root for step in self.steps if step.mutates is not None}
+
+
+def touches(step, pinned):
+    """Whether a step reads or shows memory that the program writes into, or writes itself."""
+    if not pinned:
+        return False
+    return step.mutates is not None or step.out.root in pinned or any(var.root in pinned for var in step.reads())
 
 
 def rebuilt(x, replace):

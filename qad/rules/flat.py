@@ -3,6 +3,11 @@
 import numpy as np
 
 
+def unraveled(numbers, shape):
+    """The index of entries with these numbers in an array of this shape; also of one without axes."""
+    return np.unravel_index(numbers, shape) if shape else ...
+
+
 class Flat:
     """What ndarray's attribute `flat` is, for a Tensor or an array that is recorded by `qad.freeze`."""
 
@@ -14,25 +19,25 @@ class Flat:
     def _index(self, index):
         """The index of the array itself for one of its flat order, and the number of entries that it names."""
         numbers = np.arange(self.base.size)[index]
-        return np.unravel_index(numbers, self.base.shape), np.size(numbers)
+        return unraveled(numbers, self.base.shape), np.size(numbers)
 
     def __len__(self):
         return self.base.size
 
     def __iter__(self):
-        return (self[i] for i in range(len(self)))
+        return iter(self.copy())
 
     def __getitem__(self, index):
-        return self.base[self._index(index)[0]]
+        return self.base.flatten()[index]
 
     def __setitem__(self, index, value):
         """Write `value`, whose entries are taken in their order, and again from the first where they are too few."""
-        index, count = self._index(index)
+        place, count = self._index(index)
         if np.ndim(value):
             value = np.ravel(value)[np.arange(count) % np.size(value)]
-            value = value if np.ndim(index[0]) else value[0]
-        self.base[index] = value
+            value = value if place is not ... and np.ndim(place[0]) else value[0]
+        self.base[place] = value
 
     def copy(self):
         """All entries, in an array of one axis."""
-        return self[:]
+        return self.base.flatten()

@@ -12,7 +12,7 @@ from qad.core.node import ANSWER
 from qad.core.places import spot
 from qad.extend import Tensor, attach, implements, operand, value_of
 from qad.rules.complex import imag, imag_part, real, real_part
-from qad.rules.flat import Flat
+from qad.rules.flat import Flat, unraveled
 from qad.rules.index import along, settled
 
 # -- items -----------------------------------------------------------------------------------------
@@ -126,8 +126,8 @@ def at(ufunc, a, indices, *b):
         b = (np.broadcast_to(operand(*b), places.shape).reshape(-1),)
     places = places.reshape(-1)
     for chosen in _rounds(places):
-        index = np.unravel_index(places[chosen], a.shape)
-        set_item(a, index, ufunc(a[index], *(y[chosen] for y in b)))
+        index = unraveled(places[chosen], a.shape)
+        set_item(a, index, ufunc(a[index], *(y[chosen] if a.ndim else y[chosen][0] for y in b)))
     return None
 
 
@@ -154,7 +154,8 @@ def put(a, ind, v, mode="raise"):
     if mode != "raise":
         indices = indices % a.size if mode == "wrap" else np.clip(indices, 0, a.size - 1)
     values = np.resize(np.arange(np.size(v)), indices.shape)
-    _to(a, np.unravel_index(indices % a.size, a.shape), np.ravel(operand(v))[values])
+    values = np.ravel(operand(v))[values]
+    _to(a, unraveled(indices % a.size, a.shape), values if a.ndim else values[-1])
 
 
 @implements(np.place)
