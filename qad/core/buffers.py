@@ -23,10 +23,11 @@ from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.levels import CONSTANT, REVERSE
 from qad.core.places import place_of, spot
 from qad.core.tensor import Tensor, value_of
-from qad.core.views import as_view, covers, is_basic
+from qad.core.views import as_view, covers, has_tensors, is_basic, one_each
 from qad.core.writing import get, handle, put
 
 WHOLE = ...
+ELSEWHERE = {}  # "put_item": what writes at an index with Tensors in it, see `qad.rules.gather`
 
 
 def buffer(array) -> Tensor:
@@ -48,11 +49,15 @@ def write(x, index, v, add=False):
         If `v` does not fit in the dtype of `x`.
     """
     root = open_for_writing(x)
-    _check_kind(x, v)
+    check_kind(x, v)
     v = snapshot(v) if type(v) is Tensor else v  # it may show what is about to change
-    _check_shape(x, index, v)
+    if not has_tensors(index):
+        _check_shape(x, index, v)
     if root is not x:
         index, v = spot(x, index, v, add)
+    if has_tensors(index):
+        adopt(root, ELSEWHERE["put_item"](root, index, v, add))
+        return
     views = release(root, lambda view: _touched(view, root, index))
     try:
         put(root, index, v, add)
@@ -63,7 +68,7 @@ def write(x, index, v, add=False):
 def adopt(x, result):
     """Make Tensor `x` the array `result`: what ``x += y`` does."""
     root = open_for_writing(x)
-    _check_kind(x, result)
+    check_kind(x, result)
     simple = root is x and type(result) is Tensor and result.level >= x.level
     if not simple or result.shape != x.shape or result.dtype != x.dtype or type(value_of(result)) is not ndarray:
         write(x, WHOLE, result)
@@ -77,6 +82,15 @@ def read(x, index):
     """``x[index]`` of what has been written into, or of a view of that: a copy, marked as a view where NumPy's is."""
     out = get(x, index)
     if _shows(x, index):
+        out.buffer = x, getitem, (index,)
+        register(out, x)
+    return out
+
+
+def read_each(x, index, out):
+    """What was read at an index with Tensors in it: a view of `x` where there is one integer for each example."""
+    index = index if type(index) is tuple else (index,)
+    if all(one_each(i) or is_basic(i) for i in index) and (out.shape or any(i is ... for i in index)):
         out.buffer = x, getitem, (index,)
         register(out, x)
     return out
@@ -123,7 +137,9 @@ def open_for_writing(x) -> Tensor:
 def _touched(view, root, index):
     """Whether a write at `index` of `root` may change what `view` shows."""
     array, place = root.value, place_of(view, WHOLE)
-    if type(array) is not ndarray or place is None or not is_basic(index):
+    if place is None:
+        return True
+    if type(array) is not ndarray or not is_basic(place) or not is_basic(index):
         return True
     return np.may_share_memory(as_view(array, place), as_view(array, index))
 
@@ -141,7 +157,8 @@ def _check_shape(x, index, v):
         )
 
 
-def _check_kind(x, v):
+def check_kind(x, v):
+    """Raise unless the dtype of `v` fits into that of `x`."""
     dtype = value_of(v).dtype if hasattr(value_of(v), "dtype") else np.result_type(value_of(v))
     recorded = type(v) is Tensor and v.level != CONSTANT
     if (dtype.kind == "c" and x.dtype.kind != "c") or (recorded and x.dtype.kind not in "fc"):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.aliases import is_copied
-from qad.core.buffers import read
+from qad.core.buffers import read, read_each
 from qad.core.errors import ArgumentError
 from qad.extend import (
     Tensor,
@@ -56,7 +56,7 @@ def item(x, index):
     if kind not in SETTLED and not (kind is tuple and SETTLED.issuperset(map(type, index))):
         index = settled(index)
         if type(index) is Tensor or (type(index) is tuple and Tensor in map(type, index)):
-            return item_at(x, index)
+            return read_each(x, index, item_at(x, index))
     return read(x, index) if is_copied(x) else _getitem(x, index)
 
 

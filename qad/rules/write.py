@@ -10,7 +10,7 @@ from qad.core.errors import ArgumentError, RecordedTensorError
 from qad.core.levels import CONSTANT, limit
 from qad.core.node import ANSWER
 from qad.core.places import spot
-from qad.extend import Tensor, attach, implements, operand, value_of
+from qad.extend import Tensor, attach, implements, operand, stack_of, value_of
 from qad.rules.complex import imag, imag_part, real, real_part
 from qad.rules.flat import Flat, unraveled
 from qad.rules.index import along, settled
@@ -29,7 +29,17 @@ def _is_view(value, x, function, index=None):
     mark = value.buffer if type(value) is Tensor else None
     if type(mark) is not tuple or mark[0] is not x or mark[1] is not function:
         return False
-    return function is not getitem or (type(mark[2][0]) is type(index) and mark[2][0] == index)
+    return function is not getitem or _same(mark[2][0], settled(index))
+
+
+def _same(one, two):
+    """Whether two indices are the same, but for arrays."""
+    if type(one) is tuple or type(two) is tuple:
+        one, two = (i if type(i) is tuple else (i,) for i in (one, two))
+        return len(one) == len(two) and all(map(_same, one, two))
+    if type(one) is not type(two) or isinstance(one, np.ndarray):
+        return False
+    return stack_of(one) is stack_of(two) if type(one) is Tensor else one == two
 
 
 def _to(x, index, value, add=False):
