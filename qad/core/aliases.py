@@ -22,6 +22,7 @@ from numpy import ndarray
 from qad.core.batch import Batched, unrecorded
 from qad.core.levels import CONSTANT, _blocked
 from qad.core.node import LEAF, PRIMITIVE
+from qad.core.steps import RECORDINGS
 from qad.core.tensor import Tensor
 
 FIXED = "fixed"
@@ -115,8 +116,11 @@ def look(out, x, again, metadata=()):
     """Mark Tensor `out`, which is ``again(x, *metadata)``, where it is a view of Tensor `x`."""
     if out is x:
         return
+    if RECORDINGS and again in BY_LAYOUT:
+        for recording in RECORDINGS:
+            recording.by_layout = True
     part, axes = bottom(out)
-    if not lies_in(part, bottom(x)[0]) and not (axes and again in BY_LAYOUT):
+    if not (lies_in(part, bottom(x)[0]) or _linked(out.value, x.value) or (axes and again in BY_LAYOUT)):
         return
     if axes and is_number(x):
         return
@@ -127,6 +131,11 @@ def look(out, x, again, metadata=()):
             return
     out.buffer = x, again, metadata
     register(out, x)
+
+
+def _linked(part, whole) -> bool:
+    """Whether values of a lower level are known there as views of one root; what was read from it may be a copy."""
+    return type(part) is type(whole) is Tensor and type(part.buffer) is tuple and root_of(part) is root_of(whole)
 
 
 def look_at_all(out, fn, args, kwargs, cut=False):

@@ -63,7 +63,9 @@ def _unwrite(needed, g, ans, before, v, *, index, add, owned=False):
             part = part * last  # of values written to one place the last one stays
         parts[1] = unbroadcast(part, np.shape(v))
     if 0 in needed:
-        if not add:
+        if not add and not g.shape:
+            g = g * 0
+        elif not add:
             g[index] = 0
         parts[0] = g
     return [parts[i] for i in needed]

@@ -12,6 +12,8 @@ from numpy import generic, ndarray
 
 __all__ = ["Program", "Step", "Var", "layout_of", "rebuilt", "touches", "variables"]
 
+RESHAPING = frozenset(("reshape", "ravel", "ascontiguousarray", "asfortranarray", "require"))
+
 _number = count().__next__
 
 
@@ -154,6 +156,16 @@ class Program:
             if type(x) is Var:
                 found[x] = found.get(x, 0) + 1
         return found
+
+    def by_layout(self):
+        """Whether what is written depends on layouts in memory: as it does where a reshape may be a view or a copy."""
+        shown = set()  # the roots of arrays that were reshaped, and of what came out
+        for step in self.steps:
+            if step.mutates is not None and step.mutates.root in shown:
+                return True
+            if getattr(step.fn, "__name__", "") in RESHAPING:
+                shown.update([step.out.root, *(var.root for var in step.reads())])
+        return False
 
     def pinned(self):
         """The roots of the memory that some step writes into; whatever touches it stays as and where it is."""

@@ -33,6 +33,8 @@ class Flat:
     def __setitem__(self, index, value):
         """Write `value`, whose entries are taken in their order, and again from the first where they are too few."""
         place, count = self._index(index)
+        if not count:
+            return
         if np.ndim(value):
             value = np.ravel(value)[np.arange(count) % np.size(value)]
             value = value if place is not ... and np.ndim(place[0]) else value[0]
