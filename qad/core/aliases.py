@@ -119,23 +119,52 @@ def look(out, x, again, metadata=()):
     if RECORDINGS and again in BY_LAYOUT:
         for recording in RECORDINGS:
             recording.by_layout = True
-    part, axes = bottom(out)
-    if not (lies_in(part, bottom(x)[0]) or _linked(out.value, x.value) or (axes and again in BY_LAYOUT)):
-        return
-    if axes and is_number(x):
-        return
-    if axes or is_copied(x):  # then memory alone does not tell what NumPy does
-        whole = shadow(x)
-        part = again(whole, *metadata)
-        if type(part) is not ndarray or not (lies_in(part, whole) or not part.size):
+    part, axes = out.value, 0
+    if not _is_known(part, x.value):
+        part, axes = bottom(part)
+        if axes and is_number(x):
             return
+        if not lies_in(part, bottom(x)[0]):
+            if not axes or again not in BY_LAYOUT:
+                return
+        elif axes and out.shape:
+            axes = 0
+    if (axes or is_copied(x)) and not _is_view(x, again, metadata):  # where memory alone does not tell what NumPy does
+        return
+    mark(out, x, again, metadata)
+
+
+def _is_known(part, whole) -> bool:
+    """Whether the level below, where these are Tensors, knows one as a view of the other; it may have read a copy."""
+    if type(part) is not Tensor or type(whole) is not Tensor:
+        return False
+    return part is whole or (type(part.buffer) is tuple and root_of(part) is root_of(whole))
+
+
+def _is_view(x, again, metadata) -> bool:
+    """Whether ``again(x, *metadata)`` would be a view if nothing were batched or copied."""
+    whole = shadow(x)
+    part = again(whole, *metadata)
+    return type(part) is ndarray and (lies_in(part, whole) or not part.size)
+
+
+def mark(out, x, again, metadata):
+    """Mark Tensor `out` as the view ``again(x, *metadata)``, and let the root know of it."""
     out.buffer = x, again, metadata
-    register(out, x)
-
-
-def _linked(part, whole) -> bool:
-    """Whether values of a lower level are known there as views of one root; what was read from it may be a copy."""
-    return type(part) is type(whole) is Tensor and type(part.buffer) is tuple and root_of(part) is root_of(whole)
+    views, node = x.buffer, x.node
+    if views is None:
+        if type(node) is not list or node[PRIMITIVE] is not LEAF or not x.level:  # else nobody writes into it
+            x.buffer = [ref(out)]
+        return
+    if type(views) is tuple:
+        views = root_of(x).buffer
+        if views is None:  # of a leaf
+            return
+    if views is not FIXED:
+        views.append(ref(out))
+        n = len(views)
+        if n >= FEW and not n & (n - 1):
+            views[:] = [view for view in views if view() is not None]
 
 
 def look_at_all(out, fn, args, kwargs, cut=False):
@@ -170,22 +199,6 @@ def constant(x) -> Tensor:
     """Tensor `x` without derivative."""
     value = unrecorded(x)
     return value if type(value) is Tensor else Tensor(value)
-
-
-def register(out, x):
-    """Let the root of `x` know of the view `out`."""
-    root = root_of(x)
-    views, node = root.buffer, root.node
-    if views is None:
-        if not root.level or type(node) is not list or node[PRIMITIVE] is not LEAF:  # else nobody writes into it
-            root.buffer = [ref(out)]
-        return
-    if views is FIXED:
-        return
-    views.append(ref(out))
-    n = len(views)
-    if n >= FEW and not n & (n - 1):
-        views[:] = [view for view in views if view() is not None]
 
 
 # -- taking views again --------------------------------------------------------------------------------------------

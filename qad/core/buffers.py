@@ -11,7 +11,7 @@ from qad.core.aliases import (
     bottom,
     is_number,
     lies_in,
-    register,
+    mark,
     release,
     root_of,
     shadow,
@@ -58,6 +58,9 @@ def write(x, index, v, add=False):
     if has_tensors(index):
         adopt(root, ELSEWHERE["put_item"](root, index, v, add))
         return
+    if not root.buffer:
+        put(root, index, v, add)
+        return
     views = release(root, lambda view: _touched(view, root, index))
     try:
         put(root, index, v, add)
@@ -82,8 +85,7 @@ def read(x, index):
     """``x[index]`` of what has been written into, or of a view of that: a copy, marked as a view where NumPy's is."""
     out = get(x, index)
     if _shows(x, index):
-        out.buffer = x, getitem, (index,)
-        register(out, x)
+        mark(out, x, getitem, (index,))
     return out
 
 
@@ -91,8 +93,7 @@ def read_each(x, index, out):
     """What was read at an index with Tensors in it: a view of `x` where there is one integer for each example."""
     index = index if type(index) is tuple else (index,)
     if all(one_each(i) or is_basic(i) for i in index) and (out.shape or any(i is ... for i in index)):
-        out.buffer = x, getitem, (index,)
-        register(out, x)
+        mark(out, x, getitem, (index,))
     return out
 
 

@@ -8,7 +8,7 @@ from types import FunctionType
 
 from numpy import complex128, float64, matmul, ndarray, ufunc
 
-from qad.core.aliases import look
+from qad.core.aliases import look, mark
 from qad.core.batch import Batched
 from qad.core.batching import batch_one, batch_product, batch_two
 from qad.core.forward import push_one, push_product, push_two
@@ -37,8 +37,8 @@ def unary(p, operator=None):
             except ValueError:
                 return record(p, (x,))
             out = Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
-            if shows and (type(ans) is not ndarray or ans.base is not None):
-                look(out, x, fn)
+            if shows and (ans.base is not None if type(ans) is ndarray else type(ans) not in SCALARS):
+                look_quickly(out, x, fn, ())
             return out
         try:
             return one_more(p, x, (), level)
@@ -62,8 +62,8 @@ def unary_with_metadata(p, once=False):
             except ValueError:
                 return record(p, (x, *metadata))
             out = Tensor(ans, [next_id(), p, (v, *metadata), None, ans, (x.node,)], level)
-            if type(ans) is not ndarray or ans.base is not None:
-                look(out, x, fn, metadata)
+            if ans.base is not None if type(ans) is ndarray else type(ans) not in SCALARS:
+                look_quickly(out, x, fn, metadata)
             return out
         try:
             return one_more(p, x, metadata, level)
@@ -86,11 +86,22 @@ def unary_with_one(p):
                 return record(p, (x, given))
             out = Tensor(ans, [next_id(), p, (v, given), None, ans, (x.node,)], level)
             if type(ans) is ndarray and ans.base is not None:
-                look(out, x, fn, (given,))
+                look_quickly(out, x, fn, (given,))
             return out
         return otherwise(x, given)
 
     return recorder
+
+
+def look_quickly(out, x, fn, metadata):
+    """`look` for a result that may well be a view of an array which nobody has written into."""
+    v = x.value
+    if type(v) is ndarray and (x.buffer is None or type(x.buffer) is list):
+        base = out.value.base
+        if base is v or base is v.base:
+            mark(out, x, fn, metadata)
+    else:
+        look(out, x, fn, metadata)
 
 
 def past_dispatch(fn, recorder):
@@ -110,8 +121,10 @@ def one_more(p, x, metadata, level):
         out = batch_one(p, x, metadata, level)
     else:
         return record(p, (x, *metadata))
-    if not p.elementwise and type(out) is Tensor and out.buffer is None:
-        look(out, x, p.fn, metadata)
+    if not p.elementwise and type(out) is Tensor:
+        ans = out.value
+        if ans.base is not None if type(ans) is ndarray else type(ans) not in SCALARS:
+            look_quickly(out, x, p.fn, metadata)
     return out
 
 

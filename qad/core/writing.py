@@ -196,7 +196,7 @@ def get(x, index):
     """``x[index]`` of an array or Tensor, in memory of its own."""
     if type(x) is not Tensor:
         part = x[index]
-        array = bottom(part)[0]
+        array = part if type(part) is np.ndarray else bottom(part)[0]
         return part.copy(order="K") if isinstance(array, np.ndarray) and array.base is not None else part
     level = x.level
     if level in BATCH:
