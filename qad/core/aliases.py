@@ -20,6 +20,7 @@ import numpy as np
 from numpy import ndarray
 
 from qad.core.batch import Batched, unrecorded
+from qad.core.errors import ArgumentError
 from qad.core.levels import CONSTANT, _blocked
 from qad.core.node import LEAF, PRIMITIVE
 from qad.core.steps import RECORDINGS
@@ -119,19 +120,31 @@ def look(out, x, again, metadata=()):
     if RECORDINGS and again in BY_LAYOUT:
         for recording in RECORDINGS:
             recording.by_layout = True
+    if type(x.buffer) is tuple and x.buffer[1] is unsure:
+        mark(out, x, unsure, metadata)
+        return
     part, axes = out.value, 0
     if not _is_known(part, x.value):
         part, axes = bottom(part)
         if axes and is_number(x):
             return
-        if not lies_in(part, bottom(x)[0]):
-            if not axes or again not in BY_LAYOUT:
-                return
-        elif axes and out.shape:
-            axes = 0
-    if (axes or is_copied(x)) and not _is_view(x, again, metadata):  # where memory alone does not tell what NumPy does
+        whole = bottom(x)[0]
+        if axes and again in BY_LAYOUT:
+            again = again if whole is not None and whole.flags.c_contiguous else unsure
+        elif not lies_in(part, whole):
+            return
+        axes = axes and not out.shape
+    if again is not unsure and (axes or is_copied(x)) and not _is_view(x, again, metadata):  # where memory alone does not tell what NumPy does
         return
     mark(out, x, again, metadata)
+
+
+def unsure(x, *metadata):
+    """Stands for a function that gives a view or a copy, where it cannot be known which NumPy would give."""
+    raise ArgumentError(
+        "under qad.vmap it depends on the layout of an example in memory whether this reshape is a view, which shows "
+        "what is written: write y = x.reshape(shape).copy(), or write into x itself, x[index] = value"
+    )
 
 
 def _is_known(part, whole) -> bool:

@@ -131,7 +131,7 @@ def open_for_writing(x) -> Tensor:
         )
     if root is x and is_number(x):
         raise ArgumentError("a number cannot be written into: make an array with x = qad.zeros(shape)")
-    root.buffer = Written(mark or ())
+    root.buffer, root.source = Written(mark or ()), (None, None)
     return root
 
 

@@ -9,7 +9,7 @@ from qad.core.batching import defbatch, pointwise
 from qad.core.errors import ArgumentError
 from qad.core.registry import defjvp, defvjp, primitive, unbroadcast
 from qad.core.tensor import Tensor
-from qad.core.views import composed
+from qad.core.views import composed, has_tensors
 from qad.core.writing import get
 
 
@@ -64,11 +64,12 @@ def entries(whole, part, index):
     offsets = np.full(part.shape, _address(part) - _address(whole), np.intp)
     for axis, (n, stride) in enumerate(zip(part.shape, part.strides, strict=True)):
         offsets += (np.arange(n) * stride).reshape((n,) + (1,) * (part.ndim - axis - 1))
-    numbers, rest = np.divmod(offsets[index], whole.itemsize)
+    numbers, rest = np.divmod(offsets, whole.itemsize)
     place = [numbers * 0] * whole.ndim
     for axis in sorted(range(whole.ndim), key=lambda axis: -whole.strides[axis]):
         if whole.shape[axis] > 1:
             place[axis], numbers = np.divmod(numbers, whole.strides[axis] // whole.itemsize)
+    place = [(Tensor(i) if has_tensors(index) else i)[index] for i in place]
     return tuple(place) or ..., np.max(rest, initial=0)
 
 

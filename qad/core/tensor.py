@@ -78,7 +78,7 @@ class Tensor:
     # -- ways out of the tape --------------------------------------------------------------------
 
     def numpy(self):
-        """The values as an array (a read-only view); gradients do not flow through it."""
+        """The values as they are now: a read-only array, which later writes do not change; no gradient flows through."""
         return read_only(value_of(self))
 
     def item(self):
@@ -91,7 +91,9 @@ class Tensor:
 
     def __array__(self, dtype=None, copy=None):
         self._refuse("a plain ndarray", "x.numpy()")
-        return np.array(self.value, dtype=dtype, copy=copy)
+        if copy is None or copy:  # what is written later into one of the two is not seen in the other
+            return np.array(self.value, dtype=dtype)
+        return read_only(np.array(self.value, dtype=dtype, copy=False))
 
     def __float__(self):
         self._refuse("a Python float", "x.item()")

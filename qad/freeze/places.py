@@ -53,8 +53,8 @@ class Places:
         self.scalars = {step.out for step in scalar} if len(scalar) >= FEWEST else set()
         self.last = set()  # results that are computed when all else is done, straight into the caller's hands
         self.demand = demand(program)
-        self.by_layout = program.by_layout()  # then every array lies in memory as it did in the recording
-        self.as_given = {step.args[0] for step in program.steps if is_guard(step) and step.kwargs["expected"][0] == "strides"}
+        guards = [step for step in program.steps if is_guard(step)]
+        self.as_given = {step.args[0] for step in guards if step.kwargs["expected"][0] == "strides"}  # never copied
         for var, value in program.constants.items():
             self.dummies[var] = value
         for var in program.inputs:
@@ -101,8 +101,6 @@ class Places:
         """The order of axes in which a function writes quickest: that of its operands, where they agree."""
         if needs_c_order(step):
             return None
-        if self.by_layout:
-            return step.out.layout
         operands = [x for x in step.args if type(x) is Var and x.shape == step.out.shape]
         if not all(map(self.static, operands)):
             return step.out.layout

@@ -134,7 +134,9 @@ def absolute(x):
     """``|z|``; in forward mode, whose Tensors have no node, the answer knows its operand, for `square`."""
     y = _absolute(x)
     if type(y.node) is not list and y.node is not None:
-        y.source = np.absolute, snapshot(x)
+        operand = snapshot(x)
+        operand.source = getattr(x, "source", (None, None))
+        y.source = np.absolute, operand
     return y
 
 

@@ -6,7 +6,7 @@ too; everything else is written in them.
 
 import numpy as np
 
-from qad.core.aliases import BY_LAYOUT, shadow, snapshot
+from qad.core.aliases import BY_LAYOUT, shadow, snapshot, unsure
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, attach, defvjp, implements, operand, quick, stack_of, unbroadcast, value_of
 
@@ -82,7 +82,7 @@ def reshape_method(x, *shape, order="C", copy=None):
 def ravel(a, order="C"):
     """``np.ravel``: a view where the entries follow one another in memory, else a copy."""
     y = reshaped(a, -1, order) if a.ndim else _reshape(a, (1,))
-    if y.buffer is None:
+    if y.buffer is None or y.buffer[1] is unsure:
         return y
     flags = shadow(a).flags
     return y if (flags.f_contiguous if order == "F" else flags.c_contiguous) else snapshot(y)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import qad
+from qad.core.places import exchanged
 from qad.core.views import composed, repeats
 from tests.cases import Case, normal
 
@@ -98,8 +99,38 @@ def with_buffer(program):
     return f
 
 
+NUMBERS = np.array([[0, 2], [1, 1], [-1, 0], [2, 2], [0, 1]])  # an index for each of five examples, some with equals
+
+
+def chosen_by_example(xs):
+    def f(i, x):
+        b = np.outer(x, x)
+        b[i] = x
+        b[:, i[0]] *= x[0]
+        b[i[1]][2] += x[1]
+        return b
+
+    return qad.vmap(f)(NUMBERS, xs)
+
+
+def added_by_example(xs):
+    def f(i, x):
+        b = np.zeros_like(x, shape=(3, 2))
+        np.add.at(b, (i, 1), x[:2])
+        b.T[0, i[0]] = x[2]
+        return b * b
+
+    return qad.vmap(f)(NUMBERS, xs)
+
+
 CASES = [Case(with_buffer(p), normal(3, dtype), name=p.__name__) for p in PROGRAMS for dtype in (float, complex)]
 CASES += [Case(fill_diagonal, normal(3)), Case(lambda x: qad.full((2, 2), x[0]) * x[:2], normal(3))]
+CASES += [
+    Case(lambda z, x: exchanged(z, x, imag=imag), (normal(2, 3, complex), normal(*shape)), name=f"exchanged{imag}")
+    for imag in (False, True)
+    for shape in ((2, 3), (3,))
+]
+CASES += [Case(chosen_by_example, normal(5, 3)), Case(added_by_example, normal(5, 3, complex))]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
