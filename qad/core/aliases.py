@@ -128,15 +128,24 @@ def look(out, x, again, metadata=()):
         part, axes = bottom(part)
         if axes and is_number(x):
             return
-        whole = bottom(x)[0]
         if axes and again in BY_LAYOUT:
-            again = again if whole is not None and whole.flags.c_contiguous else unsure
-        elif not lies_in(part, whole):
+            again = again if _in_blocks(*bottom(root_of(x))) else unsure
+        elif not lies_in(part, bottom(x)[0]):
             return
-        axes = axes and not out.shape
+        else:
+            axes = axes and not out.shape
     if again is not unsure and (axes or is_copied(x)) and not _is_view(x, again, metadata):  # where memory alone does not tell what NumPy does
         return
     mark(out, x, again, metadata)
+
+
+def _in_blocks(array, axes) -> bool:
+    """Whether each example of a batch is a block of memory, so that it lies there as an array of its own does."""
+    if array is None or 0 in array.shape[:axes]:
+        return False
+    if array.ndim - axes < 2:
+        return True
+    return all(step == 0 or abs(step) >= array[(0,) * axes].nbytes for step in array.strides[:axes])
 
 
 def unsure(x, *metadata):

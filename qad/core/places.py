@@ -4,7 +4,7 @@ from operator import getitem
 
 import numpy as np
 
-from qad.core.aliases import root_of, shadow
+from qad.core.aliases import lies_in, root_of, shadow, unsure
 from qad.core.batching import defbatch, pointwise
 from qad.core.errors import ArgumentError
 from qad.core.registry import defjvp, defvjp, primitive, unbroadcast
@@ -24,6 +24,8 @@ def spot(x, index, v, add):
             "NumPy makes this view read-only (np.broadcast_to and np.diagonal do): write into the whole, with "
             "b[i, i] = value or into np.einsum('ii->i', b) for a diagonal, or take a copy first: x = x.copy()"
         )
+    if not lies_in(part, whole):
+        unsure(x)
     place, offset = entries(whole, part, index)
     if root.ndim == 0:
         v = np.reshape(v, ())

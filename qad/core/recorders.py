@@ -37,7 +37,7 @@ def unary(p, operator=None):
             except ValueError:
                 return record(p, (x,))
             out = Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
-            if shows and (ans.base is not None if type(ans) is ndarray else type(ans) not in SCALARS):
+            if shows and (ans.base is not None if type(ans) is ndarray else type(v) is not ndarray):
                 look_quickly(out, x, fn, ())
             return out
         try:
@@ -62,7 +62,7 @@ def unary_with_metadata(p, once=False):
             except ValueError:
                 return record(p, (x, *metadata))
             out = Tensor(ans, [next_id(), p, (v, *metadata), None, ans, (x.node,)], level)
-            if ans.base is not None if type(ans) is ndarray else type(ans) not in SCALARS:
+            if ans.base is not None if type(ans) is ndarray else type(v) is not ndarray:
                 look_quickly(out, x, fn, metadata)
             return out
         try:
@@ -123,7 +123,7 @@ def one_more(p, x, metadata, level):
         return record(p, (x, *metadata))
     if not p.elementwise and type(out) is Tensor:
         ans = out.value
-        if ans.base is not None if type(ans) is ndarray else type(ans) not in SCALARS:
+        if ans.base is not None if type(ans) is ndarray else type(x.value) is not ndarray:
             look_quickly(out, x, p.fn, metadata)
     return out
 
