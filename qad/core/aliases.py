@@ -134,9 +134,8 @@ def look(out, x, again, metadata=()):
             return
         else:
             axes = axes and not out.shape
-    if again is not unsure and (axes or is_copied(x)) and not _is_view(x, again, metadata):  # where memory alone does not tell what NumPy does
-        return
-    mark(out, x, again, metadata)
+    if again is unsure or not (axes or is_copied(x)) or _is_view(x, again, metadata):  # else memory alone does not tell
+        mark(out, x, again, metadata)
 
 
 def _in_blocks(array, axes) -> bool:

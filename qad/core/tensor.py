@@ -78,7 +78,7 @@ class Tensor:
     # -- ways out of the tape --------------------------------------------------------------------
 
     def numpy(self):
-        """The values as they are now: a read-only array, which later writes do not change; no gradient flows through."""
+        """The values as they are now, in a read-only array that later writes do not change; no gradient flows."""
         return read_only(value_of(self))
 
     def item(self):

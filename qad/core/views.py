@@ -1,4 +1,4 @@
-"""Indices of buffers: an index into a view as one into the whole, and entries that an index names twice."""
+"""Indices: an index into a view as one into the whole, entries that are named twice, what NumPy gives a view for."""
 
 import numpy as np
 
@@ -18,8 +18,8 @@ def covers(index) -> bool:
 def composed(outer, inner, shape):
     """The index that takes from an array of this `shape` what `inner` takes from ``array[outer]``.
 
-    Both are made of integers, slices and ``...``; None is returned where they are not.  An integer may be a Tensor, which
-    holds one for each example of `qad.vmap`.
+    Both are made of integers, slices and ``...``; None is returned where they are not.  An integer may be a Tensor,
+    which holds one for each example of `qad.vmap`.
     """
     ranges = [range(n) for n in shape]
     axes = _spread(outer, ranges)
@@ -37,7 +37,9 @@ def composed(outer, inner, shape):
 def _spread(index, ranges):
     """`index` applied to a range per axis: what remains of each, an integer or a range."""
     index = index if type(index) is tuple else (index,)
-    if not all(i is ... or (isinstance(i, (slice, int, np.integer)) and type(i) is not bool) or one_each(i) for i in index):
+    if not all(i is ... or isinstance(i, (slice, int, np.integer)) or one_each(i) for i in index):
+        return None
+    if bool in map(type, index):
         return None
     gaps = [k for k, i in enumerate(index) if i is ...]
     if not gaps:

@@ -2,8 +2,9 @@
 
 A write changes the handle: its array in place, and its node to one that knows the index, what was written and the
 node before.  So all names of one Tensor see the change, and what was recorded before keeps the node of its own time.
-An array is written in place only while nobody else holds it, which `references` tells; else it is copied first.  For that reason the tape keeps no array of a buffer, but a `Form`, and reading ``x[index]`` copies.  An array that is
-itself a view, which the count says nothing about, is copied once, in its own order of axes.
+An array is written in place only while nobody else holds it, which `references` tells; else it is copied first, with
+its order of axes, and so is one that is a view itself, of which the count says nothing.  For that reason the tape
+keeps no array of what is written into, but a `Form`, and reading ``x[index]`` copies.
 
 In the backward pass one cotangent travels down the chain of writes.  Each takes its entries out, puts zeros there,
 and hands on the same memory.
@@ -14,7 +15,6 @@ from operator import getitem
 import numpy as np
 
 from qad.core.aliases import Written, bottom, shadow, snapshot
-
 from qad.core.batch import Batched, outline, unrecorded
 from qad.core.errors import LeakedTensorError
 from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, is_open, limit

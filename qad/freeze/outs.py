@@ -1,7 +1,7 @@
 """Functions that write into an argument, wherever it is given: their calls in the form that the recorder looks at."""
 
 import inspect
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def with_keywords(function, args, kwargs):
     return args, kwargs
 
 
-@lru_cache(maxsize=None)
+@cache
 def _names(function):
     """Names of the arguments that may be given by their place."""
     try:
@@ -49,4 +49,6 @@ def refuse_out(name, args):
     """Raise where a method is given an array to write into."""
     place = OUT.get(name)
     if place is not None and len(args) > place and args[place] is not None:
-        raise ArgumentError(f"qad.freeze: x.{name} with an array for the result is not recorded: write y[...] = x.{name}()")
+        raise ArgumentError(
+            f"qad.freeze: an array for the result of x.{name} is not recorded: write y[...] = x.{name}()"
+        )

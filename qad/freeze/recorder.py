@@ -268,9 +268,8 @@ class Recorder:
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
         program = Program(self.inputs, self.constants, self.steps, leaves)
         if program.by_layout() or (self.by_layout and program.pinned()):
-            for var, value in zip(self.inputs, self.given, strict=True):
-                if var.kind == "array":
-                    self._guard(check_value, var, outcome(value, "strides"))
+            for var, value in [each for each in zip(self.inputs, self.given, strict=True) if each[0].kind == "array"]:
+                self._guard(check_value, var, outcome(value, "strides"))
         return program
 
 

@@ -25,7 +25,7 @@ def set_item(x, index, value):
 
 
 def _is_view(value, x, function, index=None):
-    """Whether `value` is ``function(x, index)``, a view: then this is the end of ``x[index] += y``, which has written."""
+    """Whether `value` is the view ``function(x, index)``, as at the end of ``x[index] += y``, which has written."""
     mark = value.buffer if type(value) is Tensor else None
     if type(mark) is not tuple or mark[0] is not x or mark[1] is not function:
         return False

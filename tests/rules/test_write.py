@@ -126,7 +126,11 @@ def added_by_example(xs):
 CASES = [Case(with_buffer(p), normal(3, dtype), name=p.__name__) for p in PROGRAMS for dtype in (float, complex)]
 CASES += [Case(fill_diagonal, normal(3)), Case(lambda x: qad.full((2, 2), x[0]) * x[:2], normal(3))]
 CASES += [
-    Case(lambda z, x: exchanged(z, x, imag=imag), (normal(2, 3, complex), normal(*shape)), name=f"exchanged{imag}")
+    Case(
+        lambda z, x, imag=imag: exchanged(z, x, imag=imag),
+        (normal(2, 3, complex), normal(*shape)),
+        name=f"exchanged{imag}",
+    )
     for imag in (False, True)
     for shape in ((2, 3), (3,))
 ]
