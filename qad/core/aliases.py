@@ -115,15 +115,16 @@ def shadow(x):
 
 def look(out, x, again, metadata=()):
     """Mark Tensor `out`, which is ``again(x, *metadata)``, where it is a view of Tensor `x`."""
-    if out is x:
-        return
+    part = out.value
+    if out is x or (type(part) is Tensor and part.buffer is None and x.buffer is None and part is not x.value):
+        return  # most often: the level below knows that it is none
     if RECORDINGS and again in BY_LAYOUT:
         for recording in RECORDINGS:
             recording.by_layout = True
     if type(x.buffer) is tuple and x.buffer[1] is unsure:
         mark(out, x, unsure, metadata)
         return
-    part, axes = out.value, 0
+    axes = 0
     if not _is_known(part, x.value):
         part, axes = bottom(part)
         if axes and is_number(x):
