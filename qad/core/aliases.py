@@ -37,9 +37,28 @@ class Written(list):
     __slots__ = ()
 
 
-def snapshot(x) -> Tensor:
-    """A Tensor of what `x` holds now; a copy, although nothing is copied before one of the two is written into."""
+def handle_of(x) -> Tensor:
+    """Another handle of what Tensor `x` holds now."""
     return Tensor(x.value, x.node, x.level)
+
+
+def snapshot(x, order="C") -> Tensor:
+    """A copy of Tensor `x`, although nothing is copied before one of the two is written into.
+
+    An array that does not lie in memory as the copy would is copied at once: what is a view of it depends on that.
+    """
+    return Tensor(_laid_out(x.value, order), x.node, x.level)
+
+
+def _laid_out(value, order):
+    if type(value) is Tensor:
+        return snapshot(value, order)
+    if type(value) is Batched:
+        return value if value.frame is not None else Batched(_laid_out(value.array, order), value.level)
+    array = bottom(value)[0]
+    if not isinstance(array, ndarray) or (array.flags.c_contiguous if order == "C" else array.flags.forc):
+        return value
+    return value.copy(order=order)
 
 
 def argument(x) -> Tensor:

@@ -9,13 +9,13 @@ from qad.core.aliases import (
     FIXED,
     Written,
     bottom,
+    handle_of,
     is_number,
     lies_in,
     mark,
     release,
     root_of,
     shadow,
-    snapshot,
     take_again,
 )
 from qad.core.batch import outline
@@ -50,7 +50,7 @@ def write(x, index, v, add=False):
     """
     root = open_for_writing(x)
     check_kind(x, v)
-    v = snapshot(v) if type(v) is Tensor else v  # it may show what is about to change
+    v = handle_of(v) if type(v) is Tensor else v  # it may show what is about to change
     if not has_tensors(index):
         _check_shape(x, index, v)
     if root is not x:

@@ -14,7 +14,7 @@ from operator import getitem
 
 import numpy as np
 
-from qad.core.aliases import Written, bottom, shadow, snapshot
+from qad.core.aliases import Written, bottom, handle_of, shadow
 from qad.core.batch import Batched, outline, unrecorded
 from qad.core.errors import LeakedTensorError
 from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, is_open, limit
@@ -53,7 +53,7 @@ def _written(before, v, *, index, add):
 def _unwrite(needed, g, ans, before, v, *, index, add, owned=False):
     """Cotangents of a write; `g` itself, its entries at `index` zeroed, goes on where it is `owned`."""
     if type(g) is Tensor:
-        g = g if owned and type(g.buffer) is Written else handle(snapshot(g))
+        g = g if owned and type(g.buffer) is Written else handle(handle_of(g))
     elif not owned or not g.flags.writeable:
         g = g.copy()
     parts = {}
@@ -128,7 +128,7 @@ def _raise(x, level, v):
     if x.level != CONSTANT:
         if not is_open(x.level):
             raise finished()
-        x.value = handle(snapshot(x))
+        x.value = handle(handle_of(x))
     if level in BATCH:
         x.value = Batched(_stack(x, v.value.array.shape[0]), level)
     x.node, x.level = np.zeros(x.shape, x.dtype) if level in FORWARD else None, level
@@ -156,7 +156,7 @@ def _store(x, slot, index, v, add):
         if type(target) is not Tensor:
             target = Tensor(target)
         elif held:
-            target = snapshot(target)
+            target = handle_of(target)
         setattr(x, slot, None)  # the handle alone holds the array
         try:
             put(handle(target), index, v, add)

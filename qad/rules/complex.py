@@ -9,7 +9,7 @@ from math import pi
 
 import numpy as np
 
-from qad.core.aliases import snapshot
+from qad.core.aliases import handle_of, snapshot
 from qad.extend import One, Tensor, attach, defjvp, defvjp, implements, operand_of, primitive, quick, stack_of, value_of
 from qad.rules.elementwise import nonzero, per_size
 
@@ -115,7 +115,7 @@ def imag(val):
 @implements(np.conjugate)
 def conj(x):
     """The complex conjugate; of a real Tensor a copy."""
-    return _conj(x) if x.value.dtype.kind == "c" else np.copy(x) if x.is_leaf else snapshot(x)
+    return _conj(x) if x.value.dtype.kind == "c" else np.copy(x) if x.is_leaf else snapshot(x, "K")
 
 
 def conj_method(x):
@@ -134,7 +134,7 @@ def absolute(x):
     """``|z|``; in forward mode, whose Tensors have no node, the answer knows its operand, for `square`."""
     y = _absolute(x)
     if type(y.node) is not list and y.node is not None:
-        operand = snapshot(x)
+        operand = handle_of(x)
         operand.source = getattr(x, "source", (None, None))
         y.source = np.absolute, operand
     return y
