@@ -1,28 +1,33 @@
-"""Tensors that are written into: which may be, and views of them, which follow what is written into the whole."""
+"""Writing into Tensors, and into views of them: what goes into a view goes into the whole that it shows."""
 
-from sys import getrefcount
-from weakref import ref
+from operator import getitem
 
 import numpy as np
+from numpy import ndarray
 
-from qad.core.batch import outline, stack_of
+from qad.core.aliases import (
+    FIXED,
+    Written,
+    bottom,
+    handle_of,
+    is_number,
+    lies_in,
+    mark,
+    release,
+    root_of,
+    shadow,
+    take_again,
+)
+from qad.core.batch import outline
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.levels import CONSTANT, REVERSE
+from qad.core.places import place_of, spot
 from qad.core.tensor import Tensor, value_of
-from qad.core.views import composed, covers
-from qad.core.writing import Buffer, Form, get, handle, put
+from qad.core.views import as_view, covers, has_tensors, is_basic, one_each
+from qad.core.writing import get, handle, put
 
 WHOLE = ...
-
-
-class View:
-    """The mark of a Tensor that was read as ``root[index]``; without a root it may not be written into."""
-
-    __slots__ = ("root", "index")
-
-    def __init__(self, root, index):
-        self.root = root
-        self.index = index
+ELSEWHERE = {}  # "put_item": what writes at an index with Tensors in it, see `qad.rules.gather`
 
 
 def buffer(array) -> Tensor:
@@ -39,116 +44,105 @@ def write(x, index, v, add=False):
     Raises
     ------
     ArgumentError
-        If `x` is an argument of a transform or a leaf, or may be a view of something else.
+        If `x` is an argument of a transform or a leaf, a view of one, or a view that NumPy makes read-only.
     GradientTypeError
         If `v` does not fit in the dtype of `x`.
     """
-    mark = x.buffer or open_for_writing(x)
-    _check_kind(x, v)
-    v = Tensor(v.value, v.node, v.level) if v is x else v
-    if type(mark) is Buffer:
+    root = open_for_writing(x)
+    check_kind(x, v)
+    v = handle_of(v) if type(v) is Tensor else v  # it may show what is about to change
+    if not has_tensors(index):
         _check_shape(x, index, v)
-        put(x, index, v, add)
-        _refresh(x, index)
+    if root is not x:
+        index, v = spot(x, index, v, add)
+    if has_tensors(index):
+        adopt(root, ELSEWHERE["put_item"](root, index, v, add))
         return
-    if mark.root is None:
-        raise ArgumentError("this view of a view cannot be written into: write into the whole, buffer[index] = value")
-    place = composed(mark.index, index, mark.root.shape)
-    if place is None:
-        put(x, index, v, add)
-        place, v, add = mark.index, Tensor(x.value, x.node, x.level), False
-    write(mark.root, place, v, add)
+    if not root.buffer:
+        put(root, index, v, add)
+        return
+    views = release(root, lambda view: _touched(view, root, index))
+    try:
+        put(root, index, v, add)
+    finally:
+        take_again(views)
 
 
 def adopt(x, result):
     """Make Tensor `x` the array `result`: what ``x += y`` does."""
-    mark = x.buffer or open_for_writing(x)
-    _check_kind(x, result)
-    simple = type(mark) is Buffer and type(result) is Tensor and result.level >= x.level
-    if not simple or result.shape != x.shape or result.dtype != x.dtype or type(value_of(result)) is not np.ndarray:
+    root = open_for_writing(x)
+    check_kind(x, result)
+    simple = root is x and type(result) is Tensor and result.level >= x.level
+    if not simple or result.shape != x.shape or result.dtype != x.dtype or type(value_of(result)) is not ndarray:
         write(x, WHOLE, result)
         return
+    views = release(x)
     x.value, x.node, x.level = result.value, result.node, result.level
-    _refresh(x, WHOLE)
+    take_again(views)
 
 
 def read(x, index):
-    """``x[index]`` of a buffer: a copy, which follows later writes where NumPy's view would."""
+    """``x[index]`` of what has been written into, or of a view of that: a copy, marked as a view where NumPy's is."""
     out = get(x, index)
-    if out.shape and not _selects(index):
-        mark = x.buffer
-        if type(mark) is Buffer:
-            out.buffer = View(x, index)
-            mark.views.append(ref(out))
-        else:
-            place = composed(mark.index, index, mark.root.shape) if mark.root is not None else None
-            out.buffer = View(mark.root if place is not None else None, place)
-            if place is not None:
-                mark.root.buffer.views.append(ref(out))
+    if _shows(x, index):
+        mark(out, x, getitem, (index,))
     return out
 
 
-def open_for_writing(x):
-    """Mark Tensor `x` as a buffer; raises where writing into it could change something else."""
-    bare = stack_of(x)
-    if x.is_leaf and x.level in REVERSE:
+def read_each(x, index, out):
+    """What was read at an index with Tensors in it: a view of `x` where there is one integer for each example."""
+    index = index if type(index) is tuple else (index,)
+    if all(one_each(i) or is_basic(i) for i in index) and (out.shape or any(i is ... for i in index)):
+        mark(out, x, getitem, (index,))
+    return out
+
+
+def _shows(x, index) -> bool:
+    """Whether NumPy gives a view for ``x[index]``."""
+    if type(index) is int:
+        return x.ndim > 1
+    if is_basic(index):
+        return isinstance(outline(x)[index], ndarray)
+    found = [bottom(i) for i in (index if type(index) is tuple else (index,))]
+    if any(axes for _, axes in found):
+        return False
+    whole = shadow(x)
+    return lies_in(whole[tuple([i for i, _ in found])], whole)
+
+
+def renew(x, value):
+    """Make the leaf `x` of the tape another array, and let its views follow."""
+    views = release(x)
+    x.value = value
+    take_again(views)
+
+
+def open_for_writing(x) -> Tensor:
+    """The Tensor into which goes what is written into `x`, marked for that; raises where there is none."""
+    root = root_of(x)
+    mark = root.buffer
+    if type(mark) is Written:
+        return root
+    if mark is FIXED or (root.is_leaf and root.level in REVERSE):
         raise ArgumentError(
-            "an argument of a transform, or a leaf, cannot be written into: write x = x + y instead of x += y, or "
-            "y = x.copy() and then y[...] = value; a parameter takes a step under qad.no_grad(): x -= step * x.grad"
+            "an argument of a transform, or a leaf, cannot be written into, nor can a view of one: write x = x + y "
+            "instead of x += y, or y = x.copy() and then y[...] = value; a parameter takes a step under "
+            "qad.no_grad(): x -= step * x.grad"
         )
-    if not x.shape and not isinstance(bare, np.ndarray):
+    if root is x and is_number(x):
         raise ArgumentError("a number cannot be written into: make an array with x = qad.zeros(shape)")
-    if getattr(bare, "base", None) is not None and not (x.level == CONSTANT and _lone(bare)):
-        raise ArgumentError(
-            "this Tensor may be a view of another one, and writing into it would not reach that: write into the other "
-            "one, y[index] = value, or take a copy first: x = x.copy()"
-        )
-    x.buffer = Buffer(Form(x.shape, x.dtype))
-    return x.buffer
+    root.buffer, root.source = Written(mark or ()), None
+    return root
 
 
-def _lone(view) -> bool:
-    """Whether nobody but `view` holds the memory that it shows, so that writing into it changes nothing else."""
-    distinct = view.flags.forc and view.flags.writeable  # else one entry may stand in several places
-    return distinct and _owner(view.base) and getrefcount(view.base) <= LONE
-
-
-def _owner(array) -> bool:
-    return type(array) is np.ndarray and array.flags.owndata
-
-
-_probe = np.empty(2)[:1]
-LONE = getrefcount(_probe.base)  # of memory that one view shows, counted as `_lone` does it
-
-
-def _refresh(x, index):
-    """Bring the views of a buffer up to date, which somebody holds and a write at `index` may have changed."""
-    views = x.buffer.views
-    if not views:
-        return
-    array, alive = value_of(x), []
-    for view in views:
-        out = view()
-        if out is None:
-            continue
-        alive.append(view)
-        if _overlap(array, out.buffer.index, index):
-            now = get(x, out.buffer.index)
-            out.value, out.node, out.level = now.value, now.node, now.level
-    x.buffer.views = alive
-
-
-def _overlap(array, one, two) -> bool:
-    """Whether ``array[one]``, a view, and ``array[two]`` may have entries in common."""
-    if type(array) is not np.ndarray or _selects(two):
+def _touched(view, root, index):
+    """Whether a write at `index` of `root` may change what `view` shows."""
+    array, place = root.value, place_of(view, WHOLE)
+    if place is None:
         return True
-    two = two if type(two) is tuple else (two,)
-    return np.may_share_memory(array[one], array[two if any(i is ... for i in two) else (*two, ...)])
-
-
-def _selects(index):
-    """Whether `index` has an array in it, so that NumPy would copy."""
-    return any(isinstance(i, np.ndarray) for i in (index if type(index) is tuple else (index,)))
+    if type(array) is not ndarray or not is_basic(place) or not is_basic(index):
+        return True
+    return np.may_share_memory(as_view(array, place), as_view(array, index))
 
 
 def _check_shape(x, index, v):
@@ -164,7 +158,8 @@ def _check_shape(x, index, v):
         )
 
 
-def _check_kind(x, v):
+def check_kind(x, v):
+    """Raise unless the dtype of `v` fits into that of `x`."""
     dtype = value_of(v).dtype if hasattr(value_of(v), "dtype") else np.result_type(value_of(v))
     recorded = type(v) is Tensor and v.level != CONSTANT
     if (dtype.kind == "c" and x.dtype.kind != "c") or (recorded and x.dtype.kind not in "fc"):

@@ -10,6 +10,7 @@ from math import prod
 import numpy as np
 
 from qad.core import memory
+from qad.core.aliases import argument
 from qad.core.arguments import check_argnums, numbers_of, output_dtype, run
 from qad.core.backward import arrived, sweep
 from qad.core.batch import Batched, unit_vectors
@@ -250,7 +251,7 @@ def _batch_pushed(f, x, directions):
 def _pushed(f, x, t):
     level = open_level(FORWARD)
     try:
-        out = run(f, (Tensor(x, t, level),), {})
+        out = run(f, (argument(Tensor(x, t, level)),), {})
     finally:
         FORWARD.discard(level)
     value, moved = strip(out, level), node_of(out, level)

@@ -5,6 +5,7 @@ This is the general road; the short-cuts for the hot operations are in `qad.core
 
 from numpy import ndarray
 
+from qad.core.aliases import look_at_all
 from qad.core.batch import unrecorded
 from qad.core.batching import record_batch
 from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
@@ -36,19 +37,23 @@ def recorded(p, args, kwargs, barrier):
     level = top_level(args)
     try:
         if level in REVERSE and level > barrier:
-            return _record_reverse(p, args, kwargs, level)
-        if level == PLAIN:
+            out = _record_reverse(p, args, kwargs, level)
+        elif level == PLAIN:
             return p.fn(*args, **kwargs or {})
-        if level in BATCH:
-            return remembered(p, record_batch(p, args, kwargs, level), args, kwargs)
-        if level <= barrier:
-            return wrap(p.fn(*map(unrecorded, args), **kwargs or {}), None, CONSTANT)
-        if level in FORWARD:
-            return remembered(p, push_forward(p, args, kwargs, level), args, kwargs)
+        elif level in BATCH:
+            out = remembered(p, record_batch(p, args, kwargs, level), args, kwargs)
+        elif level <= barrier:
+            out = wrap(p.fn(*map(unrecorded, args), **kwargs or {}), None, CONSTANT)
+        elif level in FORWARD:
+            out = remembered(p, push_forward(p, args, kwargs, level), args, kwargs)
+        else:
+            raise leaked(p.name)
     except ValueError as error:
         explain(p, args, error)
         raise
-    raise leaked(p.name)
+    if not p.elementwise:
+        look_at_all(out, p.fn, args, kwargs, cut=CONSTANT < barrier >= level)
+    return out
 
 
 def leaked(where) -> LeakedTensorError:

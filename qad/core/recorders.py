@@ -8,6 +8,7 @@ from types import FunctionType
 
 from numpy import complex128, float64, matmul, ndarray, ufunc
 
+from qad.core.aliases import look, mark
 from qad.core.batch import Batched
 from qad.core.batching import batch_one, batch_product, batch_two
 from qad.core.forward import push_one, push_product, push_two
@@ -25,7 +26,7 @@ BATCHES = frozenset((ndarray, Batched))
 def unary(p, operator=None):
     """A quick recorder for a primitive of one operand; `operator` is a quicker one for NumPy's scalars."""
     fn, raw = p.fn, p.raw
-    scalar = operator or fn
+    scalar, shows = operator or fn, not p.elementwise
 
     def recorder(x):
         level = x.level if type(x) is Tensor else PLAIN
@@ -35,7 +36,10 @@ def unary(p, operator=None):
                 ans = raw(v) if type(v) is ndarray else scalar(v) if type(v) in SCALARS else deeper(v)
             except ValueError:
                 return record(p, (x,))
-            return Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
+            out = Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
+            if shows and (ans.base is not None if type(ans) is ndarray else type(v) is not ndarray):
+                look_quickly(out, x, fn, ())
+            return out
         try:
             return one_more(p, x, (), level)
         except ValueError:
@@ -57,7 +61,10 @@ def unary_with_metadata(p, once=False):
                 ans = fn(v, *metadata) if type(v) is ndarray else deeper(v, *metadata)
             except ValueError:
                 return record(p, (x, *metadata))
-            return Tensor(ans, [next_id(), p, (v, *metadata), None, ans, (x.node,)], level)
+            out = Tensor(ans, [next_id(), p, (v, *metadata), None, ans, (x.node,)], level)
+            if ans.base is not None if type(ans) is ndarray else type(v) is not ndarray:
+                look_quickly(out, x, fn, metadata)
+            return out
         try:
             return one_more(p, x, metadata, level)
         except ValueError:
@@ -77,10 +84,24 @@ def unary_with_one(p):
                 ans = fn(v, given)
             except ValueError:
                 return record(p, (x, given))
-            return Tensor(ans, [next_id(), p, (v, given), None, ans, (x.node,)], level)
+            out = Tensor(ans, [next_id(), p, (v, given), None, ans, (x.node,)], level)
+            if type(ans) is ndarray and ans.base is not None:
+                look_quickly(out, x, fn, (given,))
+            return out
         return otherwise(x, given)
 
     return recorder
+
+
+def look_quickly(out, x, fn, metadata):
+    """`look` for a result that may well be a view of an array which nobody has written into."""
+    v = x.value
+    base = out.value.base if type(v) is ndarray else None
+    if type(base) is ndarray and (x.buffer is None or type(x.buffer) is list):
+        if base is v or base is v.base:
+            mark(out, x, fn, metadata)
+    else:
+        look(out, x, fn, metadata)
 
 
 def past_dispatch(fn, recorder):
@@ -100,7 +121,13 @@ def one_more(p, x, metadata, level):
         out = batch_one(p, x, metadata, level)
     else:
         return record(p, (x, *metadata))
-    return remembered(p, out, (x, *metadata)) if p.carries or p.root is not None else out
+    if p.carries or p.root is not None:
+        remembered(p, out, (x, *metadata))
+    if not p.elementwise and type(out) is Tensor:
+        ans = out.value
+        if ans.base is not None if type(ans) is ndarray else type(x.value) is not ndarray:
+            look_quickly(out, x, p.fn, metadata)
+    return out
 
 
 def two_more(p, x, y):

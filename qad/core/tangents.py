@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from qad.core.aliases import argument
 from qad.core.arguments import run
 from qad.core.errors import ArgumentError
 from qad.core.leaves import alike, number, owned, owned_leaves, zeros_of
@@ -81,7 +82,7 @@ def _dual(primal, tangent, level, name):
         and primal.dtype.kind in "fc"
         and primal.shape == tangent.shape
     ):  # the common case, quickly
-        dual = Tensor(primal, tangent, level)
+        dual = argument(Tensor(primal, tangent, level))
         return dual, dual
     leaves, spec = flatten(primal)
     moves, given = flatten(tangent)
@@ -92,7 +93,7 @@ def _dual(primal, tangent, level, name):
         value, t = strip(value, CONSTANT), strip(t, CONSTANT)
         check_leaf(value, lambda i=i: f"{name}{leaf_path(primal, i)}")
         value = number(value)
-        duals.append(Tensor(value, match(t, value, "tangent"), level))
+        duals.append(argument(Tensor(value, match(t, value, "tangent"), level)))
     return duals, unflatten(spec, duals)
 
 

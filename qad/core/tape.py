@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from qad.core.aliases import look
 from qad.core.backward import sweep
 from qad.core.batch import unrecorded
 from qad.core.errors import ArgumentError, GradientTypeError
@@ -111,7 +112,15 @@ def set_accumulated(x, gradient):
 
 
 def detach(x) -> Tensor:
-    """A constant Tensor of the same values (a read-only view)."""
+    """A constant Tensor of the same values: a view that follows writes and may not be written into."""
+    out = _detached(x)
+    look(out, x, _detached)
+    return out
+
+
+def _detached(x):
+    if type(x) is not Tensor:
+        return read_only(x)
     value = unrecorded(x)
     return value if type(value) is Tensor else Tensor(read_only(value))
 

@@ -77,7 +77,7 @@ class Tensor:
     # -- ways out of the tape --------------------------------------------------------------------
 
     def numpy(self):
-        """The values as an array (a read-only view); gradients do not flow through it."""
+        """The values as they are now, in a read-only array that later writes do not change; no gradient flows."""
         return read_only(value_of(self))
 
     def item(self, *index):
@@ -92,7 +92,9 @@ class Tensor:
 
     def __array__(self, dtype=None, copy=None):
         self._refuse("a plain ndarray", "np.array(x.detach())")
-        return np.array(self.value, dtype=dtype, copy=copy)
+        if copy is None or copy:  # what is written later into one of the two is not seen in the other
+            return np.array(self.value, dtype=dtype)
+        return read_only(np.array(self.value, dtype=dtype, copy=False))
 
     def __float__(self):
         self._refuse("a Python float", "float(x.detach())")

@@ -5,6 +5,7 @@ from functools import wraps
 import numpy as np
 import optree
 
+from qad.core.aliases import argument
 from qad.core.arguments import run
 from qad.core.batch import Batched
 from qad.core.errors import ArgumentError, ShapeError
@@ -131,7 +132,7 @@ def _size(leaves, entries, args) -> int:
 def _example(x, axis, level):
     x = strip(x, CONSTANT)
     x = x if type(x) is Tensor else as_array(x)
-    return Batched(np.moveaxis(x, axis, 0) if axis % x.ndim else x, level).tensor()
+    return argument(Batched(np.moveaxis(x, axis, 0) if axis % x.ndim else x, level).tensor())
 
 
 def _handed_out(x, axis, size, level, known):

@@ -2,24 +2,26 @@
 
 A write changes the handle: its array in place, and its node to one that knows the index, what was written and the
 node before.  So all names of one Tensor see the change, and what was recorded before keeps the node of its own time.
-An array is written in place only while nobody else holds it, which CPython's count of references tells; else it is
-copied first.  For that reason the tape keeps no array of a buffer, but a `Form`, and reading ``x[index]`` copies.
+An array is written in place only while nobody else holds it, which `references` tells; else it is copied first, with
+its order of axes, and so is one that is a view itself, of which the count says nothing.  For that reason the tape
+keeps no array of what is written into, but a `Form`, and reading ``x[index]`` copies.
 
 In the backward pass one cotangent travels down the chain of writes.  Each takes its entries out, puts zeros there,
 and hands on the same memory.
 """
 
 from operator import getitem
-from sys import getrefcount
 
 import numpy as np
 
+from qad.core.aliases import Written, bottom, handle_of, shadow
 from qad.core.batch import Batched, outline, unrecorded
 from qad.core.errors import LeakedTensorError
 from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, is_open, limit
 from qad.core.node import Primitive, next_id
 from qad.core.operands import SCALARS
 from qad.core.record import record
+from qad.core.references import shared
 from qad.core.registry import PRIMITIVES, unbroadcast
 from qad.core.tensor import Tensor
 from qad.core.views import covers, in_stack, repeats
@@ -38,16 +40,6 @@ class Form:
         return np.empty(self.shape, self.dtype)
 
 
-class Buffer:
-    """The mark of a Tensor that has been written into: the views of it that somebody may hold."""
-
-    __slots__ = ("form", "views")
-
-    def __init__(self, form):
-        self.form = form
-        self.views = []
-
-
 # -- the primitive, as others see it ---------------------------------------------------------------
 
 
@@ -61,8 +53,7 @@ def _written(before, v, *, index, add):
 def _unwrite(needed, g, ans, before, v, *, index, add, owned=False):
     """Cotangents of a write; `g` itself, its entries at `index` zeroed, goes on where it is `owned`."""
     if type(g) is Tensor:
-        g = g if owned else Tensor(g.value, g.node, g.level)
-        g.buffer = g.buffer or Buffer(Form(g.shape, g.dtype))
+        g = g if owned and type(g.buffer) is Written else handle(handle_of(g))
     elif not owned or not g.flags.writeable:
         g = g.copy()
     parts = {}
@@ -72,7 +63,9 @@ def _unwrite(needed, g, ans, before, v, *, index, add, owned=False):
             part = part * last  # of values written to one place the last one stays
         parts[1] = unbroadcast(part, np.shape(v))
     if 0 in needed:
-        if not add:
+        if not add and not g.shape:
+            g = g * 0
+        elif not add:
             g[index] = 0
         parts[0] = g
     return [parts[i] for i in needed]
@@ -93,8 +86,9 @@ def put(x, index, v, add):
     """Write `v` at `index` of Tensor `x`, or add it there, on whichever level the two are."""
     if type(v) is Tensor and (v.level == CONSTANT or not limit() < v.level):
         v = unrecorded(v)
-    if not add and covers(index):
-        x.value, x.node, x.level = np.empty(x.shape, x.dtype), None, CONSTANT  # what was there is gone
+    gone = not add and covers(index)  # what was there
+    if gone:
+        x.value, x.node, x.level = np.empty_like(shadow(x)), None, CONSTANT
     level = v.level if type(v) is Tensor else CONSTANT
     if level > x.level:
         _raise(x, level, v)
@@ -104,11 +98,13 @@ def put(x, index, v, add):
     elif level in REVERSE:
         below, parent = (v.value, v.node) if type(v) is Tensor and v.level == level else (v, None)
         form = Form(x.shape, x.dtype)
-        args, before = (x.value if x.node is None else form, below), x.node
+        args, before = (form if gone or x.node is not None else x.value, below), x.node
         _store(x, "value", index, below, add)
         x.node = [next_id(), WRITE, args, {"index": index, "add": add}, form, (before, parent)]
     elif level in FORWARD:
         below, tangent = (v.value, v.node) if type(v) is Tensor and v.level == level else (v, 0)
+        if x.node.dtype != x.dtype:  # the tangent of a complex array may be real
+            x.node = x.node.astype(x.dtype)
         _store(x, "node", index, tangent, add)
         _store(x, "value", index, below, add)
     elif level in BATCH:
@@ -123,7 +119,7 @@ def _write_batch(x, index, v, add):
         v = v.value.array
         gap = outline(x)[index].ndim + 1 - v.ndim
         v = v if gap <= 0 else v.reshape(v.shape[:1] + (1,) * gap + v.shape[1:])
-    if getrefcount(x.value) > ALONE or x.value.frame is not None:
+    if shared(x, "value") or x.value.frame is not None:
         x.value = Batched(x.value.array, x.level)
     _store(x.value, "array", in_stack(index), v, add)
 
@@ -133,21 +129,35 @@ def _raise(x, level, v):
     if x.level != CONSTANT:
         if not is_open(x.level):
             raise finished()
-        x.value = handle(Tensor(x.value, x.node, x.level))
+        x.value = handle(handle_of(x))
     if level in BATCH:
-        x.value = Batched(np.broadcast_to(x.value, (v.value.array.shape[0], *x.shape)), level)
+        x.value = Batched(_stack(x, v.value.array.shape[0]), level)
     x.node, x.level = np.zeros(x.shape, x.dtype) if level in FORWARD else None, level
+
+
+def _stack(x, size):
+    """The value of `x` so many times, each with the layout that it has."""
+    order = _slowest_first(shadow(x))
+    if order == sorted(order):
+        return np.broadcast_to(x.value, (size, *x.shape)).copy()
+    value = x.value.transpose(order)
+    return np.broadcast_to(value, (size, *value.shape)).copy().transpose((0, *(1 + np.argsort(order)).tolist()))
+
+
+def _slowest_first(array) -> list:
+    """The axes of an array, the one with the widest steps in memory first."""
+    return sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
 
 
 def _store(x, slot, index, v, add):
     """Write into the array, or the Tensor of a lower level, that stands in a slot of `x`; copy it if others hold it."""
-    shared = getrefcount(getattr(x, slot)) > ALONE
+    held = shared(x, slot)
     target = getattr(x, slot)
     if type(target) is Tensor or type(v) is Tensor:
         if type(target) is not Tensor:
             target = Tensor(target)
-        elif shared:
-            target = Tensor(target.value, target.node, target.level)
+        elif held:
+            target = handle_of(target)
         setattr(x, slot, None)  # the handle alone holds the array
         try:
             put(handle(target), index, v, add)
@@ -156,9 +166,10 @@ def _store(x, slot, index, v, add):
     else:
         foreign = type(v if type(target) is np.ndarray else target)
         if issubclass(foreign, (np.ndarray, np.generic, *SCALARS)):
-            target = target.copy() if shared or not target.flags.writeable else target
+            own = not held and target.base is None and target.flags.writeable
+            target = target if own else target.copy(order="K")
         else:  # of another kind, whose views do not count as references
-            target = target.copy() if type(target) is foreign else moved(target, v)
+            target = target.copy(order="K") if type(target) is foreign else moved(target, v)
         if add:
             np.add.at(target, index, v)
         else:
@@ -168,14 +179,17 @@ def _store(x, slot, index, v, add):
 
 def moved(array, kin):
     """`array` as a new one of the kind of `kin`, on its device or in its program."""
-    out = np.zeros(array.shape, array.dtype, like=kin)
+    order = _slowest_first(array)
+    out = np.zeros([array.shape[axis] for axis in order], array.dtype, like=kin)
+    out = out if order == sorted(order) else out.transpose(np.argsort(order).tolist())
     out[...] = array
     return out
 
 
 def handle(x):
-    """Tensor `x`, marked as a buffer."""
-    x.buffer = x.buffer or Buffer(Form(x.shape, x.dtype))
+    """Tensor `x`, marked as one that is written into."""
+    if type(x.buffer) is not Written:
+        x.buffer = Written()
     return x
 
 
@@ -183,7 +197,8 @@ def get(x, index):
     """``x[index]`` of an array or Tensor, in memory of its own."""
     if type(x) is not Tensor:
         part = x[index]
-        return part.copy() if getattr(part, "shape", ()) and getattr(part, "base", x) is not None else part
+        array = part if type(part) is np.ndarray else bottom(part)[0]
+        return part.copy(order="K") if isinstance(array, np.ndarray) and array.base is not None else part
     level = x.level
     if level in BATCH:
         return Tensor(Batched(get(x.value.array, in_stack(index)), level), None, level)
@@ -205,7 +220,3 @@ def finished():
         "a buffer was written inside of a transform that has finished: make it inside of the function, with qad.zeros, "
         "or overwrite all of it first, with buffer[...] = value"
     )
-
-
-_probe = Tensor(Form((), None))
-ALONE = getrefcount(_probe.value)  # of an array that stands in one slot and nowhere else, counted as `_store` does it

@@ -14,7 +14,7 @@ from qad.freeze.entries import placed
 from qad.freeze.functions import RESHAPE, VIEWS, Method
 from qad.freeze.guards import is_guard
 from qad.freeze.layouts import demand
-from qad.freeze.program import Var, layout_of, rebuilt
+from qad.freeze.program import Var, layout_of, rebuilt, touches
 from qad.freeze.scalars import FEWEST, is_scalar
 from qad.freeze.written import allocates, writes
 
@@ -49,10 +49,13 @@ class Places:
         self.definitions = program.definitions()
         self.results = _results(program, self.uses)
         pinned = program.pinned()
+        self.numbers = _numbers(program, pinned)
         scalar = [step for step in program.steps if is_scalar(step)]
         self.scalars = {step.out for step in scalar} if len(scalar) >= FEWEST else set()
         self.last = set()  # results that are computed when all else is done, straight into the caller's hands
         self.demand = demand(program)
+        guards = [step for step in program.steps if is_guard(step)]
+        self.as_given = {step.args[0] for step in guards if step.kwargs["expected"][0] == "strides"}  # never copied
         for var, value in program.constants.items():
             self.dummies[var] = value
         for var in program.inputs:
@@ -71,13 +74,15 @@ class Places:
 
     def _place_input(self, var):
         uses, layout = self.demand.get(var, (0, None))
+        if var in self.as_given or var in self.numbers:
+            return
         if var.kind == "scalar" or (var.kind == "array" and uses >= USED_OFTEN and var.nbytes <= COPIED_IN):
             self.copies.add(var)
             self._buffer(var, layout)
 
     def _place(self, step):
         out = step.out
-        if out.kind not in ("array", "scalar") or out in self.scalars:
+        if out.kind not in ("array", "scalar") or out in self.scalars or out in self.numbers:
             return
         if step.fn in VIEWS and self._view(step):
             return
@@ -139,6 +144,11 @@ def laid_out(memory, var, layout):
     shape = tuple([var.shape[axis] for axis in layout])
     back = sorted(range(len(layout)), key=layout.__getitem__)
     return np.ndarray(shape, var.dtype, memory).transpose(back)
+
+
+def _numbers(program, pinned):
+    """Scalars that go into memory which is written into: an array without axes in their place could be shown there."""
+    return {var for step in program.steps if touches(step, pinned) for var in step.reads() if var.kind == "scalar"}
 
 
 def _results(program, uses):

@@ -10,7 +10,9 @@ from itertools import count
 from numpy import dtype as dtype_of
 from numpy import generic, ndarray
 
-__all__ = ["Program", "Step", "Var", "layout_of", "rebuilt", "variables"]
+__all__ = ["Program", "Step", "Var", "layout_of", "rebuilt", "touches", "variables"]
+
+RESHAPING = frozenset(("reshape", "ravel", "ascontiguousarray", "asfortranarray", "require"))
 
 _number = count().__next__
 
@@ -155,9 +157,26 @@ class Program:
                 found[x] = found.get(x, 0) + 1
         return found
 
+    def by_layout(self):
+        """Whether what is written depends on layouts in memory: as it does where a reshape may be a view or a copy."""
+        shown = set()  # the roots of arrays that were reshaped, and of what came out
+        for step in self.steps:
+            if step.mutates is not None and step.mutates.root in shown:
+                return True
+            if getattr(step.fn, "__name__", "") in RESHAPING:
+                shown.update([step.out.root, *(var.root for var in step.reads())])
+        return False
+
     def pinned(self):
         """The roots of the memory that some step writes into; whatever touches it stays as and where it is."""
         return {step.mutates.root for step in self.steps if step.mutates is not None}
+
+
+def touches(step, pinned):
+    """Whether a step reads or shows memory that the program writes into, or writes itself."""
+    if not pinned:
+        return False
+    return step.mutates is not None or step.out.root in pinned or any(var.root in pinned for var in step.reads())
 
 
 def rebuilt(x, replace):

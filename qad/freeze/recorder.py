@@ -27,13 +27,15 @@ class Recorder:
         The outcomes of the guards.
     captured : list of (array, Var)
         The plain arrays that were met, to be watched for changes; their values are constants of the program.
+    by_layout : bool
+        Whether something was found to be a view, or a copy, that may be the other where arrays lie in another order.
     """
 
     def __init__(self, chance):
         self.chance = chance
-        self.steps, self.inputs, self.constants = [], [], {}
+        self.steps, self.inputs, self.given, self.constants = [], [], [], {}
         self.path, self.places, self.captured = [], [], []
-        self.running = True
+        self.running, self.by_layout = True, False
         self._known = {}  # id of a captured array -> its Var
 
     @contextmanager
@@ -50,6 +52,7 @@ class Recorder:
         """A traced input with this value."""
         var = Var.like(value)
         self.inputs.append(var)
+        self.given.append(value)
         return Traced(value, var, self)
 
     # -- steps -----------------------------------------------------------------------------------
@@ -263,7 +266,11 @@ class Recorder:
     def program(self, outputs):
         """The program that gives these leaves of a result."""
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
-        return Program(self.inputs, self.constants, self.steps, leaves)
+        program = Program(self.inputs, self.constants, self.steps, leaves)
+        if program.by_layout() or (self.by_layout and program.pinned()):
+            for var, value in [each for each in zip(self.inputs, self.given, strict=True) if each[0].kind == "array"]:
+                self._guard(check_value, var, outcome(value, "strides"))
+        return program
 
 
 def _refuse_memory_order(fn, args, kwargs):

@@ -13,10 +13,11 @@ __all__ = ["executable"]
 def executable(program, passes, build):
     """The program as it is run, and the function from input values to the result, made by `build` of its leaves.
 
-    Without passes the recorded calls are repeated as they were; with them the program is improved, and run in
-    workspaces: as many as there are threads that run it at once.
+    Without passes the recorded calls are repeated as they were, and so they are where what is written depends on
+    layouts in memory; with them the program is improved, and run in workspaces: as many as there are threads that run
+    it at once.
     """
-    if passes == ():
+    if passes == () or program.by_layout():
         return program, lambda values: build(fresh(program, program.run(values), values))
     program = improve(program.copy(), passes)
     return program, pooled(program, build)

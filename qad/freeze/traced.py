@@ -11,6 +11,8 @@ import numpy as np
 
 from qad.core.tensor import Tensor, value_of
 from qad.freeze.functions import OPERATORS, attribute, method, reduction
+from qad.freeze.outs import refuse_out, with_keywords
+from qad.rules.flat import Flat
 
 __all__ = ["Traced"]
 
@@ -121,11 +123,15 @@ class Traced:
     def __array_function__(self, function, types, args, kwargs):
         if Tensor in types:
             return NotImplemented
-        return self.recorder.function(function, args, kwargs)
+        return self.recorder.function(function, *with_keywords(function, args, kwargs))
 
     def __qad_step__(self, call, fn, args, kwargs):
         """A primitive with this among its operands; see `qad.core.steps`."""
         return self.recorder.primitive(call, fn, args, kwargs)
+
+    def __qad_array__(self):
+        """The array that this is while it is recorded; see `qad.core.aliases`."""
+        return self.value
 
     def __qad_like__(self, g):
         """`g` as an array without axes where this is one, as a scalar where this is a number."""
@@ -196,6 +202,7 @@ def _method(name):
     def call(self, *args, **kwargs):
         if any(type(x) is Tensor for x in args):
             return getattr(np, name)(self, *args, **kwargs)
+        refuse_out(name, args)
         return self.recorder.method(fn, (self, *args), kwargs)
 
     call.__name__ = name
@@ -212,3 +219,21 @@ for _name in (
 for _name in ("T", "mT", "real", "imag"):
     _fn = attribute(_name)
     setattr(Traced, _name, property(lambda self, fn=_fn: self.recorder.step(fn, (self,), {})))
+
+
+def _set_real(self, value):
+    self.real[...] = value
+
+
+def _set_imag(self, value):
+    if self.dtype.kind != "c":
+        raise TypeError("array does not have imaginary part to set")
+    self.imag[...] = value
+
+
+def _set_flat(self, value):
+    Flat(self)[:] = value
+
+
+Traced.real, Traced.imag = Traced.real.setter(_set_real), Traced.imag.setter(_set_imag)
+Traced.flat = property(Flat, _set_flat)

@@ -166,14 +166,20 @@ defbatch(np.rot90, lambda batched, x, k=1, axes=(0, 1): np.rot90(x, k, shifted(a
 defbatch(np.roll, _roll)
 defbatch(np.tile, _tile)
 defbatch(repeat.pad_with, _pad)
-defbatch(
-    join.joined,
-    lambda batched, *xs, axis: join.joined(*(xs := spread_out(batched, xs)), axis=shifted(axis, xs[0].ndim)),
-)
-defbatch(
-    join.stacked,
-    lambda batched, *xs, axis: join.stacked(*(xs := spread_out(batched, xs)), axis=shifted(axis, xs[0].ndim + 1)),
-)
+
+
+def _joining(join, more):
+    """The rule of a function that joins arrays, of which the result has `more` axes; each example lies by itself."""
+
+    def rule(batched, *xs, axis):
+        xs = [x if b else x.copy() for b, x in zip(batched, spread_out(batched, xs), strict=True)]
+        return join(*xs, axis=shifted(axis, xs[0].ndim + more))
+
+    return rule
+
+
+defbatch(join.joined, _joining(join.joined, 0))
+defbatch(join.stacked, _joining(join.stacked, 1))
 
 # -- entries at an index -----------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ Derivatives at z = 0, where there is a kink: abs, angle and sign take 0.  `abs2`
 
 import numpy as np
 
+from qad.core.aliases import snapshot
 from qad.extend import (
     One,
     Tensor,
@@ -153,7 +154,12 @@ def imag(val):
 
 @implements(np.conjugate)
 def conj(x):
-    """The complex conjugate; a real Tensor is its own."""
+    """The complex conjugate; of a real Tensor a copy."""
+    return _conj(x) if x.value.dtype.kind == "c" else np.copy(x) if x.is_leaf else snapshot(x, "K")
+
+
+def conj_method(x):
+    """The complex conjugate; a real Tensor is its own, as an array is."""
     return _conj(x) if x.value.dtype.kind == "c" else x
 
 
@@ -190,6 +196,6 @@ def real_if_close(a, tol=100):
 
 attach("real", real, property=True)
 attach("imag", imag, property=True)
-attach("conj", conj)
-attach("conjugate", conj)
+attach("conj", conj_method)
+attach("conjugate", conj_method)
 attach("__abs__", _absolute)

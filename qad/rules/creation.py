@@ -6,8 +6,9 @@ with results is differentiable as it stands.
 
 import numpy as np
 
+from qad.core.aliases import bottom, shadow
 from qad.core.buffers import buffer
-from qad.extend import implements, value_of
+from qad.extend import Tensor, implements, value_of
 
 __all__ = ["empty", "empty_like", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like"]
 
@@ -77,6 +78,11 @@ def full(shape, fill_value, dtype=None):
     return out
 
 
+def _kind(a):
+    """What has the shape, the dtype and the layout of `a`; under `qad.vmap` of one example."""
+    return shadow(a) if type(a) is Tensor and bottom(a)[1] else value_of(a)
+
+
 def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
     """Zeros of the shape and dtype of `a`, in a Tensor that may be written into; see `zeros`.
 
@@ -86,7 +92,7 @@ def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None)
     >>> qad.zeros_like(np.ones(2))
     Tensor([0., 0.], shape=(2,), dtype=float64)
     """
-    return buffer(np.zeros_like(value_of(a), dtype, order, shape=shape))
+    return buffer(np.zeros_like(_kind(a), dtype, order, shape=shape))
 
 
 def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
@@ -98,7 +104,7 @@ def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
     >>> qad.ones_like(np.ones(2)).dtype
     dtype('float64')
     """
-    return buffer(np.ones_like(value_of(a), dtype, order, shape=shape))
+    return buffer(np.ones_like(_kind(a), dtype, order, shape=shape))
 
 
 def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, device=None):
@@ -110,7 +116,7 @@ def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, devi
     >>> qad.empty_like(np.ones(2)).shape
     (2,)
     """
-    return buffer(np.empty_like(value_of(prototype), dtype, order, shape=shape))
+    return buffer(np.empty_like(_kind(prototype), dtype, order, shape=shape))
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):

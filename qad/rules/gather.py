@@ -6,8 +6,10 @@ the place of each.
 
 import numpy as np
 
+from qad.core.batch import outline
+from qad.core.buffers import ELSEWHERE
 from qad.core.errors import BatchError
-from qad.extend import Tensor, defbatch, defvjp, primitive
+from qad.extend import Tensor, defbatch, defjvp, defvjp, primitive, unbroadcast
 from qad.rules.lazy import scatter
 
 HOLE = object()
@@ -52,6 +54,61 @@ defvjp(
     lambda g, y, x, *arrays, pattern, shape, dtype: gather(g, *arrays, pattern=pattern),
     linear=True,
 )
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def put_item(x, index, v, add):
+    """What ``x[index] = v`` makes of `x`, or ``x[index] += v`` with `add`, for an index that holds Tensors."""
+    index = index if type(index) is tuple else (index,)
+    arrays = [i for i in index if type(i) is Tensor]
+    if all(i.dtype != bool for i in arrays):
+        return placed_at(x, v, *arrays, pattern=tuple([HOLE if type(i) is Tensor else i for i in index]), add=add)
+    (mask,) = index if len(index) == 1 else (None,)
+    if mask is None or np.ndim(v) or mask.shape != x.shape:
+        raise BatchError(
+            "under qad.vmap a mask selects another number of entries in each example: write qad.where(mask, value, x)"
+        )
+    return np.where(mask, x + v if add else v, x)
+
+
+@primitive
+def placed_at(x, v, *arrays, pattern, add):
+    """A copy of `x` in which `v` stands at the index, or is added there."""
+    out = x.copy(order="K")
+    if add:
+        np.add.at(out, filled(pattern, arrays), v)
+    else:
+        out[filled(pattern, arrays)] = v
+    return out
+
+
+def _placed_back(needed, g, y, x, v, *arrays, pattern, add):
+    parts = {}
+    if 0 in needed:
+        parts[0] = g if add else placed_at(g, 0, *arrays, pattern=pattern, add=False)
+    if 1 in needed:
+        part = gather(g, *arrays, pattern=pattern)
+        if not add and _may_meet(filled(pattern, arrays)):  # of values written to one place the last one stays
+            numbers = np.arange(part.size).reshape(part.shape)
+            order = placed_at(np.full(g.shape, -1), numbers, *arrays, pattern=pattern, add=False)
+            part = np.where(np.equal(gather(order, *arrays, pattern=pattern), numbers), part, 0)
+        parts[1] = unbroadcast(part, np.shape(v))
+    return [parts[i] for i in needed]
+
+
+def _may_meet(index):
+    return any(np.size(i) > 1 and i.dtype != bool for i in index if type(i) is Tensor or isinstance(i, np.ndarray))
+
+
+def _placed_forward(tangents, y, x, v, *arrays, pattern, add):
+    t = np.zeros(y.shape, y.dtype) if tangents[0] is None else np.astype(tangents[0], y.dtype)
+    return placed_at(t, 0 if tangents[1] is None else tangents[1], *arrays, pattern=pattern, add=add)
+
+
+ELSEWHERE["put_item"] = put_item
+defvjp(placed_at, shared=_placed_back)
+defjvp(placed_at, shared=_placed_forward)
 
 # -- a batch of indices ------------------------------------------------------------------------------------------------
 
@@ -113,3 +170,23 @@ def _added(g, index, shape, dtype):
 
 defbatch(gather, _gather)
 defbatch(gathered_back, _gathered_back)
+
+
+def _placed_at(batched, x, v, *arrays, pattern, add):
+    """In every example; an index of all examples has their numbers in front, and the axes of its arrays after that."""
+    index, most = _rows(batched[2:], arrays, pattern)
+    size = next(len(a) for b, a in zip(batched, (x, v, *arrays), strict=True) if b)
+    x = x if batched[0] else np.broadcast_to(x, (size, *x.shape))
+    shapes = [np.zeros(np.shape(a)[b:], int) for b, a in zip(batched[2:], arrays, strict=True)]
+    there = outline(x)[0][filled(pattern, shapes)].shape
+    if batched[1]:
+        v = v.reshape((size,) + (1,) * (len(there) + 1 - v.ndim) + v.shape[1:])
+    place = _place(pattern, x.ndim - 1)
+    v = np.moveaxis(np.broadcast_to(v, (size, *there)), range(1 + place, 1 + place + most), range(1, 1 + most))
+    index = (_numbers(size, most), *index)
+    arrays = [i for i in index if type(i) is Tensor]
+    pattern = tuple([HOLE if type(i) is Tensor else i for i in index])
+    return placed_at(x, v, *arrays, pattern=pattern, add=add)
+
+
+defbatch(placed_at, _placed_at)

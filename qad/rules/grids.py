@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from qad.core.aliases import snapshot
 from qad.core.errors import ArgumentError
-from qad.extend import implements, operand
+from qad.extend import Tensor, implements, operand
 
 
 def _fractions(num, endpoint, start, stop):
@@ -52,4 +53,5 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
         axes[:2] = 1, 0
     n = len(xi)
     grids = [np.reshape(operand(x), (1,) * k + (-1,) + (1,) * (n - k - 1)) for x, k in zip(xi, axes, strict=True)]
-    return tuple(grids) if sparse else np.broadcast_arrays(*grids)
+    grids = grids if sparse else np.broadcast_arrays(*grids)
+    return tuple([snapshot(grid) if copy and type(grid) is Tensor else grid for grid in grids])

@@ -5,7 +5,8 @@ from operator import getitem
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.core.buffers import read
+from qad.core.aliases import is_copied
+from qad.core.buffers import read, read_each
 from qad.core.errors import ArgumentError
 from qad.extend import (
     Tensor,
@@ -52,13 +53,13 @@ SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 def item(x, index):
     """``x[index]``; the index may hold Tensors, which serve as integers or masks."""
     kind = type(index)
-    if kind is int and x.buffer is None:
+    if kind is int and (x.buffer is None or not is_copied(x)):
         return _getitem(x, index)
     if kind not in SETTLED and not (kind is tuple and SETTLED.issuperset(map(type, index))):
         index = settled(index)
         if type(index) is Tensor or (type(index) is tuple and Tensor in map(type, index)):
-            return item_at(x, index)
-    return _getitem(x, index) if x.buffer is None else read(x, index)
+            return read_each(x, index, item_at(x, index))
+    return read(x, index) if is_copied(x) else _getitem(x, index)
 
 
 def settled(index):

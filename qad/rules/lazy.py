@@ -4,6 +4,7 @@ from math import prod
 
 import numpy as np
 
+from qad.core.aliases import Written
 from qad.core.errors import ShapeError
 from qad.core.node import SCALARS
 from qad.core.writing import moved
@@ -113,7 +114,7 @@ class Scatter(Lazy):
         if plain and part.dtype is g.dtype and (type(index) is int or not may_repeat(index)):  # quickly
             g[index] += part
             return g
-        if not self.shape or (type(g) is Tensor and g.buffer is None):
+        if not self.shape or (type(g) is Tensor and type(g.buffer) is not Written):
             return self.add(g)
         if np.result_type(g.dtype, *{part.dtype for _, part in self.parts}) != g.dtype:
             return self.add(g)

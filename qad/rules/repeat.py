@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.extend import attach, defjvp, defvjp, implements, operand, primitive, value_of
+from qad.core.aliases import snapshot
+from qad.extend import Tensor, attach, defjvp, defvjp, implements, operand, primitive, value_of
 from qad.rules.index import take
 
 # -- turned round ----------------------------------------------------------------------------------
@@ -39,7 +40,8 @@ def repeat(a, repeats, axis=None):
         return take(a, np.repeat(np.arange(a.shape[axis]), repeats), axis)
     before, n, after = a.shape[:axis], a.shape[axis], a.shape[axis + 1 :]
     spread = np.broadcast_to(a.reshape((*before, n, 1, *after)), (*before, n, repeats, *after))
-    return spread.reshape((*before, n * repeats, *after))
+    y = spread.reshape((*before, n * repeats, *after))
+    return snapshot(y) if type(y) is Tensor else y
 
 
 # -- padded ----------------------------------------------------------------------------------------

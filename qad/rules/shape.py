@@ -6,6 +6,7 @@ too; everything else is written in them.
 
 import numpy as np
 
+from qad.core.aliases import BY_LAYOUT, shadow, snapshot, unsure
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, attach, defroot, defvjp, implements, operand, quick, stack_of, unbroadcast, value_of
 
@@ -45,6 +46,7 @@ defvjp(swapaxes, lambda g, y, x, axis1, axis2: g.swapaxes(axis1, axis2), linear=
 defvjp(np.broadcast_to, lambda g, y, x, shape, subok=False: unbroadcast(g, x.shape), linear=True)
 for _function in (T, mT, reshape, transpose, swapaxes, np.broadcast_to):
     defroot(_function, None)
+BY_LAYOUT.add(reshape)
 _T, _mT = quick(T), quick(mT)
 _reshape, _transpose, _swapaxes = (quick(f, metadata=n) for f, n in ((reshape, 1), (transpose, 1), (swapaxes, True)))
 
@@ -80,7 +82,12 @@ def reshape_method(x, *shape, order="C", copy=None):
 
 @implements(np.ravel)
 def ravel(a, order="C"):
-    return reshaped(a, -1, order) if a.ndim else _reshape(a, (1,))
+    """``np.ravel``: a view where the entries follow one another in memory, else a copy."""
+    y = reshaped(a, -1, order) if a.ndim else _reshape(a, (1,))
+    if y.buffer is None or y.buffer[1] is unsure:
+        return y
+    flags = shadow(a).flags
+    return y if (flags.f_contiguous if order == "F" else flags.c_contiguous) else snapshot(y)
 
 
 def _as_numpy_shapes(function):
@@ -176,7 +183,7 @@ for _name, _function in (("T", _T), ("mT", matrix_transpose), ("mH", adjoint), (
 for _name, _function in (
     ("reshape", reshape_method),
     ("ravel", ravel),
-    ("flatten", ravel),
+    ("flatten", lambda x, order="C": snapshot(reshaped(x, -1, order))),
     ("squeeze", squeeze),
     ("transpose", transpose_method),
     ("swapaxes", _swapaxes),

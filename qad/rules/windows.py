@@ -5,24 +5,58 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.lib.stride_tricks import sliding_window_view
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, implements, operand, stack_of, unrecorded, value_of
+from qad.extend import Tensor, defbatch, defvjp, implements, operand, primitive, stack_of, unrecorded, value_of
+
+
+@primitive(name="sliding_window_view")
+def _windows(x, *, sizes, axes):
+    return sliding_window_view(x, sizes, axes)
+
+
+@primitive(name="overlap_add")
+def _overlap_add(g, *, shape, sizes, axes):
+    """The adjoint of windows: each entry of an array of this `shape` sums those in which the windows show it."""
+    for size, axis in zip(sizes[::-1], axes[::-1], strict=True):
+        starts = g.shape[axis]
+        total = np.zeros((*g.shape[:axis], starts + size - 1, *g.shape[axis + 1 : -1]), g.dtype)
+        for k in range(size):
+            total[(slice(None),) * axis + (slice(k, k + starts),)] += g[..., k]
+        g = total
+    return g
+
+
+defvjp(
+    _windows,
+    lambda g, y, x, *, sizes, axes: _overlap_add(g, shape=x.shape, sizes=sizes, axes=axes),
+    linear=True,
+    fresh=True,
+)
+defvjp(_overlap_add, lambda h, y, g, *, shape, sizes, axes: _windows(h, sizes=sizes, axes=axes), linear=True)
+defbatch(_windows, lambda batched, x, *, sizes, axes: _windows(x, sizes=sizes, axes=shifted(axes)))
+defbatch(
+    _overlap_add,
+    lambda batched, g, *, shape, sizes, axes: _overlap_add(
+        g, shape=(g.shape[0], *shape), sizes=sizes, axes=shifted(axes)
+    ),
+)
+
+
+def shifted(axes):
+    """Axes behind that of a batch."""
+    return tuple([axis + 1 for axis in axes])
 
 
 @implements(sliding_window_view)
 def windows(x, window_shape, axis=None, *, subok=False, writeable=False):
-    """``sliding_window_view``, as an array of its own: entries that stand in several windows are copied."""
+    """``sliding_window_view``: a read-only view, as NumPy's is."""
     x = operand(x)
     sizes = tuple(np.atleast_1d(value_of(window_shape)).tolist())
     axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)
+    if writeable:
+        raise ArgumentError("an entry stands in several windows, and cannot be written into there: write into the array")
     if len(axes) != len(sizes):
         raise ArgumentError(f"{len(sizes)} window sizes do not fit {len(axes)} axes")
-    for size, along in zip(sizes, axes, strict=True):
-        starts = x.shape[along] - size + 1
-        if starts < 1 or size < 0:
-            raise ArgumentError(f"a window of {size} does not fit axis {along} of {x.shape[along]} entries")
-        places = np.arange(starts)[:, None] + np.arange(size)
-        x = np.moveaxis(np.take(x, places, along), along + 1, -1)
-    return x
+    return _windows(x, sizes=sizes, axes=axes)
 
 
 # -- np.emath --------------------------------------------------------------------------------------------------

@@ -1,12 +1,18 @@
-"""Writing into Tensors: items, operators such as ``+=``, NumPy's functions that write."""
+"""Writing into Tensors: items, operators such as ``+=``, NumPy's functions and methods that write."""
+
+from operator import getitem
 
 import numpy as np
 
-from qad.core.buffers import adopt, write
+from qad.core.aliases import is_number, root_of
+from qad.core.buffers import adopt, renew, write
 from qad.core.errors import ArgumentError, RecordedTensorError
 from qad.core.levels import CONSTANT, limit
 from qad.core.node import ANSWER
-from qad.extend import Tensor, attach, implements, operand, value_of
+from qad.core.places import spot
+from qad.extend import Tensor, attach, implements, operand, stack_of, value_of
+from qad.rules.complex import imag, imag_part, real, real_part
+from qad.rules.flat import Flat, unraveled
 from qad.rules.index import along, settled
 
 # -- items -----------------------------------------------------------------------------------------
@@ -14,14 +20,26 @@ from qad.rules.index import along, settled
 
 def set_item(x, index, value):
     """``x[index] = value``, recorded."""
-    mark = value.buffer if type(value) is Tensor else None
-    if getattr(mark, "root", None) is not x or not _same(mark.index, index):
+    if not _is_view(value, x, getitem, index):
         _to(x, settled(index), operand(value))
-    # else it is the last step of x[index] += y, which has written already
+
+
+def _is_view(value, x, function, index=None):
+    """Whether `value` is the view ``function(x, index)``, as at the end of ``x[index] += y``, which has written."""
+    mark = value.buffer if type(value) is Tensor else None
+    if type(mark) is not tuple or mark[0] is not x or mark[1] is not function:
+        return False
+    return function is not getitem or _same(mark[2][0], settled(index))
 
 
 def _same(one, two):
-    return type(one) is type(two) and not isinstance(one, np.ndarray) and one == two
+    """Whether two indices are the same, but for arrays."""
+    if type(one) is tuple or type(two) is tuple:
+        one, two = (i if type(i) is tuple else (i,) for i in (one, two))
+        return len(one) == len(two) and all(map(_same, one, two))
+    if type(one) is not type(two) or isinstance(one, np.ndarray):
+        return False
+    return stack_of(one) is stack_of(two) if type(one) is Tensor else one == two
 
 
 def _to(x, index, value, add=False):
@@ -33,24 +51,44 @@ def _to(x, index, value, add=False):
                 "with qad.zeros(shape), which records what is written"
             )
         raise ArgumentError("a Tensor was given where NumPy writes into an array: write x.numpy()")
-    if _parameter(x):
-        return _step(x, index, value, add)
-    write(x, index, value, add)
-    return None
+    if _is_parameter(x):
+        _step(x, index, value, add)
+    else:
+        write(x, index, value, add)
 
 
-def _parameter(x) -> bool:
-    """Whether `x` is a leaf of the tape under `qad.no_grad`, which takes a step that is not recorded."""
-    return x.level == 0 and x.is_leaf and not limit() < 0
+def _is_parameter(x) -> bool:
+    """Whether `x` is a leaf of the tape under `qad.no_grad`, or a view of one: it takes a step that is not recorded."""
+    root = root_of(x)
+    return root.level == 0 and root.is_leaf and not limit() < 0
 
 
 def _step(x, index, value, add):
-    array = x.value.copy()
+    root = root_of(x)
+    if root is not x:
+        index, value = spot(x, index, value, add)
+    array = root.value.copy(order="K")
     (np.add.at if add else np.ndarray.__setitem__)(array, index, value_of(value))
-    x.value = x.node[ANSWER] = array
+    root.node[ANSWER] = array
+    renew(root, array)
 
 
 attach("__setitem__", set_item)
+
+
+def _part_setter(part, function):
+    def set_part(x, value):
+        if x.dtype.kind != "c" and part is imag:
+            raise ArgumentError("a real array has no imaginary part to be written into: make it with dtype=complex")
+        if not _is_view(value, x, function):
+            _to(part(x), ..., operand(value))
+
+    return set_part
+
+
+Tensor.real = Tensor.real.setter(_part_setter(real, real_part))
+Tensor.imag = Tensor.imag.setter(_part_setter(imag, imag_part))
+Tensor.flat = property(Flat, lambda x, value: Flat(x).__setitem__(slice(None), value))
 
 # -- x += y and its kin ------------------------------------------------------------------------------
 
@@ -58,9 +96,9 @@ attach("__setitem__", set_item)
 def _in_place(name, ufunc):
     def operator(x, y):
         result = ufunc(x, y)
-        if not x.shape and not isinstance(value_of(x), np.ndarray):
+        if is_number(x):
             return result  # numbers do not change
-        if _parameter(x):
+        if _is_parameter(x):
             _step(x, ..., result, False)
         else:
             adopt(x, result)
@@ -76,7 +114,7 @@ for _name, _ufunc in (
 ):  # fmt: skip
     _in_place(_name, _ufunc)
 
-# -- NumPy's functions that write --------------------------------------------------------------------
+# -- methods of ufuncs -------------------------------------------------------------------------------
 
 
 def add_at(a, indices, b):
@@ -85,6 +123,33 @@ def add_at(a, indices, b):
 
 
 implements((np.add, "at"))(add_at)
+implements((np.subtract, "at"))(lambda a, indices, b: add_at(a, indices, -operand(b)))
+
+
+@implements((None, "at"))
+def at(ufunc, a, indices, *b):
+    """``ufunc.at``: entries that an index names several times are changed as often, one time after the other."""
+    if type(a) is not Tensor:
+        return _to(a, indices, operand(*b))
+    places = np.arange(a.size).reshape(a.shape)[settled(indices)]
+    if b:
+        b = (np.broadcast_to(operand(*b), places.shape).reshape(-1),)
+    places = places.reshape(-1)
+    for chosen in _rounds(places):
+        index = unraveled(places[chosen], a.shape)
+        set_item(a, index, ufunc(a[index], *(y[chosen] if a.ndim else y[chosen][0] for y in b)))
+    return None
+
+
+def _rounds(places):
+    """Numbers of `places`, in groups in which none stands twice: all that come first, all that come second, ..."""
+    order = np.argsort(places, kind="stable")
+    starts = np.searchsorted(places[order], places[order])
+    times = np.arange(places.size) - starts
+    return [np.sort(order[times == k]) for k in range(times.max(initial=-1) + 1)]
+
+
+# -- NumPy's functions that write --------------------------------------------------------------------
 
 
 @implements(np.copyto)
@@ -99,7 +164,8 @@ def put(a, ind, v, mode="raise"):
     if mode != "raise":
         indices = indices % a.size if mode == "wrap" else np.clip(indices, 0, a.size - 1)
     values = np.resize(np.arange(np.size(v)), indices.shape)
-    _to(a, np.unravel_index(indices % a.size, a.shape), np.ravel(operand(v))[values])
+    values = np.ravel(operand(v))[values]
+    _to(a, unraveled(indices % a.size, a.shape), values if a.ndim else values[-1])
 
 
 @implements(np.place)
@@ -131,5 +197,18 @@ def fill_diagonal(a, val, wrap=False):
     _to(a, (steps, steps), operand(val) if np.ndim(val) == 0 else np.ravel(operand(val))[steps % np.size(val)])
 
 
+def _sorting(function):
+    """A method that sorts a Tensor in place, and returns nothing."""
+    return lambda x, *args, **kwargs: _to(x, ..., function(x, *args, **kwargs))
+
+
+def resize(x, *shape, refcheck=True):
+    """Refused: what else shows this memory could not follow."""
+    raise ArgumentError("x.resize changes the shape of an array in place, which is not recorded: write np.resize(x, n)")
+
+
 attach("fill", lambda x, value: set_item(x, ..., value))
 attach("put", put)
+attach("sort", _sorting(np.sort))
+attach("partition", _sorting(np.partition))
+attach("resize", resize)

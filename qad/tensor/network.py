@@ -6,8 +6,11 @@ most.  In forward mode and in higher orders the pairs are recorded one by one: t
 tangents pass through them as values do.
 """
 
+from functools import partial
+
 import numpy as np
 
+from qad.core.aliases import look_at_all
 from qad.core.errors import GradientTypeError
 from qad.core.levels import CONSTANT, REVERSE, blocked
 from qad.core.operands import split
@@ -35,7 +38,9 @@ def record(plan, operands, wanted):
             "write array.astype(float) or array.astype(complex)"
         )
     if level == CONSTANT:
-        return Tensor(plan.execute(list(values), ()))
+        out = Tensor(plan.execute(list(values), ()))
+        look_at_all(out, partial(_constant, plan), tuple(operands), None)
+        return out
     if len(plan.steps) > 2 and level in REVERSE and PLAIN.issuperset(map(type, values)):
         options, barrier = {"plan": plan, "wanted": wanted, "state": []}, blocked()
         if type(barrier) is not int or barrier >= level:
@@ -45,6 +50,11 @@ def record(plan, operands, wanted):
         own = program(plan, wanted)
         return note(p, values, options, ans, nodes, level, own.read(*options["state"]), sparing=bool(own.again))
     return _pairs(plan, [x.value if type(x) is Tensor and x.level == CONSTANT else x for x in operands])[-1]
+
+
+def _constant(plan, *operands):
+    """The network of plain arrays, recorded where there is a Tensor."""
+    return record(plan, operands, ()) if Tensor in map(type, operands) else plan.execute(list(operands), ())
 
 
 def _pairs(plan, operands):

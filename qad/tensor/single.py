@@ -38,8 +38,11 @@ class Single:
 
     def run(self, a):
         """View the diagonals, sum the other labels, put the axes in order."""
+        whole = a
         for one, two in self._diagonals:
             a = a.diagonal(0, one, two)
+        if self._diagonals and type(a) is np.ndarray:
+            a.flags.writeable = whole.flags.writeable  # as np.einsum's view is
         if self._sums:
             a = np.add.reduce(a, self._sums, a.dtype)
         return a if self._order is None else a.transpose(self._order)

@@ -132,7 +132,7 @@ REFUSED = [
     (lambda x: np.polydiv(x, x), qad.errors.ArgumentError, "np.polyval"),
     (lambda x: np.polyfit(x, x, 1, cov=True), qad.errors.ArgumentError, "np.vander"),
     (lambda x: np.sort_complex(x), qad.errors.ArgumentError, "no order"),
-    (lambda x: x.sort(), qad.errors.ArgumentError, r"np.sort\(x\)"),
+    (lambda x: x.sort(), qad.errors.ArgumentError, "argument of a transform"),
     (lambda x: x.fill(0.0), qad.errors.ArgumentError, r"y = x.copy\(\)"),
     (lambda x: np.histogram2d(x, x, weights=x), qad.errors.ArgumentError, "np.bincount"),
 ]

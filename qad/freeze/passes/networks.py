@@ -68,9 +68,11 @@ class _Networks:
 
     def __init__(self, program):
         self.works = {}
-        definitions, pinned = program.definitions(), program.pinned()
-        for step in program.steps:
-            if not is_guard(step) and not touches(step, pinned):
+        pinned = program.pinned()
+        lasting = [step for step in program.steps if not touches(step, pinned)]  # what others read may have changed
+        definitions = {step.out: step for step in lasting}
+        for step in lasting:
+            if not is_guard(step):
                 net = net_of(step, definitions)
                 if net is not None:
                     self.works[step.out] = _Work(net, net.form.flops, step.out.size, 1)

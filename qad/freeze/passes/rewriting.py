@@ -2,7 +2,7 @@
 
 from qad.freeze.functions import RESHAPE, TRANSPOSE
 from qad.freeze.guards import is_guard
-from qad.freeze.program import Step, Var, rebuilt
+from qad.freeze.program import Step, Var, rebuilt, touches
 
 __all__ = ["add_view", "derived", "is_view", "rewrite", "touches", "view_of"]
 
@@ -12,7 +12,7 @@ def rewrite(program, visit):
 
     It returns None (keep the step), a Var (the value is that one), or a list of steps of which the last makes the
     value.  `definitions` knows the steps so far by what they make.  Steps that touch memory which the program
-    writes into are not offered.
+    writes into are not offered, nor known: what they read may have changed since.
     """
     pinned, same, definitions, steps, changes = program.pinned(), {}, {}, [], 0
 
@@ -33,18 +33,12 @@ def rewrite(program, visit):
             if made[-1].out is not step.out:
                 same[step.out] = made[-1].out
         for each in made:
-            definitions[each.out] = each
+            if not touches(each, pinned):
+                definitions[each.out] = each
         steps.extend(made)
     program.steps = steps
     program.outputs = [current(x) if type(x) is Var else x for x in program.outputs]
     return changes
-
-
-def touches(step, pinned):
-    """Whether a step reads or shows memory that the program writes into, or writes itself."""
-    if not pinned:
-        return False
-    return step.mutates is not None or step.out.root in pinned or any(var.root in pinned for var in step.reads())
 
 
 def derived(fn, args, shape, dtype, root=None, kwargs=None):

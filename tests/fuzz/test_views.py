@@ -1,0 +1,32 @@
+"""Random programs of views and writes against NumPy; see `tests.fuzz.views`."""
+
+import numpy as np
+import pytest
+
+from tests.fuzz import views
+
+MOST = 0.04  # the share of programs of which something may be refused
+
+
+def problems_of(seeds):
+    """What is wrong, by seed, and the share of what was refused."""
+    views.REFUSALS.clear()
+    with np.errstate(all="ignore"):
+        found = {seed: problems for seed in seeds if (problems := views.check(seed))}
+    programs = views.REFUSALS.pop("programs")
+    return found, sum(views.REFUSALS.values()) / programs
+
+
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+def test_random_programs_of_views_and_writes():
+    found, refused = problems_of(range(300))
+    assert not found
+    assert refused <= MOST
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
+def test_thousands_of_programs_of_views_and_writes():
+    found, refused = problems_of(range(1000, 6000))
+    assert not found
+    assert refused <= MOST

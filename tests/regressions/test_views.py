@@ -1,0 +1,291 @@
+"""Programs of views and writes: values as NumPy's, and derivatives, eager and frozen, of what NumPy's views show."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core import references, watch
+from qad.core.aliases import root_of
+from qad.core.errors import ArgumentError
+from qad.core.tensor import Tensor, value_of
+from qad.core.trees import flatten, tree_map
+from tests.regressions.view_programs import PROGRAMS, row_by_two_indices
+from tests.rules.test_registry import gathered
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+def loss(program):
+    def f(x):
+        y = program(x)
+        return (abs(y) ** 2 * np.arange(1.0, 1 + y.size).reshape(y.shape)).sum()
+
+    return f
+
+
+@pytest.fixture(params=PROGRAMS, ids=lambda f: f.__name__)
+def program(request):
+    return request.param
+
+
+def test_values_and_derivatives_are_numpys(program):
+    expected = program(X.copy())
+    np.testing.assert_allclose(qad.vjp(program, X)[0], expected, rtol=1e-14)
+    np.testing.assert_allclose(qad.jvp(program, (X,), (X,))[0], expected, rtol=1e-14)
+    np.testing.assert_allclose(value_of(program(qad.tensor(X))), expected, rtol=1e-14)
+    qad.check_grads(program, (X,))
+
+
+def test_batches_are_numpys(program):
+    xs = np.stack([X, 0.9 * X[::-1]])
+    values = qad.vmap(program)(xs)
+    np.testing.assert_allclose(values, np.stack([program(x.copy()) for x in xs]), rtol=1e-13)
+    f = loss(program)
+    slopes = qad.vmap(qad.grad(f))(xs)
+    np.testing.assert_allclose(slopes, np.stack([qad.grad(f)(x) for x in xs]), rtol=1e-12)
+
+
+FROZEN = {
+    "value_and_grad": lambda f: lambda x: qad.value_and_grad(f)(x),
+    "jvp": lambda f: lambda x: qad.jvp(f, (x,), (x,)),
+    "hessian": lambda f: lambda x: qad.hessian(f)(x),
+    "checkpoint": lambda f: lambda x: qad.grad(qad.checkpoint(f))(x),
+    "vmap": lambda f: lambda x: qad.vmap(f)(np.stack([x, x])),
+}
+
+
+@pytest.mark.parametrize("transform", FROZEN)
+def test_frozen_derivatives_are_the_eager_ones(program, transform):
+    eager = FROZEN[transform](loss(program))
+    frozen = qad.freeze(eager)
+    for x in (0.9 * X, X):
+        for a, b in zip(flatten(frozen(x))[0], flatten(eager(x))[0], strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-11)
+
+
+def test_frozen_functions_are_the_plain_ones(program):
+    frozen, of_loss = qad.freeze(program), qad.freeze(loss(program))
+    for x in (0.9 * X, X):
+        np.testing.assert_allclose(frozen(x), program(x.copy()), rtol=1e-13)
+        np.testing.assert_allclose(qad.grad(of_loss)(x), qad.grad(loss(program))(x), rtol=1e-11)
+    assert frozen.stats.replays >= 1
+
+
+def test_without_counts_of_references_everything_is_copied_and_the_same(program, monkeypatch):
+    expected = qad.vjp(program, X)[0], qad.grad(loss(program))(X)
+    monkeypatch.setattr(references, "COUNTED", False)
+    monkeypatch.setattr(watch, "KNOWN", -np.inf)
+    np.testing.assert_array_equal(qad.vjp(program, X)[0], expected[0])
+    np.testing.assert_array_equal(qad.grad(loss(program))(X), expected[1])
+
+
+def test_the_case_that_gave_196():
+    def f(x):
+        return np.sum(row_by_two_indices(x))
+
+    for step in (qad.value_and_grad(f), qad.freeze(qad.value_and_grad(f))):
+        for _ in range(2):
+            value, gradient = step(X)
+            assert value == f(X.copy()) == 140.0
+            np.testing.assert_allclose(gradient, [48.0, 40.0, 144.0])
+
+
+def test_views_of_constants_without_any_transform():
+    b = qad.zeros((3, 3))
+    t, r, flat, part = b.T, b[1], b.reshape(-1), qad.zeros((2, 2), complex)
+    real = part.real
+    b[0] = 1.0
+    r += 2.0
+    part[0] = 3 + 1j
+    np.testing.assert_array_equal(t.numpy(), [[1, 2, 0]] * 3)
+    np.testing.assert_array_equal(flat.numpy(), b.numpy().reshape(-1))
+    np.testing.assert_array_equal(real.numpy(), [[3, 3], [0, 0]])
+
+
+def test_a_snapshot_keeps_what_it_shows():
+    b = qad.zeros(3)
+    before, view = b.numpy(), b[1:].numpy()
+    other = np.asarray(b)
+    b[:] = 1.0
+    b[1] += 1.0
+    for array in (before, view, other):
+        np.testing.assert_array_equal(array, 0)
+    other[:] = 5.0
+    np.testing.assert_array_equal(b.numpy(), [1.0, 2.0, 1.0])
+    with pytest.raises(ValueError, match="read-only"):
+        before[0] = 1.0
+
+
+def test_a_detached_tensor_follows_without_a_gradient():
+    def f(x):
+        b = x * x
+        d = qad.stop_gradient(b)
+        b[0] = x[1]
+        return (d * x).sum()
+
+    np.testing.assert_allclose(qad.grad(f)(X), [2.0, 4.0, 9.0])
+
+
+def test_a_view_taken_under_no_grad_stays_constant():
+    def f(x):
+        b = x * x
+        with qad.no_grad():
+            t = b[1:]
+        b[1] = x[0]
+        return (t * x[1:]).sum()
+
+    np.testing.assert_allclose(qad.grad(f)(X), [0.0, 1.0, 9.0])
+
+
+def test_views_of_a_parameter_follow_its_steps():
+    w = qad.tensor(np.ones((2, 2)), requires_grad=True)
+    row = w[0]
+    with qad.no_grad():
+        w -= 0.5
+        w[1][:] = 4.0
+    (row.sum() + (w * w).sum()).backward()
+    np.testing.assert_array_equal(row.numpy(), 0.5)
+    np.testing.assert_array_equal(w.grad, [[2.0, 2.0], [8.0, 8.0]])
+
+
+def test_what_the_tape_recorded_keeps_the_values_of_its_time():
+    def f(x):
+        b = np.outer(x, x)
+        t = b.T
+        y = np.sin(t) * t[0]
+        b[:] = 7.0
+        return y.sum() + t.sum()
+
+    def same(x):
+        t = np.outer(x, x).T
+        return (np.sin(t) * t[0]).sum()
+
+    np.testing.assert_allclose(qad.grad(f)(X), qad.grad(same)(X), rtol=1e-14)
+
+
+def test_a_modulus_whose_operand_is_overwritten():
+    """Forward mode remembers the operand of a modulus, to make ``|z|^2`` smooth: that of its own time."""
+
+    def f(x):
+        z = x * (1 + 1j)
+        a = abs(z)
+        z[0] = 5.0
+        other = abs(x * 1j)
+        other[1] = x[2]
+        return (a * a + other**2).sum()
+
+    expected = qad.grad(f)(X)
+    np.testing.assert_allclose(qad.jvp(f, (X,), (X,))[1], expected @ X, rtol=1e-14)
+    np.testing.assert_allclose(expected, [6.0, 8.0, 24.0], rtol=1e-14)
+
+
+MODES = [qad.grad, lambda f: lambda x: qad.jvp(f, (x,), (x,)), lambda f: lambda x: qad.vmap(f)(x[None])]
+
+
+@pytest.mark.parametrize("transform", MODES)
+def test_arguments_and_views_of_them_are_not_written_into(transform):
+    for write in (
+        lambda x: x.__setitem__(0, 1.0),
+        lambda x: x[1:].__setitem__(0, 1.0),
+        lambda x: x.reshape(3, 1).T.fill(0.0),
+        lambda x: x.real.sort(),
+    ):
+        with pytest.raises(ArgumentError, match="an argument of a transform"):
+            transform(lambda x, write=write: write(x) or x.sum())(X)
+
+
+def test_views_that_numpy_makes_read_only_are_refused():
+    for view in (lambda b: np.broadcast_to(b, (2, 3, 3)), np.diagonal, np.diag, lambda b: b.diagonal()[1:]):
+        with pytest.raises(ArgumentError, match="read-only"):
+            qad.grad(lambda x, view=view: view(np.outer(x, x)).fill(0.0))(X)
+        with pytest.raises(ValueError, match="read-only"):
+            view(np.outer(X, X)).fill(0.0)
+
+
+def test_a_reshape_of_uncertain_layout_is_refused_under_vmap():
+    def f(x):
+        b = np.take(np.outer(x, x), [1, 0], 1)
+        r = b.reshape(-1)
+        b[0] = 0.0
+        return r
+
+    with pytest.raises(ArgumentError, match="layout of an example"):
+        qad.vmap(f)(np.stack([X, X]))
+    with pytest.raises(ArgumentError, match="layout of an example"):
+        qad.vmap(lambda x: np.take(np.outer(x, x), [1, 0], 1).reshape(-1).fill(0.0))(np.stack([X, X]))
+
+
+def test_frozen_reshapes_follow_the_layout_of_the_argument():
+    def f(x):
+        y = x * 2
+        y.reshape(-1)[0] = 5.0
+        y.ravel()[1] = 7.0
+        return y
+
+    x = np.arange(6.0).reshape(2, 3)
+    frozen, step = qad.freeze(f), qad.freeze(qad.grad(lambda x: (f(x) ** 2).sum()))
+    for given in (x, np.asfortranarray(x), x, np.arange(24.0).reshape(4, 6)[::2, ::2]):
+        np.testing.assert_array_equal(frozen(given), f(given))
+        np.testing.assert_array_equal(step(given), 2 * f(given) * 2 * (f(given) == 2 * given))
+
+
+def test_frozen_functions_write_where_a_result_is_asked_for_by_position():
+    def f(x):
+        y = np.zeros_like(x)
+        np.sum(np.outer(x, x), 0, None, y)
+        np.clip(y, 2.0, 20.0, y)
+        return y
+
+    frozen = qad.freeze(f)
+    for x in (X, 2 * X):
+        np.testing.assert_array_equal(frozen(x), f(x))
+    with pytest.raises(ArgumentError, match=r"y\[\.\.\.\] = x\.sum"):
+        qad.freeze(lambda x: x.sum(0, None, np.zeros_like(x[0])))(X)
+
+
+def test_a_root_forgets_views_that_are_gone():
+    b = np.exp(qad.tensor(np.ones((4, 4)), requires_grad=True))
+    for _ in range(1000):
+        b[0]
+    assert len(b.buffer) < 100
+
+
+def test_a_view_that_is_alive_costs_no_copy_for_a_write(monkeypatch):
+    """What a view shows is let go before a write, which so finds its array alone."""
+    copies = []
+    original = references.shared
+    monkeypatch.setattr("qad.core.writing.shared", lambda x, slot: copies.append(original(x, slot)) or copies[-1])
+    b = qad.zeros((50, 50))
+    t, row = b.T, b[1]
+    for k in range(50):
+        b[k, k] = 1.0
+    assert sum(copies) == 0
+    assert t.numpy().trace() == 50
+    assert row.numpy().sum() == 1
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_every_function_shares_memory_where_numpys_does(recorded):
+    wrong = []
+    for case in gathered():
+        point = tree_map(np.array, case.point)
+        leaves = flatten(point)[0]
+        try:
+            expected = [_shows(y, leaves) for y in flatten(case.f(*point))[0]]
+        except (TypeError, ValueError, AttributeError, Warning, qad.QadError):  # takes Tensors alone
+            continue
+        roots = []
+
+        def root(x, roots=roots):
+            roots.append(qad.tensor(x, requires_grad=True).copy() if recorded else qad.tensor(x))
+            return roots[-1]
+
+        found = flatten(case.f(*tree_map(root, point)))[0]
+        found = [type(y) is Tensor and y.size > 0 and any(root_of(y) is r for r in roots) for y in found]
+        if found != expected:
+            wrong.append(str(case))
+    assert not wrong
+
+
+def _shows(y, arrays):
+    return isinstance(y, np.ndarray) and any(np.may_share_memory(y, x) for x in arrays)
