@@ -86,26 +86,38 @@ def _over_gaps(
     gap = gap if condition is None else gap / pairs(condition, gap)
     near = is_near(gap) & ~closed
     if near.any():
-        y, left = _cleared(y, x, gap, near, order, weight, moved, divided)
-        if np.any(left):
-            refuse(left, s, owner, 0.0, degenerate, order=order)
+        y = _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, degenerate)
     return y / np.where(closed, np.inf, d)
 
 
-def _cleared(y, x, gap, near, order, weight, moved, divided):
-    """`y`, a part of `x`, without the rounding that a small `gap` would blow up, and what is lost with lost gaps."""
-    eps, columns = np.finfo(gap.dtype).eps, pairs(columns_of(x), gap)  # the values' precision, not that of a constant
-    units = np.minimum(TIGHT * eps / np.where(near, gap, 1.0) ** divided, eps**0.25)
-    dust = near & (np.abs(y) <= units * columns)
-    y, size = np.where(dust, 0.0, y), np.abs(y)
+def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, degenerate):
+    """`y`, a part of `x`, without the rounding that a small `gap` would blow up; where that is lost it must be zero."""
+    eps, at = np.finfo(gap.dtype).eps, np.nonzero(np.broadcast_to(near, y.shape))
+    *batch, i, j = at
+    both = [(*batch, j)] if gap.shape[-2] != x.shape[-2] else [(*batch, j), (*batch, i)]  # the vectors of an entry
+    columns = np.max([np.abs(x.mT[n]).max(axis=-1) for n in both], axis=0)
+    gap, size = np.broadcast_to(gap, y.shape)[at], np.abs(y[at])
+    units = np.minimum(TIGHT * eps / gap**divided, eps**0.25)
+    dust = size <= units * columns
     lost = dust & (TIGHT * eps > eps**0.25 * gap)  # here a numerator that matters may look like rounding
     if weight is not None:
-        lost |= near & (gap**order <= SPARE * eps**0.75 * pairs(weight / _most(weight), gap))
+        weight = np.broadcast_to(weight / _most(weight), (*y.shape[:-2], weight.shape[-1]))
+        relevant = np.max([weight[n] for n in both], axis=0)
+        lost |= gap**order <= SPARE * eps**0.75 * relevant
     size = np.where(dust, 0.0, size)
-    if moved is not None and x.shape[-2:] == gap.shape[-2:]:
-        size = np.where(moved[..., None, :] | moved[..., :, None], np.maximum(np.abs(x), np.abs(x.mT)), size)
+    if moved is not None and len(both) > 1:
+        moved = np.broadcast_to(moved, (*y.shape[:-2], moved.shape[-1]))
+        whole = np.maximum(np.abs(x[at]), np.abs(x.mT[at]))
+        size = np.where(moved[both[0]] | moved[both[1]], whole, size)
     units = np.maximum(units, np.minimum(eps**0.25 * gap, noise(gap.dtype, x.shape[-1])))
-    return np.where(lost, 0.0, y), np.where(lost & (size > units * columns), size, 0.0)
+    left = lost & (size > units * columns)
+    if left.any():
+        sizes = np.zeros(y.shape, size.dtype)
+        sizes[at] = np.where(left, size, 0.0)
+        refuse(sizes, s, owner, 0.0, degenerate, order=order)
+    y = np.array(y)
+    y[at] = np.where(dust | lost, 0.0, y[at])
+    return y
 
 
 def _denominators(s, kind):
