@@ -7,7 +7,7 @@ from qad.core.node import Primitive
 from qad.core.record import record
 from qad.core.transforms import vjp
 from qad.core.trees import flatten, unflatten
-from qad.freeze.signature import kind_of
+from qad.freeze.signature import kind_of, orders, typed
 
 __all__ = ["as_node"]
 
@@ -42,17 +42,21 @@ class _Form:
         """The same without."""
         return tuple(flatten(self._call(self.frozen.f, xs))[0])
 
-    def _call(self, f, xs):
+    def given(self, xs=()):
+        """``(args, kwargs)``, None for what is not given."""
         leaves = list(self.static)
-        for i, x in zip(self.numbers, xs, strict=True):
+        for i, x in zip(self.numbers, xs, strict=bool(xs)):
             leaves[i] = x
-        args, kwargs = unflatten(self.spec, leaves)
+        return unflatten(self.spec, leaves)
+
+    def _call(self, f, xs):
+        args, kwargs = self.given(xs)
         return f(*args, **kwargs)
 
 
 def _backward(frozen, form, needed):
     """The frozen pullback for the arguments `needed`; kept, one for each structure."""
-    key = form.spec, tuple(map(repr, form.static)), needed
+    key = form.spec, orders(form.given()), typed(tuple(form.static)), needed
 
     def pull(w, xs):
         def moving(*changed):
@@ -64,5 +68,5 @@ def _backward(frozen, form, needed):
         return vjp(moving, *(xs[i] for i in needed))[1](w)
 
     if key not in frozen.backward:
-        frozen.backward[key] = type(frozen)(pull, (), frozen.passes)
+        frozen.backward[key] = type(frozen)(pull, (), frozen.passes, frozen.constant or None)
     return frozen.backward[key]

@@ -9,13 +9,17 @@ from qad.core.errors import ArgumentError, LeakedTensorError
 from qad.core.operands import rebuild
 from qad.core.registry import PRIMITIVES
 from qad.core.steps import RECORDINGS
+from qad.freeze.errstate import current, is_quiet
 from qad.freeze.functions import ANSWERED, MUTATING, TRANSPARENT, keeps_shape, wants_numbers
 from qad.freeze.guards import check_layout, check_value, outcome
-from qad.freeze.origin import depth, whereabouts
+from qad.freeze.origin import depth, is_ours, whereabouts
 from qad.freeze.program import Program, Step, Var
 from qad.freeze.traced import Traced
 
 __all__ = ["Recorder", "pick"]
+
+SHOWING = frozenset((np.array_repr, np.array_str, np.array2string))
+_FLOAT = np.dtype(float)
 
 
 class Recorder:
@@ -27,6 +31,10 @@ class Recorder:
         The outcomes of the guards.
     captured : list of (array, Var)
         The plain arrays that were met, to be watched for changes; their values are constants of the program.
+    refusal : exception or None
+        What could not be recorded; raised again in the end, for the function may have caught it.
+    failure : str or None
+        In words, why no program serves this call: a step raised, and the function caught that.
     """
 
     def __init__(self, chance):
@@ -34,6 +42,8 @@ class Recorder:
         self.steps, self.inputs, self.constants = [], [], {}
         self.path, self.places, self.captured = [], [], []
         self.running = True
+        self.refusal = self.failure = None
+        self._errors = current()
         self._known = {}  # id of a captured array -> its Var
 
     @contextmanager
@@ -45,6 +55,11 @@ class Recorder:
         finally:
             self.running = False
             RECORDINGS.discard(self)
+
+    def refuse(self, message, kind=ArgumentError):
+        """Raise, now and when the function has returned."""
+        self.refusal = kind(f"qad.freeze: {message}")
+        raise self.refusal
 
     def input(self, value):
         """A traced input with this value."""
@@ -61,13 +76,13 @@ class Recorder:
                 "a traced array of qad.freeze was used after the function had returned: it leaked through a global, a "
                 "list or an attribute. Return it from the function instead"
             )
-        _refuse_memory_order(fn, args, kwargs)
+        self._refuse_memory_order(fn, args, kwargs)
         if wants_numbers(fn):
             args, kwargs = (*args[:1], *self._numbers(args[1:])), self._numbers(kwargs)
         values, named = self.decoded(args), self.decoded(kwargs)
         if mutates is not None:
             target = self._writable(mutates, fn)
-        value = fn(*values, **named)
+        value = self._called(fn, values, named)
         template, keywords = self.encoded(args), self.encoded(kwargs) if kwargs else {}
         if mutates is not None:
             self.steps.append(Step(fn, template, keywords, Var(kind="other"), target))
@@ -75,15 +90,30 @@ class Recorder:
         settled = keeps_shape(fn, args)
         return self._result(value, fn, template, keywords, settled, args)
 
+    def _called(self, fn, values, named):
+        """The result of a step; what it raises is noted, for the function may catch that and go on."""
+        if current() is not self._errors and not is_quiet():
+            self.failure = f"the function has floating-point errors raise or call something, at {whereabouts()}"
+        try:
+            return fn(*values, **named)
+        except Exception as error:
+            self.failure = f"{_name(fn)} raised {type(error).__name__} at {whereabouts()}, and the function caught it"
+            raise
+
     def _result(self, value, fn, args, kwargs, settled, operands):
         """`value` as a traced array, or as whatever it is made of."""
         kind = type(value)
         if kind in (bool, int):
             return self._settled(value, fn, args, kwargs)
         if not isinstance(value, (np.ndarray, np.generic, float, complex, tuple, list, type(None))):
-            raise ArgumentError(
-                f"qad.freeze: {_name(fn)} returned {kind.__name__}, which is no array: wrap what uses it in "
+            self.refuse(
+                f"{_name(fn)} returned {kind.__name__}, which is no array: wrap what uses it in "
                 "qad.extend.primitive, so that it becomes one step"
+            )
+        if getattr(value, "dtype", _FLOAT).kind not in "biufc":
+            self.refuse(
+                f"{_name(fn)} gives an array of dtype {value.dtype}, and programs are made of numbers: stay with float "
+                "or complex, or make one step of all that needs objects with qad.extend.opaque"
             )
         var = Var.like(value, self._root_of(value, operands))
         self.steps.append(Step(fn, args, kwargs, var))
@@ -101,6 +131,15 @@ class Recorder:
         self.steps.append(Step(fn, args, kwargs, var))
         self._guard(check_value, var, outcome(value, kind.__name__))
         return value
+
+    def _refuse_memory_order(self, fn, args, kwargs):
+        """Raise for an order of entries that depends on how an array happens to lie in memory."""
+        order = kwargs.get("order") or (args[1] if len(args) == 2 and type(args[1]) is str else None)
+        if order in ("K", "A") and getattr(fn, "__name__", "") in ("ravel", "flatten", "reshape"):
+            self.refuse(
+                f"{fn.__name__}(order={order!r}) depends on the layout of an array in memory, which a program is not "
+                "made for: write order='C' or 'F'"
+            )
 
     def _numbers(self, x):
         """`x` with Python's integers in the places of traced ones; replays check them."""
@@ -125,14 +164,14 @@ class Recorder:
     def _writable(self, target, fn):
         """The Var of what `fn` writes into; inputs and constants belong to the caller."""
         if type(target) is not Traced:
-            raise ArgumentError(
-                f"qad.freeze: {_name(fn)} writes into an array from outside of the function, which a replay could not "
+            self.refuse(
+                f"{_name(fn)} writes into an array from outside of the function, which a replay could not "
                 "repeat: return the result instead, or write into a copy"
             )
         root = target.symbol.root
         if root in self.inputs or root in self.constants:
-            raise ArgumentError(
-                f"qad.freeze: {_name(fn)} writes into an argument of the function (or a view of one), which a replay "
+            self.refuse(
+                f"{_name(fn)} writes into an argument of the function (or a view of one), which a replay "
                 "could not repeat: write into a copy, x = x.copy()"
             )
         return target.symbol
@@ -143,13 +182,15 @@ class Recorder:
         """A method of a traced array."""
         mutates = args[0] if fn in MUTATING else None
         if "out" in kwargs:
-            raise ArgumentError(
-                f"qad.freeze: x.{fn.__name__}(..., out=...) is not recorded: write y = x.{fn.__name__}(...)"
+            self.refuse(
+                f"x.{fn.__name__}(..., out=...) is not recorded: write y = x.{fn.__name__}(...)"
             )
         return self.step(fn, args, kwargs, mutates)
 
     def function(self, fn, args, kwargs):
         """A NumPy function that was given a traced array."""
+        if fn in SHOWING:
+            return self.shown(args[0], fn)
         if fn in ANSWERED:
             return fn(*self.decoded(args), **self.decoded(kwargs))
         kwargs = {key: x for key, x in kwargs.items() if key != "like"}
@@ -169,7 +210,7 @@ class Recorder:
             kwargs = self._numbers(kwargs)
         if call in TRANSPARENT:
             return fn(*[self.constant(x) if type(x) is np.ndarray else x for x in args], **kwargs)
-        before = self.chance.common()
+        before = self.chance.before()
         result = self.step(call, tuple(args), kwargs)
         self.chance.excuse(before)
         return result
@@ -195,11 +236,27 @@ class Recorder:
         self._guard(check_value, x.symbol, found)
         return _plain(x.value, kind)
 
+    def shown(self, x, show):
+        """The text of a traced array, for messages of ours; a program made from a user's would always be the same."""
+        if self.running and not is_ours():
+            self.refuse(
+                f"text was made of a traced value, at {whereabouts()}, and a replay would not make it anew: leave the "
+                "printing out, or return the value and print it outside"
+            )
+        return show(x.value)
+
+    def missing(self, name):
+        """Raise for an attribute that traced arrays have not; where plain ones have it, the function may not go on."""
+        message = f"a traced array has no {name!r}: use NumPy's functions, or wrap what needs it in qad.extend.primitive, so that it becomes one step"
+        if hasattr(np.ndarray, name) and self.running and not is_ours():
+            self.refuse(message, AttributeError)
+        raise AttributeError(f"qad.freeze: {message}")
+
     def forced(self, x):
         """A traced array that something wants as a plain one."""
         if x.dtype.kind not in "biu" or not self.running:
-            raise ArgumentError(
-                "qad.freeze: a traced array was forced into a plain one, and what is computed from that would be lost "
+            self.refuse(
+                "a traced array was forced into a plain one, and what is computed from that would be lost "
                 "to the program: use NumPy's functions (np.stack for a list of arrays, np.take for table[i], "
                 "np.zeros_like for an array to write into), and wrap SciPy's routines and the like in "
                 "qad.extend.primitive or qad.extend.opaque, so that they become one step. Iterations until convergence "
@@ -254,6 +311,11 @@ class Recorder:
         var = self._known.get(id(array))
         if var is not None and _same(self.constants[var], array):
             return var
+        if array.dtype.kind not in "biufc":
+            self.refuse(
+                f"the function uses an array of dtype {array.dtype}, and programs are made of numbers: write "
+                "array.astype(float), or keep the objects in a list"
+            )
         var = Var.like(array)
         self.constants[var] = array.copy(order="K")
         self.captured.append((array, var))  # which keeps its id from being used again
@@ -264,16 +326,6 @@ class Recorder:
         """The program that gives these leaves of a result."""
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
         return Program(self.inputs, self.constants, self.steps, leaves)
-
-
-def _refuse_memory_order(fn, args, kwargs):
-    """Raise for an order of entries that depends on how an array happens to lie in memory."""
-    order = kwargs.get("order") or (args[1] if len(args) == 2 and type(args[1]) is str else None)
-    if order in ("K", "A") and getattr(fn, "__name__", "") in ("ravel", "flatten", "reshape"):
-        raise ArgumentError(
-            f"qad.freeze: {fn.__name__}(order={order!r}) depends on the layout of an array in memory, which a program "
-            "is not made for: write order='C' or 'F'"
-        )
 
 
 def pick(parts, i):

@@ -45,10 +45,7 @@ class Traced:
     __hash__ = None
 
     def __getattr__(self, name):
-        raise AttributeError(
-            f"qad.freeze: a traced array has no {name!r}: use NumPy's functions, or wrap what needs it in "
-            "qad.extend.primitive, so that it becomes one step"
-        )
+        self.recorder.missing(name)
 
     def __len__(self):
         return len(self.value)
@@ -59,13 +56,13 @@ class Traced:
         return (self[i] for i in range(len(self)))
 
     def __repr__(self):
-        return repr(self.value)
+        return self.recorder.shown(self, repr)
 
     def __str__(self):
-        return str(self.value)
+        return self.recorder.shown(self, str)
 
     def __format__(self, spec):
-        return format(self.value, spec)
+        return self.recorder.shown(self, lambda value: format(value, spec))
 
     # -- decisions -------------------------------------------------------------------------------
 

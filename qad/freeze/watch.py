@@ -1,56 +1,61 @@
-"""Captured arrays: plain arrays from closures and globals are constants of a program.
-
-Those that met a traced array, and those that the function or a static argument can reach by name, are watched.
-Before every run the ones that still exist are compared with what they were: up to 32 KiB byte by byte, larger ones by
-sums over rows and columns of their bits, which see any change of one entry and any exchange of two in different rows or
-columns.  Where one has changed the function is recorded anew.  A view exists as long as the memory that it shows.
-"""
+"""What arrays hold, compared whole before every run, at the speed of memory; as bindings, see `qad.freeze.bindings`."""
 
 import weakref
-from contextlib import contextmanager
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
+__all__ = ["contents", "copied", "while_they_live"]
 
-__all__ = ["Watch", "untouched"]
+SMALL = 1 << 15  # bytes of an array that is compared in one go
+BLOCK = 1 << 15  # words of a larger one that are compared at a time, which fit into a fast cache
 
-SMALL = 1 << 15  # bytes, of which a copy is made and compared in less time than sums take
+
+def contents(arrays) -> list:
+    """Bindings that hold as long as no entry of these arrays changes."""
+    known = {id(array) for array in arrays}
+    different = {_entries(array): array for array in sorted(arrays, key=_is_flat)}.values()
+    return [_binding(array) for array in different if id(array.base) not in known]  # what shows memory of another
 
 
-class Watch:
-    """The captured arrays of one program."""
+def while_they_live(arrays) -> list:
+    """The same for arrays that nobody need keep: what is gone cannot change."""
+    bindings = []
+    for array in {_entries(array): array for array in arrays}.values():
+        bindings.append(("test", None, "an array", _Lasting(_finder(array), copied(array))))
+    return bindings
 
-    __slots__ = ("small", "large")
 
-    def __init__(self, captured):
-        self.small, self.large = [], []
-        known = {id(array) for array in captured}
-        for array in {_entries(array): array for array in sorted(captured, key=_is_flat)}.values():
-            if id(array.base) in known:
-                continue  # a view of what is watched anyway
-            alive = _finder(array)
-            if array.nbytes <= SMALL:
-                self.small.append((alive, array.tobytes()))
-            else:
-                self.large.append((alive, _sums(array)))
+def copied(array):
+    """A copy in the order of memory, of no subclass."""
+    return np.array(array, order="K", subok=False)
 
-    def changed(self):
-        """Whether any array differs from what it was."""
-        return self._differ("small", np.ndarray.tobytes) or self._differ("large", _sums)
 
-    def _differ(self, kind, look):
-        """Whether any of these looks other than it did; those that are gone are not asked for again."""
-        held, gone = getattr(self, kind), False
-        for alive, content in held:
-            array = alive()
-            if array is None:
-                gone = True
-            elif look(array) != content:
-                return True
-        if gone:
-            setattr(self, kind, [entry for entry in held if entry[0]() is not None])
-        return False
+def _binding(array):
+    if array.nbytes <= SMALL:
+        return "array", array, array.shape, array.tobytes()
+    copy = copied(array)
+    return "test", array, "an array", lambda: array.shape == copy.shape and not differ(array, copy)
+
+
+class _Lasting:
+    """Whether an array that may be gone holds what it did."""
+
+    def __init__(self, alive, copy):
+        self.alive, self.copy = alive, copy
+
+    def __call__(self):
+        array = self.alive()
+        return array is None or not differ(array, self.copy)
+
+
+def differ(array, copy) -> bool:
+    """Whether two arrays of one shape and dtype differ in any bit."""
+    if not array.flags.forc or array.strides != copy.strides:
+        return array.tobytes() != copy.tobytes()
+    word = np.uint64 if array.itemsize % 8 == 0 else np.uint8
+    one, two = (x.view(np.ndarray).reshape(-1, order="A").view(word) for x in (array, copy))
+    step = BLOCK if word is np.uint64 else 8 * BLOCK
+    return any(not np.array_equal(one[i : i + step], two[i : i + step]) for i in range(0, one.size, step))
 
 
 def _is_flat(array):
@@ -82,25 +87,3 @@ def _finder(array):
         return None if owner is None else np.ndarray(shape, dtype, owner.reshape(-1, order="A"), *form)
 
     return view
-
-
-@contextmanager
-def untouched(arrays):
-    """Raise where what happens inside changes one of these."""
-    before = Watch(arrays)
-    yield
-    if before.changed():
-        raise ArgumentError(
-            "qad.freeze: the function writes into an array from outside of it (a global, a closure's, an attribute's), "
-            "which a replay would not repeat: return the result instead, or write into a copy"
-        )
-
-
-def _sums(array):
-    """Sums of the bits along both axes of a matrix, as bytes."""
-    bits = np.frombuffer(np.ascontiguousarray(array).reshape(-1).view(np.uint8), np.uint8)
-    words = bits[: bits.size // 8 * 8].view(np.int64)
-    width = max(1, int(len(words) ** 0.5))
-    body = words[: len(words) // width * width].reshape(-1, width)
-    rows, columns = np.add.reduce(body, 1), np.add.reduce(body, 0)
-    return rows.tobytes() + columns.tobytes() + words[body.size :].tobytes() + bits[words.nbytes :].tobytes()
