@@ -48,7 +48,8 @@ class Bindings:
 
     def broken(self):
         """The keys of those that do not hold."""
-        return [str(key) for form, owner, key, value in self.listed if not holds((form, owner, key, value))]
+        names = [(x[0], x[2]) for x in self.listed if not holds(x)]
+        return [f"an array of shape {key}" if form == "array" else str(key).lstrip(".") for form, key in names]
 
 
 def _all(tests):

@@ -265,6 +265,8 @@ class Frozen:
         """The program that was run or recorded last; ``print(frozen.program)`` lists its steps."""
         if not self._entries:
             raise ArgumentError("nothing has been recorded yet: call the frozen function first")
+        if not self._latest.branches:
+            raise ArgumentError(f"there is no program: {self._latest.reason}")
         return self._latest.branches[0].program
 
     @property

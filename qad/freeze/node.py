@@ -33,6 +33,10 @@ class _Form:
         self.frozen, self.spec, self.static, self.numbers = frozen, spec, static, numbers
         self.out_spec = None
 
+    def __qad_reached__(self):
+        """What it reads is what its function and the static arguments read; the rest is its own."""
+        return self.frozen, self.static
+
     def run(self, *xs):
         """Leaves of the result, by a replay."""
         out, self.out_spec = flatten(self._call(self.frozen, xs))

@@ -250,10 +250,12 @@ class Reach:
 
     def _object(self, x, path):
         kind = type(x)
-        users = list(_users(kind))
+        users = _users(kind)
         if users:
             self._wait(kind, path)
-        if not users and not is_trusted(kind.__module__):
+        if kind.__name__ == "cython_function_or_method":
+            self._compiled(x, path)
+        elif not users and not is_trusted(kind.__module__):
             self._hidden(x, path)
         elif isinstance(x, Iterator):
             if not (isinstance(x, io.IOBase) and x.writable()):
@@ -297,7 +299,7 @@ class Reach:
 
     def _attributes(self, x):
         """Of an object of the user's: attributes that code mentions, also those that it has not, but its class has."""
-        space, users = getattr(x, "__dict__", {}), list(_users(type(x)))
+        space, users = getattr(x, "__dict__", {}), _users(type(x))
         for name, form, holder, value in _every(x):
             if name in self._names or self._whole:
                 yield name, form, holder, value
@@ -399,7 +401,7 @@ def _same_keys(x, keys):
 
 def _users(kind):
     """The user's own classes among those that a class is made of."""
-    return [base for base in kind.__mro__ if not is_trusted(base.__module__)]
+    return [] if is_trusted(kind.__module__) else [base for base in kind.__mro__ if not is_trusted(base.__module__)]
 
 
 def _is_plain(kind):
@@ -423,7 +425,7 @@ def _every(x):
             else:
                 yield name, "item", space, value
     for base in type(x).__mro__:
-        for name, value in vars(base).items():
+        for name, value in vars(base).items() if "__slots__" in vars(base) else ():
             if isinstance(value, MemberDescriptorType) and hasattr(x, name):
                 yield name, "attribute", x, getattr(x, name)
 

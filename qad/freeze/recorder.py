@@ -2,6 +2,7 @@
 
 import warnings
 from contextlib import contextmanager
+from operator import getitem
 
 import numpy as np
 
@@ -10,7 +11,9 @@ from qad.core.operands import rebuild
 from qad.core.registry import PRIMITIVES
 from qad.core.steps import RECORDINGS
 from qad.freeze.errstate import current, is_quiet
-from qad.freeze.functions import ANSWERED, MUTATING, TRANSPARENT, keeps_shape, wants_numbers
+from qad.freeze.functions import (
+    ANSWERED, MUTATING, OPERATORS, TRANSPARENT, Attribute, Method, keeps_shape, wants_numbers,
+)  # fmt: skip
 from qad.freeze.guards import check_layout, check_value, outcome
 from qad.freeze.origin import depth, is_ours, whereabouts
 from qad.freeze.program import Program, Step, Var
@@ -82,7 +85,7 @@ class Recorder:
         values, named = self.decoded(args), self.decoded(kwargs)
         if mutates is not None:
             target = self._writable(mutates, fn)
-        value = self._called(fn, values, named)
+        value = self._called(fn, values, named, args)
         template, keywords = self.encoded(args), self.encoded(kwargs) if kwargs else {}
         if mutates is not None:
             self.steps.append(Step(fn, template, keywords, Var(kind="other"), target))
@@ -90,14 +93,15 @@ class Recorder:
         settled = keeps_shape(fn, args)
         return self._result(value, fn, template, keywords, settled, args)
 
-    def _called(self, fn, values, named):
+    def _called(self, fn, values, named, args):
         """The result of a step; what it raises is noted, for the function may catch that and go on."""
         if current() is not self._errors and not is_quiet():
             self.failure = f"the function has floating-point errors raise or call something, at {whereabouts()}"
         try:
             return fn(*values, **named)
         except Exception as error:
-            self.failure = f"{_name(fn)} raised {type(error).__name__} at {whereabouts()}, and the function caught it"
+            if not _is_settled(error, fn, args):
+                self.failure = f"{_name(fn)} raised {type(error).__name__} at {whereabouts()}, and the function caught it"
             raise
 
     def _result(self, value, fn, args, kwargs, settled, operands):
@@ -326,6 +330,22 @@ class Recorder:
         """The program that gives these leaves of a result."""
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
         return Program(self.inputs, self.constants, self.steps, leaves)
+
+
+def _is_settled(error, fn, args):
+    """Whether a function of NumPy's complains of shapes and dtypes, which every call of the signature has."""
+    if fn is getitem:
+        index = args[1] if type(args[1]) is tuple else (args[1],)
+        return type(error) is IndexError and all(type(i) in (int, slice, type(None), type(...)) for i in index)
+    known = isinstance(fn, np.ufunc) or fn in _OF_SHAPES or type(fn) is Attribute
+    known = known or (type(fn) is Method and fn.__name__ in ("reshape", "transpose", "dot", "sum", "swapaxes", "trace"))
+    return known and type(error) in (TypeError, ValueError)
+
+
+_OF_SHAPES = frozenset((
+    *OPERATORS.values(), np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.kron, np.einsum, np.stack,
+    np.concatenate, np.transpose, np.reshape, np.broadcast_to, np.where, np.trace, np.diagonal, np.moveaxis, np.swapaxes,
+))  # fmt: skip
 
 
 def pick(parts, i):

@@ -20,8 +20,8 @@ def contents(arrays) -> list:
 def while_they_live(arrays) -> list:
     """The same for arrays that nobody need keep: what is gone cannot change."""
     bindings = []
-    for array in {_entries(array): array for array in arrays}.values():
-        bindings.append(("test", None, "an array", _Lasting(_finder(array), copied(array))))
+    for array in {_entries(array): _dense(array) for array in arrays}.values():
+        bindings.append(("test", None, f"an array of shape {array.shape}", _Lasting(_finder(array), copied(array))))
     return bindings
 
 
@@ -30,11 +30,18 @@ def copied(array):
     return np.array(array, order="K", subok=False)
 
 
+def _dense(array):
+    """A view that shows every entry of memory once: without what `broadcast_to` repeats."""
+    repeats = [n > 1 and not step for n, step in zip(array.shape, array.strides, strict=True)]
+    return array[tuple([slice(1) if repeated else slice(None) for repeated in repeats])] if any(repeats) else array
+
+
 def _binding(array):
     if array.nbytes <= SMALL:
         return "array", array, array.shape, array.tobytes()
+    array = _dense(array)
     copy = copied(array)
-    return "test", array, "an array", lambda: array.shape == copy.shape and not differ(array, copy)
+    return "test", array, f"an array of shape {array.shape}", lambda: array.shape == copy.shape and not differ(array, copy)
 
 
 class _Lasting:
