@@ -38,6 +38,8 @@ from qad.freeze.trust import ATOMS, is_trusted, is_written_in_python, source
 __all__ = ["GENERATORS", "Reach"]
 
 ASKING = frozenset(("getattr", "hasattr", "vars", "__dict__", "attrgetter", "methodcaller", "__getattribute__"))
+MAKING = frozenset(("__init__", "__new__", "__post_init__", "__init_subclass__", "__del__", "__repr__", "__str__"))
+MAKING_ANEW = frozenset(("__class__", "type"))
 UNSEEN = frozenset(("eval", "exec", "globals", "locals", "__import__"))
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, Random)
 BYTES = (bytearray, memoryview)
@@ -69,6 +71,7 @@ class Reach:
         self.bindings, self.arrays, self.generators, self.settled = [], [], [], []
         self.live = False
         self.constant, self.used = frozenset(constant), set()
+        self._kinds = {}
         self._seen, self._waiting = {}, [(x, "") for x in roots]
         self._named, self._names, self._owners, self._scanned = set(), set(), [], None
         self._whole = False  # whether code asks for attributes by names that are not in it
@@ -130,7 +133,7 @@ class Reach:
             return
         names, attributes, modules = mentions(f.__code__)
         self._named |= attributes
-        self._names |= {name for _, name in attributes}
+        self._names |= {name for _, name in attributes} | (names & MAKING_ANEW)
         self._whole = self._whole or bool(ASKING & (names | self._names))
         for name in sorted(names):
             if name in UNSEEN and name not in f.__globals__ and name not in self.constant:
@@ -227,11 +230,21 @@ class Reach:
         if is_trusted(x.__module__):
             self._owners.append((self._of_date, x, path, set()))
             return
+        self._kind(x, path)
+        for base in _users(x):
+            for name in MAKING & vars(base).keys():
+                self._wait(vars(base)[name], f"{path}.{name}")
+
+    def _kind(self, x, path):
+        """The class of an object, whose methods it calls; that another object is made of it is not said."""
+        if id(x) in self._kinds:
+            return
+        self._kinds[id(x)] = x
         self._own(self._of_class, x, path)
         for base in _users(x):
             for name, value in vars(base).items():
-                if name.startswith("__") and isinstance(value, FunctionType):  # called by Python, not by name
-                    self._wait(value, f"{path}.{name}")
+                if name.startswith("__") and name not in MAKING and isinstance(value, FunctionType):
+                    self._wait(value, f"{path}.{name}")  # called by Python, not by name
 
     def _of_date(self, x):
         if words := source(x, self._names):
@@ -252,7 +265,7 @@ class Reach:
         kind = type(x)
         users = _users(kind)
         if users:
-            self._wait(kind, path)
+            (self._wait if MAKING_ANEW & self._names else self._kind)(kind, path)
         if kind.__name__ == "cython_function_or_method":
             self._compiled(x, path)
         elif not users and not is_trusted(kind.__module__):
@@ -294,7 +307,7 @@ class Reach:
     def _value(self, x, path):
         """A number or text of a class of the user's."""
         if not is_trusted(type(x).__module__):
-            self._wait(type(x), path)
+            self._kind(type(x), path)
             self._own(self._attributes, x, path)
 
     def _attributes(self, x):

@@ -35,7 +35,9 @@ def record(plan, operands, wanted):
             "write array.astype(float) or array.astype(complex)"
         )
     if level == CONSTANT:
-        return Tensor(plan.execute(list(values), ()))
+        plain = PLAIN.issuperset(map(type, values))  # and not traced by qad.freeze, nor of another library
+        value = plan.execute(list(values), ()) if plain else _pairs(plan, values)[-1]
+        return Tensor(value) if any(type(x) is Tensor for x in operands) else value
     if len(plan.steps) > 2 and level in REVERSE and PLAIN.issuperset(map(type, values)):
         options, barrier = {"plan": plan, "wanted": wanted, "state": []}, blocked()
         if type(barrier) is not int or barrier >= level:

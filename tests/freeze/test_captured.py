@@ -57,7 +57,7 @@ def test_a_view_whose_owner_has_no_name():
     f(np.ones(4))
     row[2] = 5
     np.testing.assert_array_equal(f(np.ones(4)), row)
-    assert f.stats.reasons == ["what the function captured has changed: row, an array of shape (4,)"]
+    assert f.stats.reasons == ["what the function captured has changed: an array of shape (4,)"]
 
 
 def test_an_array_that_was_met_transposed_alone():
