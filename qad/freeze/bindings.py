@@ -1,8 +1,9 @@
 """Which object stands behind each name that a function reads: compared before every run.
 
 A binding is (form, owner, key, value): the contents of a cell, an entry of a dict, an attribute, a key that a dict has
-not, the shape and bytes of an array, or a test of a whole container.  `Bindings.quick` asks for all of them in one expression, made as a dataclass makes
-its methods; `holds` is the same for one of them, and what the expression is tested against.
+not, the shape and bytes of an array, or a test of a whole container.  `Bindings.quick` asks for all of them in one
+expression, made as a dataclass makes its methods; `holds` is the same for one of them, and what the expression is
+tested against.
 """
 
 import numpy as np
@@ -66,8 +67,8 @@ def holds(binding) -> bool:
             return owner.tobytes() == value and owner.shape == key
         if form == "test":
             return value()
-        read = {"cell": lambda: owner.cell_contents, "item": lambda: owner[key], "attribute": lambda: getattr(owner, key)}
-        return same(read[form](), value)
+        now = owner.cell_contents if form == "cell" else owner[key] if form == "item" else getattr(owner, key)
+        return same(now, value)
     except GONE:
         return False
 

@@ -66,8 +66,8 @@ class Chance:
         """Raise, saying what to do."""
         threads = " (or another thread drew at the same time, every time)" if active_count() > 1 else ""
         raise ArgumentError(
-            f"qad.freeze: the function drew random numbers{threads}, which a replay would repeat: draw them outside and "
-            "pass the arrays as arguments, or make the generator inside of a fixed seed, np.random.default_rng(0)"
+            f"qad.freeze: the function drew random numbers{threads}, which a replay would repeat: draw them outside "
+            "and pass the arrays as arguments, or make the generator inside of a fixed seed, np.random.default_rng(0)"
         )
 
 

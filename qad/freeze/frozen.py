@@ -10,7 +10,6 @@ from types import MethodType
 from qad.core.arguments import run as call
 from qad.core.errors import ArgumentError
 from qad.core.tensor import value_of
-from qad.core.trees import unflatten
 from qad.freeze import showing
 from qad.freeze.bindings import Bindings
 from qad.freeze.branches import NOT_FOUND, RAISED, Branch, Branches

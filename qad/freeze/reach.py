@@ -19,8 +19,14 @@ from keyword import iskeyword
 from operator import is_
 from random import Random
 from types import (
-    BuiltinFunctionType, FunctionType, GetSetDescriptorType, MappingProxyType, MemberDescriptorType, MethodType,
-    MethodWrapperType, ModuleType,
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
 )  # fmt: skip
 from weakref import ref
 
@@ -80,8 +86,10 @@ class Reach:
                 self._see(*self._waiting.pop())
             if self._scanned != (self._whole, len(self._named)):  # code that was found since mentions more
                 self._scanned = self._whole, len(self._named)
-                for owner in self._owners:
+                for owner in list(self._owners):
                     self._scan(*owner)
+                if MAKING_ANEW & self._names:
+                    self._waiting += [(kind, kind.__name__) for kind in self._kinds.values()]
 
     # -- one thing -------------------------------------------------------------------------------
 
@@ -90,15 +98,13 @@ class Reach:
         if kind in ATOMS or id(x) in self._seen:
             return
         self._seen[id(x)] = x
-        for kinds, see in _SEEN:
-            if isinstance(x, kinds):
-                return see(self, x, path)
-        if hasattr(kind, "__qad_step__"):
+        if hasattr(kind, "__qad_step__"):  # traced: it has a class for show
             self.live = True
         elif hasattr(kind, "__qad_reached__"):
             self._wait(x.__qad_reached__(), path)
         else:
-            self._object(x, path)
+            see = next((see for kinds, see in _SEEN if isinstance(x, kinds)), Reach._object)
+            see(self, x, path)
 
     def _wait(self, x, path):
         self._waiting.append((x, path))
@@ -117,8 +123,8 @@ class Reach:
 
     def _refuse(self, path, words):
         raise ArgumentError(
-            f"qad.freeze: {path.lstrip('.') or 'the function'} {words}. Pass what varies as an argument, or say that it "
-            f'does not vary: qad.freeze(f, constant="{path.rpartition(".")[2] or "name"}")'
+            f"qad.freeze: {path.lstrip('.') or 'the function'} {words}. Pass what varies as an argument, or say that "
+            f'it does not vary: qad.freeze(f, constant="{path.rpartition(".")[2] or "name"}")'
         )
 
     # -- code ------------------------------------------------------------------------------------
@@ -183,7 +189,7 @@ class Reach:
 
     def _ufunc(self, x, path):
         if all(set(types) <= set("O->") for types in x.types):
-            self._refuse(path, "is made by np.frompyfunc, and what it calls cannot be seen: write it in NumPy's functions")
+            self._refuse(path, "is made by np.frompyfunc, which hides what it calls: write it in NumPy's functions")
 
     # -- what has attributes ---------------------------------------------------------------------
 
@@ -213,7 +219,7 @@ class Reach:
                 yield name, "item", space, value
 
     def _of_trusted(self, x):
-        """Nothing to be compared; but what gives something else at every call, and what a user may have stored there."""
+        """Nothing to be compared; but what gives something else at every call, and what a user may have stored."""
         for before, name in self._named:
             value = vars(x).get(name)
             if before in OWN or value is None or name in self.constant or id(value) in self._seen:
@@ -271,7 +277,7 @@ class Reach:
         elif not users and not is_trusted(kind.__module__):
             self._hidden(x, path)
         elif isinstance(x, Iterator):
-            if not (isinstance(x, io.IOBase) and x.writable()):
+            if x not in (sys.stdout, sys.stderr) and not (isinstance(x, io.IOBase) and not x.readable()):
                 self._refuse(path, f"is a {kind.__name__}, which gives something else at every call")
         elif kind.__name__ == "_ArrayFunctionDispatcher" or kind.__module__ == "logging":
             pass  # NumPy's functions, and what nobody reads from

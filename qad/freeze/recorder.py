@@ -12,7 +12,14 @@ from qad.core.registry import PRIMITIVES
 from qad.core.steps import RECORDINGS
 from qad.freeze.errstate import current, is_quiet
 from qad.freeze.functions import (
-    ANSWERED, MUTATING, OPERATORS, TRANSPARENT, Attribute, Method, keeps_shape, wants_numbers,
+    ANSWERED,
+    MUTATING,
+    OPERATORS,
+    TRANSPARENT,
+    Attribute,
+    Method,
+    keeps_shape,
+    wants_numbers,
 )  # fmt: skip
 from qad.freeze.guards import check_layout, check_value, outcome
 from qad.freeze.origin import depth, is_ours, whereabouts
@@ -101,7 +108,8 @@ class Recorder:
             return fn(*values, **named)
         except Exception as error:
             if not _is_settled(error, fn, args):
-                self.failure = f"{_name(fn)} raised {type(error).__name__} at {whereabouts()}, and the function caught it"
+                raised = f"{_name(fn)} raised {type(error).__name__}"
+                self.failure = f"{raised} at {whereabouts()}, and the function caught it"
             raise
 
     def _result(self, value, fn, args, kwargs, settled, operands):
@@ -186,9 +194,7 @@ class Recorder:
         """A method of a traced array."""
         mutates = args[0] if fn in MUTATING else None
         if "out" in kwargs:
-            self.refuse(
-                f"x.{fn.__name__}(..., out=...) is not recorded: write y = x.{fn.__name__}(...)"
-            )
+            self.refuse(f"x.{fn.__name__}(..., out=...) is not recorded: write y = x.{fn.__name__}(...)")
         return self.step(fn, args, kwargs, mutates)
 
     def function(self, fn, args, kwargs):
@@ -251,8 +257,12 @@ class Recorder:
 
     def missing(self, name):
         """Raise for an attribute that traced arrays have not; where plain ones have it, the function may not go on."""
-        message = f"a traced array has no {name!r}: use NumPy's functions, or wrap what needs it in qad.extend.primitive, so that it becomes one step"
-        if hasattr(np.ndarray, name) and self.running and not is_ours():
+        message = (
+            f"a traced array has no {name!r}: use NumPy's functions, or wrap what needs it in qad.extend.primitive, so "
+            "that it becomes one step"
+        )
+        asked = not name.startswith("__") or name in ("__copy__", "__deepcopy__")  # NumPy asks for the others
+        if asked and hasattr(np.ndarray, name) and self.running and not is_ours():
             self.refuse(message, AttributeError)
         raise AttributeError(f"qad.freeze: {message}")
 
@@ -344,7 +354,8 @@ def _is_settled(error, fn, args):
 
 _OF_SHAPES = frozenset((
     *OPERATORS.values(), np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.kron, np.einsum, np.stack,
-    np.concatenate, np.transpose, np.reshape, np.broadcast_to, np.where, np.trace, np.diagonal, np.moveaxis, np.swapaxes,
+    np.concatenate, np.transpose, np.reshape, np.broadcast_to, np.where, np.trace, np.diagonal, np.moveaxis,
+    np.swapaxes,
 ))  # fmt: skip
 
 

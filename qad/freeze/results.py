@@ -4,7 +4,7 @@ Results belong to the caller: every array is memory of its own, in every call.
 """
 
 from collections.abc import Iterator
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from qad.core.tensor import Tensor, value_of
 from qad.core.trees import LEAF, flatten, unflatten
 from qad.freeze.traced import Traced
 from qad.freeze.trust import ATOMS
+
+UNCHANGING = (*ATOMS, type, FunctionType, BuiltinFunctionType, np.ufunc)
 
 __all__ = ["builder", "owned", "plain", "with_own_arrays"]
 
@@ -29,7 +31,7 @@ def plain(x, recorder):
         return recorder.constant(np.asarray(x))
     elif isinstance(x, Iterator):
         raise ArgumentError(f"qad.freeze: the function returned a {type(x).__name__}, which runs once: return a list")
-    elif not isinstance(x, (*ATOMS, type, FunctionType)):
+    elif not isinstance(x, UNCHANGING):
         raise ArgumentError(
             f"qad.freeze: the function returned an object of type {type(x).__name__}, which every call would share: "
             "return arrays, in tuples, lists, dicts or dataclasses"

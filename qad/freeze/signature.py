@@ -149,7 +149,7 @@ def _words(kind):
 
 
 def typed(x):
-    """A static value with its type, by which 2, 2.0 and True differ, and 0.0 and -0.0; objects of the user's by identity.
+    """A static value with its type, by which 2, 2.0 and True differ, and 0.0 and -0.0; a user's objects by identity.
 
     What compares equal by a method of the user's may still differ; frozen dataclasses are compared by their fields.
     """

@@ -11,6 +11,7 @@ import numpy as np
 
 from qad.core.tensor import Tensor, value_of
 from qad.freeze.functions import OPERATORS, attribute, method, reduction
+from qad.freeze.origin import asked_by_us
 
 __all__ = ["Traced"]
 
@@ -46,6 +47,11 @@ class Traced:
 
     def __getattr__(self, name):
         self.recorder.missing(name)
+
+    @property
+    def __class__(self):
+        """What ``isinstance`` sees in a user's code, so that it takes the branch that it takes for plain arrays."""
+        return Traced if asked_by_us() else type(self.value)
 
     def __len__(self):
         return len(self.value)

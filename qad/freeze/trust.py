@@ -8,6 +8,7 @@ import builtins
 import datetime
 import io
 import os
+import random
 import secrets
 import sys
 import time
@@ -42,7 +43,7 @@ _TABLE = {
     FILES: [builtins.open, builtins.input, io.open_code, os.open, os.read, np.load, np.loadtxt, np.genfromtxt,
             np.fromfile, np.memmap],
     CHANCE: [os.urandom, os.getpid, uuid.uuid1, uuid.uuid4, secrets.randbits, secrets.randbelow, secrets.choice,
-             secrets.token_bytes, secrets.token_hex],
+             secrets.token_bytes, secrets.token_hex, random.Random, random.SystemRandom],
 }  # fmt: skip
 SOURCES = {id(fn): words for words, fns in _TABLE.items() for fn in fns}
 DATES = (datetime.datetime, datetime.date)
@@ -55,7 +56,7 @@ def is_trusted(module) -> bool:
 
 
 def source(x, names) -> str | None:
-    """In words, what `x` reads that differs at every call; None for everything else.  `names` are what code mentions."""
+    """In words, what `x` reads that differs at every call, None if nothing; `names` are what code mentions."""
     if id(x) in SOURCES:
         return SOURCES[id(x)]
     if isinstance(x, type) and issubclass(x, DATES) and NOW & names:

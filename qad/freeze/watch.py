@@ -40,8 +40,7 @@ def _binding(array):
     if array.nbytes <= SMALL:
         return "array", array, array.shape, array.tobytes()
     array = _dense(array)
-    copy = copied(array)
-    return "test", array, f"an array of shape {array.shape}", lambda: array.shape == copy.shape and not differ(array, copy)
+    return "test", array, f"an array of shape {array.shape}", _Lasting(lambda: array, copied(array))
 
 
 class _Lasting:
@@ -52,7 +51,7 @@ class _Lasting:
 
     def __call__(self):
         array = self.alive()
-        return array is None or not differ(array, self.copy)
+        return array is None or (array.shape == self.copy.shape and not differ(array, self.copy))
 
 
 def differ(array, copy) -> bool:

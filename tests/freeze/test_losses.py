@@ -8,7 +8,6 @@ import pytest
 
 import qad
 from benchmarks import NAMES
-from qad.core.trees import tree_map
 from tests.examples.loading import EXAMPLES as FOLDER
 from tests.examples.loading import load
 from tests.freeze.agree import difference, elsewhere

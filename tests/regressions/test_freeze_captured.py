@@ -90,7 +90,11 @@ def places():
     """Dict of name -> (function, array that it reads)."""
     plain, slotted, nested = Plain(), Slotted(), [0, [0, {"k": [np.ones(3)]}]]
     slotted.w = np.ones(3)
-    space, rows, objects = SimpleNamespace(w=np.ones(3)), deque([np.ones(3)]), np.array([np.ones(3), None], dtype=object)
+    space, rows, objects = (
+        SimpleNamespace(w=np.ones(3)),
+        deque([np.ones(3)]),
+        np.array([np.ones(3), None], dtype=object),
+    )
     given, local = np.ones(3), np.ones(3)
     mapping = {("a", 1): np.ones(3)}
     big = np.ones((200, 300))
@@ -184,7 +188,10 @@ def rebindings():
         "entry": (lambda x: x * listed[0], lambda k: listed.__setitem__(0, float(k))),
         "length": (lambda x: x * len(listed), lambda k: listed.append(float(k))),
         "key": (lambda x: x * mapping["a"], lambda k: mapping.update(a=float(k))),
-        "order of keys": (lambda x: x * next(iter(mapping.values())), lambda k: mapping.update({"b": mapping.pop("a", k)})),
+        "order of keys": (
+            lambda x: x * next(iter(mapping.values())),
+            lambda k: mapping.update({"b": mapping.pop("a", k)}),
+        ),
         "module": (lambda x: x * module.number, lambda k: setattr(module, "number", float(k))),
         "class": (lambda x: x * child.extra, into_class),
         "instance instead of class": (lambda x: x * child.shared, lambda k: setattr(child, "shared", float(k))),
