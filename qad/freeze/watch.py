@@ -18,11 +18,24 @@ def contents(arrays) -> list:
 
 
 def while_they_live(arrays) -> list:
-    """The same for arrays that nobody need keep: what is gone cannot change."""
-    bindings = []
-    for array in {_entries(array): _dense(array) for array in arrays}.values():
-        bindings.append(("test", None, f"an array of shape {array.shape}", _Lasting(_finder(array), copied(array))))
+    """The same for arrays that nobody need keep: what is gone cannot change, nor can what is read-only."""
+    bindings, done = [], set()
+    for array in arrays:
+        owner = array.base if type(array.base) is np.ndarray and array.base.nbytes <= SMALL else array
+        if id(owner) in done or _is_read_only(array):
+            continue
+        done.add(id(owner))
+        small = owner.base is None and owner.nbytes <= SMALL
+        test = _Short(owner) if small else _Lasting(_finder(_dense(array)), copied(_dense(array)))
+        bindings.append(("test", None, f"an array of shape {array.shape}", test))
     return bindings
+
+
+def _is_read_only(array):
+    """Whether nobody can write into the memory that an array shows."""
+    while type(array.base) is np.ndarray:
+        array = array.base
+    return array.base is None and not array.flags.writeable
 
 
 def copied(array):
@@ -41,6 +54,17 @@ def _binding(array):
         return "array", array, array.shape, array.tobytes()
     array = _dense(array)
     return "test", array, f"an array of shape {array.shape}", _Lasting(lambda: array, copied(array))
+
+
+class _Short:
+    """Whether a small array that may be gone holds what it did."""
+
+    def __init__(self, array):
+        self.alive, self.kept = weakref.ref(array), array.tobytes()
+
+    def __call__(self):
+        array = self.alive()
+        return array is None or array.tobytes() == self.kept
 
 
 class _Lasting:
