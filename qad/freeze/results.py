@@ -57,8 +57,8 @@ def builder(spec, count, tensors):
     if spec is LEAF or spec == LEAF:
         return lambda leaves: leaves[0]
     pattern = unflatten(spec, list(range(count)))
-    if pattern == tuple(range(count)):
+    if type(pattern) is tuple and pattern == tuple(range(count)):
         return tuple
-    if pattern == (0, tuple(range(1, count))):
+    if pattern == (0, tuple(range(1, count))) and type(pattern) is type(pattern[1]) is tuple:
         return lambda leaves: (leaves[0], tuple(leaves[1:]))
     return lambda leaves: unflatten(spec, leaves)
