@@ -351,11 +351,17 @@ class Reach:
         self._bind("test", x, path, lambda: bytes(x) == kept, path)
 
     def _sequence(self, x, path):
-        if type(x) in (tuple, frozenset):
+        if isinstance(x, (tuple, frozenset)):
             for i, each in enumerate(x):
                 self._wait(each, f"{path}[{i}]")
+            self._more(x, path)
         else:
             self._entries(x, path, lambda: x)
+
+    def _more(self, x, path):
+        """What a container of a class of its own holds besides its entries."""
+        if type(x).__module__ not in ("builtins", "collections", "numpy") and (_users(type(x)) or hasattr(x, "__dict__")):
+            self._object(x, path)
 
     def _dict(self, x, path):
         self._entries(x, path, x.keys)
@@ -374,8 +380,7 @@ class Reach:
             return len(now) == len(kept) and (all(map(is_, now, kept)) or all(map(same, now, kept)))
 
         self._bind("test", x, path, unchanged, path)
-        if type(x).__module__ not in ("builtins", "collections", "numpy"):
-            self._object(x, path)
+        self._more(x, path)
 
     def _pointer(self, x, path):
         """A weak reference, or a context variable: what it gives now."""
