@@ -1,6 +1,6 @@
 """The programs of one signature: a tree of branches, of which each run takes the one whose guards hold."""
 
-from qad.freeze.bindings import GONE
+from qad.freeze.capture.bindings import GONE
 from qad.freeze.guards import GuardFailed
 
 __all__ = ["NOT_FOUND", "RAISED", "Branch", "Branches"]

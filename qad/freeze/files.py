@@ -3,8 +3,8 @@
 from collections import OrderedDict
 
 from qad.core.errors import ArgumentError
-from qad.freeze.bindings import Bindings
 from qad.freeze.branches import Branch, Branches
+from qad.freeze.capture.bindings import Bindings
 from qad.freeze.replay import executable
 from qad.freeze.results import builder
 from qad.freeze.storing import read, store

@@ -11,9 +11,9 @@ from qad.core.arguments import run as call
 from qad.core.errors import ArgumentError
 from qad.core.tensor import value_of
 from qad.freeze import showing
-from qad.freeze.bindings import Bindings
 from qad.freeze.branches import NOT_FOUND, RAISED, Branch, Branches
-from qad.freeze.captured import Captured
+from qad.freeze.capture.bindings import Bindings
+from qad.freeze.capture.captured import Captured
 from qad.freeze.errstate import current, is_quiet
 from qad.freeze.files import absent, read_entries, stored
 from qad.freeze.node import as_node

@@ -6,11 +6,11 @@ from qad.core.arguments import run as call
 from qad.core.errors import ArgumentError, QadError
 from qad.core.tensor import Tensor
 from qad.core.trees import flatten
+from qad.freeze.capture.watch import while_they_live
 from qad.freeze.chance import Chance
 from qad.freeze.recorder import Recorder
 from qad.freeze.results import builder, owned, plain
 from qad.freeze.traced import Traced
-from qad.freeze.watch import while_they_live
 
 __all__ = ["Recorded", "record"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.core.tensor import Tensor, value_of
 from qad.core.trees import LEAF, flatten, unflatten
+from qad.freeze.capture.trust import ATOMS
 from qad.freeze.traced import Traced
-from qad.freeze.trust import ATOMS
 
 UNCHANGING = (*ATOMS, type, FunctionType, BuiltinFunctionType, np.ufunc)
 

@@ -10,8 +10,8 @@ from qad.core.errors import ArgumentError
 from qad.core.operands import check_arithmetic
 from qad.core.tensor import Tensor
 from qad.core.trees import NAMESPACE, flatten, leaf_path, nesting, unflatten
+from qad.freeze.capture.trust import is_trusted
 from qad.freeze.traced import Traced
-from qad.freeze.trust import is_trusted
 
 __all__ = ["Fixed", "Signature", "front", "kind_of", "orders", "signature_of", "typed"]
 

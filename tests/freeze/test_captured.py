@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.freeze.bindings import Bindings
-from qad.freeze.watch import SMALL, contents, while_they_live
+from qad.freeze.capture.bindings import Bindings
+from qad.freeze.capture.watch import SMALL, contents, while_they_live
 
 BIG = np.arange(SMALL // 4, dtype=float)  # larger than what is compared byte by byte
 

@@ -291,7 +291,9 @@ def check(seed):
     passes = [None, None, (), "all"][rng.integers(4)]
     frozen = qad.freeze(plain, passes=passes)
     outside = qad.grad(loss(qad.freeze(f, passes=passes))) if rng.integers(4) == 0 else None
-    keys = [[str(key) for key in rng.permutation(["a", "b", "c"])[: rng.integers(3)]] for _ in range(rng.integers(1, 3))]
+    keys = [
+        [str(key) for key in rng.permutation(["a", "b", "c"])[: rng.integers(3)]] for _ in range(rng.integers(1, 3))
+    ]
     results, problems = [], []
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

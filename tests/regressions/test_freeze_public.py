@@ -87,11 +87,73 @@ NAMED = {
     "qad.insert": (lambda x: qad.insert(x, 1, x[0]), V),
 }  # fmt: skip
 NOT_OF_ARRAYS = set(
-    "Tensor no_grad Plan Circuit PauliSum circuit register_container debug draw profile QadError array_api check_grads "
-    "errors extend linalg mps optimize special e inf nan pi newaxis fft Report empty empty_like full ones zeros "
-    "fixed_point dominant_eig linear_solve lowest_eig wrap from_dlpack finfo iinfo isdtype bool complex128 complex64 "
-    "float32 float64 int16 int32 int64 int8 uint16 uint32 uint64 uint8 asarray arange can_cast broadcast_shapes "
-    "result_type eye linspace array r_ c_ config warm_up".split()
+    [
+        "Tensor",
+        "no_grad",
+        "Plan",
+        "Circuit",
+        "PauliSum",
+        "circuit",
+        "register_container",
+        "debug",
+        "draw",
+        "profile",
+        "QadError",
+        "array_api",
+        "check_grads",
+        "errors",
+        "extend",
+        "linalg",
+        "mps",
+        "optimize",
+        "special",
+        "e",
+        "inf",
+        "nan",
+        "pi",
+        "newaxis",
+        "fft",
+        "Report",
+        "empty",
+        "empty_like",
+        "full",
+        "ones",
+        "zeros",
+        "fixed_point",
+        "dominant_eig",
+        "linear_solve",
+        "lowest_eig",
+        "wrap",
+        "from_dlpack",
+        "finfo",
+        "iinfo",
+        "isdtype",
+        "bool",
+        "complex128",
+        "complex64",
+        "float32",
+        "float64",
+        "int16",
+        "int32",
+        "int64",
+        "int8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "uint8",
+        "asarray",
+        "arange",
+        "can_cast",
+        "broadcast_shapes",
+        "result_type",
+        "eye",
+        "linspace",
+        "array",
+        "r_",
+        "c_",
+        "config",
+        "warm_up",
+    ]
 )  # constants, modules, types, iterations (which are refused, see tests/freeze/test_refusals.py), functions of no array
 REFUSED = ("qad.is_holomorphic", "qad.linalg.expm_multiply")  # decide by numbers of iterations, or within SciPy
 
@@ -114,7 +176,7 @@ def call_of(name):
             try:
                 with np.errstate(all="raise"):
                     f(*kinds)
-            except Exception:  # noqa: S112 - the next
+            except Exception:
                 continue
             return f, kinds
     pytest.fail(f"no call of {name} is known: write one in NAMED")
@@ -186,7 +248,9 @@ CIRCUITS = {
     "overlap": lambda x: qad.circuit.overlap(circuit(x), circuit(x[::-1])),
     "reduced_density": lambda x: qad.circuit.reduced_density(circuit(x), [0]),
     "entropy": lambda x: qad.circuit.entropy(circuit(x), [0]),
-    "noisy": lambda x: qad.circuit.NoisyCircuit(3).append(circuit(x)).channel(qad.circuit.depolarizing(0.1), 0).probabilities(),
+    "noisy": lambda x: (
+        qad.circuit.NoisyCircuit(3).append(circuit(x)).channel(qad.circuit.depolarizing(0.1), 0).probabilities()
+    ),
 }
 
 

@@ -80,7 +80,7 @@ VARYING = {
     "own entropy": lambda x: x * (np.random.SeedSequence().entropy % 7),
     "counter": lambda x: x * next(numbers),
     "file": lambda x: x * stream.read(1)[0],
-    "opened file": lambda x: x * len(open(__file__).read()),
+    "opened file": lambda x: x * len(open(__file__).read()),  # noqa: SIM115
     "loaded array": lambda x: x * np.loadtxt([["1", "2", "3"]]),
     "eval": lambda x: eval("x * 2"),
 }  # fmt: skip
@@ -123,7 +123,7 @@ TEXTS = {
     "str": lambda x: str(x),
     "repr": lambda x: repr(x),
     "print": lambda x: print(x),
-    "percent": lambda x: "%s" % x.sum(),
+    "percent": lambda x: "%s" % x.sum(),  # noqa: UP031
     "array2string": lambda x: np.array2string(x),
     "array_str": lambda x: np.array_str(x * 2),
 }

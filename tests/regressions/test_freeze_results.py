@@ -1,4 +1,4 @@
-"""What a frozen function returns belongs to the caller: no constant, captured array, argument or buffer is handed out."""
+"""What a frozen function returns belongs to the caller: never a constant, a captured array, an argument or a buffer."""
 
 import numpy as np
 import pytest

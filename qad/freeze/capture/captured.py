@@ -3,9 +3,9 @@
 from operator import is_
 
 from qad.core.errors import ArgumentError
-from qad.freeze.bindings import Bindings
-from qad.freeze.reach import Reach
-from qad.freeze.watch import contents
+from qad.freeze.capture.bindings import Bindings
+from qad.freeze.capture.reach import Reach
+from qad.freeze.capture.watch import contents
 
 __all__ = ["Captured"]
 
