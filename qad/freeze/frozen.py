@@ -120,7 +120,7 @@ class Frozen:
         self._parameters = _parameters(f, self._names)
         self.passes = chosen(passes)
         self.constant = constant if constant is True else _tuple(constant or ())
-        self.backward = {}  # frozen pullbacks, by structure; see qad.freeze.node
+        self.forward, self.backward = {}, {}  # for calls on Tensors, by structure; see qad.freeze.node
         self._entries = OrderedDict()
         self._plain = None, -1, None  # of the last signature of plain arrays: a test, their number, the branches
         self._quiet = None  # a state of NumPy's error handling under which programs are replayed

@@ -269,7 +269,8 @@ def differing(found, expected):
 
 def loss(f):
     def scalar(x, given):
-        return sum((np.sum(y * y) for y in flatten(f(x, given))[0] if np.asarray(y).dtype.kind == "f"), 0.0)
+        reals = [y for y in flatten(f(x, given))[0] if isinstance(y, float) or getattr(y, "dtype", None) == float]
+        return sum((np.sum(y * y) for y in reals), 0.0)
 
     return scalar
 

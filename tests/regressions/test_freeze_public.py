@@ -18,15 +18,19 @@ V, W, U = normal(3), normal(3, seed=1), np.array([0.2, 0.7, 0.5])
 POSITIVE = np.array([0.3, 0.9, 1.7])
 INTEGERS = np.array([2, 0, 1])
 MASK = np.array([True, False, True])
+SIX = np.eye(6) + 0.1 * normal(6, 6)
 TRIES = [
     (M,), (V,), (V, W), (M, M.T), (M, V), (U,), (POSITIVE,), (U, 0.3), (POSITIVE, POSITIVE), (POSITIVE, U, 0.3),
-    (V, 1), (M, 1), (1, POSITIVE), (2, V), (INTEGERS,), (INTEGERS, INTEGERS), (V, INTEGERS), (M, INTEGERS, 1), (MASK,), (MASK, MASK),
-    (MASK, V), (MASK, V, W), (V, W, U), ([V, W],), ([M, M],), (V, (3, 3)), (V, (3, 1)), (M, (1, 0)), (M, 0, 1), (M[None],),
+    (V, 1), (M, 1), (1, POSITIVE), (2, V), (INTEGERS,), (INTEGERS, INTEGERS), (V, INTEGERS), (M, INTEGERS, 1), (MASK,),
+    (MASK, MASK), (MASK, V), (MASK, V, W), (V, W, U), ([V, W],), ([M, M],), (V, (3, 3)), (V, (3, 1)), (M, (1, 0)), (M, 0, 1),
+    (M[None],),
     (M[None], M[None]), (V, -1.0, 1.0), (1.5, 0.5, V), (1, 0.5, U), (1, 0.5, 0.7, U), (0.5, 0.7, 1.1, U),
     (V, 3, 1), (M, 2), (V, np.sort(W), U), (V, [1]), (V, 1, 2.0), (V, W, 2), (M, np.array([[0, 1, 2]]), 0),
-    (np.stack([M, M]), V[:2, None], 0), (3,), ((3, 3),), (0.0, 1.0, 3), (V, (1, 1)), (M, "sum"), (V, [MASK], [np.sin, np.cos]),
+    (np.stack([M, M]), V[:2, None], 0), (3,), ((3, 3),), (0.0, 1.0, 3), (V, (1, 1)), (M, "sum"),
+    (V, [MASK], [np.sin, np.cos]),
     ([MASK, ~MASK], [V, W]), (INTEGERS, [V, W, U]), (np.sum, 0, M), (np.sum, M, [0]), (V[None, :, None],),
-    (np.eye(6).reshape(2, 3, 6) + 0.1 * normal(2, 3, 6), normal(2, 3)), (np.eye(6).reshape(6, 2, 3), 1), ((3, 3), 2.5), (V, 0.4),
+    (np.eye(6).reshape(2, 3, 6) + 0.1 * normal(2, 3, 6), normal(2, 3)), (np.eye(6).reshape(6, 2, 3), 1), ((3, 3), 2.5),
+    (V, 0.4),
     (np.eye(4)[None][0].reshape(4, 2, 2),), (np.eye(24).reshape(6, 4, 8, 3), 2), (V, V[:, None]), (INTEGERS, POSITIVE),
     ((2, 2), (3,)), (V, float), (V, "isreal"),
 ]  # fmt: skip
@@ -64,8 +68,8 @@ NAMED = {
     "qad.linalg.split": (lambda a: qad.linalg.split(a, 2)[0], M),
     "qad.linalg.truncated_svd": (lambda a: qad.linalg.truncated_svd(a, 2)[1], M),
     "qad.linalg.truncated_eigh": (lambda a: qad.linalg.truncated_eigh(a, 2)[0], S),
-    "qad.linalg.tensorsolve": (qad.linalg.tensorsolve, np.eye(6).reshape(2, 3, 6) + 0.1 * normal(2, 3, 6), normal(2, 3)),
-    "qad.linalg.tensorinv": (lambda a: qad.linalg.tensorinv(a, ind=1), np.eye(6).reshape(6, 2, 3) + 0.1 * normal(6, 2, 3)),
+    "qad.linalg.tensorsolve": (qad.linalg.tensorsolve, SIX.reshape(2, 3, 6), normal(2, 3)),
+    "qad.linalg.tensorinv": (lambda a: qad.linalg.tensorinv(a, ind=1), SIX.reshape(6, 2, 3)),
     "qad.linalg.logm": (lambda a: qad.linalg.logm(a @ a.T), M),
     "qad.linalg.sqrtm": (lambda a: qad.linalg.sqrtm(a @ a.T), M),
     "qad.special.hyp2f1": (lambda x: qad.special.hyp2f1(0.5, 0.7, 1.1, x), U),
