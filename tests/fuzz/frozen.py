@@ -17,6 +17,7 @@ import qad
 from qad.core.trees import flatten
 
 N = 3
+REAL = (np.dtype(float),)
 ALLOWED = 0.02  # share of functions that may be refused
 SPACE = {}  # stands for the globals of a module
 
@@ -269,7 +270,7 @@ def differing(found, expected):
 
 def loss(f):
     def scalar(x, given):
-        reals = [y for y in flatten(f(x, given))[0] if isinstance(y, float) or getattr(y, "dtype", None) == float]
+        reals = [y for y in flatten(f(x, given))[0] if isinstance(y, float) or getattr(y, "dtype", None) in REAL]
         return sum((np.sum(y * y) for y in reals), 0.0)
 
     return scalar
