@@ -101,3 +101,108 @@ NOT_OF_ARRAYS = frozenset((
     "uint64", "uint8", "asarray", "arange", "can_cast", "broadcast_shapes", "result_type", "eye", "linspace",
     "array", "r_", "c_", "config", "warm_up",
 ))  # fmt: skip
+REFUSED = ("qad.is_holomorphic", "qad.linalg.expm_multiply")  # decide by numbers of iterations, or within SciPy
+
+
+def public():
+    for module in (qad, qad.linalg, qad.special):
+        for name in module.__all__:
+            if name not in NOT_OF_ARRAYS:
+                yield f"{module.__name__}.{name}"
+
+
+def call_of(name):
+    """A function and arguments on which it works."""
+    if name in NAMED:
+        f, *args = NAMED[name]
+        return f, args
+    f = eval(name)
+    for args in TRIES:
+        for kinds in (args, [x.astype(complex) if hasattr(x, "astype") and x.dtype.kind == "f" else x for x in args]):
+            try:
+                with np.errstate(all="raise"):
+                    f(*kinds)
+            except Exception:
+                continue
+            return f, kinds
+    pytest.fail(f"no call of {name} is known: write one in NAMED")
+
+
+def moved(x):
+    return x * 1.01 if hasattr(x, "dtype") and x.dtype.kind in "fc" else x
+
+
+@pytest.mark.filterwarnings("ignore:.*makes a constant of it:RuntimeWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("name", list(public()))
+def test_every_public_function_frozen(name):
+    f, args = call_of(name)
+    frozen = qad.freeze(lambda *xs: f(*xs))
+    if name in REFUSED:
+        with pytest.raises(qad.errors.ArgumentError, match="forced into a plain one"):
+            frozen(*args)
+        return
+    others = [list(map(moved, x)) if isinstance(x, list) else moved(x) for x in args]
+    with np.errstate(all="ignore"):
+        for point in (args, args, others):
+            assert difference(f(*point), frozen(*point), False) is None
+
+
+STATE, OPERATOR = qad.mps.MPS.random(n=4, bond=2, seed=0), qad.mps.heisenberg(4)
+MPS = {
+    "energy": lambda psi: qad.mps.energy(psi, OPERATOR),
+    "gradient of the energy": lambda psi: qad.grad(qad.mps.energy)(psi, OPERATOR),
+    "norm": qad.mps.norm, "norm2": qad.mps.norm2, "log_norm2": qad.mps.log_norm2,
+    "overlap": lambda psi: qad.mps.overlap(psi, STATE),
+    "expectation": lambda psi: qad.mps.expectation(psi, OPERATOR),
+    "local_expectations": lambda psi: qad.mps.local_expectations(psi, np.diag([1.0, -1.0])),
+    "correlations": lambda psi: qad.mps.correlations(psi, np.diag([1.0, -1.0]), np.diag([1.0, -1.0])),
+    "entanglement_entropy": lambda psi: qad.mps.entanglement_entropy(psi, 2),
+    "reduced_density": lambda psi: qad.mps.reduced_density(psi, [1, 2]),
+    "variance": lambda psi: qad.mps.variance(psi, OPERATOR),
+    "amplitudes": lambda psi: psi.amplitudes(np.array([[0, 1, 0, 1], [1, 1, 0, 0]])),
+    "to_dense": lambda psi: psi.to_dense(),
+    "transfer": lambda psi: qad.mps.transfer(psi).to_dense(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MPS)
+def test_functions_of_states_frozen(name):
+    f = MPS[name]
+    try:
+        f(STATE)
+    except (TypeError, ValueError, AttributeError) as error:
+        pytest.fail(f"{type(error).__name__}: {error}")
+    frozen = qad.freeze(f)
+    for scale in (1.0, 1.0, 1.01):
+        psi = qad.tree_map(lambda x, scale=scale: x * scale, STATE)
+        assert difference(f(psi), frozen(psi), False) is None
+
+
+def circuit(theta):
+    c = qad.Circuit(3)
+    for q in range(3):
+        c.ry(theta[q], q)
+    return c.cx(0, 1).cx(1, 2).rz(theta[0] * theta[1], 2).rx(theta[2], 1)
+
+
+SUM = qad.PauliSum({"ZZI": 1.0, "IXX": 0.7})
+CIRCUITS = {
+    "expectation": lambda x: circuit(x).expectation(SUM),
+    "gradient": qad.grad(lambda x: circuit(x).expectation(SUM)),
+    "state": lambda x: circuit(x).state(),
+    "probabilities": lambda x: circuit(x).probabilities(),
+    "overlap": lambda x: qad.circuit.overlap(circuit(x), circuit(x[::-1])),
+    "reduced_density": lambda x: qad.circuit.reduced_density(circuit(x), [0]),
+    "entropy": lambda x: qad.circuit.entropy(circuit(x), [0]),
+    "noisy": lambda x: (
+        qad.circuit.NoisyCircuit(3).append(circuit(x)).channel(qad.circuit.depolarizing(0.1), 0).probabilities()
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CIRCUITS)
+def test_circuits_frozen(name):
+    f = CIRCUITS[name]
+    frozen = qad.freeze(f)
+    for x in (U, U, U * 1.1):
+        assert difference(f(x), frozen(x), False) is None
