@@ -4,7 +4,6 @@ from functools import wraps
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
 from qad.core.leaves import zeros_of
 from qad.core.node import Primitive
 from qad.core.record import record
@@ -20,17 +19,13 @@ def checkpoint(f):
     Parameters
     ----------
     f : callable
-        A function of pytrees of arrays to a pytree of arrays. Everything that is differentiated must be an argument.
+        A function of pytrees of arrays to a pytree of arrays. Where it uses a recorded Tensor that is not among its
+        arguments it is recorded as it is, and its intermediates are kept.
 
     Returns
     -------
     callable
         The same function. Its gradient costs one more evaluation, and memory for arguments and results only.
-
-    Raises
-    ------
-    ArgumentError
-        If `f` uses a recorded Tensor that is not among its arguments.
 
     Examples
     --------
@@ -51,10 +46,7 @@ def checkpoint(f):
             out, out_spec = flatten(f(*args, **kwargs))
             given = max((x.level for x in xs if type(x) is Tensor), default=-1)
             if any(type(y) is Tensor and y.level > given for y in out):
-                raise ArgumentError(
-                    "a checkpointed function used a recorded Tensor that is not among its arguments, so that its "
-                    "gradient would be lost: pass it as an argument"
-                )
+                raise _ClosesOver
             return tuple(out)
 
         def rule(needed, g, ans, *xs):
@@ -73,7 +65,14 @@ def checkpoint(f):
 
         p = Primitive(run, getattr(f, "__name__", "checkpoint"), shared=rule)
         p.batch = batch
-        out = record(p, tuple(leaves))
+        try:
+            out = record(p, tuple(leaves))
+        except _ClosesOver:
+            return f(*args, **kwargs)
         return unflatten(out_spec, out)
 
     return checkpointed
+
+
+class _ClosesOver(Exception):
+    """The function used a recorded Tensor that is not among its arguments, whose gradient would be lost."""
