@@ -148,11 +148,6 @@ def test_another_thread_may_draw_random_numbers():
             np.random.normal()  # noqa: NPY002
             random.random()
 
-    def slow(x):
-        for _ in range(300):
-            x = np.sin(x)
-        return x
-
     thread = threading.Thread(target=draw)
     thread.start()
     try:
