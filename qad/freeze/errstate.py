@@ -5,7 +5,7 @@ A program may leave out, join and reorder operations, so that an error would com
 
 import numpy as np
 
-__all__ = ["current", "is_quiet"]
+__all__ = ["current", "is_quiet", "silenced", "turns_into_errors"]
 
 try:
     from numpy._core.umath import _extobj_contextvar
@@ -21,3 +21,20 @@ except ImportError:  # nothing to go by: the state itself, which is slower
 def is_quiet() -> bool:
     """Whether floating-point errors are ignored or warned of, and nothing else."""
     return {"ignore", "warn"}.issuperset(np.geterr().values())
+
+
+def turns_into_errors(filters, others) -> bool:
+    """Whether these filters of warnings make errors of some that the others do not; the first that fits counts."""
+    place = {repr(each): i for i, each in reversed(list(enumerate(others)))}
+    errors = [(i, repr(each)) for i, each in enumerate(filters) if each[0] == "error"]
+    return any(i < place.get(each, len(filters) + 1) for i, each in errors)
+
+
+def silenced(run):
+    """`run` without warnings of floating-point errors, of which the function decides itself."""
+
+    def silently(values):
+        with np.errstate(all="ignore"):
+            return run(values)
+
+    return silently

@@ -9,20 +9,20 @@ from qad.freeze.replay import executable
 from qad.freeze.results import builder
 from qad.freeze.storing import read, store
 
-__all__ = ["absent", "read_entries", "stored"]
+__all__ = ["Absent", "read_entries", "stored"]
 
 
-def absent(name):
+class Absent:
     """What stands in the place of the function."""
 
-    def function(*args, **kwargs):
-        raise ArgumentError(
-            f"{name} was read from a file, which holds programs but no function: it serves the structures, shapes, "
-            "dtypes and branches that it was stored with. Freeze the function again for others"
-        )
+    def __init__(self, name):
+        self.__name__ = name
 
-    function.__name__ = name
-    return function
+    def __call__(self, *args, **kwargs):
+        raise ArgumentError(
+            f"{self.__name__} was read from a file, which holds programs but no function: it serves the structures, "
+            "shapes, dtypes and branches that it was stored with. Freeze the function again for others"
+        )
 
 
 def stored(entries):

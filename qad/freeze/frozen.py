@@ -14,8 +14,8 @@ from qad.freeze import showing
 from qad.freeze.branches import NOT_FOUND, RAISED, Branch, Branches
 from qad.freeze.capture.bindings import Bindings
 from qad.freeze.capture.captured import Captured
-from qad.freeze.errstate import current, is_quiet
-from qad.freeze.files import absent, read_entries, stored
+from qad.freeze.errstate import current, is_quiet, silenced
+from qad.freeze.files import Absent, read_entries, stored
 from qad.freeze.node import as_node
 from qad.freeze.passes import chosen
 from qad.freeze.recording import record
@@ -194,6 +194,8 @@ class Frozen:
 
     def _answer(self, result, branches, values, args, kwargs):
         """What the function itself says where no program does; it is recorded, unless one has just raised."""
+        if result is RAISED and isinstance(self.f, Absent):
+            return branches.branches[0].run(values)  # which raises again
         captured = self._look(branches.signature.statics())
         if result is RAISED or captured.live:
             return self._eagerly(args, kwargs)
@@ -201,6 +203,7 @@ class Frozen:
         if recorded.failure is None:
             build = builder(*recorded.form)
             program, run = executable(recorded.program, self.passes, build)
+            run = silenced(run) if recorded.silent else run
             bindings = Bindings([*captured.bindings.listed, *recorded.met]) if recorded.met else captured.bindings
             branches.add(Branch(recorded.path, recorded.places, program, run, bindings, recorded.form))
         else:
@@ -280,7 +283,12 @@ class Frozen:
         if self._names:
             args, kwargs, static = self._without_static(args, kwargs)
         signature, leaves, _ = signature_of(args, kwargs, static)
-        return showing.profile(self._entries[signature].branches[0].program, signature.moving(leaves))
+        entry = self._entries.get(signature)
+        if entry is None or not entry.branches:
+            raise ArgumentError(
+                "there is no program for these arguments: the function itself answers; see stats.reasons"
+            )
+        return showing.profile(entry.branches[0].program, signature.moving(leaves))
 
     def __reduce__(self):
         """Programs and constants as data; see `qad.freeze.files`."""
@@ -303,7 +311,7 @@ def _parameters(f, names):
 
 def restored(name, names, passes, entries):
     """The frozen function of a file."""
-    frozen = Frozen(absent(name), (), passes)
+    frozen = Frozen(Absent(name), (), passes)
     frozen._names = names
     frozen._entries = read_entries(entries, frozen.passes, frozen.stats)
     frozen._latest = next(reversed(frozen._entries.values()), None)

@@ -10,7 +10,7 @@ from qad.core.errors import ArgumentError, LeakedTensorError
 from qad.core.operands import rebuild
 from qad.core.registry import PRIMITIVES
 from qad.core.steps import RECORDINGS
-from qad.freeze.errstate import current, is_quiet
+from qad.freeze.errstate import current, is_quiet, turns_into_errors
 from qad.freeze.functions import (
     ANSWERED,
     MUTATING,
@@ -43,6 +43,8 @@ class Recorder:
         The plain arrays that were met, to be watched for changes; their values are constants of the program.
     refusal : exception or None
         What could not be recorded; raised again in the end, for the function may have caught it.
+    silent : bool
+        Whether the function itself says which floating-point errors are ignored.
     failure : str or None
         In words, why no program serves this call: a step raised, and the function caught that.
     """
@@ -53,7 +55,8 @@ class Recorder:
         self.path, self.places, self.captured = [], [], []
         self.running = True
         self.refusal = self.failure = None
-        self._errors = current()
+        self.silent = False
+        self._errors, self._filters = current(), warnings.filters
         self._known = {}  # id of a captured array -> its Var
 
     @contextmanager
@@ -102,8 +105,12 @@ class Recorder:
 
     def _called(self, fn, values, named, args):
         """The result of a step; what it raises is noted, for the function may catch that and go on."""
-        if current() is not self._errors and not is_quiet():
-            self.failure = f"the function has floating-point errors raise or call something, at {whereabouts()}"
+        if current() is not self._errors:
+            self.silent = True
+            if not is_quiet():
+                self.failure = f"the function has floating-point errors raise or call something, at {whereabouts()}"
+        if warnings.filters is not self._filters and turns_into_errors(warnings.filters, self._filters):
+            self.failure = f"the function makes errors of warnings, at {whereabouts()}"
         try:
             return fn(*values, **named)
         except Exception as error:

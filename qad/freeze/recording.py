@@ -29,6 +29,8 @@ class Recorded:
     program, path, places, form : see `qad.freeze.branches.Branch`
     met : list of bindings
         Of arrays that the function met and that are not known to be captured.
+    silent : bool
+        Whether a replay says nothing of floating-point errors.
     """
 
     result: object
@@ -38,6 +40,7 @@ class Recorded:
     places: list = ()
     form: tuple = ()
     met: list = ()
+    silent: bool = False
 
 
 def record(f, signature, values, captured):
@@ -58,7 +61,7 @@ def record(f, signature, values, captured):
         return Recorded(result, failure)
     program = recorder.program(leaves)
     met = [array for array, _ in recorder.captured if not captured.covers(array)]
-    return Recorded(result, None, program, recorder.path, recorder.places, form, _met(recorder, met))
+    return Recorded(result, None, program, recorder.path, recorder.places, form, _met(recorder, met), recorder.silent)
 
 
 def _run(f, signature, values, recorder, chance, captured):

@@ -1,6 +1,7 @@
 """Errors that steps raise, caught or not, lead to what the plain function does, in every order of calls."""
 
 import itertools
+import pickle
 import warnings
 
 import numpy as np
@@ -178,6 +179,34 @@ def test_warnings_that_are_errors_around_the_call():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             np.testing.assert_array_equal(frozen(x), f(x))
+
+
+def test_warnings_that_the_function_makes_errors_of():
+    frozen = qad.freeze(warned)
+    for a in (GOOD, SINGULAR - 1, GOOD, SINGULAR - 1):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            np.testing.assert_array_equal(frozen(a), warned(a))
+
+
+def test_errors_that_the_function_ignores_are_ignored_in_a_replay():
+    def f(x):
+        with np.errstate(divide="ignore"):
+            return 1 / x
+
+    frozen = qad.freeze(f)
+    for x in (np.ones(2), np.zeros(2), np.zeros(2)):
+        np.testing.assert_array_equal(frozen(x), f(x))  # warnings are errors in tests
+    assert (frozen.stats.replays, frozen.stats.eager) == (2, 0)
+
+
+def test_errors_of_a_function_that_was_read_from_a_file():
+    frozen = qad.freeze(np.linalg.inv)
+    frozen(GOOD)
+    restored = pickle.loads(pickle.dumps(frozen))
+    np.testing.assert_array_equal(restored(GOOD), frozen(GOOD))
+    with pytest.raises(np.linalg.LinAlgError):
+        restored(SINGULAR)
 
 
 def test_a_refusal_that_the_function_catches_is_raised():
