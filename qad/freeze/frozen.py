@@ -3,7 +3,6 @@
 import inspect
 import warnings
 from collections import OrderedDict
-from dataclasses import dataclass, field
 from functools import partial, update_wrapper
 from types import MethodType
 
@@ -22,6 +21,7 @@ from qad.freeze.recording import record
 from qad.freeze.replay import executable
 from qad.freeze.results import builder, with_own_arrays
 from qad.freeze.signature import front, signature_of, typed
+from qad.freeze.stats import Stats
 from qad.freeze.traced import Traced
 
 __all__ = ["Frozen", "freeze", "Stats"]
@@ -29,27 +29,6 @@ __all__ = ["Frozen", "freeze", "Stats"]
 MANY = 8  # recordings in a row, without a replay between them, before the user is told why
 SIGNATURES = 64
 OBJECTS = 64  # whose method a frozen one is
-
-
-@dataclass
-class Stats:
-    """How often a frozen function was recorded and replayed.
-
-    Attributes
-    ----------
-    recordings, replays, guard_failures : int
-    eager : int
-        Calls that the function itself answered: a step raised, floating-point errors raise, or it uses a recorded
-        Tensor that is not among its arguments.
-    reasons : list of str
-        Why each recording after the first was made, and why one was not kept.
-    """
-
-    recordings: int = 0
-    replays: int = 0
-    guard_failures: int = 0
-    eager: int = 0
-    reasons: list = field(default_factory=list)
 
 
 def freeze(f=None, *, constant=None, static_argnames=(), passes=None):

@@ -11,7 +11,7 @@ import numpy as np
 from qad.freeze.functions import OPERATORS, TRANSPARENT, Attribute, Method, Reduction
 from qad.freeze.program import variables
 
-__all__ = ["may_raise"]
+__all__ = ["is_settled", "may_raise"]
 
 _METHODS = frozenset((
     "reshape", "transpose", "swapaxes", "conj", "conjugate", "dot", "sum", "mean", "prod", "max", "min", "std", "var",
@@ -51,3 +51,20 @@ def may_raise(step) -> bool:
 
 
 _OPERATORS = frozenset((abs, *OPERATORS.values()))
+
+
+def is_settled(error, fn, args):
+    """Whether a function of NumPy's complains of shapes and dtypes, which every call of the signature has."""
+    if fn is operator.getitem:
+        index = args[1] if type(args[1]) is tuple else (args[1],)
+        return type(error) is IndexError and all(type(i) in (int, slice, type(None), type(...)) for i in index)
+    known = isinstance(fn, np.ufunc) or fn in _OF_SHAPES or type(fn) is Attribute
+    known = known or (type(fn) is Method and fn.__name__ in ("reshape", "transpose", "dot", "sum", "swapaxes", "trace"))
+    return known and type(error) in (TypeError, ValueError)
+
+
+_OF_SHAPES = frozenset((
+    *OPERATORS.values(), np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.kron, np.einsum, np.stack,
+    np.concatenate, np.transpose, np.reshape, np.broadcast_to, np.where, np.trace, np.diagonal, np.moveaxis,
+    np.swapaxes,
+))  # fmt: skip

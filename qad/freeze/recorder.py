@@ -2,7 +2,6 @@
 
 import warnings
 from contextlib import contextmanager
-from operator import getitem
 
 import numpy as np
 
@@ -14,17 +13,15 @@ from qad.freeze.errstate import current, is_quiet, turns_into_errors
 from qad.freeze.functions import (
     ANSWERED,
     MUTATING,
-    OPERATORS,
     TRANSPARENT,
-    Attribute,
-    Method,
     keeps_shape,
     wants_numbers,
 )  # fmt: skip
 from qad.freeze.guards import check_layout, check_value, outcome
 from qad.freeze.origin import depth, is_ours, whereabouts
 from qad.freeze.program import Program, Step, Var
-from qad.freeze.traced import Traced
+from qad.freeze.raising import is_settled
+from qad.freeze.traced import Traced, decoded
 
 __all__ = ["Recorder", "pick"]
 
@@ -92,7 +89,7 @@ class Recorder:
         self._refuse_memory_order(fn, args, kwargs)
         if wants_numbers(fn):
             args, kwargs = (*args[:1], *self._numbers(args[1:])), self._numbers(kwargs)
-        values, named = self.decoded(args), self.decoded(kwargs)
+        values, named = decoded(args), decoded(kwargs)
         if mutates is not None:
             target = self._writable(mutates, fn)
         value = self._called(fn, values, named, args)
@@ -114,7 +111,7 @@ class Recorder:
         try:
             return fn(*values, **named)
         except Exception as error:
-            if not _is_settled(error, fn, args):
+            if not is_settled(error, fn, args):
                 raised = f"{_name(fn)} raised {type(error).__name__}"
                 self.failure = f"{raised} at {whereabouts()}, and the function caught it"
             raise
@@ -209,7 +206,7 @@ class Recorder:
         if fn in SHOWING:
             return self.shown(args[0], fn)
         if fn in ANSWERED:
-            return fn(*self.decoded(args), **self.decoded(kwargs))
+            return fn(*decoded(args), **decoded(kwargs))
         kwargs = {key: x for key, x in kwargs.items() if key != "like"}
         if fn in MUTATING:
             return self.step(fn, args, kwargs, mutates=args[0])
@@ -295,21 +292,6 @@ class Recorder:
 
     # -- arguments -------------------------------------------------------------------------------
 
-    def decoded(self, x):
-        """`x` with the value of each traced array in its place."""
-        kind = type(x)
-        if kind is Traced:
-            return x.value
-        if kind is tuple:
-            return tuple([self.decoded(each) for each in x])
-        if kind is list:
-            return [self.decoded(each) for each in x]
-        if kind is dict:
-            return {key: self.decoded(each) for key, each in x.items()}
-        if kind is slice:
-            return slice(*self.decoded((x.start, x.stop, x.step)))
-        return rebuild(x, [self.decoded(each) for each in x]) if isinstance(x, tuple) else x
-
     def encoded(self, x):
         """`x` with a Var in the place of each array."""
         kind = type(x)
@@ -347,23 +329,6 @@ class Recorder:
         """The program that gives these leaves of a result."""
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
         return Program(self.inputs, self.constants, self.steps, leaves)
-
-
-def _is_settled(error, fn, args):
-    """Whether a function of NumPy's complains of shapes and dtypes, which every call of the signature has."""
-    if fn is getitem:
-        index = args[1] if type(args[1]) is tuple else (args[1],)
-        return type(error) is IndexError and all(type(i) in (int, slice, type(None), type(...)) for i in index)
-    known = isinstance(fn, np.ufunc) or fn in _OF_SHAPES or type(fn) is Attribute
-    known = known or (type(fn) is Method and fn.__name__ in ("reshape", "transpose", "dot", "sum", "swapaxes", "trace"))
-    return known and type(error) in (TypeError, ValueError)
-
-
-_OF_SHAPES = frozenset((
-    *OPERATORS.values(), np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.kron, np.einsum, np.stack,
-    np.concatenate, np.transpose, np.reshape, np.broadcast_to, np.where, np.trace, np.diagonal, np.moveaxis,
-    np.swapaxes,
-))  # fmt: skip
 
 
 def pick(parts, i):

@@ -9,11 +9,12 @@ import operator
 
 import numpy as np
 
+from qad.core.operands import rebuild
 from qad.core.tensor import Tensor, value_of
 from qad.freeze.functions import OPERATORS, attribute, method, reduction
 from qad.freeze.origin import asked_by_us
 
-__all__ = ["Traced"]
+__all__ = ["Traced", "decoded"]
 
 
 class Traced:
@@ -145,6 +146,22 @@ class Traced:
 
     def __setitem__(self, index, value):
         self.recorder.step(operator.setitem, (self, _bare(index), value), {}, mutates=self)
+
+
+def decoded(x):
+    """`x` with the value of each traced array in its place."""
+    kind = type(x)
+    if kind is Traced:
+        return x.value
+    if kind is tuple:
+        return tuple([decoded(each) for each in x])
+    if kind is list:
+        return [decoded(each) for each in x]
+    if kind is dict:
+        return {key: decoded(each) for key, each in x.items()}
+    if kind is slice:
+        return slice(*decoded((x.start, x.stop, x.step)))
+    return rebuild(x, [decoded(each) for each in x]) if isinstance(x, tuple) else x
 
 
 def _bare(index):
