@@ -69,7 +69,9 @@ def _run(f, signature, values, recorder, chance, captured):
     try:
         with recorder.recording(), chance.watching():
             args, kwargs = signature.rebuilt([recorder.input(x) for x in values])
+            given = flatten((args, kwargs))
             out = call(f, args, {**kwargs, **dict(signature.static)})
+            _unchanged(given, flatten((args, kwargs)), recorder)
             leaves, spec = flatten(out)
             tensors = {i for i, x in enumerate(leaves) if type(x) is Tensor}
             leaves = [plain(x, recorder) for x in leaves]
@@ -82,6 +84,15 @@ def _run(f, signature, values, recorder, chance, captured):
     if recorder.refusal is not None:
         raise recorder.refusal
     return leaves, (spec, len(leaves), tensors)
+
+
+def _unchanged(before, after, recorder):
+    """Raise where the function has changed a container among its arguments."""
+    if before[1] != after[1] or any(x is not y for x, y in zip(before[0], after[0], strict=True)):
+        recorder.refuse(
+            "the function changes a list or dict among its arguments, which a replay would not do to the caller's: "
+            "change a copy, and return it"
+        )
 
 
 def _untouched(captured):

@@ -1,8 +1,12 @@
 """What a frozen function captures: every change is noticed, wherever the array, number or object is held."""
 
 import sys
-from collections import deque
-from functools import cached_property, lru_cache, partial
+import threading
+import weakref
+from collections import UserDict, deque
+from contextvars import ContextVar
+from functools import cached_property, lru_cache, partial, singledispatch
+from operator import attrgetter
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -64,6 +68,61 @@ sys.modules[module.__name__] = module
 K = np.ones(3)
 
 
+KEPT = []
+DISPATCHED = np.ones(3)
+attrgetter_of_w = attrgetter("w")
+calling = attrgetter("method")
+variable = ContextVar("variable")
+variable.set(np.ones(3))
+own = threading.local()
+own.w = np.ones(3)
+
+
+@singledispatch
+def dispatched(x):
+    raise TypeError
+
+
+@dispatched.register(np.ndarray)
+def _(x):
+    return x * DISPATCHED
+
+
+class Meta(type):
+    held = np.ones(3)
+
+    @property
+    def of_meta(cls):
+        return Meta.held
+
+
+class WithMeta(metaclass=Meta):
+    pass
+
+
+class Describing:
+    def __init__(self):
+        self.held = np.ones(3)
+
+    def __get__(self, owner, kind=None):
+        return self.held
+
+
+class Described:
+    w = Describing()
+
+
+described = Described()
+
+
+class UserMapping(UserDict):
+    def __getitem__(self, key):
+        return self.data[key]
+
+
+UserMapping.one = UserMapping(k=np.ones(3))
+
+
 def default(x, k=np.ones(3)):  # noqa: B008 - which is the case
     return x * k
 
@@ -98,6 +157,8 @@ def places():
     given, local = np.ones(3), np.ones(3)
     mapping = {("a", 1): np.ones(3)}
     big = np.ones((200, 300))
+    weak = weakref.ref(plain)
+    KEPT.append(plain)
     return {
         "closure": (lambda x: x * local, local),
         "global": (lambda x: x * K, K),
@@ -123,6 +184,14 @@ def places():
         "deque": (lambda x: x * rows[0], rows[0]),
         "object array": (lambda x: x * objects[0], objects[0]),
         "dict": (lambda x: x * mapping["a", 1], mapping["a", 1]),
+        "attrgetter": (lambda x: x * attrgetter_of_w(plain), plain.w),
+        "attrgetter of a method": (lambda x: calling(plain)(x), plain.w),
+        "weak reference": (lambda x: x * weak().w, plain.w),
+        "context variable": (lambda x: x * variable.get(), variable.get()),
+        "thread's own": (lambda x: x * own.w, own.w),
+        "metaclass": (lambda x: x * WithMeta.of_meta, Meta.held),
+        "descriptor": (lambda x: x * described.w, described.__class__.__dict__["w"].held),
+        "mapping of the user's": (lambda x: x * UserMapping.one["k"], UserMapping.one.data["k"]),
         "attribute of a function": (holder_of_attribute, holder_of_attribute.w),
         "cache": (lambda x: x * table(3), table(3)),
         "large": (lambda x: x * big[0, 0], big),
@@ -263,6 +332,13 @@ def test_a_cache_that_is_filled_by_the_first_call():
         np.testing.assert_array_equal(frozen(X), 3 * X)
     assert frozen.stats.replays == 2  # the first call filled it, the second was recorded with it
     assert "cached" in frozen.stats.reasons[0]
+
+
+def test_functions_that_are_dispatched_on_types():
+    frozen = qad.freeze(lambda x: dispatched(x))
+    for entry in (1.0, 5.0, 5.0, 1.0):
+        DISPATCHED[0] = entry
+        np.testing.assert_array_equal(frozen(X), X * DISPATCHED)
 
 
 def test_a_function_that_counts_is_not_replayed():

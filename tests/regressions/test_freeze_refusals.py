@@ -187,3 +187,23 @@ def test_tests_of_types_are_those_of_plain_arrays():
     scalar = qad.freeze(lambda x: x * (2 if np.isscalar(x) else 3))
     for x in (2.0, np.float64(2), np.ones(())):
         assert scalar(x) == x * (2 if np.isscalar(x) else 3)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d.update(c=1.0),
+        lambda d: d.pop("a"),
+        lambda d: d.update(a=d["a"] * 2),
+        lambda d: d["b"].reverse(),
+        lambda d: d["b"].append(d["a"]),
+    ],
+)
+def test_changes_of_containers_among_the_arguments_are_refused(change):
+    def f(d):
+        total = d["a"] * 2
+        change(d)
+        return total
+
+    with pytest.raises(qad.errors.ArgumentError, match="changes a list or dict among its arguments"):
+        qad.freeze(f)({"a": X, "b": [X + 1, X + 2]})

@@ -3,7 +3,7 @@
 import builtins
 import sys
 from functools import cached_property, partial, partialmethod
-from types import MethodType, ModuleType
+from types import BuiltinFunctionType, MethodType, ModuleType
 
 from qad.freeze.capture.mentions import mentions
 from qad.freeze.capture.namespaces import MAKING_ANEW, attributes
@@ -67,8 +67,11 @@ def _global(reach, space, name):
         reach.bind("item", space, name, space[name], name)
     else:
         reach.bind("absent", space, name, None, name)
-        if hasattr(builtins, name) and name not in reach.constant:
-            see_compiled(reach, getattr(builtins, name), name)
+        value = getattr(builtins, name, None)
+        if isinstance(value, (BuiltinFunctionType, type)) and name not in reach.constant:
+            see_compiled(reach, value, name)
+        elif value is not None:  # a user put it there
+            reach.bind("item", vars(builtins), name, value, name)
 
 
 def see_holder(reach, x, path):

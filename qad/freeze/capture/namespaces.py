@@ -59,6 +59,8 @@ def see_kind(reach, x, path):
         return
     reach.kinds[id(x)] = x
     reach.own(_of_class, x, path)
+    if users_of(type(x)):
+        see_kind(reach, type(x), path)
     for base in users_of(x):
         for name, value in vars(base).items():
             if name.startswith("__") and name not in MAKING and isinstance(value, FunctionType):

@@ -5,6 +5,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
+from operator import attrgetter, methodcaller
 
 import numpy as np
 import optree
@@ -26,7 +27,9 @@ def see_object(reach, x, path):
     users = users_of(kind)
     if users:
         see_kind(reach, kind, path)
-    if kind.__name__ == "cython_function_or_method":
+    if kind in (attrgetter, methodcaller):  # whose names nobody can see
+        reach.whole = True
+    elif kind.__name__ == "cython_function_or_method":
         see_compiled(reach, x, path)
     elif not users and not is_trusted(kind.__module__):
         see_hidden(reach, x, path)
