@@ -207,7 +207,7 @@ for _name, _fn in OPERATORS.items():
 Traced.__abs__ = lambda self: self.recorder.step(abs, (self,), {})
 Traced.__divmod__ = lambda self, other: (self // other, self % other)
 Traced.__rdivmod__ = lambda self, other: (other // self, other % self)
-Traced.__round__ = lambda self, ndigits=0: self.recorder.step(method("round"), (self, ndigits or 0), {})
+Traced.__round__ = lambda self, *digits: self.recorder.step(round, (self, *digits), {})
 
 
 def _method(name):

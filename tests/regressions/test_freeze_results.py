@@ -90,3 +90,12 @@ def test_text_numbers_and_functions_may_be_returned():
     frozen = qad.freeze(lambda x: ("text", 3, None, True, 2.5, np.sin, slice(1), float))
     for _ in range(2):
         assert frozen(X) == ("text", 3, None, True, 2.5, np.sin, slice(1), float)
+
+
+def test_rounding_by_python():
+    for f in (round, lambda x: round(x, 1)):
+        for kind in (float, np.float64):
+            frozen = qad.freeze(f)
+            for x in (1.26, 2.5, 1.26, -3.75):
+                found, expected = frozen(kind(x)), f(kind(x))
+                assert (found, type(found)) == (expected, type(expected))

@@ -13,15 +13,17 @@ import secrets
 import sys
 import time
 import uuid
+from functools import lru_cache
 
 import numpy as np
 
 __all__ = ["ATOMS", "is_trusted", "is_written_in_python", "source"]
 
-PACKAGES = frozenset(sys.stdlib_module_names) | {
+PACKAGES = frozenset((
     "numpy", "scipy", "qad", "optree", "opt_einsum", "cotengrust", "tqdm", "threadpoolctl", "numba", "llvmlite",
     "matplotlib", "mpl_toolkits", "pytest", "_pytest", "hypothesis", "mpmath",
-}  # fmt: skip
+))  # fmt: skip
+STANDARD = os.path.dirname(os.__file__)
 
 # Values that nobody can change, compared by what they are.
 ATOMS = (
@@ -52,7 +54,15 @@ NOW = frozenset(("now", "today", "utcnow"))
 
 def is_trusted(module) -> bool:
     """Whether a module of this name belongs to the packages whose code is what it was."""
-    return type(module) is str and module.partition(".")[0] in PACKAGES
+    top = module.partition(".")[0] if type(module) is str else ""
+    return top in PACKAGES or (top in sys.stdlib_module_names and _is_standard(top))
+
+
+@lru_cache(maxsize=1024)
+def _is_standard(name):
+    """Whether a module of Python's library is that, and not a file of the user's with its name."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return file is None or file.startswith(STANDARD)
 
 
 def source(x, names) -> str | None:
