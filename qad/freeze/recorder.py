@@ -46,8 +46,8 @@ class Recorder:
         In words, why no program serves this call: a step raised, and the function caught that.
     """
 
-    def __init__(self, chance):
-        self.chance = chance
+    def __init__(self, chance, copies):
+        self.chance, self.copies = chance, copies
         self.steps, self.inputs, self.constants = [], [], {}
         self.path, self.places, self.captured = [], [], []
         self.running = True
@@ -319,8 +319,9 @@ class Recorder:
                 f"the function uses an array of dtype {array.dtype}, and programs are made of numbers: write "
                 "array.astype(float), or keep the objects in a list"
             )
-        var = Var.like(array)
-        self.constants[var] = array.copy(order="K")
+        var, copy = Var.like(array), self.copies.get(id(array))
+        shared = copy is not None and copy.strides == array.strides and _same(copy, array)
+        self.constants[var] = copy if shared else array.copy(order="K")
         self.captured.append((array, var))  # which keeps its id from being used again
         self._known[id(array)] = var
         return var

@@ -47,7 +47,7 @@ def record(f, signature, values, captured):
     """Run `f` once, recording it, on these values of the leaves that are no static ones."""
     for _ in range(TRIES):
         chance = Chance(captured.generators)
-        recorder = Recorder(chance)
+        recorder = Recorder(chance, captured.copies)
         leaves, form = _run(f, signature, values, recorder, chance, captured)
         if not chance.moved():
             break

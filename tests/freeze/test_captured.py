@@ -103,3 +103,15 @@ def test_memory_that_is_gone_is_not_kept():
     gc.collect()
     assert made[0]() is None
     np.testing.assert_array_equal(frozen(np.ones(3)), [3, 3])
+
+
+def test_a_large_array_is_copied_once():
+    table = np.ones((100, 100))
+    frozen = qad.freeze(lambda x: table @ x, passes=())
+    frozen(np.ones(100))
+    (constant,) = frozen.program.constants.values()
+    (copy,) = frozen._captured.copies.values()
+    assert constant is copy
+    assert copy is not table
+    table[3, 4] = 5.0
+    assert frozen(np.ones(100))[3] == 104

@@ -23,18 +23,21 @@ class Captured:
         Whether a recorded Tensor is among it, so that the function is no function of its arguments alone.
     settled : list of arrays
         That the caller declared constant; None stands for all.
+    copies : dict of id -> array
+        What large arrays are compared with, for programs to use as constants.
     """
 
     def __init__(self, f, statics, constant):
         self.statics = list(statics)
         if constant is True:
             self.bindings, self.generators, self.live, self.settled = Bindings([]), [], False, None
-            self.arrays, self.known = [], set()
+            self.arrays, self.known, self.copies = [], set(), {}
             return
         reach = Reach([f, *statics], constant)
         self.live, self.generators, self.settled = reach.live, reach.generators, reach.settled
         self.arrays = contents(reach.arrays)
         self.known = {id(array) for array in (*reach.arrays, *reach.settled)}
+        self.copies = {id(array): test.copy for form, array, _, test in self.arrays if form == "test"}
         self.bindings = Bindings([*reach.bindings, *self.arrays])
         if missing := sorted(set(constant) - reach.used):
             raise ArgumentError(
