@@ -31,7 +31,8 @@ def checkpoint(f):
     Parameters
     ----------
     f : callable
-        A function of pytrees of arrays to a pytree of arrays. Everything that is differentiated must be an argument.
+        A function of pytrees of arrays to a pytree of arrays. Where it uses a recorded Tensor that is not among its
+        arguments it is recorded as it is, and its intermediates are kept.
 
     Returns
     -------
@@ -41,13 +42,14 @@ def checkpoint(f):
     Raises
     ------
     ArgumentError
-        If `f` uses a recorded Tensor that is not among its arguments, or if what is computed again is not what was
-        computed first: what `f` closes over was changed, in place or by giving the name to something else.
+        If what is computed again is not what was computed first: what `f` closes over was changed, in place or by
+        giving the name to something else.
 
     Notes
     -----
     Random numbers are drawn again: those of NumPy's and Python's common generators, and of a Generator that `f` holds.
-    Both times the operations and all constants that they meet are digested, which reads the constants at 1 GB/s.
+    Both times the operations and all constants that they meet are digested, which reads the constants at 1 GB/s. A
+    function that closes over a recorded Tensor is recorded as it is, and saves no memory.
 
     Examples
     --------
@@ -62,7 +64,10 @@ def checkpoint(f):
         leaves, spec = flatten((args, kwargs))
         level = top_level(leaves)
         tied = [i for i, x in enumerate(leaves) if type(x) is Tensor and x.level == level and level != CONSTANT]
-        out_spec = chance = first = None
+        if not tied:
+            out, out_spec = flatten(f(*args, **kwargs))
+            return unflatten(out_spec, [own(number(x)) for x in out])
+        out_spec = drawing = chance = first = None
 
         def run(*xs):
             nonlocal out_spec
@@ -86,17 +91,18 @@ def checkpoint(f):
             return made
 
         def value(*xs):
-            nonlocal chance, first
-            if not tied:
-                return run(*xs)
+            nonlocal drawing, chance, first
             drawing = Chance(f, args, kwargs)
             made = recorded(xs)
             chance, first = drawing if drawing.drawn() else None, digest(made.nodes)
             return tuple(made.values)
 
         def rule(needed, g, ans, *xs):
-            with chance.again() if chance is not None else nullcontext():
-                made = recorded(xs)
+            try:
+                with chance.again() if chance is not None else nullcontext():
+                    made = recorded(xs)
+            except _ClosesOver:
+                raise ArgumentError(CHANGED) from None
             if digest(made.nodes) != first:
                 raise ArgumentError(CHANGED)
             seeds = [zeros_of(a) if part is None else part for part, a in zip(g, ans, strict=True)]
@@ -108,17 +114,22 @@ def checkpoint(f):
 
         p = Primitive(value, getattr(f, "__name__", "checkpoint"), shared=rule)
         p.batch = batch
-        out = record(p, tuple(leaves))
+        try:
+            out = record(p, tuple(leaves))
+        except _ClosesOver:
+            with drawing.again() if drawing is not None else nullcontext():
+                return f(*args, **kwargs)
         return unflatten(out_spec, [own(x) for x in out])
 
     return remade(checkpointed, checkpoint, f)
+
+
+class _ClosesOver(Exception):
+    """The function used a recorded Tensor that is not among its arguments, whose gradient would be lost."""
 
 
 def check_levels(out, xs):
     """Raise where an output lives on a level that no input does."""
     given = max((x.level for x in xs if type(x) is Tensor), default=CONSTANT)
     if any(type(y) is Tensor and y.level > given for y in out):
-        raise ArgumentError(
-            "a checkpointed function used a recorded Tensor that is not among its arguments, so that its gradient "
-            "would be lost: pass it as an argument"
-        )
+        raise _ClosesOver

@@ -1,11 +1,12 @@
 """The programs of one signature: a tree of branches, of which each run takes the one whose guards hold."""
 
+from qad.freeze.capture.bindings import GONE
 from qad.freeze.guards import GuardFailed
 
-__all__ = ["NOT_FOUND", "Branch", "Branches"]
+__all__ = ["NOT_FOUND", "RAISED", "Branch", "Branches"]
 
 MOST = 32  # programs of one signature
-NOT_FOUND = object()
+NOT_FOUND, RAISED = object(), object()
 
 
 class Branch:
@@ -20,17 +21,18 @@ class Branch:
     program : the program as it is run
     run : callable
         From the values of the inputs to what the function returns.
-    watch : Watch
+    captured : Bindings
+        What the function read beyond its arguments, as it was.
     form : tuple
         The structure of the result: its spec, the number of its leaves, the numbers of those that are Tensors.
     """
 
-    __slots__ = ("path", "places", "program", "run", "watch", "watched", "form")
+    __slots__ = ("path", "places", "program", "run", "captured", "holds", "form")
 
-    def __init__(self, path, places, program, run, watch, form):
+    def __init__(self, path, places, program, run, captured, form):
         self.path, self.places, self.program = path, places, program
-        self.run, self.watch, self.form = run, watch, form
-        self.watched = bool(watch.small or watch.large)
+        self.run, self.captured, self.form = run, captured, form
+        self.holds = captured.quick
 
 
 class Branches:
@@ -45,19 +47,29 @@ class Branches:
         self.reason = "it is new"
 
     def replay(self, values):
-        """The result of a branch whose guards hold, NOT_FOUND where there is none."""
+        """The result of a branch whose guards hold; NOT_FOUND where there is none, RAISED where one raised an error."""
         branch = self.branches[0] if self.branches else None
         while branch is not None:
-            if branch.watched and branch.watch.changed():
-                self.reason = "a captured array has changed"
-                self.branches = [b for b in self.branches if b is not branch]
-                branch = self.branches[0] if self.branches else None
+            try:
+                if branch.holds is not None and not branch.holds():
+                    branch = self._drop(branch)
+                    continue
+            except GONE:
+                branch = self._drop(branch)
                 continue
             try:
                 return branch.run(values)
             except GuardFailed as failed:
                 branch = self._other(branch, failed)
+            except Exception:  # whatever it is, the function itself says what becomes of it
+                return RAISED
         return NOT_FOUND
+
+    def _drop(self, branch):
+        """Forget a branch that was recorded with something else; the next one to try."""
+        self.reason = f"what the function captured has changed: {', '.join(branch.captured.broken()[:3])}"
+        self.branches = [b for b in self.branches if b is not branch]
+        return self.branches[0] if self.branches else None
 
     def _other(self, branch, failed):
         """A branch that agrees with the outcomes so far, the failed one corrected; it moves to the front."""

@@ -1,43 +1,98 @@
 """Random numbers inside of a frozen function: they would be drawn once and never again, so they are refused."""
 
+import os
 import random
+from contextlib import contextmanager
+from threading import Lock, active_count, get_ident
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.freeze.reach import reachable
 
 __all__ = ["Chance"]
 
 
 class Chance:
-    """The states of all generators within reach of a function: NumPy's, Python's, and those it closes over."""
+    """The states of the generators that a function can reach, of NumPy's and Python's without names, and of the system.
 
-    def __init__(self, f):
-        self.generators = reachable(f, (np.random.Generator, np.random.RandomState))
+    Attributes
+    ----------
+    drawn : bool
+        Whether a generator made inside took its seed from the system.
+    """
+
+    def __init__(self, generators):
+        self.generators = generators
         self.states = self._states()
+        self.drawn = False
+
+    @contextmanager
+    def watching(self):
+        """Inside, a draw of the running thread from the system's random numbers is noticed."""
+        sinks = _sinks.setdefault(get_ident(), [])
+        sinks.append(self)
+        _intercept(1)
+        try:
+            yield
+        finally:
+            _intercept(-1)
+            sinks.remove(self)
 
     def _states(self):
-        return [self.common(), random.getstate(), *(repr(_bits(g).state) for g in self.generators)]
+        return [self.common(), random.getstate(), *map(_state, self.generators)]
 
     def common(self):
         """The state of NumPy's generator without a name."""
         _, keys, place, *rest = np.random.get_state(legacy=True)
         return keys.tobytes(), place, rest
 
+    def before(self):
+        """What `excuse` needs to know of the time before a step."""
+        return self.common(), self.drawn
+
     def excuse(self, before):
-        """A step has drawn from that since `before`; it will draw again in a replay."""
-        if self.common() != before:
+        """A step has drawn numbers since `before`; it will draw again in a replay."""
+        if self.common() != before[0]:
             self.states = self._states()
+        self.drawn = before[1]
 
-    def check(self):
-        """Raise where a generator has moved since."""
-        if self._states() != self.states:
-            raise ArgumentError(
-                "qad.freeze: the function drew random numbers, which a replay would repeat: draw them outside and pass "
-                "the arrays as arguments, or make the generator inside of a fixed seed, np.random.default_rng(0)"
-            )
+    def moved(self) -> bool:
+        """Whether a generator has moved since: because of the function, or of another thread, if there is one."""
+        if self.drawn or (self._states() != self.states and active_count() == 1):
+            self.refuse()
+        return self._states() != self.states
+
+    def refuse(self):
+        """Raise, saying what to do."""
+        threads = " (or another thread drew at the same time, every time)" if active_count() > 1 else ""
+        raise ArgumentError(
+            f"qad.freeze: the function drew random numbers{threads}, which a replay would repeat: draw them outside "
+            "and pass the arrays as arguments, or make the generator inside of a fixed seed, np.random.default_rng(0)"
+        )
 
 
-def _bits(generator):
-    return getattr(generator, "bit_generator", None) or generator._bit_generator
+def _state(generator):
+    """Where a generator stands, and how many others it has made."""
+    if isinstance(generator, random.Random):
+        return generator.getstate()
+    bits = getattr(generator, "bit_generator", None) or getattr(generator, "_bit_generator", generator)
+    return repr(bits.state), getattr(getattr(bits, "seed_seq", None), "n_children_spawned", 0)
+
+
+_sinks = {}  # number of a thread -> those who watch it
+_lock, _users = Lock(), 0
+_system = os.urandom
+
+
+def _urandom(size):
+    for chance in _sinks.get(get_ident(), ()):
+        chance.drawn = True
+    return _system(size)
+
+
+def _intercept(change):
+    """Stand in the place of ``os.urandom`` as long as somebody watches: NumPy's and Python's seeds come from there."""
+    global _users
+    with _lock:
+        _users += change
+        os.urandom = random._urandom = _urandom if _users else _system

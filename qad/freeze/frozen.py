@@ -3,65 +3,52 @@
 import inspect
 import warnings
 from collections import OrderedDict
-from dataclasses import dataclass, field
 from functools import partial, update_wrapper
-
-import numpy as np
+from types import MethodType
 
 from qad.core.arguments import run as call
 from qad.core.errors import ArgumentError
-from qad.core.tensor import Tensor, value_of
-from qad.core.trees import flatten, unflatten
+from qad.core.tensor import value_of
 from qad.freeze import showing
-from qad.freeze.branches import NOT_FOUND, Branch, Branches
-from qad.freeze.chance import Chance
+from qad.freeze.branches import NOT_FOUND, RAISED, Branch, Branches
+from qad.freeze.capture.bindings import Bindings
+from qad.freeze.capture.captured import Captured
+from qad.freeze.errstate import current, is_quiet, silenced
+from qad.freeze.files import Absent, read_entries, stored
 from qad.freeze.node import as_node
-from qad.freeze.reach import reachable
-from qad.freeze.recorder import Recorder
+from qad.freeze.passes import chosen
+from qad.freeze.recording import record
 from qad.freeze.replay import executable
-from qad.freeze.results import builder, owned, plain
-from qad.freeze.signature import Signature, front, signature_of, typed
-from qad.freeze.storing import read, store
+from qad.freeze.results import builder, with_own_arrays
+from qad.freeze.signature import front, signature_of, typed
+from qad.freeze.stats import Stats
 from qad.freeze.traced import Traced
-from qad.freeze.watch import Watch, untouched
 
 __all__ = ["Frozen", "freeze", "Stats"]
 
 MANY = 8  # recordings in a row, without a replay between them, before the user is told why
 SIGNATURES = 64
+OBJECTS = 64  # whose method a frozen one is
 
 
-@dataclass
-class Stats:
-    """How often a frozen function was recorded and replayed.
-
-    Attributes
-    ----------
-    recordings, replays, guard_failures : int
-    reasons : list of str
-        Why each recording after the first was made.
-    """
-
-    recordings: int = 0
-    replays: int = 0
-    guard_failures: int = 0
-    reasons: list = field(default_factory=list)
-
-
-def freeze(f=None, *, static_argnames=(), passes=None):
+def freeze(f=None, *, constant=None, static_argnames=(), passes=None):
     """Record a function once per signature, and replay it as a flat list of NumPy calls.
 
     Parameters
     ----------
     f : callable
         Any function of pytrees of arrays, written in NumPy or qad, transforms included:
-        ``qad.freeze(qad.value_and_grad(energy))``.  Without it a decorator is returned.
+        ``qad.freeze(qad.value_and_grad(energy))``.  Without it a decorator is returned, for functions and methods.
+    constant : str, tuple of str or True, optional
+        Names of captured variables and attributes that never change, so that they need not be compared before each
+        call; True for all that is captured.  Changes of what is named go unnoticed.
     static_argnames : str or tuple of str
         Arguments that are no arrays, but hashable values that the program is made for.  Integers, strings, functions
         and other objects are static without being named.
-    passes : collection of str, optional
-        The passes that improve the program, see `qad.freeze.passes`; all of them by default.  ``()`` replays the very
-        calls that were recorded.
+    passes : collection of str, or "all", optional
+        The passes that improve the program, see `qad.freeze.passes`; by default all but ``equals``, whose merging of
+        equal products is decided at random points: ``"all"`` has that too.  ``()`` replays the very calls that were
+        recorded.
 
     Returns
     -------
@@ -71,8 +58,9 @@ def freeze(f=None, *, static_argnames=(), passes=None):
     Raises
     ------
     ArgumentError
-        While recording: the function writes into its arguments or into outer arrays, draws random numbers, or forces an
-        array out of NumPy's reach; a static argument cannot be hashed.
+        While recording: the function writes into its arguments or into outer arrays, draws random numbers, reads a
+        clock or a file, makes text or an array of objects of a traced value, forces one out of NumPy's reach, or
+        captures what cannot be compared from call to call; a static argument cannot be hashed.
 
     Warns
     -----
@@ -89,10 +77,10 @@ def freeze(f=None, *, static_argnames=(), passes=None):
     (1, 1)
     """
     if f is None:
-        return partial(freeze, static_argnames=static_argnames, passes=passes)
+        return partial(freeze, constant=constant, static_argnames=static_argnames, passes=passes)
     if not callable(f):
         raise ArgumentError(f"qad.freeze takes a function, not {type(f).__name__}")
-    return Frozen(f, static_argnames, passes)
+    return Frozen(f, static_argnames, passes, constant)
 
 
 class Frozen:
@@ -103,39 +91,64 @@ class Frozen:
     stats : Stats
     """
 
-    def __init__(self, f, static_argnames=(), passes=None):
+    def __init__(self, f, static_argnames=(), passes=None, constant=None):
         update_wrapper(self, f)
         self.f = f
         self.stats = Stats()
-        self._names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+        self._names = _tuple(static_argnames)
         self._parameters = _parameters(f, self._names)
-        self.passes = passes
-        self.backward = {}  # frozen pullbacks, by structure; see qad.freeze.node
+        self.passes = chosen(passes)
+        self.constant = constant if constant is True else _tuple(constant or ())
+        self.forward, self.backward = {}, {}  # for calls on Tensors, by structure; see qad.freeze.node
         self._entries = OrderedDict()
         self._plain = None, -1, None  # of the last signature of plain arrays: a test, their number, the branches
+        self._quiet = None  # a state of NumPy's error handling under which programs are replayed
+        self._captured = None  # what the function reads beyond its arguments
         self._parts = {}  # without the static arguments, by these
+        self._bound = OrderedDict()  # as a method of these objects, by their ids
         self._streak = 0
         self._warned = False
 
     def __call__(self, *args, **kwargs):
         fits, count, branches = self._plain
-        if len(args) == count and not kwargs and fits(*args):  # quickly
+        if len(args) == count and not kwargs and current() is self._quiet and fits(*args):  # quickly
             result = branches.replay(args)
-            if result is NOT_FOUND:
-                return self._record(branches, args)
+            if result is NOT_FOUND or result is RAISED:
+                return self._answer(result, branches, args, args, kwargs)
             self._streak = 0
             self.stats.replays += 1
             return result
         return self._general(args, kwargs)
 
+    def __get__(self, owner, kind=None):
+        """As a method: a frozen function for each object, which is captured; those of the last 64 are kept."""
+        if owner is None:
+            return self
+        bound = self._bound.get(id(owner))
+        if bound is None:
+            names = tuple([name for name in self._names if name != "self"])
+            bound = Frozen(MethodType(self.f, owner), names, self.passes, self.constant or None)
+            self._bound[id(owner)] = bound
+            if len(self._bound) > OBJECTS:
+                self._bound.popitem(last=False)
+        return bound
+
+    def __qad_reached__(self):
+        """What it reads is what its function reads."""
+        return self.f
+
     def _general(self, args, kwargs):
         """The way of all signatures."""
-        static = ()
+        state = current()
+        if state is not self._quiet and not is_quiet():
+            return self._eagerly(args, kwargs)
+        self._quiet = state
+        static, given = (), (args, kwargs)
         if self._names:
             args, kwargs, static = self._without_static(args, kwargs)
         signature, leaves, spec = signature_of(args, kwargs, static)
         if signature is None:
-            return self._recorded(leaves, spec, static)
+            return self._recorded(leaves, spec, static, given)
         branches = self._entries.get(signature)
         if branches is None:
             branches = self._enter(signature)
@@ -143,8 +156,8 @@ class Frozen:
         if signature.is_plain(leaves, args):
             self._plain = front(signature.kinds), len(args), branches
         result = branches.replay(values)
-        if result is NOT_FOUND:
-            return self._record(branches, values)
+        if result is NOT_FOUND or result is RAISED:
+            return self._answer(result, branches, values, *given)
         self._streak = 0
         self.stats.replays += 1
         return result
@@ -158,34 +171,42 @@ class Frozen:
             self._entries.popitem(last=False)
         return branches
 
-    def _record(self, branches, values):
-        """Run the function once, recording it; take up the program as a branch, and return the result."""
-        signature = branches.signature
-        chance = Chance(self.f)
-        recorder = Recorder(chance)
-        outer = [array for x in (self.f, *signature.statics()) for array in reachable(x, np.ndarray)]
-        with recorder.recording(), untouched(outer):
-            args, kwargs = signature.rebuilt([recorder.input(x) for x in values])
-            out = call(self.f, args, {**kwargs, **dict(signature.static)})
-            leaves, spec = flatten(out)
-            chance.check()
-            tensors = {i for i, x in enumerate(leaves) if type(x) is Tensor}
-            leaves = [plain(x, recorder) for x in leaves]
-            results = [owned(x.value if type(x) is Traced else x) for x in leaves]
-        program = recorder.program(leaves)
-        watch = Watch([*outer, *[array for array, _ in recorder.captured]])
-        form = spec, len(leaves), tensors
-        build = builder(*form)
-        program, run = executable(program, self.passes, build)
-        branches.add(Branch(recorder.path, recorder.places, program, run, watch, form))
-        self._count(branches)
-        return build(results)
+    def _answer(self, result, branches, values, args, kwargs):
+        """What the function itself says where no program does; it is recorded, unless one has just raised."""
+        if result is RAISED and isinstance(self.f, Absent):
+            return branches.branches[0].run(values)  # which raises again
+        captured = self._look(branches.signature.statics())
+        if result is RAISED or captured.live:
+            return self._eagerly(args, kwargs)
+        recorded = record(self.f, branches.signature, values, captured)
+        if recorded.failure is None:
+            build = builder(*recorded.form)
+            program, run = executable(recorded.program, self.passes, build)
+            run = silenced(run) if recorded.silent else run
+            bindings = Bindings([*captured.bindings.listed, *recorded.met]) if recorded.met else captured.bindings
+            branches.add(Branch(recorded.path, recorded.places, program, run, bindings, recorded.form))
+        else:
+            branches.reason = recorded.failure
+            self._captured = None
+        self._count(branches, recorded.failure)
+        return recorded.result
 
-    def _count(self, branches):
+    def _look(self, statics):
+        """What the function reads beyond its arguments, as it is now."""
+        if self._captured is None or not self._captured.serves(statics):
+            self._captured = Captured(self.f, statics, self.constant)
+        return self._captured
+
+    def _eagerly(self, args, kwargs):
+        """The answer of the function itself."""
+        self.stats.eager += 1
+        return with_own_arrays(call(self.f, args, kwargs))
+
+    def _count(self, branches, failure):
         stats = self.stats
         stats.recordings += 1
         self._streak += 1
-        if stats.recordings > 1:
+        if stats.recordings > 1 or failure:
             stats.reasons.append(branches.reason)
         if self._streak == MANY and not self._warned:
             self._warned = True
@@ -197,18 +218,16 @@ class Frozen:
                 stacklevel=4,
             )
 
-    def _recorded(self, leaves, spec, static):
+    def _recorded(self, leaves, spec, static, given):
         """Arguments that are recorded themselves: it is part of another recording, or a node of the tape."""
-        bare = [value_of(x) for x in leaves]
-        f = partial(self.f, **dict(static)) if static else self.f
-        if any(type(x) is Traced for x in bare):
-            args, kwargs = unflatten(spec, leaves)
-            return f(*args, **kwargs)
+        args, kwargs = given
+        if any(type(value_of(x)) is Traced for x in leaves) or self._look([value for _, value in static]).live:
+            return self.f(*args, **kwargs)
         if not static:
             return as_node(self, leaves, spec)
         key = typed(static)
         if key not in self._parts:
-            self._parts[key] = Frozen(f, (), self.passes)
+            self._parts[key] = Frozen(partial(self.f, **dict(static)), (), self.passes, self.constant or None)
         return as_node(self._parts[key], leaves, spec)
 
     def _without_static(self, args, kwargs):
@@ -227,6 +246,8 @@ class Frozen:
         """The program that was run or recorded last; ``print(frozen.program)`` lists its steps."""
         if not self._entries:
             raise ArgumentError("nothing has been recorded yet: call the frozen function first")
+        if not self._latest.branches:
+            raise ArgumentError(f"there is no program: {self._latest.reason}")
         return self._latest.branches[0].program
 
     @property
@@ -241,16 +262,16 @@ class Frozen:
         if self._names:
             args, kwargs, static = self._without_static(args, kwargs)
         signature, leaves, _ = signature_of(args, kwargs, static)
-        return showing.profile(self._entries[signature].branches[0].program, signature.moving(leaves))
+        entry = self._entries.get(signature)
+        if entry is None or not entry.branches:
+            raise ArgumentError(
+                "there is no program for these arguments: the function itself answers; see stats.reasons"
+            )
+        return showing.profile(entry.branches[0].program, signature.moving(leaves))
 
     def __reduce__(self):
-        """Programs and constants as data; see `qad.freeze.storing`."""
-        entries = [(key.spec, key.kinds, key.static, entry.branches) for key, entry in self._entries.items()]
-        stored = [
-            (spec, kinds, static, [(b.path, b.places, store(b.program), b.form) for b in branches])
-            for spec, kinds, static, branches in entries
-        ]
-        return restored, (getattr(self, "__name__", "frozen"), self._names, self.passes, stored)
+        """Programs and constants as data; see `qad.freeze.files`."""
+        return restored, (getattr(self, "__name__", "frozen"), self._names, self.passes, stored(self._entries))
 
     def __repr__(self):
         return f"<frozen {getattr(self.f, '__name__', self.f)}: {self.stats}>"
@@ -268,21 +289,13 @@ def _parameters(f, names):
 
 
 def restored(name, names, passes, entries):
-    """The frozen function of a file: it replays what was recorded, and has no function to record anything else."""
-
-    def absent(*args, **kwargs):
-        raise ArgumentError(
-            f"{name} was read from a file, which holds programs but no function: it serves the structures, shapes, "
-            "dtypes and branches that it was stored with. Freeze the function again for others"
-        )
-
-    absent.__name__ = name
-    frozen = Frozen(absent, (), passes)
+    """The frozen function of a file."""
+    frozen = Frozen(Absent(name), (), passes)
     frozen._names = names
-    for spec, kinds, static, branches in entries:
-        signature = Signature(spec, kinds, static)
-        entry = frozen._entries[signature] = frozen._latest = Branches(signature, frozen.stats)
-        for path, places, data, form in reversed(branches):
-            program, run = executable(read(data), passes, builder(*form))
-            entry.add(Branch(path, places, program, run, Watch([]), form))
+    frozen._entries = read_entries(entries, frozen.passes, frozen.stats)
+    frozen._latest = next(reversed(frozen._entries.values()), None)
     return frozen
+
+
+def _tuple(names):
+    return (names,) if isinstance(names, str) else tuple(names)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["depth", "whereabouts"]
+__all__ = ["asked_by_us", "depth", "is_ours", "whereabouts"]
 
+HERE = str(Path(__file__).parent)
 OURS = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent))
 
 
@@ -22,3 +23,16 @@ def whereabouts():
     """File and line of the user's code that led here."""
     frame = sys._getframe(min(depth() - 1, 50))
     return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+
+
+def is_ours():
+    """Whether it was qad (but for its recorder) or NumPy that asked something of a traced array, not the user."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(HERE):
+        frame = frame.f_back
+    return frame.f_code.co_filename.startswith(OURS)
+
+
+def asked_by_us():
+    """Whether the caller's caller is a function of qad or NumPy."""
+    return sys._getframe(2).f_code.co_filename.startswith(OURS)

@@ -5,7 +5,9 @@ import numpy as np
 from qad.freeze.arena import Arena
 from qad.freeze.passes import improve
 from qad.freeze.places import Places
+from qad.freeze.program import Var
 from qad.freeze.workspace import Workspace
+from qad.freeze.written import allocates
 
 __all__ = ["executable"]
 
@@ -18,7 +20,7 @@ def executable(program, passes, build):
     it at once.
     """
     if passes == () or program.by_layout():
-        return program, lambda values: build(fresh(program, program.run(values), values))
+        return program, lambda values: build(fresh(program, program.run(values)))
     program = improve(program.copy(), passes)
     return program, pooled(program, build)
 
@@ -52,12 +54,12 @@ def pooled(program, build):
     return run
 
 
-def fresh(program, results, values):
-    """Results that alias nothing: neither inputs, constants nor each other."""
-    seen = {id(x) for x in values} | {id(x) for x in program.constants.values()}
-    owned = []
-    for x in results:
-        if isinstance(x, np.ndarray) and (x.base is not None or id(x) in seen or not x.flags.writeable):
+def fresh(program, results):
+    """Results that alias nothing: neither inputs, constants, what a step has kept, nor each other."""
+    made, seen, owned = program.definitions(), set(), []
+    for var, x in zip(program.outputs, results, strict=True):
+        own = type(var) is Var and var in made and allocates(made[var]) and id(x) not in seen
+        if isinstance(x, np.ndarray) and not own:
             x = x.copy()
         seen.add(id(x))
         owned.append(x)

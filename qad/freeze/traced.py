@@ -9,12 +9,14 @@ import operator
 
 import numpy as np
 
+from qad.core.operands import rebuild
 from qad.core.tensor import Tensor, value_of
 from qad.freeze.functions import OPERATORS, attribute, method, reduction
+from qad.freeze.origin import asked_by_us
 from qad.freeze.outs import refuse_out, with_keywords
 from qad.rules.flat import Flat
 
-__all__ = ["Traced"]
+__all__ = ["Traced", "decoded"]
 
 
 class Traced:
@@ -47,10 +49,12 @@ class Traced:
     __hash__ = None
 
     def __getattr__(self, name):
-        raise AttributeError(
-            f"qad.freeze: a traced array has no {name!r}: use NumPy's functions, or wrap what needs it in "
-            "qad.extend.primitive, so that it becomes one step"
-        )
+        self.recorder.missing(name)
+
+    @property
+    def __class__(self):
+        """What ``isinstance`` sees in a user's code, so that it takes the branch that it takes for plain arrays."""
+        return Traced if asked_by_us() else type(self.value)
 
     def __len__(self):
         return len(self.value)
@@ -61,13 +65,13 @@ class Traced:
         return (self[i] for i in range(len(self)))
 
     def __repr__(self):
-        return repr(self.value)
+        return self.recorder.shown(self, repr)
 
     def __str__(self):
-        return str(self.value)
+        return self.recorder.shown(self, str)
 
     def __format__(self, spec):
-        return format(self.value, spec)
+        return self.recorder.shown(self, lambda value: format(value, spec))
 
     # -- decisions -------------------------------------------------------------------------------
 
@@ -150,6 +154,22 @@ class Traced:
         self.recorder.step(operator.setitem, (self, _bare(index), value), {}, mutates=self)
 
 
+def decoded(x):
+    """`x` with the value of each traced array in its place."""
+    kind = type(x)
+    if kind is Traced:
+        return x.value
+    if kind is tuple:
+        return tuple([decoded(each) for each in x])
+    if kind is list:
+        return [decoded(each) for each in x]
+    if kind is dict:
+        return {key: decoded(each) for key, each in x.items()}
+    if kind is slice:
+        return slice(*decoded((x.start, x.stop, x.step)))
+    return rebuild(x, [decoded(each) for each in x]) if isinstance(x, tuple) else x
+
+
 def _bare(index):
     """An index without Tensors, which are places and nothing else here."""
     return tuple([value_of(i) for i in index]) if type(index) is tuple else value_of(index)
@@ -193,7 +213,7 @@ for _name, _fn in OPERATORS.items():
 Traced.__abs__ = lambda self: self.recorder.step(abs, (self,), {})
 Traced.__divmod__ = lambda self, other: (self // other, self % other)
 Traced.__rdivmod__ = lambda self, other: (other // self, other % self)
-Traced.__round__ = lambda self, ndigits=0: self.recorder.step(method("round"), (self, ndigits or 0), {})
+Traced.__round__ = lambda self, *digits: self.recorder.step(round, (self, *digits), {})
 
 
 def _method(name):

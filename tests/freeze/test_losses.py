@@ -8,10 +8,9 @@ import pytest
 
 import qad
 from benchmarks import NAMES
-from qad.core.trees import tree_map
 from tests.examples.loading import EXAMPLES as FOLDER
 from tests.examples.loading import load
-from tests.freeze.agree import difference, moved
+from tests.freeze.agree import difference, elsewhere
 from tests.freeze.losses import BENCHMARKS, EXAMPLES, INNER
 
 # Eager calls of these take shortcuts for plain arrays, which change the rounding (for the last, within NumPy 2.0, whose
@@ -62,7 +61,7 @@ def problems(name):
     """What is wrong with the functions of a file, frozen."""
     found = {}
     for label, f, point in functions(name):
-        points = point, tree_map(moved, point)
+        points = point, elsewhere(point)
         try:
             expected = [f(*x) for x in points]
         except qad.QadError as error:  # where a derivative does not exist frozen functions refuse, too

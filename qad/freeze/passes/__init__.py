@@ -20,7 +20,7 @@ from qad.freeze.passes.sums import sums
 from qad.freeze.passes.traces import traces
 from qad.freeze.passes.zeros import zeros
 
-__all__ = ["LAST", "PASSES", "improve"]
+__all__ = ["DEFAULT", "LAST", "PASSES", "chosen", "improve"]
 
 PASSES = {
     "dead": dead,
@@ -39,17 +39,23 @@ PASSES = {
     "batches": batches,
     "chains": chains,
 }
+DEFAULT = tuple([name for name in PASSES if name != "equals"])  # which is right with high probability, not for sure
 ONCE = ("networks", "equals")  # in the first round alone: they see the whole at once
 LAST = ("zeros", "batches", "chains")  # run when nothing else changes any more: they hide what the others look for
 ROUNDS = 3
 
 
-def improve(program, names=None):
-    """Run the named passes, or all of them, until nothing changes; `program.counts` says what each has done."""
-    names = tuple(PASSES) if names is None else tuple(names)
+def chosen(names):
+    """The passes of these names: None for the usual ones, "all" for all."""
+    names = DEFAULT if names is None else tuple(PASSES) if names == "all" else tuple(names)
     unknown = [name for name in names if name not in PASSES]
     if unknown:
         raise ArgumentError(f"qad.freeze has no pass {unknown[0]!r}: the passes are {', '.join(PASSES)}")
+    return names
+
+
+def improve(program, names):
+    """Run the named passes until nothing changes; `program.counts` says what each has done."""
     program.counts = dict.fromkeys(names, 0)
     early = [name for name in PASSES if name in names and name not in LAST]
     for turn in range(ROUNDS):

@@ -1,7 +1,11 @@
-"""Dead code: steps whose results nobody uses.  Guards stay, and so do writes into memory that is read later."""
+"""Dead code: steps whose results nobody uses.
+
+Guards stay, and so do writes into memory that is read later, and what may raise an error that the function would.
+"""
 
 from qad.freeze.guards import is_guard
 from qad.freeze.program import Var
+from qad.freeze.raising import may_raise
 
 __all__ = ["dead"]
 
@@ -14,7 +18,8 @@ def dead(program):
     kept = []
     for step in reversed(program.steps):
         target = step.mutates
-        if not (step.out in alive or is_guard(step) or (target is not None and target.root in alive)):
+        written = target is not None and target.root in alive
+        if not (step.out in alive or is_guard(step) or written or (target is None and may_raise(step))):
             continue
         kept.append(step)
         for var in step.reads():

@@ -1,0 +1,1 @@
+"""What a function reads beyond its arguments, and whether that has changed."""

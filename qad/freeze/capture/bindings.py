@@ -1,0 +1,108 @@
+"""Which object stands behind each name that a function reads: compared before every run.
+
+A binding is (form, owner, key, value): the contents of a cell, an entry of a dict, an attribute, a key that a dict has
+not, the shape and bytes of an array, or a test of a whole container.  `Bindings.quick` asks for all of them in one
+expression, made as a dataclass makes its methods; `holds` is the same for one of them, and what the expression is
+tested against.
+"""
+
+import numpy as np
+
+__all__ = ["GONE", "Bindings", "holds", "same"]
+
+FORMS = {
+    "cell": "{owner}.cell_contents is {value}",
+    "item": "{owner}[{key!r}] is {value}",
+    "attribute": "{owner}.{key} is {value}",
+    "absent": "{key!r} not in {owner}",
+    "array": "{owner}.tobytes() == {value} and {owner}.shape == {key!r}",
+    "test": "{value}()",
+}
+VALUES = (bool, int, float, complex, str, bytes, tuple, frozenset, range, slice, np.generic, np.dtype)
+GONE = (AttributeError, KeyError, IndexError, ValueError, TypeError)
+AT_ONCE = 200  # bindings of one expression
+
+
+class Bindings:
+    """The bindings of one function, as they were when it was recorded.
+
+    Attributes
+    ----------
+    listed : list of bindings
+    quick : callable or None
+        Whether all hold; raises one of GONE where something is not there any more.
+    """
+
+    __slots__ = ("listed", "quick")
+
+    def __init__(self, bindings):
+        self.listed = list(bindings)
+        tests = [_compiled(self.listed[i : i + AT_ONCE]) for i in range(0, len(self.listed), AT_ONCE)]
+        self.quick = tests[0] if len(tests) == 1 else _all(tests) if tests else None
+
+    def hold(self) -> bool:
+        """Whether every name still stands for what it did."""
+        try:
+            return self.quick is None or self.quick()
+        except GONE:
+            return False
+
+    def broken(self):
+        """The keys of those that do not hold."""
+        names = [(x[0], x[2]) for x in self.listed if not holds(x)]
+        return [f"an array of shape {key}" if form == "array" else str(key).lstrip(".") for form, key in names]
+
+
+def _all(tests):
+    return lambda: all(test() for test in tests)
+
+
+def holds(binding) -> bool:
+    """Whether one binding holds."""
+    form, owner, key, value = binding
+    try:
+        if form == "absent":
+            return key not in owner
+        if form == "array":
+            return owner.tobytes() == value and owner.shape == key
+        if form == "test":
+            return value()
+        now = owner.cell_contents if form == "cell" else owner[key] if form == "item" else getattr(owner, key)
+        return same(now, value)
+    except GONE:
+        return False
+
+
+def same(one, two) -> bool:
+    """Whether two objects are one, or equal values of one type; 0.0 and -0.0 differ, nan and nan do not."""
+    if one is two:
+        return True
+    if type(one) is not type(two) or not isinstance(one, VALUES):
+        return False
+    if isinstance(one, tuple):
+        return len(one) == len(two) and all(map(same, one, two))
+    if isinstance(one, (float, complex, np.generic)):
+        return repr(one) == repr(two) and (not isinstance(one, np.generic) or one.tobytes() == two.tobytes())
+    if isinstance(one, frozenset):
+        return one == two and sorted(map(repr, one)) == sorted(map(repr, two))
+    return bool(one == two)
+
+
+def _compiled(bindings):
+    """A function without arguments that says whether these hold."""
+    space, parts, names = {"same": same}, [], {}
+    for form, owner, key, value in bindings:
+        one, two = (_name(x, space, names) for x in (owner, value))
+        part = FORMS[form].format(owner=one, key=key, value=two)
+        if form in ("cell", "item", "attribute") and isinstance(value, VALUES):
+            part = f"({part} or same({part.rpartition(' is ')[0]}, {two}))"
+        parts.append(part)
+    return eval(f"lambda: {' and '.join(parts)}", space)
+
+
+def _name(x, space, names):
+    """The name under which an expression finds `x`."""
+    if id(x) not in names:
+        names[id(x)] = f"x{len(names)}"
+        space[names[id(x)]] = x
+    return names[id(x)]

@@ -1,0 +1,88 @@
+"""Whose code is taken for what it was, and what no program can be made of.
+
+The functions of NumPy, SciPy, qad and Python's own library are what they are; what they hold for a user (a closure, an
+attribute, an entry) is looked at.  Some of them give something else at every call: clocks, files, the system's entropy.
+"""
+
+import builtins
+import datetime
+import io
+import os
+import random
+import secrets
+import sys
+import time
+import uuid
+from functools import lru_cache
+
+import numpy as np
+
+__all__ = ["ATOMS", "is_trusted", "is_written_in_python", "source"]
+
+PACKAGES = frozenset((
+    "numpy", "scipy", "qad", "optree", "opt_einsum", "cotengrust", "tqdm", "threadpoolctl", "numba", "llvmlite",
+    "matplotlib", "mpl_toolkits", "pytest", "_pytest", "hypothesis", "mpmath",
+))  # fmt: skip
+STANDARD = os.path.dirname(os.__file__)
+
+# Values that nobody can change, compared by what they are.
+ATOMS = (
+    type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented), range, slice, np.dtype,
+    np.bool_, np.number, np.str_, np.bytes_, np.datetime64, np.timedelta64,
+)  # fmt: skip
+
+CLOCKS = "a clock, which a replay would not read again: read it outside, and pass the time as an argument"
+FILES = "a file or the user, which a replay would not do again: read outside, and pass the arrays as arguments"
+CHANCE = (
+    "the system's random numbers, which a replay would repeat: draw them outside and pass the arrays as arguments, or "
+    "make the generator inside of a fixed seed, np.random.default_rng(0)"
+)
+_TABLE = {
+    CLOCKS: [getattr(time, name) for name in dir(time) if name.partition("_ns")[0] in (
+        "time", "perf_counter", "monotonic", "process_time", "thread_time", "clock_gettime", "localtime", "gmtime",
+        "ctime", "asctime", "strftime", "times",
+    )] + [os.times],
+    FILES: [builtins.open, builtins.input, io.open_code, os.open, os.read, np.load, np.loadtxt, np.genfromtxt,
+            np.fromfile, np.memmap],
+    CHANCE: [os.urandom, os.getpid, uuid.uuid1, uuid.uuid4, secrets.randbits, secrets.randbelow, secrets.choice,
+             secrets.token_bytes, secrets.token_hex, random.Random, random.SystemRandom],
+}  # fmt: skip
+SOURCES = {id(fn): words for words, fns in _TABLE.items() for fn in fns}
+DATES = (datetime.datetime, datetime.date)
+NOW = frozenset(("now", "today", "utcnow"))
+
+
+def is_trusted(module) -> bool:
+    """Whether a module of this name belongs to the packages whose code is what it was."""
+    top = module.partition(".")[0] if type(module) is str else ""
+    return top in PACKAGES or (top in sys.stdlib_module_names and _is_standard(top))
+
+
+@lru_cache(maxsize=1024)
+def _is_standard(name):
+    """Whether a module of Python's library is that, and not a file of the user's with its name."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return file is None or file.startswith(STANDARD)
+
+
+def source(x, names) -> str | None:
+    """In words, what `x` reads that differs at every call, None if nothing; `names` are what code mentions."""
+    if id(x) in SOURCES:
+        return SOURCES[id(x)]
+    if isinstance(x, type) and issubclass(x, DATES) and NOW & names:
+        return CLOCKS
+    return None
+
+
+def is_written_in_python(kind) -> bool:
+    """Whether instances of a class hold nothing but attributes: no state of compiled code, which cannot be seen."""
+    return all(
+        type(value).__name__ not in ("wrapper_descriptor", "method_descriptor", "getset_descriptor")
+        or name in ("__dict__", "__weakref__")
+        for base in kind.__mro__
+        if base not in _PLAIN
+        for name, value in vars(base).items()
+    )
+
+
+_PLAIN = (object, BaseException, Exception, type)

@@ -1,0 +1,209 @@
+"""What cannot be replayed raises while it is recorded, and names the way out: objects, clocks, chance, text."""
+
+import datetime
+import io
+import itertools
+import os
+import random
+import secrets
+import threading
+import time
+import uuid
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+import qad
+
+X = np.array([1.0, 2.0, 3.0])
+OBJECTS = np.array([1.0, 2.0, 3.0], dtype=object)
+WORDS = np.array(["a", "b", "c"])
+RNG = np.random.default_rng(0)
+doubled = np.frompyfunc(lambda x: 2 * x, 1, 1)
+numbers = itertools.count()
+stream = io.BytesIO(b"text")
+
+AS_OBJECTS = {
+    "astype": lambda x: (x.astype(object) * 2).astype(float),
+    "of a dtype": lambda x: np.asarray(x * 1).astype("O").sum(),
+    "frompyfunc": lambda x: doubled(x).astype(float),
+    "frompyfunc made inside": lambda x: np.frompyfunc(lambda y: y + 1, 1, 1)(x).astype(float),
+    "captured": lambda x: (x * OBJECTS).astype(float),
+    "empty_like": lambda x: np.empty_like(x, dtype=object),
+    "text": lambda x: x.astype(str),
+    "captured text": lambda x: np.where(WORDS == "a", x, np.char.add(WORDS, "b")),
+    "times": lambda x: x.astype("m8[s]"),
+    "opaque": lambda x: qad.extend.opaque(lambda y: y.astype(object))(x),
+    "in a gradient": qad.grad(lambda x: np.sum(x * OBJECTS)),
+}
+
+
+@pytest.mark.parametrize("passes", [None, ()])
+@pytest.mark.parametrize("name", AS_OBJECTS)
+def test_arrays_of_objects_are_refused(name, passes):
+    """They ended up in a program's buffers, whose bytes are no objects, and the interpreter died."""
+    frozen = qad.freeze(AS_OBJECTS[name], passes=passes)
+    for _ in range(2):
+        with pytest.raises((qad.errors.ArgumentError, qad.errors.GradientTypeError)):
+            frozen(X)
+
+
+def test_objects_as_containers_are_fine():
+    holder = np.empty(2, dtype=object)
+    holder[0], holder[1] = X, 2 * X
+    frozen = qad.freeze(lambda x: x * holder[1])
+    for _ in range(2):
+        np.testing.assert_array_equal(frozen(X), 2 * X * X)
+    holder[1] = X
+    np.testing.assert_array_equal(frozen(X), X * X)
+
+
+VARYING = {
+    "time.time": lambda x: x * time.time(),
+    "perf_counter": lambda x: x * perf_counter(),
+    "monotonic_ns": lambda x: x * time.monotonic_ns(),
+    "datetime": lambda x: x * datetime.datetime.now().microsecond,
+    "today": lambda x: x * datetime.date.today().day,
+    "urandom": lambda x: x * os.urandom(1)[0],
+    "secrets": lambda x: x * secrets.randbelow(9),
+    "token": lambda x: x * int(secrets.token_hex(2), 16),
+    "uuid": lambda x: x * (uuid.uuid4().int % 7),
+    "random": lambda x: x * random.random(),
+    "own Random": lambda x: x * random.Random().random(),
+    "SystemRandom": lambda x: x * random.SystemRandom().random(),
+    "np.random": lambda x: x * np.random.normal(),  # noqa: NPY002
+    "captured generator": lambda x: x * RNG.normal(),
+    "spawned generator": lambda x: x * RNG.spawn(1)[0].normal(),
+    "own generator": lambda x: x * np.random.default_rng().normal(),
+    "own RandomState": lambda x: x * np.random.RandomState().normal(),
+    "own entropy": lambda x: x * (np.random.SeedSequence().entropy % 7),
+    "counter": lambda x: x * next(numbers),
+    "file": lambda x: x * stream.read(1)[0],
+    "opened file": lambda x: x * len(open(__file__).read()),  # noqa: SIM115
+    "loaded array": lambda x: x * np.loadtxt([["1", "2", "3"]]),
+    "eval": lambda x: eval("x * 2"),
+}  # fmt: skip
+
+
+def imported_inside(x):
+    import time as clock
+
+    return x * clock.time()
+
+
+VARYING["imported inside"] = imported_inside
+
+
+@pytest.mark.parametrize("name", VARYING)
+def test_what_differs_at_every_call_is_refused(name):
+    with pytest.raises(qad.errors.ArgumentError, match=r"argument|default_rng"):
+        qad.freeze(VARYING[name])(X)
+
+
+def test_generators_of_a_fixed_seed_are_fine():
+    frozen = qad.freeze(lambda x: x * np.random.default_rng(3).normal(size=3))
+    for _ in range(2):
+        np.testing.assert_array_equal(frozen(X), X * np.random.default_rng(3).normal(size=3))
+
+
+def test_a_clock_may_be_declared_constant():
+    def f(x):
+        start = time.perf_counter()
+        return x * 2, start * 0
+
+    with pytest.raises(qad.errors.ArgumentError, match='constant="perf_counter"'):
+        qad.freeze(f)(X)
+    assert qad.freeze(f, constant="time")(X)[1] == 0
+
+
+TEXTS = {
+    "f-string": lambda x: f"{x}",
+    "f-string with a format": lambda x: f"{x[0]:.3f}",
+    "str": lambda x: str(x),
+    "repr": lambda x: repr(x),
+    "print": lambda x: print(x),
+    "percent": lambda x: "%s" % x.sum(),  # noqa: UP031
+    "array2string": lambda x: np.array2string(x),
+    "array_str": lambda x: np.array_str(x * 2),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_of_traced_values_is_refused(name):
+    def f(x):
+        TEXTS[name](x)
+        return x
+
+    with pytest.raises(qad.errors.ArgumentError, match="text was made of a traced value, at test_freeze_refusals.py"):
+        qad.freeze(f)(X)
+
+
+def test_another_thread_may_draw_random_numbers():
+    """It disturbed the recording, which took its draws for the function's."""
+    stop = threading.Event()
+
+    def draw():
+        while not stop.wait(0.002):
+            np.random.normal()  # noqa: NPY002
+            random.random()
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+    try:
+        for seed in range(10):
+            x = X + seed
+            np.testing.assert_array_equal(qad.freeze(lambda x: x * 2 + 1)(x), x * 2 + 1)
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_os_urandom_is_put_back():
+    before = os.urandom
+    qad.freeze(lambda x: x * 2)(X)
+    assert os.urandom is random._urandom is before
+
+
+class Opaque(np.random.SeedSequence):
+    """A class of compiled code below, whose state cannot be seen."""
+
+
+def test_state_that_cannot_be_compared_is_refused():
+    hidden = Opaque(0)
+    with pytest.raises(qad.errors.ArgumentError, match='hidden is a Opaque, whose state.*constant="hidden"'):
+        qad.freeze(lambda x: x * hidden.entropy)(X)
+    np.testing.assert_array_equal(qad.freeze(lambda x: x * (hidden.entropy + 2), constant="hidden")(X), 2 * X)
+
+
+def test_tests_of_types_are_those_of_plain_arrays():
+    def kinds(x):
+        return tuple(int(isinstance(x, kind)) for kind in (np.ndarray, np.float64, float, complex, list))
+
+    frozen = qad.freeze(kinds)
+    for x in (X, np.float64(2), 2.0, 2j, np.ones(()), X[0]):
+        for _ in range(2):
+            assert frozen(x) == kinds(x)
+    scalar = qad.freeze(lambda x: x * (2 if np.isscalar(x) else 3))
+    for x in (2.0, np.float64(2), np.ones(())):
+        assert scalar(x) == x * (2 if np.isscalar(x) else 3)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d.update(c=1.0),
+        lambda d: d.pop("a"),
+        lambda d: d.update(a=d["a"] * 2),
+        lambda d: d["b"].reverse(),
+        lambda d: d["b"].append(d["a"]),
+    ],
+)
+def test_changes_of_containers_among_the_arguments_are_refused(change):
+    def f(d):
+        total = d["a"] * 2
+        change(d)
+        return total
+
+    with pytest.raises(qad.errors.ArgumentError, match="changes a list or dict among its arguments"):
+        qad.freeze(f)({"a": X, "b": [X + 1, X + 2]})
