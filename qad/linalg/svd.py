@@ -190,7 +190,7 @@ def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, vectors=True
         scale = _check(s, (gu, gs, gv), left, right, degenerate, floor)
         sides = (u, gu), (vh.mT, None if gv is None else gv.mT)
         check_null_spaces(stack_of(s), sides, magnitude(gu, gv), floor, degenerate)
-        more = {"scale": scale, "gs": gs, "levels": levels, **how}
+        more = {"scale": scale, "gs": gs, "levels": levels, "backward": True, **how}
         core = _core(left, right, s, n, more)
         if gu is not None and u.shape[-2] > u.shape[-1]:
             rest_of_u = quotients(gu - u.conj() @ left, s, conjugate(n), kind="values", **more)
