@@ -24,7 +24,7 @@ from qad.linalg.gaps import (
 )
 from qad.linalg.orders import orders
 from qad.linalg.parts import diagonal_of
-from qad.linalg.quotients import SPARE, is_near, over_gaps, pairs, relative
+from qad.linalg.quotients import SPARE, columns_of, is_near, over_gaps, pairs, relative, where_moved
 
 
 def eig(a, *, degenerate="raise"):
@@ -127,8 +127,19 @@ def _eig_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
     lengths = diagonal_of(inner)
     scale = _check(w, gw, gv, lengths, floor)
     moved = inner - (v.mT @ v.conj()) * lengths.real[..., None, :]
-    check_blocks(stack_of(w), (moved,), gw, "eig", scale, degenerate, floor)
-    how = {"scale": scale, "gs": gw, "levels": levels, "condition": condition, "degenerate": degenerate}
+    check_blocks(bare, (moved,), gw, "eig", scale, degenerate, floor)
+    together = same_block(bare) & ~np.eye(bare.shape[-1], dtype=bool)
+    if where_moved(gw) is not None and together.any():  # V f(w) V^-1, say, of which the numerators show nothing here
+        columns = columns_of(stack_of(moved))[..., None, :]
+        refuse(np.where(together, columns, 0.0), bare, "eig", scale, degenerate)
+    how = {
+        "scale": scale,
+        "gs": gw,
+        "levels": levels,
+        "backward": True,
+        "condition": condition,
+        "degenerate": degenerate,
+    }
     core = over_gaps(moved, w, kind="differences", owner="eig", divided=0, **how)
     if gw is not None:
         core = core + gw[..., None] * np.eye(w.shape[-1])

@@ -137,7 +137,9 @@ def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", vectors=True, 
     else:
         inner = v.mT @ gv
         scale = _check(w, gw, gv, inner, degenerate, end)
-        core = quotients(inner, w, n, kind="differences", part="skew", scale=scale, gs=gw, levels=levels, **how)
+        core = quotients(
+            inner, w, n, kind="differences", part="skew", scale=scale, gs=gw, levels=levels, backward=True, **how
+        )
     if gw is not None:
         core = core + gw[..., None] * np.eye(w.shape[-1])
         core = core if n is None else core + bent(gw, w, n, **how)

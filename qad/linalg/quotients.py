@@ -25,8 +25,9 @@ NEAR = 0.2  # the power of eps that is the relative gap (7e-4) below which numer
 
 
 def over_gaps(
-    x, s, *, kind, owner, part="all", scale=None, gs=None, levels=1, divided=None, condition=None, degenerate="raise"
-):
+    x, s, *, kind, owner, part="all", scale=None, gs=None, levels=1, divided=None, condition=None, backward=False,
+    degenerate="raise",
+):  # fmt: skip
     """A part of `x`, divided by the gaps of `s`; zero where there is none and it is zero to rounding, else an error.
 
     Parameters
@@ -49,6 +50,8 @@ def over_gaps(
         How often what made `x` may have been divided by gaps before: once in the backward pass of a backward pass.
     condition : array (..., k), optional
         Condition numbers of the values, by which gaps are divided, as rounding is multiplied.
+    backward : bool
+        Whether `x` comes from cotangents, which weigh the vectors.
     degenerate : "raise" or "warn"
     """
     here = orders(s) + 1
@@ -57,7 +60,7 @@ def over_gaps(
     divided = max(levels - here, 0) if divided is None else divided
     how = {"kind": kind, "owner": owner, "part": part, "order": order, "scale": scale, "degenerate": degenerate}
     moved = where_moved(gs)
-    return _over_gaps(x, s, weight=weight, moved=moved, divided=divided, condition=condition, **how)
+    return _over_gaps(x, s, weight=weight, moved=moved, divided=divided, condition=condition, backward=backward, **how)
 
 
 def where_moved(gs):
@@ -70,8 +73,9 @@ def where_moved(gs):
 
 @primitive(name="over_gaps")
 def _over_gaps(
-    x, s, *, kind, owner, part, order, weight, moved=None, divided=0, condition=None, scale=None, degenerate="raise"
-):
+    x, s, *, kind, owner, part, order, weight, moved=None, divided=0, condition=None, scale=None, backward=False,
+    degenerate="raise",
+):  # fmt: skip
     """`over_gaps` at this `order`; `weight` (..., k) is how much the single vectors matter, None where all may pass.
 
     `moved` (..., k) says which values have a cotangent. What made `x` was `divided` by gaps so many times before.
@@ -86,11 +90,11 @@ def _over_gaps(
     gap = gap if condition is None else gap / pairs(condition, gap)
     near = is_near(gap) & ~closed
     if near.any():
-        y = _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, degenerate)
+        y = _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward, degenerate)
     return y / np.where(closed, np.inf, d)
 
 
-def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, degenerate):
+def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward, degenerate):
     """`y`, a part of `x`, without the rounding that a small `gap` would blow up; where that is lost it must be zero."""
     eps, at = np.finfo(gap.dtype).eps, np.nonzero(np.broadcast_to(near, y.shape))
     *batch, i, j = at
@@ -100,6 +104,8 @@ def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, degenerat
     units = np.minimum(TIGHT * eps / gap**divided, eps**0.25)
     dust = size <= units * columns
     lost = dust & (TIGHT * eps > eps**0.25 * gap)  # here a numerator that matters may look like rounding
+    if weight is None and backward and (gap <= SPARE * eps**0.75).any():
+        weight = columns_of(x)
     if weight is not None:
         weight = np.broadcast_to(weight / _most(weight), (*y.shape[:-2], weight.shape[-1]))
         relevant = np.max([weight[n] for n in both], axis=0)
@@ -108,6 +114,8 @@ def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, degenerat
     if moved is not None and len(both) > 1:
         moved = np.broadcast_to(moved, (*y.shape[:-2], moved.shape[-1]))
         whole = np.maximum(np.abs(x[at]), np.abs(x.mT[at]))
+        if owner == "eig":  # whose inverse vectors leave the commutator alone to see
+            whole = np.where(TIGHT * eps > eps**0.25 * gap, columns, whole)
         size = np.where(moved[both[0]] | moved[both[1]], whole, size)
     units = np.maximum(units, np.minimum(eps**0.25 * gap, noise(gap.dtype, x.shape[-1])))
     left = lost & (size > units * columns)
@@ -160,12 +168,14 @@ def pairs(weight, gap):
     return np.maximum(both, weight[..., :, None]) if gap.shape[-2] > 1 or weight.shape[-1] == 1 else both
 
 
-def _for_x(g, ans, x, s, *, part, weight, moved=None, divided=0, condition=None, scale=None, **how):
+def _for_x(g, ans, x, s, *, part, weight, moved=None, divided=0, condition=None, backward=False, scale=None, **how):
     how["order"], ones = 1, np.ones(stack_of(s).shape, s.dtype)  # what is divided again later must be known to 1e-4
     return PARTS[part](_over_gaps(g, s, part="all", weight=ones, **how))
 
 
-def _for_s(g, ans, x, s, *, kind, part, weight, moved=None, divided=0, condition=None, scale=None, **how):
+def _for_s(
+    g, ans, x, s, *, kind, part, weight, moved=None, divided=0, condition=None, backward=False, scale=None, **how
+):
     q = _over_gaps(g * ans, s, kind=kind, part="all", weight=None, **how)
     if kind == "differences":
         return q.sum(axis=-1) - q.sum(axis=-2)
@@ -176,7 +186,9 @@ def _x_moved(t, ans, x, s, *, scale=None, **how):
     return _over_gaps(t, s, **how)
 
 
-def _s_moved(t, ans, x, s, *, kind, part, weight, moved=None, divided=0, condition=None, scale=None, **how):
+def _s_moved(
+    t, ans, x, s, *, kind, part, weight, moved=None, divided=0, condition=None, backward=False, scale=None, **how
+):
     dt = t[..., None, :]
     if kind != "values":
         dt = dt - t[..., :, None] if kind == "differences" else dt + t[..., :, None]

@@ -31,7 +31,10 @@ from qad.linalg.gaps import (
     magnitude,
     max_of,
     noise,
+    refuse,
     rounding,
+    same_block,
+    vanishing,
 )
 from qad.linalg.kernel import at_kinks, check_null_spaces, marked
 from qad.linalg.orders import is_pushed_gradient, orders
@@ -182,6 +185,10 @@ def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, vectors=True
     gs = None if gs is None else at_kinks(gs, s, kinks=kinks, degenerate=degenerate, floor=floor)
     if gu is None and gv is None:
         check_blocks(stack_of(s), (), gs, "svd", None, degenerate, floor)
+        if n is None and levels > 1 and orders(gs):  # how the loss curves where values coincide is not known
+            bare = stack_of(s)
+            together = same_block(bare) & ~np.eye(bare.shape[-1], dtype=bool) & ~vanishing(bare)[..., None, :]
+            refuse(together * 1.0, bare, "svd", 0.0, degenerate, order=2)
         if n is None:
             return (u.conj() @ (gs[..., :, None] * vh.conj()),)
     else:
@@ -190,7 +197,7 @@ def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, vectors=True
         scale = _check(s, (gu, gs, gv), left, right, degenerate, floor)
         sides = (u, gu), (vh.mT, None if gv is None else gv.mT)
         check_null_spaces(stack_of(s), sides, magnitude(gu, gv), floor, degenerate)
-        more = {"scale": scale, "gs": gs, "levels": levels, **how}
+        more = {"scale": scale, "gs": gs, "levels": levels, "backward": True, **how}
         core = _core(left, right, s, n, more)
         if gu is not None and u.shape[-2] > u.shape[-1]:
             rest_of_u = quotients(gu - u.conj() @ left, s, conjugate(n), kind="values", **more)
