@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.core.errors import ArgumentError
-from qad.extend import Tensor, attach, defjvp, defvjp, implements, operand, primitive, value_of
+from qad.extend import attach, defjvp, defvjp, implements, operand, primitive, value_of
 from qad.rules.index import take
 
 # -- turned round ----------------------------------------------------------------------------------
