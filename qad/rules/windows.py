@@ -43,14 +43,14 @@ def _beyond_one(x):
     return abs(x) > 1
 
 
-for _name, _outside in (
-    ("sqrt", _negative), ("log", _negative), ("log2", _negative), ("log10", _negative),
+def _of_all_numbers(function, outside):
+    return lambda x: function(_widened(x, outside))
+
+
+for _name, _outside in (    ("sqrt", _negative), ("log", _negative), ("log2", _negative), ("log10", _negative),
     ("arccos", _beyond_one), ("arcsin", _beyond_one), ("arctanh", _beyond_one),
 ):  # fmt: skip
-
-    @implements(getattr(np.emath, _name))
-    def _of_all_numbers(x, _function=getattr(np, _name), _outside=_outside):
-        return _function(_widened(x, _outside))
+    implements(getattr(np.emath, _name))(_of_all_numbers(getattr(np, _name), _outside))
 
 
 @implements(np.emath.logn)
