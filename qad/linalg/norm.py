@@ -12,6 +12,7 @@ from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import finite
 from qad.linalg.gaps import same_block
 from qad.linalg.svd import thin
+from qad.rules.reduce import least_root
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
@@ -212,8 +213,7 @@ def _length(x, *, axis):
     """Euclidean length along `axis`, kept; where squares overflow or lose digits the entries are scaled before."""
     with np.errstate(over="ignore"):
         n = _root_of_squares(x, axis)
-        least = np.sqrt(np.finfo(n.dtype).tiny / np.finfo(n.dtype).eps)
-        if np.all((n > least) & np.isfinite(n)):
+        if np.all((n > least_root(n.dtype)) & (n < np.inf)):
             return n
     largest = np.abs(x).max(axis=axis, keepdims=True)
     scale = np.where((largest > 0) & np.isfinite(largest), largest, 1)
