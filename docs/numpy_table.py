@@ -71,9 +71,9 @@ write `x @ A.T` for a vector, `(x.T @ A.T).T` for a matrix. `np.vectorize` makes
 
 `np.lib.stride_tricks.sliding_window_view` is differentiable, and copies. The functions of `np.polynomial` turn
 coefficients into plain arrays, which a recorded Tensor refuses: `qad.polynomial` has their counterparts
-(`qad.polynomial.chebyshev.chebval`, `legder`, `hermint`, `lagmul`, `polyfit`, `chebvander`, ... of all six families, for
-recorded coefficients and points). `np.polynomial.chebyshev.chebval(x, c)` of plain `c` is differentiable in `x` as it
-stands; the classes (`np.polynomial.Chebyshev`) refuse both: write the functions.
+(`qad.polynomial.chebyshev.chebval`, `legder`, `hermint`, `lagmul`, `polyfit`, `chebvander`, ... of all six families,
+for recorded coefficients and points). `np.polynomial.chebyshev.chebval(x, c)` of plain `c` is differentiable in `x` as
+it stands; the classes (`np.polynomial.Chebyshev`) refuse both: write the functions.
 
 Other libraries' programs: `x.__array_namespace__()` of a Tensor is `qad.array_api`, the namespace of the
 [array-API standard](array_api.md). With `SCIPY_ARRAY_API=1` in the environment many functions of SciPy run on it, and

@@ -66,9 +66,8 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
     def _refuse(self, *args, **kwargs):
         raise BatchError(
             "under qad.vmap a Tensor holds a number per example and cannot be made one plain number or array: keep it "
-            "a Tensor (NumPy's functions take it; an array made by qad.zeros can be written into; as an index of a plain "
-            "array a write qad.tensor(a)[i]), or return it "
-            "from the function"
+            "a Tensor (NumPy's functions take it; an array made by qad.zeros can be written into; as an index of a "
+            "plain array a write qad.tensor(a)[i]), or return it from the function"
         )
 
     __int__ = __float__ = __complex__ = __index__ = __array__ = item = tolist = _refuse

@@ -4,6 +4,7 @@ Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the 
 """
 
 from functools import cache
+from math import inf
 
 import numpy as np
 from numpy import ndarray
@@ -96,17 +97,22 @@ def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
 
 
 def _options(argnums, has_aux, convention):
-    """What `value_and_gradient` is told: the numbers, whether they came as a tuple, and so on."""
+    """What `value_and_gradient` is told: the numbers, whether they came as a tuple, and so on.
+
+    The last is the count of positional arguments from which on the numbers need no check: none if two may be the same.
+    """
     if convention not in CONVENTIONS:
         raise ArgumentError(f"convention={convention!r}: write one of {', '.join(map(repr, CONVENTIONS))}")
-    return numbers_of(argnums), isinstance(argnums, tuple), has_aux, convention == "jax", set()
+    numbers = numbers_of(argnums)
+    different = min(numbers, default=0) >= 0 and len(set(numbers)) == len(numbers)
+    enough = max(numbers, default=-1) + 1 if different else inf
+    return numbers, isinstance(argnums, tuple), has_aux, convention == "jax", enough
 
 
-def value_and_gradient(f, numbers, several, has_aux, conjugated, fitting, /, *args, **kwargs):
-    """What `value_and_grad` makes; `fitting` holds the counts of arguments that `numbers` were checked against."""
-    if len(args) not in fitting:
+def value_and_gradient(f, numbers, several, has_aux, conjugated, enough, /, *args, **kwargs):
+    """What `value_and_grad` makes; see `_options`."""
+    if len(args) < enough:
         check_argnums(numbers, args)
-        fitting.add(len(args))
     level = open_level(REVERSE)
     try:
         call, lifted = with_leaves(args, numbers, level)
@@ -155,9 +161,9 @@ def grad(f, argnums=0, has_aux=False, convention="steepest"):
     return transformed(gradient_alone, f, *_options(argnums, has_aux, convention))
 
 
-def gradient_alone(f, numbers, several, has_aux, conjugated, fitting, /, *args, **kwargs):
+def gradient_alone(f, numbers, several, has_aux, conjugated, enough, /, *args, **kwargs):
     """What `grad` makes."""
-    value, g = value_and_gradient(f, numbers, several, has_aux, conjugated, fitting, *args, **kwargs)
+    value, g = value_and_gradient(f, numbers, several, has_aux, conjugated, enough, *args, **kwargs)
     return (g, value[1]) if has_aux else g
 
 

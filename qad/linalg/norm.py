@@ -14,6 +14,7 @@ from qad.linalg.gaps import same_block
 from qad.linalg.orders import orders
 from qad.linalg.svd import factored, thin
 from qad.rules.complex import abs2
+from qad.rules.reduce import least_root
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
@@ -216,8 +217,7 @@ def _length(x, *, axis):
     """Euclidean length along `axis`, kept; where squares overflow or lose digits the entries are scaled before."""
     with np.errstate(over="ignore"):
         n = _root_of_squares(x, axis)
-        least = np.sqrt(np.finfo(n.dtype).tiny / np.finfo(n.dtype).eps)
-        if np.all((n > least) & np.isfinite(n)):
+        if np.all((n > least_root(n.dtype)) & (n < np.inf)):
             return n
     largest = np.abs(x).max(axis=axis, keepdims=True)
     scale = np.where((largest > 0) & np.isfinite(largest), largest, 1)

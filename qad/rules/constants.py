@@ -1,4 +1,4 @@
-"""Constants in the precision of an operand: a float beside single and double precision, more digits beside long doubles."""
+"""Constants in the precision of an operand: a float, or more digits beside long doubles."""
 
 import numpy as np
 

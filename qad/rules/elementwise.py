@@ -36,7 +36,7 @@ def per_size(a, r):
 
 
 def apart(a, b, y):
-    """``a - b``, of which the share of exp(a) in ``exp(y) = exp(a) + exp(b)`` is a function; a share of nothing is none."""
+    """``a - b``, of which the share of exp(a) in ``exp(y) = exp(a) + exp(b)`` is a function; of nothing it is none."""
     return a - np.where(np.isneginf(y), 0, b)
 
 

@@ -100,7 +100,7 @@ def _statistics(x, axis, width, function, lengths):
 
 
 def _odd(x, axis, width, mode):
-    """Reflected about the edges: a multiple of the entry that even reflection puts there, and multiples of the edges."""
+    """Reflected about the edges: multiples of the entry that even reflection puts there, and of the edges."""
     (first, last), n = _edges(x, axis), x.shape[axis]
     inner = np.ones(n)
     inner[[0, -1]] = 0

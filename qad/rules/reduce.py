@@ -4,6 +4,8 @@ A reduction is a small primitive of ``axis`` and ``keepdims``; the handlers of N
 else (``dtype``, ``where``, ``initial``) to these by functions that have rules of their own.
 """
 
+from functools import cache
+
 import numpy as np
 
 from qad.core.errors import GradientTypeError, ShapeError
@@ -104,6 +106,12 @@ def var_over(x, axis=None, ddof=0, keepdims=False):
     return np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
 
 
+@cache
+def least_root(dtype) -> float:
+    """The least root of a sum of squares that has all its digits."""
+    return np.sqrt(np.finfo(dtype).tiny / np.finfo(dtype).eps)
+
+
 def std_over(x, axis=None, ddof=0, keepdims=False):
     """The standard deviation; its derivative is taken to be 0 where it is 0, up to rounding.
 
@@ -111,8 +119,7 @@ def std_over(x, axis=None, ddof=0, keepdims=False):
     """
     with np.errstate(over="ignore", invalid="ignore"):
         y = np.std(x, axis=axis, ddof=ddof, keepdims=keepdims)
-    least = np.sqrt(np.finfo(x.dtype).tiny / np.finfo(x.dtype).eps)
-    if np.all((y > least) & np.isfinite(y)) or not x.size:
+    if not x.size or np.all((y > least_root(y.dtype)) & (y < np.inf)):
         return y
     d = x - np.mean(x, axis=axis, keepdims=True)
     largest = np.max(np.absolute(d), axis=axis, keepdims=True)

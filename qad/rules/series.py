@@ -2,8 +2,9 @@
 
 NumPy's own functions there turn coefficients into plain arrays, which a recorded Tensor refuses, and its classes
 (``np.polynomial.Chebyshev(c)(x)``) do so with points, too; ``np.polynomial.chebyshev.chebval(x, c)`` of plain `c` is
-differentiable in `x` as it stands.  The six namespaces here (``qad.polynomial.chebyshev.chebval``, ...) have the names and signatures of
-NumPy's, for coefficients, points or both.  What is linear in the coefficients is a matrix that NumPy makes.
+differentiable in `x` as it stands.  The six namespaces here (``qad.polynomial.chebyshev.chebval``, ...) have the names
+and signatures of NumPy's, for coefficients, points or both.  What is linear in the
+coefficients is a matrix that NumPy makes.
 
 Examples
 --------

@@ -53,7 +53,7 @@ def windows(x, window_shape, axis=None, *, subok=False, writeable=False):
     sizes = tuple(np.atleast_1d(value_of(window_shape)).tolist())
     axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)
     if writeable:
-        raise ArgumentError("an entry stands in several windows, and cannot be written into there: write into the array")
+        raise ArgumentError("entries stand in several windows, and cannot be written into there: write into the array")
     if len(axes) != len(sizes):
         raise ArgumentError(f"{len(sizes)} window sizes do not fit {len(axes)} axes")
     return _windows(x, sizes=sizes, axes=axes)
@@ -77,14 +77,14 @@ def _beyond_one(x):
     return abs(x) > 1
 
 
-for _name, _outside in (
-    ("sqrt", _negative), ("log", _negative), ("log2", _negative), ("log10", _negative),
+def _of_all_numbers(function, outside):
+    return lambda x: function(_widened(x, outside))
+
+
+for _name, _outside in (    ("sqrt", _negative), ("log", _negative), ("log2", _negative), ("log10", _negative),
     ("arccos", _beyond_one), ("arcsin", _beyond_one), ("arctanh", _beyond_one),
 ):  # fmt: skip
-
-    @implements(getattr(np.emath, _name))
-    def _of_all_numbers(x, _function=getattr(np, _name), _outside=_outside):
-        return _function(_widened(x, _outside))
+    implements(getattr(np.emath, _name))(_of_all_numbers(getattr(np, _name), _outside))
 
 
 @implements(np.emath.logn)

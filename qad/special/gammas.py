@@ -94,7 +94,7 @@ def _gamma_density(a, x):
 
 
 def _rgamma_slope(y, x):
-    """``-y digamma(x)``, and to the left, where digamma has poles, the derivative of ``sin(pi x) Gamma(1 - x) / pi``."""
+    """``-y digamma(x)``, and to the left, where that has poles, the slope of ``sin(pi x) Gamma(1 - x) / pi``."""
     left = unrecorded(x).real < 0.5
     z = np.where(left, x, 0.0)
     turn = pi * (z - 2 * np.rint(0.5 * unrecorded(z).real))
@@ -111,7 +111,7 @@ table(special.digamma, lambda g, y, x: g * polygamma_of(x, order=1))
 
 @primitive(name="digamma")
 def polygamma_gap(a, b, *, order):
-    """``psi_n(a) - psi_n(a + b)`` of real numbers, for small b by Taylor's series; near 0 the pole is taken off first."""
+    """``psi_n(a) - psi_n(a + b)`` of real numbers, for small b by Taylor's series, off the pole at 0."""
     near = (a > 0) & (a < 1)
     first = np.where(near, a + 1, a)
     small = (first > 0) & (abs(b) < 0.2 * first)

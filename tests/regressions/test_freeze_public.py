@@ -89,6 +89,8 @@ NAMED = {
     "qad.broadcast_arrays": (lambda x: qad.broadcast_arrays(x, x[:, None]), V),
     "qad.meshgrid": (lambda x: qad.meshgrid(x, x), V),
     "qad.block": (lambda x: qad.block([[x, x], [x, x]]), M),
+    "qad.array": (lambda x: qad.array([[x[0], 1.0], [x[1], x[2]]]), V),
+    "qad.polynomial": (lambda x, c: qad.polynomial.chebyshev.chebval(x, c), V, W),
     "qad.insert": (lambda x: qad.insert(x, 1, x[0]), V),
 }  # fmt: skip
 # Constants, modules, types, functions of no array, and iterations, which are refused (tests/freeze/test_refusals.py)
@@ -99,7 +101,7 @@ NOT_OF_ARRAYS = frozenset((
     "dominant_eig", "linear_solve", "lowest_eig", "wrap", "from_dlpack", "finfo", "iinfo", "isdtype", "bool",
     "complex128", "complex64", "float32", "float64", "int16", "int32", "int64", "int8", "uint16", "uint32",
     "uint64", "uint8", "asarray", "arange", "can_cast", "broadcast_shapes", "result_type", "eye", "linspace",
-    "array", "r_", "c_", "config", "warm_up",
+    "r_", "c_", "config", "warm_up",
 ))  # fmt: skip
 REFUSED = ("qad.is_holomorphic", "qad.linalg.expm_multiply")  # decide by numbers of iterations, or within SciPy
 

@@ -13,7 +13,7 @@ def slope(f, z):
     return np.conj(qad.vjp(f, z)[1](np.ones_like(qad.extend.value_of(z)))[0])
 
 
-# -- extreme arguments ---------------------------------------------------------------------------------------------------
+# -- extreme arguments ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("f", [np.arctan, np.arctanh, np.arcsin, np.arccos, np.arcsinh, np.arccosh, np.log1p, np.sqrt])
@@ -105,7 +105,7 @@ def test_long_doubles_meet_constants_of_their_own_precision():
         assert abs(slope(f, x) - expected)[0] < 1e-17 * expected
 
 
-# -- both modes at singular points ---------------------------------------------------------------------------------------
+# -- both modes at singular points ---------------------------------------------------------------------------
 
 SINGULAR = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf])
 UNARY = [f for f, p in PRIMITIVES.items() if p.elementwise and getattr(f, "nin", 0) == 1 and f.nout == 1]
@@ -178,7 +178,7 @@ def test_where_with_a_harmless_argument_is_right_in_both_modes():
     np.testing.assert_array_equal(qad.jvp(f, (x,), (np.ones(2),))[1], [0, 1])
 
 
-# -- shapes --------------------------------------------------------------------------------------------------------------
+# -- shapes --------------------------------------------------------------------------------------------------
 
 
 def test_differences_of_order_0():

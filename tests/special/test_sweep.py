@@ -8,7 +8,7 @@ from scipy import special
 import qad
 from tests.sweeps import Swept, real_valued, sweep
 
-# -- where references and SciPy's own functions have digits --------------------------------------------------------------
+# -- where references and SciPy's own functions have digits --------------------------------------------------
 
 
 def moderate(x):
@@ -29,7 +29,7 @@ def away(*points):
     return lambda x: ~np.isin(x, points)
 
 
-# -- references ----------------------------------------------------------------------------------------------------------
+# -- references ----------------------------------------------------------------------------------------------
 
 
 def ln(x):
@@ -135,8 +135,11 @@ for _order in (0.3, 2.5):
 for _order in ((0.3, 0.7), (1.5, 2.5), (20.0, 3.0)):
     ORDERED[f"betainc{_order}"] = Swept(
         lambda x, ab=_order: special.betainc(*ab, x),
-        lambda x, ab=_order: m.betainc(*map(m.mpf, ab), 0, x, regularized=True), "r", lambda x: (x > 1e-308) & (x < 0.999), 130,
-    )  # fmt: skip
+        lambda x, ab=_order: m.betainc(*map(m.mpf, ab), 0, x, regularized=True),
+        "r",
+        lambda x: (x > 1e-308) & (x < 0.999),
+        130,
+    )
 POLYNOMIALS = {
     "eval_legendre": lambda n, x: m.hyp2f1(-n, n + 1, 1, (1 - x) / 2),
     "eval_chebyt": lambda n, x: m.hyp2f1(-n, n, m.mpf(1) / 2, (1 - x) / 2),
@@ -148,13 +151,22 @@ POLYNOMIALS = {
     "eval_gegenbauer": lambda n, x: m.gegenbauer(n, m.mpf(0.5), x),
     "eval_jacobi": lambda n, x: m.jacobi(n, m.mpf(0.5), m.mpf(1.5), x),
 }
+
+
+def shaped(name):
+    """SciPy's function of degree and point."""
+    return lambda n, x: getattr(special, name)(n, *SHAPES.get(name, ()), x)
+
+
+def exactly(reference):
+    return lambda n, x: reference(m.mpf(n), x)
+
+
 SHAPES = {"eval_genlaguerre": (0.5,), "eval_gegenbauer": (0.5,), "eval_jacobi": (0.5, 1.5)}
 for _name, _of in POLYNOMIALS.items():
     for _order in (0.3, 0.7, 1, 1.6, 2, 5):
         if "hermite" not in _name:
-            function = lambda n, x, f=getattr(special, _name), s=SHAPES.get(_name, ()): f(n, *s, x)  # noqa: E731
-            expected = lambda n, x, of=_of: of(m.mpf(n), x)  # noqa: E731
-            ORDERED |= of_order(_name, function, expected, _order, kinds="rc", where=inside, most=350)
+            ORDERED |= of_order(_name, shaped(_name), exactly(_of), _order, kinds="rc", where=inside, most=350)
         elif _order == int(_order):
             ORDERED |= of_order(_name, getattr(special, _name), _of, _order, kinds="r", where=at_most(1e30))
 TABLE = UNARY | ORDERED
@@ -185,7 +197,11 @@ def test_functions_of_one_number_densely(name):
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_functions_of_two_numbers(name, step=3):
+def test_functions_of_two_numbers(name):
+    check_pairs(name, 3)
+
+
+def check_pairs(name, step):
     expected, *sides = PAIRS[name]
     a, b = (x.ravel()[::step] for x in np.meshgrid(*sides))
     bad, known = sweep(getattr(special, name), real_valued(expected), (a, b), most=350)
@@ -196,7 +212,7 @@ def test_functions_of_two_numbers(name, step=3):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_functions_of_two_numbers_densely(name):
-    test_functions_of_two_numbers(name, step=1)
+    check_pairs(name, 1)
 
 
 def test_every_special_function_has_a_reference():
