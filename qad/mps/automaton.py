@@ -122,7 +122,8 @@ def rows_of_cover(edges, rows, columns):
     if not edges:
         return set()
     i, j = np.transpose(edges)
-    matching = maximum_bipartite_matching(csr_array((np.ones(len(i)), (i, j)), (rows, columns)), perm_type="row")
+    graph = csr_array((np.ones(len(i)), (np.asarray(i, np.int32), np.asarray(j, np.int32))), (rows, columns))
+    matching = maximum_bipartite_matching(graph, perm_type="row")  # which knows indices of 32 bits alone
     partner = {int(row): column for column, row in enumerate(matching) if row >= 0}  # row -> column
     row_of = {column: row for row, column in partner.items()}
     neighbours = {}
