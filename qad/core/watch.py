@@ -18,6 +18,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from qad.core.errors import ArgumentError
 from qad.core.levels import REVERSE, Seen
 from qad.core.node import ARGS, ID, PARENTS, PICK, PRIMITIVE
+from qad.core.references import COUNTED
 
 SMALL = 1 << 15  # bytes of an array that is copied
 WORDS = 512  # in a sample of a larger one
@@ -130,7 +131,7 @@ def _known():
     """References that `watch` counts of an array that a variable and no name of the caller holds, if it can tell."""
     array = np.zeros(1)
     held, temporary = _Probe() * array, _Probe() * np.zeros(1)
-    return held - 1 if temporary < held else -np.inf
+    return held - 1 if COUNTED and temporary < held else -np.inf
 
 
 KNOWN = _known()
