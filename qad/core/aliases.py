@@ -58,7 +58,14 @@ def _laid_out(value, order):
     array = bottom(value)[0]
     if not isinstance(array, ndarray) or (array.flags.c_contiguous if order == "C" else array.flags.forc):
         return value
-    return value.copy(order=order)
+    return value.copy() if order == "C" else copied(value)
+
+
+def copied(value):
+    """A copy of an array with the layout that ufuncs give their results."""
+    if 0 in bottom(value)[0].strides and value.dtype.kind != "b":  # a copy would take such axes for the fastest
+        return np.positive(value)
+    return value.copy(order="K")
 
 
 def argument(x) -> Tensor:
