@@ -111,7 +111,6 @@ defvjp(
     exchanged,
     lambda g, ans, z, y, *, imag: unbroadcast(g.real + 0j if imag else g.imag * 1j, np.shape(z)),
     lambda g, ans, z, y, *, imag: unbroadcast(-g.imag if imag else g.real, np.shape(y)),
-    fresh=True,
 )
 defjvp(exchanged, shared=_exchanged_forward)
 defbatch(exchanged, pointwise(exchanged))
