@@ -167,7 +167,9 @@ def look(out, x, again, metadata=()):
     axes = 0
     if not _is_known(part, whole):
         part, axes = bottom(part)
-        if axes and is_number(x):
+        if axes and is_number(x):  # or an array without axes, of which this may be a view
+            if lies_in(part, bottom(whole)[0]):
+                mark(out, x, unsure, metadata)
             return
         if axes and again in BY_LAYOUT:
             again = again if _in_blocks(*bottom(root_of(x))) else unsure
@@ -192,7 +194,7 @@ def unsure(x, *metadata):
     """Stands for a function that gives a view or a copy, where it cannot be known which NumPy would give."""
     raise ArgumentError(
         "under qad.vmap it depends on the layout of an example in memory whether this reshape is a view, which shows "
-        "what is written: write y = x.reshape(shape).copy(), or write into x itself, x[index] = value"
+        "what is written (of a number it is none): write y = x.reshape(shape).copy(), or x[index] = value into x itself"
     )
 
 

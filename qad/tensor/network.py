@@ -38,7 +38,11 @@ def record(plan, operands, wanted):
             "write array.astype(float) or array.astype(complex)"
         )
     if level == CONSTANT:
-        out = Tensor(plan.execute(list(values), ()))
+        plain = PLAIN.issuperset(map(type, values))  # and not traced by qad.freeze, nor of another library
+        value = plan.execute(list(values), ()) if plain else _pairs(plan, values)[-1]
+        if not any(type(x) is Tensor for x in operands):
+            return value
+        out = Tensor(value)
         look_at_all(out, partial(_constant, plan), tuple(operands), None)
         return out
     if len(plan.steps) > 2 and level in REVERSE and PLAIN.issuperset(map(type, values)):
@@ -52,8 +56,8 @@ def record(plan, operands, wanted):
 
 
 def _constant(plan, *operands):
-    """The network of plain arrays, recorded where there is a Tensor."""
-    return record(plan, operands, ()) if Tensor in map(type, operands) else plan.execute(list(operands), ())
+    """The network of arrays that were constant, recorded where one is not any more."""
+    return record(plan, operands, ())
 
 
 def _pairs(plan, operands):
