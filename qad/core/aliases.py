@@ -58,7 +58,14 @@ def _laid_out(value, order):
     array = bottom(value)[0]
     if not isinstance(array, ndarray) or (array.flags.c_contiguous if order == "C" else array.flags.forc):
         return value
-    return value.copy(order=order)
+    return value.copy() if order == "C" else copied(value)
+
+
+def copied(value):
+    """A copy of an array with the layout that ufuncs give their results."""
+    if 0 in bottom(value)[0].strides and value.dtype.kind != "b":  # a copy would take such axes for the fastest
+        return np.positive(value)
+    return value.copy(order="K")
 
 
 def argument(x) -> Tensor:
@@ -136,9 +143,23 @@ def shadow(x):
 
 def look(out, x, again, metadata=()):
     """Mark Tensor `out`, which is ``again(x, *metadata)``, where it is a view of Tensor `x`."""
-    part = out.value
-    if out is x or (type(part) is Tensor and part.buffer is None and x.buffer is None and part is not x.value):
-        return  # most often: the level below knows that it is none
+    if out is x:
+        return
+    part, whole = out.value, x.value
+    if type(x.buffer) not in (tuple, Written) and again not in BY_LAYOUT:  # most often, and quickly
+        if type(part) is type(whole) is Tensor:
+            if part.buffer is None and part is not whole:
+                return
+            if type(part.buffer) is tuple and part.buffer[0] is whole:
+                mark(out, x, again, metadata)
+                return
+        elif type(part) is type(whole) is Batched:
+            if part.frame is not None or whole.frame is not None:
+                return
+            if type(part.array) is type(whole.array) is ndarray and out.shape:
+                if lies_in(part.array, whole.array):
+                    mark(out, x, again, metadata)
+                return
     if RECORDINGS and again in BY_LAYOUT:
         for recording in RECORDINGS:
             recording.by_layout = True
@@ -146,13 +167,15 @@ def look(out, x, again, metadata=()):
         mark(out, x, unsure, metadata)
         return
     axes = 0
-    if not _is_known(part, x.value):
+    if not _is_known(part, whole):
         part, axes = bottom(part)
-        if axes and is_number(x):
+        if axes and is_number(x):  # or an array without axes, of which this may be a view
+            if lies_in(part, bottom(whole)[0]):
+                mark(out, x, unsure, metadata)
             return
         if axes and again in BY_LAYOUT:
             again = again if _in_blocks(*bottom(root_of(x))) else unsure
-        elif not lies_in(part, bottom(x)[0]):
+        elif not lies_in(part, bottom(whole)[0]):
             return
         else:
             axes = axes and not out.shape
@@ -173,7 +196,7 @@ def unsure(x, *metadata):
     """Stands for a function that gives a view or a copy, where it cannot be known which NumPy would give."""
     raise ArgumentError(
         "under qad.vmap it depends on the layout of an example in memory whether this reshape is a view, which shows "
-        "what is written: write y = x.reshape(shape).copy(), or write into x itself, x[index] = value"
+        "what is written (of a number it is none): write y = x.reshape(shape).copy(), or x[index] = value into x itself"
     )
 
 
@@ -216,8 +239,10 @@ def look_at_all(out, fn, args, kwargs, cut=False):
     for k, y in enumerate(out) if several else ((None, out),):
         if type(y) is not Tensor or y.buffer is not None:
             continue
+        v = y.value
+        own = v.base is None if type(v) is ndarray else type(v) is Tensor and v.buffer is None
         for i, x in enumerate(args):
-            if type(x) is Tensor and y.buffer is None:
+            if type(x) is Tensor and y.buffer is None and not (own and x.value is not v):
                 look(y, x, Again(fn, args, i, kwargs, k, cut))
 
 

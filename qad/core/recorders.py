@@ -5,6 +5,7 @@ refuses goes that way too, to be refused with the operation's name; a ``try`` th
 """
 
 from types import FunctionType
+from weakref import ref
 
 from numpy import complex128, float64, matmul, ndarray, ufunc
 
@@ -13,7 +14,7 @@ from qad.core.batch import Batched
 from qad.core.batching import batch_one, batch_product, batch_two
 from qad.core.forward import push_one, push_product, push_two
 from qad.core.levels import BATCH, FORWARD, REVERSE, blocked
-from qad.core.node import PRIMITIVE, SCALARS, next_id
+from qad.core.node import LEAF, PRIMITIVE, SCALARS, next_id
 from qad.core.operands import NUMBERS, PLAIN, operand, remembered
 from qad.core.record import record
 from qad.core.tensor import UFUNCS, Tensor
@@ -95,13 +96,17 @@ def unary_with_one(p):
 
 def look_quickly(out, x, fn, metadata):
     """`look` for a result that may well be a view of an array which nobody has written into."""
-    v = x.value
+    v, views = x.value, x.buffer
     base = out.value.base if type(v) is ndarray else None
-    if type(base) is ndarray and (x.buffer is None or type(x.buffer) is list):
-        if base is v or base is v.base:
-            mark(out, x, fn, metadata)
-    else:
+    if type(base) is not ndarray or not (views is None or type(views) is list):
         look(out, x, fn, metadata)
+    elif base is v or base is v.base:
+        if views is None and type(x.node) is list:
+            out.buffer = x, fn, metadata
+            if x.node[PRIMITIVE] is not LEAF or not x.level:  # as `mark` has it
+                x.buffer = [ref(out)]
+        else:
+            mark(out, x, fn, metadata)
 
 
 def past_dispatch(fn, recorder):
@@ -126,7 +131,7 @@ def one_more(p, x, metadata, level):
     if not p.elementwise and type(out) is Tensor:
         ans = out.value
         if ans.base is not None if type(ans) is ndarray else type(x.value) is not ndarray:
-            look_quickly(out, x, p.fn, metadata)
+            look(out, x, p.fn, metadata)
     return out
 
 

@@ -9,7 +9,6 @@ memory is short a large array is digested instead, and if the digest has changed
 the graph are taken by a `Changed`: a rule that needs its numbers raises, and names the operation.
 """
 
-import sys
 from hashlib import blake2b
 from sys import getrefcount
 from weakref import ref
@@ -21,6 +20,7 @@ from qad.core import memory
 from qad.core.errors import ArgumentError
 from qad.core.levels import REVERSE, Seen
 from qad.core.node import ARGS, ID, PARENTS, PICK, PRIMITIVE
+from qad.core.references import COUNTED
 
 SMALL = 1 << 15  # bytes up to which `tobytes` is the quickest copy
 
@@ -180,17 +180,11 @@ class _Probe:
         return getrefcount(array)
 
 
-def counts_references() -> bool:
-    """Whether this Python counts every reference to an object: CPython up to 3.13 that has its lock."""
-    has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()  # free threads, and 3.14 and later, borrow some
-    return sys.implementation.name == "cpython" and sys.version_info < (3, 14) and has_lock
-
-
 def _known():
     """References that `watch` counts of an array that a variable and no name of the caller holds, if it can tell."""
     array = np.zeros(1)
     held, temporary = _Probe() * array, _Probe() * np.zeros(1)
-    return held - 1 if temporary < held and counts_references() else -np.inf
+    return held - 1 if COUNTED and temporary < held else -np.inf
 
 
 KNOWN = _known()

@@ -14,7 +14,7 @@ from operator import getitem
 
 import numpy as np
 
-from qad.core.aliases import Written, bottom, handle_of, shadow
+from qad.core.aliases import Written, bottom, copied, handle_of, shadow
 from qad.core.batch import Batched, outline, unrecorded
 from qad.core.errors import LeakedTensorError
 from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, is_open, limit
@@ -198,7 +198,7 @@ def get(x, index):
     if type(x) is not Tensor:
         part = x[index]
         array = part if type(part) is np.ndarray else bottom(part)[0]
-        return part.copy(order="K") if isinstance(array, np.ndarray) and array.base is not None else part
+        return copied(part) if isinstance(array, np.ndarray) and array.base is not None else part
     level = x.level
     if level in BATCH:
         return Tensor(Batched(get(x.value.array, in_stack(index)), level), None, level)

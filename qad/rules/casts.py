@@ -57,8 +57,12 @@ defvjp(replace_nonfinite, _replace_rule, fresh=True)
 
 @implements(np.nan_to_num)
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
-    """``np.nan_to_num``; always a copy."""
-    return replace_nonfinite(x, nan=nan, posinf=posinf, neginf=neginf)
+    """``np.nan_to_num``; without `copy` it writes into `x`."""
+    y = replace_nonfinite(x, nan=nan, posinf=posinf, neginf=neginf)
+    if copy:
+        return y
+    x[...] = y
+    return x
 
 
 attach("astype", astype)

@@ -155,7 +155,9 @@ def imag(val):
 @implements(np.conjugate)
 def conj(x):
     """The complex conjugate; of a real Tensor a copy."""
-    return _conj(x) if x.value.dtype.kind == "c" else np.copy(x) if x.is_leaf else snapshot(x, "K")
+    if x.value.dtype.kind == "c":
+        return _conj(x)
+    return snapshot(x, "K") if x.shape and not x.is_leaf else np.positive(x)
 
 
 def conj_method(x):

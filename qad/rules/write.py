@@ -4,7 +4,7 @@ from operator import getitem
 
 import numpy as np
 
-from qad.core.aliases import is_number, root_of
+from qad.core.aliases import handle_of, is_number, root_of
 from qad.core.buffers import adopt, renew, write
 from qad.core.errors import ArgumentError, RecordedTensorError
 from qad.core.levels import CONSTANT, limit
@@ -133,7 +133,8 @@ def at(ufunc, a, indices, *b):
         return _to(a, indices, operand(*b))
     places = np.arange(a.size).reshape(a.shape)[settled(indices)]
     if b:
-        b = (np.broadcast_to(operand(*b), places.shape).reshape(-1),)
+        y = np.broadcast_to(operand(*b), places.shape).reshape(-1)
+        b = (handle_of(y) if type(y) is Tensor else y.copy(),)  # it may show what is about to change
     places = places.reshape(-1)
     for chosen in _rounds(places):
         index = unraveled(places[chosen], a.shape)

@@ -57,8 +57,8 @@ def record(plan, operands, wanted):
 
 
 def _constant(plan, *operands):
-    """The network of plain arrays, recorded where there is a Tensor."""
-    return record(plan, operands, ()) if Tensor in map(type, operands) else plan.execute(list(operands), ())
+    """The network of arrays that were constant, recorded where one is not any more."""
+    return record(plan, operands, ())
 
 
 def _pairs(plan, operands):

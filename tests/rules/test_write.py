@@ -106,7 +106,7 @@ def chosen_by_example(xs):
     def f(i, x):
         b = np.outer(x, x)
         b[i] = x
-        b[:, i[0]] *= x[0]
+        b[i[0]] *= x[0]
         b[i[1]][2] += x[1]
         return b
 
