@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Lazy, stack_of
+from qad.extend import Lazy, as_array, stack_of
 from qad.linalg.check import batch_entry
 
 FIX = {
@@ -82,7 +82,7 @@ def vanishing(s):
 def refuse(size, s, owner, scale, degenerate="raise", tolerance=None, order=1):
     """Raise (or warn) if an entry of `size` (..., m, k) exceeds rounding relative to `scale` (...)."""
     tolerance = noise(s.dtype, max(size.shape[-2:])) if tolerance is None else tolerance
-    bad = np.argwhere(size > tolerance * np.asarray(scale)[..., None, None])
+    bad = np.argwhere(size > tolerance * as_array(scale)[..., None, None])
     if not len(bad):
         return
     *batch, i, j = map(int, bad[0])

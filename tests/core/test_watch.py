@@ -137,7 +137,7 @@ def test_arrays_made_on_the_spot_are_not_copied(monkeypatch):
 
 
 def test_references_are_counted_where_every_one_of_them_is(monkeypatch):
-    assert watch.COUNTED == (sys.version_info < (3, 14) and sys.implementation.name == "cpython")
+    assert (sys.version_info < (3, 14) and sys.implementation.name == "cpython") == watch.COUNTED
     monkeypatch.setattr(watch, "COUNTED", False)
     assert watch._known() == -np.inf
 
