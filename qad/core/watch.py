@@ -43,11 +43,11 @@ def watch(level, array, names=1, sparing=False):
         return digested(array, seen)
     _, copy = seen.get(id(array), NOTHING)
     if copy is None or not holds(array, copy.base):
-        copy = _copied(array)
+        copy = copied(array)
         seen[id(array)] = array, copy
     if array.flags.c_contiguous:  # next time, quickly
         seen.last, seen.held, seen.copy = array, copy.base, copy
-    return _laid_out(copy, array)
+    return laid_out(copy, array)
 
 
 def locked(array) -> bool:
@@ -62,7 +62,7 @@ def holds(array, held) -> bool:
     return held == (array.tobytes() if array.nbytes <= SMALL else _flat(array))
 
 
-def _copied(array):
+def copied(array):
     """A copy of what an array holds, over memory that can be compared: in the order of its axes, or `_flat`."""
     if array.nbytes <= SMALL:
         return np.ndarray(array.shape, array.dtype, bytearray(array.tobytes()))
@@ -71,7 +71,7 @@ def _copied(array):
     return np.ndarray(flat.shape, flat.dtype, bytearray(flat.data))
 
 
-def _laid_out(copy, array):
+def laid_out(copy, array):
     """A copy with the axes of `array`."""
     if array.nbytes <= SMALL or array.flags.c_contiguous:
         return copy
@@ -100,9 +100,9 @@ def snapshot(array):
     of, made = COPIES.get(key, UNKNOWN)
     copy = made() if of() is array else None
     if copy is None or not holds(array, copy.base):
-        copy = _copied(array)
+        copy = copied(array)
         COPIES[key] = ref(array, lambda _: COPIES.pop(key, None)), ref(copy)
-    return _laid_out(copy, array)
+    return laid_out(copy, array)
 
 
 # -- where memory is short ---------------------------------------------------------------------------

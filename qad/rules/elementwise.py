@@ -10,9 +10,20 @@ sweeps of ``tests/rules/test_sweep.py`` compare them with mpmath.
 import numpy as np
 
 from qad.core.errors import GradientTypeError
-from qad.extend import defvjp, implements, value_of
+from qad.extend import defvjp, implements, unrecorded, value_of
 from qad.rules.constants import DEGREE, LN2, LN10, RADIAN
-from qad.rules.slopes import cosine, logistic, per_gap, per_square, per_sum, root_above, root_below, root_beyond, sech
+from qad.rules.slopes import (
+    cosine,
+    logistic,
+    per_gap,
+    per_square,
+    per_sum,
+    root_above,
+    root_below,
+    root_beyond,
+    sech,
+    slope_of_tanh,
+)
 
 
 def table(fn, *rules, fresh=True):
@@ -108,7 +119,7 @@ table(np.arccos, lambda g, y, x: -g / root_below(x))
 table(np.arctan, arctan_slope)
 table(np.sinh, lambda g, y, x: g * np.cosh(x))
 table(np.cosh, lambda g, y, x: g * np.sinh(x))
-table(np.tanh, lambda g, y, x: g * sech(x) ** 2)
+table(np.tanh, lambda g, y, x: g * slope_of_tanh(x, unrecorded(y)))
 table(np.arcsinh, lambda g, y, x: g / root_above(x))
 table(np.arccosh, lambda g, y, x: g / root_beyond(x))
 table(np.arctanh, lambda g, y, x: g * per_gap(x))

@@ -132,7 +132,7 @@ def test_graphs_of_the_tape_share_one_copy():
 
 @pytest.mark.skipif(watch.KNOWN < 0, reason="this Python does not count every reference")
 def test_arrays_made_on_the_spot_are_not_copied(monkeypatch):
-    monkeypatch.setattr(watch, "_copied", None)
+    monkeypatch.setattr(watch, "copied", None)
     np.testing.assert_array_equal(qad.grad(lambda x: (x * np.full(3, 2.0)).sum())(X), 2)
 
 

@@ -254,7 +254,7 @@ def test_read_only_arrays_are_not_copied(monkeypatch):
 
     large = np.ones((100, 100))
     large.flags.writeable = False
-    monkeypatch.setattr(watch, "_copied", None)
+    monkeypatch.setattr(watch, "copied", None)
     np.testing.assert_allclose(qad.grad(lambda x: np.sum(large.T @ x))(np.ones(100)), 100.0)
 
 

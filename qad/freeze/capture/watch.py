@@ -4,10 +4,11 @@ import weakref
 
 import numpy as np
 
-__all__ = ["contents", "copied", "while_they_live"]
+from qad.core.watch import copied, holds, laid_out
 
-SMALL = 1 << 15  # bytes of an array that is compared in one go
-BLOCK = 1 << 15  # words of a larger one that are compared at a time, which fit into a fast cache
+__all__ = ["contents", "while_they_live"]
+
+SMALL = 1 << 15  # bytes of an array that is copied to be compared
 
 
 def contents(arrays) -> list:
@@ -26,7 +27,7 @@ def while_they_live(arrays) -> list:
             continue
         done.add(id(owner))
         small = owner.base is None and owner.nbytes <= SMALL
-        test = _Short(owner) if small else _Lasting(_finder(_dense(array)), copied(_dense(array)))
+        test = _Short(owner) if small else _Lasting(_finder(_dense(array)), _dense(array))
         bindings.append(("test", None, f"an array of shape {array.shape}", test))
     return bindings
 
@@ -36,11 +37,6 @@ def _is_read_only(array):
     while type(array.base) is np.ndarray:
         array = array.base
     return array.base is None and not array.flags.writeable
-
-
-def copied(array):
-    """A copy in the order of memory, of no subclass."""
-    return np.array(array, order="K", subok=False)
 
 
 def _dense(array):
@@ -53,7 +49,7 @@ def _binding(array):
     if array.nbytes <= SMALL:
         return "array", array, array.shape, array.tobytes()
     array = _dense(array)
-    return "test", array, f"an array of shape {array.shape}", _Lasting(lambda: array, copied(array))
+    return "test", array, f"an array of shape {array.shape}", _Lasting(lambda: array, array)
 
 
 class _Short:
@@ -70,22 +66,13 @@ class _Short:
 class _Lasting:
     """Whether an array that may be gone holds what it did."""
 
-    def __init__(self, alive, copy):
-        self.alive, self.copy = alive, copy
+    def __init__(self, alive, array):
+        made = copied(array)
+        self.alive, self.shape, self.held, self.copy = alive, array.shape, made.base, laid_out(made, array)
 
     def __call__(self):
         array = self.alive()
-        return array is None or (array.shape == self.copy.shape and not differ(array, self.copy))
-
-
-def differ(array, copy) -> bool:
-    """Whether two arrays of one shape and dtype differ in any bit."""
-    if not array.flags.forc or array.strides != copy.strides:
-        return array.tobytes() != copy.tobytes()
-    word = np.uint64 if array.itemsize % 8 == 0 else np.uint8
-    one, two = (x.view(np.ndarray).reshape(-1, order="A").view(word) for x in (array, copy))
-    step = BLOCK if word is np.uint64 else 8 * BLOCK
-    return any(not np.array_equal(one[i : i + step], two[i : i + step]) for i in range(0, one.size, step))
+        return array is None or (array.shape == self.shape and holds(array, self.held))
 
 
 def _is_flat(array):
