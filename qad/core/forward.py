@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from qad.core.backward import Lazy, arrived, sweep
 from qad.core.batch import RESULT, Batched, scaled
-from qad.core.levels import REVERSE, open_level
+from qad.core.levels import REVERSE, open_level, plain
 from qad.core.node import leaf
 from qad.core.operands import NUMBERS, rebuild, split
 from qad.core.tensor import Tensor, hidden, missing_rule, value_of
@@ -28,6 +28,12 @@ def push_forward(p, args, kwargs, level):
     for i in moving:
         if not (p.has_rule(i) or p.jvps or p.forward):
             raise missing_rule(p.fn, i if any(p.vjps) else None)
+    if p.elementwise and len(moving) == 1 and not (p.jvps or p.forward or plain()):
+        t = tangents[moving[0]]
+        frame, factor = framed(t, ans) if type(t) is Tensor and type(ans) is not Tensor else UNFRAMED
+        if frame is not None:
+            factor_of_ans = p.vjps[moving[0]](factor, ans, *values, **kwargs)
+            return Tensor(ans, through(t, frame, factor, factor_of_ans, ans), level)
     out = tangent_of(p, moving, tangents, ans, values, kwargs)
     if isinstance(ans, (tuple, list)):
         return rebuild(ans, [Tensor(a, t, level) if t is not None else a for a, t in zip(ans, out, strict=True)])

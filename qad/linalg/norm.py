@@ -217,7 +217,7 @@ def _length(x, *, axis):
     """Euclidean length along `axis`, kept; where squares overflow or lose digits the entries are scaled before."""
     with np.errstate(over="ignore"):
         n = _root_of_squares(x, axis)
-        if np.all((n > least_root(n.dtype)) & (n < np.inf)):
+        if ((n > least_root(n.dtype)) & (n < np.inf)).all():
             return n
     largest = np.abs(x).max(axis=axis, keepdims=True)
     scale = np.where((largest > 0) & np.isfinite(largest), largest, 1)

@@ -9,7 +9,19 @@ from functools import cache
 import numpy as np
 
 from qad.core.errors import GradientTypeError, ShapeError
-from qad.extend import as_array, attach, defjvp, defvjp, implements, operand, primitive, quick, refuse_out, unrecorded
+from qad.extend import (
+    as_array,
+    attach,
+    defjvp,
+    defvjp,
+    implements,
+    operand,
+    primitive,
+    quick,
+    refuse_out,
+    stack_of,
+    unrecorded,
+)
 from qad.rules.casts import narrowed
 from qad.rules.elementwise import nonzero
 
@@ -119,7 +131,8 @@ def std_over(x, axis=None, ddof=0, keepdims=False):
     """
     with np.errstate(over="ignore", invalid="ignore"):
         y = np.std(x, axis=axis, ddof=ddof, keepdims=keepdims)
-    if not x.size or np.all((y > least_root(y.dtype)) & (y < np.inf)):
+    found = stack_of(y)
+    if not x.size or ((found > least_root(found.dtype)) & (found < np.inf)).all():
         return y
     d = x - np.mean(x, axis=axis, keepdims=True)
     largest = np.max(np.absolute(d), axis=axis, keepdims=True)
