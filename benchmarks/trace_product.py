@@ -73,7 +73,7 @@ def tape(x, y):
         b.zero_grad()
         value = qad.tr(a @ b).real
         value.backward()
-        return value.detach().item(), (a.grad, b.grad)
+        return value.numpy(), (a.grad, b.grad)
 
     return call
 

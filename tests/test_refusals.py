@@ -45,9 +45,7 @@ CALLS = {
     "file": lambda: qad.grad(lambda x: np.save("x.npy", x))(X),
     "quantile of another kind": lambda: qad.grad(lambda x: np.quantile(x, 0.5, method="inverted_cdf"))(X),
     "layout in memory": lambda: qad.grad(lambda x: x.reshape(4, order="A").sum())(X),
-    "windows that may be written into": lambda: qad.grad(lambda x: sliding_window_view(x, 2, 0, writeable=True).sum())(
-        X
-    ),
+    "windows to write into": lambda: qad.grad(lambda x: sliding_window_view(x, 2, 0, writeable=True).sum())(X),
     "axes of a ufunc": lambda: qad.grad(lambda x: np.matmul(x, x, axes=[(0, 1)] * 3).sum())(X),
 }
 CODE = re.compile(r"qad\.\w+|np\.\w+\(|\b(x|out|array)?\.[a-z]\w+|a\[i|a\[mask|\w+=\S|= ?x |defvjp\(")

@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from numpy import complex128, float64, ndarray, ones
 
 from qad.core.errors import FreedGraphError
-from qad.core.levels import plain
+from qad.core.levels import blocked
 from qad.core.node import ANSWER, FREED, ID, LEAF, PICK, PRIMITIVE, SCALARS
 from qad.core.tensor import Tensor
 
@@ -66,7 +66,8 @@ def sweep(roots, free=False) -> dict:
     dict
         id of leaf -> (cotangent, whether nobody else holds its memory, the leaf), to be read with `arrived`.
     """
-    if plain():
+    looker = blocked()
+    if type(looker) is not int and looker.plain:
         return plain_sweep(roots, free)
     found, waiting, heap = {}, {}, []  # waiting: id -> (cotangent, owned, node); heap: the ids, negative
     held = []  # triples (node, cotangent, owned) in ascending order: most often a stack is enough, and quicker

@@ -15,7 +15,7 @@ from qad.core.batching import batch_one, batch_product, batch_two
 from qad.core.forward import push_one, push_product, push_two
 from qad.core.levels import BATCH, FORWARD, REVERSE, blocked
 from qad.core.node import LEAF, PRIMITIVE, SCALARS, next_id
-from qad.core.operands import NUMBERS, PLAIN, operand, remembered
+from qad.core.operands import NUMBERS, PLAIN, operand, remembered, source_of
 from qad.core.record import record
 from qad.core.tensor import UFUNCS, Tensor
 from qad.core.watch import watch
@@ -38,7 +38,9 @@ def unary(p, operator=None):
             except ValueError:
                 return record(p, (x,))
             out = Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
-            if shows and (ans.base is not None if type(ans) is ndarray else type(v) is not ndarray):
+            if shows and (
+                ans.base is not None if type(ans) is ndarray else type(v) is not ndarray and type(ans) not in SCALARS
+            ):
                 look_quickly(out, x, fn, ())
             return out
         try:
@@ -63,7 +65,7 @@ def unary_with_metadata(p, once=False):
             except ValueError:
                 return record(p, (x, *metadata))
             out = Tensor(ans, [next_id(), p, (v, *metadata), None, ans, (x.node,)], level)
-            if ans.base is not None if type(ans) is ndarray else type(v) is not ndarray:
+            if ans.base is not None if type(ans) is ndarray else type(v) is not ndarray and type(ans) not in SCALARS:
                 look_quickly(out, x, fn, metadata)
             return out
         try:
@@ -130,7 +132,7 @@ def one_more(p, x, metadata, level):
         remembered(p, out, (x, *metadata))
     if not p.elementwise and type(out) is Tensor:
         ans = out.value
-        if ans.base is not None if type(ans) is ndarray else type(x.value) is not ndarray:
+        if ans.base is not None if type(ans) is ndarray else type(x.value) is not ndarray and type(ans) not in SCALARS:
             look(out, x, p.fn, metadata)
     return out
 
@@ -140,7 +142,7 @@ def two_more(p, x, y):
     level = x.level if type(x) is Tensor else y.level if type(y) is Tensor else PLAIN
     if p.root is not None:
         return None  # its answer will be remembered
-    same = p.canonical is not None and (x is y or (type(x) is Tensor and x.source is not None))
+    same = p.canonical is not None and (x is y or (type(x) is Tensor and source_of(x) is not None))
     if same and (ans := p.canonical(x, y)) is not None:
         return ans
     if level in FORWARD and level > blocked():

@@ -36,7 +36,6 @@ class Tensor:
         self.node = node
         self.level = level
         self.buffer = None  # a mark, once it has been written into
-        self.source = None  # where a root came from on levels that keep no nodes: see `operands.remembered`
 
     # -- what it is ------------------------------------------------------------------------------
 
