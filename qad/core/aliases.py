@@ -22,7 +22,7 @@ from numpy import ndarray
 from qad.core.batch import Batched, unrecorded
 from qad.core.errors import ArgumentError
 from qad.core.levels import CONSTANT, _blocked
-from qad.core.node import LEAF, PRIMITIVE
+from qad.core.node import LEAF, PRIMITIVE, SCALARS
 from qad.core.steps import RECORDINGS
 from qad.core.tensor import Tensor
 
@@ -237,7 +237,7 @@ def look_at_all(out, fn, args, kwargs, cut=False):
     """Mark what ``fn(*args, **kwargs)`` gave, a Tensor or several, where it shows the memory of an operand."""
     several = isinstance(out, (tuple, list))
     for k, y in enumerate(out) if several else ((None, out),):
-        if type(y) is not Tensor or y.buffer is not None:
+        if type(y) is not Tensor or y.buffer is not None or type(y.value) in SCALARS:
             continue
         v = y.value
         own = v.base is None if type(v) is ndarray else type(v) is Tensor and v.buffer is None

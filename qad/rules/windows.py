@@ -54,7 +54,7 @@ def windows(x, window_shape, axis=None, *, subok=False, writeable=False):
     axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)
     if writeable:
         raise ArgumentError(
-            "entries stand in several windows and cannot be written into there: write x[index] = value into the array"
+            "entries stand in several windows: leave writeable=False, and write x[index] = value into the array"
         )
     if len(axes) != len(sizes):
         raise ArgumentError(f"{len(sizes)} window sizes do not fit {len(axes)} axes")
