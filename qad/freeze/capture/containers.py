@@ -55,8 +55,12 @@ def _more(reach, x, path):
 
 def see_dict(reach, x, path):
     """A mapping: its keys in their order, and its values."""
-    _entries(reach, x, path, x.keys)
-    _entries(reach, x, path, x.values)
+    if x:
+        _entries(reach, x, path, x.keys)
+        _entries(reach, x, path, x.values)
+    else:
+        reach.bind("test", x, path, lambda: not x, path)
+        _more(reach, x, path)
     if hasattr(x, "default_factory"):
         reach.wait(x.default_factory, path)
 
