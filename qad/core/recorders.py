@@ -9,7 +9,7 @@ from weakref import ref
 
 from numpy import complex128, float64, matmul, ndarray, ufunc
 
-from qad.core.aliases import look, mark
+from qad.core.aliases import FIXED, look, mark
 from qad.core.batch import Batched
 from qad.core.batching import batch_one, batch_product, batch_two
 from qad.core.forward import push_one, push_product, push_two
@@ -100,7 +100,7 @@ def look_quickly(out, x, fn, metadata):
     """`look` for a result that may well be a view of an array which nobody has written into."""
     v, views = x.value, x.buffer
     base = out.value.base if type(v) is ndarray else None
-    if type(base) is not ndarray or not (views is None or type(views) is list):
+    if type(base) is not ndarray or not (views is None or views is FIXED or type(views) is list):
         look(out, x, fn, metadata)
     elif base is v or base is v.base:
         if views is None and type(x.node) is list:
@@ -130,11 +130,18 @@ def one_more(p, x, metadata, level):
         return record(p, (x, *metadata))
     if p.carries or p.root is not None:
         remembered(p, out, (x, *metadata))
-    if not p.elementwise and type(out) is Tensor:
-        ans = out.value
-        if ans.base is not None if type(ans) is ndarray else type(x.value) is not ndarray and type(ans) not in SCALARS:
-            look(out, x, p.fn, metadata)
+    if not p.elementwise and type(out) is Tensor and may_show(out.value, x.value):
+        look_quickly(out, x, p.fn, metadata)
     return out
+
+
+def may_show(ans, v) -> bool:
+    """Whether an answer may lie in the memory of the value `v`; quick where it has memory of its own."""
+    kind = type(ans)
+    if kind is Batched and ans.frame is None:
+        ans = ans.array
+        kind = type(ans)
+    return ans.base is not None if kind is ndarray else type(v) is not ndarray and kind not in SCALARS
 
 
 def two_more(p, x, y):
