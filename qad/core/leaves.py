@@ -32,8 +32,12 @@ def lift(tree, level, name):
 
 
 def number(x):
-    """Python's numbers as NumPy's, which know their dtype and shape."""
-    return np.asarray(x)[()] if type(x) in (float, complex) else x
+    """Python's numbers as NumPy's, which know their dtype and shape; traced ones too, so that replays do the same."""
+    if type(x) is ndarray:
+        return x
+    if type(x) in (float, complex):
+        return np.asarray(x)[()]
+    return x.__qad_number__() if hasattr(x, "__qad_number__") else x
 
 
 def with_leaves(args, numbers, level):

@@ -12,7 +12,7 @@ from numpy import ndarray
 from qad.core.arguments import WRAPPERS, check_argnums, check_pair, numbers_of, output_dtype, raise_ours, run
 from qad.core.backward import One, sweep
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
-from qad.core.leaves import lift, owned, to_public, with_leaves
+from qad.core.leaves import lift, number, owned, to_public, with_leaves
 from qad.core.levels import CONSTANT, REVERSE, is_open, open_level
 from qad.core.node import ANSWER
 from qad.core.record import leaked
@@ -258,7 +258,7 @@ def match(c, value, what):
     c = strip(c, CONSTANT)
     if type(c) is not Tensor:
         check_arithmetic(c)
-        c = as_array(c)
+        c = as_array(number(c))
     shape, dtype = np.shape(value_of(value)), np.result_type(value_of(value))
     if c.shape != shape:
         raise ShapeError(f"the {what} has shape {c.shape}, but its array has shape {shape}")

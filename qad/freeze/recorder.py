@@ -101,7 +101,7 @@ class Recorder:
             self.steps.append(Step(fn, template, keywords, Var(kind="other"), target))
             return None
         settled = keeps_shape(fn, args)
-        return self._result(value, fn, template, keywords, settled, args)
+        return self._result(value, fn, template, keywords, settled, [*_traced((args, kwargs))])
 
     def _called(self, fn, values, named, args):
         """The result of a step; what it raises is noted, for the function may catch that and go on."""
@@ -170,14 +170,12 @@ class Recorder:
         return {key: self._numbers(each) for key, each in x.items()} if kind is dict else x
 
     def _root_of(self, value, operands):
-        """The Var in whose memory `value` lies, or None."""
+        """The Var in whose memory `value` lies, or None; `operands` are all that the function was given."""
         if not isinstance(value, np.ndarray):
             return None
         for x in operands:
-            if type(x) is Traced and isinstance(x.value, np.ndarray):
-                owner = x.value if x.value.base is None else x.value.base
-                if value is x.value or value.base is x.value or (value.base is not None and value.base is owner):
-                    return x.symbol.root
+            if isinstance(x.value, np.ndarray) and _owner(value) is _owner(x.value):
+                return x.symbol.root
         return None
 
     def _writable(self, target, fn):
@@ -342,6 +340,22 @@ class Recorder:
 def pick(parts, i):
     """One of several results."""
     return parts[i]
+
+
+def _traced(x):
+    """The traced arrays among arguments, in keywords and in lists too."""
+    if type(x) is Traced:
+        yield x
+    elif type(x) in (tuple, list, dict):
+        for each in x.values() if type(x) is dict else x:
+            yield from _traced(each)
+
+
+def _owner(x):
+    """Whose memory an array shows; NumPy's sliding windows put an object of their own in between."""
+    while (base := getattr(x, "base", None)) is not None:
+        x = base
+    return x
 
 
 def _same(one, two):

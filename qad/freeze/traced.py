@@ -137,6 +137,10 @@ class Traced:
         """The array that this is while it is recorded; see `qad.core.aliases`."""
         return self.value
 
+    def __qad_number__(self):
+        """A scalar of NumPy's where this is a number of Python's; see `qad.core.leaves`."""
+        return self.recorder.step(np.array, (self,), {})[()] if self.symbol.kind == "number" else self
+
     def __qad_like__(self, g):
         """`g` as an array without axes where this is one, as a scalar where this is a number."""
         g = self.recorder.constant(g) if isinstance(g, np.ndarray) else g

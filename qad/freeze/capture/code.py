@@ -30,8 +30,7 @@ def see_function(reach, f, path):
     trusted = is_trusted(module) and module.partition(".")[0]
     for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
         _cell(reach, name, cell, trusted, f"{path}.{name}")
-    for each in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
-        reach.wait(each, path)
+    _defaults(reach, f, trusted, path)
     if trusted:
         return
     names, pairs, modules = mentions(f.__code__)
@@ -48,6 +47,17 @@ def see_function(reach, f, path):
         else:
             reach.bindings.append(("absent", sys.modules, name, None))
     reach.own(attributes, f, path)
+
+
+def _defaults(reach, f, trusted, path):
+    """What stands for arguments that are not given, and of a user's function the code that is run."""
+    if not trusted:
+        reach.bind("attribute", f, "__code__", f.__code__, path)
+        reach.bind("attribute", f, "__defaults__", f.__defaults__, path)
+        reach.bind("attribute", f, "__kwdefaults__", f.__kwdefaults__, path)
+    else:
+        for each in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
+            reach.wait(each, path)
 
 
 def _cell(reach, name, cell, trusted, path):

@@ -69,8 +69,9 @@ def see_hidden(reach, x, path):
 
 
 def see_enum(reach, x, path):
-    """A member of an enumeration."""
+    """A member of an enumeration, which may have attributes and methods beside its value."""
     reach.wait(x.value, path)
+    see_value(reach, x, path)
 
 
 def see_value(reach, x, path):

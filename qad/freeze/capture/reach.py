@@ -138,8 +138,9 @@ class Reach:
 
     def _scan(self, scan, owner, path, done):
         for name, form, holder, value in list(scan(self, owner)):
-            if name not in done:
-                done.add(name)
+            key = name, form != "test" and id(value)  # a class and its base may have two things of one name
+            if key not in done:
+                done.add(key)
                 self.bind(form, holder, name, value, f"{path}.{name}")
 
 

@@ -114,7 +114,7 @@ def _multiply(step, definitions, known):
 def _number(x, known):
     """The value of a literal, or of all entries of a constant."""
     if type(x) is Var:
-        entries = known[x].flat if x in known and 0 < x.size <= MOST else None
+        entries = known[x].flat if x in known and 0 < known[x].size <= MOST else None
         return entries[0] if entries is not None and (known[x] == entries[0]).all() else None
     return x if isinstance(x, (int, float, complex, np.number)) else None
 
