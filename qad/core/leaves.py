@@ -9,6 +9,7 @@ import numpy as np
 from numpy import array, conjugate, ndarray
 
 from qad.core import memory
+from qad.core.aliases import snapshot
 from qad.core.backward import arrived
 from qad.core.errors import ShapeError
 from qad.core.levels import CONSTANT
@@ -125,7 +126,7 @@ def owned(tree, level, lifted=()):
     may belong to anybody.
     """
     if type(tree) is Tensor and tree.level == level and type(tree.value) is not ndarray:
-        return tree.value  # a scalar or, where transforms nest, another Tensor
+        return own(tree.value)  # a scalar or, where transforms nest, another Tensor
     leaves, spec = flatten(tree)
     return unflatten(spec, owned_leaves(leaves, level, lifted))
 
@@ -141,10 +142,14 @@ def owned_leaves(leaves, level, lifted):
             new = type(x) is Tensor and x.level == level and value.base is None and value.flags.writeable
             value = value if new and id(value) not in known else value.copy()
             known.add(id(value))
+        else:
+            value = own(value)
         values.append(value)
     return values
 
 
 def own(x):
-    """An array in memory that nobody else holds."""
-    return x.copy() if type(x) is ndarray else x
+    """An array, or what is recorded of one, in memory that nobody else holds."""
+    if type(x) is ndarray or hasattr(x, "__qad_like__"):  # or of a program that is recorded
+        return x.copy()
+    return snapshot(x) if type(x) is Tensor and x.shape else x

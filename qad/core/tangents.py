@@ -5,7 +5,7 @@ import numpy as np
 from qad.core.aliases import argument
 from qad.core.arguments import run
 from qad.core.errors import ArgumentError
-from qad.core.leaves import alike, number, owned, owned_leaves, zeros_of
+from qad.core.leaves import alike, number, own, owned, owned_leaves, zeros_of
 from qad.core.levels import CONSTANT, FORWARD, open_level
 from qad.core.tensor import Tensor
 from qad.core.transforms import grad, match, node_of, vjp
@@ -67,8 +67,8 @@ def _handed_out(t, value):
         return zeros_of(value)
     if t.dtype != value.dtype:
         t = t.astype(value.dtype)
-    elif type(t) is np.ndarray:
-        t = t.copy()
+    else:
+        t = own(t)
     if type(t) is Tensor or isinstance(value, (np.ndarray, Tensor)):
         return np.asarray(t) if type(value) is np.ndarray and isinstance(t, np.generic) else t
     return alike(t[()], value)

@@ -12,7 +12,7 @@ from numpy import ndarray
 from qad.core.arguments import WRAPPERS, check_argnums, check_pair, numbers_of, output_dtype, raise_ours, run
 from qad.core.backward import One, sweep
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
-from qad.core.leaves import lift, number, owned, to_public, with_leaves
+from qad.core.leaves import lift, number, own, owned, to_public, with_leaves
 from qad.core.levels import CONSTANT, REVERSE, is_open, open_level
 from qad.core.node import ANSWER
 from qad.core.record import leaked
@@ -197,7 +197,7 @@ def vjp(f, *primals, **kwargs):
     def pullback(w):
         return made.pulled(seeds_like(w, made.values, made.spec))
 
-    values = [v.copy() if type(v) is ndarray else v for v in made.values]  # the tape needs them
+    values = [own(v) for v in made.values]  # the tape needs them
     return unflatten(made.spec, values), pullback
 
 

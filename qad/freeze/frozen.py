@@ -222,7 +222,7 @@ class Frozen:
         """Arguments that are recorded themselves: it is part of another recording, or a node of the tape."""
         args, kwargs = given
         if any(type(value_of(x)) is Traced for x in leaves) or self._look([value for _, value in static]).live:
-            return self.f(*args, **kwargs)
+            return with_own_arrays(self.f(*args, **kwargs))
         if not static:
             return as_node(self, leaves, spec)
         key = typed(static)

@@ -9,6 +9,7 @@ from types import BuiltinFunctionType, FunctionType
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.leaves import own
 from qad.core.tensor import Tensor, value_of
 from qad.core.trees import LEAF, flatten, unflatten
 from qad.freeze.capture.trust import ATOMS
@@ -45,9 +46,9 @@ def owned(x):
 
 
 def with_own_arrays(out):
-    """The result of a plain call, its arrays copied: they may be arguments, captured, or one another."""
+    """The result of a plain call, its arrays copied, recorded ones too: they may be arguments, captured, or one another."""
     leaves, spec = flatten(out)
-    return unflatten(spec, [owned(x) for x in leaves])
+    return unflatten(spec, [own(x) for x in leaves])
 
 
 def builder(spec, count, tensors):
