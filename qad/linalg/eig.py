@@ -24,7 +24,7 @@ from qad.linalg.gaps import (
 )
 from qad.linalg.orders import orders
 from qad.linalg.parts import diagonal_of
-from qad.linalg.quotients import SPARE, columns_of, is_near, over_gaps, pairs, relative, where_moved
+from qad.linalg.quotients import SPARE, columns_of, is_near, over_gaps, pairs, relative
 
 
 def eig(a, *, degenerate="raise"):
@@ -128,10 +128,8 @@ def _eig_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
     scale = _check(w, gw, gv, lengths, floor)
     moved = inner - (v.mT @ v.conj()) * lengths.real[..., None, :]
     check_blocks(bare, (moved,), gw, "eig", scale, degenerate, floor)
-    together = same_block(bare) & ~np.eye(bare.shape[-1], dtype=bool)
-    if where_moved(gw) is not None and together.any():  # V f(w) V^-1, say, of which the numerators show nothing here
-        columns = columns_of(stack_of(moved))[..., None, :]
-        refuse(np.where(together, columns, 0.0), bare, "eig", scale, degenerate)
+    if gw is not None:
+        _check_rebuilt(bare, stack_of(gw), stack_of(moved), degenerate)
     how = {
         "scale": scale,
         "gs": gw,
@@ -178,6 +176,21 @@ def _check_conditions(w, condition, gw, levels, degenerate):
     lost = (gap / pairs(condition, gap)) ** levels <= SPARE * eps**0.75
     bad = lost & (pairs(condition, gap) > eps**-0.125) & (differ > np.sqrt(eps) * np.abs(gw).max(initial=0.0))
     refuse(np.where(bad, differ, 0.0), w, "eig", 0.0, degenerate, order=levels)
+
+
+def _check_rebuilt(w, gw, moved, degenerate):
+    """Refuse a loss of values and vectors where values coincide: it may be one of ``V f(w) V^-1``.
+
+    Of that the numerators `moved` show no more than ``f(w_j) - f(w_i)``, which is rounding there, while the derivative
+    is ``f'(w)``.  So what passes are pairs of which the loss uses neither values nor vectors: exact zeros, where
+    not all is zero.
+    """
+    together = same_block(w) & ~np.eye(w.shape[-1], dtype=bool)
+    if not together.any():
+        return
+    used = np.abs(gw) + columns_of(moved)
+    used = np.where(used.max(axis=-1, keepdims=True) > 0.0, used, 1.0)
+    refuse(np.where(together, used[..., None, :], 0.0), w, "eig", 0.0, degenerate)
 
 
 def _check_curved(w, degenerate):
