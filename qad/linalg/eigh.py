@@ -179,8 +179,9 @@ def require_hermitian(a, owner):
     apart, size = _largest(a.real - a.real.mT), _largest(a.real)
     if a.dtype.kind == "c":
         apart, size = np.maximum(apart, _largest(a.imag + a.imag.mT)), np.maximum(size, _largest(a.imag))
-    bad = np.argwhere(apart > np.sqrt(np.finfo(a.dtype).eps) * size)
-    if len(bad):
+    bad = apart > np.sqrt(np.finfo(a.dtype).eps) * size
+    if bad.any():
+        bad = np.argwhere(bad)
         raise ArgumentError(
             f"{owner}: the matrix{batch_entry(bad[0])} is not Hermitian: entries differ from those of its adjoint by "
             f"{apart[tuple(bad[0])]:.3g}. Write (A + A.mH) / 2, of which {owner} reads one triangle"
