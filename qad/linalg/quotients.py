@@ -118,14 +118,16 @@ def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward,
     if moved is not None and len(both) > 1:
         moved = np.broadcast_to(moved, (*y.shape[:-2], moved.shape[-1]))
         whole = np.maximum(np.abs(x[at]), np.abs(x.mT[at]))
-        if owner == "eig":  # whose inverse vectors leave the commutator alone to see
-            whole = np.where(TIGHT * eps > eps**0.25 * gap, columns, whole)
         size = np.where(moved[both[0]] | moved[both[1]], whole, size)
     units = np.maximum(units, np.minimum(eps**0.25 * gap, noise(gap.dtype, x.shape[-1])))
     left = lost & (size > units * columns)
+    if owner == "eig" and moved is not None:  # V f(w) V^-1, say: the commutator alone is seen, which may look like zero
+        left |= (moved[both[0]] | moved[both[1]]) & (gap**order <= SPARE * eps**0.75)
+    if divided:  # what has been divided by this gap before hides a numerator that matters
+        left |= lost & (columns > 0.0)
     if left.any():
         sizes = np.zeros(y.shape, size.dtype)
-        sizes[at] = np.where(left, size, 0.0)
+        sizes[at] = left * 1.0
         refuse(sizes, s, owner, 0.0, degenerate, order=order)
     y = np.array(y)
     y[at] = np.where(dust | lost, 0.0, y[at])
