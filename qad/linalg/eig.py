@@ -13,6 +13,7 @@ from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import square
 from qad.linalg.gaps import (
     check_blocks,
+    check_curved,
     check_phases,
     check_policy,
     far_apart,
@@ -117,7 +118,7 @@ def _eig_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
     w = w + 0j
     floor = rounding(stack_of(w), end)
     if levels > 1 and gw is not None and orders(gw):
-        _check_curved(stack_of(w), degenerate)
+        check_curved(stack_of(w), "eig", degenerate)
     bare, condition = stack_of(w), conditions(stack_of(w), stack_of(v), stack_of(a))
     if gv is None:
         check_blocks(bare, (), gw, "eig", None, degenerate, floor)
@@ -208,12 +209,6 @@ def _check_rebuilt(w, gw, moved, degenerate):
     used = np.abs(gw) + columns_of(moved)
     used = np.where(used.max(axis=-1, keepdims=True) > 0.0, used, 1.0)
     refuse(np.where(together, used[..., None, :], 0.0), w, "eig", 0.0, degenerate)
-
-
-def _check_curved(w, degenerate):
-    """Refuse a second derivative where values coincide, whose cotangents do not tell how the loss curves there."""
-    together = same_block(w) & ~np.eye(w.shape[-1], dtype=bool)
-    refuse(together * 1.0, w, "eig", 0.0, degenerate, order=2)
 
 
 def _check(w, gw, gv, lengths, floor):

@@ -16,7 +16,7 @@ from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import batch_entry, square
 from qad.linalg.clusters import bent, beside, beside_of, clusters, conjugate, moderate_turn, quotients
 from qad.linalg.drivers import EighResult, hermitian_eigenpairs
-from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, rounding
+from qad.linalg.gaps import check_blocks, check_curved, check_phases, check_policy, magnitude, max_of, noise, rounding
 from qad.linalg.orders import is_pushed_gradient, orders
 from qad.linalg.parts import adjoint, diagonal_of, hermitian, skew
 from qad.linalg.quotients import over_gaps, unbacked, where_moved
@@ -132,6 +132,8 @@ def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", vectors=True, 
     if gv is None:
         check_blocks(stack_of(w), (), gw, "eigh", None, degenerate, rounding(stack_of(w), end))
         if n is None:
+            if levels > 1 and orders(gw):
+                check_curved(stack_of(w), "eigh", degenerate)
             return ((vc * gw[..., None, :]) @ v.mT,)
         core = 0.0
     else:

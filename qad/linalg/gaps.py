@@ -181,6 +181,16 @@ def check_blocks(s, products, gs, owner, scale, degenerate, floor):
         refuse(differ, s, owner, constant_scale(gs, s, floor), degenerate, tolerance=np.sqrt(np.finfo(s.dtype).eps))
 
 
+def check_curved(s, owner, degenerate):
+    """Refuse a second derivative where values `s` coincide: their cotangents do not tell how the loss curves there."""
+    if far_apart(s):
+        return
+    together = same_block(s) & ~np.eye(s.shape[-1], dtype=bool)
+    if owner == "svd":
+        together &= ~vanishing(s)[..., None, :]  # at zero values have kinks
+    refuse(together * 1.0, s, owner, 0.0, degenerate, order=2)
+
+
 def constant_scale(gs, s, floor):
     """The size (...) of which half the digits of the cotangents `gs` (..., k) of values `s` are rounding."""
     per_value = floor / np.maximum(1.0, np.abs(s).max(axis=-1, initial=0.0))
