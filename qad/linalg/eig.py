@@ -121,16 +121,16 @@ def _eig_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
         check_curved(stack_of(w), "eig", degenerate)
     bare, condition = stack_of(w), conditions(stack_of(w), stack_of(v), stack_of(a))
     if gv is None:
-        check_blocks(bare, (), gw, "eig", None, degenerate, floor)
         found = np.linalg.solve(v.mT, gw[..., :, None] * v.mT)
         if condition is not None:
+            check_blocks(bare, (), gw, "eig", None, degenerate, floor)
             _check_conditions(bare, condition, stack_of(gw), stack_of(found), levels, degenerate)
         return (found,)
     inner = v.mT @ gv
     lengths = diagonal_of(inner)
     scale = _check(w, gw, gv, lengths, floor)
     moved = inner - (v.mT @ v.conj()) * lengths.real[..., None, :]
-    if not far_apart(bare):
+    if condition is not None:
         check_blocks(bare, (moved,), gw, "eig", scale, degenerate, floor)
         if gw is not None:
             _check_rebuilt(bare, stack_of(gw), stack_of(moved), degenerate)
