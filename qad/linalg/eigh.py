@@ -16,7 +16,17 @@ from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import batch_entry, square
 from qad.linalg.clusters import bent, beside, beside_of, clusters, conjugate, moderate_turn, quotients
 from qad.linalg.drivers import EighResult, hermitian_eigenpairs
-from qad.linalg.gaps import check_blocks, check_curved, check_phases, check_policy, magnitude, max_of, noise, rounding
+from qad.linalg.gaps import (
+    check_blocks,
+    check_curved,
+    check_phases,
+    check_policy,
+    check_split,
+    magnitude,
+    max_of,
+    noise,
+    rounding,
+)
 from qad.linalg.orders import is_pushed_gradient, orders
 from qad.linalg.parts import adjoint, diagonal_of, hermitian, skew
 from qad.linalg.quotients import over_gaps, unbacked, where_moved
@@ -153,6 +163,8 @@ def _eigh_jvp(tangents, ans, a, *, UPLO="L", degenerate="raise", vectors=True, l
     require_hermitian(stack_of(a), "eigh")
     c = adjoint(v) @ tangents[0] @ v
     if beside_of(ans, 2) is None:
+        if vectors:
+            check_split(c, stack_of(w), "eigh", degenerate)
         how = {"owner": "eigh", "condition": unbacked(w, vectors), "degenerate": degenerate}
         turn = over_gaps(c, w, kind="differences", part="hermitian", **how)
         return diagonal_of(c).real, v @ turn, *ans[2:]

@@ -191,6 +191,17 @@ def check_curved(s, owner, degenerate):
     refuse(together * 1.0, s, owner, 0.0, degenerate, order=2)
 
 
+def check_split(c, s, owner, degenerate):
+    """Refuse a tangent that splits values `s` that coincide: it, not the matrix, would choose their vectors.
+
+    `c` (..., k, k) is the tangent between the vectors.  Off its diagonal it may vanish for those that LAPACK chose.
+    """
+    if not far_apart(s):
+        moved = np.diagonal(stack_of(c), axis1=-2, axis2=-1).real
+        differ = np.where(same_block(s), np.abs(moved[..., None, :] - moved[..., :, None]), 0.0)
+        refuse(differ, s, owner, magnitude(c), degenerate)
+
+
 def constant_scale(gs, s, floor):
     """The size (...) of which half the digits of the cotangents `gs` (..., k) of values `s` are rounding."""
     per_value = floor / np.maximum(1.0, np.abs(s).max(axis=-1, initial=0.0))

@@ -29,6 +29,7 @@ from qad.linalg.gaps import (
     check_curved,
     check_phases,
     check_policy,
+    check_split,
     magnitude,
     max_of,
     noise,
@@ -248,6 +249,8 @@ def _thin_jvp(tangents, ans, a, *, degenerate="raise", kinks=True, vectors=True,
 def _turn(p, s, clustered, how):
     """The turn of U and V together; with clusters that of the frames, and the derivative of N."""
     if not clustered:
+        if how["condition"] is not None:
+            check_split(p, stack_of(s), "svd", how["degenerate"])
         return (over_gaps(p, s, kind="differences", part="hermitian", **how),)
     c, inside = hermitian(p), clusters(s, "svd")
     within, dn = moderate_turn(c, s, inside)

@@ -93,3 +93,11 @@ def test_a_polar_factor_by_hand_is_refused_in_reverse_over_reverse():
 
     with pytest.raises(qad.QadError, match="order 2"):
         twice(rotation, (u * np.array([1.0, 1.0 + 1e-10])) @ v[:2], e)
+
+
+def test_a_tangent_that_splits_equal_values_is_refused_though_the_chosen_vectors_suit_it():
+    def f(a):
+        return np.sum(np.linalg.eigh(a)[1][0, :1] ** 2)
+
+    with pytest.raises(qad.QadError, match="degenerate"):
+        qad.jvp(f, (np.eye(2),), (np.diag([1.0, 2.0]),))
