@@ -19,7 +19,7 @@ import numpy as np
 
 from qad.core.batching import stacks
 from qad.extend import defbatch, defjvp, primitive, stack_of
-from qad.linalg.gaps import noise, refuse, same_block, vanishing, width
+from qad.linalg.gaps import far_apart, noise, refuse, same_block, vanishing, width
 from qad.linalg.orders import orders
 from qad.linalg.parts import skew
 from qad.linalg.quotients import SPARE, TIGHT, columns_of, over_gaps, pairs, relative, where_moved
@@ -39,7 +39,7 @@ def clusters(s, owner):
 
 def beside(s, v, owner):
     """N at the point, (..., k, k) of the dtype of the vectors `v`; without entries where there is no cluster."""
-    k = s.shape[-1] if clusters(s, owner).any() else 0
+    k = 0 if far_apart(s) or not clusters(s, owner).any() else s.shape[-1]
     return np.zeros((*s.shape[:-1], k, k), v.dtype)
 
 

@@ -13,8 +13,10 @@ from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import square
 from qad.linalg.gaps import (
     check_blocks,
+    check_curved,
     check_phases,
     check_policy,
+    far_apart,
     magnitude,
     max_of,
     noise,
@@ -24,7 +26,7 @@ from qad.linalg.gaps import (
 )
 from qad.linalg.orders import orders
 from qad.linalg.parts import diagonal_of
-from qad.linalg.quotients import SPARE, columns_of, is_near, over_gaps, pairs, relative, where_moved
+from qad.linalg.quotients import SPARE, columns_of, over_gaps, pairs, relative
 
 
 def eig(a, *, degenerate="raise"):
@@ -116,28 +118,28 @@ def _eig_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
     w = w + 0j
     floor = rounding(stack_of(w), end)
     if levels > 1 and gw is not None and orders(gw):
-        _check_curved(stack_of(w), degenerate)
+        check_curved(stack_of(w), "eig", degenerate)
     bare, condition = stack_of(w), conditions(stack_of(w), stack_of(v), stack_of(a))
     if gv is None:
-        check_blocks(bare, (), gw, "eig", None, degenerate, floor)
+        found = np.linalg.solve(v.mT, gw[..., :, None] * v.mT)
         if condition is not None:
-            _check_conditions(bare, condition, stack_of(gw), levels, degenerate)
-        return (np.linalg.solve(v.mT, gw[..., :, None] * v.mT),)
+            check_blocks(bare, (), gw, "eig", None, degenerate, floor)
+            _check_conditions(bare, condition, stack_of(gw), stack_of(found), levels, degenerate)
+        return (found,)
     inner = v.mT @ gv
     lengths = diagonal_of(inner)
     scale = _check(w, gw, gv, lengths, floor)
     moved = inner - (v.mT @ v.conj()) * lengths.real[..., None, :]
-    check_blocks(bare, (moved,), gw, "eig", scale, degenerate, floor)
-    together = same_block(bare) & ~np.eye(bare.shape[-1], dtype=bool)
-    if where_moved(gw) is not None and together.any():  # V f(w) V^-1, say, of which the numerators show nothing here
-        columns = columns_of(stack_of(moved))[..., None, :]
-        refuse(np.where(together, columns, 0.0), bare, "eig", scale, degenerate)
+    if condition is not None:
+        check_blocks(bare, (moved,), gw, "eig", scale, degenerate, floor)
+        if gw is not None:
+            _check_rebuilt(bare, stack_of(gw), stack_of(moved), degenerate)
     how = {
         "scale": scale,
         "gs": gw,
         "levels": levels,
         "backward": True,
-        "condition": condition,
+        "condition": _squared(condition),
         "degenerate": degenerate,
     }
     core = over_gaps(moved, w, kind="differences", owner="eig", divided=0, **how)
@@ -150,7 +152,7 @@ def _eig_jvp(tangents, ans, a, *, degenerate="raise", levels=1):
     """``dw = diag(M)`` and ``dV = V K`` for ``M = V^-1 dA V``, of which lengths are kept; phases are those of K."""
     w, v = ans
     m = np.linalg.solve(v, tangents[0] @ v)
-    condition = conditions(stack_of(w), stack_of(v), stack_of(a))
+    condition = _squared(conditions(stack_of(w), stack_of(v), stack_of(a)))
     k = over_gaps(m, w + 0j, kind="differences", owner="eig", condition=condition, degenerate=degenerate)
     dv = v @ k
     lengths = (v.conj() * dv).real.sum(axis=-2)[..., None, :]
@@ -158,32 +160,55 @@ def _eig_jvp(tangents, ans, a, *, degenerate="raise", levels=1):
 
 
 def conditions(w, v, a):
-    """Condition numbers (..., n) of bare eigenvalues, times the norm over the largest; None where no two are near."""
+    """Condition numbers (..., n) of bare eigenvalues, and the norm (..., 1) over the largest; None where all are apart.
+
+    Vectors are known to ``eps condition / gap``, and what a loss makes of them and of their inverse to the condition
+    times that: so gaps are divided by its square, see `_squared`.
+    """
     size, largest = np.abs(a).max(axis=(-2, -1), initial=0.0), np.abs(w).max(axis=-1, initial=0.0)
     floor = np.maximum(np.finfo(w.dtype).eps * size, np.finfo(w.dtype).tiny)
     norm = np.maximum(size / np.maximum(largest, floor), 1.0)[..., None]
-    gap = relative(w[..., None, :] - w[..., :, None], w) / norm[..., None] + np.eye(w.shape[-1], dtype=w.real.dtype)
-    if not is_near(gap).any():
-        return None
     try:
-        return np.maximum(np.linalg.norm(np.linalg.inv(v), axis=-1), 1.0) * norm
+        inverse = np.linalg.inv(v)
     except np.linalg.LinAlgError as error:
         raise np.linalg.LinAlgError("eig: the matrix has no basis of eigenvectors: use expm, logm or sqrtm") from error
+    condition = np.maximum(np.sqrt((np.abs(inverse) ** 2).sum(axis=-1)), 1.0)
+    return None if far_apart(w, condition=_squared((condition, norm))) else (condition, norm)
 
 
-def _check_conditions(w, condition, gw, levels, degenerate):
-    """Refuse to weigh two values differently that are too close for how well they are conditioned."""
-    differ, eps = np.abs(gw[..., None, :] - gw[..., :, None]), np.finfo(w.dtype).eps
-    gap = relative(w[..., None, :] - w[..., :, None], w)
-    lost = (gap / pairs(condition, gap)) ** levels <= SPARE * eps**0.75
-    bad = lost & (pairs(condition, gap) > eps**-0.125) & (differ > np.sqrt(eps) * np.abs(gw).max(initial=0.0))
+def _squared(condition):
+    """What gaps are divided by, some ``condition**2``; one if the vectors are orthogonal."""
+    return None if condition is None else (SPARE * (condition[0] ** 2 - 1) + 1) * condition[1]
+
+
+def _check_conditions(w, condition, gw, found, levels, degenerate):
+    """Refuse to weigh two values differently that are too close for how well they are conditioned.
+
+    And a sum of terms ``gw_i condition_i`` of which so many digits cancel that those of `found` are lost.
+    """
+    (condition, norm), eps = condition, np.finfo(w.dtype).eps
+    differ, gap = np.abs(gw[..., None, :] - gw[..., :, None]), relative(w[..., None, :] - w[..., :, None], w)
+    both = pairs(condition * norm, gap)
+    lost = (gap / both) ** levels <= SPARE * eps**0.75
+    bad = lost & (both > eps**-0.125) & (differ > np.sqrt(eps) * np.abs(gw).max(initial=0.0))
     refuse(np.where(bad, differ, 0.0), w, "eig", 0.0, degenerate, order=levels)
+    terms = (SPARE * eps**0.75 * condition * np.abs(gw))[..., None, :]
+    refuse(terms, w, "eig", np.abs(found).max(axis=(-2, -1)), degenerate, tolerance=1.0)
 
 
-def _check_curved(w, degenerate):
-    """Refuse a second derivative where values coincide, whose cotangents do not tell how the loss curves there."""
+def _check_rebuilt(w, gw, moved, degenerate):
+    """Refuse a loss of values and vectors where values coincide: it may be one of ``V f(w) V^-1``.
+
+    Of that the numerators `moved` show no more than ``f(w_j) - f(w_i)``, which is rounding there, while the derivative
+    is ``f'(w)``.  So what passes are pairs of which the loss uses neither values nor vectors: exact zeros, where
+    not all is zero.
+    """
     together = same_block(w) & ~np.eye(w.shape[-1], dtype=bool)
-    refuse(together * 1.0, w, "eig", 0.0, degenerate, order=2)
+    if not together.any():
+        return
+    used = np.abs(gw) + columns_of(moved)
+    used = np.where(used.max(axis=-1, keepdims=True) > 0.0, used, 1.0)
+    refuse(np.where(together, used[..., None, :], 0.0), w, "eig", 0.0, degenerate)
 
 
 def _check(w, gw, gv, lengths, floor):

@@ -16,7 +16,17 @@ from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.check import batch_entry, square
 from qad.linalg.clusters import bent, beside, beside_of, clusters, conjugate, moderate_turn, quotients
 from qad.linalg.drivers import EighResult, hermitian_eigenpairs
-from qad.linalg.gaps import check_blocks, check_phases, check_policy, magnitude, max_of, noise, rounding
+from qad.linalg.gaps import (
+    check_blocks,
+    check_curved,
+    check_phases,
+    check_policy,
+    check_split,
+    magnitude,
+    max_of,
+    noise,
+    rounding,
+)
 from qad.linalg.orders import is_pushed_gradient, orders
 from qad.linalg.parts import adjoint, diagonal_of, hermitian, skew
 from qad.linalg.quotients import over_gaps, unbacked, where_moved
@@ -132,6 +142,8 @@ def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", vectors=True, 
     if gv is None:
         check_blocks(stack_of(w), (), gw, "eigh", None, degenerate, rounding(stack_of(w), end))
         if n is None:
+            if levels > 1 and orders(gw):
+                check_curved(stack_of(w), "eigh", degenerate)
             return ((vc * gw[..., None, :]) @ v.mT,)
         core = 0.0
     else:
@@ -151,6 +163,8 @@ def _eigh_jvp(tangents, ans, a, *, UPLO="L", degenerate="raise", vectors=True, l
     require_hermitian(stack_of(a), "eigh")
     c = adjoint(v) @ tangents[0] @ v
     if beside_of(ans, 2) is None:
+        if vectors:
+            check_split(c, stack_of(w), "eigh", degenerate)
         how = {"owner": "eigh", "condition": unbacked(w, vectors), "degenerate": degenerate}
         turn = over_gaps(c, w, kind="differences", part="hermitian", **how)
         return diagonal_of(c).real, v @ turn, *ans[2:]
@@ -179,8 +193,9 @@ def require_hermitian(a, owner):
     apart, size = _largest(a.real - a.real.mT), _largest(a.real)
     if a.dtype.kind == "c":
         apart, size = np.maximum(apart, _largest(a.imag + a.imag.mT)), np.maximum(size, _largest(a.imag))
-    bad = np.argwhere(apart > np.sqrt(np.finfo(a.dtype).eps) * size)
-    if len(bad):
+    bad = apart > np.sqrt(np.finfo(a.dtype).eps) * size
+    if bad.any():
+        bad = np.argwhere(bad)
         raise ArgumentError(
             f"{owner}: the matrix{batch_entry(bad[0])} is not Hermitian: entries differ from those of its adjoint by "
             f"{apart[tuple(bad[0])]:.3g}. Write (A + A.mH) / 2, of which {owner} reads one triangle"

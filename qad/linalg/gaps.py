@@ -25,6 +25,27 @@ FIX = {
 }
 
 
+NEAR = 0.2  # the power of eps that is the relative gap (7e-4) above which spectra need none of these checks
+
+
+def far_apart(s, kind="differences", condition=None):
+    """Whether all the bare values `s` (..., k) are so far apart that no check in this package can object; see `NEAR`.
+
+    For "sums" and "values" (see ``quotients.py``) whether they are as far from zero; `condition` (..., k) divides gaps.
+    """
+    info = np.finfo(s.dtype)
+    least = max(info.eps**NEAR * np.abs(s).max(initial=0.0), info.tiny)  # a zero matrix has values marked as tiny
+    least = least if condition is None else least * condition.max(initial=1.0)
+    if kind != "differences":
+        return bool(s.min(initial=np.inf) > least)
+    if s.dtype.kind != "c":  # real values are sorted
+        return bool(np.abs(s[..., 1:] - s[..., :-1]).min(initial=np.inf) > least)
+    gaps = np.abs(s[..., None, :] - s[..., :, None])
+    i = np.arange(s.shape[-1])
+    gaps[..., i, i] = np.inf
+    return bool(gaps.min(initial=np.inf) > least)
+
+
 def width(s):
     """Gaps (...) below which two of the values `s` (..., k) count as equal: ``eps**(3/4)`` of the largest.
 
@@ -82,10 +103,10 @@ def vanishing(s):
 def refuse(size, s, owner, scale, degenerate="raise", tolerance=None, order=1):
     """Raise (or warn) if an entry of `size` (..., m, k) exceeds rounding relative to `scale` (...)."""
     tolerance = noise(s.dtype, max(size.shape[-2:])) if tolerance is None else tolerance
-    bad = np.argwhere(size > tolerance * as_array(scale)[..., None, None])
-    if not len(bad):
+    bad = size > tolerance * as_array(scale)[..., None, None]
+    if not bad.any():
         return
-    *batch, i, j = map(int, bad[0])
+    *batch, i, j = map(int, np.argwhere(bad)[0])
     i = i if size.shape[-2] == s.shape[-1] else j
     values = np.broadcast_to(s, (*size.shape[:-2], s.shape[-1]))[tuple(batch)]
     here = batch_entry(batch)
@@ -130,8 +151,9 @@ def check_phases(diagonal, s, owner, scale, floor):
     Zero is what lies below a relative tolerance times the size `scale` (...) of the cotangents, or below `floor` (...).
     """
     limit = np.maximum(100 * np.sqrt(np.finfo(s.dtype).eps) * scale, floor)
-    bad = np.argwhere(np.abs(diagonal) > limit[..., None])
-    if len(bad):
+    bad = np.abs(diagonal) > limit[..., None]
+    if bad.any():
+        bad = np.argwhere(bad)
         *batch, i = map(int, bad[0])
         here = batch_entry(batch)
         raise ArgumentError(
@@ -147,8 +169,8 @@ def check_blocks(s, products, gs, owner, scale, degenerate, floor):
     Off-diagonal entries of the `products` ``U^H G_U``, Hermitian part included, must vanish there, and the
     cotangent `gs` (..., k) of the values must be constant; both up to `floor` (...).
     """
-    if s.dtype.kind == "f" and blocks(s)[..., -1:].min(initial=s.shape[-1]) == s.shape[-1] - 1:
-        return  # every value is a block of its own
+    if far_apart(s):
+        return
     pairs = same_block(s) & ~np.eye(s.shape[-1], dtype=bool)
     for x in products:
         if x is not None:
@@ -157,6 +179,27 @@ def check_blocks(s, products, gs, owner, scale, degenerate, floor):
         gs = stack_of(gs)
         differ = np.where(pairs, np.abs(gs[..., None, :] - gs[..., :, None]), 0.0)
         refuse(differ, s, owner, constant_scale(gs, s, floor), degenerate, tolerance=np.sqrt(np.finfo(s.dtype).eps))
+
+
+def check_curved(s, owner, degenerate):
+    """Refuse a second derivative where values `s` coincide: their cotangents do not tell how the loss curves there."""
+    if far_apart(s):
+        return
+    together = same_block(s) & ~np.eye(s.shape[-1], dtype=bool)
+    if owner == "svd":
+        together &= ~vanishing(s)[..., None, :]  # at zero values have kinks
+    refuse(together * 1.0, s, owner, 0.0, degenerate, order=2)
+
+
+def check_split(c, s, owner, degenerate):
+    """Refuse a tangent that splits values `s` that coincide: it, not the matrix, would choose their vectors.
+
+    `c` (..., k, k) is the tangent between the vectors.  Off its diagonal it may vanish for those that LAPACK chose.
+    """
+    if not far_apart(s):
+        moved = np.diagonal(stack_of(c), axis1=-2, axis2=-1).real
+        differ = np.where(same_block(s), np.abs(moved[..., None, :] - moved[..., :, None]), 0.0)
+        refuse(differ, s, owner, magnitude(c), degenerate)
 
 
 def constant_scale(gs, s, floor):

@@ -14,14 +14,13 @@ import numpy as np
 
 from qad.core.batching import stacks
 from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
-from qad.linalg.gaps import noise, refuse, same_block, vanishing
+from qad.linalg.gaps import NEAR, far_apart, noise, refuse, same_block, vanishing
 from qad.linalg.orders import orders
 from qad.linalg.parts import hermitian, skew
 
 PARTS = {"skew": skew, "hermitian": hermitian, "all": lambda x: x}
 SPARE = 10  # what the bound of the second order and beyond is multiplied by
 TIGHT = 8  # units in the last place, of the largest numerator in a column, that a sum leaves of zero
-NEAR = 0.2  # the power of eps that is the relative gap (7e-4) below which numerators are freed of rounding
 
 
 def over_gaps(
@@ -54,6 +53,8 @@ def over_gaps(
         Whether `x` comes from cotangents, which weigh the vectors.
     degenerate : "raise" or "warn"
     """
+    if far_apart(stack_of(s), kind, condition):
+        return _over_gaps(x, s, kind=kind, part=part, far=True, owner=owner, order=1, weight=None)
     here = orders(s) + 1
     order = max(here, levels)
     weight = columns_of(stack_of(x)) if order > 1 or condition is not None else None
@@ -74,12 +75,15 @@ def where_moved(gs):
 @primitive(name="over_gaps")
 def _over_gaps(
     x, s, *, kind, owner, part, order, weight, moved=None, divided=0, condition=None, scale=None, backward=False,
-    degenerate="raise",
+    degenerate="raise", far=False,
 ):  # fmt: skip
     """`over_gaps` at this `order`; `weight` (..., k) is how much the single vectors matter, None where all may pass.
 
     `moved` (..., k) says which values have a cotangent. What made `x` was `divided` by gaps so many times before.
+    Where all values are `far` apart there is nothing to check.
     """
+    if far:
+        return PARTS[part](x) / _far_denominators(s, kind)
     y, (d, closed) = PARTS[part](x), _denominators(s, kind)
     off = closed & ~np.eye(s.shape[-1], dtype=bool) if kind == "differences" else closed
     if off.any():
@@ -114,18 +118,30 @@ def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward,
     if moved is not None and len(both) > 1:
         moved = np.broadcast_to(moved, (*y.shape[:-2], moved.shape[-1]))
         whole = np.maximum(np.abs(x[at]), np.abs(x.mT[at]))
-        if owner == "eig":  # whose inverse vectors leave the commutator alone to see
-            whole = np.where(TIGHT * eps > eps**0.25 * gap, columns, whole)
         size = np.where(moved[both[0]] | moved[both[1]], whole, size)
     units = np.maximum(units, np.minimum(eps**0.25 * gap, noise(gap.dtype, x.shape[-1])))
     left = lost & (size > units * columns)
+    if owner == "eig" and moved is not None:  # V f(w) V^-1, say: the commutator alone is seen, which may look like zero
+        left |= (moved[both[0]] | moved[both[1]]) & (gap**order <= SPARE * eps**0.75)
+    if divided:  # what has been divided by this gap before hides a numerator that matters
+        left |= lost & (columns > 0.0)
     if left.any():
         sizes = np.zeros(y.shape, size.dtype)
-        sizes[at] = np.where(left, size, 0.0)
+        sizes[at] = left * 1.0
         refuse(sizes, s, owner, 0.0, degenerate, order=order)
     y = np.array(y)
     y[at] = np.where(dust | lost, 0.0, y[at])
     return y
+
+
+def _far_denominators(s, kind):
+    if kind == "values":
+        return s[..., None, :]
+    if kind == "sums":
+        return s[..., None, :] + s[..., :, None]
+    d, i = s[..., None, :] - s[..., :, None], np.arange(s.shape[-1])
+    d[..., i, i] = np.inf
+    return d
 
 
 def _denominators(s, kind):

@@ -26,15 +26,14 @@ from qad.linalg.complement import folded
 from qad.linalg.drivers import SVDResult
 from qad.linalg.gaps import (
     check_blocks,
+    check_curved,
     check_phases,
     check_policy,
+    check_split,
     magnitude,
     max_of,
     noise,
-    refuse,
     rounding,
-    same_block,
-    vanishing,
 )
 from qad.linalg.kernel import at_kinks, check_null_spaces, marked
 from qad.linalg.orders import is_pushed_gradient, orders
@@ -185,11 +184,9 @@ def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, vectors=True
     gs = None if gs is None else at_kinks(gs, s, kinks=kinks, degenerate=degenerate, floor=floor)
     if gu is None and gv is None:
         check_blocks(stack_of(s), (), gs, "svd", None, degenerate, floor)
-        if n is None and levels > 1 and orders(gs):  # how the loss curves where values coincide is not known
-            bare = stack_of(s)
-            together = same_block(bare) & ~np.eye(bare.shape[-1], dtype=bool) & ~vanishing(bare)[..., None, :]
-            refuse(together * 1.0, bare, "svd", 0.0, degenerate, order=2)
         if n is None:
+            if levels > 1 and orders(gs):
+                check_curved(stack_of(s), "svd", degenerate)
             return (u.conj() @ (gs[..., :, None] * vh.conj()),)
     else:
         left = None if gu is None else u.mT @ gu
@@ -252,6 +249,8 @@ def _thin_jvp(tangents, ans, a, *, degenerate="raise", kinks=True, vectors=True,
 def _turn(p, s, clustered, how):
     """The turn of U and V together; with clusters that of the frames, and the derivative of N."""
     if not clustered:
+        if how["condition"] is not None:
+            check_split(p, stack_of(s), "svd", how["degenerate"])
         return (over_gaps(p, s, kind="differences", part="hermitian", **how),)
     c, inside = hermitian(p), clusters(s, "svd")
     within, dn = moderate_turn(c, s, inside)

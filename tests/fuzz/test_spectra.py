@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import qad
+from tests.fuzz import nonnormal
 from tests.fuzz.spectra import check, draw, modes
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # SciPy's, of the accuracy of a logarithm
@@ -12,6 +13,11 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # SciPy's, of the accuracy of
 @pytest.mark.parametrize("first", range(0, 120, 20))
 def test_random_spectra(first):
     assert not {seed: found for seed in range(first, first + 20) if (found := check(seed))}
+
+
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_random_matrices_that_are_not_normal(first):
+    assert not {seed: found for seed in range(first, first + 50) if (found := nonnormal.check(seed))}
 
 
 def test_the_generator_would_find_an_error_of_one_part_in_a_million(monkeypatch):
