@@ -156,7 +156,7 @@ def look(out, x, again, metadata=()):
         elif type(part) is type(whole) is Batched:
             if part.frame is not None or whole.frame is not None:
                 return
-            if type(part.array) is type(whole.array) is ndarray and out.shape:
+            if type(part.array) is type(whole.array) is ndarray and out.shape and x.shape:
                 if lies_in(part.array, whole.array):
                     mark(out, x, again, metadata)
                 return
