@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad import ArgumentError
+from qad.core.errors import ArgumentError
 
 X = np.array([1.0, 2.0, 3.0])
 
