@@ -60,8 +60,13 @@ def only_splits(shape, new) -> bool:
 
 def is_vouched(x) -> bool:
     """Whether an example of Tensor `x`, or of the Tensor that it is a view of, lies in memory as NumPy's array does."""
-    if type(x) is Batched:
-        return False
+    if type(x) is not Tensor:
+        return type(x) is not Batched
+    if x.buffer is None:  # most often, and quickly
+        if x.node is AS_NUMPY and type(x.value.array) is ndarray:
+            return True
+        if x.node is RESULT and 1 not in x.shape and len(x.shape) > 1:
+            return False
     level = x
     while type(level) is Tensor:
         while type(level.buffer) is tuple:
@@ -74,9 +79,9 @@ def is_vouched(x) -> bool:
         if type(value) is Batched:
             if level.node is not AS_NUMPY and level.node is not None:
                 return False
-            value = None if value.frame is not None else value.array
-            if value is None:
+            if value.frame is not None:
                 return False
+            value = value.array
         level = value
     return in_blocks(*bottom(root_of(x)))
 
@@ -90,7 +95,7 @@ def root_of(x):
 
 def in_blocks(array, axes) -> bool:
     """Whether each example of a batch is a block of memory, so that it lies there as an array of its own does."""
-    if not axes:
+    if not axes or (type(array) is ndarray and array.flags.c_contiguous and array.size):
         return True
     if array is None or 0 in array.shape[:axes]:
         return False
@@ -103,10 +108,11 @@ def node_for(p, ans, operands):
     """The node of what the rule of primitive `p` gave, stacked in `ans`, for `operands`."""
     if ans.ndim < 3:
         return RESULT  # there is but one layout
-    fn = p.fn
-    if fn in GIVES_C or (fn is np.copy and operands[1:] == ("C",)):
-        return AS_NUMPY if in_c_order(ans) else RESULT
-    entrywise = p.elementwise or fn in ENTRYWISE
+    fn, entrywise = p.fn, p.elementwise
+    if not entrywise:
+        if fn in GIVES_C or (fn is np.copy and operands[1:] == ("C",)):
+            return AS_NUMPY if in_c_order(ans) else RESULT
+        entrywise = fn in ENTRYWISE
     if not (entrywise or fn in KEEPS_C) or not all(map(is_vouched, operands)):
         return RESULT
     return AS_NUMPY if entrywise or (in_c_order(ans) and all(map(in_c_order, operands))) else RESULT
