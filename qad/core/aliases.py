@@ -20,13 +20,12 @@ import numpy as np
 from numpy import ndarray
 
 from qad.core.batch import Batched, unrecorded
-from qad.core.errors import ArgumentError
+from qad.core.layouts import AS_NUMPY, FIXED, bottom, is_vouched, only_splits, root_of, unsure
 from qad.core.levels import CONSTANT, _blocked
 from qad.core.node import LEAF, PRIMITIVE, SCALARS
 from qad.core.steps import RECORDINGS
 from qad.core.tensor import Tensor
 
-FIXED = "fixed"
 BY_LAYOUT = set()  # functions whose result is a view or a copy, as the layout of the operand allows
 FEW = 32  # views that a root may have before those that are gone are forgotten
 
@@ -47,7 +46,10 @@ def snapshot(x, order="C") -> Tensor:
 
     An array that does not lie in memory as the copy would is copied at once: what is a view of it depends on that.
     """
-    return Tensor(_laid_out(x.value, order), x.node, x.level)
+    value, node = _laid_out(x.value, order), x.node
+    if type(value) is Batched and value.frame is None and (order == "C" or is_vouched(x)):
+        node = AS_NUMPY
+    return Tensor(value, node, x.level)
 
 
 def _laid_out(value, order):
@@ -74,13 +76,6 @@ def argument(x) -> Tensor:
     return x
 
 
-def root_of(x) -> Tensor:
-    """The Tensor in whose memory `x` lies."""
-    while type(x.buffer) is tuple:
-        x = x.buffer[0]
-    return x
-
-
 def is_copied(x) -> bool:
     """Whether entries are read from `x` as copies, so that what is written later need not be copied."""
     mark = x.buffer
@@ -96,22 +91,6 @@ def is_number(x) -> bool:
 
 
 # -- where arrays lie ----------------------------------------------------------------------------------------------
-
-
-def bottom(x):
-    """The array at the bottom of a value, and how many axes of `qad.vmap` it has in front; None if it is not made."""
-    axes = 0
-    while True:
-        kind = type(x)
-        if kind is Tensor:
-            x = x.value
-        elif kind is Batched:
-            if x.frame is not None:
-                return None, axes
-            x, axes = x.array, axes + 1
-        else:
-            look = getattr(kind, "__qad_array__", None)
-            return (x if look is None else look(x)), axes
 
 
 def lies_in(part, whole) -> bool:
@@ -146,11 +125,11 @@ def look(out, x, again, metadata=()):
     if out is x:
         return
     part, whole = out.value, x.value
-    if type(x.buffer) not in (tuple, Written) and again not in BY_LAYOUT:  # most often, and quickly
+    if type(x.buffer) not in (tuple, Written) and again not in BY_LAYOUT and x.shape:  # most often, and quickly
         if type(part) is type(whole) is Tensor:
             if part.buffer is None and part is not whole:
                 return
-            if type(part.buffer) is tuple and part.buffer[0] is whole:
+            if type(part.buffer) is tuple and part.buffer[0] is whole and part.buffer[1] is not unsure:
                 mark(out, x, again, metadata)
                 return
         elif type(part) is type(whole) is Batched:
@@ -166,38 +145,22 @@ def look(out, x, again, metadata=()):
     if type(x.buffer) is tuple and x.buffer[1] is unsure:
         mark(out, x, unsure, metadata)
         return
-    axes = 0
-    if not _is_known(part, whole):
-        part, axes = bottom(part)
-        if axes and is_number(x):  # or an array without axes, of which this may be a view
-            if lies_in(part, bottom(whole)[0]):
-                mark(out, x, unsure, metadata)
-            return
-        if axes and again in BY_LAYOUT:
-            again = again if _in_blocks(*bottom(root_of(x))) else unsure
-        elif not lies_in(part, bottom(whole)[0]):
-            return
-        else:
-            axes = axes and not out.shape
+    known = _is_known(part, whole)
+    (array, axes), there = bottom(part), bottom(whole)[0]
+    if axes and is_number(x):  # or an array without axes, of which this may be a view
+        if known or lies_in(array, there):
+            mark(out, x, unsure, metadata)
+        return
+    if axes and again in BY_LAYOUT:
+        again = again if only_splits(x.shape, out.shape) or is_vouched(x) else unsure
+    elif known:
+        axes = type(part.buffer) is tuple and part.buffer[1] is unsure  # below; here the layout may be known
+    elif not lies_in(array, there):
+        return
+    else:
+        axes = axes and not out.shape
     if again is unsure or not (axes or is_copied(x)) or _is_view(x, again, metadata):  # else memory alone does not tell
         mark(out, x, again, metadata)
-
-
-def _in_blocks(array, axes) -> bool:
-    """Whether each example of a batch is a block of memory, so that it lies there as an array of its own does."""
-    if array is None or 0 in array.shape[:axes]:
-        return False
-    if array.ndim - axes < 2:
-        return True
-    return all(step == 0 or abs(step) >= array[(0,) * axes].nbytes for step in array.strides[:axes])
-
-
-def unsure(x, *metadata):
-    """Stands for a function that gives a view or a copy, where it cannot be known which NumPy would give."""
-    raise ArgumentError(
-        "under qad.vmap it depends on the layout of an example in memory whether this reshape is a view, which shows "
-        "what is written (of a number it is none): write y = x.reshape(shape).copy(), or x[index] = value into x itself"
-    )
 
 
 def _is_known(part, whole) -> bool:

@@ -118,7 +118,7 @@ def unrecorded(x):
     array([1.])
     """
     x = value_of(x)
-    return Batched(unrecorded(x.array), x.level).tensor() if type(x) is Batched else x
+    return Tensor(Batched(unrecorded(x.array), x.level), RESULT, x.level) if type(x) is Batched else x
 
 
 def enclosed(ans, level):

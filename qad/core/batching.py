@@ -11,6 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from qad.core.batch import RESULT, Batched, enclosed, outline
 from qad.core.errors import BatchError
+from qad.core.layouts import node_for
 from qad.core.levels import CONSTANT
 from qad.core.operands import NUMBERS, rebuild
 from qad.core.tensor import Tensor
@@ -58,7 +59,10 @@ def defbatch(fn, rule):
 def record_batch(p, args, kwargs, level):
     """Apply primitive `p` to every example of the operands of `level`."""
     rule = p.batch or BATCHING.get(p.fn) or (pointwise(p.fn) if p.elementwise else None)
-    return apply(p.fn, rule, args, kwargs or {}, level)
+    out = apply(p.fn, rule, args, kwargs or {}, level)
+    if type(out) is Tensor:
+        out.node = node_for(p, out.value.array, args)
+    return out
 
 
 def batch_one(p, x, metadata, level):
@@ -70,13 +74,14 @@ def batch_one(p, x, metadata, level):
         ans = p.fn(x.value.array, *metadata)
     else:
         return record_batch(p, (x, *metadata), None, level)
-    return Tensor(Batched(ans, level), RESULT, level)
+    return Tensor(Batched(ans, level), node_for(p, ans, (x,)), level)
 
 
 def batch_two(p, x, y, level):
     """`record_batch` for two operands of an elementwise function; quicker.  None where it takes the general road."""
     if not p.elementwise or p.fn in BATCHING:
         return None
+    operands = x, y
     if type(x) is Tensor:
         x, kind = x.value.array, type(y)
         if kind is Tensor and y.level == level:
@@ -89,7 +94,8 @@ def batch_two(p, x, y, level):
         y, kind = y.value.array, type(x)
         if kind not in NUMBERS and (kind is not ndarray or x.ndim >= y.ndim):
             return None
-    return Tensor(Batched(p.fn(x, y), level), RESULT, level)
+    ans = p.fn(x, y)
+    return Tensor(Batched(ans, level), node_for(p, ans, operands), level)
 
 
 def batch_product(p, v, w, level):

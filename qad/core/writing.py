@@ -15,8 +15,9 @@ from operator import getitem
 import numpy as np
 
 from qad.core.aliases import Written, bottom, copied, handle_of, shadow
-from qad.core.batch import Batched, outline, unrecorded
+from qad.core.batch import RESULT, Batched, outline, unrecorded
 from qad.core.errors import LeakedTensorError
+from qad.core.layouts import is_vouched
 from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, is_open, limit
 from qad.core.node import Primitive, next_id
 from qad.core.operands import SCALARS
@@ -86,7 +87,7 @@ def put(x, index, v, add):
     """Write `v` at `index` of Tensor `x`, or add it there, on whichever level the two are."""
     if type(v) is Tensor and (v.level == CONSTANT or not limit() < v.level):
         v = unrecorded(v)
-    gone = not add and covers(index)  # what was there
+    gone = not add and covers(index) and is_vouched(x)  # what was there; its layout stays
     if gone:
         x.value, x.node, x.level = np.empty_like(shadow(x)), None, CONSTANT
     level = v.level if type(v) is Tensor else CONSTANT
@@ -201,7 +202,7 @@ def get(x, index):
         return copied(part) if isinstance(array, np.ndarray) and array.base is not None else part
     level = x.level
     if level in BATCH:
-        return Tensor(Batched(get(x.value.array, in_stack(index)), level), None, level)
+        return Tensor(Batched(get(x.value.array, in_stack(index)), level), RESULT, level)
     value = get(x.value, index)
     if level == CONSTANT:
         return Tensor(value)

@@ -10,6 +10,7 @@ import numpy as np
 
 from qad.core.batch import is_identity
 from qad.core.batching import aligned, over, same, shifted, spread_out, stacks
+from qad.core.layouts import ENTRYWISE, GIVES_C, KEEPS_C
 from qad.extend import Tensor, defbatch
 from qad.rules import casts, diagonal, fft, index, join, lazy, order, products, reduce, repeat, scan, shape, signal
 from qad.rules.complex import direction, imag_part, real_part
@@ -202,6 +203,8 @@ def within(index):
 
 
 def _getitem(batched, x, index):
+    if type(index) is np.ndarray is type(x) and index.ndim and index.dtype.kind in "iu":
+        return np.take(x, index, 1)
     before = behind(index)
     return np.moveaxis(x[within(index)], before, 0) if before else x[within(index)]
 
@@ -298,3 +301,16 @@ def _convolved(batched, a, v):
 
 
 defbatch(signal.convolved, _convolved)
+
+# -- layouts -----------------------------------------------------------------------------------------------------------
+
+ENTRYWISE |= {
+    np.conjugate, np.sign, real_part, imag_part, direction, casts.cast, casts.replace_nonfinite, index.chosen, np.round,
+    np.around, np.trunc,
+}  # fmt: skip
+KEEPS_C |= {
+    np.copy, np.tril, np.triu, np.roll, np.tile, reduce.sum_over, reduce.var_over, reduce.std_over, reduce.logsumexp,
+    order.max_over, order.min_over, scan.cumsum_over, scan.cumprod_over, scan.prod_over, order.sort_along, join.joined,
+    join.stacked, repeat.pad_with, lazy.scatter, getitem,
+}  # fmt: skip
+GIVES_C |= {shape.reshape, products.matrix_product, np.outer, diagonal.on_diagonal}

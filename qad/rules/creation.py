@@ -6,8 +6,12 @@ with results is differentiable as it stands.
 
 import numpy as np
 
-from qad.core.aliases import bottom, shadow
+from qad.core.aliases import shadow
+from qad.core.batch import RESULT, Batched
 from qad.core.buffers import buffer
+from qad.core.layouts import bottom, is_vouched
+from qad.core.levels import CONSTANT
+from qad.core.writing import handle
 from qad.extend import Tensor, implements, value_of
 
 __all__ = ["empty", "empty_like", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like"]
@@ -78,9 +82,17 @@ def full(shape, fill_value, dtype=None):
     return out
 
 
-def _kind(a):
-    """What has the shape, the dtype and the layout of `a`; under `qad.vmap` of one example."""
-    return shadow(a) if type(a) is Tensor and bottom(a)[1] else value_of(a)
+def _like(function, a, dtype, order, shape):
+    """``function(a)`` in a Tensor that may be written into; under `qad.vmap` it has the layout of one example."""
+    if type(a) is not Tensor or not bottom(a)[1]:
+        return buffer(function(value_of(a), dtype, order, shape=shape))
+    if order in "KA" and (shape is None or np.size(shape) == a.ndim) and not is_vouched(a):
+        batch = value_of(a)  # so is the result, whose layout is no more certain
+        shape = shape if shape is None else (batch.array.shape[0], *(shape if np.iterable(shape) else (shape,)))
+        array = function(batch.array, dtype, order, shape=shape)
+        array = array.value if type(array) is Tensor and array.level == CONSTANT else array
+        return handle(Tensor(Batched(array, batch.level), RESULT, batch.level))
+    return buffer(function(shadow(a), dtype, order, shape=shape))
 
 
 def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
@@ -92,7 +104,7 @@ def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None)
     >>> qad.zeros_like(np.ones(2))
     Tensor([0., 0.], shape=(2,), dtype=float64)
     """
-    return buffer(np.zeros_like(_kind(a), dtype, order, shape=shape))
+    return _like(np.zeros_like, a, dtype, order, shape)
 
 
 def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
@@ -104,7 +116,7 @@ def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
     >>> qad.ones_like(np.ones(2)).dtype
     dtype('float64')
     """
-    return buffer(np.ones_like(_kind(a), dtype, order, shape=shape))
+    return _like(np.ones_like, a, dtype, order, shape)
 
 
 def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, device=None):
@@ -116,7 +128,7 @@ def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, devi
     >>> qad.empty_like(np.ones(2)).shape
     (2,)
     """
-    return buffer(np.empty_like(_kind(prototype), dtype, order, shape=shape))
+    return _like(np.empty_like, prototype, dtype, order, shape)
 
 
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):

@@ -5,7 +5,7 @@ from operator import getitem
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.core.aliases import is_copied
+from qad.core.aliases import is_copied, snapshot
 from qad.core.buffers import read, read_each
 from qad.core.errors import ArgumentError
 from qad.extend import (
@@ -116,7 +116,8 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     if axis is None:
         a, axis = a.reshape(-1), 0
     index = along(axis, ..., a.ndim)[:-1]
-    return entries(a, (*index, bounded(indices, a.shape[len(index)], mode)))
+    out = entries(a, (*index, bounded(indices, a.shape[len(index)], mode)))
+    return snapshot(out) if index and type(out) is Tensor else out  # NumPy's lies in C order
 
 
 @implements(np.take_along_axis)

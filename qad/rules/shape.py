@@ -6,8 +6,9 @@ too; everything else is written in them.
 
 import numpy as np
 
-from qad.core.aliases import BY_LAYOUT, shadow, snapshot, unsure
+from qad.core.aliases import BY_LAYOUT, mark, shadow, snapshot
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.layouts import is_vouched, unsure
 from qad.extend import Tensor, attach, defroot, defvjp, implements, operand, quick, stack_of, unbroadcast, value_of
 
 # -- primitives ------------------------------------------------------------------------------------
@@ -85,6 +86,9 @@ def ravel(a, order="C"):
     """``np.ravel``: a view where the entries follow one another in memory, else a copy."""
     y = reshaped(a, -1, order) if a.ndim else _reshape(a, (1,))
     if y.buffer is None or y.buffer[1] is unsure:
+        return y
+    if not is_vouched(a):
+        mark(y, a, unsure, (y.shape,))
         return y
     flags = shadow(a).flags
     return y if (flags.f_contiguous if order == "F" else flags.c_contiguous) else snapshot(y)

@@ -202,19 +202,6 @@ def test_views_that_numpy_makes_read_only_are_refused():
             view(np.outer(X, X)).fill(0.0)
 
 
-def test_a_reshape_of_uncertain_layout_is_refused_under_vmap():
-    def f(x):
-        b = np.take(np.outer(x, x), [1, 0], 1)
-        r = b.reshape(-1)
-        b[0] = 0.0
-        return r
-
-    with pytest.raises(ArgumentError, match="layout of an example"):
-        qad.vmap(f)(np.stack([X, X]))
-    with pytest.raises(ArgumentError, match="layout of an example"):
-        qad.vmap(lambda x: np.take(np.outer(x, x), [1, 0], 1).reshape(-1).fill(0.0))(np.stack([X, X]))
-
-
 def test_frozen_reshapes_follow_the_layout_of_the_argument():
     def f(x):
         y = x * 2
