@@ -46,7 +46,7 @@ def owned(x):
 
 
 def with_own_arrays(out):
-    """The result of a plain call, its arrays copied, recorded ones too: they may be arguments, captured, or one another."""
+    """The result of a plain call, its arrays copied, recorded ones too: they may be arguments, captured, or one."""
     leaves, spec = flatten(out)
     return unflatten(spec, [own(x) for x in leaves])
 
