@@ -2,7 +2,6 @@
 
 from importlib.util import find_spec
 
-import numpy as np
 import pytest
 
 pytest.importorskip("tensornetwork", reason="the optional package tensornetwork is not installed")
@@ -30,14 +29,6 @@ NOT_FOR_TENSORS = {
     "test_node_save": "saves to a file, by way of an ndarray",
     "test_save_load_nodes": "saves to a file, by way of an ndarray",
 }
-if np.lib.NumpyVersion(np.__version__) < "2.1.0":
-    ENVIRONMENTS = (
-        "first_site", "last_site", "one_site", "one_site_center_position_to_right", "two_sites", "all_sites",
-        "two_non_consecutive_sites", "two_non_consecutive_sites_2", "all_sites_non_0_center_position",
-    )  # fmt: skip
-    for _name in ENVIRONMENTS:
-        for _side in ("left", "right"):
-            NOT_FOR_TENSORS[f"test_{_side}_envs_{_name}"] = "np.testing of NumPy 2.0 asks for an ndarray"
 
 
 def failures(found, passed_before, excused=()):
