@@ -1,0 +1,52 @@
+"""Files that an earlier version wrote are read by this one; see `tests.fixtures.stored` for what they hold."""
+
+import pickle
+import shutil
+
+import numpy as np
+import pytest
+
+import qad
+from qad.freeze.storing import _names, _table
+from tests.fixtures import stored
+from tests.freeze.agree import difference
+
+
+@pytest.mark.parametrize("name", stored.FROZEN)
+def test_a_frozen_function_of_before(name):
+    f, _, calls = stored.FROZEN[name]
+    frozen = pickle.loads((stored.HERE / f"frozen_{name}.pickle").read_bytes())
+    for call in calls:
+        assert difference(f(*call), frozen(*call), False) is None
+    assert frozen.stats.recordings == 0
+
+
+def test_a_chain_and_an_operator_of_before():
+    psi, operator = qad.mps.MPS.load(stored.HERE / "state.npz"), qad.mps.MPO.load(stored.HERE / "operator.npz")
+    for read, made in zip((psi, operator), stored.energy(), strict=True):
+        for a, b in zip(read, made, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("method", stored.SEARCHES)
+def test_a_search_of_before_goes_on(method, tmp_path):
+    path = shutil.copy(stored.HERE / f"search_{method}.npz", tmp_path)
+    result = qad.mps.ground_state(stored.energy()[1], 4, method, maxiter=60, checkpoint=path)
+    with np.load(stored.HERE / f"search_{method}.npz") as file:
+        np.testing.assert_array_equal(result.history[: file["history"].size], file["history"])
+    assert result.energy == pytest.approx(-1.6160254037844386, abs=1e-6)
+
+
+def test_tensors_of_before():
+    leaf, constant = pickle.loads((stored.HERE / "tensors.pickle").read_bytes())
+    assert leaf.requires_grad and leaf.is_leaf and not constant.requires_grad
+    np.testing.assert_array_equal(leaf.numpy(), stored.STATE)
+    np.testing.assert_array_equal(constant.numpy(), stored.Y)
+
+
+def test_every_name_that_was_ever_stored_is_known():
+    assert list(stored.names())  # which loads every floor that defines primitives
+    _table.cache_clear()
+    _names.cache_clear()
+    missing = set((stored.HERE / "names.txt").read_text().split()) - set(_table())
+    assert not missing
