@@ -48,5 +48,5 @@ def test_every_name_that_was_ever_stored_is_known():
     assert list(stored.names())  # which loads every floor that defines primitives
     _table.cache_clear()
     _names.cache_clear()
-    missing = set((stored.HERE / "names.txt").read_text().split()) - set(_table())
+    missing = set((stored.HERE / "primitives.list").read_text().split()) - set(_table())
     assert not missing
