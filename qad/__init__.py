@@ -27,8 +27,12 @@ from importlib import import_module as _load
 
 from qad import array_api, circuit, extend, linalg, mps, optimize
 from qad import rules as _rules  # gives NumPy's functions and Tensor their derivatives
-from qad import tensor as _floor  # loaded first: below, the function `tensor` takes its name
 from qad.circuit import Circuit, PauliSum
+from qad.contract.einsum import einsum, tensordot
+from qad.contract.ncon import ncon
+from qad.contract.plan import Plan
+from qad.contract.planner import plan
+from qad.contract.trace import partial_trace, tr
 from qad.core import errors
 from qad.core.checkpoint import checkpoint
 from qad.core.config import config
@@ -45,19 +49,14 @@ from qad.core.transforms import grad, value_and_grad, vjp
 from qad.core.trees import tree_map
 from qad.core.vmap import vmap
 from qad.core.wirtinger import is_holomorphic, jacobian, value_and_jacobian, wirtinger
-from qad.freeze.frozen import freeze
-from qad.linalg.fixed_point import fixed_point
+from qad.frozen.freeze import freeze
+from qad.linalg.implicit.fixed_point import fixed_point
 from qad.rules import building as _building
 from qad.rules import creation as _creation
-from qad.rules import names as _names
+from qad.rules import exports as _names
 from qad.rules.building import *
 from qad.rules.creation import *
-from qad.rules.names import *
-from qad.tensor.einsum import einsum, tensordot
-from qad.tensor.ncon import ncon
-from qad.tensor.plan import Plan
-from qad.tensor.planner import plan
-from qad.tensor.trace import partial_trace, tr
+from qad.rules.exports import *
 from qad.testing import check_grads
 from qad.viz.picture import draw
 

@@ -4,8 +4,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from qad.circuit.form import Form, form_of
-from qad.circuit.program import Called, Instruction, Program
+from qad.circuit.gate_structure import Form, form_of
+from qad.circuit.ir import Called, Instruction, Program
 from qad.circuit.trigonometry import Polynomials
 
 

@@ -3,9 +3,9 @@
 from qad.circuit.checks import as_column, check_angle, check_matrix, check_qubits, places_of
 from qad.circuit.controlled import Controlled, unknown
 from qad.circuit.gates import GATES, find_gate, given, pauli_rotation, require_unitary
+from qad.circuit.ir import Operation
 from qad.circuit.observables import hermitian
 from qad.circuit.parameters import as_chunk, spread
-from qad.circuit.program import Operation
 from qad.circuit.sequence import Sequence
 from qad.circuit.trotter import trotter
 from qad.core.errors import ArgumentError

@@ -5,16 +5,16 @@ from math import prod
 import numpy as np
 
 from qad.circuit import observables
-from qad.circuit.action import energy
 from qad.circuit.analysis import program_of
 from qad.circuit.builder import Builder
 from qad.circuit.checks import check_memory, check_qubits
+from qad.circuit.conversions import Views
 from qad.circuit.engines import engine_of
 from qad.circuit.evolution import evolve, evolve_angles
-from qad.circuit.masks import strings_of
 from qad.circuit.pauli import PauliSum
+from qad.circuit.pauli_apply import energy
+from qad.circuit.pauli_masks import strings_of
 from qad.circuit.sampling import counted, draws
-from qad.circuit.views import Views
 from qad.core import memory
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, value_of

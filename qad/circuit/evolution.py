@@ -13,7 +13,7 @@ entry): numbers of the gates (J, B, E), parameters (J, B, P), states (J, B, 2**n
 import numpy as np
 
 from qad.circuit import reference
-from qad.circuit.batching import forward_rule, pullback_rule
+from qad.circuit.vmap_rule import forward_rule, pullback_rule
 from qad.extend import defbatch, defjvp, defvjp, primitive
 
 

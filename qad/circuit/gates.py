@@ -2,7 +2,7 @@
 
 Names are those of OpenQASM.  The first qubit is the most significant of the matrix; rotations are
 ``exp(-i theta P / 2)``.  What a gate is good for - that it is diagonal, real, controlled - is found from its
-matrix (`qad.circuit.form`), not declared.
+matrix (`qad.circuit.gate_structure`), not declared.
 """
 
 import inspect

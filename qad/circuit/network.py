@@ -18,10 +18,10 @@ from qad.circuit.checks import check_qubits
 from qad.circuit.gates import ID, SWAP, X, pauli_matrix
 from qad.circuit.observables import Projector, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
+from qad.contract.einsum import einsum
+from qad.contract.planner import plan
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
-from qad.tensor.einsum import einsum
-from qad.tensor.planner import plan
 
 
 @dataclass(frozen=True, eq=False)

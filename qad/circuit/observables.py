@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from qad.circuit.action import energy
 from qad.circuit.checks import check_matrix, check_qubits
-from qad.circuit.masks import strings_of
 from qad.circuit.pauli import PauliSum
+from qad.circuit.pauli_apply import energy
+from qad.circuit.pauli_masks import strings_of
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import defvjp, primitive, stack_of
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from qad.circuit.action import apply
 from qad.circuit.checks import check_memory, check_qubits
 from qad.circuit.engines import engine_of
-from qad.circuit.masks import PHASES, strings_of
+from qad.circuit.pauli_apply import apply
+from qad.circuit.pauli_masks import PHASES, strings_of
 from qad.circuit.scatter import Places, scatter
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, value_of

@@ -2,39 +2,39 @@
 
 from numpy.linalg import diagonal, matmul, matrix_transpose, outer, tensordot, trace, vecdot
 
-from qad.linalg.cholesky import cholesky
-from qad.linalg.cond import cond, matrix_rank
-from qad.linalg.det import det
-from qad.linalg.dominant import dominant_eig
-from qad.linalg.eig import eig, eigvals
-from qad.linalg.eigh import eigh, eigvalsh
-from qad.linalg.expm import expm
-from qad.linalg.expm_multiply import expm_multiply
-from qad.linalg.funm import funm
-from qad.linalg.funm_herm import funm_herm
-from qad.linalg.funm_svd import funm_svd
-from qad.linalg.implicit import linear_solve
-from qad.linalg.inv import inv
-from qad.linalg.krylov import Report
-from qad.linalg.logm import logm
-from qad.linalg.lowest import lowest_eig
-from qad.linalg.lq import lq
-from qad.linalg.lstsq import lstsq
-from qad.linalg.lu import lu
-from qad.linalg.norm import matrix_norm, norm, vector_norm
-from qad.linalg.pinv import pinv
-from qad.linalg.polar import polar
-from qad.linalg.products import cross, kron, matrix_power, multi_dot
-from qad.linalg.qr import qr
-from qad.linalg.schur import schur
-from qad.linalg.slogdet import slogdet
-from qad.linalg.solve import solve
-from qad.linalg.split import split
-from qad.linalg.sqrtm import sqrtm
-from qad.linalg.svd import svd, svdvals
-from qad.linalg.tensorsolve import tensorinv, tensorsolve
-from qad.linalg.triangular import solve_triangular
-from qad.linalg.truncated import truncated_eigh, truncated_svd
+from qad.linalg.decompositions.cholesky import cholesky
+from qad.linalg.decompositions.eig import eig, eigvals
+from qad.linalg.decompositions.eigh import eigh, eigvalsh
+from qad.linalg.decompositions.lq import lq
+from qad.linalg.decompositions.lu import lu
+from qad.linalg.decompositions.polar import polar
+from qad.linalg.decompositions.qr import qr
+from qad.linalg.decompositions.schur import schur
+from qad.linalg.decompositions.svd import svd, svdvals
+from qad.linalg.equations.inv import inv
+from qad.linalg.equations.lstsq import lstsq
+from qad.linalg.equations.pinv import pinv
+from qad.linalg.equations.solve import solve
+from qad.linalg.equations.tensorsolve import tensorinv, tensorsolve
+from qad.linalg.equations.triangular import solve_triangular
+from qad.linalg.functions.cond import cond, matrix_rank
+from qad.linalg.functions.det import det
+from qad.linalg.functions.expm import expm
+from qad.linalg.functions.expm_multiply import expm_multiply
+from qad.linalg.functions.funm import funm
+from qad.linalg.functions.funm_herm import funm_herm
+from qad.linalg.functions.funm_svd import funm_svd
+from qad.linalg.functions.logm import logm
+from qad.linalg.functions.norm import matrix_norm, norm, vector_norm
+from qad.linalg.functions.products import cross, kron, matrix_power, multi_dot
+from qad.linalg.functions.slogdet import slogdet
+from qad.linalg.functions.sqrtm import sqrtm
+from qad.linalg.implicit.dominant import dominant_eig
+from qad.linalg.implicit.gmres import Report
+from qad.linalg.implicit.lowest import lowest_eig
+from qad.linalg.implicit.root import linear_solve
+from qad.linalg.truncation.split import split
+from qad.linalg.truncation.truncated import truncated_eigh, truncated_svd
 
 __all__ = [
     "Report", "cholesky", "cond", "cross", "det", "diagonal", "dominant_eig", "eig", "eigh", "eigvals", "eigvalsh",

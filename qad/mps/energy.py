@@ -5,8 +5,8 @@
     dE = 2 Re sum_i (d conj(A_i)) [<psi|(H - E)|psi> without conj(A_i)] / <psi|psi>
 
 One sweep from the left gives the energy, and its environments serve the sweep from the right, which closes the
-derivatives by all tensors (`qad.mps.routes` says how a site is passed).  The Hessian comes from the tape: the rule of
-the derivative differentiates the ordinary sweep of `qad.mps.sweep` along a direction.
+derivatives by all tensors (`qad.mps.channel_sweep` says how a site is passed).  The Hessian comes from the tape: the
+rule of the derivative differentiates the ordinary sweep of `qad.mps.sandwich` along a direction.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from qad.core import jvp, vjp
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, any_traced, defvjp, primitive, stack_of, value_of
 from qad.mps.hamiltonian import Hamiltonian, check_hermitian
-from qad.mps.sweep import factor, operator_matrices, sandwich
+from qad.mps.sandwich import factor, operator_matrices, sandwich
 
 
 class Sweep:

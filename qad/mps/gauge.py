@@ -15,7 +15,7 @@ from qad.core.batching import each_alone
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, defvjp, primitive, stack_of, value_of
 from qad.linalg import norm, split
-from qad.linalg.gaps import rounding
+from qad.linalg.support.degeneracy import rounding
 
 RANK_TOLERANCE = 10.0  # times size and rounding: singular values below it, relative to the largest, are zero
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from qad.contract.interpreter import has_numba
+from qad.contract.residuals import WARM
 from qad.core.errors import ArgumentError
-from qad.mps.routes import Dense, Sparse
-from qad.mps.steps import Steps
-from qad.mps.table import Table
-from qad.tensor.program import WARM
-from qad.tensor.replay import has_numba
+from qad.mps.channel_sweep import Dense, Sparse
+from qad.mps.sweep_compiled import Table
+from qad.mps.sweep_numpy import Steps
 
 HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
 

@@ -6,8 +6,8 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, stack_of
 from qad.mps.energy import Sweep, energy_of, has_own_node, is_plain, prepared, quotient
 from qad.mps.operator import MPO
+from qad.mps.sandwich import factor, inner, operator_matrices, sandwich
 from qad.mps.state import MPS
-from qad.mps.sweep import factor, inner, operator_matrices, sandwich
 
 
 def norm(psi):

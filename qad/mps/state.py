@@ -7,10 +7,10 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import value_of
 from qad.mps import gauge
+from qad.mps.amplitudes.reading import Readings
 from qad.mps.chain import Chain, site_count
-from qad.mps.readings import Readings
+from qad.mps.sandwich import inner, sandwich
 from qad.mps.sites import basis_or_vector, random_gaussian, random_isometry
-from qad.mps.sweep import inner, sandwich
 
 MOST_AMPLITUDES = 2**28  # what to_dense is willing to write out: 4 GiB of complex128
 

@@ -1,7 +1,6 @@
 """Derivative rules of NumPy's functions, a table per family."""
 
 from qad.rules import (
-    batching,
     casts,
     complex,
     creation,
@@ -12,10 +11,9 @@ from qad.rules import (
     index,
     join,
     nans,
+    no_derivative,
     operators,
-    order,
     padding,
-    passes,
     piecewise,
     polynomials,
     powers,
@@ -31,9 +29,11 @@ from qad.rules import (
     shape,
     signal,
     sinc,
+    sorting,
     sparse,
     statistics,
     ufuncs,
+    vmap_table,
     windows,
     write,
 )

@@ -7,7 +7,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ShapeError
 from qad.extend import One, Tensor, attach, defvjp, implements, primitive, quick, refuse_out, unbroadcast
-from qad.rules.lazy import ScaledIdentity
+from qad.rules.structured_cotangents import ScaledIdentity
 
 # -- diagonals -------------------------------------------------------------------------------------
 

@@ -35,6 +35,7 @@ def _primitive(fn):
         return fn(x, n, axis, norm)
 
     transform.__name__ = fn.__name__
+    transform.__qualname__ = f"{fn.__name__}_along"  # by which stored programs name it
     return primitive(transform)
 
 

@@ -10,7 +10,7 @@ from qad.core.batch import outline
 from qad.core.buffers import ELSEWHERE
 from qad.core.errors import BatchError
 from qad.extend import Tensor, defbatch, defjvp, defvjp, primitive, unbroadcast
-from qad.rules.lazy import scatter
+from qad.rules.structured_cotangents import scatter
 
 HOLE = object()
 

@@ -25,7 +25,7 @@ from qad.extend import (
     value_of,
 )
 from qad.rules.gather import item_at
-from qad.rules.lazy import PLAIN, Scatter, may_repeat
+from qad.rules.structured_cotangents import PLAIN, Scatter, may_repeat
 
 # -- x[index] --------------------------------------------------------------------------------------
 

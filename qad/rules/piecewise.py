@@ -7,7 +7,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, implements, operand, unrecorded
-from qad.rules.lazy import scatter
+from qad.rules.structured_cotangents import scatter
 
 
 @implements(np.piecewise)

@@ -19,8 +19,8 @@ from qad.extend import (
     square_of_root,
     unbroadcast,
 )
-from qad.rules.lazy import ScaledIdentity
 from qad.rules.sparse import is_sparse, sparse_product
+from qad.rules.structured_cotangents import ScaledIdentity
 
 
 def array(x):

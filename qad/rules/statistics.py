@@ -4,7 +4,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, implements, operand, value_of
-from qad.rules.lazy import scatter
+from qad.rules.structured_cotangents import scatter
 
 
 @implements(np.cov)

@@ -9,9 +9,9 @@ from numpy.lib.array_utils import normalize_axis_index
 from qad.core.errors import ArgumentError
 from qad.core.tensor import UFUNCS
 from qad.extend import implements, operand, refuse_out, value_of
-from qad.rules.lazy import scatter
 from qad.rules.reduce import axes_of, logsumexp
 from qad.rules.scan import cumprod, cumsum
+from qad.rules.structured_cotangents import scatter
 
 
 def passing(method):

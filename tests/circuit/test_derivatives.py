@@ -5,16 +5,16 @@ import pytest
 
 import qad
 from qad.circuit import reference
-from qad.circuit.action import apply, brackets, slope
 from qad.circuit.gates import GATES
-from qad.circuit.masks import strings_of
 from qad.circuit.observables import sparse_product
+from qad.circuit.pauli_apply import apply, brackets, slope
+from qad.circuit.pauli_masks import strings_of
 from qad.circuit.scatter import Places, gather, scatter
 from tests.cases import Case, normal
 from tests.circuit.dense import ENGINES, needs_numba, random_circuit, random_sum, random_unitary
 
 if len(ENGINES) > 1:
-    from qad.circuit.compiled import schedule
+    from qad.circuit.compiled import blocking as schedule
 
 H3 = qad.PauliSum({"ZZI": 0.5, "IXY": -1.2, "YIY": 0.3, "XYX": 0.8, "IIZ": 1.0})
 STRINGS = strings_of(H3.strings)

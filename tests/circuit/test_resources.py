@@ -27,8 +27,8 @@ def test_a_gradient_takes_three_states(depth):
 
     The rest is what one chunk takes on each thread, whatever the size of the state, and numbers: 100 bytes a gate.
     """
+    from qad.circuit.compiled.blocking import LOCAL
     from qad.circuit.compiled.jit import numba
-    from qad.circuit.compiled.schedule import LOCAL
 
     n = 17
     c, energy = layers(n, depth)
@@ -58,7 +58,8 @@ def test_a_cotangent_of_someone_else_is_left_alone(engine):
 @needs_numba
 def test_compiled_code_is_stamped_with_every_source():
     """Numba's cache looks at a kernel's own file; the code of those that it calls is in it too."""
-    from qad.circuit.compiled import chunk, drive, jit
+    from qad.circuit.compiled import block_kernels as chunk
+    from qad.circuit.compiled import drive, jit
 
     names = {name for name, *_ in jit.STAMP}
     assert names == {p.name for p in Path(jit.__file__).parent.glob("*.py")}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.linalg.det import cofactors
+from qad.linalg.functions.det import cofactors
 from tests.cases import Case
 from tests.linalg.draw import draw, herm, positive, well
 

@@ -5,12 +5,12 @@ import pytest
 
 import qad
 from qad.core.registry import PRIMITIVES
-from qad.linalg.cholesky import lower
-from qad.linalg.eigh import _eigh
-from qad.linalg.qr import reduced
-from qad.linalg.slogdet import _slogdet
-from qad.linalg.solve import _solve
-from qad.linalg.svd import thin
+from qad.linalg.decompositions.cholesky import lower
+from qad.linalg.decompositions.eigh import _eigh
+from qad.linalg.decompositions.qr import reduced
+from qad.linalg.decompositions.svd import thin
+from qad.linalg.equations.solve import _solve
+from qad.linalg.functions.slogdet import _slogdet
 from tests.cases import normal
 from tests.linalg.draw import positive
 

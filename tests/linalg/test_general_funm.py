@@ -7,8 +7,8 @@ import scipy.linalg
 import qad
 from qad.core.errors import ArgumentError, MissingRuleError, ShapeError
 from qad.linalg import funm_herm
-from qad.linalg.divided import Function
-from qad.linalg.funm import _along_two, funm
+from qad.linalg.functions.divided_differences import Function
+from qad.linalg.functions.funm import _along_two, funm
 from tests.cases import Case, normal
 
 A = normal(4, 4, complex) / 2

@@ -3,8 +3,8 @@
 import numpy as np
 
 import qad
-from qad.core.program import capture
 from qad.linalg import dominant_eig, linear_solve, lowest_eig
+from qad.linalg.implicit.closure import capture
 
 RNG = np.random.default_rng(5)
 H = RNG.standard_normal((9, 9)) + 1j * RNG.standard_normal((9, 9))

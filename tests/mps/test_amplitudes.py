@@ -6,7 +6,7 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPS
-from qad.mps.words import Words
+from qad.mps.amplitudes.prefix_trees import Words
 from tests.cases import Case
 
 PERIODIC = pytest.mark.parametrize("periodic", [False, True], ids=["open", "periodic"])

@@ -8,11 +8,11 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError
 from qad.mps import MPS, OpSum, blbq, energy, heisenberg, ising, j1j2, long_range_ising
+from qad.mps.channel_sweep import Dense, Sparse
 from qad.mps.energy import quotient
 from qad.mps.hamiltonian import Hamiltonian
-from qad.mps.routes import Dense, Sparse
-from qad.mps.steps import Steps
-from qad.mps.table import Table
+from qad.mps.sweep_compiled import Table
+from qad.mps.sweep_numpy import Steps
 from tests.cases import Case
 
 COMPLEX = OpSum(6).add(1j, "Sp", 2, "Sm", 5).add(-1j, "Sm", 2, "Sp", 5).add(1.0, "Y", 3).mpo()

@@ -9,7 +9,7 @@ import qad
 from qad.core.errors import ArgumentError
 from qad.mps import MPO, MPS, OpSum, evolve, ground_state, heisenberg, ising, uniform
 from qad.mps.search.lanczos import exponential, lowest
-from qad.mps.search.watch import is_settled
+from qad.mps.search.monitor import is_settled
 
 METHODS = ("lbfgs", "riemannian", "dmrg", "dmrg2", "tdvp", "tebd")
 

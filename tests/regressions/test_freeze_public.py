@@ -9,7 +9,7 @@ import pytest
 
 import qad
 from tests.cases import normal
-from tests.freeze.agree import difference
+from tests.frozen.agree import difference
 
 M = normal(3, 3) + 4 * np.eye(3)
 S = M + M.T
@@ -93,7 +93,7 @@ NAMED = {
     "qad.polynomial": (lambda x, c: qad.polynomial.chebyshev.chebval(x, c), V, W),
     "qad.insert": (lambda x: qad.insert(x, 1, x[0]), V),
 }  # fmt: skip
-# Constants, modules, types, functions of no array, and iterations, which are refused (tests/freeze/test_refusals.py)
+# Constants, modules, types, functions of no array, and iterations, which are refused (tests/frozen/test_refusals.py)
 NOT_OF_ARRAYS = frozenset((
     "Tensor", "no_grad", "Plan", "Circuit", "PauliSum", "circuit", "register_container", "debug", "draw", "profile",
     "QadError", "array_api", "check_grads", "errors", "extend", "linalg", "mps", "optimize", "special", "e", "inf",

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import qad
-from qad.freeze.storing import _names, _table
+from qad.core.registry import PRIMITIVES
+from qad.frozen.old_names import current
+from qad.frozen.serialization import _names, _table
 from tests.fixtures import stored
-from tests.freeze.agree import difference
+from tests.frozen.agree import difference
 
 
 @pytest.mark.parametrize("name", stored.FROZEN)
@@ -48,5 +50,19 @@ def test_every_name_that_was_ever_stored_is_known():
     assert list(stored.names())  # which loads every floor that defines primitives
     _table.cache_clear()
     _names.cache_clear()
-    missing = set((stored.HERE / "primitives.list").read_text().split()) - set(_table())
+    missing = set(map(current, (stored.HERE / "primitives.list").read_text().split())) - set(_table())
     assert not missing
+
+
+def test_no_two_primitives_are_stored_under_one_name():
+    assert stored.names()
+    own = [f"{fn.__module__}.{fn.__qualname__}" for fn in PRIMITIVES if stored.is_own(fn)]
+    assert len(set(own)) == len(own)
+
+
+@pytest.mark.parametrize("transform", [np.fft.fft, np.fft.ifft, np.fft.rfft], ids=lambda f: f.__name__)
+def test_a_stored_fourier_transform_is_that_one(transform):
+    f = qad.value_and_grad(lambda y: np.sum(np.abs(transform(y)[1:]) ** 2))
+    frozen = qad.freeze(f)
+    frozen(stored.Y)
+    assert difference(f(stored.Y), pickle.loads(pickle.dumps(frozen))(stored.Y), False) is None

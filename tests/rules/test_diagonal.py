@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.rules.lazy import ScaledIdentity
+from qad.rules.structured_cotangents import ScaledIdentity
 from tests.cases import Case, normal
 from tests.rules.points import both_kinds, check_layouts
 

@@ -19,16 +19,17 @@ from qad.core.registry import PRIMITIVES
 from qad.core.tensor import FUNCTIONS
 from tests.cases import below, normal
 
-FLOORS = ("rules", "special", "linalg", "tensor", "mps", "circuit")
+FLOORS = ("rules", "special", "linalg", "contract", "mps", "circuit")
 TESTS = Path(__file__).parents[1]
 
 
 def gathered(floors=FLOORS):
     """Every case of every module of these floors."""
     for floor in floors:
-        for path in sorted((TESTS / floor).glob("test_*.py")):
+        for path in sorted((TESTS / floor).rglob("test_*.py")):
             if path != Path(__file__):
-                yield from getattr(import_module(f"tests.{floor}.{path.stem}"), "CASES", ())
+                name = ".".join(("tests", *path.relative_to(TESTS).with_suffix("").parts))
+                yield from getattr(import_module(name), "CASES", ())
 
 
 def ours(fn):

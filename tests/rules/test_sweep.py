@@ -6,7 +6,8 @@ import pytest
 
 import qad
 from qad.core.registry import PRIMITIVES
-from qad.rules import casts, lazy
+from qad.rules import casts
+from qad.rules import structured_cotangents as lazy
 from tests.sweeps import Swept, real_valued, reference, sweep
 
 

@@ -1,6 +1,6 @@
 """Forward and reverse sweep of a circuit on a chain, and what is measured in its final state as one node of the tape.
 
-The derivative of a measured number by the numbers of a gate (`qad.circuit.program`) is an overlap with that gate left
+The derivative of a measured number by the numbers of a gate (`qad.circuit.ir`) is an overlap with that gate left
 out,
 
     d <bra|U_G ... U_1|0> / d U_k  =  <U_(k+1)^H ... U_G^H bra| . |U_(k-1) ... U_1 0>,
@@ -20,7 +20,7 @@ from qad.core import vjp
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, defvjp, opaque, primitive
 from qad.mps.evolve.tebd import Truncation
-from qad.mps.sweep import factor, operator_matrices, sandwich
+from qad.mps.sandwich import factor, operator_matrices, sandwich
 
 
 class Run:

@@ -1,16 +1,16 @@
 """The engine compiled by Numba, with the interface of `qad.circuit.reference`; imported at first use.
 
-It serves one component (first derivatives) and two (second ones, `qad.circuit.compiled.moved`).  Circuits with
+It serves one component (first derivatives) and two (second ones, `qad.circuit.compiled.dual_numbers`).  Circuits with
 operators that are not unitary are taken back by the engine in NumPy, which stores states.
 """
 
 import numpy as np
 
 from qad.circuit import reference
-from qad.circuit.compiled import angles, drive, moved, terms
+from qad.circuit.compiled import angles, drive, dual_numbers, terms
+from qad.circuit.compiled.blocking import schedule_of
+from qad.circuit.compiled.coefficients import angle_tables, divide, inverted, numbers_of, numbers_of_angles, split
 from qad.circuit.compiled.launch import in_rounds, run, share, threads_for
-from qad.circuit.compiled.numbers import angle_tables, divide, inverted, numbers_of, numbers_of_angles, split
-from qad.circuit.compiled.schedule import schedule_of
 
 
 def serves(program, components):
@@ -21,7 +21,7 @@ def serves(program, components):
 def forward(program, real, complex_, psi):
     """The final states (J, B, 2**n) from the numbers of the gates and initial states."""
     if len(psi) == 2:
-        return moved.forward(program, real, complex_, psi)
+        return dual_numbers.forward(program, real, complex_, psi)
     return evolved(program, *numbers_of(schedule_of(program), real, complex_, psi.dtype), psi)
 
 
@@ -33,7 +33,7 @@ def backward(program, real, complex_, psi, out, g, owned=False):
     if not program.unitary:
         return reference.backward(program, real, complex_, psi, out, g)
     if len(out) == 2:
-        return moved.backward(program, real, complex_, psi, out, g)
+        return dual_numbers.backward(program, real, complex_, psi, out, g)
     schedule = schedule_of(program)
     vr, vi = numbers_of(schedule, real, complex_, out.dtype)
     slopes, dual = taken_back(program, inverted(schedule, vr, vi), out, g, owned)
@@ -49,14 +49,14 @@ def backward(program, real, complex_, psi, out, g, owned=False):
 def forward_angles(program, theta, psi):
     """The final states (J, B, 2**n) of a circuit all of whose numbers follow from parameters (J, B, P)."""
     if len(theta) == 2:
-        return moved.forward(program, *program.components(theta), psi)
+        return dual_numbers.forward(program, *program.components(theta), psi)
     return evolved(program, *numbers_of_angles(program, theta[0], psi.dtype), psi)
 
 
 def backward_angles(program, theta, psi, out, g, owned=False):
     """Cotangents of the parameters (J, B, P) and of the initial state; `g` is overwritten where it is `owned`."""
     if len(theta) == 2:
-        *slopes, initial = moved.backward(program, *program.components(theta), psi, out, g)
+        *slopes, initial = dual_numbers.backward(program, *program.components(theta), psi, out, g)
         return program.to_angles(theta, slopes), initial
     numbers = numbers_of_angles(program, theta[0], out.dtype, inverse=True)
     slopes, dual = taken_back(program, numbers, out, g, owned)

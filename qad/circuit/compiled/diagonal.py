@@ -1,12 +1,12 @@
 """Diagonal gates on a chunk: all that stand together make one diagonal, which is multiplied once.
 
-Rows of `members` are described in `qad.circuit.compiled.schedule`.  Gates within the chunk come sorted by their
+Rows of `members` are described in `qad.circuit.compiled.blocking`.  Gates within the chunk come sorted by their
 highest bit, so that the diagonal doubles bit by bit: what a gate costs is the part that it reaches.  Gates
 that reach beyond the chunk come first, with top bit -1.
 """
 
 from qad.circuit.compiled.jit import inner
-from qad.circuit.compiled.single import apply_phases
+from qad.circuit.compiled.one_qubit import apply_phases
 
 
 @inner

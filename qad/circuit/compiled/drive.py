@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qad.circuit.compiled.chunk import run_backward, run_forward
+from qad.circuit.compiled.block_kernels import run_backward, run_forward
 from qad.circuit.compiled.jit import inner, jit
 
 

@@ -4,8 +4,8 @@ from threading import Barrier, Thread
 
 import numpy as np
 
+from qad.circuit.compiled.blocking import schedule_of
 from qad.circuit.compiled.jit import numba
-from qad.circuit.compiled.schedule import schedule_of
 
 WORTH = 1 << 18  # updates of amplitudes, a quarter of a millisecond: what a thread costs is a third of that
 

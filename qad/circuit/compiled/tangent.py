@@ -8,11 +8,11 @@ are divided by the gate.
 import numpy as np
 
 from qad.circuit.compiled.affine import permute, places_of
-from qad.circuit.compiled.chunk import apply, reduce_one
+from qad.circuit.compiled.block_kernels import apply, reduce_one
+from qad.circuit.compiled.blocking import AFFINE, DIAGONAL
 from qad.circuit.compiled.diagonal import apply_beyond, apply_diagonal, build, entry, reduce
 from qad.circuit.compiled.drive import load, store
 from qad.circuit.compiled.jit import inlined, inner, jit
-from qad.circuit.compiled.schedule import AFFINE, DIAGONAL
 
 
 @inner

@@ -4,10 +4,10 @@ import numpy as np
 from tensornetwork.backends.numpy.numpy_backend import NumPyBackend
 
 from qad import linalg
+from qad.contract import einsum, tensordot
 from qad.extend import Tensor, value_of
 from qad.interop.tensornetwork import factors, krylov
 from qad.interop.tensornetwork.lanczos import check, lanczos
-from qad.tensor import einsum, tensordot
 
 __all__ = ["QadBackend"]
 

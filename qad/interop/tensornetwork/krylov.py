@@ -7,8 +7,8 @@ from scipy.sparse.linalg import gmres as scipy_gmres
 from qad.core import no_grad
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.extend import Tensor, value_of
-from qad.linalg.implicit import attach, linear_solve
-from qad.linalg.krylov import solve
+from qad.linalg.implicit.gmres import solve
+from qad.linalg.implicit.root import attach, linear_solve
 
 __all__ = ["bare", "bind", "eigenpair", "gmres", "start"]
 
@@ -61,7 +61,7 @@ def eigenpair(apply, value, vector):
     Notes
     -----
     The pair solves the bordered equation ``A v / s = nu v``, ``<w, v> = 1`` with ``value = s nu``, the scale s and the
-    reference w = v held fixed; see `qad.linalg.implicit`.
+    reference w = v held fixed; see `qad.linalg.implicit.root`.
     """
     scale = max(abs(value), np.finfo(vector.dtype).tiny)
     found = vector / np.linalg.norm(vector), np.asarray(value / scale, vector.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from qad.mps.canonical import schmidt_form
 from qad.mps.search.environments import Environments
 from qad.mps.search.lanczos import lowest
-from qad.mps.search.watch import ROUNDING
+from qad.mps.search.monitor import ROUNDING
 from qad.mps.state import MPS
 
 FIRST_BOND = 8  # a sweep may double it until the bond that was asked for

@@ -10,9 +10,9 @@ import numpy as np
 
 from qad.mps.canonical import schmidt_form
 from qad.mps.observables import overlap
+from qad.mps.sandwich import factor, operator_matrices, sandwich
 from qad.mps.search.dmrg import OneSite
 from qad.mps.search.lanczos import lowest
-from qad.mps.sweep import factor, operator_matrices, sandwich
 
 PRODUCTS = 24
 NOISE = 0.05  # of the stirred vector, in all directions: sectors that no change of one site leads to

@@ -15,9 +15,9 @@ from qad.mps.search.dmrg import one_site, two_sites
 from qad.mps.search.escape import combined, escaped
 from qad.mps.search.imaginary import tdvp, tebd
 from qad.mps.search.lbfgs import lbfgs
+from qad.mps.search.monitor import ROUNDING, Finished, Watch
 from qad.mps.search.result import GroundState
 from qad.mps.search.riemannian import riemannian
-from qad.mps.search.watch import ROUNDING, Finished, Watch
 from qad.mps.state import MPS
 
 METHODS = {

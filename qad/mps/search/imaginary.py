@@ -10,7 +10,7 @@ from qad.core.errors import ArgumentError
 from qad.mps.evolve.evolution import centred, cutoff_of, stepper
 from qad.mps.evolve.tebd import Truncation
 from qad.mps.observables import energy
-from qad.mps.search.watch import Finished
+from qad.mps.search.monitor import Finished
 from qad.mps.state import MPS
 
 GATE_STEPS = (0.1, 0.03, 0.01, 0.003, 0.001)  # the energy errs by the fourth power of the last one

@@ -12,7 +12,7 @@ import numpy as np
 
 from qad.mps.canonical import schmidt_form
 from qad.mps.observables import energy
-from qad.mps.search.watch import Finished, is_settled
+from qad.mps.search.monitor import Finished, is_settled
 from qad.mps.state import MPS
 from qad.optimize import minimize
 

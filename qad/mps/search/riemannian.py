@@ -2,7 +2,7 @@
 
 from qad.mps.observables import energy
 from qad.mps.search.isometric import IsometricChain
-from qad.mps.search.watch import Finished
+from qad.mps.search.monitor import Finished
 from qad.optimize import minimize_on
 
 MEMORY = 20

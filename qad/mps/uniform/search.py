@@ -9,7 +9,7 @@ from qad.extend import value_of
 from qad.mps.chain import bare, site_count
 from qad.mps.evolve.tebd import LEAST_CUTOFF
 from qad.mps.search.isometric import IsometricChain, Point, complement
-from qad.mps.search.watch import is_settled
+from qad.mps.search.monitor import is_settled
 from qad.mps.sites import random_gaussian
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.evolution import InfiniteGates

@@ -1,0 +1,140 @@
+"""A circuit's structure, analysed once: instructions for the engines, and the numbers that they take.
+
+A circuit is a list of operations and a vector of parameters.  The list alone decides what is computed; its
+analysis is kept, so that the next circuit of the same structure pays for its parameters only.  Every gate comes
+down to an instruction and a few numbers (the entries of its matrix), which stand in one real or one complex vector.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from qad.circuit.gate_structure import Form
+from qad.circuit.gates import Gate
+from qad.circuit.trigonometry import Polynomials, numbers
+
+
+class Operation(NamedTuple):
+    """One gate of a circuit.
+
+    `slots` are the places of its parameters in the circuit's vector, `given` the place of its matrix among those that
+    the user gave; `adjoint` says that its inverse is meant, `conjugate` the complex conjugate of its matrix.
+    """
+
+    gate: Gate
+    qubits: tuple
+    controls: tuple = ()
+    slots: tuple = ()
+    given: int | None = None
+    adjoint: bool = False
+    conjugate: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Instruction:
+    """What an engine does to the state: `kind` on `targets` where all `controls` are 1.
+
+    Kinds are those of `qad.circuit.gate_structure.Form`.  Its numbers are ``vector[start : start + count]`` of the
+    vector called `source`, "real" or "complex", or the array `constant`.
+    """
+
+    kind: str
+    targets: tuple
+    controls: tuple
+    count: int
+    source: str = "constant"
+    start: int = 0
+    constant: np.ndarray | None = None
+    letters: str = ""
+    unitary: bool = True
+
+
+class Called(NamedTuple):
+    """Gates whose matrix function has to be called: those of one kind, all at once."""
+
+    gate: Gate
+    form: Form
+    slots: np.ndarray  # (gates, params)
+    adjoint: bool
+    conjugate: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Instructions and the recipe of their numbers; `store` is for what engines derive from it."""
+
+    n: int
+    size: int
+    instructions: tuple
+    real: Polynomials | None
+    complex: Polynomials | None
+    called: tuple
+    given: tuple  # (place among the given matrices, adjoint, conjugate)
+    unitary: bool
+    store: dict = field(default_factory=dict)
+
+    @cached_property
+    def by_angles(self) -> bool:
+        """Whether all numbers follow from the parameters of gates that have one each, and the circuit is unitary."""
+        return self.size > 0 and self.unitary and not self.called and not self.given
+
+    @property
+    def sizes(self) -> tuple:
+        """Lengths of the real and the complex vector."""
+        ends = {"real": 0, "complex": 0}
+        for op in self.instructions:
+            if op.source != "constant":
+                ends[op.source] = max(ends[op.source], op.start + op.count)
+        return ends["real"], ends["complex"]
+
+    def components(self, theta):
+        """The two vectors of numbers (J, B, E) of a circuit `by_angles`, from parameters (J, B, P)."""
+        parts = (self.real, float), (self.complex, complex)
+        return [np.zeros((len(theta), 1, 0), t) if p is None else p.components(theta) for p, t in parts]
+
+    def to_angles(self, theta, slopes):
+        """Cotangents of the parameters (J, B, P) from those of the two vectors."""
+        found = np.zeros(theta.shape)
+        for slope, polynomials in zip(slopes, (self.real, self.complex), strict=True):
+            if polynomials is not None:
+                found += polynomials.transposed(theta, slope)
+        return found
+
+    def numbers(self, theta, matrices):
+        """The real and the complex vector of numbers, (1, B, E) each, from parameters (..., P) and given matrices."""
+        real = np.zeros((1, 1, 0)) if self.real is None else numbers(theta, polynomials=self.real)
+        parts = [] if self.complex is None else [numbers(theta, polynomials=self.complex)]
+        parts += [call(kind, theta) for kind in self.called]
+        parts += [given(matrices[place], *changes) for place, *changes in self.given]
+        if len(parts) < 2:
+            return real, parts[0] if parts else np.zeros((1, 1, 0), complex)
+        batch = max(part.shape[1] for part in parts)
+        parts = [part + np.zeros((1, batch, 1)) if part.shape[1] < batch else part for part in parts]
+        return real, np.concatenate(parts, -1)
+
+
+def call(kind, theta):
+    """The numbers (1, B, E) of gates of one kind from their matrix function."""
+    gate, form, slots, adjoint, conjugate = kind
+    params = [theta[..., slots[:, i]] for i in range(gate.params)]
+    u = gate.matrix(*params)
+    if u.shape[:-2] != params[0].shape:  # it was written for scalars
+        flat = [p.reshape(-1) for p in params]
+        u = np.stack([gate.matrix(*(p[i] for p in flat)) for i in range(flat[0].shape[0])])
+    d = 2**form.qubits
+    u = u[..., -d:, -d:]
+    if form.kind == "diagonal":
+        u = u[..., range(d), range(d)]
+    elif adjoint:
+        u = u.swapaxes(-1, -2)
+    u = u.conj() if adjoint != conjugate else u
+    return (u + 0j).reshape(1, -1, len(slots) * form.numbers)
+
+
+def given(u, adjoint, conjugate):
+    """The numbers (1, B, d * d) of one matrix of the user's."""
+    u = u.swapaxes(-1, -2) if adjoint else u
+    u = u.conj() if adjoint != conjugate else u
+    return (u + 0j).reshape(1, -1, u.shape[-1] ** 2)

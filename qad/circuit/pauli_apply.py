@@ -1,0 +1,131 @@
+"""Pauli sums on states, ``H = sum_t c_t P_t``: three primitives that are each other's derivatives.
+
+    apply      H psi                       linear in c and in psi
+    brackets   sum_a a_a (P_t b)_a         per string t; bilinear
+    energy     <psi|H|psi>                 real, for real coefficients
+
+Strings that flip the same bits share one pass over the state (`qad.circuit.pauli_masks`).  States have shape (B, 2**n).
+"""
+
+import numpy as np
+
+from qad.circuit.vmap_rule import each
+from qad.extend import defbatch, defjvp, defvjp, primitive
+
+
+def complex_of(psi):
+    """States as the engines need them: complex, though a cotangent may be real."""
+    return psi if psi.dtype.kind == "c" else psi.astype(np.result_type(psi, np.complex64))
+
+
+@primitive
+def apply(c, psi, *, strings, engine):
+    """``H psi`` for coefficients (T,) and states (B, 2**n)."""
+    return engine.apply_sum(c, complex_of(psi), strings)
+
+
+@primitive
+def brackets(a, b, *, strings, engine):
+    """``sum_B sum_x a_x (P_t b)_x`` for every string t: (T,) from two (B, 2**n)."""
+    out = np.zeros(len(strings.strings), np.result_type(a, b, np.complex64))
+    for x, places, z, phases in strings.groups:
+        out[places] = phases * strings.spectrum(z, (strings.flip(a, x) * b).sum(0))
+    return out
+
+
+@primitive
+def energy(c, psi, *, strings, engine, shape):
+    """``<psi|H|psi>`` of this shape for real coefficients (T,) and states (1, B, 2**n)."""
+    return engine.energy_of(c, complex_of(psi[0]), strings).reshape(shape)[()]
+
+
+@primitive
+def slope(g, c, psi, *, strings, engine):
+    """The cotangent ``2 g conj(H psi)`` of the states (B, 2**n) of energies with cotangents g (B,)."""
+    image = engine.apply_sum(c, complex_of(psi), strings)
+    np.conjugate(image, out=image)
+    image *= (2 * g)[:, None]
+    return image
+
+
+def _turned(c, strings):
+    """The coefficients of the transposed operator."""
+    return c * strings.transposing
+
+
+defvjp(
+    apply,
+    lambda g, ans, c, psi, *, strings, engine: brackets(g, psi, strings=strings, engine=engine),
+    lambda g, ans, c, psi, *, strings, engine: apply(_turned(c, strings), g, strings=strings, engine=engine),
+    linear=True,
+)
+defvjp(
+    brackets,
+    lambda g, ans, a, b, *, strings, engine: apply(g, b, strings=strings, engine=engine),
+    lambda g, ans, a, b, *, strings, engine: apply(_turned(g, strings), a, strings=strings, engine=engine),
+    linear=True,
+)
+
+
+def _energy_c(g, ans, c, psi, *, strings, engine, shape):
+    weighted = g.reshape(-1, 1) * psi[0].conj()
+    return brackets(weighted, psi[0], strings=strings, engine=engine).real
+
+
+def _energy_psi(g, ans, c, psi, *, strings, engine, shape):
+    return slope(g.reshape(-1), c, psi[0], strings=strings, engine=engine)[None]
+
+
+def _energy_moved(t, ans, c, psi, *, strings, engine, shape):
+    moved = apply(c, psi[0], strings=strings, engine=engine).conj() * t[0]
+    return 2 * moved.sum(-1).real.reshape(shape)[()]
+
+
+def _slope_g(h, ans, g, c, psi, *, strings, engine):
+    return 2 * (h * apply(c, psi, strings=strings, engine=engine).conj()).sum(-1).real
+
+
+def _slope_c(h, ans, g, c, psi, *, strings, engine):
+    return brackets((2 * g)[:, None] * h.conj(), psi, strings=strings, engine=engine).real
+
+
+def _slope_psi(h, ans, g, c, psi, *, strings, engine):
+    return apply(_turned(c, strings), (2 * g)[:, None] * h.conj(), strings=strings, engine=engine)
+
+
+defvjp(slope, _slope_g, _slope_c, _slope_psi, linear=True, fresh=True)
+defvjp(energy, _energy_c, _energy_psi, fresh=True)
+defjvp(energy, lambda t, ans, c, psi, **given: energy(t, psi, **given), _energy_moved)
+
+
+# -- under qad.vmap ---------------------------------------------------------------------------------------------------
+
+
+def apply_rule(batched, c, psi, **options):
+    """Examples of ``H psi``, states (B, 2**n) each."""
+    if batched[0]:
+        return each(apply, batched, (c, psi), options)
+    return apply(c, psi.reshape(-1, psi.shape[-1]), **options).reshape(psi.shape)
+
+
+def energy_rule(batched, c, psi, *, shape, **options):
+    """Examples of energies, states (1, B, 2**n) each."""
+    if batched[0]:
+        return each(energy, batched, (c, psi), {"shape": shape, **options})
+    rows = psi.reshape(1, -1, psi.shape[-1])
+    return energy(c, rows, shape=rows.shape[1:2], **options).reshape(len(psi), *shape)
+
+
+def slope_rule(batched, g, c, psi, **options):
+    """Examples of cotangents, g (B,) and states (B, 2**n) each."""
+    if batched[1]:
+        return each(slope, batched, (g, c, psi), options)
+    examples = len(g if batched[0] else psi)
+    whole = (examples, *psi.shape[-2:])
+    g, psi = np.broadcast_to(g, whole[:2]), np.broadcast_to(psi, whole)
+    return slope(g.reshape(-1), c, psi.reshape(-1, whole[2]), **options).reshape(whole)
+
+
+defbatch(apply, apply_rule)
+defbatch(energy, energy_rule)
+defbatch(slope, slope_rule)

@@ -1,0 +1,130 @@
+"""A whole network on the tape.
+
+Where plain arrays are recorded on one reverse level, a network is one node: its forward pass keeps the intermediates
+that a needed cotangent is a product with, its backward pass walks the same pairs in reverse, two products for a pair at
+most.  In forward mode and in higher orders the pairs are recorded one by one: they are linear in each operand, so
+tangents pass through them as values do.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from qad.contract.pair import contract
+from qad.contract.residuals import program
+from qad.contract.unary import reduce, spread
+from qad.core.aliases import look_at_all
+from qad.core.errors import GradientTypeError
+from qad.core.levels import CONSTANT, REVERSE, blocked
+from qad.core.operands import split
+from qad.core.record import note
+from qad.core.registry import PRIMITIVES
+from qad.extend import Tensor, defvjp, primitive
+
+__all__ = ["PLAIN", "record", "network", "with_cotangents"]
+
+PLAIN = frozenset((np.ndarray, np.float64, np.complex128, np.float32, np.complex64))  # primitives see everything else
+
+
+def record(plan, operands, wanted):
+    """Contract a list of operands that are not all plain arrays, those numbered `wanted` variable."""
+    level = max([x.level for x in operands if type(x) is Tensor], default=CONSTANT)
+    values, nodes = split(operands, level)
+    kinds = {x.dtype for x in values}
+    if "O" in {kind.kind for kind in kinds}:
+        number = [x.dtype.kind for x in values].index("O")
+        raise GradientTypeError(
+            f'expression "{plan.expression.text}": operand {number} is an object array, which has no gradient: '
+            "write array.astype(float) or array.astype(complex)"
+        )
+    if level == CONSTANT:
+        plain = PLAIN.issuperset(map(type, values))  # and not traced by qad.freeze, nor of another library
+        value = plan.execute(list(values), ()) if plain else _pairs(plan, values)[-1]
+        if not any(type(x) is Tensor for x in operands):
+            return value
+        out = Tensor(value)
+        look_at_all(out, partial(_constant, plan), tuple(operands), None)
+        return out
+    if len(plan.steps) > 2 and level in REVERSE and PLAIN.issuperset(map(type, values)):
+        options, barrier = {"plan": plan, "wanted": wanted, "state": []}, blocked()
+        if type(barrier) is not int or barrier >= level:
+            return network(*operands, **options)
+        p = PRIMITIVES[network]  # what `network` itself would look for is known here
+        ans = p.raw(*values, **options)
+        own = program(plan, wanted)
+        return note(p, values, options, ans, nodes, level, own.read(*options["state"]), sparing=bool(own.again))
+    return _pairs(plan, [x.value if type(x) is Tensor and x.level == CONSTANT else x for x in operands])[-1]
+
+
+def _constant(plan, *operands):
+    """The network of arrays that were constant, recorded where one is not any more."""
+    return record(plan, operands, ())
+
+
+def _pairs(plan, operands):
+    """The values of all nodes, recorded one by one where they are Tensors."""
+    values = list(operands)
+    for number, recipe in plan.prepare:
+        values[number] = reduce(values[number], recipe=recipe)
+    for left, right, recipe in plan.steps:
+        values.append(contract(values[left], values[right], recipe=recipe))
+    return values
+
+
+@primitive
+def network(*operands, plan, wanted, state):
+    """Contract a network of plain arrays.
+
+    What the backward pass for the operands `wanted` needs is put into `state`, an empty list, which lives and dies with
+    the node.
+    """
+    value, kept = program(plan, wanted).forward(operands)
+    state.append(kept)
+    return value
+
+
+def _cotangents(needed, g, ans, *operands, plan, wanted, state):
+    """Cotangents of the operands `needed`, which are those `wanted`: the pairs in reverse."""
+    own = program(plan, wanted)
+    if type(g) in PLAIN:
+        found = own.backward(g, operands, state[-1])
+    else:
+        found = _recorded(plan, own, g, own.intermediates(operands, state[-1]))
+    return _operand_cotangents(plan, found, needed)
+
+
+def _recorded(plan, own, g, values):
+    """The backward pass, pair by pair, recorded where there are Tensors."""
+    found = {len(plan.terms) - 1: g}
+    for node, left, right, to_left, to_right in own.steps:
+        c = found.pop(node)
+        if to_left is not None:
+            found[left] = contract(c, values[right], recipe=to_left)
+        if to_right is not None:
+            found[right] = contract(values[left], c, recipe=to_right)
+    return found
+
+
+def _operand_cotangents(plan, found, needed):
+    """The cotangents of operands as the caller gave them; newly allocated, or views of what is."""
+    for number, recipe in plan.prepare:
+        if number in found:
+            found[number] = spread(found[number], recipe=recipe) * 1
+    return [found[number] for number in needed]
+
+
+defvjp(network, shared=_cotangents, fresh=True)
+
+
+def with_cotangents(g, operands, plan, needed):
+    """The result, and the cotangents of the operands `needed` where `g` (None for 1) is that of the result."""
+    own = program(plan, tuple(sorted(needed)))
+    if not PLAIN.issuperset(map(type, operands if g is None else (g, *operands))):
+        values = _pairs(plan, operands)
+        value, g = values[-1], np.ones(values[-1].shape, values[-1].dtype) if g is None else g
+        found = _recorded(plan, own, g, dict(enumerate(values)))
+    else:
+        value, state = own.forward(operands)
+        g = np.ones(value.shape, value.dtype) if g is None else g
+        found = own.backward(g, operands, state)
+    return value, _operand_cotangents(plan, found, needed)

@@ -1,0 +1,107 @@
+"""Making plans: from an expression and shapes to the best order within a memory limit, cached by structure."""
+
+from functools import lru_cache
+from operator import index
+
+from qad.contract.memory import in_bytes
+from qad.contract.order import from_path
+from qad.contract.parse import parse, parse_lists
+from qad.contract.plan import Plan, as_operand, recorded
+from qad.contract.slicing import sliced
+from qad.core.errors import ArgumentError
+
+__all__ = ["find_plan", "plan"]
+
+
+def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None):
+    """Plan the contraction of a network for value and gradient together.
+
+    Parameters
+    ----------
+    subscripts : str
+        An expression in the notation of `qad.einsum`.
+    *operands : array or tuple of int
+        The operands, or their shapes.
+    variables : sequence of int, optional
+        The operands that will be differentiated.  By default the recorded ones, and all of them where shapes are given.
+    dtype : dtype
+        Of the elements, for memory in bytes.
+    memory_limit : int or str, optional
+        The most bytes to be alive at once beyond the operands, or text such as "2GB" or "512MiB".  Where the best order
+        needs more, subtrees are contracted once more in the backward pass instead of being kept, or indices are cut and
+        the network is contracted slice by slice, its gradient too, whichever takes fewer multiply-adds.  Thousands of
+        slices come with a warning that says what limit would take fewer.
+
+    Returns
+    -------
+    Plan
+        From a bounded cache: planning a network that was planned before takes microseconds.
+
+    Raises
+    ------
+    ArgumentError, ShapeError
+        The expression and the operands do not fit; the message quotes the expression and points at the operand.  The
+        limit cannot be kept; the message names the smallest that can.
+
+    Notes
+    -----
+    A pair of arrays costs the product of all its index sizes c in the forward pass, and c again for each of the two
+    that depends on a variable.  Up to 12 operands the order that minimises the sum is found exactly; in a closed
+    network it costs 3 times the forward pass where all are variable, and no more than it where one is
+    (Evenbly and Pfeifer, Phys. Rev. B 89, 245118).
+
+    Examples
+    --------
+    >>> import qad
+    >>> p = qad.plan("ij,jk,kl->il", (2, 30), (30, 30), (30, 40), variables=[2])
+    >>> p.path, p.flops, p.flops_with_gradient
+    (((0, 1), (0, 1)), 4200, 6600)
+    """
+    if set(map(type, operands)) <= {tuple}:
+        shapes = operands
+        if variables is None:
+            return find_plan(subscripts, None, shapes, tuple(range(len(shapes))), dtype, None, in_bytes(memory_limit))
+    else:
+        operands = [as_operand(operand) for operand in operands]
+        shapes = tuple(tuple(operand.shape) for operand in operands)
+        variables = recorded(operands) if variables is None else variables
+    variables = _checked(variables, len(shapes))
+    return find_plan(subscripts, None, shapes, variables, dtype, None, in_bytes(memory_limit))
+
+
+def _checked(variables, count):
+    try:
+        found = tuple(sorted({index(number) for number in variables}))
+    except TypeError:
+        found = (-1,)
+    if found and not 0 <= found[0] <= found[-1] < count:
+        raise ArgumentError(f"plan: variables={variables!r} must be numbers of operands, 0 to {count - 1}")
+    return found
+
+
+@lru_cache(maxsize=1024)
+def find_plan(subscripts, output, shapes, variables, dtype=complex, path=None, limit=None):
+    """The plan from the cache, made where it is missing.
+
+    `subscripts` is text (`output` None), or a tuple of tuples in the interleaved form; `path` is an order prescribed in
+    opt_einsum's linear format, or None; `limit` is in bytes, or None.
+    """
+    if limit is not None:
+        return sliced(find_plan(subscripts, output, shapes, variables, dtype, path), limit)
+    ndims = tuple(map(len, shapes))
+    if isinstance(subscripts, tuple):
+        expression = parse_lists(subscripts, output, ndims)
+    else:
+        expression = parse(subscripts, ndims)
+    pairs = None if path is None else _given_order(path, len(shapes), expression.text)
+    return Plan(expression, shapes, variables, dtype, pairs)
+
+
+def _given_order(path, count, text):
+    pairs = from_path(path, count)
+    if pairs is None and path != ((0,),) * (count == 1):
+        raise ArgumentError(
+            f'expression "{text}": the path {list(path)} does not contract {count} operands to one: give '
+            f"{count - 1} pairs of different positions, each in the list of what is left at that step"
+        )
+    return pairs or ()

@@ -1,5 +1,0 @@
-"""Frozen functions: the recorded calls of a function as a static program."""
-
-from qad.freeze.frozen import Frozen, freeze
-
-__all__ = ["Frozen", "freeze"]

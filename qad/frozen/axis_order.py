@@ -1,0 +1,45 @@
+"""Which order of axes in memory the readers of an array would like.
+
+A reshape of a transposed array is a view if the array lies in memory in the transposed order; of all orders that
+readers ask for in this way, an input's buffer takes the one that is asked for most.
+"""
+
+from collections import Counter
+
+from qad.frozen.functions import RESHAPE, TRANSPOSE, VIEWS
+from qad.frozen.program import Var
+
+__all__ = ["demand"]
+
+
+def demand(program):
+    """Dict of Var -> (how often it is read, through views too; the layout that is asked for, None for C order)."""
+    definitions, reads, votes = program.definitions(), Counter(), {}
+
+    def base(var):
+        """What `var` is a view of, and the permutation on the way, None where there is more on it."""
+        axes = tuple(range(len(var.shape or ())))
+        while (step := definitions.get(var)) is not None and step.fn in VIEWS and step.mutates is None:
+            if axes is not None:
+                axes = tuple(step.args[1][axis] for axis in axes) if step.fn is TRANSPOSE else None
+            var = step.reads()[0]
+        return var, axes
+
+    for step in program.steps:
+        for var in step.reads():
+            source, axes = base(var)
+            if step.fn not in VIEWS:
+                reads[source] += 1
+            if step.fn is RESHAPE and axes is not None:
+                votes.setdefault(source, Counter())[axes] += 1
+    for x in program.outputs:
+        if type(x) is Var:
+            reads[base(x)[0]] += 1
+    return {var: (reads[var], _winner(votes.get(var), len(var.shape))) for var in reads if var.kind == "array"}
+
+
+def _winner(votes, ndim):
+    if not votes:
+        return None
+    best = votes.most_common(1)[0][0]
+    return None if best == tuple(range(ndim)) else best

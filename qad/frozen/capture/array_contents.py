@@ -1,0 +1,106 @@
+"""What arrays hold, compared whole before every run, at the speed of memory; see `qad.frozen.capture.bindings`."""
+
+import weakref
+
+import numpy as np
+
+from qad.core.watch import copied, holds, laid_out
+
+__all__ = ["contents", "while_they_live"]
+
+SMALL = 1 << 15  # bytes of an array that is copied to be compared
+
+
+def contents(arrays) -> list:
+    """Bindings that hold as long as no entry of these arrays changes."""
+    known = {id(array) for array in arrays}
+    different = {_entries(array): array for array in sorted(arrays, key=_is_flat)}.values()
+    return [_binding(array) for array in different if id(array.base) not in known]  # what shows memory of another
+
+
+def while_they_live(arrays) -> list:
+    """The same for arrays that nobody need keep: what is gone cannot change, nor can what is read-only."""
+    bindings, done = [], set()
+    for array in arrays:
+        owner = array.base if type(array.base) is np.ndarray and array.base.nbytes <= SMALL else array
+        if id(owner) in done or _is_read_only(array):
+            continue
+        done.add(id(owner))
+        small = owner.base is None and owner.nbytes <= SMALL
+        test = _Short(owner) if small else _Lasting(_finder(_dense(array)), _dense(array))
+        bindings.append(("test", None, f"an array of shape {array.shape}", test))
+    return bindings
+
+
+def _is_read_only(array):
+    """Whether nobody can write into the memory that an array shows."""
+    while type(array.base) is np.ndarray:
+        array = array.base
+    return array.base is None and not array.flags.writeable
+
+
+def _dense(array):
+    """A view that shows every entry of memory once: without what `broadcast_to` repeats."""
+    repeats = [n > 1 and not step for n, step in zip(array.shape, array.strides, strict=True)]
+    return array[tuple([slice(1) if repeated else slice(None) for repeated in repeats])] if any(repeats) else array
+
+
+def _binding(array):
+    if array.nbytes <= SMALL:
+        return "array", array, array.shape, array.tobytes()
+    array = _dense(array)
+    return "test", array, f"an array of shape {array.shape}", _Lasting(lambda: array, array)
+
+
+class _Short:
+    """Whether a small array that may be gone holds what it did."""
+
+    def __init__(self, array):
+        self.alive, self.kept = weakref.ref(array), array.tobytes()
+
+    def __call__(self):
+        array = self.alive()
+        return array is None or array.tobytes() == self.kept
+
+
+class _Lasting:
+    """Whether an array that may be gone holds what it did."""
+
+    def __init__(self, alive, array):
+        made = copied(array)
+        self.alive, self.shape, self.held, self.copy = alive, array.shape, made.base, laid_out(made, array)
+
+    def __call__(self):
+        array = self.alive()
+        return array is None or (array.shape == self.shape and holds(array, self.held))
+
+
+def _is_flat(array):
+    return array.flags.c_contiguous
+
+
+def _entries(array):
+    """Which entries of which memory an array shows: the same for an array and its transpose."""
+    axes = sorted([(n, step) for n, step in zip(array.shape, array.strides, strict=True) if n != 1])
+    return array.__array_interface__["data"][0], array.dtype, tuple(axes)
+
+
+def _finder(array):
+    """A function that returns `array` as long as its memory exists; afterwards nobody can change it, and it is None.
+
+    A view would keep that memory alive, so it is made again; unless that cannot be, and then it is kept.
+    """
+    owner = array.base
+    if owner is None:
+        return weakref.ref(array)
+    if type(owner) is not np.ndarray or not owner.flags.owndata or not owner.flags.forc:
+        return lambda: array
+    memory = weakref.ref(owner)
+    form = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0], array.strides
+    shape, dtype = array.shape, array.dtype
+
+    def view():
+        owner = memory()
+        return None if owner is None else np.ndarray(shape, dtype, owner.reshape(-1, order="A"), *form)
+
+    return view

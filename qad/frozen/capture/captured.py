@@ -1,0 +1,61 @@
+"""What a function reads beyond its arguments, as it was when somebody looked: names, containers, arrays, generators."""
+
+from operator import is_
+
+from qad.core.errors import ArgumentError
+from qad.frozen.capture.array_contents import contents
+from qad.frozen.capture.bindings import Bindings
+from qad.frozen.capture.reachable import Reach
+
+__all__ = ["Captured"]
+
+
+class Captured:
+    """All that a function and some static values can reach.
+
+    Attributes
+    ----------
+    bindings : Bindings
+        Hold as long as nothing of it has changed.
+    generators : list
+        Generators of random numbers among it.
+    live : bool
+        Whether a recorded Tensor is among it, so that the function is no function of its arguments alone.
+    settled : list of arrays
+        That the caller declared constant; None stands for all.
+    copies : dict of id -> array
+        What large arrays are compared with, for programs to use as constants.
+    """
+
+    def __init__(self, f, statics, constant):
+        self.statics = list(statics)
+        if constant is True:
+            self.bindings, self.generators, self.live, self.settled = Bindings([]), [], False, None
+            self.arrays, self.known, self.copies = [], set(), {}
+            return
+        reach = Reach([f, *statics], constant)
+        self.live, self.generators, self.settled = reach.live, reach.generators, reach.settled
+        self.arrays = contents(reach.arrays)
+        self.known = {id(array) for array in (*reach.arrays, *reach.settled)}
+        self.copies = {id(array): test.copy for form, array, _, test in self.arrays if form == "test"}
+        self.bindings = Bindings([*reach.bindings, *self.arrays])
+        if missing := sorted(set(constant) - reach.used):
+            raise ArgumentError(
+                f"qad.freeze: constant={missing[0]!r} names nothing that the function captures: it reads "
+                f"{', '.join(sorted({str(key) for form, _, key, _ in reach.bindings if form in _NAMED})) or 'nothing'}"
+            )
+
+    def serves(self, statics) -> bool:
+        """Whether a look around would find the same for these static values."""
+        return len(statics) == len(self.statics) and all(map(is_, statics, self.statics)) and self.bindings.hold()
+
+    def arrays_changed(self) -> bool:
+        """Whether an array holds something else."""
+        return not Bindings(self.arrays).hold()
+
+    def covers(self, array) -> bool:
+        """Whether an array is compared anyway, or need not be."""
+        return self.settled is None or id(array) in self.known or id(array.base) in self.known
+
+
+_NAMED = ("cell", "item", "attribute")

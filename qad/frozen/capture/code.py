@@ -1,0 +1,116 @@
+"""Functions: what their code names, and what they hold; see `qad.frozen.capture.reachable`."""
+
+import builtins
+import sys
+from functools import cached_property, partial, partialmethod
+from types import BuiltinFunctionType, MethodType, ModuleType
+
+from qad.frozen.capture.mentioned_names import mentions
+from qad.frozen.capture.namespaces import MAKING_ANEW, attributes
+from qad.frozen.capture.trusted_code import is_trusted, source
+
+__all__ = ["HOLDERS", "see_compiled", "see_function", "see_holder", "see_ufunc"]
+
+ASKING = frozenset(("getattr", "hasattr", "vars", "__dict__", "attrgetter", "methodcaller", "__getattribute__"))
+UNSEEN = frozenset(("eval", "exec", "globals", "locals", "__import__"))
+HOLDERS = {
+    partial: ("func", "args", "keywords"),
+    partialmethod: ("func", "args", "keywords"),
+    property: ("fget",),
+    staticmethod: ("__func__",),
+    classmethod: ("__func__",),
+    cached_property: ("func",),
+    MethodType: ("__func__", "__self__"),
+}
+
+
+def see_function(reach, f, path):
+    """A function of Python: what it holds; of a user's also what its code mentions."""
+    module = f.__globals__.get("__name__")
+    trusted = is_trusted(module) and module.partition(".")[0]
+    for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+        _cell(reach, name, cell, trusted, f"{path}.{name}")
+    _defaults(reach, f, trusted, path)
+    if trusted:
+        return
+    names, pairs, modules = mentions(f.__code__)
+    reach.named |= pairs
+    reach.names |= {name for _, name in pairs} | (names & MAKING_ANEW)
+    reach.whole = reach.whole or bool(ASKING & (names | reach.names))
+    for name in sorted(names):
+        if name in UNSEEN and name not in f.__globals__ and name not in reach.constant:
+            reach.refuse(name, "reads what cannot be seen")
+        _global(reach, f.__globals__, name)
+    for name in sorted(modules):
+        if name in sys.modules:
+            reach.bind("item", sys.modules, name, sys.modules[name], name)
+        else:
+            reach.bindings.append(("absent", sys.modules, name, None))
+    reach.own(attributes, f, path)
+
+
+def _defaults(reach, f, trusted, path):
+    """What stands for arguments that are not given, and of a user's function the code that is run."""
+    if not trusted:
+        reach.bind("attribute", f, "__code__", f.__code__, path)
+        reach.bind("attribute", f, "__defaults__", f.__defaults__, path)
+        reach.bind("attribute", f, "__kwdefaults__", f.__kwdefaults__, path)
+    else:
+        for each in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
+            reach.wait(each, path)
+
+
+def _cell(reach, name, cell, trusted, path):
+    try:
+        value = cell.cell_contents
+    except ValueError:
+        reach.bind("test", cell, name, lambda: _is_empty(cell), path)
+        return
+    if not trusted:
+        reach.bind("cell", cell, name, value, path)
+    elif trusted != "qad" or not isinstance(value, (set, dict)):  # which are what a function of ours remembers
+        reach.wait(value, path)
+
+
+def _global(reach, space, name):
+    if name in space:
+        reach.bind("item", space, name, space[name], name)
+    else:
+        reach.bind("absent", space, name, None, name)
+        value = getattr(builtins, name, None)
+        if isinstance(value, (BuiltinFunctionType, type)) and name not in reach.constant:
+            see_compiled(reach, value, name)
+        elif value is not None:  # a user put it there
+            reach.bind("item", vars(builtins), name, value, name)
+
+
+def see_holder(reach, x, path):
+    """A bound method, a partial function, a property and the like."""
+    for kind, parts in HOLDERS.items():
+        if isinstance(x, kind):
+            for attribute in parts:
+                reach.wait(getattr(x, attribute), path)
+
+
+def see_compiled(reach, x, path):
+    """A function of compiled code."""
+    words = source(x, reach.names)
+    if words:
+        reach.refuse(path, f"reads {words}")
+    owner = getattr(x, "__self__", None)
+    if not isinstance(owner, (ModuleType, type, type(None))):
+        reach.wait(owner, path)
+
+
+def see_ufunc(reach, x, path):
+    """A ufunc, which is NumPy's or SciPy's, or made of a function that cannot be seen."""
+    if all(set(types) <= set("O->") for types in x.types):
+        reach.refuse(path, "is made by np.frompyfunc, which hides what it calls: write it in NumPy's functions")
+
+
+def _is_empty(cell):
+    try:
+        cell.cell_contents  # noqa: B018 - whether it raises
+    except ValueError:
+        return True
+    return False

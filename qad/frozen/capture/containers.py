@@ -1,0 +1,87 @@
+"""Arrays, containers, generators, and what points to something; see `qad.frozen.capture.reachable`."""
+
+from functools import partial
+from operator import is_
+from weakref import ref
+
+import numpy as np
+
+from qad.core.levels import CONSTANT
+from qad.frozen.capture.bindings import same
+from qad.frozen.capture.namespaces import users_of
+from qad.frozen.capture.objects import see_object, see_whole
+
+__all__ = ["see_array", "see_dict", "see_generator", "see_pointer", "see_sequence", "see_tensor"]
+
+
+def see_array(reach, x, path):
+    """An array of numbers, or of objects, which is a container."""
+    if x.dtype.hasobject:
+        _entries(reach, x, path, lambda: x.ravel().tolist())
+    else:
+        reach.arrays.append(x)
+    if type(x) is not np.ndarray and type(x) is not np.memmap:
+        see_whole(reach, x, path)
+
+
+def see_tensor(reach, x, path):
+    """A Tensor: a constant one is its array."""
+    if x.level > CONSTANT:
+        reach.live = True
+    else:
+        reach.bind("attribute", x, "value", x.value, path)
+
+
+def see_generator(reach, x, path):
+    """A generator of random numbers."""
+    reach.generators.append(x)
+
+
+def see_sequence(reach, x, path):
+    """A container of a number of entries."""
+    if isinstance(x, (tuple, frozenset)):
+        for i, each in enumerate(x):
+            reach.wait(each, f"{path}[{i}]")
+        _more(reach, x, path)
+    else:
+        _entries(reach, x, path, lambda: x)
+
+
+def _more(reach, x, path):
+    """What a container of a class of its own holds besides its entries."""
+    if type(x).__module__ not in ("builtins", "collections", "numpy") and (users_of(type(x)) or hasattr(x, "__dict__")):
+        see_object(reach, x, path)
+
+
+def see_dict(reach, x, path):
+    """A mapping: its keys in their order, and its values."""
+    if x:
+        _entries(reach, x, path, x.keys)
+        _entries(reach, x, path, x.values)
+    else:
+        reach.bind("test", x, path, lambda: not x, path)
+        _more(reach, x, path)
+    if hasattr(x, "default_factory"):
+        reach.wait(x.default_factory, path)
+
+
+def _entries(reach, x, path, read):
+    """All entries of something that can change."""
+    kept = tuple(read())
+    for i, each in enumerate(kept):
+        reach.wait(each, f"{path}[{i}]")
+
+    def unchanged():
+        now = tuple(read())
+        return len(now) == len(kept) and (all(map(is_, now, kept)) or all(map(same, now, kept)))
+
+    reach.bind("test", x, path, unchanged, path)
+    _more(reach, x, path)
+
+
+def see_pointer(reach, x, path):
+    """A weak reference, or a context variable: what it gives now."""
+    read = x if isinstance(x, ref) else partial(x.get, None)
+    value = read()
+    reach.wait(value, path)
+    reach.bind("test", x, path, lambda: same(read(), value), path)

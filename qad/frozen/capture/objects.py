@@ -1,0 +1,101 @@
+"""Objects, by what their class is; see `qad.frozen.capture.reachable`."""
+
+import io
+import sys
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from operator import attrgetter, methodcaller
+
+import numpy as np
+import optree
+
+from qad.core.trees import NAMESPACE
+from qad.frozen.capture.code import see_compiled
+from qad.frozen.capture.namespaces import attributes, every, see_kind, users_of
+from qad.frozen.capture.trusted_code import ATOMS, is_trusted, is_written_in_python
+
+__all__ = ["see_bytes", "see_enum", "see_hidden", "see_object", "see_value", "see_whole"]
+
+VISIBLE = (*ATOMS, list, tuple, dict, set, frozenset, deque, np.ndarray)
+NEUTRAL = ("abc", "typing", "types", "builtins", "enum", "dataclasses")  # bases of the user's classes that read nothing
+
+
+def see_object(reach, x, path):
+    """An object of any class."""
+    kind = type(x)
+    users = users_of(kind)
+    if users:
+        see_kind(reach, kind, path)
+    if kind in (attrgetter, methodcaller):  # whose names nobody can see
+        reach.whole = True
+    elif kind.__name__ == "cython_function_or_method":
+        see_compiled(reach, x, path)
+    elif not users and not is_trusted(kind.__module__):
+        see_hidden(reach, x, path)
+    elif isinstance(x, Iterator):
+        if x not in (sys.stdout, sys.stderr) and not (isinstance(x, io.IOBase) and not x.readable()):
+            reach.refuse(path, f"is a {kind.__name__}, which gives something else at every call")
+    elif kind.__name__ == "_ArrayFunctionDispatcher" or kind.__module__ == "logging":
+        pass  # NumPy's functions, and what nobody reads from
+    elif kind.__module__.startswith("numba"):
+        reach.wait(getattr(x, "py_func", None), path)
+    elif users and not isinstance(x, VISIBLE) and not is_written_in_python(kind):
+        see_hidden(reach, x, path)
+    elif users and _is_plain(kind) and optree.tree_is_leaf(x, namespace=NAMESPACE):
+        reach.own(attributes, x, path)
+    elif _is_immutable(kind):
+        for name in kind.__dataclass_fields__:
+            reach.wait(getattr(x, name, None), f"{path}.{name}")
+    else:
+        see_whole(reach, x, path)
+
+
+def see_whole(reach, x, path):
+    """Everything that an object holds, for code that nobody looks into."""
+    for name, form, holder, value in every(x):
+        reach.bind(form, holder, name, value, f"{path}.{name}")
+    if type(space := getattr(x, "__dict__", None)) is dict:
+        reach.bind("test", x, path, _same_keys(x, tuple(space)), path)
+    elif not isinstance(x, VISIBLE):
+        with suppress(TypeError, BufferError):
+            memoryview(x).release()
+            see_bytes(reach, x, path)
+
+
+def see_hidden(reach, x, path):
+    """Raise for an object whose state nobody can see."""
+    reach.refuse(path, f"is a {type(x).__name__}, whose state cannot be compared from call to call")
+
+
+def see_enum(reach, x, path):
+    """A member of an enumeration, which may have attributes and methods beside its value."""
+    reach.wait(x.value, path)
+    see_value(reach, x, path)
+
+
+def see_value(reach, x, path):
+    """A number or text of a class of the user's."""
+    if not is_trusted(type(x).__module__):
+        see_kind(reach, type(x), path)
+        reach.own(attributes, x, path)
+
+
+def _is_plain(kind):
+    """Whether a class is the user's through and through, so that nobody else reads its attributes; no dataclass."""
+    bases = [base.__module__ for base in kind.__mro__]
+    return not hasattr(kind, "__dataclass_fields__") and all(m in NEUTRAL or not is_trusted(m) for m in bases)
+
+
+def _is_immutable(kind):
+    return hasattr(kind, "__dataclass_params__") and kind.__dataclass_params__.frozen
+
+
+def see_bytes(reach, x, path):
+    """Bytes that can change."""
+    kept = bytes(x)
+    reach.bind("test", x, path, lambda: bytes(x) == kept, path)
+
+
+def _same_keys(x, keys):
+    return lambda: tuple(x.__dict__) == keys

@@ -1,0 +1,159 @@
+"""What a function can reach beyond its arguments: through closures, defaults, named globals, attributes, containers.
+
+Everything that it could read is either looked at here, and compared before every run (`qad.frozen.capture.bindings`),
+or it is refused.  Of the user's own modules, classes and objects that is what some code in reach mentions by name; of
+containers, dataclasses and the objects of other packages it is everything.
+"""
+
+from collections import deque
+from contextvars import ContextVar
+from enum import Enum
+from random import Random
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodWrapperType,
+    ModuleType,
+)  # fmt: skip
+from weakref import ref
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.core.tensor import Tensor
+from qad.frozen.capture.code import HOLDERS, see_compiled, see_function, see_holder, see_ufunc
+from qad.frozen.capture.containers import (
+    see_array,
+    see_dict,
+    see_generator,
+    see_pointer,
+    see_sequence,
+    see_tensor,
+)
+from qad.frozen.capture.namespaces import MAKING_ANEW, see_class, see_module
+from qad.frozen.capture.objects import see_bytes, see_enum, see_hidden, see_object, see_value
+from qad.frozen.capture.trusted_code import ATOMS
+
+__all__ = ["Reach"]
+
+GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, Random)
+MOST = 100_000  # bindings
+SEEN = (
+    (Tensor, see_tensor),
+    (Enum, see_enum),
+    (np.void, see_hidden),
+    (ATOMS, see_value),
+    (np.ndarray, see_array),
+    (GENERATORS, see_generator),
+    (FunctionType, see_function),
+    (tuple(HOLDERS), see_holder),
+    ((BuiltinFunctionType, MethodWrapperType), see_compiled),
+    (np.ufunc, see_ufunc),
+    (ModuleType, see_module),
+    (type, see_class),
+    ((bytearray, memoryview), see_bytes),
+    ((list, tuple, set, frozenset, deque), see_sequence),
+    ((dict, MappingProxyType), see_dict),
+    ((ref, ContextVar), see_pointer),
+    ((GetSetDescriptorType, MemberDescriptorType), lambda reach, x, path: None),
+    (object, see_object),
+)
+
+
+class Reach:
+    """One look around.
+
+    Attributes
+    ----------
+    bindings : list of (form, owner, key, value)
+        What stands behind names and in containers; see `qad.frozen.capture.bindings`.
+    arrays : list of arrays of numbers
+    generators : list of generators of random numbers
+    live : bool
+        Whether a recorded Tensor, or a traced array of another recording, is among it.
+    settled : list of arrays
+        That are reached by names that the caller declared constant.
+    names, named : sets
+        Attributes that code mentions, and pairs of what stands before an attribute and the attribute.
+    whole : bool
+        Whether code asks for attributes by names that are not in it.
+    kinds : dict of id -> class
+        Classes of objects that were met.
+    """
+
+    def __init__(self, roots, constant=()):
+        self.bindings, self.arrays, self.generators, self.settled = [], [], [], []
+        self.live, self.whole = False, False
+        self.constant, self.used = frozenset(constant), set()
+        self.names, self.named, self.kinds = set(), set(), {}
+        self.seen, self._waiting = {}, [(x, "") for x in roots]
+        self._owners, scanned = [], None
+        while self._waiting:
+            while self._waiting:
+                self._see(*self._waiting.pop())
+            if scanned != (self.whole, len(self.named)):  # code that was found since mentions more
+                scanned = self.whole, len(self.named)
+                for owner in list(self._owners):
+                    self._scan(*owner)
+                if MAKING_ANEW & self.names:
+                    self._waiting += [(kind, kind.__name__) for kind in self.kinds.values()]
+
+    def _see(self, x, path):
+        kind = type(x)
+        if kind in ATOMS or id(x) in self.seen:
+            return
+        self.seen[id(x)] = x
+        if hasattr(kind, "__qad_step__"):  # traced: it has a class for show
+            self.live = True
+        elif hasattr(kind, "__qad_reached__"):
+            self.wait(x.__qad_reached__(), path)
+        else:
+            see = next(see for kinds, see in SEEN if isinstance(x, kinds))
+            see(self, x, path)
+
+    def wait(self, x, path):
+        """Look at `x` later; `path` is for messages."""
+        self._waiting.append((x, path))
+
+    def bind(self, form, owner, key, value, path):
+        """Remember what stands behind a name, and look at it, unless the caller declared that constant."""
+        if key in self.constant:
+            self.used.add(key)
+            self.settled += _settled(value)
+            return
+        self.bindings.append((form, owner, key, value))
+        if len(self.bindings) > MOST:
+            self.refuse(path, f"leads to more than {MOST} names and entries")
+        if form not in ("absent", "test"):
+            self.wait(value, path)
+
+    def refuse(self, path, words):
+        """Raise for what cannot be compared, or differs at every call."""
+        name = path.rpartition(".")[2] or "name"
+        raise ArgumentError(
+            f"qad.freeze: {path.lstrip('.') or 'the function'} {words}. Pass what varies as an argument, or say that "
+            f'it does not vary: qad.freeze(f, constant="{name}")'
+        )
+
+    def own(self, scan, owner, path):
+        """Scan an owner of names now, and again when more names are known; `scan` yields (name, form, owner, value)."""
+        self._owners.append((scan, owner, path, set()))
+        self._scan(*self._owners[-1])
+
+    def _scan(self, scan, owner, path, done):
+        for name, form, holder, value in list(scan(self, owner)):
+            key = name, form != "test" and id(value)  # a class and its base may have two things of one name
+            if key not in done:
+                done.add(key)
+                self.bind(form, holder, name, value, f"{path}.{name}")
+
+
+def _settled(value):
+    """The arrays below something that was declared constant."""
+    try:
+        return Reach([value]).arrays
+    except ArgumentError:
+        return []

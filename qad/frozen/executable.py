@@ -1,0 +1,66 @@
+"""From a recorded program to something that runs."""
+
+import numpy as np
+
+from qad.frozen.memory_plan import Arena
+from qad.frozen.out_argument import allocates
+from qad.frozen.passes import improve
+from qad.frozen.placement import Places
+from qad.frozen.program import Var
+from qad.frozen.workspace import Workspace
+
+__all__ = ["executable"]
+
+
+def executable(program, passes, build):
+    """The program as it is run, and the function from input values to the result, made by `build` of its leaves.
+
+    Without passes the recorded calls are repeated as they were, and so they are where what is written depends on
+    layouts in memory; with them the program is improved, and run in workspaces: as many as there are threads that run
+    it at once.
+    """
+    if passes == () or program.by_layout():
+        return program, lambda values: build(fresh(program, program.run(values)))
+    program = improve(program.copy(), passes)
+    return program, pooled(program, build)
+
+
+def pooled(program, build):
+    """The function that runs a program in a workspace of its own; free ones wait in a list (its methods are atomic)."""
+    places = Places(program)
+    arena = Arena(places)
+    free, inputs = [], len(program.inputs)
+    take, give_back = free.pop, free.append
+
+    def run(values):
+        try:
+            workspace = take()
+        except IndexError:
+            workspace = Workspace(places, arena, program.kinds)
+        registers, moving = workspace.registers, workspace.moving
+        try:
+            if moving:
+                registers[:inputs] = values
+            for buffer, i in workspace.copies:
+                buffer[...] = values[i]
+            for fn, args in workspace.instructions:
+                fn(*args)
+            return build([fn(*args) for fn, args in workspace.collect])
+        finally:
+            if moving:
+                registers[:moving] = [None] * moving
+            give_back(workspace)
+
+    return run
+
+
+def fresh(program, results):
+    """Results that alias nothing: neither inputs, constants, what a step has kept, nor each other."""
+    made, seen, owned = program.definitions(), set(), []
+    for var, x in zip(program.outputs, results, strict=True):
+        own = type(var) is Var and var in made and allocates(made[var]) and id(x) not in seen
+        if isinstance(x, np.ndarray) and not own:
+            x = x.copy()
+        seen.add(id(x))
+        owned.append(x)
+    return owned

@@ -1,0 +1,301 @@
+"""`freeze`: the public function, and what it returns."""
+
+import inspect
+import warnings
+from collections import OrderedDict
+from functools import partial, update_wrapper
+from types import MethodType
+
+from qad.core.arguments import run as call
+from qad.core.errors import ArgumentError
+from qad.core.tensor import value_of
+from qad.frozen import display
+from qad.frozen.branches import NOT_FOUND, RAISED, Branch, Branches
+from qad.frozen.capture.bindings import Bindings
+from qad.frozen.capture.captured import Captured
+from qad.frozen.executable import executable
+from qad.frozen.files import Absent, read_entries, stored
+from qad.frozen.floating_point_errors import current, is_quiet, silenced
+from qad.frozen.passes import chosen
+from qad.frozen.recording import record
+from qad.frozen.results import builder, with_own_arrays
+from qad.frozen.signature import front, signature_of, typed
+from qad.frozen.stats import Stats
+from qad.frozen.tape_node import as_node
+from qad.frozen.traced import Traced
+
+__all__ = ["Frozen", "freeze", "Stats"]
+
+MANY = 8  # recordings in a row, without a replay between them, before the user is told why
+SIGNATURES = 64
+OBJECTS = 64  # whose method a frozen one is
+
+
+def freeze(f=None, *, constant=None, static_argnames=(), passes=None):
+    """Record a function once per signature, and replay it as a flat list of NumPy calls.
+
+    Parameters
+    ----------
+    f : callable
+        Any function of pytrees of arrays, written in NumPy or qad, transforms included:
+        ``qad.freeze(qad.value_and_grad(energy))``.  Without it a decorator is returned, for functions and methods.
+    constant : str, tuple of str or True, optional
+        Names of captured variables and attributes that never change, so that they need not be compared before each
+        call; True for all that is captured.  Changes of what is named go unnoticed.
+    static_argnames : str or tuple of str
+        Arguments that are no arrays, but hashable values that the program is made for.  Integers, strings, functions
+        and other objects are static without being named.
+    passes : collection of str, or "all", optional
+        The passes that improve the program, see `qad.frozen.passes`; by default all but ``equals``, whose merging of
+        equal products is decided at random points: ``"all"`` has that too.  ``()`` replays the very calls that were
+        recorded.
+
+    Returns
+    -------
+    Frozen
+        Called like `f`, with equal results.
+
+    Raises
+    ------
+    ArgumentError
+        While recording: the function writes into its arguments or into outer arrays, draws random numbers, reads a
+        clock or a file, makes text or an array of objects of a traced value, forces one out of NumPy's reach, or
+        captures what cannot be compared from call to call; a static argument cannot be hashed.
+
+    Warns
+    -----
+    RuntimeWarning
+        Where a traced value becomes a Python float, and where recordings outnumber replays; the reasons are named.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> step = qad.freeze(qad.value_and_grad(lambda x: np.sum(np.sin(x) ** 2)))
+    >>> value, gradient = step(np.zeros(3))
+    >>> value, gradient = step(np.ones(3))
+    >>> step.stats.recordings, step.stats.replays
+    (1, 1)
+    """
+    if f is None:
+        return partial(freeze, constant=constant, static_argnames=static_argnames, passes=passes)
+    if not callable(f):
+        raise ArgumentError(f"qad.freeze takes a function, not {type(f).__name__}")
+    return Frozen(f, static_argnames, passes, constant)
+
+
+class Frozen:
+    """A frozen function; made by `freeze`.
+
+    Attributes
+    ----------
+    stats : Stats
+    """
+
+    def __init__(self, f, static_argnames=(), passes=None, constant=None):
+        update_wrapper(self, f)
+        self.f = f
+        self.stats = Stats()
+        self._names = _tuple(static_argnames)
+        self._parameters = _parameters(f, self._names)
+        self.passes = chosen(passes)
+        self.constant = constant if constant is True else _tuple(constant or ())
+        self.forward, self.backward = {}, {}  # for calls on Tensors, by structure; see qad.frozen.tape_node
+        self._entries = OrderedDict()
+        self._plain = None, -1, None  # of the last signature of plain arrays: a test, their number, the branches
+        self._quiet = None  # a state of NumPy's error handling under which programs are replayed
+        self._captured = None  # what the function reads beyond its arguments
+        self._parts = {}  # without the static arguments, by these
+        self._bound = OrderedDict()  # as a method of these objects, by their ids
+        self._streak = 0
+        self._warned = False
+
+    def __call__(self, *args, **kwargs):
+        fits, count, branches = self._plain
+        if len(args) == count and not kwargs and current() is self._quiet and fits(*args):  # quickly
+            result = branches.replay(args)
+            if result is NOT_FOUND or result is RAISED:
+                return self._answer(result, branches, args, args, kwargs)
+            self._streak = 0
+            self.stats.replays += 1
+            return result
+        return self._general(args, kwargs)
+
+    def __get__(self, owner, kind=None):
+        """As a method: a frozen function for each object, which is captured; those of the last 64 are kept."""
+        if owner is None:
+            return self
+        bound = self._bound.get(id(owner))
+        if bound is None:
+            names = tuple([name for name in self._names if name != "self"])
+            bound = Frozen(MethodType(self.f, owner), names, self.passes, self.constant or None)
+            self._bound[id(owner)] = bound
+            if len(self._bound) > OBJECTS:
+                self._bound.popitem(last=False)
+        return bound
+
+    def __qad_reached__(self):
+        """What it reads is what its function reads."""
+        return self.f
+
+    def _general(self, args, kwargs):
+        """The way of all signatures."""
+        state = current()
+        if state is not self._quiet and not is_quiet():
+            return self._eagerly(args, kwargs)
+        self._quiet = state
+        static, given = (), (args, kwargs)
+        if self._names:
+            args, kwargs, static = self._without_static(args, kwargs)
+        signature, leaves, spec = signature_of(args, kwargs, static)
+        if signature is None:
+            return self._recorded(leaves, spec, static, given)
+        branches = self._entries.get(signature)
+        if branches is None:
+            branches = self._enter(signature)
+        values, self._latest = signature.moving(leaves), branches
+        if signature.is_plain(leaves, args):
+            self._plain = front(signature.kinds), len(args), branches
+        result = branches.replay(values)
+        if result is NOT_FOUND or result is RAISED:
+            return self._answer(result, branches, values, *given)
+        self._streak = 0
+        self.stats.replays += 1
+        return result
+
+    def _enter(self, signature):
+        branches = self._entries[signature] = Branches(signature, self.stats)
+        others = list(self._entries)
+        if len(others) > 1:
+            branches.reason = signature.difference(others[-2])
+        if len(others) > SIGNATURES:
+            self._entries.popitem(last=False)
+        return branches
+
+    def _answer(self, result, branches, values, args, kwargs):
+        """What the function itself says where no program does; it is recorded, unless one has just raised."""
+        if result is RAISED and isinstance(self.f, Absent):
+            return branches.branches[0].run(values)  # which raises again
+        captured = self._look(branches.signature.statics())
+        if result is RAISED or captured.live:
+            return self._eagerly(args, kwargs)
+        recorded = record(self.f, branches.signature, values, captured)
+        if recorded.failure is None:
+            build = builder(*recorded.form)
+            program, run = executable(recorded.program, self.passes, build)
+            run = silenced(run) if recorded.silent else run
+            bindings = Bindings([*captured.bindings.listed, *recorded.met]) if recorded.met else captured.bindings
+            branches.add(Branch(recorded.path, recorded.places, program, run, bindings, recorded.form))
+        else:
+            branches.reason = recorded.failure
+            self._captured = None
+        self._count(branches, recorded.failure)
+        return recorded.result
+
+    def _look(self, statics):
+        """What the function reads beyond its arguments, as it is now."""
+        if self._captured is None or not self._captured.serves(statics):
+            self._captured = Captured(self.f, statics, self.constant)
+        return self._captured
+
+    def _eagerly(self, args, kwargs):
+        """The answer of the function itself."""
+        self.stats.eager += 1
+        return with_own_arrays(call(self.f, args, kwargs))
+
+    def _count(self, branches, failure):
+        stats = self.stats
+        stats.recordings += 1
+        self._streak += 1
+        if stats.recordings > 1 or failure:
+            stats.reasons.append(branches.reason)
+        if self._streak == MANY and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"qad.freeze: {getattr(self.f, '__name__', 'the function')} was recorded {MANY} times in a row; the "
+                f"last time because: {branches.reason}. Pass changing numbers as arrays or floats, give arrays one "
+                "shape, and keep what varies from call to call out of Python's decisions (np.where)",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+
+    def _recorded(self, leaves, spec, static, given):
+        """Arguments that are recorded themselves: it is part of another recording, or a node of the tape."""
+        args, kwargs = given
+        if any(type(value_of(x)) is Traced for x in leaves) or self._look([value for _, value in static]).live:
+            return with_own_arrays(self.f(*args, **kwargs))
+        if not static:
+            return as_node(self, leaves, spec)
+        key = typed(static)
+        if key not in self._parts:
+            self._parts[key] = Frozen(partial(self.f, **dict(static)), (), self.passes, self.constant or None)
+        return as_node(self._parts[key], leaves, spec)
+
+    def _without_static(self, args, kwargs):
+        """Arguments by name, without the static ones, and those as pairs."""
+        if self._parameters is None:  # of a file: arguments were bound to names when it was stored
+            static = tuple((name, kwargs.pop(name)) for name in self._names if name in kwargs)
+            return args, kwargs, static
+        bound = self._parameters.bind(*args, **kwargs)
+        static = tuple((name, bound.arguments.pop(name)) for name in self._names if name in bound.arguments)
+        return (), dict(bound.arguments), static
+
+    # -- seeing ----------------------------------------------------------------------------------
+
+    @property
+    def program(self):
+        """The program that was run or recorded last; ``print(frozen.program)`` lists its steps."""
+        if not self._entries:
+            raise ArgumentError("nothing has been recorded yet: call the frozen function first")
+        if not self._latest.branches:
+            raise ArgumentError(f"there is no program: {self._latest.reason}")
+        return self._latest.branches[0].program
+
+    @property
+    def source(self):
+        """The program as Python, for reading: a replay runs a list of steps, and no text at all."""
+        return display.source(self.program)
+
+    def profile(self, *args, **kwargs):
+        """Where the time goes for these arguments: a table of calls, their number and microseconds."""
+        self(*args, **kwargs)
+        static = ()
+        if self._names:
+            args, kwargs, static = self._without_static(args, kwargs)
+        signature, leaves, _ = signature_of(args, kwargs, static)
+        entry = self._entries.get(signature)
+        if entry is None or not entry.branches:
+            raise ArgumentError(
+                "there is no program for these arguments: the function itself answers; see stats.reasons"
+            )
+        return display.profile(entry.branches[0].program, signature.moving(leaves))
+
+    def __reduce__(self):
+        """Programs and constants as data; see `qad.frozen.files`."""
+        return restored, (getattr(self, "__name__", "frozen"), self._names, self.passes, stored(self._entries))
+
+    def __repr__(self):
+        return f"<frozen {getattr(self.f, '__name__', self.f)}: {self.stats}>"
+
+
+def _parameters(f, names):
+    """The signature of `f`, needed for static names alone."""
+    if not names:
+        return None
+    parameters = inspect.signature(f)
+    for name in names:
+        if name not in parameters.parameters:
+            raise ArgumentError(f"static_argnames: {name!r} is no argument of {getattr(f, '__name__', f)}")
+    return parameters
+
+
+def restored(name, names, passes, entries):
+    """The frozen function of a file."""
+    frozen = Frozen(Absent(name), (), passes)
+    frozen._names = names
+    frozen._entries = read_entries(entries, frozen.passes, frozen.stats)
+    frozen._latest = next(reversed(frozen._entries.values()), None)
+    return frozen
+
+
+def _tuple(names):
+    return (names,) if isinstance(names, str) else tuple(names)

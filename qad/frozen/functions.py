@@ -1,0 +1,169 @@
+"""What freezing knows about functions: which answer at once, which write, which shapes depend on values.
+
+Every step holds a function.  NumPy's and the operator module's are themselves; methods and attributes of arrays are
+`Method` and `Attribute`, so that they serve arrays, NumPy's scalars and Python's numbers alike.
+"""
+
+import operator
+from functools import lru_cache
+
+import numpy as np
+
+from qad.contract.network import network
+from qad.contract.pair import contract
+from qad.contract.trace import ring_trace, trace_product
+from qad.contract.unary import reduce
+from qad.rules.complex import square_of_size
+from qad.rules.products import matrix_product, stack_product
+from qad.rules.reduce import spread
+
+__all__ = [
+    "ANSWERED",
+    "MUTATING",
+    "OPERATORS",
+    "TRANSPARENT",
+    "Attribute",
+    "Method",
+    "Reduction",
+    "attribute",
+    "method",
+]
+
+
+class Method:
+    """The method of this name, of whatever the first argument is."""
+
+    __slots__ = ("__name__",)
+
+    def __init__(self, name):
+        self.__name__ = name
+
+    def __call__(self, x, *args, **kwargs):
+        return getattr(x, self.__name__)(*args, **kwargs)
+
+    def __repr__(self):
+        return f"method({self.__name__!r})"
+
+
+class Attribute:
+    """The attribute of this name."""
+
+    __slots__ = ("__name__",)
+
+    def __init__(self, name):
+        self.__name__ = name
+
+    def __call__(self, x):
+        return getattr(x, self.__name__)
+
+    def __repr__(self):
+        return f"attribute({self.__name__!r})"
+
+
+class Reduction:
+    """A method of a ufunc, such as ``np.add.reduce``, by its names."""
+
+    __slots__ = ("ufunc", "method", "__name__")
+
+    def __init__(self, ufunc, method):
+        self.ufunc = ufunc
+        self.method = method
+        self.__name__ = f"{ufunc.__name__}.{method}"
+
+    def __call__(self, *args, **kwargs):
+        return getattr(self.ufunc, self.method)(*args, **kwargs)
+
+    def __repr__(self):
+        return f"reduction({self.__name__})"
+
+
+method, attribute, reduction = (lru_cache(maxsize=None)(cls) for cls in (Method, Attribute, Reduction))
+
+OPERATORS = {
+    name: getattr(operator, name)
+    for name in (
+        "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift",
+        "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "invert",
+    )
+}  # fmt: skip
+
+# Questions about shapes and kinds, which a signature settles, and pictures: answered while recording, never recorded.
+ANSWERED = frozenset((
+    np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type,
+    np.common_type, np.array_repr, np.array_str, np.array2string, np.shares_memory, np.may_share_memory,
+))  # fmt: skip
+
+# Functions that write into their first argument.
+MUTATING = frozenset((
+    np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis,
+    *map(method, ("fill", "sort", "partition", "put", "itemset")), operator.setitem,
+))  # fmt: skip
+
+# Primitives that are NumPy's calls on arrays and nothing else: their insides are recorded, and can be improved.
+TRANSPARENT = frozenset((
+    network, contract, reduce, matrix_product, stack_product, trace_product, ring_trace, spread, square_of_size,
+))  # fmt: skip
+
+TRANSPOSE, RESHAPE = method("transpose"), method("reshape")  # of axes and of a shape, once `canonical` has run
+
+# Functions whose result may show the memory of their argument, and does where its layout allows.
+VIEWS = frozenset((
+    TRANSPOSE, RESHAPE, *map(method, ("swapaxes", "squeeze", "diagonal", "ravel")), attribute("real"),
+    attribute("imag"), operator.getitem, np.moveaxis, np.swapaxes, np.squeeze, np.expand_dims, np.diagonal,
+    np.broadcast_to, np.transpose, np.reshape, np.atleast_1d, np.atleast_2d,
+))  # fmt: skip
+
+
+def wants_numbers(fn):
+    """Whether integers among the further arguments are shapes, axes and the like, which a program is made for."""
+    if fn in _VALUED or fn in _CALCULATING:
+        return False
+    return fn in _SETTLED or type(fn) is Reduction or (type(fn) is Method and fn.__name__ in _SETTLED_METHODS)
+
+
+def keeps_shape(fn, args):
+    """Whether the shape and dtype of the result follow from those of the arguments, so that nothing need be checked."""
+    if isinstance(fn, np.ufunc) or type(fn) is Attribute or fn in _SETTLED:
+        return True
+    if fn is np.where:
+        return len(args) == 3
+    if fn is operator.getitem:
+        index = args[1] if type(args[1]) is tuple else (args[1],)
+        return all(type(i) in (int, type(None), type(...)) or _integers(i) or _is_fixed(i) for i in index)
+    if type(fn) is Method:
+        return fn.__name__ in _SETTLED_METHODS
+    if type(fn) is Reduction:
+        return fn.method in ("reduce", "accumulate", "outer")
+    return (getattr(fn, "__module__", None) or "").startswith("qad.")  # shapes of ours follow from the operands'
+
+
+def _integers(i):
+    dtype = getattr(i, "dtype", None)
+    return dtype is not None and dtype.kind in "iu"
+
+
+def _is_fixed(i):
+    """Whether an index is a slice between plain numbers; of others the length depends on values."""
+    return type(i) is slice and all(x is None or isinstance(x, (int, np.integer)) for x in (i.start, i.stop, i.step))
+
+
+_SETTLED = frozenset((
+    abs, *OPERATORS.values(), *TRANSPARENT, np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.kron,
+    np.einsum, np.sum, np.mean, np.prod, np.max, np.min, np.std, np.var, np.argmax, np.argmin, np.argsort, np.sort,
+    np.stack, np.concatenate, np.transpose, np.moveaxis, np.swapaxes, np.reshape, np.ravel, np.squeeze, np.expand_dims,
+    np.broadcast_to, np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.diagonal, np.trace, np.cumsum,
+    np.cumprod, np.clip, np.flip, np.roll, np.take, np.take_along_axis, np.tril, np.triu, np.copy, np.diff,
+    np.linalg.inv, np.linalg.solve, np.linalg.svd, np.linalg.eigh, np.linalg.qr, np.linalg.det, np.linalg.norm,
+    np.linalg.cholesky, np.linalg.slogdet, np.linalg.eigvalsh, np.zeros, np.ones, np.eye, np.empty, np.angle,
+    np.real, np.imag, np.fft.fft, np.fft.ifft, np.any, np.all, np.isclose, np.nan_to_num,
+))  # fmt: skip
+_CALCULATING = frozenset((abs, *OPERATORS.values(), *TRANSPARENT))
+_VALUED = frozenset((
+    np.take, np.take_along_axis, np.clip, np.roll, np.isclose, np.dot, np.vdot, np.inner, np.outer, np.kron, np.matmul,
+    np.einsum, method("take"), method("clip"), method("dot"),
+))  # fmt: skip
+_SETTLED_METHODS = frozenset((
+    "reshape", "transpose", "swapaxes", "conj", "conjugate", "dot", "sum", "mean", "prod", "max", "min", "std", "var",
+    "copy", "astype", "ravel", "flatten", "squeeze", "diagonal", "trace", "cumsum", "cumprod", "clip", "round", "take",
+    "argmax", "argmin", "argsort", "any", "all", "view",
+))  # fmt: skip

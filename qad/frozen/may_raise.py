@@ -1,0 +1,70 @@
+"""Which steps may raise, for some values of arguments that have the right shapes and dtypes.
+
+An error is part of what a function does: it is caught, or tells the caller that a matrix is singular.  A step that may
+raise is made even where nobody reads its result.
+"""
+
+import operator
+
+import numpy as np
+
+from qad.frozen.functions import OPERATORS, TRANSPARENT, Attribute, Method, Reduction
+from qad.frozen.program import variables
+
+__all__ = ["is_settled", "may_raise"]
+
+_METHODS = frozenset((
+    "reshape", "transpose", "swapaxes", "conj", "conjugate", "dot", "sum", "mean", "prod", "max", "min", "std", "var",
+    "copy", "astype", "ravel", "flatten", "squeeze", "diagonal", "trace", "cumsum", "cumprod", "clip", "round",
+    "argmax", "argmin", "argsort", "any", "all", "view", "nonzero",
+))  # fmt: skip
+_FUNCTIONS = frozenset((
+    np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.kron, np.einsum, np.sum, np.mean, np.prod, np.max,
+    np.min, np.std, np.var, np.argmax, np.argmin, np.argsort, np.sort, np.stack, np.concatenate, np.transpose, np.array,
+    np.moveaxis, np.swapaxes, np.reshape, np.ravel, np.squeeze, np.expand_dims, np.broadcast_to, np.zeros_like,
+    np.ones_like, np.full_like, np.empty_like, np.diagonal, np.trace, np.cumsum, np.cumprod, np.clip, np.flip, np.roll,
+    np.tril, np.triu, np.copy, np.diff, np.zeros, np.ones, np.eye, np.empty, np.angle, np.real, np.imag, np.any, np.all,
+    np.isclose, np.nan_to_num, np.where, np.diag, np.atleast_1d, np.atleast_2d, np.split, np.tile, np.pad, np.median,
+    *(getattr(np.fft, name) for name in np.fft.__all__), np.linalg.det, np.linalg.slogdet, np.linalg.matmul,
+    np.linalg.trace, np.linalg.diagonal, np.linalg.outer, np.linalg.vector_norm, np.linalg.multi_dot,
+))  # fmt: skip
+_OF_NUMBERS = frozenset((operator.add, operator.sub, operator.mul, operator.neg, operator.pos, abs))
+_ROOMS = ("qad.core.", "qad.rules.", "qad.special.", "qad.tensor.", "qad.freeze.")  # whose primitives do not raise
+
+
+def may_raise(step) -> bool:
+    """Whether it may; what is not known to be harmless may."""
+    fn = step.fn
+    if step.out.kind == "number":
+        return fn not in _OF_NUMBERS
+    if fn is operator.getitem:
+        return any(True for _ in variables(step.args[1]))  # an index that is out of bounds
+    if isinstance(fn, np.ufunc) or type(fn) in (Attribute, Reduction) or fn in _FUNCTIONS or fn in TRANSPARENT:
+        return False
+    if fn is np.linalg.norm:
+        return len(step.args) > 1 or "ord" in step.kwargs  # one of singular values
+    if type(fn) is Method:
+        return fn.__name__ not in _METHODS
+    if fn in _OPERATORS:
+        return False
+    return not (getattr(fn, "__module__", None) or "").startswith(_ROOMS)
+
+
+_OPERATORS = frozenset((abs, *OPERATORS.values()))
+
+
+def is_settled(error, fn, args):
+    """Whether a function of NumPy's complains of shapes and dtypes, which every call of the signature has."""
+    if fn is operator.getitem:
+        index = args[1] if type(args[1]) is tuple else (args[1],)
+        return type(error) is IndexError and all(type(i) in (int, slice, type(None), type(...)) for i in index)
+    known = isinstance(fn, np.ufunc) or fn in _OF_SHAPES or type(fn) is Attribute
+    known = known or (type(fn) is Method and fn.__name__ in ("reshape", "transpose", "dot", "sum", "swapaxes", "trace"))
+    return known and type(error) in (TypeError, ValueError)
+
+
+_OF_SHAPES = frozenset((
+    *OPERATORS.values(), np.dot, np.vdot, np.inner, np.outer, np.matmul, np.tensordot, np.kron, np.einsum, np.stack,
+    np.concatenate, np.transpose, np.reshape, np.broadcast_to, np.where, np.trace, np.diagonal, np.moveaxis,
+    np.swapaxes,
+))  # fmt: skip

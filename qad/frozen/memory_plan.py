@@ -1,0 +1,83 @@
+"""How buffers share memory: what one of them held is overwritten by the next when it is not needed any more."""
+
+from bisect import insort
+
+from qad.frozen.out_argument import allocates
+from qad.frozen.program import Var
+
+__all__ = ["Arena"]
+
+ALIGNMENT = 64
+
+
+class Arena:
+    """Places for the buffers of a program in one block of memory.
+
+    Attributes
+    ----------
+    offsets : dict of Var -> int
+        In bytes.
+    size : int
+        Of the block.
+    """
+
+    def __init__(self, places):
+        self.offsets, self.size = {}, 0
+        self._holes = []  # pairs (offset, size), in order, no two adjacent
+        last = _last_uses(places)
+        ending = {}
+        for var in places.copies.intersection(places.program.inputs):
+            self._take(var)
+            ending.setdefault(last.get(var, -1), []).append(var)
+        for number, step in enumerate(places.program.steps):
+            var = step.out
+            if var in places.buffers:
+                self._take(var)
+                ending.setdefault(max(last.get(var, number), number), []).append(var)
+            for gone in ending.pop(number, ()):
+                self._give(self.offsets[gone], _aligned(gone))
+
+    def _take(self, var):
+        """The smallest hole that is large enough, else the end of the block."""
+        size = _aligned(var)
+        found = min((hole for hole in self._holes if hole[1] >= size), key=lambda hole: hole[1], default=None)
+        if found is None:
+            at_the_end = self._holes and sum(self._holes[-1]) == self.size
+            offset, whole = self._holes[-1] if at_the_end else (self.size, 0)
+            found, self.size = (offset, whole), offset + size
+            if at_the_end:
+                self._holes.pop()
+        else:
+            self._holes.remove(found)
+            if found[1] > size:
+                insort(self._holes, (found[0] + size, found[1] - size))
+        self.offsets[var] = found[0]
+
+    def _give(self, offset, size):
+        """A hole, one with those beside it."""
+        beside = [hole for hole in self._holes if hole[0] == offset + size or sum(hole) == offset]
+        for hole in beside:
+            self._holes.remove(hole)
+        insort(self._holes, (min([offset, *(hole[0] for hole in beside)]), size + sum(hole[1] for hole in beside)))
+
+
+def _aligned(var):
+    return -(-max(var.nbytes, 1) // ALIGNMENT) * ALIGNMENT
+
+
+def _last_uses(places):
+    """For each value the number of the last step that reads it, also through whatever may show its memory.
+
+    Results are read at the end.  Only what writes into a buffer of its own, or surely allocates, shows nothing.  The
+    steps are gone through backwards, so that what becomes of a value is known where it is made.
+    """
+    steps = places.program.steps
+    last = {x: len(steps) for x in places.program.outputs if type(x) is Var}
+    for number in reversed(range(len(steps))):
+        step = steps[number]
+        read = -1 if step.out in places.views else len(steps) if step.out in places.last else number
+        if step.out not in places.buffers and not allocates(step):
+            read = max(read, last.get(step.out, -1))
+        for var in step.reads():
+            last[var] = max(read, last.get(var, -1))
+    return last

@@ -1,0 +1,161 @@
+"""One name for each thing: methods, attributes and aliases of NumPy's functions become a few canonical calls.
+
+Views are ``transpose(x, axes)`` and ``reshape(x, shape)``, two matrices multiply by ``np.dot``, elementwise functions
+are ufuncs, sums are ``np.add.reduce``; copies, and conjugates and real parts of real arrays, are the array itself.
+"""
+
+import operator
+
+import numpy as np
+
+from qad.frozen.functions import RESHAPE, TRANSPOSE, Attribute, attribute, method, reduction
+from qad.frozen.passes.rewriting import derived, rewrite
+from qad.frozen.program import Step, Var
+from qad.rules.join import joined, stacked
+
+__all__ = ["REAL", "SUM", "canonical"]
+
+REAL, SUM = attribute("real"), reduction(np.add, "reduce")
+
+UFUNCS = {
+    operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide,
+    operator.floordiv: np.floor_divide, operator.mod: np.remainder, operator.pow: np.power, operator.neg: np.negative,
+    operator.pos: np.positive, operator.eq: np.equal, operator.ne: np.not_equal, operator.lt: np.less,
+    operator.le: np.less_equal, operator.gt: np.greater, operator.ge: np.greater_equal, operator.and_: np.bitwise_and,
+    operator.or_: np.bitwise_or, operator.xor: np.bitwise_xor, operator.invert: np.invert, abs: np.absolute,
+    method("conj"): np.conjugate, method("conjugate"): np.conjugate, operator.matmul: np.matmul,
+}  # fmt: skip
+PERMUTING = frozenset((np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, TRANSPOSE, method("swapaxes")))
+RESHAPING = frozenset((
+    np.reshape, np.ravel, np.squeeze, np.expand_dims, RESHAPE, method("ravel"), method("flatten"), method("squeeze"),
+))  # fmt: skip
+SAME = frozenset((np.copy, np.array, np.positive, method("copy")))
+STACKS = frozenset((stacked, joined, np.stack))
+SUMS = frozenset((np.sum, method("sum")))
+
+
+def canonical(program):
+    """Rename; the number of steps that changed."""
+    return rewrite(program, _visit)
+
+
+def _visit(step, definitions):
+    fn, args, kwargs, out = step.fn, step.args, step.kwargs, step.out
+    if fn in STACKS:
+        return _stack(step)
+    if not args or type(args[0]) is not Var or out.kind not in ("array", "scalar"):
+        return _arithmetic(step)
+    x = args[0]
+    if fn in PERMUTING or (type(fn) is Attribute and fn.__name__ in ("T", "mT")):
+        return _permutation(step)
+    if fn in RESHAPING:
+        return _reshape(step)
+    if fn in SAME and len(args) == 1 and not kwargs and x.dtype == out.dtype and x.kind != "number":
+        return x
+    if fn is method("astype") and x.dtype == out.dtype and x.kind != "number":
+        return x
+    if (
+        fn is operator.getitem
+        and (args[1] is Ellipsis or (type(args[1]) is tuple and not args[1]))
+        and x.kind in ("array", "scalar")
+    ):
+        return x
+    if fn in (np.real, REAL):
+        return _real(step)
+    if fn in SUMS:
+        return _sum(step)
+    if fn in (np.dot, method("dot")):
+        return _dot(step)
+    return _arithmetic(step)
+
+
+def _replaced(step, fn, args, kwargs=None):
+    kwargs = kwargs or {}
+    if fn is step.fn and args == step.args and kwargs == step.kwargs:
+        return None
+    return [Step(fn, args, kwargs, step.out)]
+
+
+def _permutation(step):
+    x = step.args[0]
+    if x.kind != "array":
+        return x
+    probe = np.empty(tuple(range(len(x.shape))))  # its shape tells where the axes go
+    axes = step.fn(probe, *step.args[1:], **step.kwargs).shape
+    return x if axes == tuple(range(len(axes))) else _replaced(step, TRANSPOSE, (x, axes))
+
+
+def _reshape(step):
+    x, out = step.args[0], step.out
+    if x.kind != "array":
+        return None
+    if _order(step) == "F":
+        back = [tuple(range(len(y.shape)))[::-1] for y in (x, out)]
+        first = derived(TRANSPOSE, (x, back[0]), x.shape[::-1], x.dtype, x.root)
+        second = derived(RESHAPE, (first.out, out.shape[::-1]), out.shape[::-1], x.dtype, x.root)
+        return [first, second, Step(TRANSPOSE, (second.out, back[1]), {}, out)]
+    return x if x.shape == out.shape else _replaced(step, RESHAPE, (x, out.shape))
+
+
+def _order(step):
+    """The order of a reshape: "C" or "F" (recordings hold no others)."""
+    return step.kwargs.get("order") or next((a for a in step.args[1:] if type(a) is str), "C")
+
+
+def _real(step):
+    x = step.args[0]
+    if x.kind == "number":
+        return None
+    return x if x.dtype.kind != "c" else _replaced(step, REAL, (x,))
+
+
+def _sum(step):
+    names = ("axis", "dtype", "out", "keepdims", "initial", "where")
+    given = dict(zip(names, step.args[1:], strict=False)) | step.kwargs
+    x, axis, keepdims = step.args[0], given.pop("axis", None), given.pop("keepdims", False)
+    if any(value is not None for value in given.values()) or x.kind != "array" or type(keepdims) is not bool:
+        return None
+    return [Step(SUM, (x,), {"axis": axis, "keepdims": keepdims}, step.out)]
+
+
+def _stack(step):
+    """Numbers in a row are an array of a list; other arrays are concatenated."""
+    parts, *rest = step.args if step.fn is np.stack else (step.args,)
+    out, axis = step.out, rest[0] if rest else step.kwargs.get("axis", 0)
+    known = type(parts) in (list, tuple) and all(type(x) is Var and x.kind != "other" for x in parts)
+    if not known or len(rest) > 1 or set(step.kwargs) - {"axis"} or type(axis) is not int:
+        return None
+    if step.fn is joined:
+        return [Step(np.concatenate, (list(parts),), {"axis": axis}, out)]
+    if not parts[0].shape:
+        return [Step(np.array, (list(parts),), {"dtype": out.dtype}, out)]
+    axis %= len(out.shape)
+    shape = (*out.shape[:axis], 1, *out.shape[axis + 1 :])
+    wide = [derived(RESHAPE, (x, shape), shape, x.dtype, x.root) for x in parts]
+    return [*wide, Step(np.concatenate, ([each.out for each in wide],), {"axis": axis}, out)]
+
+
+def _dot(step):
+    """``a.dot(b)`` of two matrices or vectors; of others it means something else."""
+    if len(step.args) == 2 and not step.kwargs and all(type(x) is Var and x.shape for x in step.args):
+        return _replaced(step, np.dot, step.args)
+    return None
+
+
+def _arithmetic(step):
+    """Operators, where an array or a scalar of NumPy's is among the operands."""
+    fn = UFUNCS.get(step.fn, step.fn)
+    operands = [x for x in step.args if type(x) is Var]
+    if step.kwargs or not any(x.kind in ("array", "scalar") for x in operands) or step.out.kind == "other":
+        return None
+    if not all(type(x) is Var or isinstance(x, (int, float, complex, np.number)) for x in step.args):
+        return None  # something that has its own arithmetic, such as a sparse matrix
+    if fn is np.conjugate and operands[0].dtype.kind != "c" and operands[0].dtype == step.out.dtype:
+        return operands[0] if operands[0].kind != "number" else None
+    if fn is np.positive:
+        return operands[0]
+    if fn is np.matmul and len(operands) == 2 and all(len(x.shape) == 2 for x in operands):
+        fn = np.dot
+    if fn is np.power and type(step.args[1]) in (int, float) and step.args[1] == 2 and operands[0].dtype.kind in "fc":
+        return [Step(np.square, step.args[:1], {}, step.out)]
+    return _replaced(step, fn, step.args) if isinstance(fn, np.ufunc) or fn is np.dot else None

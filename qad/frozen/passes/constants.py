@@ -1,0 +1,63 @@
+"""Constant folding: what depends on nothing that varies is computed once.
+
+Real constants that multiply complex arrays become complex, which every call would do again.
+"""
+
+import numpy as np
+
+from qad.frozen.functions import VIEWS
+from qad.frozen.passes.common_subexpressions import is_pure
+from qad.frozen.passes.rewriting import add_view, rewrite, view_of
+from qad.frozen.program import Step, Var, rebuilt
+
+__all__ = ["constants"]
+
+PRODUCTS = frozenset((np.multiply, np.dot, np.matmul))
+FILLED = frozenset((np.zeros_like, np.ones_like))  # of their argument they want shape and dtype alone
+MOST = 1 << 24  # bytes of one constant
+
+
+def constants(program):
+    """Fold; the number of steps that went.  Views of constants stay views."""
+    known, casts = program.constants, {}
+
+    def visit(step, definitions):
+        if step.fn in FILLED and step.out.nbytes <= MOST:
+            return _known(known, step.fn(np.empty(step.out.shape, step.out.dtype)))
+        if step.fn in PRODUCTS and step.out.dtype is not None and step.out.dtype.kind == "c":
+            cast = _cast(step, definitions, known, casts)
+            if cast is not None:
+                return cast
+        if step.out.kind != "array" or step.fn in VIEWS or not is_pure(step.fn) or step.out.nbytes > MOST:
+            return None
+        if any(var not in known for var in step.reads()):
+            return None
+        value = step.fn(*rebuilt(step.args, known.__getitem__), **rebuilt(step.kwargs, known.__getitem__))
+        if type(value) is not np.ndarray:
+            return None
+        return _known(known, value.copy(order="K"))
+
+    return rewrite(program, visit)
+
+
+def _cast(step, definitions, known, casts):
+    """A product whose real constants are complex; None where there are none, or nothing else."""
+    steps, args = [], []
+    for x in step.args:
+        base, chain = view_of(x, definitions) if type(x) is Var and x.dtype.kind == "f" else (None, ())
+        if base in known and base.nbytes <= MOST:
+            key = base, step.out.dtype
+            if key not in casts:
+                casts[key] = _known(known, known[base].astype(step.out.dtype))
+            x = casts[key]
+            for fn, argument, _ in chain:
+                x = add_view(steps, fn, x, argument)
+        args.append(x)
+    return [*steps, Step(step.fn, tuple(args), step.kwargs, step.out)] if tuple(args) != step.args else None
+
+
+def _known(constants, value):
+    """The Var of a new constant."""
+    var = Var.like(value)
+    constants[var] = value
+    return var

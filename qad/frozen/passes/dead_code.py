@@ -1,0 +1,33 @@
+"""Dead code: steps whose results nobody uses.
+
+Guards stay, and so do writes into memory that is read later, and what may raise an error that the function would.
+"""
+
+from qad.frozen.guards import is_guard
+from qad.frozen.may_raise import may_raise
+from qad.frozen.program import Var
+
+__all__ = ["dead"]
+
+
+def dead(program):
+    """Remove them; their number."""
+    alive = {x for x in program.outputs if type(x) is Var}
+    pinned = program.pinned()  # of other memory it does not matter who else shows it
+    alive |= {x.root for x in alive}.intersection(pinned)
+    kept = []
+    for step in reversed(program.steps):
+        target = step.mutates
+        written = target is not None and target.root in alive
+        if not (step.out in alive or is_guard(step) or written or (target is None and may_raise(step))):
+            continue
+        kept.append(step)
+        for var in step.reads():
+            alive.add(var)
+            if var.root in pinned:
+                alive.add(var.root)
+    removed = len(program.steps) - len(kept)
+    program.steps = kept[::-1]
+    used = set(program.uses())
+    program.constants = {var: value for var, value in program.constants.items() if var in used}
+    return removed

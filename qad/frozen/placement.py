@@ -1,0 +1,165 @@
+"""Where the values of a program live.
+
+Every value is one of: a constant; a register, filled anew in every run (inputs, results, whatever a function
+allocates for itself); a buffer, allocated once and written with ``out=``; or a view of a constant or buffer, which
+is made once too.  What is written into by the program itself stays in registers.
+
+Which views exist depends on layouts in memory; that is found out on dummies, arrays of the right strides that share
+one piece of memory.
+"""
+
+import numpy as np
+
+from qad.frozen.axis_order import demand
+from qad.frozen.functions import RESHAPE, VIEWS, Method
+from qad.frozen.guards import is_guard
+from qad.frozen.out_argument import allocates, writes
+from qad.frozen.program import Var, layout_of, rebuilt, touches
+from qad.frozen.scalar_loop import FEWEST, is_scalar
+from qad.frozen.sparse_arrays import placed
+
+__all__ = ["Places", "laid_out"]
+
+COPIED_IN = 1 << 14  # bytes up to which an input that is used often is copied into a buffer
+USED_OFTEN = 2
+SMALL = 1 << 14  # bytes of a result whose operands are kept until the end
+
+
+class Places:
+    """The decisions for one program.
+
+    Attributes
+    ----------
+    dummies : dict of Var -> array
+        Of all constants, buffers and views.
+    buffers : dict of Var -> layout
+        Of what is written with ``out=``.
+    views : dict of Var -> Step
+    scalars : set of Var
+        Registers that runs of scalar operations fill.
+    copies : set of Var
+        Buffers that take a copy: of an input, or of a reshaped array whose layout allows no view.
+    """
+
+    def __init__(self, program):
+        self.program = program
+        self.dummies, self.buffers, self.views, self.copies = {}, {}, {}, set()
+        self.scratch = np.empty(max([_bytes(var) for var in _vars(program)], default=1), np.uint8)
+        self.uses = program.uses()
+        self.definitions = program.definitions()
+        self.results = _results(program, self.uses)
+        pinned = program.pinned()
+        self.numbers = _numbers(program, pinned)
+        scalar = [step for step in program.steps if is_scalar(step)]
+        self.scalars = {step.out for step in scalar} if len(scalar) >= FEWEST else set()
+        self.last = set()  # results that are computed when all else is done, straight into the caller's hands
+        self.demand = demand(program)
+        guards = [step for step in program.steps if is_guard(step)]
+        self.as_given = {step.args[0] for step in guards if step.kwargs["expected"][0] == "strides"}  # never copied
+        for var, value in program.constants.items():
+            self.dummies[var] = value
+        for var in program.inputs:
+            self._place_input(var)
+        for step in program.steps:
+            if step.mutates is None and step.out.root not in pinned and not is_guard(step):
+                self._place(step)
+
+    def allocated(self, var):
+        """Whether a result is an array that nobody else holds."""
+        return self.definitions.get(var) is not None and allocates(self.definitions[var])
+
+    def static(self, var):
+        """Whether the array of a Var is known before the run."""
+        return var in self.dummies
+
+    def _place_input(self, var):
+        uses, layout = self.demand.get(var, (0, None))
+        if var in self.as_given or var in self.numbers:
+            return
+        if var.kind == "scalar" or (var.kind == "array" and uses >= USED_OFTEN and var.nbytes <= COPIED_IN):
+            self.copies.add(var)
+            self._buffer(var, layout)
+
+    def _place(self, step):
+        out = step.out
+        if out.kind not in ("array", "scalar") or out in self.scalars or out in self.numbers:
+            return
+        if step.fn in VIEWS and self._view(step):
+            return
+        if out in self.results and out.nbytes > 0:
+            if out.nbytes <= SMALL and self._is_last(step):
+                self.last.add(out)
+            return
+        if writes(step, out):
+            self._buffer(out, self._layout(step))
+
+    def _is_last(self, step):
+        """Whether a result can be computed when all else is done, from what is known before the run."""
+        ready = all(type(x) is not Var or self.static(x) for x in step.args)
+        return ready and allocates(step) and not step.kwargs and step.fn is not np.concatenate
+
+    def _layout(self, step):
+        """The order of axes in which a function writes quickest: that of its operands, where they agree."""
+        if needs_c_order(step):
+            return None
+        operands = [x for x in step.args if type(x) is Var and x.shape == step.out.shape]
+        if not all(map(self.static, operands)):
+            return step.out.layout
+        layouts = {layout_of(self.dummies[x]) for x in operands}
+        return layouts.pop() if len(layouts) == 1 else None
+
+    def _view(self, step):
+        """Make the step a view of static memory, or a copy into a buffer where its layout allows none."""
+        reads = step.reads()
+        if len(reads) != 1 or not self.static(reads[0]):
+            return False
+        (source,) = reads
+        made = step.fn(*rebuilt(step.args, self.dummies.__getitem__), **step.kwargs)
+        if not isinstance(made, np.ndarray):
+            made = np.asarray(made)
+        elif np.may_share_memory(made, self.dummies[source]) or not made.size:
+            self.dummies[step.out] = made
+            self.views[step.out] = step
+            return True
+        if step.fn is RESHAPE and step.out not in self.results:
+            self.copies.add(step.out)
+            self._buffer(step.out, None)
+            return True
+        return False
+
+    def _buffer(self, var, layout):
+        self.buffers[var] = layout
+        self.dummies[var] = laid_out(self.scratch, var, layout)
+
+
+def needs_c_order(step):
+    """Whether `step` can only write into an array in C order."""
+    return type(step.fn) is Method or step.fn in (np.dot, placed)
+
+
+def laid_out(memory, var, layout):
+    """An array for `var` at the beginning of a piece of memory, its axes in this order."""
+    if layout is None:
+        return np.ndarray(var.shape, var.dtype, memory)
+    shape = tuple([var.shape[axis] for axis in layout])
+    back = sorted(range(len(layout)), key=layout.__getitem__)
+    return np.ndarray(shape, var.dtype, memory).transpose(back)
+
+
+def _numbers(program, pinned):
+    """Scalars that go into memory which is written into: an array without axes in their place could be shown there."""
+    return {var for step in program.steps if touches(step, pinned) for var in step.reads() if var.kind == "scalar"}
+
+
+def _results(program, uses):
+    """Outputs that are used by nothing else: whoever computes them allocates them."""
+    return {x for x in program.outputs if type(x) is Var and x.kind == "array" and uses[x] == 1}
+
+
+def _vars(program):
+    yield from program.inputs
+    yield from (step.out for step in program.steps)
+
+
+def _bytes(var):
+    return var.nbytes if var.kind in ("array", "scalar") else 0

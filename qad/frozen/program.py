@@ -1,0 +1,209 @@
+"""What a recording becomes: a list of steps over numbered values, and the plain way to run it.
+
+A step is a call of a function; where an argument is the result of an earlier step there stands its `Var`, also
+inside of lists, tuples, slices and dicts.  `Program.run` is the reference: it makes the very calls that were
+recorded, in their order.
+"""
+
+from itertools import count
+
+from numpy import dtype as dtype_of
+from numpy import generic, ndarray
+
+__all__ = ["Program", "Step", "Var", "layout_of", "rebuilt", "touches", "variables"]
+
+RESHAPING = frozenset(("reshape", "ravel", "ascontiguousarray", "asfortranarray", "require"))
+
+_number = count().__next__
+
+
+class Var:
+    """A value of a program: the place that an array or number takes in every run.
+
+    Attributes
+    ----------
+    shape, dtype : as an array's
+    kind : "array", "scalar" (NumPy's), "number" (Python's) or "other" (a tuple of arrays)
+    layout : tuple of int or None
+        Its axes from the slowest to the fastest in memory, None for C order.
+    root : Var
+        The value whose memory it shows; itself where it has memory of its own.
+    """
+
+    __slots__ = ("number", "shape", "dtype", "kind", "layout", "root")
+
+    def __init__(self, shape=None, dtype=None, kind="array", layout=None, root=None):
+        self.number = _number()
+        self.shape = shape
+        self.dtype = dtype
+        self.kind = kind
+        self.layout = layout
+        self.root = self if root is None else root
+
+    @classmethod
+    def like(cls, value, root=None):
+        """The Var of a value that was met while recording."""
+        if type(value) is ndarray:
+            return cls(value.shape, value.dtype, "array", layout_of(value), root)
+        if isinstance(value, generic):
+            return cls((), value.dtype, "scalar", None, root)
+        if type(value) in (float, complex):
+            return cls((), dtype_of(type(value)), "number", None, root)
+        return cls(None, None, "other", None, root)
+
+    @property
+    def size(self):
+        size = 1
+        for n in self.shape:
+            size *= n
+        return size
+
+    @property
+    def nbytes(self):
+        return self.size * self.dtype.itemsize
+
+    def __repr__(self):
+        return f"v{self.number}"
+
+
+def layout_of(value):
+    """The axes of an array in the order of its strides, or None for C order."""
+    if value.flags.c_contiguous or not value.size:
+        return None
+    order = tuple(sorted(range(value.ndim), key=lambda axis: (-abs(value.strides[axis]), axis)))
+    return None if order == tuple(range(value.ndim)) else order
+
+
+class Step:
+    """One call: ``out = fn(*args, **kwargs)``; `mutates` is the Var that it writes into, or None.  Immutable."""
+
+    __slots__ = ("fn", "args", "kwargs", "out", "mutates", "_reads")
+
+    def __init__(self, fn, args, kwargs, out, mutates=None):
+        self.fn = fn
+        self.args = args
+        self.kwargs = kwargs
+        self.out = out
+        self.mutates = mutates
+        self._reads = None
+
+    def reads(self):
+        """The Vars among its arguments, in order, repeated ones too."""
+        if self._reads is None:
+            self._reads = tuple(variables((self.args, self.kwargs) if self.kwargs else self.args))
+        return self._reads
+
+    def __repr__(self):
+        return f"{self.out} = {getattr(self.fn, '__name__', self.fn)}{self.args}{self.kwargs or ''}"
+
+
+class Program:
+    """A straight list of steps.
+
+    Attributes
+    ----------
+    inputs : list of Var
+    constants : dict of Var -> array
+    steps : list of Step
+    outputs : list
+        Leaves of the result: a Var, or a constant as it is.
+    kinds : list of str
+        What each leaf was when it was recorded, whatever the passes make of it.
+    counts : dict
+        What each pass has changed, for display.
+    """
+
+    def __init__(self, inputs, constants, steps, outputs):
+        self.inputs = inputs
+        self.constants = constants
+        self.steps = steps
+        self.outputs = outputs
+        self.kinds = [x.kind if type(x) is Var else "constant" for x in outputs]
+        self.counts = {}
+
+    def run(self, values):
+        """Values of the outputs for these values of the inputs, by the recorded calls."""
+        known = dict(self.constants)
+        known.update(zip(self.inputs, values, strict=True))
+        for step in self.steps:
+            args = rebuilt(step.args, known.__getitem__)
+            kwargs = rebuilt(step.kwargs, known.__getitem__) if step.kwargs else {}
+            known[step.out] = step.fn(*args, **kwargs)
+        return [known[x] if type(x) is Var else x for x in self.outputs]
+
+    def __str__(self):
+        from qad.frozen.display import table
+
+        return table(self)
+
+    def copy(self):
+        """The same program, for passes to change."""
+        other = Program(list(self.inputs), dict(self.constants), list(self.steps), list(self.outputs))
+        other.kinds = self.kinds
+        return other
+
+    def definitions(self):
+        """Dict of Var -> the step that makes it."""
+        return {step.out: step for step in self.steps}
+
+    def uses(self):
+        """Dict of Var -> how often steps and outputs read it."""
+        found = {}
+        for step in self.steps:
+            for var in step.reads():
+                found[var] = found.get(var, 0) + 1
+        for x in self.outputs:
+            if type(x) is Var:
+                found[x] = found.get(x, 0) + 1
+        return found
+
+    def by_layout(self):
+        """Whether what is written depends on layouts in memory: as it does where a reshape may be a view or a copy."""
+        shown = set()  # the roots of arrays that were reshaped, and of what came out
+        for step in self.steps:
+            if step.mutates is not None and step.mutates.root in shown:
+                return True
+            if getattr(step.fn, "__name__", "") in RESHAPING:
+                shown.update([step.out.root, *(var.root for var in step.reads())])
+        return False
+
+    def pinned(self):
+        """The roots of the memory that some step writes into; whatever touches it stays as and where it is."""
+        return {step.mutates.root for step in self.steps if step.mutates is not None}
+
+
+def touches(step, pinned):
+    """Whether a step reads or shows memory that the program writes into, or writes itself."""
+    if not pinned:
+        return False
+    return step.mutates is not None or step.out.root in pinned or any(var.root in pinned for var in step.reads())
+
+
+def rebuilt(x, replace):
+    """`x` with each Var in it, at any depth, given to `replace`."""
+    kind = type(x)
+    if kind is Var:
+        return replace(x)
+    if kind is tuple:
+        return tuple([rebuilt(each, replace) for each in x])
+    if kind is list:
+        return [rebuilt(each, replace) for each in x]
+    if kind is slice:
+        return slice(*[rebuilt(each, replace) for each in (x.start, x.stop, x.step)])
+    if kind is dict:
+        return {key: rebuilt(each, replace) for key, each in x.items()}
+    return x
+
+
+def variables(x):
+    """Every Var in `x`, at any depth."""
+    kind = type(x)
+    if kind is Var:
+        yield x
+    elif kind in (tuple, list):
+        for each in x:
+            yield from variables(each)
+    elif kind is slice:
+        yield from variables((x.start, x.stop, x.step))
+    elif kind is dict:
+        yield from variables(tuple(x.values()))

@@ -1,0 +1,364 @@
+"""Recording: every call on a traced array becomes a step, and is made."""
+
+import warnings
+from contextlib import contextmanager
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, LeakedTensorError
+from qad.core.operands import rebuild
+from qad.core.registry import PRIMITIVES
+from qad.core.steps import RECORDINGS
+from qad.frozen.caller import depth, is_ours, whereabouts
+from qad.frozen.floating_point_errors import current, is_quiet, turns_into_errors
+from qad.frozen.functions import ANSWERED, MUTATING, TRANSPARENT, keeps_shape, wants_numbers  # fmt: skip
+from qad.frozen.guards import check_layout, check_value, outcome
+from qad.frozen.may_raise import is_settled
+from qad.frozen.program import Program, Step, Var
+from qad.frozen.traced import Traced, decoded
+
+__all__ = ["Recorder", "pick"]
+
+SHOWING = frozenset((np.array_repr, np.array_str, np.array2string))
+_FLOAT = np.dtype(float)
+
+
+class Recorder:
+    """One recording: the steps so far, the constants they use, and the decisions that were taken.
+
+    Attributes
+    ----------
+    path : list
+        The outcomes of the guards.
+    captured : list of (array, Var)
+        The plain arrays that were met, to be watched for changes; their values are constants of the program.
+    by_layout : bool
+        Whether something was found to be a view, or a copy, that may be the other where arrays lie in another order.
+    refusal : exception or None
+        What could not be recorded; raised again in the end, for the function may have caught it.
+    silent : bool
+        Whether the function itself says which floating-point errors are ignored.
+    failure : str or None
+        In words, why no program serves this call: a step raised, and the function caught that.
+    """
+
+    def __init__(self, chance, copies):
+        self.chance, self.copies = chance, copies
+        self.steps, self.inputs, self.given, self.constants = [], [], [], {}
+        self.path, self.places, self.captured = [], [], []
+        self.running, self.by_layout = True, False
+        self.refusal = self.failure = None
+        self.silent = False
+        self._errors, self._filters = current(), warnings.filters
+        self._known = {}  # id of a captured array -> its Var
+
+    @contextmanager
+    def recording(self):
+        """What happens inside is recorded; afterwards the traced arrays are of no use any more."""
+        RECORDINGS.add(self)
+        try:
+            yield
+        finally:
+            self.running = False
+            RECORDINGS.discard(self)
+
+    def refuse(self, message, kind=ArgumentError):
+        """Raise, now and when the function has returned."""
+        self.refusal = kind(f"qad.freeze: {message}")
+        raise self.refusal
+
+    def input(self, value):
+        """A traced input with this value."""
+        var = Var.like(value)
+        self.inputs.append(var)
+        self.given.append(value)
+        return Traced(value, var, self)
+
+    # -- steps -----------------------------------------------------------------------------------
+
+    def step(self, fn, args, kwargs, mutates=None):
+        """Call `fn`, and record that."""
+        if not self.running:
+            raise LeakedTensorError(
+                "a traced array of qad.freeze was used after the function had returned: it leaked through a global, a "
+                "list or an attribute. Return it from the function instead"
+            )
+        self._refuse_memory_order(fn, args, kwargs)
+        if wants_numbers(fn):
+            args, kwargs = (*args[:1], *self._numbers(args[1:])), self._numbers(kwargs)
+        values, named = decoded(args), decoded(kwargs)
+        if mutates is not None:
+            target = self._writable(mutates, fn)
+        value = self._called(fn, values, named, args)
+        template, keywords = self.encoded(args), self.encoded(kwargs) if kwargs else {}
+        if mutates is not None:
+            self.steps.append(Step(fn, template, keywords, Var(kind="other"), target))
+            return None
+        settled = keeps_shape(fn, args)
+        return self._result(value, fn, template, keywords, settled, [*_traced((args, kwargs))])
+
+    def _called(self, fn, values, named, args):
+        """The result of a step; what it raises is noted, for the function may catch that and go on."""
+        if current() is not self._errors:
+            self.silent = True
+            if not is_quiet():
+                self.failure = f"the function has floating-point errors raise or call something, at {whereabouts()}"
+        if warnings.filters is not self._filters and turns_into_errors(warnings.filters, self._filters):
+            self.failure = f"the function makes errors of warnings, at {whereabouts()}"
+        try:
+            return fn(*values, **named)
+        except Exception as error:
+            if not is_settled(error, fn, args):
+                raised = f"{_name(fn)} raised {type(error).__name__}"
+                self.failure = f"{raised} at {whereabouts()}, and the function caught it"
+            raise
+
+    def _result(self, value, fn, args, kwargs, settled, operands):
+        """`value` as a traced array, or as whatever it is made of."""
+        kind = type(value)
+        if kind in (bool, int):
+            return self._settled(value, fn, args, kwargs)
+        if not isinstance(value, (np.ndarray, np.generic, float, complex, tuple, list, type(None))):
+            self.refuse(
+                f"{_name(fn)} returned {kind.__name__}, which is no array: wrap what uses it in "
+                "qad.extend.primitive, so that it becomes one step"
+            )
+        if getattr(value, "dtype", _FLOAT).kind not in "biufc":
+            self.refuse(
+                f"{_name(fn)} gives an array of dtype {value.dtype}, and programs are made of numbers: stay with float "
+                "or complex, or make one step of all that needs objects with qad.extend.opaque"
+            )
+        var = Var.like(value, self._root_of(value, operands))
+        self.steps.append(Step(fn, args, kwargs, var))
+        if not settled:
+            self._guard(check_layout, var, outcome(value, "layout"))
+        if isinstance(value, (tuple, list)):
+            parts = [self._result(v, pick, (var, i), {}, True, operands) for i, v in enumerate(value)]
+            return rebuild(value, parts)
+        return None if value is None else Traced(value, var, self)
+
+    def _settled(self, value, fn, args, kwargs):
+        """A truth or an integer of Python's, upon which it will decide."""
+        kind = type(value)
+        var = Var((), np.dtype(kind), "number")
+        self.steps.append(Step(fn, args, kwargs, var))
+        self._guard(check_value, var, outcome(value, kind.__name__))
+        return value
+
+    def _refuse_memory_order(self, fn, args, kwargs):
+        """Raise for an order of entries that depends on how an array happens to lie in memory."""
+        order = kwargs.get("order") or (args[1] if len(args) == 2 and type(args[1]) is str else None)
+        if order in ("K", "A") and getattr(fn, "__name__", "") in ("ravel", "flatten", "reshape"):
+            self.refuse(
+                f"{fn.__name__}(order={order!r}) depends on the layout of an array in memory, which a program is not "
+                "made for: write order='C' or 'F'"
+            )
+
+    def _numbers(self, x):
+        """`x` with Python's integers in the places of traced ones; replays check them."""
+        kind = type(x)
+        if kind is Traced and not x.shape and x.dtype.kind in "iu":
+            return int(x)
+        if kind in (tuple, list):
+            return kind(map(self._numbers, x))
+        return {key: self._numbers(each) for key, each in x.items()} if kind is dict else x
+
+    def _root_of(self, value, operands):
+        """The Var in whose memory `value` lies, or None; `operands` are all that the function was given."""
+        if not isinstance(value, np.ndarray):
+            return None
+        for x in operands:
+            if isinstance(x.value, np.ndarray) and _owner(value) is _owner(x.value):
+                return x.symbol.root
+        return None
+
+    def _writable(self, target, fn):
+        """The Var of what `fn` writes into; inputs and constants belong to the caller."""
+        if type(target) is not Traced:
+            self.refuse(
+                f"{_name(fn)} writes into an array from outside of the function, which a replay could not "
+                "repeat: return the result instead, or write into a copy"
+            )
+        root = target.symbol.root
+        if root in self.inputs or root in self.constants:
+            self.refuse(
+                f"{_name(fn)} writes into an argument of the function (or a view of one), which a replay "
+                "could not repeat: write into a copy, x = x.copy()"
+            )
+        return target.symbol
+
+    # -- the ways in -----------------------------------------------------------------------------
+
+    def method(self, fn, args, kwargs):
+        """A method of a traced array."""
+        mutates = args[0] if fn in MUTATING else None
+        if "out" in kwargs:
+            self.refuse(f"x.{fn.__name__}(..., out=...) is not recorded: write y = x.{fn.__name__}(...)")
+        return self.step(fn, args, kwargs, mutates)
+
+    def function(self, fn, args, kwargs):
+        """A NumPy function that was given a traced array."""
+        if fn in SHOWING:
+            return self.shown(args[0], fn)
+        if fn in ANSWERED:
+            return fn(*decoded(args), **decoded(kwargs))
+        kwargs = {key: x for key, x in kwargs.items() if key != "like"}
+        if fn in MUTATING:
+            return self.step(fn, args, kwargs, mutates=args[0])
+        out = kwargs.get("out")
+        if out is None:
+            return self.step(fn, args, kwargs)
+        self.step(fn, args, kwargs, mutates=out)
+        return out
+
+    def primitive(self, call, fn, args, kwargs):
+        """A primitive: looked into where its inside is made of NumPy's calls, one step otherwise."""
+        rules = PRIMITIVES.get(call)
+        if rules is not None and fn.__module__.startswith("qad."):  # what is not differentiated are axes and the like
+            args = [x if rules.has_rule(i) else self._numbers(x) for i, x in enumerate(args)]
+            kwargs = self._numbers(kwargs)
+        if call in TRANSPARENT:
+            return fn(*[self.constant(x) if type(x) is np.ndarray else x for x in args], **kwargs)
+        before = self.chance.before()
+        result = self.step(call, tuple(args), kwargs)
+        self.chance.excuse(before)
+        return result
+
+    def constant(self, array):
+        """A plain array as a traced constant."""
+        return Traced(array, self._constant(array), self)
+
+    # -- decisions -------------------------------------------------------------------------------
+
+    def decide(self, x, kind):
+        """The outcome of a decision on `x`, as a Python value; replays check it."""
+        found = outcome(x.value, kind)
+        if not self.running:
+            return _plain(x.value, kind)
+        if kind == "float":
+            warnings.warn(
+                f"qad.freeze: float() or .item() of a traced value, {whereabouts()}, makes a constant of it: every "
+                "other value will be recorded anew. Keep it an array (np.sqrt, not math.sqrt), or return it",
+                RuntimeWarning,
+                stacklevel=depth(),
+            )
+        self._guard(check_value, x.symbol, found)
+        return _plain(x.value, kind)
+
+    def shown(self, x, show):
+        """The text of a traced array, for messages of ours; a program made from a user's would always be the same."""
+        if self.running and not is_ours():
+            self.refuse(
+                f"text was made of a traced value, at {whereabouts()}, and a replay would not make it anew: leave the "
+                "printing out, or return the value and print it outside"
+            )
+        return show(x.value)
+
+    def missing(self, name):
+        """Raise for an attribute that traced arrays have not; where plain ones have it, the function may not go on."""
+        message = (
+            f"a traced array has no {name!r}: use NumPy's functions, or wrap what needs it in qad.extend.primitive, so "
+            "that it becomes one step"
+        )
+        asked = not name.startswith("__") or name in ("__copy__", "__deepcopy__")  # NumPy asks for the others
+        if asked and hasattr(np.ndarray, name) and self.running and not is_ours():
+            self.refuse(message, AttributeError)
+        raise AttributeError(f"qad.freeze: {message}")
+
+    def forced(self, x):
+        """A traced array that something wants as a plain one."""
+        if x.dtype.kind not in "biu" or not self.running:
+            self.refuse(
+                "a traced array was forced into a plain one, and what is computed from that would be lost "
+                "to the program: use NumPy's functions (np.stack for a list of arrays, np.take for table[i], "
+                "np.zeros_like for an array to write into), and wrap SciPy's routines and the like in "
+                "qad.extend.primitive or qad.extend.opaque, so that they become one step. Iterations until convergence "
+                "(fixed_point, dominant_eig, lowest_eig, linear_solve) cannot be frozen, for their length depends on "
+                "values: freeze the function that they call, or make one step of them with qad.extend.opaque"
+            )
+        self._guard(check_value, x.symbol, outcome(x.value, "array"))
+        return np.array(x.value)
+
+    def _guard(self, check, var, found):
+        number = len(self.path)
+        self.path.append(found)
+        self.places.append(whereabouts())
+        self.steps.append(Step(check, (var,), {"expected": found, "number": number}, Var(kind="other")))
+
+    # -- arguments -------------------------------------------------------------------------------
+
+    def encoded(self, x):
+        """`x` with a Var in the place of each array."""
+        kind = type(x)
+        if kind is Traced:
+            return x.symbol
+        if isinstance(x, np.ndarray):
+            return self._constant(x)
+        if kind is tuple:
+            return tuple([self.encoded(each) for each in x])
+        if kind is list:
+            return [self.encoded(each) for each in x]
+        if kind is dict:
+            return {key: self.encoded(each) for key, each in x.items()}
+        if kind is slice:
+            return slice(*self.encoded((x.start, x.stop, x.step)))
+        return tuple(map(self.encoded, x)) if isinstance(x, tuple) else x
+
+    def _constant(self, array):
+        """The Var of a plain array; its values are copied now, for the caller may change it later."""
+        var = self._known.get(id(array))
+        if var is not None and _same(self.constants[var], array):
+            return var
+        if array.dtype.kind not in "biufc":
+            self.refuse(
+                f"the function uses an array of dtype {array.dtype}, and programs are made of numbers: write "
+                "array.astype(float), or keep the objects in a list"
+            )
+        var, copy = Var.like(array), self.copies.get(id(array))
+        shared = copy is not None and copy.strides == array.strides and _same(copy, array)
+        self.constants[var] = copy if shared else array.copy(order="K")
+        self.captured.append((array, var))  # which keeps its id from being used again
+        self._known[id(array)] = var
+        return var
+
+    def program(self, outputs):
+        """The program that gives these leaves of a result."""
+        leaves = [x.symbol if type(x) is Traced else x for x in outputs]
+        program = Program(self.inputs, self.constants, self.steps, leaves)
+        if program.by_layout() or (self.by_layout and program.pinned()):
+            for var, value in [each for each in zip(self.inputs, self.given, strict=True) if each[0].kind == "array"]:
+                self._guard(check_value, var, outcome(value, "strides"))
+        return program
+
+
+def pick(parts, i):
+    """One of several results."""
+    return parts[i]
+
+
+def _traced(x):
+    """The traced arrays among arguments, in keywords and in lists too."""
+    if type(x) is Traced:
+        yield x
+    elif type(x) in (tuple, list, dict):
+        for each in x.values() if type(x) is dict else x:
+            yield from _traced(each)
+
+
+def _owner(x):
+    """Whose memory an array shows; NumPy's sliding windows put an object of their own in between."""
+    while (base := getattr(x, "base", None)) is not None:
+        x = base
+    return x
+
+
+def _same(one, two):
+    return one.shape == two.shape and one.dtype == two.dtype and one.tobytes() == two.tobytes()
+
+
+def _plain(value, kind):
+    return bool(value) if kind == "bool" else int(value) if kind == "int" else complex(value)
+
+
+def _name(fn):
+    return getattr(fn, "__name__", str(fn))

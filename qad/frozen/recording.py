@@ -1,0 +1,112 @@
+"""One recording of a function: its result, and the program that repeats it, unless none does."""
+
+from dataclasses import dataclass
+
+from qad.core.arguments import run as call
+from qad.core.errors import ArgumentError, QadError
+from qad.core.tensor import Tensor
+from qad.core.trees import flatten
+from qad.frozen.capture.array_contents import while_they_live
+from qad.frozen.recorder import Recorder
+from qad.frozen.results import builder, owned, plain
+from qad.frozen.rng_guard import Chance
+from qad.frozen.traced import Traced
+
+__all__ = ["Recorded", "record"]
+
+TRIES = 4  # where another thread draws random numbers meanwhile
+
+
+@dataclass
+class Recorded:
+    """What came of a recording.
+
+    Attributes
+    ----------
+    result : what the function returned, with arrays of its own
+    failure : str or None
+        In words, why there is no program that would serve another call like this one.
+    program, path, places, form : see `qad.frozen.branches.Branch`
+    met : list of bindings
+        Of arrays that the function met and that are not known to be captured.
+    silent : bool
+        Whether a replay says nothing of floating-point errors.
+    """
+
+    result: object
+    failure: str | None
+    program: object = None
+    path: list = ()
+    places: list = ()
+    form: tuple = ()
+    met: list = ()
+    silent: bool = False
+
+
+def record(f, signature, values, captured):
+    """Run `f` once, recording it, on these values of the leaves that are no static ones."""
+    for _ in range(TRIES):
+        chance = Chance(captured.generators)
+        recorder = Recorder(chance, captured.copies)
+        leaves, form = _run(f, signature, values, recorder, chance, captured)
+        if not chance.moved():
+            break
+    else:
+        chance.refuse()
+    result = builder(*form)([owned(x.value if type(x) is Traced else x) for x in leaves])
+    failure = recorder.failure
+    if failure is None and not captured.bindings.hold():
+        failure = f"it changes what it captures: {', '.join(captured.bindings.broken()[:3])}"
+    if failure is not None:
+        return Recorded(result, failure)
+    program = recorder.program(leaves)
+    met = [array for array, _ in recorder.captured if not captured.covers(array)]
+    return Recorded(result, None, program, recorder.path, recorder.places, form, _met(recorder, met), recorder.silent)
+
+
+def _run(f, signature, values, recorder, chance, captured):
+    """The leaves of the result, and what rebuilds it."""
+    try:
+        with recorder.recording(), chance.watching():
+            args, kwargs = signature.rebuilt([recorder.input(x) for x in values])
+            given = flatten((args, kwargs))
+            out = call(f, args, {**kwargs, **dict(signature.static)})
+            _unchanged(given, flatten((args, kwargs)), recorder)
+            leaves, spec = flatten(out)
+            tensors = {i for i, x in enumerate(leaves) if type(x) is Tensor}
+            leaves = [plain(x, recorder) for x in leaves]
+    except Exception as error:
+        _untouched(captured)
+        if recorder.refusal is not None and error is not recorder.refusal and not isinstance(error, QadError):
+            raise recorder.refusal from error
+        raise
+    _untouched(captured)
+    if recorder.refusal is not None:
+        raise recorder.refusal
+    return leaves, (spec, len(leaves), tensors)
+
+
+def _unchanged(before, after, recorder):
+    """Raise where the function has changed a container among its arguments."""
+    if before[1] != after[1] or any(x is not y for x, y in zip(before[0], after[0], strict=True)):
+        recorder.refuse(
+            "the function changes a list or dict among its arguments, which a replay would not do to the caller's: "
+            "change a copy, and return it"
+        )
+
+
+def _untouched(captured):
+    """Raise where the function has changed an array that it captured."""
+    if captured.arrays and captured.arrays_changed():
+        raise ArgumentError(
+            "qad.freeze: the function writes into an array from outside of it (a global, a closure's, an attribute's), "
+            "which a replay would not repeat: return the result instead, or write into a copy"
+        )
+
+
+def _met(recorder, arrays):
+    """Bindings of arrays that are there still, when the recording has let go of them."""
+    bindings = while_they_live(arrays)
+    recorder.captured.clear()
+    arrays.clear()
+    return [binding for binding in bindings if binding[3].alive() is not None]

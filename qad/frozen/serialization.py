@@ -1,0 +1,146 @@
+"""Frozen functions in files: programs as data.
+
+A stored program names its functions, and reading it looks these names up in tables of NumPy's functions and qad's own
+primitives; no code is stored, and none is run.  What a user's primitive does cannot be stored.
+"""
+
+import operator
+from functools import lru_cache
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.core.registry import PRIMITIVES
+from qad.frozen.elementwise_blocks import chained
+from qad.frozen.functions import Attribute, Method, Reduction, attribute, method, reduction
+from qad.frozen.guards import check_layout, check_value
+from qad.frozen.old_names import current
+from qad.frozen.program import Program, Step, Var
+from qad.frozen.recorder import pick
+from qad.frozen.sparse_arrays import placed
+
+__all__ = ["read", "store"]
+
+
+COMPILED = (np.array, np.dot, np.empty, np.vdot, np.where, np.concatenate, np.zeros)  # not recognised as functions
+
+
+@lru_cache(maxsize=1)
+def _table():
+    """Every function that a stored program may call, by name."""
+    ours = (check_value, check_layout, pick, abs, chained, placed)
+    found = {fn.__name__: fn for fn in ours}
+    found |= {f"operator.{name}": getattr(operator, name) for name in operator.__all__}
+    for prefix, module in (("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft)):
+        public = {name: getattr(module, name) for name in module.__all__}
+        found |= {
+            f"{prefix}.{name}": fn
+            for name, fn in public.items()
+            if isinstance(fn, np.ufunc) or hasattr(fn, "__wrapped__") or fn in COMPILED
+        }
+    primitives = [fn for fn in PRIMITIVES if (getattr(fn, "__module__", None) or "").startswith("qad.")]
+    return found | {f"{fn.__module__}.{fn.__qualname__}": fn for fn in primitives}
+
+
+@lru_cache(maxsize=1)
+def _names():
+    return {fn: name for name, fn in _table().items()}
+
+
+def store(program):
+    """A program as nested tuples of numbers, text and arrays."""
+    number = {var: i for i, var in enumerate([*program.inputs, *program.constants, *(s.out for s in program.steps)])}
+    variables = [(var.shape, var.dtype, var.kind, var.layout, number.get(var.root, i)) for var, i in number.items()]
+    steps = [
+        (_stored(s.fn), _encoded(s.args, number), _encoded(s.kwargs, number), number[s.out], _number(s.mutates, number))
+        for s in program.steps
+    ]
+    outputs = _encoded(tuple(program.outputs), number)
+    return variables, len(program.inputs), list(program.constants.values()), steps, outputs, program.kinds
+
+
+def read(data):
+    """The program that `store` made this of."""
+    described, inputs, constants, steps, outputs, kinds = data
+    made = [Var(shape, dtype, kind, layout) for shape, dtype, kind, layout, _ in described]
+    for var, (*_, root) in zip(made, described, strict=True):
+        var.root = made[root]
+    listed = [
+        Step(
+            _read(fn), _decoded(args, made), _decoded(kwargs, made), made[out], None if target is None else made[target]
+        )
+        for fn, args, kwargs, out, target in steps
+    ]
+    known = dict(zip(made[inputs:], constants, strict=False))
+    program = Program(made[:inputs], known, listed, list(_decoded(outputs, made)))
+    program.kinds = kinds
+    return program
+
+
+def _var(number, made):
+    return None if number is None else made[number]
+
+
+def _number(var, number):
+    return None if var is None else number[var]
+
+
+def _stored(fn):
+    if type(fn) in (Method, Attribute):
+        return type(fn).__name__, fn.__name__
+    if type(fn) is Reduction:
+        return "Reduction", f"np.{fn.ufunc.__name__}", fn.method
+    try:
+        return "function", _names()[fn]
+    except KeyError:
+        raise ArgumentError(
+            f"qad.freeze: the program calls {getattr(fn, '__name__', fn)}, which is neither NumPy's nor qad's, so that "
+            "it cannot be stored: store the function that was frozen, and freeze it again"
+        ) from None
+
+
+def _read(stored):
+    kind, name, *rest = stored
+    name = current(name) if kind == "function" else name
+    if kind == "Reduction":
+        ufunc = _table()[name]
+        if isinstance(ufunc, np.ufunc) and rest[0] in ("reduce", "accumulate", "reduceat", "outer", "at"):
+            return reduction(ufunc, rest[0])
+    if kind in ("Method", "Attribute") and not name.startswith("_") and hasattr(np.ndarray, name):
+        return (method if kind == "Method" else attribute)(name)
+    if kind == "function" and name in _table():
+        return _table()[name]
+    raise ArgumentError(f"qad.freeze: a stored program names {name!r}, which is no function that programs may call")
+
+
+def _encoded(x, number):
+    """Arguments as pairs (kind, content)."""
+    kind = type(x)
+    if kind is Var:
+        return "var", number[x]
+    if kind in (tuple, list):
+        return kind.__name__, [_encoded(each, number) for each in x]
+    if kind is dict:
+        return "dict", [(key, _encoded(each, number)) for key, each in x.items()]
+    if kind is slice:
+        return "slice", [_encoded(each, number) for each in (x.start, x.stop, x.step)]
+    if isinstance(x, (int, float, complex, str, bytes, np.generic, np.dtype, type(None), type(...))):
+        return "literal", x
+    if isinstance(x, type) and issubclass(x, (np.generic, int, float, complex)):
+        return "literal", np.dtype(x)
+    if callable(x):
+        return "call", _stored(x)
+    raise ArgumentError(f"qad.freeze: an argument of type {kind.__name__} cannot be stored: freeze the function again")
+
+
+def _decoded(x, made):
+    kind, content = x
+    if kind == "var":
+        return made[content]
+    if kind in ("tuple", "list"):
+        return (tuple if kind == "tuple" else list)(_decoded(each, made) for each in content)
+    if kind == "dict":
+        return {key: _decoded(each, made) for key, each in content}
+    if kind == "call":
+        return _read(content)
+    return slice(*(_decoded(each, made) for each in content)) if kind == "slice" else content

@@ -1,0 +1,252 @@
+"""What a program depends on besides the numbers: structure, shapes, dtypes, static values."""
+
+from enum import Enum
+
+import numpy as np
+import optree
+from numpy import ndarray
+
+from qad.core.errors import ArgumentError
+from qad.core.operands import check_arithmetic
+from qad.core.tensor import Tensor
+from qad.core.trees import NAMESPACE, flatten, leaf_path, nesting, unflatten
+from qad.frozen.capture.trusted_code import is_trusted
+from qad.frozen.traced import Traced
+
+__all__ = ["Fixed", "Signature", "front", "kind_of", "orders", "signature_of", "typed"]
+
+
+class Fixed:
+    """A static value: equal to another where a program serves both."""
+
+    __slots__ = ("value", "key")
+
+    def __init__(self, value):
+        self.value, self.key = value, typed(value)
+
+    def __eq__(self, other):
+        return self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
+
+    def __repr__(self):
+        return repr(self.value)
+
+    def __reduce__(self):
+        return Fixed, (self.value,)
+
+
+class _Identity:
+    """An object that is equal to itself alone, whatever its class says."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        hash(value)  # which raises for what is meant to be compared by its entries
+        self.value = value
+
+    def __eq__(self, other):
+        return type(other) is _Identity and self.value is other.value
+
+    def __hash__(self):
+        return id(self.value)
+
+
+class Signature:
+    """One structure of arguments.  Hashable; equal where the same programs serve.
+
+    Attributes
+    ----------
+    spec : the tree of ``(args, kwargs)``
+    kinds : tuple
+        Of each leaf: ("array", shape, dtype), ("scalar", dtype), ("number", type) or ("static", type, Fixed).
+    static : tuple of (name, value)
+    orders : tuple
+        The keys of each dict, in the order of insertion.
+    aliases : tuple of int
+        For each array the number of the first that is the same object; () where all differ.
+    """
+
+    __slots__ = ("spec", "kinds", "static", "orders", "aliases", "_typed", "_hash")
+
+    def __init__(self, spec, kinds, static=(), orders=(), aliases=()):
+        self.spec = spec
+        self.kinds = kinds
+        self.static = static
+        self.orders = orders
+        self.aliases = aliases
+        try:
+            self._typed = typed(static)
+            self._hash = hash((spec, kinds, self._typed, orders, aliases))
+        except TypeError as error:
+            raise ArgumentError(
+                f"qad.freeze: a static argument cannot be hashed ({error}): pass it as an array, a tuple or a frozen "
+                "dataclass, or close over it"
+            ) from None
+
+    def __hash__(self):
+        return self._hash
+
+    def __eq__(self, other):
+        return (
+            self.kinds == other.kinds
+            and self.orders == other.orders
+            and self.aliases == other.aliases
+            and self.spec == other.spec
+            and self._typed == other._typed
+        )
+
+    def __reduce__(self):
+        return Signature, (self.spec, self.kinds, self.static, self.orders, self.aliases)
+
+    def is_plain(self, leaves, args):
+        """Whether the arguments are positional plain arrays and nothing else."""
+        arrays = all(kind[0] == "array" for kind in self.kinds)
+        return arrays and len(args) == len(leaves) and not self.static and not self.aliases
+
+    def statics(self):
+        """The static values."""
+        return [value for _, value in self.static] + [kind[2].value for kind in self.kinds if kind[0] == "static"]
+
+    def rebuilt(self, values):
+        """``(args, kwargs)`` with these in the places of the arrays and numbers; what was one object is one again."""
+        values = list(values)
+        values = iter([values[first] for first in self.aliases] or values)
+        return unflatten(self.spec, [kind[2].value if kind[0] == "static" else next(values) for kind in self.kinds])
+
+    def moving(self, leaves):
+        """The leaves that are no static values."""
+        return [x for x, kind in zip(leaves, self.kinds, strict=True) if kind[0] != "static"]
+
+    def difference(self, other):
+        """In words, how this differs from an earlier signature."""
+        if self.spec != other.spec:
+            return f"structure {nesting(self.spec)} instead of {nesting(other.spec)}"
+        if self._typed != other._typed:
+            return f"static arguments {dict(self.static)} instead of {dict(other.static)}"
+        if self.orders != other.orders:
+            return f"keys in the order {self.orders} instead of {other.orders}"
+        if self.aliases != other.aliases:
+            return "arguments that are one array" if self.aliases else "arguments that are different arrays"
+        tree = unflatten(self.spec, list(range(len(self.kinds))))
+        changed = [
+            f"{_where(tree, i)}: {_words(one)} instead of {_words(two)}"
+            for i, (one, two) in enumerate(zip(self.kinds, other.kinds, strict=True))
+            if one != two
+        ]
+        return "; ".join(changed[:3]) + ("; and more" if len(changed) > 3 else "")
+
+
+def _where(tree, i):
+    return f"args{path[3:]}" if (path := leaf_path(tree, i)).startswith("[0]") else f"kwargs{path[3:]}"
+
+
+def _words(kind):
+    if kind[0] == "array":
+        return f"shape {kind[1]} of {kind[2]}"
+    return f"{kind[2]!r}" if kind[0] == "static" else f"a {kind[0]} of {kind[1]}"
+
+
+def typed(x):
+    """A static value with its type, by which 2, 2.0 and True differ, and 0.0 and -0.0; a user's objects by identity.
+
+    What compares equal by a method of the user's may still differ; frozen dataclasses are compared by their fields.
+    """
+    kind = type(x)
+    if kind in (tuple, frozenset):
+        return kind, kind(map(typed, x))
+    if kind is slice:
+        return kind, typed((x.start, x.stop, x.step))
+    if isinstance(x, (float, complex, np.generic)):
+        return kind, repr(x)
+    frozen = hasattr(kind, "__dataclass_params__") and kind.__dataclass_params__.frozen
+    if frozen or is_trusted(kind.__module__) or isinstance(x, Enum):
+        hash(x)
+        return kind, x
+    return kind, _Identity(x)
+
+
+def orders(tree) -> tuple:
+    """The keys of each dict in a tree, in the order of insertion, which the structure of a pytree leaves out."""
+    found = []
+    _collect(tree, found)
+    return tuple(found)
+
+
+_LEAVES = frozenset((ndarray, float, int, complex, bool, str, type(None), np.float64, np.complex128, Tensor, Traced))
+
+
+def _collect(x, found):
+    if type(x) in _LEAVES:
+        return
+    if isinstance(x, dict):
+        if x:
+            found.append(tuple(x))
+            for each in x.values():
+                _collect(each, found)
+    elif isinstance(x, (tuple, list)):
+        for each in x:
+            _collect(each, found)
+    elif not optree.tree_is_leaf(x, namespace=NAMESPACE):
+        for each in optree.tree_flatten_one_level(x, namespace=NAMESPACE)[0]:
+            _collect(each, found)
+
+
+def signature_of(args, kwargs, static=()):
+    """The signature and the leaves of ``(args, kwargs)``; None for the signature where a leaf is itself recorded."""
+    leaves, spec = flatten((args, kwargs))
+    if any(type(x) is Tensor or type(x) is Traced for x in leaves):
+        return None, leaves, spec
+    kinds = tuple(map(kind_of, leaves))
+    moving = [id(x) for x, kind in zip(leaves, kinds, strict=True) if kind[0] != "static"]
+    arrays = [id(x) for x, kind in zip(leaves, kinds, strict=True) if kind[0] == "array"]
+    aliases = tuple([moving.index(x) for x in moving]) if len(set(arrays)) < len(arrays) else ()
+    return Signature(spec, kinds, static, orders((args, kwargs)), aliases), leaves, spec
+
+
+def kind_of(x):
+    """What a program has to know of a leaf."""
+    kind = type(x)
+    if isinstance(x, np.ndarray):
+        check_arithmetic(x)
+        if x.dtype.kind not in "fciub":
+            raise ArgumentError(f"qad.freeze takes arrays of numbers, not dtype {x.dtype}: close over what is constant")
+        return "array", x.shape, x.dtype
+    if isinstance(x, np.generic):
+        return "scalar", x.dtype
+    if kind in (float, complex):
+        return "number", kind
+    try:
+        return "static", kind, Fixed(x)
+    except TypeError as error:
+        raise ArgumentError(
+            f"qad.freeze: a static argument cannot be hashed ({error}): pass it as an array, a tuple or a frozen "
+            "dataclass, or close over it"
+        ) from None
+
+
+def front(kinds):
+    """A quick test whether arguments are plain arrays of these kinds; for one or two it is written out."""
+    shapes, dtypes = [kind[1] for kind in kinds], [kind[2] for kind in kinds]
+    if len(kinds) == 1:
+        (s,), (d,) = shapes, dtypes
+        return lambda x: type(x) is ndarray and x.shape == s and x.dtype is d
+    if len(kinds) == 2:
+        (s, t), (d, e) = shapes, dtypes
+        return lambda x, y: (
+            type(x) is type(y) is ndarray
+            and x.shape == s
+            and y.shape == t
+            and x.dtype is d
+            and y.dtype is e
+            and x is not y
+        )
+
+    def fits(*args):
+        for x, s, d in zip(args, shapes, dtypes, strict=True):
+            if type(x) is not ndarray or x.shape != s or x.dtype is not d:
+                return False
+        return len(set(map(id, args))) == len(args)
+
+    return fits

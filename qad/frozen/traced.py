@@ -1,0 +1,263 @@
+"""The array that a function sees while it is recorded: a value, and its place in the program.
+
+It has NumPy's protocols and ndarray's operators, methods and attributes, all of which compute and are recorded.
+It stands below the tape: the Tensors of `qad.grad` hold it as their value, so that the backward pass
+is recorded like the function itself.
+"""
+
+import operator
+
+import numpy as np
+
+from qad.core.operands import rebuild
+from qad.core.tensor import Tensor, value_of
+from qad.frozen.caller import asked_by_us
+from qad.frozen.functions import OPERATORS, attribute, method, reduction
+from qad.frozen.writing_functions import refuse_out, with_keywords
+from qad.rules.flat import Flat
+
+__all__ = ["Traced", "decoded"]
+
+
+class Traced:
+    """An array (or number) whose every use is recorded.
+
+    Attributes
+    ----------
+    value : array or number
+        What it is in this run.
+    symbol : Var
+    recorder : Recorder
+    """
+
+    __slots__ = ("value", "symbol", "recorder", "__weakref__")
+
+    def __init__(self, value, symbol, recorder):
+        self.value = value
+        self.symbol = symbol
+        self.recorder = recorder
+
+    # -- what a signature settles ----------------------------------------------------------------
+
+    shape = property(lambda self: self.symbol.shape)
+    dtype = property(lambda self: self.symbol.dtype)
+    ndim = property(lambda self: len(self.symbol.shape))
+    size = property(lambda self: self.symbol.size)
+    itemsize = property(lambda self: self.symbol.dtype.itemsize)
+    nbytes = property(lambda self: self.symbol.nbytes)
+    flags = property(lambda self: self.value.flags)
+    __hash__ = None
+
+    def __getattr__(self, name):
+        self.recorder.missing(name)
+
+    @property
+    def __class__(self):
+        """What ``isinstance`` sees in a user's code, so that it takes the branch that it takes for plain arrays."""
+        return Traced if asked_by_us() else type(self.value)
+
+    def __len__(self):
+        return len(self.value)
+
+    def __iter__(self):
+        if not self.shape:
+            raise TypeError("iteration over an array without axes")
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self):
+        return self.recorder.shown(self, repr)
+
+    def __str__(self):
+        return self.recorder.shown(self, str)
+
+    def __format__(self, spec):
+        return self.recorder.shown(self, lambda value: format(value, spec))
+
+    # -- decisions -------------------------------------------------------------------------------
+
+    def __bool__(self):
+        return self.recorder.decide(self, "bool")
+
+    def __int__(self):
+        return self.recorder.decide(self, "int")
+
+    def __index__(self):
+        operator.index(self.value)  # refuses what is no integer
+        return self.recorder.decide(self, "int")
+
+    def __float__(self):
+        return self.recorder.decide(self, "float").real
+
+    def __complex__(self):
+        return self.recorder.decide(self, "float")
+
+    def item(self, *index):
+        """The value as a Python number, which from then on is a constant of the program."""
+        x = self[np.unravel_index(index[0], self.shape) if len(index) == 1 else index] if index else self
+        value = x.value.item() if hasattr(x.value, "item") else x.value
+        if type(value) in (bool, int):
+            return type(value)(self.recorder.decide(x, type(value).__name__))
+        return type(value)(x)
+
+    def tolist(self):
+        """The values as nested lists of Python numbers."""
+        return [x.tolist() for x in self] if self.shape else self.item()
+
+    def __array__(self, dtype=None, copy=None):
+        return self.recorder.forced(self)
+
+    # -- NumPy's protocols -----------------------------------------------------------------------
+
+    def __array_namespace__(self, api_version=None):
+        return np
+
+    def __array_ufunc__(self, ufunc, called, *inputs, **kwargs):
+        if any(type(x) is Tensor for x in inputs):
+            return NotImplemented
+        fn = ufunc if called == "__call__" else reduction(ufunc, called)
+        out = kwargs.get("out")
+        if called == "at":
+            return self.recorder.step(fn, inputs, kwargs, mutates=inputs[0])
+        if out is None or out[0] is None:
+            return self.recorder.step(fn, inputs, kwargs)
+        (target,) = out
+        self.recorder.step(fn, inputs, {**kwargs, "out": target}, mutates=target)
+        return target
+
+    def __array_function__(self, function, types, args, kwargs):
+        if Tensor in types:
+            return NotImplemented
+        return self.recorder.function(function, *with_keywords(function, args, kwargs))
+
+    def __qad_step__(self, call, fn, args, kwargs):
+        """A primitive with this among its operands; see `qad.core.steps`."""
+        return self.recorder.primitive(call, fn, args, kwargs)
+
+    def __qad_array__(self):
+        """The array that this is while it is recorded; see `qad.core.aliases`."""
+        return self.value
+
+    def __qad_number__(self):
+        """A scalar of NumPy's where this is a number of Python's; see `qad.core.leaves`."""
+        return self.recorder.step(np.array, (self,), {})[()] if self.symbol.kind == "number" else self
+
+    def __qad_like__(self, g):
+        """`g` as an array without axes where this is one, as a scalar where this is a number."""
+        g = self.recorder.constant(g) if isinstance(g, np.ndarray) else g
+        is_array = type(g) is Traced and g.symbol.kind == "array"
+        if self.shape or is_array == (self.symbol.kind == "array"):
+            return g
+        return g[()] if is_array else self.recorder.step(np.array, (g,), {})
+
+    # -- entries ---------------------------------------------------------------------------------
+
+    def __getitem__(self, index):
+        return self.recorder.step(operator.getitem, (self, _bare(index)), {})
+
+    def __setitem__(self, index, value):
+        self.recorder.step(operator.setitem, (self, _bare(index), value), {}, mutates=self)
+
+
+def decoded(x):
+    """`x` with the value of each traced array in its place."""
+    kind = type(x)
+    if kind is Traced:
+        return x.value
+    if kind is tuple:
+        return tuple([decoded(each) for each in x])
+    if kind is list:
+        return [decoded(each) for each in x]
+    if kind is dict:
+        return {key: decoded(each) for key, each in x.items()}
+    if kind is slice:
+        return slice(*decoded((x.start, x.stop, x.step)))
+    return rebuild(x, [decoded(each) for each in x]) if isinstance(x, tuple) else x
+
+
+def _bare(index):
+    """An index without Tensors, which are places and nothing else here."""
+    return tuple([value_of(i) for i in index]) if type(index) is tuple else value_of(index)
+
+
+def _operator(fn):
+    def forward(self, *others):
+        if others and type(others[0]) is Tensor:
+            return NotImplemented
+        return self.recorder.step(fn, (self, *others), {})
+
+    def reflected(self, other):
+        return self.recorder.step(fn, (other, self), {})
+
+    def inplace(self, other):
+        if type(other) is Tensor:
+            return NotImplemented
+        if self.symbol.kind != "array":
+            return forward(self, other)
+        ufunc = _UFUNCS[fn]
+        self.recorder.step(ufunc, (self, other), {"out": self}, mutates=self)
+        return self
+
+    return forward, reflected, inplace
+
+
+_UFUNCS = {
+    operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide,
+    operator.floordiv: np.floor_divide, operator.mod: np.remainder, operator.pow: np.power, operator.matmul: np.matmul,
+    operator.and_: np.bitwise_and, operator.or_: np.bitwise_or, operator.xor: np.bitwise_xor,
+    operator.lshift: np.left_shift, operator.rshift: np.right_shift,
+}  # fmt: skip
+
+for _name, _fn in OPERATORS.items():
+    _forward, _reflected, _inplace = _operator(_fn)
+    _plain = _name.rstrip("_")
+    setattr(Traced, f"__{_plain}__", _forward)
+    if _fn in _UFUNCS:
+        setattr(Traced, f"__r{_plain}__", _reflected)
+        setattr(Traced, f"__i{_plain}__", _inplace)
+Traced.__abs__ = lambda self: self.recorder.step(abs, (self,), {})
+Traced.__divmod__ = lambda self, other: (self // other, self % other)
+Traced.__rdivmod__ = lambda self, other: (other // self, other % self)
+Traced.__round__ = lambda self, *digits: self.recorder.step(round, (self, *digits), {})
+
+
+def _method(name):
+    fn = method(name)
+
+    def call(self, *args, **kwargs):
+        if any(type(x) is Tensor for x in args):
+            return getattr(np, name)(self, *args, **kwargs)
+        refuse_out(name, args)
+        return self.recorder.method(fn, (self, *args), kwargs)
+
+    call.__name__ = name
+    return call
+
+
+for _name in (
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "compress", "conj",
+    "conjugate", "copy", "cumprod", "cumsum", "diagonal", "dot", "fill", "flatten", "max", "mean", "min", "nonzero",
+    "partition", "prod", "put", "ravel", "repeat", "reshape", "round", "searchsorted", "sort", "squeeze", "std",
+    "sum", "swapaxes", "take", "trace", "transpose", "var", "view",
+):  # fmt: skip
+    setattr(Traced, _name, _method(_name))
+for _name in ("T", "mT", "real", "imag"):
+    _fn = attribute(_name)
+    setattr(Traced, _name, property(lambda self, fn=_fn: self.recorder.step(fn, (self,), {})))
+
+
+def _set_real(self, value):
+    self.real[...] = value
+
+
+def _set_imag(self, value):
+    if self.dtype.kind != "c":
+        raise TypeError("array does not have imaginary part to set")
+    self.imag[...] = value
+
+
+def _set_flat(self, value):
+    Flat(self)[:] = value
+
+
+Traced.real, Traced.imag = Traced.real.setter(_set_real), Traced.imag.setter(_set_imag)
+Traced.flat = property(Flat, _set_flat)

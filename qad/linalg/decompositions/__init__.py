@@ -1,0 +1,1 @@
+"""Decompositions of matrices, one per file: spectra, singular values, triangular and polar factors."""

@@ -1,0 +1,222 @@
+"""Eigen-decomposition of Hermitian matrices ``A = V diag(w) V^H``.
+
+In the public convention, with ``sk(X) = (X - X^H) / 2``,
+
+    G_A = V [ diag(g_w) + sk(V^H G_V)_ij / (w_j - w_i) ] V^H
+
+(Giles, "An extended collection of matrix derivative results", 2008).  The code is its complex conjugate.  Forward,
+with the Hermitian part of ``C = V^H dA V``: ``dw_i = C_ii`` and ``(V^H dV)_ij = C_ij / (w_j - w_i)``.
+"""
+
+import numpy as np
+
+from qad.core.batching import stacks
+from qad.core.errors import ArgumentError
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
+from qad.linalg.support.check import batch_entry, square
+from qad.linalg.support.clusters import (
+    bent,
+    beside,
+    beside_of,
+    clusters,
+    conjugate,
+    moderate_turn,
+    quotients,
+)
+from qad.linalg.support.degeneracy import (
+    check_blocks,
+    check_curved,
+    check_phases,
+    check_policy,
+    check_split,
+    magnitude,
+    max_of,
+    noise,
+    rounding,
+)
+from qad.linalg.support.derivative_order import is_pushed_gradient, orders
+from qad.linalg.support.drivers import EighResult, hermitian_eigenpairs
+from qad.linalg.support.gap_quotients import over_gaps, unbacked, where_moved
+from qad.linalg.support.hermitian_parts import adjoint, diagonal_of, hermitian, skew
+
+
+def eigh(a, UPLO="L", *, degenerate="raise"):
+    """Eigenvalues and eigenvectors of Hermitian matrices.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+        Hermitian, or real symmetric.
+    UPLO : "L" or "U"
+        The triangle that is read. The gradient is that of a Hermitian matrix whichever it is: projected to
+        its Hermitian part.
+    degenerate : "raise" or "warn"
+        What the backward pass does where the factors do not determine the derivative; with "warn" the
+        undetermined part contributes zero.
+
+    Returns
+    -------
+    eigenvalues, eigenvectors : a named tuple of arrays (..., n), ascending, and (..., n, n), in columns
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ArgumentError
+        If an entry is not finite.
+        In the backward pass or in forward mode: if `a` is not Hermitian, if the loss depends on the phases of
+        eigenvectors, or on vectors or values inside a degenerate block. Then `qad.linalg.funm_herm` gives
+        the exact derivative of V f(w) V^H.
+    LinAlgError
+        If the iteration does not converge.
+
+    Notes
+    -----
+    A dependence on phases counts as zero below 1e-10 of the loss, or of one if the loss is smaller (in double
+    precision), so that losses which are stationary in the vectors, like Rayleigh quotients, pass.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: qad.linalg.eigh(a)[0][0])(np.array([[2.0, 1.0], [1.0, 2.0]])).round(6)
+    array([[ 0.5, -0.5],
+           [-0.5,  0.5]])
+    """
+    check_policy(degenerate)
+    return EighResult(*_recorded(square(a, "eigh"), UPLO, degenerate, True))
+
+
+def eigvalsh(a, UPLO="L", *, degenerate="raise"):
+    """Eigenvalues of Hermitian matrices, ascending; see `eigh`.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+    UPLO : "L" or "U"
+    degenerate : "raise" or "warn"
+        As in `eigh`.
+
+    Returns
+    -------
+    array (..., n)
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ArgumentError
+        If an entry is not finite.
+        In the backward pass, where the loss weighs degenerate eigenvalues differently.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: qad.linalg.eigvalsh(a).sum())(np.eye(2))
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    check_policy(degenerate)
+    a = square(a, "eigvalsh")
+    if stack_of(a) is a:
+        return np.linalg.eigvalsh(a, UPLO)
+    return _recorded(a, UPLO, degenerate, False)[0]
+
+
+implements(np.linalg.eigh)(eigh)
+implements(np.linalg.eigvalsh)(eigvalsh)
+
+
+def _recorded(a, UPLO, degenerate, vectors):
+    how = {"UPLO": UPLO, "degenerate": degenerate, "vectors": vectors}
+    return _in_clusters(a, **how)[:2] if is_pushed_gradient(a) else _eigh(a, levels=orders(a), **how)
+
+
+@primitive(name="eigh")
+def _eigh(a, *, UPLO="L", degenerate="raise", vectors=True, levels=1):
+    return hermitian_eigenpairs(a, UPLO)
+
+
+@primitive(name="eigh")
+def _in_clusters(a, *, UPLO="L", degenerate="raise", vectors=True):
+    """Eigenpairs in a frame that is smooth where values cluster, and N; see ``clusters.py``."""
+    w, v = hermitian_eigenpairs(a, UPLO)
+    return w, v, beside(w, v, "eigh")
+
+
+def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", vectors=True, levels=1, end=None):
+    (gw, gv), (w, v), n = g[:2], ans[:2], conjugate(beside_of(ans, 2))
+    require_hermitian(stack_of(a), "eigh")
+    vc, how = v.conj(), {"owner": "eigh", "degenerate": degenerate}
+    if gv is None:
+        check_blocks(stack_of(w), (), gw, "eigh", None, degenerate, rounding(stack_of(w), end))
+        if n is None:
+            if levels > 1 and orders(gw):
+                check_curved(stack_of(w), "eigh", degenerate)
+            return ((vc * gw[..., None, :]) @ v.mT,)
+        core = 0.0
+    else:
+        inner = v.mT @ gv
+        scale = _check(w, gw, gv, inner, degenerate, end)
+        core = quotients(
+            inner, w, n, kind="differences", part="skew", scale=scale, gs=gw, levels=levels, backward=True, **how
+        )
+    if gw is not None:
+        core = core + gw[..., None] * np.eye(w.shape[-1])
+        core = core if n is None else core + bent(gw, w, n, **how)
+    return (vc @ core @ v.mT,)
+
+
+def _eigh_jvp(tangents, ans, a, *, UPLO="L", degenerate="raise", vectors=True, levels=1):
+    w, v = ans[:2]
+    require_hermitian(stack_of(a), "eigh")
+    c = adjoint(v) @ tangents[0] @ v
+    if beside_of(ans, 2) is None:
+        if vectors:
+            check_split(c, stack_of(w), "eigh", degenerate)
+        how = {"owner": "eigh", "condition": unbacked(w, vectors), "degenerate": degenerate}
+        turn = over_gaps(c, w, kind="differences", part="hermitian", **how)
+        return diagonal_of(c).real, v @ turn, *ans[2:]
+    c, inside = hermitian(c), clusters(w, "eigh")
+    within, dn = moderate_turn(c, w, inside)
+    turn = over_gaps(c * ~inside, w, kind="differences", owner="eigh", degenerate=degenerate)
+    return diagonal_of(c).real, v @ (turn + within), dn
+
+
+def _check(w, gw, gv, inner, degenerate, end):
+    """Refuse losses that the factors do not determine; returns the size to which rounding is relative."""
+    w = stack_of(w)
+    scale, floor = magnitude(gv), rounding(w, end)
+    if gw is not None:
+        scale = max_of(scale, np.abs(stack_of(gw) * w).max(axis=-1, initial=0.0))
+    if inner.dtype.kind == "c":
+        check_phases(diagonal_of(stack_of(inner)).imag, w, "eigh", scale, floor)
+    scale = max_of(scale, floor / noise(w.dtype, w.shape[-1]))
+    product = skew(inner) if where_moved(gw) is None else inner
+    check_blocks(w, (product,), gw, "eigh", scale, degenerate, floor)
+    return scale
+
+
+def require_hermitian(a, owner):
+    """Raise unless the bare array `a` is Hermitian to half of its digits."""
+    apart, size = _largest(a.real - a.real.mT), _largest(a.real)
+    if a.dtype.kind == "c":
+        apart, size = np.maximum(apart, _largest(a.imag + a.imag.mT)), np.maximum(size, _largest(a.imag))
+    bad = apart > np.sqrt(np.finfo(a.dtype).eps) * size
+    if bad.any():
+        bad = np.argwhere(bad)
+        raise ArgumentError(
+            f"{owner}: the matrix{batch_entry(bad[0])} is not Hermitian: entries differ from those of its adjoint by "
+            f"{apart[tuple(bad[0])]:.3g}. Write (A + A.mH) / 2, of which {owner} reads one triangle"
+        )
+
+
+def _largest(x):
+    return np.abs(x).max(axis=(-2, -1), initial=0.0)
+
+
+defvjp(_eigh, shared=_eigh_vjp, scaled=True)
+defjvp(_eigh, shared=_eigh_jvp)
+defbatch(_eigh, stacks(_eigh, 2))
+defvjp(_in_clusters, shared=_eigh_vjp, scaled=True)
+defjvp(_in_clusters, shared=_eigh_jvp)
+defbatch(_in_clusters, stacks(_in_clusters, 2))

@@ -1,0 +1,165 @@
+"""Schur form ``A = Z T Z^H`` of general matrices, with upper triangular T and unitary Z.
+
+With ``Z^H dZ = Omega``, skew-Hermitian and of zero diagonal, ``dT = Z^H dA Z + T Omega - Omega T`` is upper triangular.
+What that says below the diagonal determines Omega_L, the strictly lower part of Omega:
+
+    tril(T Omega_L - Omega_L T, -1) = -tril(Z^H dA Z, -1),
+
+solved column by column.  In the public convention, with ``P = triu(G_T)`` and ``N = Z^H G_Z + T^H P - P T^H``,
+
+    tril(T^H Y - Y T^H, -1) = tril(N - N^H, -1),      G_A = Z (P - Y) Z^H .
+
+The code is its complex conjugate.
+"""
+
+import numpy as np
+import scipy.linalg
+
+from qad.core.batching import stacks
+from qad.extend import defbatch, defvjp, primitive, stack_of
+from qad.linalg.support.check import square
+from qad.linalg.support.degeneracy import check_phases, magnitude, max_of, noise, refuse, rounding, same_block
+from qad.linalg.support.derivative_order import orders
+from qad.linalg.support.gap_quotients import SPARE
+from qad.linalg.support.hermitian_parts import diagonal_of
+
+
+def schur(a):
+    """Complex Schur form ``a = z @ t @ z.conj().mT``.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+        Real or complex.
+
+    Returns
+    -------
+    t, z : complex arrays (..., n, n)
+        Upper triangular, with the eigenvalues of `a` on its diagonal, in LAPACK's order; and unitary.
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ArgumentError
+        If an entry is not finite. In the backward pass, if the loss depends on the phases of the columns of z, or
+        where eigenvalues coincide and it depends on how the form orders and mixes them: `expm`, `logm` and `sqrtm`
+        are exact there.
+
+    Notes
+    -----
+    Batches are a loop: LAPACK has no call for them. Derivatives keep to the order of the eigenvalues at the point.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> def above(a):
+    ...     t, _ = qad.linalg.schur(a)
+    ...     return abs(t[0, 1]) ** 2
+    >>> qad.grad(above)(np.array([[2.0, 1.0], [0.0, 1.0]])).round(6) + 0.0
+    array([[ 0.,  2.],
+           [-2.,  0.]])
+    """
+    a = square(a, "schur")
+    return _schur(a, levels=orders(a))
+
+
+@primitive(name="schur")
+def _schur(a, *, levels=1):
+    if not a.size:
+        return a * (1 + 0j), a * (1 + 0j)
+    flat = [scipy.linalg.schur(x, output="complex", check_finite=False) for x in a.reshape(-1, *a.shape[-2:])]
+    t, z = (np.stack(parts).reshape(a.shape) for parts in zip(*flat, strict=True))
+    return t, z
+
+
+def _schur_vjp(needed, g, ans, a, *, levels=1, end=None):
+    gt, gz = g
+    t, z = ans
+    p = t * 0.0 if gt is None else np.triu(gt)
+    n = t.mT @ p - p @ t.mT
+    if gz is not None:
+        n = n + z.mT @ gz
+    scale = _check(stack_of(t), n, (gt, gz), end)
+    y = lower_sylvester(t, np.tril(n - n.conj().mT, -1), scale=scale, order=levels, transposed=True)
+    return (z.conj() @ (p - y) @ z.mT,)
+
+
+def _check(t, n, g, end):
+    """Refuse losses that depend on phases; returns the size to which rounding is relative."""
+    w = diagonal_of(t)
+    floor, scale = rounding(w, end), max_of(magnitude(stack_of(n)), magnitude(*g))
+    check_phases(diagonal_of(stack_of(n)).imag, w, "schur", scale, floor)
+    return max_of(scale, floor / noise(w.dtype, w.shape[-1]))
+
+
+defvjp(_schur, shared=_schur_vjp, scaled=True)
+defbatch(_schur, stacks(_schur, 2))
+
+
+@primitive
+def lower_sylvester(t, r, *, scale=None, order=1, transposed=False):
+    """Strictly lower X of ``tril(t X - X t, -1) = tril(r, -1)``, with the transpose of upper triangular `t` if asked.
+
+    Where eigenvalues coincide an entry of X is free, and zero; that the equation asks for more is refused, beyond
+    rounding of size `scale` (...). The `order` of the derivative that is being taken decides what coincides.
+    """
+    if not r.size:
+        return r * 1.0
+    t, r = np.broadcast_arrays(t, r)
+    flat = [
+        _columns(*pair, order, transposed) for pair in zip(*(x.reshape(-1, *r.shape[-2:]) for x in (t, r)), strict=True)
+    ]
+    x = np.stack(flat).reshape(r.shape)
+    w = diagonal_of(t)
+    together = np.tril(_together(w, t, order), -1)
+    if together.any():
+        s = t.mT if transposed else t
+        left = np.where(together, np.abs(s @ x - x @ s - r), 0.0)
+        size = np.abs(r).max(axis=(-2, -1), initial=0.0)
+        refuse(left, w, "schur", size if scale is None or order > 1 else np.maximum(size, scale), order=order)
+    return x
+
+
+def _together(w, t, order):
+    """Which two eigenvalues `w` of `t` are too close for a derivative of this `order`; see ``quotients.py``.
+
+    A coupling above the diagonal makes two that are near as badly conditioned as they are near.
+    """
+    if not w.size:
+        return same_block(w)
+    size, above = np.abs(t).max(axis=(-2, -1)), np.abs(np.triu(t, 1)).max(axis=(-2, -1))
+    size, above = (np.maximum(x, np.finfo(t.dtype).tiny)[..., None, None] for x in (size, above))
+    gap = np.abs(w[..., :, None] - w[..., None, :]) / size
+    gap = gap**2 / (gap + above / size)
+    return same_block(w) | (gap**order <= SPARE * np.finfo(t.dtype).eps ** 0.75)
+
+
+def _columns(t, r, order, transposed):
+    n, x = len(t), np.zeros_like(r)
+    together = _together(np.diagonal(t), t, order)
+    for j in reversed(range(n - 1)) if transposed else range(n - 1):
+        below = slice(j + 1, n)
+        known = x[below, j + 1 :] @ t[j, j + 1 :] if transposed else x[below, :j] @ t[:j, j]
+        block = t[below, below] - t[j, j] * np.eye(n - 1 - j)
+        free = np.flatnonzero(together[below, j])
+        block[free, free] = np.inf
+        x[below, j] = scipy.linalg.solve_triangular(
+            block, r[below, j] + known, trans=int(transposed), check_finite=False
+        )
+    return x
+
+
+def _sylvester_vjp(needed, g, x, t, r, *, scale=None, order=1, transposed=False):
+    y = lower_sylvester(t, np.tril(g, -1), order=order, transposed=not transposed)
+    out = []
+    for i in needed:
+        if i == 0:
+            out.append(-np.triu(x @ y.mT - y.mT @ x if transposed else y @ x.mT - x.mT @ y))
+        else:
+            out.append(y)
+    return out
+
+
+defvjp(lower_sylvester, shared=_sylvester_vjp)
+defbatch(lower_sylvester, stacks(lower_sylvester, 2, 2))

@@ -1,0 +1,70 @@
+"""Least squares ``min |A x - b|``, through the Moore-Penrose inverse."""
+
+import numpy as np
+
+from qad.core.errors import BatchError, ShapeError
+from qad.extend import implements, operand, stack_of, value_of
+from qad.linalg.decompositions.svd import svdvals
+from qad.linalg.equations.pinv import pinv
+from qad.linalg.support.check import finite, matrices
+
+
+def lstsq(a, b, rcond=None):
+    """Least-squares solution of ``a @ x = b``, with NumPy's signature.
+
+    Parameters
+    ----------
+    a : array (m, n)
+    b : array (m,) or (m, k)
+    rcond : float, optional
+        Singular values below this multiple of the largest count as zero.
+
+    Returns
+    -------
+    x : array (n,) or (n, k), the solution of least norm
+    residuals : array (k,), sums of squared residuals; empty unless m > n = rank
+    rank : int, without derivative
+    s : array (min(m, n),), singular values
+
+    Raises
+    ------
+    ShapeError
+        If `a` is not one matrix, or `b` has not as many rows.
+    ArgumentError
+        If an entry is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> a = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> qad.grad(lambda b: qad.linalg.lstsq(a, b)[0][1])(np.array([1.0, 2.0, 4.0])).round(6) + 0.0
+    array([-0.5,  0. ,  0.5])
+    """
+    a, b = matrices(a, "lstsq"), operand(b)
+    _check_sides(value_of(a), value_of(b))
+    if stack_of(a) is a and stack_of(b) is b:
+        return np.linalg.lstsq(a, b, rcond)
+    m, n = a.shape
+    cut = np.finfo(stack_of(a).dtype).eps * max(m, n) if rcond is None else rcond
+    x, s = pinv(a, rtol=cut) @ b, svdvals(a)
+    values = stack_of(s)
+    ranks = np.sum(values > cut * values[..., :1], axis=-1)
+    rank = int(ranks.max())
+    if rank > ranks.min():
+        raise BatchError("lstsq: the ranks of the examples of a batch differ: write qad.linalg.pinv(a) @ b")
+    if not m > n == rank:
+        return x, np.zeros(0, values.dtype), rank, s
+    apart = (b - a @ x).reshape(m, -1)
+    return x, np.sum((apart * apart.conj()).real, axis=0), rank, s
+
+
+implements(np.linalg.lstsq)(lstsq)
+
+
+def _check_sides(a, b):
+    if a.ndim != 2 or np.ndim(b) not in (1, 2) or len(b) != len(a):
+        raise ShapeError(
+            f"lstsq takes a matrix (m, n) and m rows on the right, (m,) or (m, k), not "
+            f"shapes {a.shape} and {np.shape(b)}"
+        )
+    finite(b, "lstsq (right-hand side)")

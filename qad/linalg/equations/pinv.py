@@ -1,0 +1,82 @@
+"""Moore-Penrose inverse P.  In the public convention (Golub and Pereyra, SIAM J. Numer. Anal. 10, 413, 1973)
+
+G_A = -P^H G P^H + (1 - A P) G^H P P^H + P^H P G^H (1 - P A).
+"""
+
+import numpy as np
+
+from qad.core.batching import stacks
+from qad.extend import defbatch, defvjp, implements, primitive, stack_of, value_of
+from qad.linalg.support.check import matrices
+
+
+def pinv(a, rcond=None, hermitian=False, *, rtol=None):
+    """Moore-Penrose inverse, with NumPy's signature.
+
+    Parameters
+    ----------
+    a : array (..., m, n)
+    rcond, rtol : float or array (...), optional
+        Singular values below this multiple of the largest count as zero.
+    hermitian : bool
+        NumPy's shortcut for Hermitian matrices.
+
+    Returns
+    -------
+    array (..., n, m)
+
+    Raises
+    ------
+    ShapeError
+        If `a` has fewer than two axes.
+    ArgumentError
+        If an entry is not finite.
+
+    Notes
+    -----
+    Where `a` is rank-deficient the pseudoinverse is discontinuous: the gradient is that along matrices of the
+    same rank.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: qad.linalg.pinv(a).sum())(np.array([[2.0], [0.0]])).round(6)
+    array([[-0.25],
+           [ 0.25]])
+    """
+    return _pinv(matrices(a, "pinv"), hermitian=hermitian, **_cut(value_of(rcond), value_of(rtol)))
+
+
+implements(np.linalg.pinv)(pinv)
+
+
+def _cut(rcond, rtol):
+    """The one that is given."""
+    return {"rcond": rcond} if rcond is not None else {"rtol": rtol} if rtol is not None else {}
+
+
+@primitive(name="pinv")
+def _pinv(a, **options):
+    return np.linalg.pinv(a, **options)
+
+
+def _pinv_vjp(g, p, a, **options):
+    pt, gh = p.mT, g.conj().mT
+    total = -(pt @ g @ pt)
+    pc, (m, n) = p.conj(), a.shape[-2:]
+    if m > n or _rank(a) < m:
+        right = gh @ pc @ pt
+        total = total + right - (a.conj() @ (pc @ right))
+    if n > m or _rank(a) < n:
+        left = pt @ pc @ gh
+        total = total + left - (left @ pc) @ a.conj()
+    return total
+
+
+def _rank(a):
+    """The least rank in a stack of matrices that hold something; without bound where they are empty."""
+    return np.linalg.matrix_rank(stack_of(a)).min() if a.size else np.inf
+
+
+defvjp(_pinv, _pinv_vjp, fresh=True)
+defbatch(_pinv, stacks(_pinv, 2))

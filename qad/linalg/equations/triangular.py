@@ -1,0 +1,91 @@
+"""Triangular systems ``A x = b``: ``G_b = A^-H G``, ``G_A`` the triangle of ``-G_b x^H`` (Giles 2008)."""
+
+import numpy as np
+import scipy.linalg
+
+from qad.core.batching import stacks
+from qad.core.errors import ArgumentError
+from qad.extend import defbatch, defjvp, defvjp, operand, primitive, unbroadcast, value_of
+from qad.linalg.support.check import rows_fit, square
+
+
+def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
+    """Solution x of ``a @ x = b`` with triangular `a`; SciPy's arguments, in batches.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+        Only one triangle is read, and only that has a gradient.
+    b : array (n,) or (..., n, k)
+        One-dimensional `b` is a vector.
+    trans : 0, 1 or 2, or "N", "T", "C"
+        Solve with `a`, its transpose or its adjoint.
+    lower, unit_diagonal : bool
+        Which triangle, and whether its diagonal is taken as ones.
+
+    Returns
+    -------
+    array (..., n) or (..., n, k)
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square, or `b` does not fit.
+    ArgumentError
+        If an entry is not finite, or `trans` is something else.
+    LinAlgError
+        If a diagonal entry is zero.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> a = np.array([[2.0, 1.0], [0.0, 4.0]])
+    >>> qad.grad(lambda b: qad.linalg.solve_triangular(a, b).sum())(np.ones(2))
+    array([0.5  , 0.125])
+    """
+    if trans not in (0, 1, 2, "N", "T", "C"):
+        raise ArgumentError(f"solve_triangular: trans={trans!r}; write 0, 1 or 2, or 'N', 'T' or 'C'")
+    a, b = square(a, "solve_triangular"), operand(b)
+    rows_fit(value_of(a), value_of(b), "solve_triangular")
+    if unit_diagonal:
+        a = (np.tril(a, -1) if lower else np.triu(a, 1)) + np.eye(a.shape[-1])
+    else:
+        a = np.tril(a) if lower else np.triu(a)
+    if trans in (1, "T", 2, "C"):
+        a, lower = (a.conj().mT if trans in (2, "C") else a.mT), not lower
+    solver = solve_lower if lower else solve_upper
+    return solver(a, b[..., None])[..., 0] if b.ndim == 1 else solver(a, b)
+
+
+@primitive(name="solve_triangular")
+def solve_upper(r, b):
+    """``r^-1 b`` for upper triangular `r` (..., n, n), `b` (..., n, k); what is below the diagonal must be zero."""
+    if r.ndim == b.ndim == 2 and type(r) is np.ndarray:
+        return scipy.linalg.solve_triangular(r, b, check_finite=False)
+    return np.linalg.solve(r, b)
+
+
+@primitive(name="solve_triangular")
+def solve_lower(r, b):
+    """``r^-1 b`` for lower triangular `r`."""
+    if r.ndim == b.ndim == 2 and type(r) is np.ndarray:
+        return scipy.linalg.solve_triangular(r, b, lower=True, check_finite=False)
+    return np.linalg.solve(r, b)
+
+
+def _rule(other, triangle):
+    """The shared rule of one solver, in terms of the other."""
+
+    def vjp(needed, g, x, r, b):
+        gb = other(r.mT, g)
+        return [unbroadcast(triangle(-(gb @ x.mT)), r.shape) if i == 0 else unbroadcast(gb, b.shape) for i in needed]
+
+    return vjp
+
+
+defvjp(solve_upper, shared=_rule(solve_lower, np.triu))
+defvjp(solve_lower, shared=_rule(solve_upper, np.tril))
+defjvp(solve_upper, lambda t, x, r, b: -solve_upper(r, np.triu(t) @ x), lambda t, x, r, b: solve_upper(r, t))
+defjvp(solve_lower, lambda t, x, r, b: -solve_lower(r, np.tril(t) @ x), lambda t, x, r, b: solve_lower(r, t))
+defbatch(solve_upper, stacks(solve_upper, 2, 2))
+defbatch(solve_lower, stacks(solve_lower, 2, 2))

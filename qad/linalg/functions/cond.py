@@ -1,0 +1,82 @@
+"""Condition number and rank."""
+
+import numpy as np
+
+from qad.core.errors import ShapeError
+from qad.extend import implements, passes_through, stack_of
+from qad.linalg.functions.norm import norm
+from qad.linalg.support.check import matrices
+
+
+def cond(x, p=None):
+    """Condition number ``norm(x, p) * norm(inv(x), p)`` over the last two axes, with NumPy's signature.
+
+    Parameters
+    ----------
+    x : array (..., m, n)
+        Square unless `p` is None, 2 or -2.
+    p : None, 1, -1, 2, -2, inf, -inf, "fro" or "nuc"
+        Order of the norm; None is 2, the ratio of the extreme singular values.
+
+    Returns
+    -------
+    real array (...)
+
+    Raises
+    ------
+    ShapeError
+        If `x` has fewer than two axes or no entries, or is not square where that matters.
+    ArgumentError
+        If an entry is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(qad.linalg.cond)(np.diag([4.0, 2.0]))
+    array([[ 0.5,  0. ],
+           [ 0. , -1. ]])
+    """
+    x = matrices(x, "cond")
+    if not stack_of(x).size:
+        raise ShapeError(f"cond: a matrix of shape {x.shape} has no condition number")
+    if stack_of(x) is x:
+        return np.linalg.cond(x, p)
+    if p is None or p in (2, -2):
+        ratio = norm(x, 2, (-2, -1)) / norm(x, -2, (-2, -1))
+        return 1 / ratio if p == -2 else ratio
+    return norm(x, p, (-2, -1)) * norm(np.linalg.inv(x), p, (-2, -1))
+
+
+implements(np.linalg.cond)(cond)
+passes_through(np.linalg.matrix_rank)
+
+
+def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
+    """Number of singular values above a tolerance, exactly `numpy.linalg.matrix_rank`; it has no derivative.
+
+    Parameters
+    ----------
+    A : array (..., m, n)
+    tol : float or array (...), optional
+        Absolute tolerance.
+    hermitian : bool
+        NumPy's shortcut for Hermitian matrices.
+    rtol : float or array (...), optional
+        Tolerance relative to the largest singular value; by default ``max(m, n) * eps``.
+
+    Returns
+    -------
+    integer array (...)
+
+    Raises
+    ------
+    LinAlgError
+        If the iteration does not converge.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> int(qad.linalg.matrix_rank(np.ones((2, 2))))
+    1
+    """
+    return np.linalg.matrix_rank(A, tol, hermitian, **({} if rtol is None else {"rtol": rtol}))

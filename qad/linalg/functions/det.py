@@ -1,0 +1,141 @@
+"""Determinant: ``d det A = sum(C o dA)`` with the cofactors C, polynomials that need no inverse.
+
+Near a singular matrix the cofactors come from ``A = U S Vh``: adj(A) = det(U Vh) V adj(S) U^H, where adj(S) holds
+the products of all singular values but one.  Their derivative is exact there as well: adj of a diagonal matrix
+plus E is, to first order in E,
+
+    adj(S + E)_ii = p_i + sum_k P_ik E_kk,   adj(S + E)_ij = -P_ij E_ij,
+
+where P_ij is the product of all singular values but the i-th and the j-th.
+"""
+
+import numpy as np
+
+from qad.core.batching import stacks
+from qad.core.errors import ArgumentError
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
+from qad.linalg.support.check import square
+
+
+def det(a):
+    """Determinant of square matrices, differentiable at singular ones too (to second order).
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+
+    Returns
+    -------
+    array (...)
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ArgumentError
+        If an entry is not finite;
+        for third derivatives, unless the matrix is well-conditioned.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(qad.linalg.det)(np.array([[1.0, 2.0], [2.0, 4.0]])).round(6)
+    array([[ 4., -2.],
+           [-2.,  1.]])
+    """
+    return _det(square(a, "det"))
+
+
+implements(np.linalg.det)(det)
+
+
+@primitive(name="det")
+def _det(a):
+    return np.linalg.det(a)
+
+
+@primitive
+def cofactors(a):
+    """Derivative (..., n, n) of the determinant with respect to the entries of `a`."""
+    inverse = _good_inverse(a)
+    if inverse is not None:
+        return np.linalg.det(a)[..., None, None] * inverse.mT
+    u, s, vh = np.linalg.svd(a)
+    return _sign(u, vh) * (u.conj() * _all_but_one(s)[..., None, :]) @ vh.conj()
+
+
+@primitive
+def cofactors_derivative(e, a):
+    """Derivative of `cofactors` at `a` along `e`, both (..., n, n). Symmetric: sum(f D[e]) = sum(e D[f])."""
+    inverse = _good_inverse(a)
+    if inverse is not None:
+        moved = inverse @ e
+        change = np.trace(moved, axis1=-2, axis2=-1)[..., None, None] * inverse - moved @ inverse
+        return np.linalg.det(a)[..., None, None] * change.mT
+    u, s, vh = np.linalg.svd(a)
+    inner = u.mT.conj() @ e @ vh.mT.conj()
+    p = _all_but_two(s)
+    diagonal = (p @ np.diagonal(inner, axis1=-2, axis2=-1)[..., None]) * np.eye(s.shape[-1])
+    change = _sign(u, vh) * vh.mT.conj() @ (diagonal - p * inner) @ u.mT.conj()
+    return change.mT
+
+
+def _sign(u, vh):
+    return (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+
+
+def _all_but_one(s):
+    """Products (..., n) of all entries of `s` (..., n) but one."""
+    one = np.ones_like(s[..., :1])
+    before = np.cumprod(np.concatenate([one, s[..., :-1]], axis=-1), axis=-1)
+    after = np.cumprod(np.concatenate([one, s[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
+    return before * after
+
+
+def _all_but_two(s):
+    """Products (..., n, n) of all entries of `s` (..., n) but two; zero on the diagonal."""
+    same = np.eye(s.shape[-1], dtype=bool)
+    without_first = np.where(same, 1.0, s[..., None, :])
+    return np.where(same, 0.0, _all_but_one(without_first))
+
+
+def _good_inverse(a):
+    """The inverse of every matrix of the batch, or None where one of them is near to singular."""
+    try:
+        inverse = np.linalg.inv(a)
+    except np.linalg.LinAlgError:
+        return None
+    with np.errstate(all="ignore"):
+        good = (_size(a) * _size(inverse) < np.finfo(a.dtype).eps ** -0.25) & (np.linalg.det(a) != 0)
+    return inverse if good.all() else None
+
+
+def _size(a):
+    """The 1-norm (...)."""
+    return np.abs(a).sum(axis=-2).max(axis=-1, initial=0.0)
+
+
+def _third(g, ans, e, a):
+    """Derivative of ``sum(g * cofactors_derivative(e, a))`` with respect to `a`; needs the inverse."""
+    if _good_inverse(stack_of(a)) is None:
+        raise ArgumentError("det: third derivatives need a well-conditioned matrix; first and second ones do not")
+    w = np.linalg.inv(a)
+    x, y = w @ e, w @ g
+    tx, ty = _trace(x), _trace(y)
+    xw, yw = x @ w, y @ w
+    change = (tx * ty - _trace(x @ y)) * w - ty * xw - tx * yw + x @ yw + y @ xw
+    return np.linalg.det(a)[..., None, None] * change.mT
+
+
+def _trace(x):
+    return np.trace(x, axis1=-2, axis2=-1)[..., None, None]
+
+
+defvjp(_det, lambda g, ans, a: g[..., None, None] * cofactors(a), fresh=True)
+defjvp(_det, lambda t, ans, a: (cofactors(a) * t).sum(axis=(-2, -1)))
+defvjp(cofactors, lambda g, ans, a: cofactors_derivative(g, a), fresh=True)
+defjvp(cofactors, lambda t, ans, a: cofactors_derivative(t, a))
+defvjp(cofactors_derivative, lambda g, ans, e, a: cofactors_derivative(g, a), _third, fresh=True)
+defbatch(_det, stacks(_det, 2))
+defbatch(cofactors, stacks(cofactors, 2))
+defbatch(cofactors_derivative, stacks(cofactors_derivative, 2, 2))

@@ -1,0 +1,218 @@
+"""Divided differences ``f[x, y]`` and ``f[x, y, z]`` over a spectrum, accurate at, near and far from coinciding points.
+
+Where points are close the quotient loses its digits to cancellation.  There the Hermite-Genocchi formulas
+
+    f[x, y]    = int_0^1 f'(x + t (y - x)) dt
+    f[x, y, z] = int_0^1 int_0^1 f''(x + s (y - x) + s t (z - y)) s dt ds
+
+are integrated by Gauss' rule at two orders, and their difference is the estimate of the error: of the integral and
+the quotient the one with the smaller error is taken, entry by entry.
+"""
+
+import numpy as np
+
+from qad.core import Tensor, jvp
+from qad.core.errors import ArgumentError, MissingRuleError
+from qad.linalg.support.check import batch_entry
+
+NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
+GOOD = 1e-13  # relative error of a quotient that needs no integral
+LOW, HIGH = (4, 6)  # numbers of nodes of Gauss' rule
+
+
+class Function:
+    """An elementwise function with its first two derivatives, from the tape.
+
+    Parameters
+    ----------
+    f : callable
+        Of an array of real numbers, elementwise, written in NumPy's functions.
+    odd : bool
+        Continue `f` from the positive numbers as an odd function, ``sign(x) f(|x|)``.
+    """
+
+    def __init__(self, f, odd=False):
+        self.f = lambda x: f(x) + 0.0 * x  # constants become arrays
+        self.odd = odd
+        self.through_zero = not odd or self._starts_at_zero()
+
+    def _starts_at_zero(self):
+        with np.errstate(all="ignore"):
+            return abs(self.f(np.zeros(1))[0]) == 0
+
+    def value(self, x):
+        """``f(x)``, continued."""
+        if not self.odd:
+            return self.plain(x)
+        with np.errstate(all="ignore"):
+            return np.where(x == 0, 0.0, np.sign(x) * self.plain(np.abs(x)))
+
+    def plain(self, x):
+        """``f(x)``, as given."""
+        y = self.f(x)
+        if type(y) is Tensor:
+            raise ArgumentError(
+                "the function depends on a recorded Tensor, whose gradient would be lost: bring it into the "
+                "matrix, as in funm_herm(np.exp, t * A), or multiply outside"
+            )
+        if self.odd and y.dtype.kind == "c":
+            raise ArgumentError("funm_svd takes real functions: apply it to the real and the imaginary part")
+        return y
+
+    def first(self, x):
+        """``f'(x)``."""
+        return self._slope(np.abs(x) if self.odd else x)
+
+    def second(self, x):
+        """``f''(x)``."""
+        point = np.abs(x) if self.odd else x
+        y = jvp(self._slope, (point,), (np.ones_like(point),))[1]
+        return np.sign(x) * y if self.odd else y
+
+    def _slope(self, x):
+        return jvp(self.f, (x,), (x * 0.0 + 1.0,))[1]
+
+
+def first_differences(f, w):
+    """``f[w_i, w_j]``, an array (..., n, n), of points `w` (..., n)."""
+    value, (x, y) = f.value(w), np.broadcast_arrays(w[..., :, None], w[..., None, :])
+    fx, fy = value[..., :, None], value[..., None, :]
+    gap = y - x
+    with np.errstate(all="ignore"):
+        quotient = (fy - fx) / gap
+        error = np.finfo(w.dtype).eps * (np.abs(fx) + np.abs(fy)) / np.abs(gap)
+    near = np.abs(gap) <= NEAR * _largest(w)
+    if not f.through_zero:
+        near &= x * y > 0
+    d = _integrated(quotient, error, near, lambda n, *p: _segment(f, n, *p), x, y)
+    return _finite(f, d, w, x, y)
+
+
+def second_differences(f, w, d, k, largest=None):
+    """``f[w_k, w_i, w_j]``, an array (..., n, n); `d` are the `first_differences`.
+
+    `largest` (..., 1, 1) is the size of the spectrum from which `w` was taken, if it is only a part.
+    """
+    largest = _largest(w) if largest is None else largest
+    x, y, z = np.broadcast_arrays(w[..., k, None, None], w[..., :, None], w[..., None, :])
+    dxy, dxz = d[..., k, :, None], d[..., k, None, :]
+    gaps = np.stack([np.abs(z - x), np.abs(z - y), np.abs(y - x)])
+    widest = gaps.argmax(axis=0)
+    with np.errstate(all="ignore"):
+        ways = np.stack([(d - dxy) / (z - x), (dxz - dxy) / (z - y), (dxz - d) / (x - y)])
+        quotient = np.take_along_axis(ways, widest[None], axis=0)[0]
+        size = np.abs(dxy) + np.abs(dxz) + np.abs(d)
+        error = 4 * np.finfo(w.dtype).eps * size / gaps.max(axis=0)
+    near = gaps.max(axis=0) <= 2 * NEAR * largest
+    if not f.through_zero:
+        near &= (x * y > 0) & (y * z > 0)
+    d = _integrated(quotient, error, near, lambda n, *p: _triangle(f, n, *p), x, y, z)
+    return _finite(f, d, w, x, y, z)
+
+
+def _largest(w):
+    return np.abs(w).max(axis=-1, initial=0.0)[..., None, None]
+
+
+def _integrated(quotient, error, near, rule, *points):
+    """`quotient`, with the entries replaced where it has lost digits and the integral `rule` is more accurate."""
+    near = near & ~(error <= GOOD * np.abs(quotient))
+    if not near.any():
+        return quotient
+    points = [p[near] for p in points]
+    with np.errstate(all="ignore"):
+        low, high = rule(LOW, *points), rule(HIGH, *points)
+        better = ~(np.abs(high - low) > error[near])  # an error that is NaN is that of coinciding points
+        better &= ~(np.abs(high - quotient[near]) > 1e4 * error[near])  # else it has missed a jump
+    out = quotient.astype(np.result_type(quotient, high))
+    out[near] = np.where(better & np.isfinite(high), high, out[near])
+    return out
+
+
+def _nodes(n):
+    """Nodes and weights of Gauss' rule on [0, 1]."""
+    t, weights = np.polynomial.legendre.leggauss(n)
+    return (t + 1) / 2, weights / 2
+
+
+def _segment(f, n, x, y):
+    t, weights = _nodes(n)
+    return f.first(x[:, None] + t * (y - x)[:, None]) @ weights
+
+
+def _triangle(f, n, x, y, z):
+    t, weights = _nodes(n)
+    s = t[:, None]
+    points = x[:, None, None] + s * (y - x)[:, None, None] + s * t * (z - y)[:, None, None]
+    return np.einsum("pst,s,t->p", f.second(points), weights * t, weights)
+
+
+def _finite(f, d, w, *points):
+    """`d`, if all of it is finite; of no consequence for an odd function is what stands at zero alone."""
+    if f.odd:
+        nowhere = ~np.isfinite(d)
+        for p in points:
+            nowhere &= p == 0
+        d = np.where(nowhere, 0.0, d)
+    bad = np.argwhere(~np.isfinite(d))
+    if len(bad):
+        *batch, i, j = map(int, bad[0])
+        values = w[tuple(batch)]
+        here = batch_entry(batch)
+        raise ArgumentError(
+            f"the matrix function{here} has no finite derivative between {values[i]:.6g} and {values[j]:.6g}, values "
+            "of its spectrum: keep them away from the singularity, or cut the function off there"
+        )
+    return d
+
+
+def second_derivative(f, w, x, y):
+    """``sum_k f[i, k, j] (x_ik y_kj + y_ik x_kj)``: of a matrix function, in its eigenbasis, along `x` and `y`.
+
+    Where i and k are far apart, or else k and j, the quotient by their gap turns the sum into matrix products;
+    what remains is summed within the neighbourhood of each k.
+    """
+    d = first_differences(f, w)
+    gap = w[..., None, :] - w[..., :, None]
+    near = np.abs(gap) <= NEAR * _largest(w)
+    inverse = np.where(near, 0.0, 1.0 / np.where(near, 1.0, gap))
+    return _far(d, near, inverse, x, y) + _far(d, near, inverse, y, x) + _near(f, w, d, near, x, y)
+
+
+def _far(d, near, inverse, x, y):
+    """The terms ``f[i, k, j] x_ik y_kj`` in which i and k, or else k and j, are far apart."""
+    c, e, close = x * inverse, y * inverse, np.where(near, x, 0.0)
+    return c @ (d * y) - d * (c @ y) + d * (close @ e) - (close * d) @ e
+
+
+def _near(f, w, d, near, x, y):
+    """The terms in which both i and j are near to k."""
+    x, y = np.where(near, x, 0.0), np.where(near, y, 0.0)
+    total, largest = np.zeros(x.shape, np.result_type(d, x, y)), _largest(w)
+    for k in range(w.shape[-1]):
+        at = np.flatnonzero(near[..., k, :].reshape(-1, w.shape[-1]).any(axis=0))
+        block = (..., *np.ix_(at, at))
+        if not d[block].any() and not _curved(f, w[..., at]):
+            continue  # the function vanishes here, as on what a truncation discards
+        both = x[..., at, k, None] * y[..., None, k, at] + y[..., at, k, None] * x[..., None, k, at]
+        total[block] += second_differences(f, w[..., at], d[block], np.searchsorted(at, k), largest) * both
+    return total
+
+
+def _curved(f, w):
+    """Whether ``f''`` is finite and not zero at one of the points: a slope of zero alone does not make a constant."""
+    with np.errstate(all="ignore"):
+        second = f.second(w)
+    return np.any(second[np.isfinite(second)])
+
+
+def no_third(owner):
+    """The rule of a second derivative for its matrix: an error."""
+
+    def rule(*args, **kwargs):
+        raise MissingRuleError(
+            f"{owner} has two derivatives; here is a third one. Where the spectrum is well separated, compose "
+            "the function of eigh or svd, which have them to every order; expm, logm and sqrtm have them everywhere"
+        )
+
+    return rule

@@ -1,0 +1,133 @@
+"""General functions of diagonalisable matrices, by divided differences over their complex spectrum.
+
+With ``A = V diag(w) V^-1`` and ``M = V^-1 E V``
+
+    f(A) = V diag(f(w)) V^-1,    L(A, E) = V (f[w_i, w_j] o M) V^-1
+
+(Daleckii and Krein; N. J. Higham, Functions of Matrices, theorem 3.11), exact at and near coinciding eigenvalues.  The
+block matrix ``[[A, E], [0, A]]`` gives L as well, but is never diagonalisable, which Schur and Parlett's method for
+general f suffers from.  For transposes ``tr(X L(A, E)) = tr(E L(A, X))``, and likewise for the second derivative.
+"""
+
+import numpy as np
+import scipy.linalg
+
+from qad.core.batching import stacks
+from qad.core.errors import ArgumentError
+from qad.extend import defbatch, defjvp, defvjp, primitive
+from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative
+from qad.linalg.support.check import square
+
+WORST = 1e7  # condition number of the eigenvectors: so many digits are lost
+
+
+def funm(f, a):
+    """``f(A)`` of any diagonalisable matrix, for a holomorphic function f.
+
+    Parameters
+    ----------
+    f : callable
+        Of an array of complex numbers, elementwise and holomorphic at the eigenvalues, written in NumPy's functions:
+        ``np.cos``, ``lambda w: w**0.3``. Its derivatives come from the tape; it must not depend on Tensors of its own.
+    a : array (..., n, n)
+        Real or complex. For Hermitian matrices `funm_herm` is faster and more accurate.
+
+    Returns
+    -------
+    array (..., n, n)
+        Complex; real where `a` is real and the imaginary part vanishes to rounding.
+
+    Raises
+    ------
+    ArgumentError
+        If the condition number of the eigenvectors is above 1e7: the matrix is not diagonalisable, or nearly not.
+        `expm`, `logm` and `sqrtm` serve such matrices. Or if `f` or a derivative is not finite at an eigenvalue.
+    ShapeError
+        If the matrices are not square.
+    MissingRuleError
+        For third derivatives.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> a = np.array([[1.0, 2.0], [0.0, 3.0]])
+    >>> qad.linalg.funm(np.square, a).round(12)
+    array([[1., 8.],
+           [0., 9.]])
+    >>> qad.grad(lambda a: np.trace(qad.linalg.funm(np.square, a)))(a).round(12)
+    array([[2., 0.],
+           [4., 6.]])
+    """
+    return _funm(square(a, "funm"), f=Function(f))
+
+
+@primitive(name="funm")
+def _funm(a, *, f):
+    w, v, inverse = _diagonalised(a)
+    out = (v * f.value(w)[..., None, :]) @ inverse
+    small = 10 * a.shape[-1] * np.finfo(a.dtype).eps * _condition(v).max(initial=1)
+    if a.dtype.kind == "f" and np.abs(out.imag).max(initial=0) <= small * np.abs(out).max(initial=0):
+        return out.real.copy()
+    return out
+
+
+@primitive(name="funm (first derivative)")
+def _along(e, a, *, f):
+    """First derivative along `e` (..., n, n)."""
+    w, v, inverse = _diagonalised(a)
+    return v @ (first_differences(f, w) * (inverse @ e @ v)) @ inverse
+
+
+@primitive(name="funm (second derivative)")
+def _along_two(e, d, a, *, f):
+    """Second derivative along `e` and `d` (..., n, n)."""
+    w, v, inverse = _diagonalised(a)
+    return v @ second_derivative(f, w, inverse @ e @ v, inverse @ d @ v) @ inverse
+
+
+defvjp(_funm, lambda g, ans, a, *, f: _along(g.mT, a, f=f).mT)
+defjvp(_funm, lambda t, ans, a, *, f: _along(t, a, f=f))
+defvjp(
+    _along,
+    lambda g, ans, e, a, *, f: _along(g.mT, a, f=f).mT,
+    lambda g, ans, e, a, *, f: _along_two(g.mT, e, a, f=f).mT,
+)
+defvjp(
+    _along_two,
+    lambda g, ans, e, d, a, *, f: _along_two(g.mT, d, a, f=f).mT,
+    lambda g, ans, e, d, a, *, f: _along_two(e, g.mT, a, f=f).mT,
+    no_third("funm"),
+)
+defjvp(_along, lambda t, ans, e, a, *, f: _along(t, a, f=f), lambda t, ans, e, a, *, f: _along_two(t, e, a, f=f))
+
+
+def _diagonalised(a):
+    """Eigenvalues (..., n), eigenvectors and their inverse (..., n, n); the vectors of normal matrices are unitary."""
+    if not a.size:
+        return np.zeros(a.shape[:-1], complex), a + 0j, a + 0j
+    flat = [_diagonal_form(x) for x in a.reshape(-1, *a.shape[-2:])]
+    w, v, inverse = (np.stack(parts) for parts in zip(*flat, strict=True))
+    return w.reshape(a.shape[:-1]), v.reshape(a.shape), inverse.reshape(a.shape)
+
+
+def _diagonal_form(a):
+    t, z = scipy.linalg.schur(a, output="complex")
+    if np.abs(np.triu(t, 1)).max(initial=0) <= 100 * np.finfo(a.dtype).eps * np.abs(t).max(initial=0):
+        return np.diagonal(t), z, z.conj().T
+    w, v = np.linalg.eig(a.astype(np.result_type(a, np.complex64)))
+    worst = _condition(v)
+    if not worst < WORST:
+        raise ArgumentError(
+            f"funm: the condition number of the eigenvectors is {worst:.3g}: the matrix is not diagonalisable, to "
+            "rounding. Use expm, logm or sqrtm, or perturb it"
+        )
+    return w, v, np.linalg.inv(v)
+
+
+def _condition(v):
+    return np.linalg.cond(v) if v.size else np.ones(1)
+
+
+defbatch(_funm, stacks(_funm, 2))
+defbatch(_along, stacks(_along, 2, 2))
+defbatch(_along_two, stacks(_along_two, 2, 2, 2))

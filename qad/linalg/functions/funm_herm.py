@@ -1,0 +1,118 @@
+"""Functions of Hermitian matrices ``F = V f(w) V^H`` by divided differences (Daleckii and Krein).
+
+    dF = V (f[w_i, w_j] o V^H dA V) V^H
+
+holds whatever the multiplicities, and so does the formula for the second derivative, with f[w_i, w_k, w_j]
+(Higham, "Functions of Matrices", chapter 3).  Both are symmetric in the trace with all their directions, which is
+what the rules below say: ``tr(X D2F[E, G]) = tr(G D2F[E, X])``.
+"""
+
+from qad.core.batching import stacks
+from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
+from qad.linalg.decompositions.eigh import require_hermitian
+from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative
+from qad.linalg.support.check import square
+from qad.linalg.support.drivers import hermitian_eigenpairs
+from qad.linalg.support.hermitian_parts import adjoint, hermitian
+
+
+def funm_herm(f, a):
+    """A function of Hermitian matrices, with derivatives that are exact at degenerate eigenvalues as well.
+
+    Parameters
+    ----------
+    f : callable
+        Of an array of real numbers, elementwise, written in NumPy's functions: ``np.exp``, ``np.log``,
+        ``lambda w: 1 / np.sqrt(w)``. It may return complex numbers, ``lambda w: np.exp(-1j * w)``. Its
+        derivatives come from the tape; it must not depend on Tensors of its own.
+    a : array (..., n, n)
+        Hermitian, or real symmetric. The gradient is projected to its Hermitian part.
+
+    Returns
+    -------
+    array (..., n, n)
+        ``V diag(f(w)) V^H``.
+
+    Raises
+    ------
+    ArgumentError
+        If `a` is not Hermitian, or an entry is not finite; if `f` depends on a Tensor;
+        where `f` has no finite derivative on the spectrum.
+    ShapeError
+        If the matrices are not square.
+    MissingRuleError
+        For third derivatives.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: np.trace(qad.linalg.funm_herm(np.sqrt, a)))(4.0 * np.eye(2)).round(6)
+    array([[0.25, 0.  ],
+           [0.  , 0.25]])
+    """
+    a = square(a, "funm_herm")
+    require_hermitian(stack_of(a), "funm_herm")
+    return _funm(a, f=Function(f))[0]
+
+
+@primitive(name="funm_herm")
+def _funm(a, *, f):
+    """The function; eigenvalues and eigenvectors come along for the rules."""
+    w, v = hermitian_eigenpairs(a)
+    return (v * f.value(w)[..., None, :]) @ adjoint(v), w, v
+
+
+@primitive(name="funm_herm (first derivative)")
+def _along(e, a, w, v, *, f):
+    """First derivative along `e` (..., n, n)."""
+    vh = adjoint(v)
+    return v @ (first_differences(f, w) * (vh @ e @ v)) @ vh
+
+
+@primitive(name="funm_herm (second derivative)")
+def _along_two(e, d, a, w, v, *, f):
+    """Second derivative along `e` and `d` (..., n, n)."""
+    vh = adjoint(v)
+    return v @ second_derivative(f, w, vh @ e @ v, vh @ d @ v) @ vh
+
+
+def _zero(x):
+    """The rule of an eigenvalue or eigenvector: a function of `a`, whose rule speaks for it."""
+    return lambda *args, f: args[x] * 0.0
+
+
+def _funm_vjp(needed, g, ans, a, *, f):
+    _, w, v = ans
+    return (hermitian(_along(g[0].mT, a, w, v, f=f).mT) if g[0] is not None else a * 0.0,)
+
+
+def _funm_jvp(t, ans, a, *, f):
+    _, w, v = ans
+    return _along(hermitian(t), a, w, v, f=f), w * 0.0, v * 0.0
+
+
+defvjp(_funm, shared=_funm_vjp)
+defjvp(_funm, _funm_jvp)
+defvjp(
+    _along,
+    lambda g, ans, e, a, w, v, *, f: _along(g.mT, a, w, v, f=f).mT,
+    lambda g, ans, e, a, w, v, *, f: hermitian(_along_two(e, g.mT, a, w, v, f=f).mT),
+    _zero(4),
+    _zero(5),
+)
+defjvp(
+    _along,
+    lambda t, ans, e, a, w, v, *, f: _along(t, a, w, v, f=f),
+    lambda t, ans, e, a, w, v, *, f: _along_two(e, hermitian(t), a, w, v, f=f),
+    _zero(1),
+    _zero(1),
+)
+defvjp(
+    _along_two,
+    lambda g, ans, e, d, a, w, v, *, f: _along_two(g.mT, d, a, w, v, f=f).mT,
+    lambda g, ans, e, d, a, w, v, *, f: _along_two(e, g.mT, a, w, v, f=f).mT,
+    *3 * (no_third("funm_herm"),),
+)
+defbatch(_funm, stacks(_funm, 2))
+defbatch(_along, stacks(_along, 2, 2, 1, 2))
+defbatch(_along_two, stacks(_along_two, 2, 2, 2, 1, 2))

@@ -1,0 +1,171 @@
+"""Generalised matrix functions ``F = U f(S) V^H`` by divided differences.
+
+They are odd functions of the Hermitian matrix ``J = [[0, A], [A^H, 0]]``, whose eigenvalues are +s, -s (and zeros for
+the rest of a rectangular matrix): ``f(J) = [[0, F], [F^H, 0]]``.  So with ``M = U^H dA V``
+
+    dF = U (f[s_i, s_j] o herm(M) + f[s_i, -s_j] o sk(M)) V^H
+         + (1 - U U^H) dA V diag(f(s)/s) V^H + U diag(f(s)/s) U^H dA (1 - V V^H)
+
+(Noferini, "A formula for the Frechet derivative of a generalized matrix function", 2017), exact at and near
+degenerate singular values; the second derivative is that of f(J).  Both are symmetric in ``Re tr X^H (..)``.
+"""
+
+import numpy as np
+
+from qad.core.batching import stacks
+from qad.core.errors import ArgumentError
+from qad.extend import defbatch, defjvp, defvjp, primitive
+from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative
+from qad.linalg.support.check import batch_entry, matrices
+from qad.linalg.support.hermitian_parts import adjoint, hermitian, skew
+
+
+def funm_svd(f, a):
+    """``U f(S) V^H`` of any matrix, with derivatives that are exact at degenerate singular values as well.
+
+    Parameters
+    ----------
+    f : callable
+        Of an array of non-negative numbers, elementwise and real, written in NumPy's functions: ``np.sqrt``,
+        ``lambda s: 1.0`` (the polar factor), ``lambda s: np.maximum(s - 0.1, 0)``. Its derivatives come from
+        the tape; it must not depend on Tensors of its own.
+    a : array (..., m, n)
+
+    Returns
+    -------
+    array (..., m, n)
+
+    Raises
+    ------
+    ArgumentError
+        If an entry is not finite;
+        if `f` depends on a Tensor or is complex; in the backward pass, where `f` has no finite derivative, or a
+        singular value is zero and f(s)/s is not bounded there, so that the function is not differentiable.
+    MissingRuleError
+        For third derivatives.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> w = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> qad.grad(lambda a: np.sum(w * qad.linalg.funm_svd(lambda s: s, a)))(np.eye(2)).round(6)
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    return _funm(matrices(a, "funm_svd"), f=Function(f, odd=True))[0]
+
+
+@primitive(name="funm_svd")
+def _funm(a, *, f):
+    """The function; the factors come along for the rules."""
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return (u * f.plain(s)[..., None, :]) @ vh, u, s, vh
+
+
+@primitive(name="funm_svd (first derivative)")
+def _along(e, a, u, s, vh, *, f):
+    """First derivative along `e` (..., m, n)."""
+    uh, v = adjoint(u), adjoint(vh)
+    k = s.shape[-1]
+    left, right = uh @ e, e @ v
+    d = first_differences(f, np.concatenate([s, -s], axis=-1))
+    m = left @ v
+    inner = d[..., :k, :k] * hermitian(m) + d[..., :k, k:] * skew(m)
+    ratio = _ratio(f, s)
+    total = u @ inner @ vh
+    if u.shape[-2] > k:
+        total = total + ((right - u @ m) * ratio[..., None, :]) @ vh
+    if vh.shape[-1] > k:
+        total = total + u @ (ratio[..., :, None] * (left - m @ vh))
+    return total
+
+
+def _ratio(f, s):
+    """``f(s) / s`` (..., k), which is f'(0) at zero."""
+    value = f.plain(s)
+    with np.errstate(all="ignore"):
+        ratio = np.where((s == 0) & (value == 0), f.first(s), value / s)
+    largest = s.max(axis=-1, initial=0.0)[..., None]
+    typical = np.abs(value).max(axis=-1, initial=0.0)[..., None] / np.maximum(largest, np.finfo(s.dtype).tiny)
+    lost = s <= 10 * s.shape[-1] * np.finfo(s.dtype).eps * largest
+    bad = np.argwhere(lost & ~(np.abs(ratio) <= 1e6 * typical))
+    if len(bad):
+        *batch, i = map(int, bad[0])
+        here = batch_entry(batch)
+        raise ArgumentError(
+            f"funm_svd{here}: singular value number {i} is {s[tuple(bad[0])]:.3g}, zero to rounding, where U f(S) V^H "
+            "has no derivative because f(s)/s is not bounded. Use a function that vanishes there, or cut it off"
+        )
+    return ratio
+
+
+@primitive(name="funm_svd (second derivative)")
+def _along_two(e, d, a, u, s, vh, *, f):
+    """Second derivative along `e` and `d` (..., m, n): a block of that of f(J)."""
+    _ratio(f, s)
+    w, values = _basis(u, s, vh)
+    wh, m = adjoint(w), u.shape[-2]
+    total = w @ second_derivative(f, values, wh @ _dilated(e) @ w, wh @ _dilated(d) @ w) @ wh
+    return total[..., :m, m:]
+
+
+def _basis(u, s, vh):
+    """Eigenvectors (..., m + n, m + n) and eigenvalues of ``[[0, A], [A^H, 0]]``."""
+    (m, k), n = u.shape[-2:], vh.shape[-1]
+    v = adjoint(vh)
+    pairs = np.concatenate([np.concatenate([u, u], axis=-1), np.concatenate([v, -v], axis=-1)], axis=-2) / np.sqrt(2)
+    others = np.zeros((*s.shape[:-1], m + n, m + n - 2 * k), u.dtype)
+    if m > k:
+        others[..., :m, :] = np.linalg.qr(u, mode="complete").Q[..., k:]
+    elif n > k:
+        others[..., m:, :] = np.linalg.qr(v, mode="complete").Q[..., k:]
+    zeros = np.zeros((*s.shape[:-1], m + n - 2 * k), s.dtype)
+    return np.concatenate([pairs, others], axis=-1), np.concatenate([s, -s, zeros], axis=-1)
+
+
+def _dilated(a):
+    """``[[0, A], [A^H, 0]]``."""
+    m, n = a.shape[-2:]
+    j = np.zeros((*a.shape[:-2], m + n, m + n), a.dtype)
+    j[..., :m, m:], j[..., m:, :m] = a, adjoint(a)
+    return j
+
+
+def _zero(x):
+    """The rule of a factor: a function of `a`, whose rule speaks for it."""
+    return lambda *args, f: args[x] * 0.0
+
+
+def _funm_vjp(needed, g, ans, a, *, f):
+    _, u, s, vh = ans
+    return (_along(g[0].conj(), a, u, s, vh, f=f).conj() if g[0] is not None else a * 0.0,)
+
+
+def _funm_jvp(t, ans, a, *, f):
+    _, u, s, vh = ans
+    return _along(t, a, u, s, vh, f=f), u * 0.0, s * 0.0, vh * 0.0
+
+
+defvjp(_funm, shared=_funm_vjp)
+defjvp(_funm, _funm_jvp)
+defvjp(
+    _along,
+    lambda g, ans, e, a, u, s, vh, *, f: _along(g.conj(), a, u, s, vh, f=f).conj(),
+    lambda g, ans, e, a, u, s, vh, *, f: _along_two(e, g.conj(), a, u, s, vh, f=f).conj(),
+    *(_zero(4), _zero(5), _zero(6)),
+)
+defjvp(
+    _along,
+    lambda t, ans, e, a, u, s, vh, *, f: _along(t, a, u, s, vh, f=f),
+    lambda t, ans, e, a, u, s, vh, *, f: _along_two(e, t, a, u, s, vh, f=f),
+    *(_zero(1), _zero(1), _zero(1)),
+)
+defvjp(
+    _along_two,
+    lambda g, ans, e, d, a, u, s, vh, *, f: _along_two(g.conj(), d, a, u, s, vh, f=f).conj(),
+    lambda g, ans, e, d, a, u, s, vh, *, f: _along_two(e, g.conj(), a, u, s, vh, f=f).conj(),
+    *4 * (no_third("funm_svd"),),
+)
+defbatch(_funm, stacks(_funm, 2))
+defbatch(_along, stacks(_along, 2, 2, 2, 1, 2))
+defbatch(_along_two, stacks(_along_two, 2, 2, 2, 2, 1, 2))

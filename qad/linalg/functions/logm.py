@@ -1,0 +1,52 @@
+"""Matrix logarithm; its derivative is the corner of the logarithm of a block matrix (see ``block.py``)."""
+
+import scipy.linalg
+
+from qad.core.batching import stacks
+from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
+from qad.linalg.functions.block_matrix import each, frechet
+from qad.linalg.functions.sqrtm import off_the_cut
+from qad.linalg.support.check import square
+
+
+def logm(a):
+    """Principal logarithm of square matrices.
+
+    For Hermitian positive matrices ``funm_herm(np.log, a)`` is faster, and returns a Hermitian matrix.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+
+    Returns
+    -------
+    array (..., n, n)
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ArgumentError
+        If an entry is not finite, or an eigenvalue is zero or lies on the negative axis, where the logarithm has a cut.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: np.trace(qad.linalg.logm(a)))(np.diag([4.0, 1.0])).round(6)
+    array([[0.25, 0.  ],
+           [0.  , 1.  ]])
+    """
+    a = square(a, "logm")
+    off_the_cut(stack_of(a), "logm")
+    return _log(a)
+
+
+@primitive(name="logm")
+def _log(a):
+    log = each(scipy.linalg.logm, a)
+    return log.astype(a.dtype) if a.dtype.itemsize < log.dtype.itemsize and a.dtype.kind == log.dtype.kind else log
+
+
+defvjp(_log, lambda g, ans, a: frechet(_log, a, g.mT).mT)
+defjvp(_log, lambda t, ans, a: frechet(_log, a, t))
+defbatch(_log, stacks(_log, 2))

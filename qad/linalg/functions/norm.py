@@ -1,0 +1,299 @@
+"""Norms of vectors and matrices.
+
+Where a norm has a kink (at zero, for the Euclidean ones) the gradient is the subgradient zero; a largest
+singular value that is degenerate shares its gradient equally among its multiplet.
+"""
+
+import numpy as np
+
+from qad.core.batching import shifted, stacks
+from qad.core.errors import ArgumentError
+from qad.extend import defbatch, defjvp, defroot, defvjp, implements, primitive, stack_of, unrecorded
+from qad.linalg.decompositions.svd import factored, thin
+from qad.linalg.support.check import finite
+from qad.linalg.support.degeneracy import same_block
+from qad.linalg.support.derivative_order import orders
+from qad.rules.complex import abs2
+from qad.rules.reduce import least_root
+
+
+def norm(x, ord=None, axis=None, keepdims=False):
+    """Norm of vectors or matrices, with NumPy's signature.
+
+    Parameters
+    ----------
+    x : array
+    ord : None, a number, inf, -inf, "fro" or "nuc"
+        As in `numpy.linalg.norm`; ``ord=0`` counts nonzero entries and has no derivative.
+    axis : int, pair of int or None
+        One axis: vectors. Two: matrices. None: all of `x`.
+    keepdims : bool
+        Whether the axes stay, with size one.
+
+    Returns
+    -------
+    real array
+        The shape of `x` without `axis`.
+
+    Raises
+    ------
+    ArgumentError
+        For an order that does not exist. For the second derivative of a Euclidean norm at zero, which does not exist:
+        its square is ``np.sum(x.real**2 + x.imag**2)``. For the second derivative of singular values where
+        they are degenerate or zero.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(qad.linalg.norm)(np.array([3.0, 4.0]))
+    array([0.6, 0.8])
+    >>> qad.grad(qad.linalg.norm)(np.zeros(2))
+    array([0., 0.])
+    """
+    if stack_of(x) is x or not x.size:
+        return np.linalg.norm(_bare(x), ord, axis, keepdims)
+    axes = _axes(x, axis)
+    if axis is None and ord is None:
+        return _finish(_euclidean(x, axes), axes, keepdims)
+    if len(axes) == 1:
+        return _finish(_vector(x, 2 if ord is None else ord, axes), axes, keepdims)
+    if len(axes) == 2:
+        return _finish(_matrix(x, "fro" if ord is None else ord, axes), axes, keepdims)
+    raise ArgumentError(
+        f"norm: {len(axes)} axes with ord={ord!r}; give one axis (vectors), two (matrices), or ord=None"
+    )
+
+
+def _bare(x):
+    """A plain array, or one as empty as `x`."""
+    return x if stack_of(x) is x else np.zeros(x.shape, x.dtype)
+
+
+def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
+    """Norm of vectors: `norm`, but ``axis=None`` flattens `x` and several axes count as one vector.
+
+    Parameters
+    ----------
+    x : array
+    axis : int, tuple of int or None
+        The axes of the vectors; None: all.
+    keepdims : bool
+        Whether the axes stay, with size one.
+    ord : number, inf or -inf
+        As in `norm`.
+
+    Returns
+    -------
+    real array
+
+    Raises
+    ------
+    ArgumentError
+        For an order or an axis that does not exist; for second derivatives as in `norm`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(qad.linalg.vector_norm)(np.array([[3.0], [4.0]]))
+    array([[0.6],
+           [0.8]])
+    """
+    if stack_of(x) is x or not x.size:
+        return np.linalg.vector_norm(_bare(x), axis=axis, keepdims=keepdims, ord=ord)
+    axes = _axes(x, axis)
+    return _finish(_vector(x, ord, axes), axes, keepdims)
+
+
+def matrix_norm(x, /, *, keepdims=False, ord="fro"):
+    """Norm of matrices over the last two axes: `norm` with ``axis=(-2, -1)``.
+
+    Parameters
+    ----------
+    x : array (..., m, n)
+    keepdims : bool
+        Whether the axes stay, with size one.
+    ord : "fro", "nuc", 1, -1, 2, -2, inf or -inf
+
+    Returns
+    -------
+    real array (...)
+
+    Raises
+    ------
+    ArgumentError
+        For an order that does not exist; for second derivatives as in `norm`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(qad.linalg.matrix_norm)(np.array([[3.0], [4.0]]))
+    array([[0.6],
+           [0.8]])
+    """
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+implements(np.linalg.norm)(norm)
+implements(np.linalg.vector_norm)(vector_norm)
+implements(np.linalg.matrix_norm)(matrix_norm)
+
+
+def _axes(x, axis):
+    """The axes as a tuple of non-negative ints."""
+    if axis is None:
+        return tuple(range(x.ndim))
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    if len({a % x.ndim for a in axes if -x.ndim <= a < x.ndim}) != len(axes):
+        raise ArgumentError(f"norm: axis {axis} does not fit an array of {x.ndim} axes")
+    return tuple(a % x.ndim for a in axes)
+
+
+def _finish(n, axes, keepdims):
+    """Drop the axes, which are kept as ones until here."""
+    if keepdims:
+        return n
+    return n.reshape(tuple(size for i, size in enumerate(n.shape) if i not in axes))
+
+
+def _vector(x, p, axes):
+    """Vector norm of order `p` along `axes`, kept."""
+    if isinstance(p, str):
+        raise ArgumentError(f"norm: vectors have no norm {p!r}; give a number, or two axes")
+    if p == 2:
+        return _euclidean(x, axes)
+    if p == 0:
+        return np.sum(unrecorded(x) != 0, axis=axes, keepdims=True).astype(x.real.dtype)
+    size = np.abs(x)
+    if p == np.inf:
+        return np.max(size, axis=axes, keepdims=True)
+    if p == -np.inf:
+        return np.min(size, axis=axes, keepdims=True)
+    return np.sum(size, axis=axes, keepdims=True) if p == 1 else _p_norm(x, p=p, axis=axes)
+
+
+def _matrix(x, p, axes):
+    """Matrix norm of order `p` over two `axes`, kept."""
+    rows, columns = axes
+    if p in ("fro", "f"):
+        return _euclidean(x, axes)
+    if p in (1, -1, np.inf, -np.inf):
+        first, second = (rows, columns) if abs(p) == 1 else (columns, rows)
+        extreme = np.max if p > 0 else np.min
+        return extreme(np.sum(np.abs(x), axis=first, keepdims=True), axis=second, keepdims=True)
+    if p not in ("nuc", 2, -2):
+        raise ArgumentError(f"norm: matrices have no norm {p!r}; there are 'fro', 'nuc', 1, -1, 2, -2, inf and -inf")
+    finite(stack_of(x), "norm")
+    plain = {"kinks": False, "vectors": False}
+    a = np.moveaxis(x, axes, (-2, -1))
+    s = (factored(a, **plain) if p == "nuc" else thin(a, levels=orders(x), **plain))[1]
+    n = np.sum(s, axis=-1) if p == "nuc" or not s.shape[-1] else _extreme(s, index=0 if p == 2 else -1)
+    return n.reshape(tuple(1 if i in axes else size for i, size in enumerate(x.shape)))
+
+
+@primitive(name="norm")
+def _extreme(s, *, index):
+    """The largest (index 0) or smallest (-1) of descending values (..., k)."""
+    return s[..., index]
+
+
+def _multiplet(s, *, index):
+    """Weights (..., k) that share one among the values degenerate with number `index`."""
+    members = same_block(s)[..., index, :]
+    return members / members.sum(axis=-1, keepdims=True)
+
+
+defvjp(_extreme, lambda g, ans, s, *, index: g[..., None] * _multiplet(unrecorded(s), index=index), fresh=True)
+defjvp(_extreme, lambda t, ans, s, *, index: (t * _multiplet(unrecorded(s), index=index)).sum(-1))
+
+
+def _euclidean(x, axes):
+    """Euclidean length along `axes`, kept; of nothing it is zero, with all derivatives."""
+    empty = any(x.shape[i] == 0 for i in axes)
+    return np.sum(x.real, axis=axes, keepdims=True) if empty else _length(x, axis=axes)
+
+
+@primitive(name="norm")
+def _length(x, *, axis):
+    """Euclidean length along `axis`, kept; where squares overflow or lose digits the entries are scaled before."""
+    with np.errstate(over="ignore"):
+        n = _root_of_squares(x, axis)
+        if ((n > least_root(n.dtype)) & (n < np.inf)).all():
+            return n
+    largest = np.abs(x).max(axis=axis, keepdims=True)
+    scale = np.where((largest > 0) & np.isfinite(largest), largest, 1)
+    return scale * _root_of_squares(x / scale, axis)
+
+
+def _root_of_squares(x, axis):
+    square = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x**2
+    return np.sqrt(square.sum(axis=axis, keepdims=True))
+
+
+@primitive(name="norm")
+def _direction(x, n):
+    """``conj(x) / n``, zero where n is."""
+    return x.conj() / np.where(n == 0, np.inf, n)
+
+
+def _no_second(n):
+    if (stack_of(n) == 0).any():
+        raise ArgumentError(
+            "norm: at zero a Euclidean norm has no second derivative. Differentiate its square, "
+            "np.sum(x.real**2 + x.imag**2), or keep away from zero"
+        )
+
+
+def _direction_x(g, ans, x, n):
+    _no_second(n)
+    return (g / n).conj()
+
+
+def _direction_n(g, ans, x, n):
+    axes = tuple(i for i, size in enumerate(n.shape) if size == 1)
+    return -(g * ans).real.sum(axis=axes, keepdims=True) / n
+
+
+def _length_forward(t, n, x, *, axis):
+    return (_direction(x, n) * t).real.sum(axis=axis, keepdims=True)
+
+
+def _direction_along_x(t, ans, x, n):
+    _no_second(n)
+    return t.conj() / n
+
+
+defroot(_length, lambda x, *, axis: np.sum(abs2(x), axis=axis, keepdims=True))
+defvjp(_length, lambda g, n, x, *, axis: g * _direction(x, n), fresh=True)
+defvjp(_direction, _direction_x, _direction_n)
+defjvp(_length, _length_forward)
+defjvp(_direction, _direction_along_x, lambda t, ans, x, n: -ans * (t / n))
+
+
+@primitive(name="norm")
+def _p_norm(x, *, p, axis):
+    """``(sum |x|^p)^(1/p)`` along `axis`, kept; scaled, so that no power overflows."""
+    size = np.abs(x)
+    largest = size.max(axis=axis, keepdims=True, initial=0.0)
+    with np.errstate(divide="ignore"):
+        return largest * ((size / np.where(largest == 0, 1.0, largest)) ** p).sum(axis=axis, keepdims=True) ** (1 / p)
+
+
+def _p_norm_vjp(g, n, x, *, p, axis):
+    """``g (conj(x) / n) (|x| / n)^(p - 2)``; entries that are zero get zero."""
+    zero = unrecorded(x) == 0
+    empty = unrecorded(n) == 0
+    n = np.where(empty, 1.0, n)
+    ratio = np.where(zero, 1.0, np.abs(x) / n)
+    return g * np.where(zero, 0.0, x.conj() / n * ratio ** (p - 2))
+
+
+def _p_norm_forward(t, n, x, *, p, axis):
+    return (_p_norm_vjp(1.0, n, x, p=p, axis=axis) * t).real.sum(axis=axis, keepdims=True)
+
+
+defvjp(_p_norm, _p_norm_vjp, fresh=True)
+defjvp(_p_norm, _p_norm_forward)
+defbatch(_extreme, stacks(_extreme, 1))
+defbatch(_direction, stacks(_direction, 0, 0))
+defbatch(_length, lambda batched, x, *, axis: _length(x, axis=shifted(axis, x.ndim)))
+defbatch(_p_norm, lambda batched, x, *, p, axis: _p_norm(x, p=p, axis=shifted(axis, x.ndim)))

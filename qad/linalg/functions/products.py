@@ -1,0 +1,169 @@
+"""Powers and chains of products: recorded product by product."""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import implements, value_of
+from qad.linalg.support.check import square
+
+
+def matrix_power(a, n):
+    """Integer power of square matrices, by repeated squaring; negative powers by the inverse.
+
+    Parameters
+    ----------
+    a : array (..., k, k)
+    n : int
+
+    Returns
+    -------
+    array (..., k, k)
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ArgumentError
+        If `n` is not an integer, or an entry of `a` is not finite.
+    LinAlgError
+        For negative powers of a singular matrix.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: np.trace(qad.linalg.matrix_power(a, 3)))(2.0 * np.eye(2))
+    array([[12.,  0.],
+           [ 0., 12.]])
+    """
+    a = square(a, "matrix_power")
+    if not isinstance(n, (int, np.integer)):
+        raise ArgumentError(f"matrix_power: the exponent {n!r} is not an integer; see qad.linalg.funm_herm for others")
+    if value_of(a) is a:
+        return np.linalg.matrix_power(a, n)
+    if n == 0:
+        return a * 0.0 + np.eye(a.shape[-1], dtype=a.dtype)
+    base, n = (np.linalg.inv(a), -n) if n < 0 else (a, n)
+    result = None
+    while n:
+        if n & 1:
+            result = base if result is None else result @ base
+        n >>= 1
+        if n:
+            base = base @ base
+    return result
+
+
+def multi_dot(arrays, *, out=None):
+    """Product of two or more matrices in the order that costs least; the first and last may be vectors.
+
+    Parameters
+    ----------
+    arrays : sequence of arrays (k_i, k_i+1)
+    out : array, optional
+        As in NumPy; not for Tensors.
+
+    Returns
+    -------
+    array, a scalar if both ends are vectors
+
+    Raises
+    ------
+    ArgumentError
+        For fewer than two arrays, or axes that do not fit a chain; for `out` with Tensors.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> x, a = np.array([1.0, 2.0]), np.eye(2)
+    >>> qad.grad(lambda x: qad.linalg.multi_dot([x, a, x]))(x)
+    array([2., 4.])
+    """
+    if all(value_of(x) is x for x in arrays):
+        return np.linalg.multi_dot(arrays, out=out)
+    if out is not None:
+        raise ArgumentError("multi_dot(..., out=...) would write a recorded value into an array: leave `out` away")
+    if len(arrays) < 2 or any(x.ndim > 2 for x in arrays) or any(x.ndim != 2 for x in arrays[1:-1]):
+        raise ArgumentError("multi_dot takes two or more matrices, of which the first and the last may be vectors")
+    row, column = arrays[0].ndim == 1, arrays[-1].ndim == 1
+    chain = list(arrays)
+    if row:
+        chain[0] = chain[0].reshape(1, -1)
+    if column:
+        chain[-1] = chain[-1].reshape(-1, 1)
+    product = _best(chain, _splits([chain[0].shape[0], *(x.shape[1] for x in chain)]), 0, len(chain) - 1)
+    if row or column:
+        product = product.reshape(() if row and column else -1)
+    return product
+
+
+def kron(a, b):
+    """Kronecker product of arrays of any dimension, exactly `numpy.kron`.
+
+    Parameters
+    ----------
+    a, b : arrays
+
+    Returns
+    -------
+    array
+        Each axis is as long as the product of those of `a` and `b`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: qad.linalg.kron(a, np.ones((2, 3))).sum())(np.eye(2))
+    array([[6., 6.],
+           [6., 6.]])
+    """
+    return np.kron(a, b)
+
+
+def cross(x1, x2, /, *, axis=-1):
+    """Cross product of vectors of three components along `axis`, exactly `numpy.linalg.cross`.
+
+    Parameters
+    ----------
+    x1, x2 : arrays
+        Of three components along `axis`; the other axes broadcast.
+    axis : int
+
+    Returns
+    -------
+    array
+
+    Raises
+    ------
+    ValueError
+        If there are not three components.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda x: qad.linalg.cross(x, np.array([0.0, 0.0, 1.0]))[0])(np.ones(3)) + 0.0
+    array([0., 1., 0.])
+    """
+    return np.linalg.cross(x1, x2, axis=axis)
+
+
+implements(np.linalg.matrix_power)(matrix_power)
+implements(np.linalg.multi_dot)(multi_dot)
+implements(np.linalg.tensordot)(lambda x1, x2, /, *, axes=2: np.tensordot(x1, x2, axes))
+
+
+def _splits(sizes):
+    """Where to split the chain i..j of matrices (sizes[i], sizes[i+1]) (Cormen et al., section 15.2)."""
+    n = len(sizes) - 1
+    cost, split = {(i, i): 0 for i in range(n)}, {}
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            options = [(cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
+            cost[i, j], split[i, j] = min(options)
+    return split
+
+
+def _best(chain, split, i, j):
+    if i == j:
+        return chain[i]
+    k = split[i, j]
+    return _best(chain, split, i, k) @ _best(chain, split, k + 1, j)

@@ -1,0 +1,78 @@
+"""Sign and logarithm of the determinant: ``G_A = (g_log - i Im(conj(g_sign) sign)) A^-H``.
+
+That is: log det A changes by tr(A^-1 dA); its real part moves the logarithm, its imaginary part the phase.
+"""
+
+import numpy as np
+
+from qad.core.batching import stacks
+from qad.core.errors import ArgumentError
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
+from qad.linalg.support.check import square
+
+
+def slogdet(a):
+    """Sign (a phase, for complex `a`) and logarithm of the absolute value of the determinant.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+
+    Returns
+    -------
+    sign, logabsdet : a named tuple of arrays (...)
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ArgumentError
+        If an entry is not finite.
+        In the backward pass or in forward mode, at a singular matrix.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: qad.linalg.slogdet(a).logabsdet)(np.diag([1.0, 2.0]))
+    array([[1. , 0. ],
+           [0. , 0.5]])
+    """
+    return _slogdet(square(a, "slogdet"))
+
+
+implements(np.linalg.slogdet)(slogdet)
+
+
+@primitive(name="slogdet")
+def _slogdet(a):
+    return np.linalg.slogdet(a)
+
+
+def _slogdet_vjp(needed, g, ans, a):
+    gs, gl = g
+    sign, _ = ans
+    _check_regular(sign)
+    weight = gl
+    if gs is not None and a.dtype.kind == "c":
+        turn = (gs * sign * 1j).real * -1j
+        weight = turn if gl is None else gl + turn
+    if weight is None:
+        return (a * 0.0,)
+    return (weight[..., None, None] * np.linalg.inv(a).mT,)
+
+
+def _slogdet_jvp(tangents, ans, a):
+    sign, _ = ans
+    _check_regular(sign)
+    moved = (np.linalg.inv(a).mT * tangents[0]).sum(axis=(-2, -1))
+    return (sign * moved.imag * 1j if a.dtype.kind == "c" else sign * 0.0), moved.real
+
+
+def _check_regular(sign):
+    if (stack_of(sign) == 0).any():
+        raise ArgumentError("slogdet: the matrix is singular, where the logarithm has no derivative; det(A) has one")
+
+
+defvjp(_slogdet, shared=_slogdet_vjp, fresh=True)
+defjvp(_slogdet, shared=_slogdet_jvp)
+defbatch(_slogdet, stacks(_slogdet, 2))

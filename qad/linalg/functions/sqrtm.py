@@ -1,0 +1,94 @@
+"""Square root X of a matrix: ``X dX + dX X = dA``, a Sylvester equation (Higham, "Functions of Matrices", 6.1)."""
+
+import numpy as np
+import scipy.linalg
+
+from qad.core.batching import spread_out, stacks
+from qad.core.errors import ArgumentError
+from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
+from qad.linalg.functions.block_matrix import each
+from qad.linalg.support.check import batch_entry, square
+
+
+def sqrtm(a):
+    """Principal square root of square matrices.
+
+    For Hermitian positive matrices ``funm_herm(np.sqrt, a)`` is faster, and returns a Hermitian matrix.
+
+    Parameters
+    ----------
+    a : array (..., n, n)
+
+    Returns
+    -------
+    array (..., n, n)
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ArgumentError
+        If an entry is not finite, or an eigenvalue is zero or lies on the negative axis, where the root has a cut.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda a: np.trace(qad.linalg.sqrtm(a)))(np.diag([4.0, 1.0]))
+    array([[0.25, 0.  ],
+           [0.  , 0.5 ]])
+    """
+    a = square(a, "sqrtm")
+    off_the_cut(stack_of(a), "sqrtm")
+    return _root(a)
+
+
+def off_the_cut(a, owner):
+    """Raise if an eigenvalue of the bare matrices `a` is zero or negative, to rounding."""
+    w = np.linalg.eigvals(a)
+    size = np.abs(w).max(axis=-1, initial=0.0)[..., None]
+    limit = 10 * a.shape[-1] * np.finfo(a.dtype).eps
+    bad = np.argwhere((np.abs(w.imag) <= limit * np.abs(w)) & (w.real <= limit * size))
+    if len(bad):
+        batch = bad[0][:-1]
+        here = batch_entry(batch)
+        raise ArgumentError(
+            f"{owner}{here}: the eigenvalue {w[tuple(bad[0])]:.6g} is zero or lies on the negative axis, where the "
+            "principal branch ends. Turn the matrix by a phase, or shift it"
+        )
+
+
+@primitive(name="sqrtm")
+def _root(a):
+    root = each(scipy.linalg.sqrtm, a)
+    return root.astype(a.dtype) if a.dtype.itemsize < root.dtype.itemsize and a.dtype.kind == root.dtype.kind else root
+
+
+@primitive
+def sylvester(a, b, q):
+    """Solution X of ``a X + X b = q``, all (..., n, n)."""
+    if not q.size:
+        return q
+    if q.ndim == 2:
+        return scipy.linalg.solve_sylvester(a, b, q)
+    stack = np.concatenate([a, b, q], axis=-1)
+    n = q.shape[-1]
+    return each(lambda x: scipy.linalg.solve_sylvester(x[:, :n], x[:, n : 2 * n], x[:, 2 * n :]), stack)
+
+
+def _sylvester_vjp(needed, g, x, a, b, q):
+    gq = sylvester(a.mT, b.mT, g)
+    rules = (lambda: -(gq @ x.mT), lambda: -(x.mT @ gq), lambda: gq)
+    return [rules[i]() for i in needed]
+
+
+defvjp(_root, lambda g, x, a: sylvester(x.mT, x.mT, g))
+defjvp(_root, lambda t, x, a: sylvester(x, x, t))
+defvjp(sylvester, shared=_sylvester_vjp)
+defjvp(
+    sylvester,
+    lambda t, x, a, b, q: -sylvester(a, b, t @ x),
+    lambda t, x, a, b, q: -sylvester(a, b, x @ t),
+    lambda t, x, a, b, q: sylvester(a, b, t),
+)
+defbatch(_root, stacks(_root, 2))
+defbatch(sylvester, lambda batched, *abq: sylvester(*spread_out(batched, abq)))

@@ -1,0 +1,1 @@
+"""Solutions found by iteration and differentiated by the implicit function theorem."""

@@ -1,0 +1,181 @@
+"""One simple eigenpair of an operator as the solution of a bordered equation.
+
+    A x / s - nu x = 0,    <w, x> = 1,    lambda = s nu
+
+is holomorphic in (x, nu), and its derivative is invertible where the eigenvalue is simple: the other eigenvalues shift
+to ``(lambda_i - lambda) / s`` and the border adds two of modulus one. w is the solution itself, held fixed.
+Afterwards x is given unit norm and the phase in which ``<v0, x>`` is positive, by ordinary recorded operations.
+
+Reference: H. Xie, J.-G. Liu and L. Wang, Phys. Rev. B 101, 245139 (2020), for real symmetric operators.
+"""
+
+import numpy as np
+import scipy  # loads scipy.sparse.linalg when it is first used
+
+from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
+from qad.core.trees import flatten, tree_map, unflatten
+from qad.extend import operand, value_of
+from qad.linalg.implicit.gmres import Packing, bare, plain_leaves
+from qad.linalg.implicit.rival_levels import isolated, unrefuted
+from qad.linalg.implicit.root import attach
+from qad.linalg.support.check import finite
+
+
+def operator_of(a):
+    """`a` as a function: it may be one already, or a square matrix."""
+    if callable(a):
+        return a
+    if np.ndim(a) != 2 or np.shape(a)[0] != np.shape(a)[1]:
+        raise ArgumentError(f"the operator is a function or a square matrix, not an array of shape {np.shape(a)}")
+    a = operand(a)
+    finite(value_of(a), "the operator")
+
+    def product(v):
+        if np.shape(value_of(v))[:1] != a.shape[:1]:
+            raise ShapeError(
+                f"the operator is a matrix of shape {a.shape}, the vector has shape {np.shape(value_of(v))}"
+            )
+        return a @ v
+
+    return product
+
+
+class Operator:
+    """A function of pytrees on plain vectors; counts its calls."""
+
+    def __init__(self, apply, v0, name):
+        leaves, self.spec = plain_leaves(v0)
+        self.apply, self.name, self.calls = apply, name, 0
+        self.start = self._promoted(leaves)
+        self.packing = Packing(self.start)
+        if self.packing.real and self.packing.complex != [False] * len(leaves):
+            raise ArgumentError(f"{name}: the arrays of v0 are all real or all complex, not mixed")
+        self.on_leaves = bare(apply, self.spec, self.start, name)
+        if not np.linalg.norm(self.packing.pack(self.start)) > 0:
+            raise ArgumentError(f"{name}: v0 is zero or not finite")
+
+    def _promoted(self, leaves):
+        """`leaves` in the dtype that the operator returns."""
+        wide = [x.astype(np.result_type(x, np.complex64)) for x in leaves]
+        out = bare(self.apply, self.spec, wide, self.name)(leaves)
+        return [x.astype(np.result_type(x, y), copy=False) for x, y in zip(leaves, out, strict=True)]
+
+    def __call__(self, v):
+        self.calls += 1
+        return self.packing.pack(self.on_leaves(self.packing.unpack(v)))
+
+    def linear_operator(self):
+        """For SciPy."""
+        n = sum(x.size for x in self.start)
+        return scipy.sparse.linalg.LinearOperator((n, n), matvec=lambda v: self(np.ravel(v)), dtype=self.packing.dtype)
+
+    def tree(self, v):
+        """The pytree that vector `v` holds."""
+        return unflatten(self.spec, self.packing.unpack(v))
+
+
+def pair(operator, hermitian, limits, report, find, start=None, partner=None):
+    """Value and vector of an eigenpair, differentiable.
+
+    Parameters
+    ----------
+    operator : Operator
+    find : callable
+        ``find(operator, start, maxiter)`` searches for the pair; see `eigensearch`.
+    start : vector, optional
+        Where to search from, if not from v0.
+    partner : list of arrays, optional
+        The left eigenvector, if it is known: then a gradient of the value alone takes no solve. A Hermitian
+        operator's is the right one.
+    """
+    start = operator.packing.pack(operator.start) if start is None else start
+    value, x, distance = unrefuted(operator, start, find, limits["maxiter"], hermitian)
+    value, x = _real_if_real(operator, value, x)
+    x = x / np.linalg.norm(x)
+    image = operator(x)
+    value = np.vdot(x, image).real if hermitian else value
+    scale = max(abs(value), np.linalg.norm(image), np.finfo(image.dtype).tiny)
+    if hermitian:
+        scale = max(scale, np.linalg.norm(operator(start)) / np.linalg.norm(start))
+    report.iterations, report.residual = operator.calls, float(np.linalg.norm(image - value * x) / scale)
+    _check_pair(operator, value, report, scale)
+    w = operator.tree(x)
+
+    def equation(unknown):
+        v, nu = unknown
+        y = operator.apply(v)
+        return tree_map(lambda y, v: y * (1 / scale) - nu * v, y, v), inner(w, v) - 1
+
+    def guess(seeds, solution):
+        """The adjoint solution for a cotangent of the value alone: the left eigenvector."""
+        left = solution[:-1] if hermitian else partner
+        overlap = sum(np.vdot(v, u) for v, u in zip(solution[:-1], left, strict=True))
+        return [*(-seeds[-1] / overlap * u for u in left), np.zeros_like(seeds[-1])]
+
+    def again(f, solution):
+        return _again(f, solution, find, limits, scale, operator, hermitian)
+
+    nu = np.asarray(value / scale, x.dtype)
+    known = guess if hermitian or partner is not None else None
+    v, nu = attach(equation, (w, nu), again, guess=known, options=limits, report=report)
+    if value_of(nu) is nu:
+        return nu * scale, v
+    eps = np.finfo(x.dtype).eps
+    by_solve = max(eps**0.75, report.residual * eps**-0.25, limits["tol"] * eps**-0.25)
+    by_product = max(eps**0.75, report.residual * eps**-0.25) if known else by_solve
+    how = {"distance": distance / scale, "later": by_solve, "name": operator.name}
+    return isolated(nu, first=by_product, **how) * scale, tree_map(lambda x: isolated(x, first=by_solve, **how), v)
+
+
+def _real_if_real(operator, value, x):
+    """Undo the complex arithmetic of ARPACK and LAPACK for a real operator."""
+    if operator.packing.dtype.kind == "c" or not np.iscomplexobj(x):
+        return value, x.astype(operator.packing.dtype, copy=False)
+    if abs(value.imag) > 1e-10 * abs(value):
+        raise ArgumentError(
+            f"{operator.name}: the dominant eigenvalue {value:.6g} is one of a complex pair: start from a complex v0"
+        )
+    turned = x * np.conj(x[np.argmax(np.abs(x))])
+    return value.real, np.ascontiguousarray(turned.real)
+
+
+def _check_pair(operator, value, report, scale):
+    if not abs(value) > 0 and scale <= np.finfo(operator.packing.dtype).tiny:
+        raise ArgumentError(f"{operator.name}: the eigenvalue is {value:.3g}: the operator is nilpotent or zero")
+    limit = np.sqrt(np.finfo(operator.packing.dtype).eps)
+    if not report.residual < limit:
+        raise ConvergenceError(
+            f"{operator.name}: |A x - lambda x| is {report.residual:.3g} of |A x| after {operator.calls} products: "
+            "the operator is not linear (over the complex numbers), or it is defective"
+        )
+
+
+def _again(f, solution, find, limits, scale, old, hermitian):
+    """The eigenpair of the same equation with other operands."""
+    operator = Operator.__new__(Operator)
+    operator.__dict__.update(old.__dict__)
+    zero = np.zeros_like(solution[-1])
+    operator.on_leaves = lambda leaves: [scale * y for y in f([*leaves, zero])[:-1]]
+    value, x, _ = unrefuted(operator, operator.packing.pack(solution[:-1]), find, limits["maxiter"], hermitian)
+    value, x = _real_if_real(operator, value, x)
+    x = x / np.vdot(operator.packing.pack(solution[:-1]), x)
+    return [*operator.packing.unpack(x), np.asarray(value / scale, x.dtype)]
+
+
+def inner(a, b):
+    """``sum conj(a) b`` over the leaves of two pytrees."""
+    pairs = zip(flatten(a)[0], flatten(b)[0], strict=True)
+    return sum((x.conj() * y).sum() for x, y in pairs)
+
+
+def normalised(v, v0, name):
+    """`v` of unit norm, with ``<v0, v>`` positive."""
+    overlap, square = inner(v0, v), inner(v, v).real
+    size = np.sqrt(value_of(square) * value_of(inner(v0, v0)).real)
+    if not abs(value_of(overlap)) > 1e-10 * size:
+        raise ArgumentError(
+            f"{name}: v0 is orthogonal to the eigenvector (overlap {abs(value_of(overlap)) / size:.3g}), so that it "
+            "cannot fix its phase: start from another v0"
+        )
+    factor = overlap.conj() / (abs(overlap) * np.sqrt(square))
+    return tree_map(lambda x: x * factor, v)

@@ -1,0 +1,153 @@
+"""Is it the lowest level, and is it alone?  What a random vector says about an eigenpair that a search has found.
+
+A Krylov space knows no more of the spectrum than its first vector holds: from a vector in an invariant subspace it
+finds that subspace's level, and of a degenerate level one vector, whatever its multiplicity.  So the operator is
+searched once more, from a random vector, on the complement of what was found: without x the spectrum is the same, but
+for its eigenvalue.  A better level there refutes the one that was found, and takes its place; the distance to the next
+one tells whether its derivative exists.  That search needs a part of the distance only, and is shorter than the first.
+"""
+
+import copy
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ConvergenceError
+from qad.extend import defjvp, defvjp, primitive
+from qad.linalg.implicit.eigensearch import dominant
+from qad.linalg.support.derivative_order import orders
+
+ROUNDS = 5  # of searches, each of which refutes the level before
+ERRORS = 1e-2, 1e-4, 1e-7, 1e-10, 0.0  # of the competing level, relative to the norm, until
+PART = 0.3  # of its distance is the largest error
+
+
+def unrefuted(operator, start, find, maxiter, hermitian):
+    """The eigenpair that `find` finds and no random vector refutes, and the distance to the next level.
+
+    Parameters
+    ----------
+    operator : Operator
+    start : vector
+    find : callable
+        ``find(operator, start, maxiter, error)``, see ``eigensearch.py``.
+    hermitian : bool
+        Whether levels compete to be lowest, or else to be largest in modulus.
+
+    Returns
+    -------
+    value, vector, distance to the competing eigenvalue
+    """
+    for _ in range(ROUNDS):
+        value, x = find(operator, start, maxiter)
+        if start.size == 1:
+            return value, x, np.inf
+        unit = x / np.linalg.norm(x)
+        if hermitian:
+            rival, vector = _lowest_rival(operator, value, unit, find, maxiter)
+        else:
+            rival, vector = _dominant_rival(operator, value, unit, maxiter)
+        better = value - rival if hermitian else abs(rival) - abs(value)
+        if not better > np.finfo(start.dtype).eps ** 0.75 * max(abs(value), abs(rival)):
+            return value, x, abs(rival - value)
+        start = _fitting(vector, start.dtype)
+    raise ConvergenceError(
+        f"{operator.name}: after {ROUNDS} searches a random vector still finds a better level, {rival:.8g}, than "
+        f"{value:.8g}: start from another v0"
+    )
+
+
+def _fitting(vector, dtype):
+    """`vector` in `dtype`; of a complex one that should be real the larger part."""
+    if np.dtype(dtype).kind != "c" and np.iscomplexobj(vector):
+        vector = max(vector.real, vector.imag, key=np.linalg.norm)
+    return np.ascontiguousarray(vector, dtype=dtype)
+
+
+class _Complement:
+    """An operator, less a shift, on the complement of the vector x, whose eigenvalue is `lift` now."""
+
+    def __init__(self, operator, shift, x, lift=0.0, turn=1.0):
+        self.operator, self.shift, self.x, self.lift, self.turn = operator, shift, x, lift, turn
+        self.name, self.start = operator.name, operator.start
+        self.packing = copy.copy(operator.packing)
+        self.packing.dtype = np.result_type(operator.packing.dtype, x.dtype)
+
+    calls = property(lambda self: self.operator.calls)
+    linear_operator = property(lambda self: type(self.operator).linear_operator.__get__(self))
+
+    def within(self, v):
+        return v - np.vdot(self.x, v) * self.x
+
+    def __call__(self, v):
+        along = np.vdot(self.x, v)
+        v = v - along * self.x
+        return (self.within(self.product(v) - self.shift * v) + self.lift * along * self.x) * self.turn
+
+    def product(self, v):
+        """That of the operator, of a complex vector also where the operator is real."""
+        if self.operator.packing.dtype.kind == "c" or not np.iscomplexobj(v):
+            return self.operator(v)
+        return self.operator(v.real) + 1j * self.operator(v.imag)
+
+    def random(self):
+        """A vector of the complement, always the same."""
+        rng, n, kind = np.random.default_rng(0), self.x.size, self.packing.dtype
+        v = rng.standard_normal(n) + (1j * rng.standard_normal(n) if kind.kind == "c" else 0.0)
+        return self.within(v.astype(kind))
+
+
+def _lowest_rival(operator, value, x, find, maxiter):
+    """The lowest eigenvalue on the complement of `x`, and its vector."""
+    rest = _Complement(operator, value, x)
+    vector = rest.random()
+    size = np.linalg.norm(rest.product(vector)) / np.linalg.norm(vector)
+    rest.lift = size or 1.0
+    for error in ERRORS:
+        found, vector = find(rest, vector, maxiter, error * size)
+        vector = rest.within(vector)
+        residual = np.linalg.norm(rest(vector) - found * vector) / np.linalg.norm(vector)
+        if residual <= PART * abs(found):
+            break
+    return found + value, vector
+
+
+def _dominant_rival(operator, value, x, maxiter):
+    """An eigenvalue on the complement that is larger than `value`, or else the one next to it if that is as large."""
+    rest = _Complement(operator, 0.0, x)
+    start = rest.random()
+    if not np.linalg.norm(rest(start)) > 100 * np.finfo(start.dtype).eps * abs(value) * np.linalg.norm(start):
+        return 0.0, start  # nothing is left
+    for tol in (1e-3, 1e-6, 0.0):
+        found, vector = dominant(rest, start, maxiter, tol)
+        if abs(found) < abs(value) * (1 - max(10 * tol, np.finfo(start.dtype).eps ** 0.75)):
+            return found, vector
+    if abs(found) > abs(value) * (1 + np.finfo(start.dtype).eps ** 0.75):
+        return found, vector
+    rest.turn = np.conj(value) / abs(value) if np.iscomplexobj(start) else np.sign(value.real)
+    near, other = dominant(rest, start, maxiter, which="LR")  # what has another phase may hide it
+    return min((near / rest.turn, other), (found, vector), key=lambda pair: abs(pair[0] - value))
+
+
+@primitive(name="eigenpair")
+def isolated(x, *, distance, first, later, name):
+    """`x`, of an eigenpair; its derivative is refused where the next level is too close.
+
+    `distance` is that to the next level, relative to the operator's norm; `first` what derivatives of order one need,
+    and `later` what further ones do.
+    """
+    return x
+
+
+def _rule(g, ans, x, *, distance, first, later, name):
+    least = later if orders(x) else first
+    if not distance > least:
+        raise ArgumentError(
+            f"{name}: the level is degenerate, or the next one too close for its derivative (at {distance:.3g} of the "
+            f"operator's norm; {least:.3g} is needed), which is arbitrary: differentiate a function of the whole "
+            "multiplet, by qad.linalg.truncated_eigh or funm_herm, or lift the degeneracy"
+        )
+    return g
+
+
+defvjp(isolated, _rule)
+defjvp(isolated, _rule)

@@ -1,0 +1,192 @@
+"""Solutions of equations ``F(x, p) = 0``, differentiated by the implicit function theorem.
+
+    dx = -(dF/dx)^-1 (dF/dp) dp        G_p = -(dF/dp)^* u   with   (dF/dx)^* u = G_x
+
+One primitive, `root`, does it for fixed points, linear equations and eigenvectors alike.  It holds the solution,
+found outside of the tape, and F as a program of x and of the Tensors p that F closes over.  Its rule solves the
+adjoint equation by GMRES with the vjp of F at the solution; that solve is a linear equation, therefore again
+a `root` where its operands are Tensors.  So derivatives of every order and forward mode follow.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from qad.core import vjp
+from qad.core.batch import Batched
+from qad.core.batching import each_alone
+from qad.core.levels import BATCH
+from qad.core.trees import flatten, tree_map, unflatten
+from qad.extend import defvjp, primitive, stack_of, unrecorded, value_of
+from qad.linalg.implicit.closure import capture
+from qad.linalg.implicit.gmres import Report, bare, plain_leaves, solve
+
+
+@dataclass(eq=False)
+class Equation:
+    """What `root` knows besides its operands.
+
+    Attributes
+    ----------
+    residual : callable
+        ``residual(leaves of x, operands)`` returns the leaves of F, of the shapes of x.
+    solution : list of arrays
+        The leaves of x, for `operands`.
+    resolve : callable
+        ``resolve(F, solution)`` finds the solution again, for F as a function of leaves with other operands.
+    guess : callable or None
+        ``guess(cotangents, solution)`` starts the adjoint solve.
+    options : dict
+        Tolerance and limits of the adjoint solve, for `linear_solve`.
+    starts : int
+        How many operands, the first, are only where a search starts; then nothing is solved yet.
+    """
+
+    residual: callable
+    operands: list
+    solution: list
+    resolve: callable
+    guess: callable = None
+    options: dict = field(default_factory=dict)
+    starts: int = 0
+    report: Report = field(default_factory=Report)
+
+
+def attach(f, x, resolve, **how):
+    """The solution `x` of ``f(x) = 0`` as a function of the Tensors that `f` closes over.
+
+    Parameters
+    ----------
+    f : callable
+        A function of a pytree, returning the same structure, whose derivative at `x` is invertible.
+    x : pytree of plain arrays
+    resolve, **how
+        Fields of `Equation`.
+    """
+    leaves, spec = flatten(x)
+    program, captured = capture(f, x)
+    if not captured:
+        return x
+    operands = [value_of(c) for c in captured]
+    equation = Equation(program, operands, leaves, resolve, **how)
+    return unflatten(spec, list(root(*captured, equation=equation)))
+
+
+def in_batches(f, x0, resolve, **how):
+    """As `attach`, under `qad.vmap` where each example has a solution of its own, found from `x0`; else None.
+
+    `f` is recorded where the first example starts, so that its branches are those taken there.
+    """
+    if not BATCH:
+        return None
+    leaves, spec = flatten(x0)
+    starts, stacked = [unrecorded(x) for x in leaves], [np.asarray(stack_of(x)) for x in leaves]
+    firsts = plain_leaves([s[(0,) * (s.ndim - np.ndim(x))] for x, s in zip(leaves, stacked, strict=True)])[0]
+    program, captured = capture(f, unflatten(spec, firsts))
+    if not any(type(value_of(x)) is Batched for x in (*starts, *captured)):
+        return None
+    starts = [x if type(value_of(x)) is Batched else y for x, y in zip(starts, firsts, strict=True)]
+    n = len(starts)
+    equation = Equation(lambda x, given: program(x, given[n:]), None, None, resolve, starts=n, **how)
+    return unflatten(spec, list(root(*starts, *captured, equation=equation)))
+
+
+@primitive
+def root(*operands, equation):
+    """The solution of an `Equation`: the one that was found, or where operands have changed a new one."""
+    if equation.operands is None:  # each example of a batch for itself: the first operands are where to start
+        return tuple(equation.resolve(lambda leaves: equation.residual(leaves, operands), operands[: equation.starts]))
+    if all(a is b for a, b in zip(operands, equation.operands, strict=True)):
+        return tuple(equation.solution)
+    return tuple(equation.resolve(lambda leaves: equation.residual(leaves, operands), equation.solution))
+
+
+def _rule(needed, g, ans, *operands, equation):
+    seeds = [np.zeros(x.shape, x.dtype) if c is None else c.conj().astype(x.dtype) for c, x in zip(g, ans, strict=True)]
+    _, adjoint = vjp(lambda *x: equation.residual(x, operands), *ans)
+    start = equation.guess and equation.guess(*([value_of(x) for x in xs] for xs in (seeds, ans)))
+    u = linear_solve(
+        lambda u: list(adjoint(u)), seeds, start, report=equation.report, name="adjoint equation", **equation.options
+    )
+
+    def of_operands(*moving):
+        filled = dict(zip(needed, moving, strict=True))
+        return equation.residual(ans, [filled.get(i, a) for i, a in enumerate(operands)])
+
+    _, pullback = vjp(of_operands, *(operands[i] for i in needed))
+    return [-c.conj() for c in pullback(u)]
+
+
+defvjp(root, shared=each_alone(_rule))
+
+
+def linear_solve(matvec, b, x0=None, *, tol=1e-12, restart=60, maxiter=2000, report=None, name="linear_solve"):
+    """Solve ``matvec(x) = b`` by GMRES, without a matrix.
+
+    Parameters
+    ----------
+    matvec : callable
+        A linear function of a pytree that returns the same structure; linear over the complex, or only over
+        the real numbers (with conjugations inside). It may close over Tensors: their gradients are right.
+    b : pytree of float or complex arrays
+        The right-hand side.
+    x0 : pytree like `b`, optional
+        Where to start; has no influence on the solution or its derivatives.
+    tol : float
+        Of the relative residual ``|b - A x| / |b|``, for the solution and for the adjoint solves of derivatives.
+    restart, maxiter : int
+        Vectors kept by GMRES, and the largest number of products.
+    report : qad.linalg.Report, optional
+        Is filled in with the numbers of products and residuals of this solve and of those in derivatives.
+    name : str
+        Begins error messages.
+
+    Returns
+    -------
+    pytree like `b`
+
+    Raises
+    ------
+    ConvergenceError
+        If the tolerance is not reached: the operator is singular, not linear, or badly conditioned.
+    ArgumentError
+        If `matvec` changes structure, shapes, or real into complex numbers.
+
+    Notes
+    -----
+    With ``A^H y = G_x``: ``G_b = y`` and ``G_p`` is the vjp of ``p -> A(p) x`` for the cotangent ``-y``.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> d = np.array([2.0, 4.0])
+    >>> qad.linalg.linear_solve(lambda x: d * x, np.ones(2))
+    array([0.5 , 0.25])
+    >>> qad.grad(lambda d: qad.linalg.linear_solve(lambda x: d * x, np.ones(2)).sum())(d)
+    array([-0.25  , -0.0625])
+    """
+    report = Report() if report is None else report
+    plain, spec = plain_leaves(b)
+    limits = {"tol": tol, "restart": restart, "maxiter": maxiter}
+    start = None if x0 is None else plain_leaves(x0)[0]
+    x, iterations, residual = solve(bare(matvec, spec, plain, name), plain, start, name=name, **limits)
+    _note(report, name, iterations, residual)
+    x = unflatten(spec, x)
+
+    def again(f, start):
+        """``f(x) = A x - b`` with other operands."""
+        shift = f([np.zeros_like(s) for s in start])
+        right = [-c for c in shift]
+        return solve(lambda x: [y - c for y, c in zip(f(x), shift, strict=True)], right, start, **limits)[0]
+
+    def residual_of(x):
+        return tree_map(lambda y, c: y - c, matvec(x), b)
+
+    return attach(residual_of, x, again, options=limits, report=report)
+
+
+def _note(report, name, iterations, residual):
+    if name == "adjoint equation":
+        report.adjoint.append((iterations, residual))
+    else:
+        report.iterations, report.residual = iterations, residual

@@ -1,0 +1,1 @@
+"""What several decompositions and functions share: checks of arguments, drivers, degenerate spectra."""

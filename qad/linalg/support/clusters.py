@@ -1,0 +1,120 @@
+"""Second derivatives of losses that see a cluster of nearly or exactly equal values as a whole.
+
+Inside a cluster single vectors turn with ``1 / gap``; a loss that does not depend on them, like that of a projector
+onto a kept space, need not follow.  So where the gradient itself is pushed forward (`qad.hvp`, `qad.hessian`),
+decompositions return a frame that turns from cluster to cluster only, ``A V = V H`` with H block-diagonal: its diagonal
+is `w`, and what stands beside it, N, is zero at the point and has a derivative.  Then
+
+    Omega_ij = (C - [Omega, N])_ij / (w_j - w_i)     between clusters, for C = V^H dA V,
+    dN = C                                           within,
+    G_H = diag(g_w) + (g_j - g_i) / (w_j - w_i) N    for a symmetric function of the values.
+
+That the loss is such a one is checked and not believed: its slope along turns within a cluster must vanish, at the
+point and to first order along a turn of moderate size that is made for the purpose.  Else it is refused.
+
+For singular values U and V turn together, ``A V = U H`` and ``A^H U = V H``, and sums stand where differences do.
+"""
+
+import numpy as np
+
+from qad.core.batching import stacks
+from qad.extend import defbatch, defjvp, primitive, stack_of
+from qad.linalg.support.degeneracy import far_apart, noise, refuse, same_block, vanishing, width
+from qad.linalg.support.derivative_order import orders
+from qad.linalg.support.gap_quotients import SPARE, TIGHT, columns_of, over_gaps, pairs, relative, where_moved
+from qad.linalg.support.hermitian_parts import skew
+
+
+def clusters(s, owner):
+    """Boolean (..., k, k): which two of the sorted bare values `s` (..., k) are too close for a second derivative."""
+    size = np.abs(s)
+    close = (SPARE * np.finfo(s.dtype).eps ** 0.75) ** 0.5 * np.maximum(size[..., 1:], size[..., :-1])
+    breaks = np.abs(np.diff(s, axis=-1)) > np.maximum(close, width(s)[..., None])
+    if owner == "svd":
+        breaks |= vanishing(s)[..., 1:]  # null spaces are no clusters: there values have kinks
+    number = np.concatenate([np.zeros((*s.shape[:-1], 1), int), np.cumsum(breaks, axis=-1)], axis=-1)
+    together = number[..., :, None] == number[..., None, :]
+    return together & ~np.eye(s.shape[-1], dtype=bool)
+
+
+def beside(s, v, owner):
+    """N at the point, (..., k, k) of the dtype of the vectors `v`; without entries where there is no cluster."""
+    k = 0 if far_apart(s) or not clusters(s, owner).any() else s.shape[-1]
+    return np.zeros((*s.shape[:-1], k, k), v.dtype)
+
+
+def beside_of(ans, i):
+    """N, which is number `i` of the answers of a decomposition, or None where there is no cluster."""
+    return ans[i] if len(ans) > i and ans[i].shape[-1] else None
+
+
+def conjugate(n):
+    return None if n is None else n.conj()
+
+
+def moderate_turn(c, s, inside):
+    """A turn within clusters along which a loss is checked, and the derivative of N; `c` is Hermitian, all is bare."""
+    i = np.arange(1, s.shape[-1] + 1)
+    sizes = 1 + np.modf(np.multiply.outer(i, i) * 0.6180339887)[0]  # no two alike, lest slopes cancel
+    largest = np.maximum(np.abs(s).max(axis=-1), np.finfo(s.dtype).tiny)[..., None, None]
+    c = np.where(inside, c, 0.0)
+    turn = c * np.sign(i - i[:, None]) * sizes / largest
+    return turn, c + (s[..., :, None] - s[..., None, :]) * turn
+
+
+def quotients(x, s, n, *, kind, owner, degenerate, gs=None, **how):
+    """`over_gaps` in a backward pass; with N (or its transpose) between clusters only, if `n` is not None."""
+    if n is None:
+        return over_gaps(x, s, kind=kind, owner=owner, degenerate=degenerate, gs=gs, **how)
+    bare, apart = stack_of(s), 1.0
+    if kind == "differences":
+        inside = clusters(bare, owner)
+        apart = ~inside
+        check_left_alone(x, s=bare, inside=inside, moved=where_moved(gs), owner=owner, degenerate=degenerate)
+    y = over_gaps(x * apart, s, kind=kind, owner=owner, degenerate=degenerate, gs=gs, **how)
+    swapped = y @ n if kind == "values" else y @ n - n @ y if kind == "differences" else y @ n + n @ y
+    return y - over_gaps(swapped * apart, s, kind=kind, owner=owner, degenerate=degenerate)
+
+
+def bent(gs, s, n, owner, degenerate):
+    """``(g_j - g_i) / (s_j - s_i) N`` within clusters; where the quotient is not known, N must not move."""
+    bare = stack_of(s)
+    inside, closed = clusters(bare, owner), same_block(bare)
+    if orders(gs):
+        n = _still(n, s=bare, where=closed & inside, owner=owner, degenerate=degenerate)
+    differ = (gs[..., None, :] - gs[..., :, None]) * (inside & ~closed)
+    return over_gaps(differ, bare, kind="differences", owner=owner, degenerate=degenerate) * n
+
+
+@primitive(name="clusters")
+def _still(n, *, s, where, owner, degenerate):
+    """`n`, whose derivative must vanish `where` values coincide, and the curvature of the loss is not known."""
+    return n
+
+
+def _moving(t, ans, n, *, s, where, owner, degenerate):
+    size = np.abs(stack_of(t))
+    refuse(np.where(where, size, 0.0), s, owner, size.max(axis=(-2, -1), initial=0.0), degenerate, order=2)
+    return t
+
+
+@primitive(name="clusters")
+def check_left_alone(x, *, s, inside, moved, owner, degenerate):
+    """Refuse a loss that sees single vectors of a cluster: by `x` = ``V^H G_V`` of bare arrays, and its derivative."""
+    eps, gap = np.finfo(s.dtype).eps, relative(s[..., None, :] - s[..., :, None], s)
+    columns, size = pairs(columns_of(x), gap), np.abs(skew(x))
+    if moved is not None:  # as in quotients.py: it may be a loss of V f(s) V^H
+        size = np.where(moved[..., None, :] | moved[..., :, None], np.maximum(np.abs(x), np.abs(x.mT)), size)
+    units = np.clip(eps**0.25 * gap, TIGHT * eps, noise(s.dtype, x.shape[-1]))
+    refuse(np.where(inside & (size > units * columns), size, 0.0), s, owner, 0.0, degenerate, order=2)
+    return np.zeros_like(size)
+
+
+def _check_moving(t, ans, x, **how):
+    return check_left_alone(t, **how)
+
+
+defjvp(_still, _moving)
+defjvp(check_left_alone, _check_moving)
+defbatch(_still, stacks(_still, 2))
+defbatch(check_left_alone, stacks(check_left_alone, 2))

@@ -1,0 +1,208 @@
+"""Degenerate values of a spectrum, and what a loss may ask of them.
+
+Where a gap is lost in rounding the factors do not determine the derivative, and a loss that needs it is refused.
+The division by gaps itself is in ``quotients.py``.
+
+What counts as zero?  Where the loss is stationary in the vectors (a Rayleigh quotient, the variance of an energy) their
+cotangent is a difference of equal terms: rounding, which no comparison with its own size can tell from the
+dependence on a phase.  Its terms are of the size of the loss, or of the matrix, and `rounding` is the floor made
+of these.  A loss below 1e-10 (in double precision) that does depend on a phase is therefore not caught.
+"""
+
+import warnings
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import Lazy, as_array, stack_of
+from qad.linalg.support.check import batch_entry
+
+FIX = {
+    "svd": "qad.linalg.funm_svd(f, A) for U f(S) V^H",
+    "eig": "expm, logm or sqrtm for functions of the matrix",
+    "schur": "expm, logm or sqrtm for functions of the matrix",
+    "eigh": "qad.linalg.funm_herm(f, A) for V f(w) V^H",
+}
+
+
+NEAR = 0.2  # the power of eps that is the relative gap (7e-4) above which spectra need none of these checks
+
+
+def far_apart(s, kind="differences", condition=None):
+    """Whether all the bare values `s` (..., k) are so far apart that no check in this package can object; see `NEAR`.
+
+    For "sums" and "values" (see ``quotients.py``) whether they are as far from zero; `condition` (..., k) divides gaps.
+    """
+    info = np.finfo(s.dtype)
+    least = max(info.eps**NEAR * np.abs(s).max(initial=0.0), info.tiny)  # a zero matrix has values marked as tiny
+    least = least if condition is None else least * condition.max(initial=1.0)
+    if kind != "differences":
+        return bool(s.min(initial=np.inf) > least)
+    if s.dtype.kind != "c":  # real values are sorted
+        return bool(np.abs(s[..., 1:] - s[..., :-1]).min(initial=np.inf) > least)
+    gaps = np.abs(s[..., None, :] - s[..., :, None])
+    i = np.arange(s.shape[-1])
+    gaps[..., i, i] = np.inf
+    return bool(gaps.min(initial=np.inf) > least)
+
+
+def width(s):
+    """Gaps (...) below which two of the values `s` (..., k) count as equal: ``eps**(3/4)`` of the largest.
+
+    A gap of that size is itself known to a quarter of the digits only.
+    """
+    return np.finfo(s.dtype).eps ** 0.75 * np.abs(s).max(axis=-1, initial=0.0)
+
+
+def noise(dtype, n):
+    """Relative size up to which an entry of a product of n terms counts as rounding."""
+    return 100 * max(n, 1) * np.finfo(dtype).eps
+
+
+def rounding(s, end):
+    """The derivative of the loss (...), along a turn of the vectors of the values `s`, up to which it is rounding.
+
+    `end` is the pair (cotangent, value) from which the backward pass set out, or None.  The floor is
+    ``eps**0.625 * max(1, |loss|) + 10 n eps * max |s|``: 1e-10 of the loss in double precision, where a
+    loss that has vanished, like a variance, counts as one.
+    """
+    largest = np.abs(s).max(axis=-1, initial=0.0)
+    return np.finfo(s.dtype).eps ** 0.625 * _size_of(end) + 0.1 * noise(s.dtype, s.shape[-1]) * largest
+
+
+def _size_of(end):
+    """``max |cotangent * value|``, at least one."""
+    if end is None:
+        return 1.0
+    g, value = (stack_of(x.dense() if isinstance(x, Lazy) else x) for x in end)
+    return np.abs(g * value).max(initial=1.0)
+
+
+def blocks(s):
+    """Numbers of the degenerate block to which each of the (sorted) values `s` (..., k) belongs."""
+    breaks = np.abs(np.diff(s, axis=-1)) > width(s)[..., None]
+    return np.concatenate([np.zeros((*s.shape[:-1], 1), int), np.cumsum(breaks, axis=-1)], axis=-1)[..., : s.shape[-1]]
+
+
+def same_block(s):
+    """Boolean (..., k, k): whether i and j belong to one degenerate block; true on the diagonal.
+
+    Real values are sorted, and blocks are chains of neighbours; complex ones are compared in pairs.
+    """
+    if s.dtype.kind == "c":
+        return np.abs(s[..., :, None] - s[..., None, :]) <= width(s)[..., None, None]
+    number = blocks(s)
+    return number[..., :, None] == number[..., None, :]
+
+
+def vanishing(s):
+    """Boolean (..., k): which of the singular values `s` are zero to rounding."""
+    return s <= np.maximum(width(s), np.finfo(s.dtype).tiny)[..., None]
+
+
+def refuse(size, s, owner, scale, degenerate="raise", tolerance=None, order=1):
+    """Raise (or warn) if an entry of `size` (..., m, k) exceeds rounding relative to `scale` (...)."""
+    tolerance = noise(s.dtype, max(size.shape[-2:])) if tolerance is None else tolerance
+    bad = size > tolerance * as_array(scale)[..., None, None]
+    if not bad.any():
+        return
+    *batch, i, j = map(int, np.argwhere(bad)[0])
+    i = i if size.shape[-2] == s.shape[-1] else j
+    values = np.broadcast_to(s, (*size.shape[:-2], s.shape[-1]))[tuple(batch)]
+    here = batch_entry(batch)
+    state = "degenerate to rounding (or zero)"
+    if order > 1:
+        state = f"too close (or too small) for a derivative of order {order}, whose rounding goes as eps / gap**{order}"
+    complain(
+        f"{owner}{here}: its values {values[i]:.17g} and {values[j]:.17g} (numbers {i} and {j}) are {state}, and the "
+        "loss depends on them or on their vectors in a way that the factors do not determine. "
+        f"Use {FIX[owner]}, which is exact there, or a loss of the other columns only",
+        degenerate,
+    )
+
+
+def complain(message, degenerate):
+    """Raise, or warn if the caller has asked for that."""
+    if degenerate == "raise":
+        raise ArgumentError(message)
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def check_policy(degenerate):
+    """`degenerate` is one of the policies."""
+    if degenerate not in ("raise", "warn"):
+        raise ArgumentError(f'degenerate={degenerate!r}: write degenerate="raise" or degenerate="warn"')
+
+
+def magnitude(*xs):
+    """The largest absolute entry per batch entry (...) of arrays (..., m, k); None counts as zero."""
+    return max_of(*(np.abs(stack_of(x)).max(axis=(-2, -1), initial=0.0) for x in xs if x is not None))
+
+
+def max_of(first, *rest):
+    for other in rest:
+        first = np.maximum(first, other)
+    return first
+
+
+def check_phases(diagonal, s, owner, scale, floor):
+    """Raise where the loss depends on the phases of the vectors: `diagonal` (..., k) must be zero.
+
+    Zero is what lies below a relative tolerance times the size `scale` (...) of the cotangents, or below `floor` (...).
+    """
+    limit = np.maximum(100 * np.sqrt(np.finfo(s.dtype).eps) * scale, floor)
+    bad = np.abs(diagonal) > limit[..., None]
+    if bad.any():
+        bad = np.argwhere(bad)
+        *batch, i = map(int, bad[0])
+        here = batch_entry(batch)
+        raise ArgumentError(
+            f"{owner}{here}: the loss depends on the phase of vector number {i} (its derivative along that phase is "
+            f"{diagonal[tuple(bad[0])]:.3g}), which {owner} leaves arbitrary. Write the loss in gauge-invariant terms, "
+            "such as U @ f(s) @ Vh or abs of an overlap"
+        )
+
+
+def check_blocks(s, products, gs, owner, scale, degenerate, floor):
+    """First-order check inside degenerate blocks, on bare values.
+
+    Off-diagonal entries of the `products` ``U^H G_U``, Hermitian part included, must vanish there, and the
+    cotangent `gs` (..., k) of the values must be constant; both up to `floor` (...).
+    """
+    if far_apart(s):
+        return
+    pairs = same_block(s) & ~np.eye(s.shape[-1], dtype=bool)
+    for x in products:
+        if x is not None:
+            refuse(np.where(pairs, np.abs(stack_of(x)), 0.0), s, owner, scale, degenerate)
+    if gs is not None:
+        gs = stack_of(gs)
+        differ = np.where(pairs, np.abs(gs[..., None, :] - gs[..., :, None]), 0.0)
+        refuse(differ, s, owner, constant_scale(gs, s, floor), degenerate, tolerance=np.sqrt(np.finfo(s.dtype).eps))
+
+
+def check_curved(s, owner, degenerate):
+    """Refuse a second derivative where values `s` coincide: their cotangents do not tell how the loss curves there."""
+    if far_apart(s):
+        return
+    together = same_block(s) & ~np.eye(s.shape[-1], dtype=bool)
+    if owner == "svd":
+        together &= ~vanishing(s)[..., None, :]  # at zero values have kinks
+    refuse(together * 1.0, s, owner, 0.0, degenerate, order=2)
+
+
+def check_split(c, s, owner, degenerate):
+    """Refuse a tangent that splits values `s` that coincide: it, not the matrix, would choose their vectors.
+
+    `c` (..., k, k) is the tangent between the vectors.  Off its diagonal it may vanish for those that LAPACK chose.
+    """
+    if not far_apart(s):
+        moved = np.diagonal(stack_of(c), axis1=-2, axis2=-1).real
+        differ = np.where(same_block(s), np.abs(moved[..., None, :] - moved[..., :, None]), 0.0)
+        refuse(differ, s, owner, magnitude(c), degenerate)
+
+
+def constant_scale(gs, s, floor):
+    """The size (...) of which half the digits of the cotangents `gs` (..., k) of values `s` are rounding."""
+    per_value = floor / np.maximum(1.0, np.abs(s).max(axis=-1, initial=0.0))
+    return np.maximum(np.abs(gs).max(axis=-1, initial=0.0), per_value / np.sqrt(np.finfo(s.dtype).eps))

@@ -1,0 +1,38 @@
+"""Orthonormal columns that complete a basis: ``U = [U_1 U_2]``, of which U_2 is arbitrary up to a unitary.
+
+``dU_2 = -U_1 dU_1^H U_2`` up to ``U_2 Omega`` with skew Omega, which no loss may depend on.  So in the public
+convention U_1 receives ``G_1 - U_2 G_2^H U_1`` (the gauge argument of arXiv:2409.13374 for the complete QR).
+"""
+
+import numpy as np
+
+from qad.extend import stack_of
+from qad.linalg.support.degeneracy import complain, magnitude
+from qad.linalg.support.hermitian_parts import skew
+
+BASIS = {
+    "svd": "basis in the null space (columns of U or rows of Vh beyond min(m, n)): write full_matrices=False",
+    "qr": 'basis of the complement (columns of Q beyond the n-th): write mode="reduced"',
+}
+
+
+def folded(g, u, k, owner, floor, degenerate="raise"):
+    """The cotangent of the first `k` columns of square `u` that contains those of the others, and these columns.
+
+    A dependence on the choice of the others, beyond rounding, is refused; `floor` (...) counts as rounding.
+    """
+    first, others = u[..., :, :k], u[..., :, k:]
+    if g is None:
+        return None, first
+    inner = u.mT @ g[..., :, k:]
+    _check(stack_of(inner), k, magnitude(g), owner, floor, degenerate)
+    return g[..., :, :k] - others.conj() @ inner[..., :k, :].conj().mT, first
+
+
+def _check(inner, k, scale, owner, floor, degenerate):
+    turn = np.abs(skew(inner[..., k:, :])).max(axis=(-2, -1), initial=0.0)
+    if (turn > np.maximum(100 * np.sqrt(np.finfo(inner.dtype).eps) * scale, floor)).any():
+        complain(
+            f"{owner}: the loss depends on the choice of {BASIS[owner]}, or a function of the projector onto it",
+            degenerate,
+        )

@@ -1,0 +1,92 @@
+"""Singular values that are zero, and how a loss that needs their vectors gives itself away.
+
+In a loss of the product ``U S V^H`` the factor s = 0 hides the vectors of the null spaces: their cotangents vanish, as
+do those of a loss that leaves these vectors alone, though only the latter's derivative is determined.  So a value that
+is zero to rounding is returned as a mark, ``eps**1.5`` of the largest, far below rounding.  Then the cotangents in the
+null spaces are zero where the vectors are not used, rounding where a loss is stationary in them, and of the size
+of the mark where they are multiplied by s.  Higher powers of s leave less behind, and rightly pass.
+"""
+
+import numpy as np
+
+from qad.core.batching import stacks
+from qad.extend import defbatch, defvjp, primitive, stack_of
+from qad.linalg.support.degeneracy import constant_scale, noise, refuse, vanishing
+
+
+def marked(s):
+    """The singular values `s` (..., k), descending, with those that are zero to rounding marked."""
+    if not s.size:
+        return s
+    largest = s[..., :1]
+    mark = np.where(largest == 0, np.finfo(s.dtype).tiny, np.finfo(s.dtype).eps ** 1.5 * largest)
+    return np.where(s <= _lost(s), mark, s).astype(s.dtype)
+
+
+def _lost(s):
+    return 10 * s.shape[-1] * np.finfo(s.dtype).eps * s[..., :1]
+
+
+def check_null_spaces(s, sides, size, floor, degenerate):
+    """Raise where the loss multiplies vectors of vanishing values by these.
+
+    Parameters
+    ----------
+    s : array (..., k)
+    sides : pairs (vectors (..., m, k), their cotangent or None)
+    size : array (...)
+        Of the cotangents.
+    floor : array (...)
+        As `gaps.rounding` gives it.
+    """
+    zero = vanishing(s)
+    if not zero.any():
+        return
+    for vectors, g in sides:
+        if g is None:
+            continue
+        vectors, g = stack_of(vectors), stack_of(g)
+        inner = vectors.mT @ g
+        both = np.where(zero[..., :, None] & zero[..., None, :], np.abs(inner), 0.0)
+        _refuse(both, s, size, floor, degenerate)
+        if vectors.shape[-2] > vectors.shape[-1]:
+            rest = np.where(zero[..., None, :], np.abs(g - vectors.conj() @ inner), 0.0)
+            _refuse(rest, s, size, floor, degenerate)
+
+
+def _refuse(x, s, size, floor, degenerate):
+    """Raise if an entry of `x` (..., m, k) has the size that a factor of the values `s` leaves behind."""
+    eps, largest = np.finfo(s.dtype).eps, np.where(s[..., :1] <= np.finfo(s.dtype).tiny, 1.0, s[..., :1])
+    relative = (s / largest)[..., None, :]
+    is_mark = (s <= _lost(s) + np.finfo(s.dtype).tiny)[..., None, :]
+    alike = ~is_mark & (x > 0.1 * relative * size[..., None, None])
+    for scale in (size, floor / eps**0.625):  # the second is the size of the loss
+        expected = relative * scale[..., None, None]
+        alike |= is_mark & (x > eps**0.25 * expected) & (x < eps**-0.25 * expected)
+    refuse(np.where(alike, x, 0.0), s, "svd", np.zeros_like(size), degenerate)
+
+
+@primitive
+def at_kinks(gs, s, *, kinks, degenerate, floor=0.0):
+    """The cotangent `gs` of `s`: at vanishing values it must be zero or, without `kinks`, is taken as zero.
+
+    Without `kinks` a value that is small but not zero to rounding has a derivative, of which no digits are known.
+    """
+    zero = vanishing(s)
+    if not zero.any():
+        return gs
+    if not kinks:
+        rounded = s <= noise(s.dtype, s.shape[-1]) * s.max(axis=-1, keepdims=True, initial=0.0)
+        gs, zero = np.where(rounded, 0.0, gs), zero & ~rounded
+    tolerance = np.sqrt(np.finfo(s.dtype).eps)
+    scale = constant_scale(gs, s, floor)
+    refuse(np.where(zero, np.abs(gs), 0.0)[..., None, :], s, "svd", scale, degenerate, tolerance)
+    return gs
+
+
+def at_kinks_vjp(g, ans, gs, s, *, kinks, degenerate, floor=0.0):
+    return at_kinks(g, s, kinks=kinks, degenerate=degenerate)
+
+
+defvjp(at_kinks, at_kinks_vjp, lambda g, ans, gs, s, *, kinks, degenerate, floor=0.0: s * 0.0)
+defbatch(at_kinks, stacks(at_kinks, 1, 1))

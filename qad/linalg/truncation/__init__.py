@@ -1,0 +1,1 @@
+"""Decompositions that keep the leading singular values only, exact or iterative."""

@@ -1,0 +1,101 @@
+"""Symmetric split ``A = L R`` with ``L = U sqrt(S)``, ``R = sqrt(S) V^H``, for losses that contract the new bond.
+
+Around the point it is this pair up to a unitary of the bond, ``L W`` and ``W^H R``, in a gauge in which it is smooth
+even where values that are kept coincide; ``chord.py`` tells how.
+"""
+
+import numpy as np
+
+from qad.core.batching import stacks
+from qad.core.errors import ArgumentError
+from qad.extend import defbatch, defvjp, quick, stack_of, unrecorded
+from qad.linalg.support.check import matrices
+from qad.linalg.support.degeneracy import magnitude, rounding
+from qad.linalg.support.hermitian_parts import skew
+from qad.linalg.truncation.smooth_factors import factors
+from qad.linalg.truncation.truncation_rank import has_gap, rank_of
+
+
+def split(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn"):
+    """Split a matrix in two halves of equal weight, with derivatives that are exact at degenerate singular values.
+
+    Parameters
+    ----------
+    a : array (..., m, n)
+    max_rank, cutoff, relative, multiplets
+        What to keep, as in `truncated_svd`. Singular values that are zero to rounding are never kept.
+
+    Returns
+    -------
+    L, R : arrays (..., m, k) and (..., k, n)
+        ``U sqrt(S)`` and ``sqrt(S) Vh``: ``L @ R`` is the best approximation of `a` of rank k.
+
+    Raises
+    ------
+    ArgumentError
+        If an entry is not finite, or nothing would be kept;
+        if a recorded matrix is cut within a multiplet. In the backward pass, if the loss is not invariant under
+        ``L W, W^H R`` with unitary W, that is, if it depends on the basis of the new bond.
+
+    Notes
+    -----
+    In forward mode the tangents are those of a pair in a smooth basis of the bond.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> def rebuilt(a):
+    ...     l, r = qad.linalg.split(a)
+    ...     return (l @ r)[0, 1]
+    >>> qad.grad(rebuilt)(np.eye(2)).round(6) + 0.0
+    array([[0., 1.],
+           [0., 0.]])
+    """
+    a = matrices(a, "split")
+    plain = stack_of(a) is a
+    u, s, vh = np.linalg.svd(unrecorded(a), full_matrices=not plain)
+    lost = 10 * max(a.shape[-2:]) * np.finfo(s.dtype).eps * s[..., :1]
+    nonzero = int(np.sum(stack_of(s > lost), axis=-1).min(initial=s.shape[-1]))
+    policy = multiplets if plain or multiplets != "warn" else "cut"  # which raises, below
+    k = rank_of(stack_of(s), nonzero if max_rank is None else min(nonzero, max_rank), cutoff, relative, policy)
+    if plain:
+        root = np.sqrt(s[..., :k])
+        return u[..., :, :k] * root[..., None, :], root[..., :, None] * vh[..., :k, :]
+    if k < s.shape[-1] and not has_gap(stack_of(s), k):
+        raise ArgumentError(
+            f"split: rank {k} cuts through degenerate singular values, of which the choice is arbitrary and has no "
+            'derivative: write multiplets="drop"'
+        )
+    left, right = factors(a, u, s, vh, k)
+    m = a.shape[-2]
+    pair = _tied(np.concatenate([left, right.mT], axis=-2), m)
+    return pair[..., :m, :], pair[..., m:, :].mT
+
+
+def _tie(pair, rows):
+    """L (the first `rows`) over the transpose of R, as they are: the place where the loss is checked.
+
+    One array, so that one rule sees the cotangents of both.  Recorded once: only the level at which `split` was called
+    checks them, as only its loss has to be invariant.
+    """
+    return pair
+
+
+def _check(needed, g, ans, pair, rows, *, end=None):
+    """Raise unless the loss is invariant under ``L W, W^H R``: ``G_L^H L - R G_R^H`` is Hermitian."""
+    slope, pair = stack_of(g), stack_of(pair)
+    first = slope[..., :rows, :].mT @ pair[..., :rows, :]
+    second = pair[..., rows:, :].mT @ slope[..., rows:, :]
+    turn = np.abs(skew(first - second)).max(axis=(-2, -1))
+    floor = rounding(np.ones(1, pair.real.dtype), end)
+    if (turn > floor + 100 * np.sqrt(np.finfo(pair.dtype).eps) * (magnitude(first) + magnitude(second))).any():
+        raise ArgumentError(
+            f"split: the loss depends on the basis of the new bond (its slope along a rotation is {turn.max():.3g}), "
+            "which is arbitrary: contract the bond, or use qad.linalg.truncated_svd"
+        )
+    return (g,)
+
+
+defvjp(_tie, shared=_check, scaled=True)
+_tied = quick(_tie, metadata=True, once=True)
+defbatch(_tie, stacks(_tie, 2))

@@ -1,0 +1,173 @@
+"""Truncated decompositions, whose derivatives contain the coupling to the discarded space.
+
+A step function of the spectrum gives the kept space, ``P = U_k V_k^H``; its divided differences are the quotients by
+``s_kept -+ s_discarded`` that the rule of a thin decomposition, applied to truncated factors, leaves out (Francuz,
+Schuch and Vanhecke, arXiv:2311.11894), and ask nothing of the discarded values.  In orthonormal bases of the kept space
+that are smooth in A, what remains is the decomposition of the small matrix ``C = W_U^H A W_V``.
+"""
+
+import numpy as np
+
+from qad.core.errors import ConvergenceError
+from qad.extend import on_stack, stack_of, unrecorded
+from qad.linalg.decompositions.eigh import eigh
+from qad.linalg.decompositions.svd import svd
+from qad.linalg.functions.funm_herm import funm_herm
+from qad.linalg.functions.funm_svd import funm_svd
+from qad.linalg.functions.norm import norm
+from qad.linalg.support.check import matrices, square
+from qad.linalg.support.degeneracy import check_policy
+from qad.linalg.support.drivers import hermitian_eigenpairs
+from qad.linalg.support.hermitian_parts import adjoint, hermitian
+from qad.linalg.truncation.iterative import eigh_of_kept, is_wanted, svd_of_kept
+from qad.linalg.truncation.truncation_rank import has_gap, orthonormal, rank_of
+
+
+def truncated_svd(
+    a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn", degenerate="raise", method="auto", v0=None
+):  # fmt: skip
+    """The leading singular triples, with the derivative of exactly this truncation.
+
+    Parameters
+    ----------
+    a : array (..., m, n) or callable
+        Or a linear function of columns, (n, b) -> (m, b), which may close over Tensors; it is never made a matrix,
+        and its adjoint comes from the tape. It needs `max_rank` and `v0`.
+    max_rank : int, optional
+        Keep at most so many.
+    cutoff : float, optional
+        Keep singular values above it: above ``cutoff * s.max()`` if `relative`.
+    relative : bool
+    multiplets : "warn", "drop" or "cut"
+        Where the cut would go through degenerate singular values: warn (and the backward pass raises if the loss
+        depends on the choice), drop the whole multiplet, or cut silently.
+    degenerate : "raise" or "warn"
+        As in `svd`.
+    method : "auto", "full" or "iterative"
+        By the full decomposition, whose derivative is in closed form; or by block Lanczos, with a derivative by
+        GMRES, whose cost grows with ``max_rank`` instead. "auto" iterates where ``min(m, n)`` is 1024 or more and at
+        least ``16 * max_rank``, and falls back where the values decay too slowly.
+    v0 : array (n,), optional
+        Where an iteration starts.
+
+    Returns
+    -------
+    U, s, Vh : arrays (..., m, k), (..., k), (..., k, n)
+        In a batch k is the largest that one of its matrices asks for.
+    error : array (...)
+        Frobenius norm of what was discarded; None for a function, of which it is not known.
+
+    Raises
+    ------
+    ConvergenceError
+        If an iteration does not converge: there is no gap behind what is kept, or next to none.
+    ArgumentError
+        If an entry is not finite, or nothing would be kept; in the backward pass as in `svd`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> u, s, vh, error = qad.linalg.truncated_svd(np.diag([3.0, 2.0, 1.0]), max_rank=2)
+    >>> s, error
+    (array([3., 2.]), np.float64(1.0))
+    """
+    check_policy(degenerate)
+    a = a if callable(a) else matrices(a, "truncated_svd")
+    if is_wanted(a, max_rank, method, "truncated_svd"):
+        how = {"multiplets": multiplets, "degenerate": degenerate, "patient": callable(a) or method == "iterative"}
+        try:
+            return svd_of_kept(a, v0, max_rank, cutoff, relative, **how)
+        except ConvergenceError:
+            if how["patient"]:
+                raise
+    u, s, vh = np.linalg.svd(unrecorded(a), full_matrices=False)
+    k = rank_of(stack_of(s), max_rank, cutoff, relative, multiplets)
+    if stack_of(a) is a:
+        return u[..., :, :k], s[..., :k], vh[..., :k, :], np.linalg.norm(s[..., k:], axis=-1)
+    if not has_gap(stack_of(s), k):
+        u, s, vh = svd(a, full_matrices=False, degenerate=degenerate)
+        return u[..., :, :k], s[..., :k], vh[..., :k, :], norm(s[..., k:], axis=-1)
+    polar = funm_svd(above_one, a * (1 / threshold(s, k)))
+    left = orthonormal(polar @ adjoint(vh[..., :k, :]))
+    right = adjoint(polar) @ left
+    u, s, vh = svd(adjoint(left) @ a @ right, degenerate=degenerate)
+    u, vh = left @ u, vh @ adjoint(right)
+    return u, s, vh, norm(a - (u * s[..., None, :]) @ vh, axis=(-2, -1))
+
+
+def truncated_eigh(
+    a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn", degenerate="raise", method="auto", v0=None
+):  # fmt: skip
+    """The eigenpairs of Hermitian matrices whose eigenvalues are largest in size; see `truncated_svd`.
+
+    Parameters
+    ----------
+    a : array (..., n, n) or callable
+        Hermitian, or real symmetric.
+    max_rank, cutoff, relative, multiplets, degenerate, method, v0
+        As in `truncated_svd`, of the sizes of eigenvalues.
+
+    Returns
+    -------
+    w, V : arrays (..., k), in descending order of size, and (..., n, k)
+    error : array (...)
+        Frobenius norm of what was discarded; None for a function.
+
+    Raises
+    ------
+    ShapeError
+        If the matrices are not square.
+    ConvergenceError
+        As in `truncated_svd`.
+    ArgumentError
+        If an entry is not finite, or nothing would be kept;
+        in the backward pass as in `eigh`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> w, v, error = qad.linalg.truncated_eigh(np.diag([3.0, -2.0, 1.0]), max_rank=2)
+    >>> w, error
+    (array([ 3., -2.]), np.float64(1.0))
+    """
+    check_policy(degenerate)
+    a = a if callable(a) else square(a, "truncated_eigh")
+    if is_wanted(a, max_rank, method, "truncated_eigh"):
+        how = {"multiplets": multiplets, "degenerate": degenerate, "patient": callable(a) or method == "iterative"}
+        try:
+            return eigh_of_kept(a, v0, max_rank, cutoff, relative, **how)
+        except ConvergenceError:
+            if how["patient"]:
+                raise
+    w, v = _by_size(*on_stack(hermitian_eigenpairs, a))
+    k = rank_of(np.abs(stack_of(w)), max_rank, cutoff, relative, multiplets)
+    if stack_of(a) is a:
+        return w[..., :k], v[..., :, :k], np.linalg.norm(w[..., k:], axis=-1)
+    if not has_gap(np.abs(stack_of(w)), k):
+        w, v = _by_size(*eigh(a, degenerate=degenerate))
+        return w[..., :k], v[..., :, :k], norm(w[..., k:], axis=-1)
+    basis = orthonormal(funm_herm(outside_one, a * (1 / threshold(np.abs(w), k))) @ v[..., :, :k])
+    w, v = _by_size(*eigh(hermitian(adjoint(basis) @ a @ basis), degenerate=degenerate))
+    v = basis @ v
+    return w, v, norm(a - (v * w[..., None, :]) @ adjoint(v), axis=(-2, -1))
+
+
+def _by_size(w, v):
+    """Eigenpairs in descending order of size."""
+    order = np.argsort(-np.abs(unrecorded(w)), axis=-1, kind="stable")
+    return np.take_along_axis(w, order, axis=-1), np.take_along_axis(v, order[..., None, :], axis=-1)
+
+
+def threshold(s, k):
+    """A constant (..., 1, 1) between the descending sizes number k - 1 and k of `s`."""
+    below = s[..., k] if k < s.shape[-1] else 0.0
+    return ((s[..., k - 1] + below) / 2)[..., None, None]
+
+
+def above_one(x):
+    """The step that keeps what is above one."""
+    return x > 1.0
+
+
+def outside_one(x):
+    return np.abs(x) > 1.0

@@ -1,0 +1,56 @@
+"""How many values a truncation keeps, and the basis of what it keeps."""
+
+import warnings
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.linalg.functions.funm_herm import funm_herm
+from qad.linalg.support.degeneracy import width
+from qad.linalg.support.hermitian_parts import adjoint, hermitian
+
+
+def rank_of(s, max_rank, cutoff, relative, multiplets, level=3):
+    """How many of the descending sizes `s` (..., k) to keep."""
+    if multiplets not in ("warn", "drop", "cut"):
+        raise ArgumentError(f'multiplets={multiplets!r}: write "warn", "drop" or "cut"')
+    k = s.shape[-1] if max_rank is None else min(max_rank, s.shape[-1])
+    if cutoff is not None:
+        limit = cutoff * s[..., :1] if relative else cutoff
+        k = min(k, int(np.sum(s > limit, axis=-1).max(initial=0)))
+    while multiplets == "drop" and _cuts(s, k):
+        k -= 1
+    if k < 1 or not s.size:
+        raise ArgumentError(
+            f"truncation leaves nothing (max_rank={max_rank}, cutoff={cutoff}): keep one value at least"
+        )
+    if multiplets == "warn" and _cuts(s, k):
+        warnings.warn(
+            f"truncation to rank {k} cuts through degenerate values ({s.reshape(-1, s.shape[-1])[0, k - 1]:.6g}), of "
+            'which the choice is arbitrary: write multiplets="drop" to leave them all out',
+            RuntimeWarning,
+            stacklevel=level,
+        )
+    return k
+
+
+def _cuts(s, k):
+    """Whether values number k - 1 and k are degenerate (and not zero) in an entry of the batch."""
+    if not 0 < k < s.shape[-1]:
+        return False
+    last = s[..., k - 1]
+    return bool(((last - s[..., k] <= width(s)) & (last > width(s))).any())
+
+
+def has_gap(s, k):
+    """Whether something is discarded, and a gap separates it from what is kept, by which two derivatives may divide."""
+    return k < s.shape[-1] and bool((s[..., k - 1] - s[..., k] > 16 * width(s)).all())
+
+
+def orthonormal(b):
+    """``b (b^H b)^-1/2``, a basis that is smooth in `b` (..., n, k)."""
+    return b @ funm_herm(inverse_root, hermitian(adjoint(b) @ b))
+
+
+def inverse_root(w):
+    return 1 / np.sqrt(w)

@@ -1,0 +1,1 @@
+"""Amplitudes of configurations, their logarithms, and samples of a chain."""

@@ -1,0 +1,135 @@
+"""Amplitudes of many configurations at once, their logarithms, and samples.
+
+The amplitudes are one node of the tape, holomorphic in every tensor; `qad.mps.amplitudes.prefix_trees` shares the
+work among configurations.  Second derivatives come from the tape of the plain product of matrices, configuration by
+configuration.
+"""
+
+import numpy as np
+
+from qad.core import jvp, vjp
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import defvjp, primitive, value_of
+from qad.mps.amplitudes.prefix_trees import Words
+
+
+class Reading:
+    """One evaluation: the configurations, how they share their work, and what the forward pass left behind."""
+
+    def __init__(self, tensors, configurations):
+        phys = [t.shape[1] for t in tensors]
+        bond = max(t.shape[0] for t in tensors)
+        self.configurations = configurations
+        self.words = Words(configurations, phys, bond, tensors[0].shape[0] > 1)
+        self.logs = self.kept = None
+
+    def values(self, tensors):
+        """Amplitudes divided by ``exp(self.logs)``."""
+        values, self.logs, kept = self.words.forward(tensors)
+        self.kept = tensors, kept
+        return values
+
+    def slopes(self, g, tensors):
+        """Cotangents of the tensors for those of the values."""
+        if self.kept is None or any(a is not b for a, b in zip(self.kept[0], tensors, strict=True)):
+            self.values(tensors)
+        return tuple(self.words.backward(g, tensors, self.kept[1]))
+
+    def plain(self, tensors):
+        """The values again, in functions that the tape knows."""
+        factor = np.exp(-self.logs / len(tensors))[:, None, None]
+        product = None
+        for site, tensor in enumerate(tensors):
+            matrices = tensor.transpose(1, 0, 2)[self.configurations[:, site]] * factor.astype(tensor.real.dtype)
+            product = matrices if product is None else product @ matrices
+        return np.trace(product, axis1=1, axis2=2)
+
+
+@primitive
+def amplitudes_of(*tensors, reading):
+    """Scaled amplitudes of the configurations of `reading`."""
+    return reading.values(tensors)
+
+
+@primitive
+def slopes_of(g, values, *tensors, reading):
+    """Cotangents of the tensors; `values` are handed over as what came before."""
+    return reading.slopes(g, tensors)
+
+
+def _amplitudes_vjp(needed, g, ans, *tensors, reading):
+    slopes = slopes_of(g, ans, *tensors, reading=reading)
+    return tuple(slopes[i] for i in needed)
+
+
+def _slopes_vjp(needed, cotangents, ans, g, values, *tensors, reading):
+    """``sum_i c_i slopes_i`` is ``sum g`` times the amplitudes' derivative along c, which is linear in g."""
+    direction = tuple(0.0 * t if c is None else c for c, t in zip(cotangents, tensors, strict=True))
+
+    def along(*tensors):
+        return jvp(lambda *chain: reading.plain(chain), tensors, direction)[1]
+
+    out = {1: 0.0 * values}  # they follow from the tensors, and were counted there
+    if 0 in needed:
+        out[0] = along(*tensors)
+    if max(needed) > 1:
+        _, pullback = vjp(along, *tensors)
+        curvature = pullback(g.conj() + 0.0 * values)
+        out |= {i: curvature[i - 2].conj() for i in needed if i > 1}
+    return tuple(out[i] for i in needed)
+
+
+defvjp(amplitudes_of, shared=_amplitudes_vjp)
+defvjp(slopes_of, shared=_slopes_vjp)
+
+
+def scaled_amplitudes(tensors, configurations):
+    """Amplitudes divided by ``exp(logs)``, and the constant logs."""
+    configurations = checked(configurations, [t.shape[1] for t in tensors])
+    reading = Reading(tensors, configurations)
+    return amplitudes_of(*tensors, reading=reading), reading.logs
+
+
+def checked(configurations, phys):
+    """Configurations as an int array (words, sites); raises unless every letter has its matrix."""
+    array = np.asarray(value_of(configurations))
+    if array.ndim != 2 or array.shape[1] != len(phys) or not len(array):
+        raise ShapeError(
+            f"configurations have shape (how many, {len(phys)}), one basis state for each site; got {array.shape}"
+        )
+    if array.dtype.kind not in "iub":
+        raise ArgumentError(f"configurations are whole numbers, the basis states of the sites, not {array.dtype}")
+    outside = (array < 0) | (array >= np.array(phys))
+    if outside.any():
+        row, site = map(int, np.argwhere(outside)[0])
+        raise ArgumentError(
+            f"configuration {row} has {array[row, site]} on site {site}, whose basis states are 0 to {phys[site] - 1}"
+        )
+    return array.astype(np.int64)
+
+
+def drawn(tensors, shots, rng):
+    """Samples of an open chain's ``|psi|**2``, exactly and independently, site by site.
+
+    ``O(shots n phys bond**2)``.  A. J. Ferris and G. Vidal, Phys. Rev. B 85, 165146 (2012).
+    """
+    rights = [np.ones((1, 1))]
+    for tensor in reversed(tensors):
+        left, _, right = tensor.shape
+        half = (tensor.reshape(-1, right) @ rights[-1]).reshape(left, -1)
+        environment = half @ tensor.reshape(left, -1).conj().T
+        size = np.linalg.norm(environment)
+        if not 0 < size < np.inf:
+            raise ArgumentError("the state is zero or not finite: there is nothing to draw from")
+        rights.append(environment / size)
+    rows, out = np.ones((shots, 1)), np.empty((shots, len(tensors)), np.int64)
+    everyone = np.arange(shots)
+    for site, (tensor, right) in enumerate(zip(tensors, rights[-2::-1], strict=True)):
+        branches = (rows @ tensor.reshape(tensor.shape[0], -1)).reshape(shots, *tensor.shape[1:])
+        weights = ((branches @ right) * branches.conj()).sum(axis=2).real.clip(0)
+        ladder = weights.cumsum(axis=1)
+        chosen = (rng.random(shots)[:, None] * ladder[:, -1:] >= ladder).sum(axis=1).clip(max=tensor.shape[1] - 1)
+        out[:, site] = chosen
+        rows = branches[everyone, chosen]
+        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return out

@@ -1,0 +1,107 @@
+"""What a state says of configurations: their amplitudes, and samples of them."""
+
+import numpy as np
+
+from qad.extend import value_of
+from qad.mps.amplitudes.amplitudes import drawn, scaled_amplitudes
+from qad.mps.chain import site_count
+
+
+class Readings:
+    """The part of `qad.mps.MPS` that takes configurations, or gives them."""
+
+    __slots__ = ()
+
+    def amplitudes(self, configurations):
+        """``psi[s1, ..., sn]`` of many configurations at once.
+
+        Parameters
+        ----------
+        configurations : int array (B, n)
+            A basis state for every site.
+
+        Returns
+        -------
+        array (B,)
+
+        Raises
+        ------
+        ShapeError
+            If the shape is another.
+        ArgumentError
+            If a basis state does not exist, or they are no whole numbers.
+
+        Notes
+        -----
+        Products are made once for each distinct beginning and each distinct word of a few sites
+        (`qad.mps.amplitudes.prefix_trees`); ``O(B n bond**2)`` for an open chain, ``O(B n bond**3)`` for a ring, and
+        in both less by the number of sites in a word.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> psi = qad.mps.MPS.product([0, 1, 1])
+        >>> psi.amplitudes(np.array([[0, 1, 1], [0, 0, 1]])).real
+        array([1., 0.])
+        """
+        values, logs = scaled_amplitudes(self.tensors, configurations)
+        return values * np.exp(logs).astype(values.real.dtype)
+
+    def log_amplitudes(self, configurations):
+        """``log psi[s1, ..., sn]``, complex, of many configurations at once; no chain is too long.
+
+        Parameters
+        ----------
+        configurations : int array (B, n)
+
+        Returns
+        -------
+        complex array (B,)
+            The imaginary part is the phase; ``-inf`` where an amplitude vanishes.
+
+        Raises
+        ------
+        ShapeError, ArgumentError
+            As in `amplitudes`.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> psi = qad.mps.MPS.product([np.array([1e-3, 1.0])] * 500)
+        >>> float(psi.log_amplitudes(np.zeros((1, 500), int))[0].real.round(6))
+        -3453.877639
+        """
+        values, logs = scaled_amplitudes(self.tensors, configurations)
+        with np.errstate(divide="ignore"):
+            return np.log(values + 0j) + logs.astype(values.real.dtype)
+
+    def sample(self, shots, seed=0):
+        """Configurations drawn from ``|psi|**2``, exactly and independently.
+
+        Parameters
+        ----------
+        shots : int
+        seed : int or numpy.random.Generator
+
+        Returns
+        -------
+        int array (shots, n)
+
+        Raises
+        ------
+        ArgumentError
+            If the state is zero.
+
+        Notes
+        -----
+        ``O(shots n phys bond**2)``; a ring is drawn from as the open chain that it is, of squared bonds.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.mps.MPS.product([0, 1, 0]).sample(2)
+        array([[0, 1, 0],
+               [0, 1, 0]])
+        """
+        shots = site_count(shots, 1, "shots")
+        return drawn([value_of(t) for t in self.opened()], shots, np.random.default_rng(seed))

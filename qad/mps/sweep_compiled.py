@@ -1,0 +1,192 @@
+"""The sweeps of an energy as one call: what `Sparse` does site by site, written down for `qad.contract.interpreter`.
+
+At small bonds Python's calls take longer than the products that they ask for.  So both sweeps are written once as
+tables of products and sums on one block of memory, and a loop that Numba compiles (the extra ``fast``) carries them
+out.  The block holds, one after another: the bras as they come, the kets, the derivatives, the coefficients of the
+operator, what the sweep from the right needs of the one from the left, and room for what a site needs.
+"""
+
+import numpy as np
+
+from qad.contract.bytecode import ADD, PRODUCT, RESCALE
+from qad.contract.interpreter import compiled
+from qad.mps.sweep_numpy import CHECK_EVERY, ROOM
+
+__all__ = ["Table"]
+
+
+class Table:
+    """Both sweeps past an operator, for a state of these bonds.
+
+    Parameters
+    ----------
+    sites : list of Sparse
+        How every site is passed; the ends have one channel at the left and two at the right.
+    bonds : sequence of int
+        Of the state, the outer ones included.
+    dtype : dtype
+        In which it is done.
+    """
+
+    def __init__(self, sites, bonds, dtype):
+        self.sites, self.bonds, self.dtype = sites, bonds, dtype
+        self.shapes = [(a, site.out, end) for a, site, end in zip(bonds[:-1], sites, bonds[1:], strict=True)]
+        self.places = np.concatenate([[0], np.cumsum([np.prod(shape) for shape in self.shapes])]).tolist()
+        self.length = self.places[-1]
+        found = sorted({1, *(c for site in sites for c in site.coefficients())}, key=lambda c: (c.real, c.imag))
+        self.factors = {c: 3 * self.length + i for i, c in enumerate(found)}
+        self.numbers, self.top = np.array(found, dtype), 3 * self.length + len(found)
+        self._room()
+        self.forward_code, self.backward_code = self._forward(), self._backward()
+
+    def _room(self):
+        """Places of what stays of every site, and of what each site uses anew."""
+        self.exponents = self._piece(len(self.sites))
+        channels = [1, *(site.right for site in self.sites)]
+        self.lefts = [self._piece(w * bond**2) for w, bond in zip(channels, self.bonds, strict=True)]
+        self.halves = [
+            [self._piece(a * d * end) for _ in site.late]
+            for site, (a, d, end) in zip(self.sites, self.shapes, strict=True)
+        ]
+        self.rights = [
+            self._piece(max(w * bond**2 for w, bond in zip(channels, self.bonds, strict=True))) for _ in "ab"
+        ]
+        most = max((d * max(a, end)) ** 2 for a, d, end in self.shapes)
+        self.half, self.other, self.turned = (self._piece(most) for _ in range(3))
+        self.blocks = [self._piece(most) for _ in range(max(max(len(s.early), len(s.late)) for s in self.sites))]
+
+    def _piece(self, size):
+        self.top += size
+        return self.top - size
+
+    def _forward(self):
+        """The sweep from the left."""
+        code = Code(self.factors)
+        for i, (site, (a, d, end)) in enumerate(zip(self.sites, self.shapes, strict=True)):
+            bra, ket, here, there = self.places[i], self.places[i] + self.length, self.lefts[i], self.lefts[i + 1]
+            for e, block in zip(site.early, self.blocks, strict=False):
+                code.product(here + e * a * a, ket, self.half, a, a, d * end)
+                code.product(bra, self.half, block, d * end, a, d * end, first=True)
+            places = {(t, s): (t * d + s) * a for t in range(d) for s in range(d)}
+            if site.late:
+                code.turn(ket, self.turned, a, d, end)
+            for f, plan, half in zip(site.late, site.into_m, self.halves[i], strict=True):
+                code.assemble(plan, places, here, a, d * d * a, self.other)
+                code.product(self.other, self.turned, half, a * d, d * a, end)
+                code.product(bra, half, there + f * end**2, end, a * d, end, first=True)
+            for v, terms in enumerate(site.from_t):
+                if v not in site.late:
+                    # a block of a site: (t, a', s, b')
+                    parts = [(c, self.blocks[e] + (t * end * d + s) * end, d * end) for c, e, t, s in terms]
+                    code.combine(parts, there + v * end**2, end, end, end)
+            if i % CHECK_EVERY == CHECK_EVERY - 1:
+                code.rescale(there, site.right * end**2, self.exponents + i)
+        return code.array()
+
+    def _backward(self):
+        """The sweep from the right."""
+        code = Code(self.factors)
+        for i in reversed(range(len(self.sites))):
+            site, (a, d, end) = self.sites[i], self.shapes[i]
+            bra, ket, slope = (self.places[i] + k * self.length for k in range(3))
+            here, there = self.rights[(i + 1) % 2], self.rights[i % 2]
+            places = {(s, t): (s * end * d + t) * end for s in range(d) for t in range(d)}
+            fresh = True
+            for e, plan in zip(site.early, site.into_k, strict=True):
+                code.assemble(plan, places, here, end, d * end, self.other)
+                code.product(ket, self.other, self.half, a, d * end, d * end)
+                fresh = code.into(slope, fresh, self.turned, (self.lefts[i] + e * a * a, self.half, a, a, d * end))
+                code.product(self.half, bra, there + e * a * a, a, d * end, a, second=True)
+            if site.late:
+                code.turn(bra, self.turned, a, d, end)
+            for f, half, block in zip(site.late, self.halves[i], self.blocks, strict=False):
+                fresh = code.into(slope, fresh, self.half, (half, here + f * end**2, a * d, end, end))
+                code.product(ket, here + f * end**2, self.other, a * d, end, end)
+                code.product(self.other, self.turned, block, a * d, end, d * a, second=True)
+            for w, terms in enumerate(site.from_u):
+                # a block of a site: (b, s, t, a)
+                parts = [(c, self.blocks[f] + (s * d + t) * a, d * d * a) for c, f, s, t in terms]
+                code.combine(parts, there + w * a * a, a, a, a, w not in site.early)
+            if i % CHECK_EVERY == 0:
+                code.rescale(there, site.left * a * a, self.exponents + i)
+        return code.array()
+
+    def forward(self, tensors, keep):
+        """As `qad.mps.sweep_numpy.Steps.forward`."""
+        block = np.empty(self.top, self.dtype)
+        bras = block[: self.length]
+        np.concatenate(tensors, axis=None, out=bras)
+        np.conjugate(bras, out=block[self.length : 2 * self.length])
+        block[3 * self.length : 3 * self.length + len(self.numbers)] = self.numbers
+        block[self.lefts[0]] = 1
+        exponents = self._carry_out(self.forward_code, block)
+        values = self.lefts[-1]
+        return block[values : values + 2].copy(), (block, exponents)
+
+    def backward(self, kept, seeds):
+        """As `qad.mps.sweep_numpy.Steps.backward`."""
+        block, lefts = kept
+        start = self.rights[len(self.sites) % 2]
+        block[start : start + 2] = seeds
+        rights = self._carry_out(self.backward_code, block)
+        flat = block[2 * self.length : 3 * self.length].copy()
+        ends = zip(self.places[:-1], self.places[1:], self.shapes, strict=True)
+        slopes = [flat[begin:end].reshape(shape) for begin, end, shape in ends]
+        if lefts.any() or rights.any():
+            missing = lefts[::-1].cumsum()[::-1] - (rights[::-1].cumsum()[::-1] - rights)
+            for slope, exponent in zip(slopes, missing, strict=True):
+                slope *= 2.0**-exponent
+        return slopes
+
+    def _carry_out(self, code, block):
+        """Run a table; returns the powers of two that every site had taken out after it."""
+        exponents = block[self.exponents : self.exponents + len(self.sites)]
+        exponents[:] = 0
+        compiled()(code, block, block)
+        return exponents.real.copy()
+
+
+class Code:
+    """Entries, as they are written."""
+
+    def __init__(self, factors):
+        self.factors, self.numbers = factors, []
+
+    def array(self):
+        """What `qad.contract.interpreter` reads."""
+        return np.array(self.numbers, np.int64)
+
+    def rescale(self, start, size, exponent):
+        """Keep a piece within range."""
+        self.numbers += RESCALE, start, size, ROOM, exponent
+
+    def product(self, one, two, out, m, k, n, first=False, second=False):
+        """A product of matrices (m, k) and (k, n), either of which may lie transposed."""
+        self.numbers += PRODUCT, 0, one, 0, two, out, m, k, n, first + 2 * second, 1
+
+    def into(self, out, fresh, room, product):
+        """A product written, or added by way of `room`; returns False, for the next one is to be added."""
+        *_, m, _, n = product
+        self.product(*product[:2], out if fresh else room, *product[2:])
+        if not fresh:
+            self.combine([(1, room, 0)], out, 0, 1, m * n, False)
+        return False
+
+    def combine(self, terms, out, step, rows, columns, fresh=True):
+        """Sums of matrices ``(c, place, step from row to row)``, written or added."""
+        if fresh and not terms:
+            self.numbers += ADD, 1, -1, 0, 0, out, step, rows, columns
+        for c, place, from_step in terms:
+            self.numbers += ADD, fresh, self.factors[c], place, from_step, out, step, rows, columns
+            fresh = False
+
+    def assemble(self, plan, places, channels, bond, step, out):
+        """Sums of channels, matrices (bond, bond), as the blocks of a matrix; `places` says where each begins."""
+        for key, place in places.items():
+            terms = [(c, channels + w * bond**2, bond) for c, w in plan.get(key, ())]
+            self.combine(terms, out + place, step, bond, bond)
+
+    def turn(self, tensor, out, left, d, right):
+        """A site's tensor (left, d, right) as (d, left, right)."""
+        for s in range(d):
+            self.combine([(1, tensor + s * right, d * right)], out + s * left * right, right, left, right)

@@ -1,0 +1,286 @@
+"""What a reused plan does: compiled loops for small arrays, and constants folded once, never stale."""
+
+import threading
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+import qad
+from qad.contract import interpreter as replay_module
+from qad.contract import residuals as program_module
+from qad.contract.bytecode import Schedule
+from qad.contract.constant_cache import HOLDERS, MISSES
+from qad.contract.constant_cache import _holders as holders
+from qad.contract.residuals import WARM, Program
+from tests.contract.networks import operands_for, random_network
+from tests.contract.test_plan import counter  # noqa: F401 - a fixture
+
+pytest.importorskip("numba")
+
+
+def problem(seed, count, kind=complex, **options):
+    rng = np.random.default_rng(seed)
+    text, shapes = random_network(rng, count, **options)
+    variables = tuple(sorted(rng.choice(count, rng.integers(1, count + 1), replace=False).tolist()))
+    return qad.plan(text, *shapes, variables=variables), variables, operands_for(rng, shapes, kind)
+
+
+def plain(monkeypatch):
+    """Let schedules run as the plain Python that they are, and count the multiply-adds of their products."""
+    counted = []
+
+    def dot(a, b, out):
+        counted.append(a.shape[0] * a.shape[1] * b.shape[1])
+        out[...] = a @ b
+
+    monkeypatch.setattr(replay_module.np, "dot", dot)
+    monkeypatch.setattr(program_module, "compiled", lambda: replay_module.replay)
+    return counted
+
+
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("count", [4, 6, 8])
+def test_schedules_do_what_pairs_do(count, closed, monkeypatch):
+    counted = plain(monkeypatch)
+    for seed in range(6):
+        p, variables, operands = problem(seed, count, closed=closed, hyper=True, repeat=True)
+        if not p.compact:
+            continue
+        own = Program(p, variables)
+        value, state = own.forward(list(operands))
+        assert state[0] is None
+        g = operands_for(np.random.default_rng(seed), [value.shape])[0]
+        expected = own.backward(g, operands, state)
+        schedule = Schedule(p, own.whole, own.kept, own.steps)
+        own.schedule = lambda values, folded, schedule=schedule: (schedule, np.dtype(complex))
+        counted.clear()
+        again, state = own.forward(list(operands))
+        np.testing.assert_allclose(again, value, rtol=1e-12, atol=1e-12)
+        found = own.backward(g, operands, state)
+        for number in variables:
+            assert found[number].shape == expected[number].shape
+            np.testing.assert_allclose(found[number], expected[number], rtol=1e-12, atol=1e-12)
+        for node, x in own.intermediates(operands, state).items():
+            assert node < count or x.shape == tuple(p.sizes[label] for label in p.terms[node])
+        assert sum(counted) <= p.flops_with_gradient  # pairs that sum nothing are no products of matrices
+        assert value.ndim or sum(counted) > 0
+
+
+def test_products_of_a_schedule_are_the_plans(monkeypatch):
+    """Where every pair sums something, what is executed is counted exactly."""
+    counted = plain(monkeypatch)
+    ring = ",".join("abcdefgh"[i] + "bcdefgha"[i] for i in range(8)) + "->"
+    operands = operands_for(np.random.default_rng(0), [(3, 3)] * 8)
+    p = qad.plan(ring, *[(3, 3)] * 8)
+    own = Program(p, tuple(range(8)))
+    for _ in range(WARM):
+        counted.clear()
+        state = own.forward(list(operands))[1]
+        own.backward(np.complex128(1), operands, state)
+    assert state[0] is not None
+    assert sum(counted) == p.flops_with_gradient - 2 * 9  # the dot product at the root is turned back by scaling
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "c8", "c16"])
+def test_compiled_loops(kind):
+    text = "abc,bde,cdf,aef->"
+    shapes = [(2, 3, 2), (3, 2, 3), (2, 2, 2), (2, 3, 2)]
+    operands = [
+        x.astype(kind) for x in operands_for(np.random.default_rng(1), shapes, complex if "c" in kind else float)
+    ]
+    function = qad.value_and_grad(lambda operands: qad.einsum(text, *operands).real)
+    tolerance = 1e-5 if kind in ("f4", "c8") else 1e-12
+    first = function(operands)
+    for _ in range(WARM):
+        value, gradients = function(operands)
+    assert qad.plan(text, *shapes).programs[0, 1, 2, 3]._schedules[False]
+    np.testing.assert_allclose(value, first[0], rtol=tolerance)
+    assert value.dtype == first[0].dtype
+    for x, one, two in zip(operands, gradients, first[1], strict=True):
+        assert one.dtype == x.dtype
+        assert one.flags.owndata and one.flags.writeable
+        np.testing.assert_allclose(one, two, rtol=tolerance, atol=tolerance)
+
+
+def test_all_orders_after_many_calls():
+    text = "aab,bc,cd,de->ae"
+    operands = operands_for(np.random.default_rng(0), [(2, 2, 3), (3, 2), (2, 3), (3, 2)], "mixed")
+    for _ in range(WARM + 1):
+        qad.check_grads(lambda *x: qad.einsum(text, *x), tuple(operands))
+
+    def weighted(w):  # the pullback of a compiled network, differentiated by the cotangent
+        _, pullback = qad.vjp(lambda x: qad.einsum(text, x, *operands[1:]), operands[0])
+        return pullback(w)[0]
+
+    qad.check_grads(weighted, (operands_for(np.random.default_rng(0), [(2, 2)])[0],))
+
+
+def test_pullbacks_may_be_called_again():
+    operands = operands_for(np.random.default_rng(0), [(3, 3)] * 5)
+    for _ in range(WARM + 1):
+        _, pullback = qad.vjp(lambda *x: qad.einsum("ab,bc,cd,de,ef->af", *x), *operands)
+        w = operands_for(np.random.default_rng(1), [(3, 3)])[0]
+        one, two, three = pullback(w), pullback(2 * w), pullback(w)
+        for x, y, z in zip(one, two, three, strict=True):
+            np.testing.assert_array_equal(x, z)
+            np.testing.assert_allclose(2 * x, y)
+
+
+def test_arrays_that_no_loop_takes():
+    text, shapes = "ab,bc,cd,de->", [(2, 2)] * 4
+    whole = [np.arange(4).reshape(2, 2) + number for number in range(4)]
+    long = [x.astype(np.longdouble) for x in whole]
+    empty = [np.ones((2, 0)), np.ones((0, 2)), np.ones((2, 2)), np.ones((2, 2))]
+    for _ in range(WARM + 1):
+        assert qad.einsum(text, *whole) == np.einsum(text, *whole)
+        assert qad.einsum(text, *long).dtype == np.longdouble
+        assert qad.einsum(text, *empty) == 0
+    fortran = [np.asfortranarray(x * (1 + 1j)) for x in whole]
+    for operands in ([*fortran[:2], *whole[2:]], fortran):
+        for _ in range(WARM + 1):
+            np.testing.assert_allclose(qad.einsum(text, *operands), np.einsum(text, *operands))
+    assert len(shapes) == 4
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_constants_of_all_sizes_are_compared(order):
+    """Little ones together, large ones alone, each from its first element to its last."""
+    sizes = [2, 3, 70, 2, 3, 70, 2]
+    operands = operands_for(np.random.default_rng(2), [(m, n) for m, n in pairwise([2, *sizes])])
+    operands = [operands[0], *(np.asarray(x, order=order) for x in operands[1:])]
+    text = ",".join("abcdefgh"[i : i + 2] for i in range(7)) + "->"
+
+    def gradient():
+        return qad.grad(lambda x: qad.einsum(text, x, *operands[1:]).real)(operands[0])
+
+    for _ in range(3):
+        gradient()
+    own = qad.plan(text, *[x.shape for x in operands], variables=(0,)).programs[(0,)]
+    assert own.fold.held and sorted(i for some in own.fold.groups for i in range(6)[some]) == list(range(6))
+    for number, place in product(range(1, 7), (0, -1)):
+        operands[number].reshape(-1, order="A")[place] += 1
+        expected = np.conj(np.ones((2, 1)) * np.linalg.multi_dot([*operands[1:], np.ones(2)]))
+        np.testing.assert_allclose(gradient(), expected, rtol=1e-12)
+
+
+def constants_case(count=6, size=4):
+    text = ",".join("abcdefghij"[i : i + 2] for i in range(count)) + "->"
+    return text, operands_for(np.random.default_rng(3), [(size, size)] * count)
+
+
+def test_a_changed_constant_is_never_stale():
+    text, operands = constants_case()
+
+    def gradient():
+        return qad.grad(lambda x: qad.einsum(text, x, *operands[1:]).real)(operands[0])
+
+    def expected():
+        return np.conj(np.ones((4, 1)) * np.linalg.multi_dot([*operands[1:], np.ones(4)]))
+
+    for step in range(8):
+        np.testing.assert_allclose(gradient(), expected(), rtol=1e-12)
+        if step > 3:
+            operands[1 + step % 5][step % 4, 0] += 1e-9 * step  # in place, in a single element
+    operands[2][0, 0] = np.nan
+    assert np.isnan(gradient()).any()
+    operands[2] = np.eye(4, dtype=np.float32)
+    for _ in range(3):
+        np.testing.assert_allclose(gradient(), expected(), rtol=1e-12)
+
+
+def test_constants_that_change_before_the_backward_pass():
+    """The gradient is that of the values that were used, whether one is read, or went into a product that is kept."""
+    x, one, y, two = operands_for(np.random.default_rng(5), [(3, 3)] * 4)
+
+    def loss(x, y):
+        value = qad.einsum("ab,bc,cd,da->", x, one, y, two).real
+        one[0, 0] += 1
+        return value
+
+    def check(numbers):
+        expected = np.conj(one @ y @ two).T, np.conj(two @ x @ one).T
+        for number, found in zip(numbers, qad.grad(loss, numbers)(x, y), strict=True):
+            np.testing.assert_allclose(found, expected[number], rtol=1e-12)
+
+    for _ in range(WARM + 2):
+        check((0,))
+        check((0, 1))
+
+    def weighted(w):  # a pullback that is differentiated itself
+        _, pullback = qad.vjp(lambda x, y: qad.einsum("ab,bc,cd,da->", x, one, y, two), x, y)
+        kept = one.copy()
+        one[...] = 0
+        found = pullback(w)[1]
+        one[...] = kept
+        return found
+
+    qad.check_grads(weighted, (np.array(1 + 2j),))
+    np.testing.assert_allclose(weighted(1.0 + 0j), np.conj(two @ x @ one).T, rtol=1e-12)
+
+
+def test_constants_are_folded_once(monkeypatch):
+    text, operands = constants_case(8, 5)
+    p = qad.plan(text, *[x.shape for x in operands], variables=(0,))
+    own, runs = Program(p, (0,)), []
+    monkeypatch.setattr(own.fold, "_computed", lambda values, inner=own.fold._computed: runs.append(1) or inner(values))
+    for _ in range(5):
+        own.forward(list(operands))
+    assert len(runs) == 1
+    for _ in range(MISSES + 3):  # constants that always change are not compared for ever
+        own.forward([operands[0], *(x * np.random.default_rng().random() for x in operands[1:])])
+    assert len(runs) == 1 + MISSES
+    assert not own.fold.fill(list(operands))
+
+
+def test_what_is_held_is_bounded():
+    for size in range(2, HOLDERS + 12):
+        text, operands = constants_case(4, size)
+        for _ in range(3):
+            qad.grad(lambda x, text=text, rest=operands[1:]: qad.einsum(text, x, *rest).real)(operands[0])
+    assert len(holders) == HOLDERS
+    assert Program(qad.plan("ab,bc,cd->", *[(900, 900)] * 3), (0,)).fold.misses == MISSES
+    p = qad.plan("ab,bc,cd->", *[(9, 9)] * 3, variables=(0,), memory_limit="1GB")
+    assert Program(p, (0,)).fold is None and not p.compact
+
+
+def test_threads():
+    text, operands = constants_case(6, 3)
+    function = qad.grad(lambda operands: qad.einsum(text, *operands).real)
+    scaled = [[x * number for x in operands] for number in range(1, 5)]
+    expected = [function(x) for x in scaled]
+    wrong = []
+
+    def work(number):
+        for _ in range(50):
+            found = function(scaled[number])
+            if not all(np.allclose(x, y, rtol=1e-10) for x, y in zip(found, expected[number], strict=True)):
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_tangents_pass_through_pairs(counter):  # noqa: F811
+    """Forward mode takes the value and two more products for a pair, no transposition."""
+    text, operands = constants_case(6, 3)
+    p = qad.plan(text, *[x.shape for x in operands])
+    tangents = [x * 1j for x in operands]
+    counter.total = 0
+    value, tangent = qad.jvp(lambda operands: p(*operands), (operands,), (tangents,))
+    assert counter.total <= p.flops_with_gradient
+    np.testing.assert_allclose(tangent, 6j * value, rtol=1e-12)
+
+
+def test_without_numba(monkeypatch):
+    text, operands = constants_case(6, 3)
+    function = qad.grad(lambda operands: qad.einsum(text, *operands).real)
+    for _ in range(WARM + 1):
+        compiled = function(operands)
+    monkeypatch.setattr(program_module, "has_numba", lambda: False)
+    for one, two in zip(function(operands), compiled, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-12)

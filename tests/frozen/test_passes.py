@@ -1,0 +1,232 @@
+"""Each pass alone: its effect on a program, and that results stay what they are."""
+
+import operator
+
+import numpy as np
+import pytest
+
+import qad
+from qad.frozen.functions import RESHAPE, TRANSPOSE
+from qad.frozen.passes import PASSES
+from qad.rules.structured_cotangents import scatter
+from tests.cases import normal
+from tests.frozen.agree import difference
+
+
+def improved(f, *args, passes):
+    """The program of `f` under some passes; its results are compared with those of `f`."""
+    frozen = qad.freeze(f, passes=passes)
+    frozen(*args)
+    assert difference(f(*args), frozen(*args), False) is None
+    return frozen.program
+
+
+def calls(program, fn):
+    return sum(step.fn is fn for step in program.steps)
+
+
+X, Y = normal(4, 4, complex), normal(4, 4, complex, seed=1)
+
+
+def test_dead_code():
+    def f(x):
+        np.sin(x)
+        y = np.zeros_like(x)
+        y[0] = 1
+        return x * 2
+
+    assert len(improved(f, X, passes=("dead",)).steps) == 1
+
+
+def test_dead_code_keeps_guards_and_writes_that_are_read():
+    def f(x):
+        y = np.zeros_like(x)
+        y[0] = x[0]
+        return y * 2 if x[0, 0].real != 0 else x
+
+    program = improved(f, X, passes=("dead",))
+    assert calls(program, operator.setitem) == 1
+    assert any("check" in step.fn.__name__ for step in program.steps)
+
+
+def test_canonical():
+    def f(x):
+        return x.T.mT.swapaxes(0, 1).copy().conj().reshape(-1).ravel() + np.real(x.real).sum() * x.dot(x).flatten("F")
+
+    program = improved(f, X, passes=("canonical",))
+    assert calls(program, TRANSPOSE) == 4
+    assert calls(program, RESHAPE) == 2
+    assert calls(program, np.conjugate) == calls(program, np.dot) == 1
+
+
+def test_conjugates_and_copies_of_real_arrays_vanish():
+    program = improved(lambda x: np.conj(x.conj().real.copy()).T.conj() + 0, X.real, passes=("canonical",))
+    assert [step.fn for step in program.steps] == [TRANSPOSE, np.add]
+
+
+def test_common_subexpressions():
+    program = improved(lambda x, y: x @ y + x @ y + np.sin(x) * np.sin(x), X, Y, passes=("canonical", "common"))
+    assert calls(program, np.dot) == calls(program, np.sin) == 1
+
+
+def test_conjugates_are_found_behind_views():
+    def f(x):
+        return x.conj().T @ x.T.conj() @ x.reshape(2, 8).conj().reshape(4, 4) @ x.T.reshape(16).conj().reshape(4, 4)
+
+    assert calls(improved(f, X, passes=("canonical", "common")), np.conjugate) == 1
+
+
+def test_a_users_primitive_is_not_merged():
+    count = []
+
+    @qad.extend.primitive
+    def counted(x):
+        count.append(1)
+        return x + 0
+
+    frozen = qad.freeze(lambda x: counted(x) + counted(x))
+    frozen(X)
+    del count[:]
+    frozen(X)
+    assert len(count) == 2
+
+
+def test_equal_constants_are_one():
+    program = improved(lambda x: x @ np.eye(4)[::-1] @ np.eye(4)[::-1], X, passes=("common",))
+    assert len(program.constants) == 1
+
+
+def test_constant_folding():
+    program = improved(lambda x: x + np.sin(np.ones_like(x) * 2), X, passes=("constants", "dead", "canonical"))
+    assert len(program.steps) == 1
+
+
+def test_algebra():
+    def f(x, y):
+        return (x.conj().conj() * 1.0 @ np.eye(4) @ y).T.T * -1 + np.conj(x).real
+
+    program = improved(f, X, Y, passes=("canonical", "algebra", "dead"))
+    assert calls(program, np.conjugate) == calls(program, TRANSPOSE) == calls(program, np.multiply) == 0
+    assert calls(program, np.dot) == calls(program, np.negative) == 1
+
+
+def test_stacks_are_rows_and_concatenations():
+    def f(x):
+        return np.stack([x, x[::-1]], -1), np.stack((x[0, 0], x[1, 1])), np.concatenate([x, x])
+
+    program = improved(f, X, passes=("canonical",))
+    assert (calls(program, np.stack), calls(program, np.concatenate), calls(program, np.array)) == (0, 2, 1)
+    gradient = improved(qad.grad(lambda x: qad.abs2(sum(y.sum() for y in f(x)))), X, passes=("canonical", "dead"))
+    assert not any(
+        step.fn.__name__ in ("stack", "concatenate") and step.fn is not np.concatenate for step in gradient.steps
+    )
+
+
+def test_entries_of_slices_and_entries():
+    program = improved(
+        lambda x: x[1:][0][::2][1] * x[::-1][-1][2] + x[0:3, 1][2], X, passes=("algebra", "dead")
+    )  # x[1, 2] x[0, 2] + x[0:3, 1][2]
+    assert [step.args[1] for step in program.steps if step.fn is operator.getitem] == [
+        (1, 2), (0, 2), (slice(0, 3), 1), 2,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_squares_of_absolute_values(dtype):
+    x = normal(3, 4, dtype)
+    program = improved(lambda x: np.abs(x) ** 2 + np.linalg.norm(x) ** 2, x, passes=("canonical", "algebra", "dead"))
+    assert calls(program, np.absolute) == calls(program, np.linalg.norm) == 0
+
+
+def test_traces():
+    program = improved(lambda x, y: qad.tr(x @ y), X, Y, passes=("canonical", "traces", "dead"))
+    (product,) = [step for step in program.steps if step.fn is np.dot]
+    assert all(len(x.shape) == 1 for x in product.args)
+
+
+def test_a_product_that_is_used_is_formed_once():
+    program = improved(lambda x, y: (qad.tr(x @ y), x @ y), X, Y, passes=("canonical", "common", "traces", "dead"))
+    assert sum(len(step.out.shape) == 2 for step in program.steps if step.fn is np.dot) == 1
+
+
+def test_sums_of_conjugates():
+    def f(x, y):
+        return np.conj(np.sin(x) + (x @ y).T.conj() + np.conj(np.cos(y)))
+
+    program = improved(f, X, Y, passes=("canonical", "sums", "dead"))
+    assert calls(program, np.conjugate) == 1
+
+
+def test_scatters_of_scalars_are_one_vector():
+    def f(x):
+        return x[0] * x[1] + x[2] * x[0]
+
+    x = normal(4)
+    plain, better = (improved(qad.grad(f), x, passes=("canonical", "dead", *more)) for more in ((), ("scatters",)))
+    assert (calls(plain, scatter), calls(better, scatter)) == (1, 0)
+    assert (calls(plain, np.array), calls(better, np.array)) == (0, 1)
+    rest = [[s.fn for s in p.steps if s.fn not in (scatter, np.array, np.add)] for p in (plain, better)]
+    assert rest[0] == rest[1]
+
+
+def test_scatters_of_slices_stay():
+    program = improved(qad.grad(lambda x: x[1:] @ x[:-1]), normal(4), passes=("canonical", "scatters"))
+    assert program.counts["scatters"] == 0
+
+
+def test_products_are_written_as_they_are_read():
+    program = improved(lambda x, y: (x @ y).T + y, X, Y, passes=("canonical", "products", "dead"))
+    assert [step.fn for step in program.steps] == [TRANSPOSE, TRANSPOSE, np.dot, np.add]
+
+
+def test_counts_and_names():
+    program = improved(lambda x: np.sin(x) + np.sin(x), X, passes=None)
+    assert program.counts["common"] == 1
+    assert set(program.counts) == set(PASSES) - {"equals"}  # which is asked for by name, or with all of them
+    assert set(improved(np.sin, X, passes="all").counts) == set(PASSES)
+    with pytest.raises(qad.errors.ArgumentError, match="no pass 'magic'"):
+        qad.freeze(np.sin, passes=("magic",))(X)
+
+
+def test_gradient_of_an_energy_conjugates_once_a_site():
+    def energy(x):
+        return (np.vdot(x, Y @ x) / np.vdot(x, x)).real + qad.tr(x.conj().T @ x).real
+
+    assert calls(improved(qad.value_and_grad(energy), X, passes=None), np.conjugate) <= 3
+
+
+def test_programs_read_like_python():
+    frozen = qad.freeze(lambda x: x[0, 1:] * 2 if x[..., 0].sum() > 0 else x)
+    frozen(np.ones((2, 3)))
+    for text in (frozen.source, str(frozen.program)):
+        assert "x0[0, 1:]" in text
+        assert "x0[..., 0]" in text
+        assert "assert bool(v2) == True" in text
+    assert frozen.profile(np.ones((2, 3))).splitlines()[-1].startswith("in all")
+
+
+def test_real_constants_that_multiply_complex_arrays_are_complex():
+    real = normal(4, 4)
+    program = improved(lambda x: (real.T @ x * real) @ real, X, passes=("canonical", "constants"))
+    assert all(var.dtype == complex for step in program.steps for var in step.reads())
+    assert program.counts["constants"] == 3
+
+
+@pytest.mark.parametrize(
+    "f, shapes",
+    [
+        (lambda x, v: x.conj().T @ v.conj(), [(4,)]),  # a vector is conjugated instead of a matrix
+        (lambda x, v: x.conj().reshape(-1) @ v.reshape(-1), []),  # a dot product conjugates by itself
+        (lambda x, v: np.conj(x.conj() @ (x @ v)), [(4,)]),
+        (lambda x, v: (np.sin(x.conj()), x.conj() @ v.conj()), [(4, 4), (4,)]),  # what others read stays
+    ],
+)
+def test_conjugates_where_they_are_small(f, shapes):
+    v = normal(4, complex) if "reshape" not in f.__code__.co_names else Y
+    program = improved(f, X, v, passes=("canonical", "common", "algebra", "conjugates", "dead"))
+    assert [step.out.shape for step in program.steps if step.fn is np.conjugate] == shapes
+
+
+def test_constants_of_ones():
+    program = improved(lambda x: x * np.ones((4, 4)) * np.full((4, 4), -1.0), X.real, passes=("canonical", "algebra"))
+    assert [step.fn for step in program.steps] == [np.negative]

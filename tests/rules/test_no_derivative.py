@@ -1,0 +1,68 @@
+"""What has no derivative gives plain answers; every name in ``qad`` takes Tensors."""
+
+import types
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core.registry import PRIMITIVES
+from qad.core.tensor import FUNCTIONS, UFUNCS
+from qad.rules import exports as names
+
+X = np.array([[1.0, -2.5], [0.0, 3.0]])
+PLAIN = [
+    np.isnan, np.isfinite, np.isinf, np.signbit, np.floor, np.ceil, np.trunc, np.rint, np.round,
+    np.shape, np.ndim, np.size, np.argmax, np.argmin, np.argsort, np.argwhere, np.nonzero,
+    np.flatnonzero, np.count_nonzero, np.iscomplexobj, np.isrealobj, np.isreal, np.iscomplex,
+    np.any, np.all, np.array_repr, np.array2string, np.logical_not,
+    np.result_type, np.spacing, np.isposinf,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", PLAIN, ids=lambda f: f.__name__)
+def test_answers_are_plain_and_numpys(f):
+    found, expected = f(qad.tensor(X, requires_grad=True)), f(X)
+    assert type(found) is type(expected)
+    for a, b in zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]:
+        np.testing.assert_array_equal(a, b)
+
+
+def test_functions_of_two_arguments():
+    t = qad.tensor(X, requires_grad=True)
+    for f in (np.equal, np.less, np.logical_and, np.floor_divide, np.isclose, np.isin):
+        np.testing.assert_array_equal(f(t, 2.0), f(X, 2.0))
+        np.testing.assert_array_equal(f(X, t * t + 1.0), f(X, X * X + 1.0))
+    assert np.allclose(t, X)
+    assert np.array_equal(X, t)
+    assert np.result_type(t, np.complex64) == np.complex128
+    np.testing.assert_array_equal(np.zeros((2,), like=t), 0)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin", "argsort", "any", "all", "nonzero", "round"])
+def test_methods(name):
+    found, expected = getattr(qad.tensor(X, requires_grad=True), name)(), getattr(X, name)()
+    assert type(found) is type(expected)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_steps_have_gradient_zero():
+    np.testing.assert_array_equal(qad.grad(lambda x: (x * np.floor(x)).sum())(X), np.floor(X))
+
+
+def dispatches(f):
+    """Whether `f` knows what to do with Tensors."""
+    return f in UFUNCS or f in FUNCTIONS or f in PRIMITIVES or f in (np.fft, qad.abs2)
+
+
+@pytest.mark.parametrize("name", names.__all__)
+def test_every_name_takes_tensors(name):
+    value = getattr(qad, name)
+    assert value is getattr(names, name)
+    assert not callable(value) or isinstance(value, types.ModuleType) or dispatches(value)
+
+
+def test_every_ufunc_is_decided():
+    """With a rule, or passing through."""
+    ufuncs = {f for f in vars(np).values() if isinstance(f, np.ufunc)}
+    assert not [f.__name__ for f in ufuncs if f not in UFUNCS]
