@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qad.core.tensor import FUNCTIONS, UFUNCS, Tensor
+from qad.core.tape.tensor import FUNCTIONS, UFUNCS, Tensor
 from qad.rules.refused import REFUSED
 
 PAGE = Path(__file__).with_name("numpy.md")

@@ -34,21 +34,21 @@ from qad.contract.plan import Plan
 from qad.contract.planner import plan
 from qad.contract.trace import partial_trace, tr
 from qad.core import errors
-from qad.core.checkpoint import checkpoint
 from qad.core.config import config
 from qad.core.containers import apply_updates, register_container
-from qad.core.debug import debug
 from qad.core.errors import QadError
-from qad.core.hessian import hessian
-from qad.core.levels import no_grad
-from qad.core.profile import profile
-from qad.core.tangents import hvp, jvp, vhp
-from qad.core.tape import stop_gradient, tensor
-from qad.core.tensor import Tensor
-from qad.core.transforms import grad, value_and_grad, vjp
+from qad.core.looking.debug import debug
+from qad.core.looking.profile import profile
+from qad.core.tape.levels import no_grad
+from qad.core.tape.tensor import Tensor
+from qad.core.transforms.checkpoint import checkpoint
+from qad.core.transforms.grad import grad, value_and_grad, vjp
+from qad.core.transforms.hessian import hessian
+from qad.core.transforms.jvp import hvp, jvp, vhp
+from qad.core.transforms.torch_style import stop_gradient, tensor
+from qad.core.transforms.wirtinger import is_holomorphic, jacobian, value_and_jacobian, wirtinger
 from qad.core.trees import tree_map
-from qad.core.vmap import vmap
-from qad.core.wirtinger import is_holomorphic, jacobian, value_and_jacobian, wirtinger
+from qad.core.vmap.vmap import vmap
 from qad.frozen.freeze import freeze
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.rules import building as _building

@@ -6,11 +6,7 @@ in NumPy's functions and ndarray's methods, which record themselves when they ar
 serves every order.  It never tests for ndarray and never writes in place.
 """
 
-from qad.core.backward import Lazy, One
-from qad.core.batch import on_stack, stack_of, unrecorded
-from qad.core.batching import defbatch
-from qad.core.operands import operand, operand_of, same_root, square_of_root
-from qad.core.registry import (
+from qad.core.define import (
     attach,
     attach_operator,
     defcanonical,
@@ -25,8 +21,12 @@ from qad.core.registry import (
     rules_of,
     unbroadcast,
 )
-from qad.core.steps import any_traced, as_array, opaque
-from qad.core.tensor import Tensor, refuse_out, value_of
+from qad.core.freeze_hook import any_traced, as_array, opaque
+from qad.core.tape.backward import Lazy, One
+from qad.core.tape.operands import operand, operand_of, same_root, square_of_root
+from qad.core.tape.tensor import Tensor, refuse_out, value_of
+from qad.core.vmap.batched import on_stack, stack_of, unrecorded
+from qad.core.vmap.rules import defbatch
 
 __all__ = [
     "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch", "defcanonical",

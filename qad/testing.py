@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from qad.core.errors import ArgumentError, CheckError
-from qad.core.leaves import number
-from qad.core.tangents import jvp
-from qad.core.tensor import value_of
-from qad.core.transforms import vjp
+from qad.core.tape.tensor import value_of
+from qad.core.transforms.grad import vjp
+from qad.core.transforms.jvp import jvp
+from qad.core.transforms.leaves import number
 from qad.core.trees import flatten, leaf_path, unflatten
 
 _STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))  # five-point first derivative

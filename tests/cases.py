@@ -23,8 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import qad
-from qad.core.node import LEAF, PICK
-from qad.core.tensor import Tensor
+from qad.core.tape.node import LEAF, PICK
+from qad.core.tape.tensor import Tensor
 from qad.core.trees import flatten, tree_map
 
 KEYWORDS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"  # whether np.clip has min= and max=, reshape shape= and copy=

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.node import Primitive
-from qad.core.registry import PRIMITIVES
-from qad.core.tensor import FUNCTIONS, UFUNCS
+from qad.core.define import PRIMITIVES
+from qad.core.tape.node import Primitive
+from qad.core.tape.tensor import FUNCTIONS, UFUNCS
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(m.name for m in pkgutil.walk_packages(qad.__path__, "qad."))

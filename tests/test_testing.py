@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core import backward
 from qad.core.errors import CheckError
+from qad.core.tape import backward
 from qad.extend import Tensor, defvjp, primitive
 
 Z = np.array([0.3 + 0.7j, -1.1 + 0.2j, 0.5 - 0.4j])
@@ -59,7 +59,7 @@ def test_wrong_only_at_second_order():
 def test_complex_gradient_of_real_input(monkeypatch):
     """Without the projection to real a real input would get a complex cotangent."""
     monkeypatch.setattr(backward, "prepared", lambda g, owned, ans, p: (g, owned))
-    monkeypatch.setattr("qad.core.leaves.publish", lambda g, owned, value: g.conj())
+    monkeypatch.setattr("qad.core.transforms.leaves.publish", lambda g, owned, value: g.conj())
     report = caught(lambda x: x * (1 + 2j), Z.real.copy())
     assert "the gradient is complex128(3,), the argument float64(3,)" in report
 

@@ -5,8 +5,8 @@ from functools import wraps
 import numpy as np
 
 from qad.array_api.wrap import as_tensors, giving_tensors
-from qad.core.buffers import buffer
 from qad.core.errors import ArgumentError
+from qad.core.mutation.buffers import buffer
 from qad.extend import Tensor, value_of
 
 

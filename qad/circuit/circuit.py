@@ -15,7 +15,7 @@ from qad.circuit.pauli import PauliSum
 from qad.circuit.pauli_apply import energy
 from qad.circuit.pauli_masks import strings_of
 from qad.circuit.sampling import counted, draws
-from qad.core import memory
+from qad.core import malloc as memory
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, value_of
 

@@ -12,7 +12,7 @@ from qad.contract.parse import split_lists
 from qad.contract.plan import as_operand, recorded
 from qad.contract.planner import find_plan
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.recorders import ARRAYS
+from qad.core.fast.recorders import ARRAYS
 from qad.extend import implements
 
 __all__ = ["einsum", "tensordot"]

@@ -14,9 +14,9 @@ from math import prod
 import numpy as np
 
 from qad.contract.constant_cache import octets
-from qad.core.batch import Batched
 from qad.core.errors import CheckError
-from qad.core.transforms import vjp
+from qad.core.transforms.grad import vjp
+from qad.core.vmap.batched import Batched
 from qad.extend import opaque, stack_of, unrecorded, value_of
 
 __all__ = ["Form", "compare_halves", "prove", "refuse_imaginary"]

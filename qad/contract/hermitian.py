@@ -13,8 +13,8 @@ import numpy as np
 from qad.contract.halves import Form, compare_halves, prove, refuse_imaginary
 from qad.contract.plan import recorded
 from qad.core.errors import ArgumentError
-from qad.core.levels import REVERSE, blocked
-from qad.core.operands import node_below, top_level
+from qad.core.tape.levels import REVERSE, blocked
+from qad.core.tape.operands import node_below, top_level
 from qad.extend import Tensor, value_of
 
 __all__ = ["real_form"]

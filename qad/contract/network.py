@@ -13,12 +13,12 @@ import numpy as np
 from qad.contract.pair import contract
 from qad.contract.residuals import program
 from qad.contract.unary import reduce, spread
-from qad.core.aliases import look_at_all
+from qad.core.define import PRIMITIVES
 from qad.core.errors import GradientTypeError
-from qad.core.levels import CONSTANT, REVERSE, blocked
-from qad.core.operands import split
-from qad.core.record import note
-from qad.core.registry import PRIMITIVES
+from qad.core.mutation.aliases import look_at_all
+from qad.core.tape.levels import CONSTANT, REVERSE, blocked
+from qad.core.tape.operands import split
+from qad.core.tape.record import note
 from qad.extend import Tensor, defvjp, primitive
 
 __all__ = ["PLAIN", "record", "network", "with_cotangents"]

@@ -19,7 +19,7 @@ from qad.contract.residuals import SMALL, program
 from qad.contract.tree import Tree
 from qad.contract.unary import single
 from qad.core.errors import ShapeError
-from qad.core.levels import CONSTANT
+from qad.core.tape.levels import CONSTANT
 from qad.extend import Tensor
 
 __all__ = ["Plan", "as_operand", "recorded"]

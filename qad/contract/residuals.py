@@ -11,7 +11,7 @@ from qad.contract.bytecode import Schedule
 from qad.contract.constant_cache import LITTLE, Fold, octets
 from qad.contract.interpreter import compiled, has_numba
 from qad.contract.small_matmul import DTYPES
-from qad.core.repeating import repeating
+from qad.core.transforms.repeating import repeating
 
 __all__ = ["Program", "program"]
 

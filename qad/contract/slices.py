@@ -13,8 +13,8 @@ import numpy as np
 
 from qad.contract.network import with_cotangents
 from qad.contract.plan import recorded
-from qad.core.registry import PRIMITIVES
-from qad.core.transforms import vjp
+from qad.core.define import PRIMITIVES
+from qad.core.transforms.grad import vjp
 from qad.extend import defvjp, primitive
 
 __all__ = ["Value", "ValueAndGradient", "Pullback", "sum_slices"]

@@ -15,8 +15,8 @@ from qad.contract.plan import Plan
 from qad.contract.recompute import lean, recomputing
 from qad.contract.slices import Value, ValueAndGradient, sum_slices
 from qad.core.errors import ArgumentError
-from qad.core.levels import REVERSE
-from qad.core.operands import top_level
+from qad.core.tape.levels import REVERSE
+from qad.core.tape.operands import top_level
 
 __all__ = ["SlicedPlan", "sliced"]
 

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, replace
 
-from qad.core import memory
+from qad.core import malloc as memory
 from qad.core.errors import ArgumentError
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError
-from qad.core.tensor import value_of
+from qad.core.tape.tensor import value_of
 from qad.core.trees import register, tree_map
 
 

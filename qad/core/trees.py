@@ -12,8 +12,8 @@ import numpy as np
 import optree
 
 from qad.core.errors import ArgumentError, GradientTypeError
-from qad.core.operands import check_arithmetic
-from qad.core.tensor import Tensor, value_of
+from qad.core.tape.operands import check_arithmetic
+from qad.core.tape.tensor import Tensor, value_of
 
 NAMESPACE = "qad"
 _LEAVES = (np.ndarray, Tensor, float, complex)

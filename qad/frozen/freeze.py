@@ -6,9 +6,9 @@ from collections import OrderedDict
 from functools import partial, update_wrapper
 from types import MethodType
 
-from qad.core.arguments import run as call
 from qad.core.errors import ArgumentError
-from qad.core.tensor import value_of
+from qad.core.tape.tensor import value_of
+from qad.core.transforms.arguments import run as call
 from qad.frozen import display
 from qad.frozen.branches import NOT_FOUND, RAISED, Branch, Branches
 from qad.frozen.capture.bindings import Bindings

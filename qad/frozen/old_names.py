@@ -4,6 +4,7 @@ import sys
 from importlib import import_module
 
 MOVED = {  # modules of primitives, which stored programs name: before -> now
+    "qad.core.places": "qad.core.mutation.view_indices",
     "qad.circuit.action": "qad.circuit.pauli_apply",
     "qad.linalg.cholesky": "qad.linalg.decompositions.cholesky",
     "qad.linalg.clusters": "qad.linalg.support.clusters",
@@ -44,6 +45,7 @@ PICKLED = {  # modules of the classes and functions in a pickle; the first is th
     "qad.freeze": "qad.frozen",
     "qad.freeze.frozen": "qad.frozen.freeze",
     "qad.freeze.signature": "qad.frozen.signature",
+    "qad.core.tensor": "qad.core.tape.tensor",
 }
 
 

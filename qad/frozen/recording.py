@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from qad.core.arguments import run as call
 from qad.core.errors import ArgumentError, QadError
-from qad.core.tensor import Tensor
+from qad.core.tape.tensor import Tensor
+from qad.core.transforms.arguments import run as call
 from qad.core.trees import flatten
 from qad.frozen.capture.array_contents import while_they_live
 from qad.frozen.recorder import Recorder

@@ -9,8 +9,8 @@ from types import BuiltinFunctionType, FunctionType
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.leaves import own
-from qad.core.tensor import Tensor, value_of
+from qad.core.tape.tensor import Tensor, value_of
+from qad.core.transforms.leaves import own
 from qad.core.trees import LEAF, flatten, unflatten
 from qad.frozen.capture.trusted_code import ATOMS
 from qad.frozen.traced import Traced

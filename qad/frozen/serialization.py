@@ -9,8 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from qad.core.define import PRIMITIVES
 from qad.core.errors import ArgumentError
-from qad.core.registry import PRIMITIVES
 from qad.frozen.elementwise_blocks import chained
 from qad.frozen.functions import Attribute, Method, Reduction, attribute, method, reduction
 from qad.frozen.guards import check_layout, check_value

@@ -7,8 +7,8 @@ import optree
 from numpy import ndarray
 
 from qad.core.errors import ArgumentError
-from qad.core.operands import check_arithmetic
-from qad.core.tensor import Tensor
+from qad.core.tape.operands import check_arithmetic
+from qad.core.tape.tensor import Tensor
 from qad.core.trees import NAMESPACE, flatten, leaf_path, nesting, unflatten
 from qad.frozen.capture.trusted_code import is_trusted
 from qad.frozen.traced import Traced

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from qad.core.leaves import zeros_of
-from qad.core.levels import CONSTANT
-from qad.core.node import Primitive
-from qad.core.record import record
-from qad.core.tensor import Tensor
-from qad.core.transforms import vjp
+from qad.core.tape.levels import CONSTANT
+from qad.core.tape.node import Primitive
+from qad.core.tape.record import record
+from qad.core.tape.tensor import Tensor
+from qad.core.transforms.grad import vjp
+from qad.core.transforms.leaves import zeros_of
 from qad.core.trees import flatten, unflatten
 from qad.frozen.signature import kind_of, orders, typed
 

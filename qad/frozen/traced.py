@@ -9,8 +9,8 @@ import operator
 
 import numpy as np
 
-from qad.core.operands import rebuild
-from qad.core.tensor import Tensor, value_of
+from qad.core.tape.operands import rebuild
+from qad.core.tape.tensor import Tensor, value_of
 from qad.frozen.caller import asked_by_us
 from qad.frozen.functions import OPERATORS, attribute, method, reduction
 from qad.frozen.writing_functions import refuse_out, with_keywords
@@ -130,15 +130,15 @@ class Traced:
         return self.recorder.function(function, *with_keywords(function, args, kwargs))
 
     def __qad_step__(self, call, fn, args, kwargs):
-        """A primitive with this among its operands; see `qad.core.steps`."""
+        """A primitive with this among its operands; see `qad.core.freeze_hook`."""
         return self.recorder.primitive(call, fn, args, kwargs)
 
     def __qad_array__(self):
-        """The array that this is while it is recorded; see `qad.core.aliases`."""
+        """The array that this is while it is recorded; see `qad.core.mutation.aliases`."""
         return self.value
 
     def __qad_number__(self):
-        """A scalar of NumPy's where this is a number of Python's; see `qad.core.leaves`."""
+        """A scalar of NumPy's where this is a number of Python's; see `qad.core.transforms.leaves`."""
         return self.recorder.step(np.array, (self,), {})[()] if self.symbol.kind == "number" else self
 
     def __qad_like__(self, g):

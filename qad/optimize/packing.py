@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.leaves import number
+from qad.core.transforms.leaves import number
 from qad.core.trees import check_leaf, flatten, leaf_path, unflatten
 
 

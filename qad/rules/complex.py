@@ -7,7 +7,7 @@ Derivatives at z = 0, where there is a kink: abs, angle and sign take 0.  `abs2`
 
 import numpy as np
 
-from qad.core.aliases import snapshot
+from qad.core.mutation.aliases import snapshot
 from qad.extend import (
     One,
     Tensor,

@@ -6,12 +6,12 @@ with results is differentiable as it stands.
 
 import numpy as np
 
-from qad.core.aliases import shadow
-from qad.core.batch import RESULT, Batched
-from qad.core.buffers import buffer
-from qad.core.layouts import bottom, is_vouched
-from qad.core.levels import CONSTANT
-from qad.core.writing import handle
+from qad.core.mutation.aliases import shadow
+from qad.core.mutation.buffers import buffer
+from qad.core.mutation.writing import handle
+from qad.core.tape.levels import CONSTANT
+from qad.core.vmap.batched import RESULT, Batched
+from qad.core.vmap.layouts import bottom, is_vouched
 from qad.extend import Tensor, implements, value_of
 
 __all__ = ["empty", "empty_like", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like"]

@@ -6,9 +6,9 @@ the place of each.
 
 import numpy as np
 
-from qad.core.batch import outline
-from qad.core.buffers import ELSEWHERE
 from qad.core.errors import BatchError
+from qad.core.mutation.buffers import ELSEWHERE
+from qad.core.vmap.batched import outline
 from qad.extend import Tensor, defbatch, defjvp, defvjp, primitive, unbroadcast
 from qad.rules.structured_cotangents import scatter
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from qad.core.aliases import snapshot
 from qad.core.errors import ArgumentError
+from qad.core.mutation.aliases import snapshot
 from qad.extend import Tensor, implements, operand
 
 

@@ -5,9 +5,9 @@ from operator import getitem
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.core.aliases import is_copied, snapshot
-from qad.core.buffers import read, read_each
 from qad.core.errors import ArgumentError
+from qad.core.mutation.aliases import is_copied, snapshot
+from qad.core.mutation.buffers import read, read_each
 from qad.extend import (
     Tensor,
     as_array,

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.core.aliases import snapshot
+from qad.core.mutation.aliases import snapshot
 from qad.extend import Tensor, attach, defjvp, defvjp, implements, operand, primitive, value_of
 from qad.rules.index import take
 

@@ -4,10 +4,10 @@ from math import prod
 
 import numpy as np
 
-from qad.core.aliases import Written
 from qad.core.errors import ShapeError
-from qad.core.node import SCALARS
-from qad.core.writing import moved
+from qad.core.mutation.aliases import Written
+from qad.core.mutation.writing import moved
+from qad.core.tape.node import SCALARS
 from qad.extend import Lazy, One, Tensor, defjvp, defvjp, primitive, value_of
 
 PLAIN = SCALARS | {np.ndarray}

@@ -8,9 +8,9 @@ from operator import getitem
 
 import numpy as np
 
-from qad.core.batch import is_identity
-from qad.core.batching import aligned, over, same, shifted, spread_out, stacks
-from qad.core.layouts import ENTRYWISE, GIVES_C, KEEPS_C
+from qad.core.vmap.batched import is_identity
+from qad.core.vmap.layouts import ENTRYWISE, GIVES_C, KEEPS_C
+from qad.core.vmap.rules import aligned, over, same, shifted, spread_out, stacks
 from qad.extend import Tensor, defbatch
 from qad.rules import (
     casts,

@@ -4,12 +4,12 @@ from operator import getitem
 
 import numpy as np
 
-from qad.core.aliases import handle_of, is_number, root_of
-from qad.core.buffers import adopt, renew, write
 from qad.core.errors import ArgumentError, RecordedTensorError
-from qad.core.levels import CONSTANT, limit
-from qad.core.node import ANSWER
-from qad.core.places import spot
+from qad.core.mutation.aliases import handle_of, is_number, root_of
+from qad.core.mutation.buffers import adopt, renew, write
+from qad.core.mutation.view_indices import spot
+from qad.core.tape.levels import CONSTANT, limit
+from qad.core.tape.node import ANSWER
 from qad.extend import Tensor, attach, implements, operand, stack_of, value_of
 from qad.rules.complex import imag, imag_part, real, real_part
 from qad.rules.flat import Flat, unraveled

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from qad.core.backward import add, alive, prepared
 from qad.core.errors import ArgumentError
-from qad.core.node import ANSWER, ARGS, ID, KWARGS, LEAF, PARENTS, PICK, PRIMITIVE
+from qad.core.tape.backward import add, alive, prepared
+from qad.core.tape.node import ANSWER, ARGS, ID, KWARGS, LEAF, PARENTS, PICK, PRIMITIVE
 from qad.extend import Lazy, One, Tensor, value_of
 
 MOST = 400  # cards in one picture

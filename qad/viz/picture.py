@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from qad.core.errors import ArgumentError
-from qad.core.node import ID
+from qad.core.tape.node import ID
 from qad.extend import Tensor
 from qad.viz.graph import cards
 from qad.viz.layers import arrange

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.tensor import value_of
+from qad.core.tape.tensor import value_of
 from qad.core.trees import flatten
 from tests.array_api import standard
 from tests.array_api.tables import COMPLEX, CONSTANT, GRADIENTS, REAL_ONLY, SIGNATURES, W, X, Y, Z, inner, points

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core import node
+from qad.core.tape import node
 from tests.cases import normal
 from tests.frozen.agree import difference, disagreement, loss, moved
 from tests.fuzz.programs import draw

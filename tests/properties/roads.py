@@ -3,9 +3,9 @@
 import numpy as np
 
 import qad
-from qad.core.node import LEAF, PICK
-from qad.core.observe import plain_roads
-from qad.core.tensor import Tensor, value_of
+from qad.core.looking.observer import plain_roads
+from qad.core.tape.node import LEAF, PICK
+from qad.core.tape.tensor import Tensor, value_of
 from qad.core.trees import flatten, tree_map
 from tests.cases import normal
 

@@ -21,11 +21,13 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core import backward, batching, forward, recorders
-from qad.core.batch import is_identity, unit_vectors
-from qad.core.levels import plain
-from qad.core.observe import plain_roads
+from qad.core.fast import recorders
+from qad.core.looking.observer import plain_roads
+from qad.core.tape import backward, forward
+from qad.core.tape.levels import plain
 from qad.core.trees import tree_map
+from qad.core.vmap import rules as batching
+from qad.core.vmap.batched import is_identity, unit_vectors
 from tests.properties.roads import differing
 from tests.rules.test_registry import FLOORS, gathered
 

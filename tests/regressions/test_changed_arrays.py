@@ -250,7 +250,7 @@ def test_masks_indices_and_weights_that_change(name):
 
 def test_read_only_arrays_are_not_copied(monkeypatch):
     """Who makes an array read-only says that it is constant."""
-    from qad.core import watch
+    from qad.core.mutation import changed_arrays as watch
 
     large = np.ones((100, 100))
     large.flags.writeable = False

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core import memory
+from qad.core import malloc as memory
 from qad.core.errors import ArgumentError
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.registry import PRIMITIVES
+from qad.core.define import PRIMITIVES
 
 
 def slope(f, z):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.registry import PRIMITIVES
+from qad.core.define import PRIMITIVES
 from qad.frozen.old_names import current
 from qad.frozen.serialization import _names, _table
 from tests.fixtures import stored

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core import references, watch
-from qad.core.aliases import root_of
 from qad.core.errors import ArgumentError
-from qad.core.tensor import Tensor, value_of
+from qad.core.mutation import changed_arrays as watch
+from qad.core.mutation import references
+from qad.core.mutation.aliases import root_of
+from qad.core.tape.tensor import Tensor, value_of
 from qad.core.trees import flatten, tree_map
 from tests.regressions.view_programs import PROGRAMS, row_by_two_indices
 from tests.rules.test_registry import gathered
@@ -256,7 +257,9 @@ def test_a_view_that_is_alive_costs_no_copy_for_a_write(monkeypatch):
     """What a view shows is let go before a write, which so finds its array alone."""
     copies = []
     original = references.shared
-    monkeypatch.setattr("qad.core.writing.shared", lambda x, slot: copies.append(original(x, slot)) or copies[-1])
+    monkeypatch.setattr(
+        "qad.core.mutation.writing.shared", lambda x, slot: copies.append(original(x, slot)) or copies[-1]
+    )
     b = qad.zeros((50, 50))
     t, row = b.T, b[1]
     for k in range(50):

@@ -3,7 +3,7 @@
 import numpy as np
 
 import qad
-from qad.core.tensor import value_of
+from qad.core.tape.tensor import value_of
 from qad.core.trees import flatten, tree_map
 from tests.cases import Case, normal
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.registry import PRIMITIVES
-from qad.core.tensor import FUNCTIONS, UFUNCS
+from qad.core.define import PRIMITIVES
+from qad.core.tape.tensor import FUNCTIONS, UFUNCS
 from qad.rules import exports as names
 
 X = np.array([[1.0, -2.5], [0.0, 3.0]])

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.backward import Lazy
-from qad.core.observe import Observer
-from qad.core.registry import PRIMITIVES
-from qad.core.tensor import FUNCTIONS
+from qad.core.define import PRIMITIVES
+from qad.core.looking.observer import Observer
+from qad.core.tape.backward import Lazy
+from qad.core.tape.tensor import FUNCTIONS
 from tests.cases import below, normal
 
 FLOORS = ("rules", "special", "linalg", "contract", "mps", "circuit")

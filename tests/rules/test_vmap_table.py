@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core import batching
 from qad.core.trees import flatten, tree_map
+from qad.core.vmap import rules as batching
 from qad.rules.gather import HOLE, gather, gathered_back
 from tests.cases import Case, normal
 from tests.rules.test_registry import gathered

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.places import exchanged
-from qad.core.views import composed, repeats
+from qad.core.mutation.indices import composed, repeats
+from qad.core.mutation.view_indices import exchanged
 from tests.cases import Case, normal
 
 

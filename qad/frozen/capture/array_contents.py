@@ -4,7 +4,7 @@ import weakref
 
 import numpy as np
 
-from qad.core.watch import copied, holds, laid_out
+from qad.core.mutation.changed_arrays import copied, holds, laid_out
 
 __all__ = ["contents", "while_they_live"]
 

@@ -6,7 +6,7 @@ from weakref import ref
 
 import numpy as np
 
-from qad.core.levels import CONSTANT
+from qad.core.tape.levels import CONSTANT
 from qad.frozen.capture.bindings import same
 from qad.frozen.capture.namespaces import users_of
 from qad.frozen.capture.objects import see_object, see_whole

@@ -23,7 +23,7 @@ from weakref import ref
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.tensor import Tensor
+from qad.core.tape.tensor import Tensor
 from qad.frozen.capture.code import HOLDERS, see_compiled, see_function, see_holder, see_ufunc
 from qad.frozen.capture.containers import (
     see_array,

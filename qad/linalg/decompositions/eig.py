@@ -8,7 +8,7 @@
 
 import numpy as np
 
-from qad.core.batching import stacks
+from qad.core.vmap.rules import stacks
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.support.check import square
 from qad.linalg.support.degeneracy import (

@@ -9,8 +9,8 @@ of a rectangular one the rest is the solution of a triangular system.
 import numpy as np
 import scipy.linalg
 
-from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
+from qad.core.vmap.rules import stacks
 from qad.extend import defbatch, defvjp, on_stack, opaque, primitive, stack_of
 from qad.linalg.equations.triangular import solve_lower, solve_upper
 from qad.linalg.support.check import matrices

@@ -10,8 +10,8 @@ arbitrary up to a unitary: see ``complement.py``.  The code is the complex conju
 
 import numpy as np
 
-from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
+from qad.core.vmap.rules import stacks
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.equations.triangular import solve_lower, solve_upper
 from qad.linalg.support.check import batch_entry, matrices

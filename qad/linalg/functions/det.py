@@ -11,8 +11,8 @@ where P_ij is the product of all singular values but the i-th and the j-th.
 
 import numpy as np
 
-from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
+from qad.core.vmap.rules import stacks
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.support.check import square
 

@@ -12,8 +12,8 @@ general f suffers from.  For transposes ``tr(X L(A, E)) = tr(E L(A, X))``, and l
 import numpy as np
 import scipy.linalg
 
-from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
+from qad.core.vmap.rules import stacks
 from qad.extend import defbatch, defjvp, defvjp, primitive
 from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative
 from qad.linalg.support.check import square

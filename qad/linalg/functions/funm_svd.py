@@ -12,8 +12,8 @@ degenerate singular values; the second derivative is that of f(J).  Both are sym
 
 import numpy as np
 
-from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
+from qad.core.vmap.rules import stacks
 from qad.extend import defbatch, defjvp, defvjp, primitive
 from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative
 from qad.linalg.support.check import batch_entry, matrices

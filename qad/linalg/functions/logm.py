@@ -2,7 +2,7 @@
 
 import scipy.linalg
 
-from qad.core.batching import stacks
+from qad.core.vmap.rules import stacks
 from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
 from qad.linalg.functions.block_matrix import each, frechet
 from qad.linalg.functions.sqrtm import off_the_cut

@@ -3,8 +3,8 @@
 import numpy as np
 import scipy.linalg
 
-from qad.core.batching import spread_out, stacks
 from qad.core.errors import ArgumentError
+from qad.core.vmap.rules import spread_out, stacks
 from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
 from qad.linalg.functions.block_matrix import each
 from qad.linalg.support.check import batch_entry, square

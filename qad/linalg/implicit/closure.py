@@ -7,12 +7,12 @@ without x (``A.conj()``, say) happens outside of that tape, and its result is wh
 
 from operator import getitem
 
-from qad.core.arguments import run
-from qad.core.leaves import lift
-from qad.core.levels import CONSTANT, REVERSE, open_level
-from qad.core.node import ARGS, ID, LEAF, PARENTS, PICK, PRIMITIVE
-from qad.core.tensor import Tensor
-from qad.core.transforms import node_of, strip
+from qad.core.tape.levels import CONSTANT, REVERSE, open_level
+from qad.core.tape.node import ARGS, ID, LEAF, PARENTS, PICK, PRIMITIVE
+from qad.core.tape.tensor import Tensor
+from qad.core.transforms.arguments import run
+from qad.core.transforms.grad import node_of, strip
+from qad.core.transforms.leaves import lift
 from qad.core.trees import flatten
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from qad.core import vjp
-from qad.core.batch import Batched
-from qad.core.batching import each_alone
-from qad.core.levels import BATCH
+from qad.core.tape.levels import BATCH
 from qad.core.trees import flatten, tree_map, unflatten
+from qad.core.vmap.batched import Batched
+from qad.core.vmap.rules import each_alone
 from qad.extend import defvjp, primitive, stack_of, unrecorded, value_of
 from qad.linalg.implicit.closure import capture
 from qad.linalg.implicit.gmres import Report, bare, plain_leaves, solve

@@ -1,7 +1,7 @@
 """How many derivatives are being taken of an operand."""
 
-from qad.core.batch import Batched
-from qad.core.levels import BATCH, FORWARD
+from qad.core.tape.levels import BATCH, FORWARD
+from qad.core.vmap.batched import Batched
 from qad.extend import Tensor
 
 

@@ -9,7 +9,7 @@ of the mark where they are multiplied by s.  Higher powers of s leave less behin
 
 import numpy as np
 
-from qad.core.batching import stacks
+from qad.core.vmap.rules import stacks
 from qad.extend import defbatch, defvjp, primitive, stack_of
 from qad.linalg.support.degeneracy import constant_scale, noise, refuse, vanishing
 

@@ -6,8 +6,8 @@ even where values that are kept coincide; ``chord.py`` tells how.
 
 import numpy as np
 
-from qad.core.batching import stacks
 from qad.core.errors import ArgumentError
+from qad.core.vmap.rules import stacks
 from qad.extend import defbatch, defvjp, quick, stack_of, unrecorded
 from qad.linalg.support.check import matrices
 from qad.linalg.support.degeneracy import magnitude, rounding

@@ -8,7 +8,7 @@ import numpy as np
 from tensornetwork.backends.numpy.numpy_backend import NumPyBackend
 
 import qad
-from qad.core.levels import blocked
+from qad.core.tape.levels import blocked
 from qad.interop.tensornetwork import QadBackend
 
 MAKERS = ("convert_to_tensor", "eye", "ones", "zeros", "randn", "random_uniform")

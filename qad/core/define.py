@@ -1,0 +1,373 @@
+"""The registry of derivative rules, and the ways to fill it; `qad.extend` is its public door."""
+
+import inspect
+import operator
+from functools import lru_cache, partial, wraps
+
+import numpy as np
+
+from qad.core.fast.recorders import binary, product, unary, unary_with_metadata, unary_with_one
+from qad.core.freeze_hook import RECORDINGS, as_step
+from qad.core.tape.node import Primitive
+from qad.core.tape.operands import PLAIN, operand, top_level
+from qad.core.tape.record import record
+from qad.core.tape.tensor import FUNCTIONS, LATE, UFUNCS, Tensor, load_rules_of, refuse_out, value_of
+
+PRIMITIVES: dict = {}  # NumPy function or wrapped primitive -> Primitive
+
+
+def primitive(fn=None, *, name=None):
+    """Make a function recordable (a decorator).
+
+    Parameters
+    ----------
+    fn : callable
+        ``fn(*arrays, **metadata)``: arrays positional, everything else by keyword. It runs on plain arrays
+        and may return a tuple of them.
+    name : str, optional
+        What error messages and graphs call it, where that is not the function's own name.
+
+    Returns
+    -------
+    callable
+        The same function, which records itself when an operand is a Tensor. Give it rules with `defvjp`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> @qad.extend.primitive
+    ... def cube(x):
+    ...     return x * x * x
+    >>> qad.extend.defvjp(cube, lambda g, ans, x: g * 3 * x**2)
+    >>> qad.grad(lambda x: cube(x).sum())(np.array([2.0]))
+    array([12.])
+    """
+    if fn is None:
+        return partial(primitive, name=name)
+
+    @wraps(fn)
+    def call(*args, **kwargs):
+        if top_level(args) != PLAIN:
+            return record(p, args, kwargs)
+        return as_step(call, fn, args, kwargs) if RECORDINGS else fn(*args, **kwargs)
+
+    p = PRIMITIVES[call] = Primitive(call, name or fn.__name__, raw=fn)
+    return call
+
+
+def defvjp(
+    fn,
+    *rules,
+    argnums=None,
+    shared=None,
+    scaled=False,
+    consumes=False,
+    linear=False,
+    elementwise=False,
+    fresh=False,
+    lazy=(),
+    adds=None,
+    name=None,
+):
+    """Define the reverse-mode rules of a function.
+
+    Parameters
+    ----------
+    fn : callable
+        A NumPy function or ufunc, or what `primitive` returned.
+    *rules : callable or None
+        ``rule(g, ans, *args, **kwargs)`` returns the cotangent of one argument; one per argument.
+    argnums : tuple of int, optional
+        The arguments that `rules` belong to; by default 0, 1, ...
+    shared : callable, optional
+        One rule for all arguments: ``shared(needed, g, ans, *args, **kwargs)`` returns one cotangent per
+        entry of `needed`, a tuple of argument numbers. For several outputs `g` is a list, with None
+        for an output that was not used.
+    scaled : bool
+        The shared rule takes a keyword ``end=None`` too: the pair (cotangent, value) from which the backward pass
+        set out, which says how large the loss is, and so what is rounding in `g`.
+    consumes : bool
+        The shared rule takes a keyword ``owned=False`` too, which says whether nobody else holds the cotangent; then
+        the rule may write into it, if it is an array.
+    linear : bool
+        `fn` is real-linear in each of these arguments separately: forward mode applies it to tangents.
+    elementwise : bool
+        `fn` is elementwise and holomorphic; a rule may ignore broadcasting, and serves forward mode.
+    fresh : bool
+        The rules always return newly allocated arrays, so that they may be given away without a copy.
+    lazy : tuple of type
+        Kinds of `Lazy` cotangents that the rules accept as they are.
+    adds : callable, optional
+        For a function of one array: ``adds(total, g, *args)`` adds the cotangent of that array to `total`, in place,
+        and returns True; or it returns False, and then the rule is called. It saves an array for each ``x[i]``.
+    name : str, optional
+        What users call the function, in messages and pictures; by default its own name.
+
+    Notes
+    -----
+    Cotangents are unconjugated: the loss changes by ``Re sum(g * d_ans)``. A holomorphic function has the rule
+    ``g * f'(x)``, any other ``g * f_z + conj(g * f_zbar)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.special import i1
+    >>> from qad.extend import defvjp
+    >>> defvjp(np.i0, lambda g, ans, x: g * i1(x), elementwise=True)
+    """
+    if argnums is not None:
+        table = dict(zip(argnums, rules, strict=True))
+        rules = tuple(table.get(i) for i in range(max(argnums) + 1))
+    if isinstance(fn, np.ufunc):
+        load_rules_of(fn)  # a rule of one's own comes after the one that it replaces
+    p = PRIMITIVES.get(fn) or Primitive(fn, fn.__name__)
+    p.vjps, p.shared, p.scaled, p.name = rules, shared, scaled, name or p.name
+    p.consumes, p.adds = consumes, adds
+    p.linear, p.elementwise, p.fresh, p.accepts = linear, elementwise, fresh, p.accepts.union(lazy)
+    if elementwise:
+        spread = tuple(rule and _unbroadcasting(rule, i) for i, rule in enumerate(rules))
+        p.broadcasting = p.broadcasting or Primitive(fn, p.name)  # recorders hold on to it
+        p.broadcasting.vjps, p.broadcasting.fresh = spread, fresh
+    if fn not in PRIMITIVES:
+        PRIMITIVES[fn] = p
+        _install(fn, p)
+
+
+def defjvp(fn, *rules, shared=None):
+    """Define forward-mode rules, where they pay.
+
+    ``rule(t, ans, *args, **kwargs)`` returns the contribution of one argument's tangent `t` to the tangent
+    of the answer. Without them forward mode follows from the flags of `defvjp`, or by transposition.
+    Where the arguments share work, or the outputs are several, ``shared(tangents, ans, *args, **kwargs)`` returns
+    all of the tangent, a tuple for several outputs; an entry of `tangents` is None for an argument that stays.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> @qad.extend.primitive
+    ... def cube(x):
+    ...     return x * x * x
+    >>> qad.extend.defvjp(cube, lambda g, ans, x: g * 3 * x**2)
+    >>> qad.extend.defjvp(cube, lambda t, ans, x: 3 * x**2 * t)
+    >>> qad.jvp(cube, (np.array(2.0),), (np.array(1.0),))[1]
+    np.float64(12.0)
+    """
+    PRIMITIVES[fn].jvps, PRIMITIVES[fn].forward = rules, shared
+
+
+def defroot(fn, square) -> None:
+    """Say that `fn` has a kink which its square has not: ``square(*args, **kwargs)`` computes that square smoothly.
+
+    The square of what `fn` made, however it is written (``r * r``, ``r ** 2``, ``np.square``), is recorded as that.
+    With ``square=None``, `fn` only moves entries (an index, a reshape): a square passes through it.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.defroot(np.absolute, qad.abs2)  # as qad/rules/complex.py does
+    """
+    p = PRIMITIVES[fn]
+    p.root, p.carries = square, square is None
+    if p.broadcasting is not None:
+        p.broadcasting.root = square
+
+
+def defcanonical(fn, rule) -> None:
+    """Say what a function of two operands is recorded as where it is a simpler one of them.
+
+    ``rule(x, y)`` is asked by every road that records `fn`, and returns the answer, or None.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> x = qad.tensor(3.0, requires_grad=True)
+    >>> np.multiply(x, x)
+    Tensor(9., shape=(), dtype=float64, op=square)
+    """
+    PRIMITIVES[fn].canonical = rule
+
+
+def _install(fn, p):
+    if isinstance(fn, np.ufunc):
+        quick = fn.nout == 1 and len(p.vjps) == fn.nin and all(p.vjps)
+        UFUNCS[fn] = unary(p) if quick and fn.nin == 1 else binary(p)[0] if quick and p.elementwise else _general(p)
+    else:
+        FUNCTIONS[fn] = _general(p)
+
+
+def quick(fn, metadata=False, operator=None, once=False):
+    """A recorder of `fn` with little overhead, for one operand (and positional `metadata`) or for two operands.
+
+    NumPy's scalars go to `operator`, if there is one: Python's operators are ten times quicker on them than ufuncs.
+    Where transforms nest, every level records the call; only the highest does with `metadata` and `once`. One piece of
+    metadata, ``metadata=1``, is quicker than several.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> sine = qad.extend.quick(np.sin)
+    >>> sine(qad.tensor([0.0]))
+    Tensor([0.], shape=(1,), dtype=float64)
+    """
+    p = PRIMITIVES[fn]
+    if metadata:
+        return unary_with_metadata(p, once) if metadata is True else unary_with_one(p)
+    return binary(p, operator)[0] if len(p.vjps) == 2 else unary(p, operator)
+
+
+def quick_product(fn, method, otherwise, stacks=None):
+    """A recorder of `fn` with little overhead for two matrices, as `method` on ndarrays; `otherwise` takes all else.
+
+    With `stacks`, the primitive for vectors and stacks of matrices, it serves those too.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> from qad.rules.products import matrix_product
+    >>> product = qad.extend.quick_product(matrix_product, np.ndarray.dot, np.matmul)
+    >>> product(qad.tensor(np.eye(2)), np.ones((2, 3))).shape
+    (2, 3)
+    """
+    return product(PRIMITIVES[fn], method, otherwise, PRIMITIVES[stacks] if stacks else None)
+
+
+def attach_operator(name, ufunc):
+    """Give Tensor the operator ``__name__`` and its reflection, from an elementwise ufunc of two operands.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.attach_operator("add", np.add)  # as qad/rules/operators.py does
+    """
+    forward, reflected = binary(PRIMITIVES[ufunc], getattr(operator, name))
+    attach(f"__{name}__", forward)
+    attach(f"__r{name}__", reflected)
+
+
+def _general(p):
+    """A handler with the signature of the NumPy function."""
+
+    def handler(*args, **kwargs):
+        refuse_out(kwargs.get("out"), f"np.{p.name}")
+        if any(type(v) is Tensor for v in kwargs.values()):
+            args, kwargs = _by_position(p.fn, args, kwargs)
+        arrays = len(p.vjps) or len(args)
+        return record(p, (*map(operand, args[:arrays]), *args[arrays:]), kwargs)
+
+    return handler
+
+
+_signature = lru_cache(maxsize=None)(inspect.signature)
+
+
+def _by_position(fn, args, kwargs):
+    """Move Tensors given by keyword to their positions."""
+    bound = _signature(fn).bind(*args, **kwargs)
+    bound.apply_defaults()
+    names = list(bound.arguments)
+    last = max(i for i, name in enumerate(names) if type(kwargs.get(name)) is Tensor)
+    moved = names[: last + 1]
+    return tuple(bound.arguments[n] for n in moved), {k: v for k, v in kwargs.items() if k not in moved}
+
+
+def _unbroadcasting(rule, i):
+    def spread(g, ans, *args, **kwargs):
+        return unbroadcast(rule(g, ans, *args, **kwargs), args[i].shape)
+
+    return spread
+
+
+def unbroadcast(g, shape):
+    """Sum `g` over the axes along which an array of this `shape` was broadcast: the adjoint of broadcasting.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.unbroadcast(np.ones((2, 3)), (3,))
+    array([2., 2., 2.])
+    """
+    if g.shape == shape:
+        return g
+    extra = g.ndim - len(shape)
+    if extra > 0:
+        g = g.sum(axis=tuple(range(extra)))
+    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and g.shape[i] != 1)
+    return g.sum(axis=stretched, keepdims=True) if stretched else g
+
+
+def implements(fn):
+    """Decorator: call this instead of NumPy's `fn` whenever a Tensor is among its arguments.
+
+    For functions that are written in others with rules, and to normalise arguments; the signature is that of `fn`.
+    A pair ``(ufunc, method)`` stands for a method such as ``np.add.reduce``, ``(None, method)`` for that of every ufunc
+    that has none of its own; it takes the ufunc first. The method ``__call__`` is a call with keywords.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> @qad.extend.implements(np.polyval)
+    ... def polyval(p, x):
+    ...     y = 0 * x
+    ...     for c in p:
+    ...         y = y * x + c
+    ...     return y
+    >>> qad.grad(lambda x: np.polyval([1.0, 0.0, 5.0], x))(3.0)
+    np.float64(6.0)
+    """
+
+    def install(handler):
+        (UFUNCS if isinstance(fn, np.ufunc) else FUNCTIONS)[fn] = handler
+        return handler
+
+    return install
+
+
+def passes_through(*functions):
+    """Declare functions without derivative: they run on the bare values and return plain arrays.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.passes_through(np.histogram)
+    >>> np.histogram(qad.tensor([0.1, 0.9, 0.8]), bins=2, range=(0, 1))[0]
+    array([1, 2])
+    """
+    for fn in functions:
+
+        def handler(*args, _fn=fn, **kwargs):
+            return _fn(*_bare(args), **{k: _bare(v) for k, v in kwargs.items()})
+
+        handler.passes = True
+        implements(fn)(handler)
+
+
+def rules_of(package, module) -> None:
+    """Say in which module the rules of another package's ufuncs stand, to be loaded when one first meets a Tensor.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.rules_of("scipy.special", "qad.special")  # as qad does
+    """
+    LATE[package] = module
+
+
+def _bare(x):
+    return type(x)(map(_bare, x)) if type(x) in (list, tuple) else value_of(x)
+
+
+def attach(name, function, property=False):
+    """Give Tensor a method, an operator or (with `property`) an attribute.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.attach("dagger", lambda x: x.conj().mT)
+    >>> qad.tensor(np.ones((2, 3))).dagger().shape
+    (3, 2)
+    >>> del qad.Tensor.dagger
+    """
+    setattr(Tensor, name, _property(function) if property else function)
+
+
+_property = property

@@ -1,0 +1,80 @@
+"""How a recording below the tape, that of `qad.freeze`, learns of primitives.
+
+What a primitive does inside may leave NumPy's protocols (SciPy's routines, compiled kernels, writing in place), so a
+primitive that meets a traced operand while something is being recorded is handed to the recording as a whole, by the
+operand's method ``__qad_step__``.  (``__qad_like__`` makes a gradient without axes an array where the operand is.)
+"""
+
+from functools import wraps
+
+import numpy as np
+
+from qad.core.tape.tensor import value_of
+
+RECORDINGS: set = set()  # the recordings that run, in any thread; nearly always empty
+
+
+def as_step(call, fn, args, kwargs):
+    """Hand the call of a primitive to the recording of its first traced operand; without one just run `fn`."""
+    for x in _flat((args, *kwargs.values())):
+        take = getattr(type(x), "__qad_step__", None)
+        if take is not None:
+            return take(x, call, fn, args, kwargs)
+    return fn(*args, **kwargs)
+
+
+def any_traced(*arrays):
+    """Whether `qad.freeze` is recording what happens to one of these, below all Tensors.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.any_traced(np.ones(2))
+    False
+    >>> qad.freeze(lambda x: qad.extend.any_traced(x))(np.ones(2))
+    True
+    """
+    return bool(RECORDINGS) and any(hasattr(value_of(x), "__qad_step__") for x in arrays)
+
+
+def as_array(x):
+    """``np.asarray(x)``, which leaves a traced array what it is.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.as_array([1, 2])
+    array([1, 2])
+    """
+    return x if hasattr(x, "__qad_step__") else np.asarray(x)
+
+
+def opaque(fn):
+    """Make a function one step of a frozen program: for what leaves NumPy's protocols and has no derivative of its own.
+
+    Parameters
+    ----------
+    fn : callable
+        Takes plain arrays and gives arrays; calls of `qad.freeze` see its operands and its result, nothing inside.
+
+    Examples
+    --------
+    >>> import numpy as np, qad, scipy.linalg
+    >>> pivots = qad.extend.opaque(lambda a: scipy.linalg.lu_factor(a)[1])
+    >>> qad.freeze(lambda a: pivots(a + 1))(np.eye(2))
+    array([0, 1]...)
+    """
+
+    @wraps(fn)
+    def call(*args, **kwargs):
+        return as_step(call, fn, args, kwargs) if RECORDINGS else fn(*args, **kwargs)
+
+    return call
+
+
+def _flat(things):
+    for x in things:
+        if type(x) in (tuple, list):
+            yield from _flat(x)
+        else:
+            yield x

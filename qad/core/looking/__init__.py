@@ -1,0 +1,1 @@
+"""Looking on while operations are recorded: `qad.debug` and `qad.profile`."""

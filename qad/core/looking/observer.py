@@ -1,0 +1,84 @@
+"""Looking on while operations are recorded and differentiated: what `qad.debug` and `qad.profile` have in common.
+
+An observer stands in the place of the level up to which nothing is recorded, and no level is above it.  So the
+short-cuts for hot operations step aside, and all goes through `record`, which hands it to the observer.
+`plain_roads` is the observer that does nothing else.  For the
+backward pass the observer puts wrappers of its own around the rules in the nodes.  While nobody looks on, the hot
+operations cost what they always did.
+"""
+
+import linecache
+import sys
+from copy import copy
+from pathlib import Path
+
+from qad.core.tape.levels import REVERSE, _blocked, limit
+from qad.core.tape.node import LEAF, PARENTS, PICK, PRIMITIVE
+from qad.core.tape.record import recorded
+from qad.core.tape.tensor import Tensor
+
+INSIDE = tuple(str(Path(sys.modules[name].__file__).parent) for name in ("qad", "numpy"))
+
+
+class Observer:
+    """A context manager that sees every operation on Tensors of the running thread."""
+
+    below = None  # the observer or level in whose place it stands
+    plain = False  # whether the short-cuts that it does not see step aside too
+
+    def __enter__(self):
+        self.below = _blocked.get()
+        self.plain = self.plain or getattr(self.below, "plain", False)
+        self._token = _blocked.set(self)
+        return self
+
+    def __exit__(self, *exc):
+        _blocked.reset(self._token)
+
+    def __lt__(self, level):
+        """``level > observer``: no level records by itself."""
+        return False
+
+    def observe(self, p, args, kwargs):
+        """Run and record primitive `p`; subclasses look at what comes out."""
+        if type(self.below) is int:
+            return recorded(p, args, kwargs, limit())
+        return self.below.observe(p, args, kwargs)
+
+
+class plain_roads(Observer):
+    """A context manager for tests: no short-cut is taken in it, so that one can see that they change no result.
+
+    What steps aside: the quick recorders and the quick pushes of tangents, products and batches, with the frames that
+    batches of tangents share; `sweep` for `plain_sweep`, which forms every structured cotangent, adds into no array
+    that is there already, and gives none away; and identity matrices that are known to be that.
+    """
+
+    plain = True
+
+
+def wrap_rules(out, wrapper) -> None:
+    """Put ``wrapper(rule, places)`` in the place of each rule of the operation whose result is `out`.
+
+    `places` are the numbers of the arguments whose cotangents the rule returns; None stands for those it is asked for.
+    """
+    first = out[0] if isinstance(out, (tuple, list)) and out else out
+    if type(first) is not Tensor or first.level not in REVERSE:
+        return
+    node = first.node[PARENTS][0] if first.node[PRIMITIVE] is PICK else first.node
+    if node[PRIMITIVE] is LEAF:
+        return
+    p = node[PRIMITIVE] = copy(node[PRIMITIVE])
+    p.vjps = tuple([rule and wrapper(rule, (i,)) for i, rule in enumerate(p.vjps)])
+    p.shared = p.shared and wrapper(p.shared, None)
+    p.adds = None  # which would bypass them
+
+
+def users_line() -> str:
+    """The innermost line of the running program that is not qad's or NumPy's, as a traceback shows it."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
+        frame = frame.f_back
+    code = frame.f_code
+    source = linecache.getline(code.co_filename, frame.f_lineno, frame.f_globals).strip()
+    return f'  File "{code.co_filename}", line {frame.f_lineno}, in {code.co_name}\n    {source}'

@@ -1,0 +1,264 @@
+"""Views: Tensors that show the memory of another one, and follow what is written into it.
+
+Whether a result is a view is not looked up in a list of functions: it is one if its array lies in the memory of an
+operand.  The slot `buffer` of a Tensor says what is known of its memory:
+
+* None: it has memory of its own, nothing was written into it, and nobody took a view of it;
+* FIXED: it is an argument of a transform, and cannot be written into, as leaves cannot;
+* a list: it has memory of its own, is the root of its views, and holds weak references to them;
+* a `Written`: such a list, of a Tensor that has been written into;
+* a tuple (base, function, metadata): it is a view, and ``function(base, *metadata)`` takes it again.
+
+A write goes into the root.  The views that somebody holds are taken again at once, from their base, recorded like any
+other operation; so there is no road on which a view could be used that has not followed.  What was recorded before the
+write keeps the values of its own time: arrays are written in place only while nobody else holds them (`writing`).
+"""
+
+from weakref import ref
+
+import numpy as np
+from numpy import ndarray
+
+from qad.core.freeze_hook import RECORDINGS
+from qad.core.tape.levels import CONSTANT, _blocked
+from qad.core.tape.node import LEAF, PRIMITIVE, SCALARS
+from qad.core.tape.tensor import Tensor
+from qad.core.vmap.batched import Batched, unrecorded
+from qad.core.vmap.layouts import AS_NUMPY, FIXED, bottom, is_vouched, only_splits, root_of, unsure
+
+BY_LAYOUT = set()  # functions whose result is a view or a copy, as the layout of the operand allows
+FEW = 32  # views that a root may have before those that are gone are forgotten
+
+
+class Written(list):
+    """The mark of a root that has been written into: weak references to its views."""
+
+    __slots__ = ()
+
+
+def handle_of(x) -> Tensor:
+    """Another handle of what Tensor `x` holds now."""
+    return Tensor(x.value, x.node, x.level)
+
+
+def snapshot(x, order="C") -> Tensor:
+    """A copy of Tensor `x`, although nothing is copied before one of the two is written into.
+
+    An array that does not lie in memory as the copy would is copied at once: what is a view of it depends on that.
+    """
+    value, node = _laid_out(x.value, order), x.node
+    if type(value) is Batched and value.frame is None and (order == "C" or is_vouched(x)):
+        node = AS_NUMPY
+    return Tensor(value, node, x.level)
+
+
+def _laid_out(value, order):
+    if type(value) is Tensor:
+        return snapshot(value, order)
+    if type(value) is Batched:
+        return value if value.frame is not None else Batched(_laid_out(value.array, order), value.level)
+    array = bottom(value)[0]
+    if not isinstance(array, ndarray) or (array.flags.c_contiguous if order == "C" else array.flags.forc):
+        return value
+    return value.copy() if order == "C" else copied(value)
+
+
+def copied(value):
+    """A copy of an array with the layout that ufuncs give their results."""
+    if 0 in bottom(value)[0].strides and value.dtype.kind != "b":  # a copy would take such axes for the fastest
+        return np.positive(value)
+    return value.copy(order="K")
+
+
+def argument(x) -> Tensor:
+    """Tensor `x`, marked as one that may not be written into."""
+    x.buffer = FIXED
+    return x
+
+
+def is_copied(x) -> bool:
+    """Whether entries are read from `x` as copies, so that what is written later need not be copied."""
+    mark = x.buffer
+    return type(mark) is Written or (type(mark) is tuple and type(root_of(x).buffer) is Written)
+
+
+def is_number(x) -> bool:
+    """Whether Tensor `x` stands for a number, which does not change, and not for an array without axes."""
+    if x.shape or type(x.buffer) in (Written, tuple):
+        return False
+    array, axes = bottom(x)
+    return bool(axes) or not isinstance(array, ndarray)
+
+
+# -- where arrays lie ----------------------------------------------------------------------------------------------
+
+
+def lies_in(part, whole) -> bool:
+    """Whether two arrays belong to one piece of memory."""
+    if type(part) is not ndarray or type(whole) is not ndarray:
+        return False
+    base = part.base
+    if base is not None and not isinstance(base, ndarray):  # what as_strided puts in between
+        base = getattr(base, "base", None)
+    return part is whole or (base is not None and (base is whole or base is whole.base))
+
+
+def shadow(x):
+    """An array that lies in memory as NumPy's does in the place of Tensor `x`; its entries mean nothing.
+
+    Under `qad.vmap` it stands for one example.
+    """
+    if type(x.buffer) is tuple:
+        base, again, metadata = x.buffer
+        return again(shadow(base), *metadata)
+    array, axes = bottom(x)
+    if array is None or 0 in array.shape[:axes]:
+        return np.zeros(x.shape, x.dtype)
+    return np.zeros_like(array[(0,) * axes] if axes else array)
+
+
+# -- marking -----------------------------------------------------------------------------------------------------------
+
+
+def look(out, x, again, metadata=()):
+    """Mark Tensor `out`, which is ``again(x, *metadata)``, where it is a view of Tensor `x`."""
+    if out is x:
+        return
+    part, whole = out.value, x.value
+    if type(x.buffer) not in (tuple, Written) and again not in BY_LAYOUT and x.shape:  # most often, and quickly
+        if type(part) is type(whole) is Tensor:
+            if part.buffer is None and part is not whole:
+                return
+            if type(part.buffer) is tuple and part.buffer[0] is whole and part.buffer[1] is not unsure:
+                mark(out, x, again, metadata)
+                return
+        elif type(part) is type(whole) is Batched:
+            if part.frame is not None or whole.frame is not None:
+                return
+            if type(part.array) is type(whole.array) is ndarray and out.shape:
+                if lies_in(part.array, whole.array):
+                    mark(out, x, again, metadata)
+                return
+    if RECORDINGS and again in BY_LAYOUT:
+        for recording in RECORDINGS:
+            recording.by_layout = True
+    if type(x.buffer) is tuple and x.buffer[1] is unsure:
+        mark(out, x, unsure, metadata)
+        return
+    known = _is_known(part, whole)
+    (array, axes), there = bottom(part), bottom(whole)[0]
+    if axes and is_number(x):  # or an array without axes, of which this may be a view
+        if known or lies_in(array, there):
+            mark(out, x, unsure, metadata)
+        return
+    if axes and again in BY_LAYOUT:
+        again = again if only_splits(x.shape, out.shape) or is_vouched(x) else unsure
+    elif known:
+        axes = type(part.buffer) is tuple and part.buffer[1] is unsure  # below; here the layout may be known
+    elif not lies_in(array, there):
+        return
+    else:
+        axes = axes and not out.shape
+    if again is unsure or not (axes or is_copied(x)) or _is_view(x, again, metadata):  # else memory alone does not tell
+        mark(out, x, again, metadata)
+
+
+def _is_known(part, whole) -> bool:
+    """Whether the level below, where these are Tensors, knows one as a view of the other; it may have read a copy."""
+    if type(part) is not Tensor or type(whole) is not Tensor:
+        return False
+    return part is whole or (type(part.buffer) is tuple and root_of(part) is root_of(whole))
+
+
+def _is_view(x, again, metadata) -> bool:
+    """Whether ``again(x, *metadata)`` would be a view if nothing were batched or copied."""
+    whole = shadow(x)
+    part = again(whole, *metadata)
+    return type(part) is ndarray and (lies_in(part, whole) or not part.size)
+
+
+def mark(out, x, again, metadata):
+    """Mark Tensor `out` as the view ``again(x, *metadata)``, and let the root know of it."""
+    out.buffer = x, again, metadata
+    views, node = x.buffer, x.node
+    if views is None:
+        if type(node) is not list or node[PRIMITIVE] is not LEAF or not x.level:  # else nobody writes into it
+            x.buffer = [ref(out)]
+        return
+    if type(views) is tuple:
+        views = root_of(x).buffer
+        if views is None:  # of a leaf
+            return
+    if views is not FIXED:
+        views.append(ref(out))
+        n = len(views)
+        if n >= FEW and not n & (n - 1):
+            views[:] = [view for view in views if view() is not None]
+
+
+def look_at_all(out, fn, args, kwargs, cut=False):
+    """Mark what ``fn(*args, **kwargs)`` gave, a Tensor or several, where it shows the memory of an operand."""
+    several = isinstance(out, (tuple, list))
+    for k, y in enumerate(out) if several else ((None, out),):
+        if type(y) is not Tensor or y.buffer is not None or type(y.value) in SCALARS:
+            continue
+        v = y.value
+        own = v.base is None if type(v) is ndarray else type(v) is Tensor and v.buffer is None
+        for i, x in enumerate(args):
+            if type(x) is Tensor and y.buffer is None and not (own and x.value is not v):
+                look(y, x, Again(fn, args, i, kwargs, k, cut))
+
+
+class Again:
+    """A function of one operand: a recorded call whose other arguments stay."""
+
+    __slots__ = ("fn", "before", "after", "kwargs", "pick", "cut")
+
+    def __init__(self, fn, args, i, kwargs, pick, cut):
+        self.fn, self.before, self.after, self.kwargs = fn, args[:i], args[i + 1 :], kwargs or {}
+        self.pick = pick  # one of several results, or None
+        self.cut = cut  # whether it was made where nothing is recorded
+
+    def __call__(self, x):
+        if self.cut and type(x) is Tensor:
+            x = constant(x)
+        out = self.fn(*self.before, x, *self.after, **self.kwargs)
+        return out if self.pick is None else out[self.pick]
+
+
+def constant(x) -> Tensor:
+    """Tensor `x` without derivative."""
+    value = unrecorded(x)
+    return value if type(value) is Tensor else Tensor(value)
+
+
+# -- taking views again --------------------------------------------------------------------------------------------
+
+
+def release(root, touched=lambda view: True) -> list:
+    """The views of `root` that somebody holds and that are `touched`, which let go of their memory."""
+    if root.buffer is None:
+        return []
+    held = [view for known in root.buffer if (view := known()) is not None]
+    root.buffer[:] = map(ref, held)
+    views = [view for view in held if touched(view)]
+    for view in views:
+        view.value = view.node = None
+    return views
+
+
+def take_again(views):
+    """Bring released views up to date, in the order in which they were made; whatever mode is on, as they were made."""
+    if not views:
+        return
+    token = _blocked.set(CONSTANT)
+    try:
+        for view in views:
+            base, again, metadata = view.buffer
+            now = again(base, *metadata)
+            if type(now) is Tensor:
+                view.value, view.node, view.level = now.value, now.node, now.level
+            else:
+                view.value, view.node, view.level = now, None, CONSTANT
+    finally:
+        _blocked.reset(token)

@@ -1,0 +1,190 @@
+"""Plain arrays that meet recorded Tensors: graphs hold copies of them.
+
+A plain array belongs to the caller, who may write into it before the backward pass.  So what is recorded in its place
+is a copy of what it holds; where a level meets it again it is compared, whole and bit by bit, and as long as it has not
+changed all share one copy.  Whatever becomes of the array, the gradient is that of the numbers that were used.
+
+Nothing is copied of an array that nobody else can reach, and of a large one that the caller made read-only.  Where
+memory is short a large array is digested instead, and if the digest has changed before a backward pass, its places in
+the graph are taken by a `Changed`: a rule that needs its numbers raises, and names the operation.
+"""
+
+from hashlib import blake2b
+from sys import getrefcount
+from weakref import ref
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from qad.core import malloc as memory
+from qad.core.errors import ArgumentError
+from qad.core.mutation.references import COUNTED
+from qad.core.tape.levels import REVERSE, Seen
+from qad.core.tape.node import ARGS, ID, PARENTS, PICK, PRIMITIVE
+
+SMALL = 1 << 15  # bytes up to which `tobytes` is the quickest copy
+
+
+def watch(level, array, names=1, sparing=False):
+    """What a level shall record in the place of a plain `array`: a copy, or the array itself where that is safe.
+
+    The caller holds the array by so many `names` of its own, and says whether it is `sparing` with memory.
+    """
+    if getrefcount(array) < KNOWN + names and array.base is None:
+        return array  # made on the spot, as in x * np.ones(3)
+    if array.nbytes > SMALL and not array.flags.writeable and locked(array):
+        return array
+    if level == 0:
+        return snapshot(array)
+    seen = REVERSE[level]
+    if seen is None:
+        seen = REVERSE[level] = Seen()
+    if sparing and array.nbytes > SMALL:
+        return digested(array, seen)
+    _, copy = seen.get(id(array), NOTHING)
+    if copy is None or not holds(array, copy.base):
+        copy = copied(array)
+        seen[id(array)] = array, copy
+    if array.flags.c_contiguous:  # next time, quickly
+        seen.last, seen.held, seen.copy = array, copy.base, copy
+    return laid_out(copy, array)
+
+
+def locked(array) -> bool:
+    """Whether the caller made an array read-only, and all memory that it shows: the word of its owner."""
+    while type(array) is np.ndarray and not array.flags.writeable:
+        array = array.base
+    return array is None or type(array) is bytes
+
+
+def holds(array, held) -> bool:
+    """Whether an array still holds what its copy is made of, bit by bit."""
+    return held == (array.tobytes() if array.nbytes <= SMALL else _flat(array))
+
+
+def copied(array):
+    """A copy of what an array holds, over memory that can be compared: in the order of its axes, or `_flat`."""
+    if array.nbytes <= SMALL:
+        return np.ndarray(array.shape, array.dtype, bytearray(array.tobytes()))
+    memory.ready(array.nbytes)
+    flat = _flat(array)
+    return np.ndarray(flat.shape, flat.dtype, bytearray(flat.data))
+
+
+def laid_out(copy, array):
+    """A copy with the axes of `array`."""
+    if array.nbytes <= SMALL or array.flags.c_contiguous:
+        return copy
+    return copy.T if array.flags.f_contiguous else np.broadcast_to(copy, array.shape)
+
+
+def _flat(array):
+    """The numbers of an array in C order: itself, its transpose, or a copy in which nothing is repeated by strides."""
+    if array.flags.c_contiguous:
+        return array
+    if array.flags.f_contiguous:
+        return array.T
+    return np.ascontiguousarray(array[tuple([slice(None if step else 1) for step in array.strides])])
+
+
+# -- the tape of `qad.tensor`, which never closes, so it must not keep arrays alive ----------------------------
+
+COPIES: dict = {}  # id of an array -> weak references to it and to the copy of it that graphs hold
+UNKNOWN = (lambda: None, lambda: None)
+NOTHING = (None, None)
+
+
+def snapshot(array):
+    """A copy of `array`, the one made last where the array has not changed since and a graph still holds that."""
+    key = id(array)
+    of, made = COPIES.get(key, UNKNOWN)
+    copy = made() if of() is array else None
+    if copy is None or not holds(array, copy.base):
+        copy = copied(array)
+        COPIES[key] = ref(array, lambda _: COPIES.pop(key, None)), ref(copy)
+    return laid_out(copy, array)
+
+
+# -- where memory is short ---------------------------------------------------------------------------
+
+
+def digest(array) -> str:
+    """What stands for the content of an array where a copy would take too much memory."""
+    return blake2b(_flat(array).data, digest_size=16).hexdigest()
+
+
+def digested(array, seen):
+    """The array itself, with a digest to be checked."""
+    _, before = seen.digests.get(id(array), NOTHING)
+    now = digest(array)
+    if before is not None and before != now:
+        Changed(array, "a network").refuse()
+    seen.digests[id(array)] = array, now
+    return array
+
+
+def check(roots, seen):
+    """Make rules below `roots` refuse arrays whose digests are not what they were when they were `seen`."""
+    if seen is None or not seen.digests:
+        return
+    changed = [array for array, held in list(seen.digests.values()) if digest(array) != held]
+    nodes = below(roots) if changed else ()
+    for array in changed:
+        _bar(nodes, array)
+
+
+def below(roots):
+    """All nodes that `roots` depend on."""
+    found, waiting = {}, [node for node, _ in roots]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node[ID] not in found and len(node) == 6:
+            found[node[ID]] = node
+            waiting.extend(node[PARENTS])
+    return found.values()
+
+
+def _bar(nodes, array):
+    for node in nodes:
+        if type(node[ARGS]) is tuple and node[PRIMITIVE] is not PICK:
+            args = node[ARGS]
+            node[ARGS] = tuple([Changed(a, node[PRIMITIVE].name) if a is array else a for a in args])
+
+
+class Changed(NDArrayOperatorsMixin):
+    """Stands where an array stood that has changed: it knows its shape and dtype, and refuses the rest."""
+
+    __slots__ = ("shape", "dtype", "ndim", "size", "name")
+
+    def __init__(self, array, name):
+        self.shape, self.dtype, self.ndim, self.size = array.shape, array.dtype, array.ndim, array.size
+        self.name = name
+
+    def refuse(self, *args, **kwargs):
+        raise ArgumentError(
+            f"an array of shape {self.shape} was changed in place after {self.name} had recorded it, and the gradient "
+            "needs what it held: pass x.copy(), or write into an array made by qad.zeros, which records it"
+        )
+
+    __array_ufunc__ = __array_function__ = __array__ = __getitem__ = __len__ = refuse
+
+    def __getattr__(self, attribute):
+        raise self.refuse()
+
+
+class _Probe:
+    def __mul__(self, other):
+        return self._count(other)
+
+    def _count(self, array):
+        return getrefcount(array)
+
+
+def _known():
+    """References that `watch` counts of an array that a variable and no name of the caller holds, if it can tell."""
+    array = np.zeros(1)
+    held, temporary = _Probe() * array, _Probe() * np.zeros(1)
+    return held - 1 if COUNTED and temporary < held else -np.inf
+
+
+KNOWN = _known()

@@ -1,0 +1,223 @@
+"""Writing and reading entries of a Tensor, level by level; the primitive that remembers a write.
+
+A write changes the handle: its array in place, and its node to one that knows the index, what was written and the
+node before.  So all names of one Tensor see the change, and what was recorded before keeps the node of its own time.
+An array is written in place only while nobody else holds it, which `references` tells; else it is copied first, with
+its order of axes, and so is one that is a view itself, of which the count says nothing.  For that reason the tape
+keeps no array of what is written into, but a `Form`, and reading ``x[index]`` copies.
+
+In the backward pass one cotangent travels down the chain of writes.  Each takes its entries out, puts zeros there,
+and hands on the same memory.
+"""
+
+from operator import getitem
+
+import numpy as np
+
+from qad.core.define import PRIMITIVES, unbroadcast
+from qad.core.errors import LeakedTensorError
+from qad.core.mutation.aliases import Written, bottom, copied, handle_of, shadow
+from qad.core.mutation.indices import covers, in_stack, repeats
+from qad.core.mutation.references import shared
+from qad.core.tape.levels import BATCH, CONSTANT, FORWARD, REVERSE, is_open, limit
+from qad.core.tape.node import Primitive, next_id
+from qad.core.tape.operands import SCALARS
+from qad.core.tape.record import record
+from qad.core.tape.tensor import Tensor
+from qad.core.vmap.batched import RESULT, Batched, outline, unrecorded
+from qad.core.vmap.layouts import is_vouched
+
+
+class Form:
+    """Shape and dtype of a buffer: what the tape keeps of a state that has been overwritten."""
+
+    __slots__ = ("shape", "dtype")
+
+    def __init__(self, shape, dtype):
+        self.shape = shape
+        self.dtype = dtype
+
+    def copy(self):
+        return np.empty(self.shape, self.dtype)
+
+
+# -- the primitive, as others see it ---------------------------------------------------------------
+
+
+def _written(before, v, *, index, add):
+    """A copy of `before` in which `v` stands at `index` (with `add`, is added there)."""
+    out = before.copy()
+    (np.add.at if add else np.ndarray.__setitem__)(out, index, v)
+    return out
+
+
+def _unwrite(needed, g, ans, before, v, *, index, add, owned=False):
+    """Cotangents of a write; `g` itself, its entries at `index` zeroed, goes on where it is `owned`."""
+    if type(g) is Tensor:
+        g = g if owned and type(g.buffer) is Written else handle(handle_of(g))
+    elif not owned or not g.flags.writeable:
+        g = g.copy()
+    parts = {}
+    if 1 in needed:
+        part = get(g, index)
+        if not add and (last := repeats(index, g.shape)) is not None:
+            part = part * last  # of values written to one place the last one stays
+        parts[1] = unbroadcast(part, np.shape(v))
+    if 0 in needed:
+        if not add and not g.shape:
+            g = g * 0
+        elif not add:
+            g[index] = 0
+        parts[0] = g
+    return [parts[i] for i in needed]
+
+
+def _dispatched(before, v, **where):
+    return record(WRITE, (before, v), where)
+
+
+WRITE = Primitive(_dispatched, "write", shared=_unwrite, fresh=True, raw=_written)
+WRITE.consumes = True
+
+
+# -- writing and reading ---------------------------------------------------------------------------
+
+
+def put(x, index, v, add):
+    """Write `v` at `index` of Tensor `x`, or add it there, on whichever level the two are."""
+    if type(v) is Tensor and (v.level == CONSTANT or not limit() < v.level):
+        v = unrecorded(v)
+    gone = not add and covers(index) and is_vouched(x)  # what was there; its layout stays
+    if gone:
+        x.value, x.node, x.level = np.empty_like(shadow(x)), None, CONSTANT
+    level = v.level if type(v) is Tensor else CONSTANT
+    if level > x.level:
+        _raise(x, level, v)
+    level = x.level
+    if level == CONSTANT:
+        _store(x, "value", index, v, add)
+    elif level in REVERSE:
+        below, parent = (v.value, v.node) if type(v) is Tensor and v.level == level else (v, None)
+        form = Form(x.shape, x.dtype)
+        args, before = (form if gone or x.node is not None else x.value, below), x.node
+        _store(x, "value", index, below, add)
+        x.node = [next_id(), WRITE, args, {"index": index, "add": add}, form, (before, parent)]
+    elif level in FORWARD:
+        below, tangent = (v.value, v.node) if type(v) is Tensor and v.level == level else (v, 0)
+        if x.node.dtype != x.dtype:  # the tangent of a complex array may be real
+            x.node = x.node.astype(x.dtype)
+        _store(x, "node", index, tangent, add)
+        _store(x, "value", index, below, add)
+    elif level in BATCH:
+        _write_batch(x, index, v, add)
+    else:
+        raise finished()
+
+
+def _write_batch(x, index, v, add):
+    """Write into every example of `x`."""
+    if type(v) is Tensor and v.level == x.level:
+        v = v.value.array
+        gap = outline(x)[index].ndim + 1 - v.ndim
+        v = v if gap <= 0 else v.reshape(v.shape[:1] + (1,) * gap + v.shape[1:])
+    if shared(x, "value") or x.value.frame is not None:
+        x.value = Batched(x.value.array, x.level)
+    _store(x.value, "array", in_stack(index), v, add)
+
+
+def _raise(x, level, v):
+    """Lift `x` to a higher level, which has not seen it before."""
+    if x.level != CONSTANT:
+        if not is_open(x.level):
+            raise finished()
+        x.value = handle(handle_of(x))
+    if level in BATCH:
+        x.value = Batched(_stack(x, v.value.array.shape[0]), level)
+    x.node, x.level = np.zeros(x.shape, x.dtype) if level in FORWARD else None, level
+
+
+def _stack(x, size):
+    """The value of `x` so many times, each with the layout that it has."""
+    order = _slowest_first(shadow(x))
+    if order == sorted(order):
+        return np.broadcast_to(x.value, (size, *x.shape)).copy()
+    value = x.value.transpose(order)
+    return np.broadcast_to(value, (size, *value.shape)).copy().transpose((0, *(1 + np.argsort(order)).tolist()))
+
+
+def _slowest_first(array) -> list:
+    """The axes of an array, the one with the widest steps in memory first."""
+    return sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+
+
+def _store(x, slot, index, v, add):
+    """Write into the array, or the Tensor of a lower level, that stands in a slot of `x`; copy it if others hold it."""
+    held = shared(x, slot)
+    target = getattr(x, slot)
+    if type(target) is Tensor or type(v) is Tensor:
+        if type(target) is not Tensor:
+            target = Tensor(target)
+        elif held:
+            target = handle_of(target)
+        setattr(x, slot, None)  # the handle alone holds the array
+        try:
+            put(handle(target), index, v, add)
+        finally:
+            setattr(x, slot, target)
+    else:
+        foreign = type(v if type(target) is np.ndarray else target)
+        if issubclass(foreign, (np.ndarray, np.generic, *SCALARS)):
+            own = not held and target.base is None and target.flags.writeable
+            target = target if own else target.copy(order="K")
+        else:  # of another kind, whose views do not count as references
+            target = target.copy(order="K") if type(target) is foreign else moved(target, v)
+        if add:
+            np.add.at(target, index, v)
+        else:
+            target[index] = v
+        setattr(x, slot, target)
+
+
+def moved(array, kin):
+    """`array` as a new one of the kind of `kin`, on its device or in its program."""
+    order = _slowest_first(array)
+    out = np.zeros([array.shape[axis] for axis in order], array.dtype, like=kin)
+    out = out if order == sorted(order) else out.transpose(np.argsort(order).tolist())
+    out[...] = array
+    return out
+
+
+def handle(x):
+    """Tensor `x`, marked as one that is written into."""
+    if type(x.buffer) is not Written:
+        x.buffer = Written()
+    return x
+
+
+def get(x, index):
+    """``x[index]`` of an array or Tensor, in memory of its own."""
+    if type(x) is not Tensor:
+        part = x[index]
+        array = part if type(part) is np.ndarray else bottom(part)[0]
+        return copied(part) if isinstance(array, np.ndarray) and array.base is not None else part
+    level = x.level
+    if level in BATCH:
+        return Tensor(Batched(get(x.value.array, in_stack(index)), level), RESULT, level)
+    value = get(x.value, index)
+    if level == CONSTANT:
+        return Tensor(value)
+    if not limit() < level:
+        return Tensor(unrecorded(value))
+    if level in REVERSE:
+        args = Form(x.shape, x.dtype), index
+        return Tensor(value, [next_id(), PRIMITIVES[getitem], args, None, value, (x.node,)], level)
+    if level in FORWARD:
+        return Tensor(value, get(x.node, index), level)
+    raise finished()
+
+
+def finished():
+    return LeakedTensorError(
+        "a buffer was written inside of a transform that has finished: make it inside of the function, with qad.zeros, "
+        "or overwrite all of it first, with buffer[...] = value"
+    )

@@ -1,0 +1,297 @@
+"""The handle that users hold: a value, its node on the tape, and the level that recorded it."""
+
+import sys
+from html import escape
+from importlib import import_module
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, MissingRuleError, RecordedTensorError
+from qad.core.tape.levels import CONSTANT
+from qad.core.tape.node import LEAF, PRIMITIVE, leaf
+
+
+class Tensor:
+    """An array whose operations are recorded.
+
+    A handle, not an ndarray: ``value`` is any array that speaks NumPy's protocols (or a Tensor of a
+    lower level), ``node`` its place on the tape (its tangent, on a level of forward mode) and ``level``
+    says who records.  Make one with `qad.tensor`; the transforms make their own.  NumPy's functions,
+    operators and ndarray's methods work on it; ``qad.rules`` attaches them.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> x = qad.tensor([3.0, 4.0], requires_grad=True)
+    >>> y = np.linalg.norm(x)
+    >>> y.backward()
+    >>> x.grad
+    array([0.6, 0.8])
+    """
+
+    __slots__ = ("value", "node", "level", "buffer", "source", "__weakref__")
+
+    def __init__(self, value, node=None, level=CONSTANT):
+        self.value = value
+        self.node = node
+        self.level = level
+        self.buffer = None  # a mark, once it has been written into
+
+    # -- what it is ------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple:
+        return self.value.shape
+
+    @property
+    def dtype(self):
+        return self.value.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.value.ndim
+
+    @property
+    def size(self) -> int:
+        return self.value.size
+
+    @property
+    def itemsize(self) -> int:
+        return self.value.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.value.nbytes
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this Tensor are recorded."""
+        return self.level != CONSTANT
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether this Tensor was made by the user (or a transform), not by an operation."""
+        return self.node is None or (type(self.node) is list and self.node[PRIMITIVE] is LEAF)
+
+    # -- ways out of the tape --------------------------------------------------------------------
+
+    def numpy(self):
+        """The values as they are now, in a read-only array that later writes do not change; no gradient flows."""
+        return read_only(value_of(self))
+
+    def item(self, *index):
+        """The single value (or that at `index`) of a constant Tensor as a Python number; recorded ones refuse."""
+        self._refuse("a Python number", "x.detach().item()")
+        return value_of(self).item(*index)
+
+    def tolist(self):
+        """The values of a constant Tensor as nested lists of Python numbers; recorded ones refuse."""
+        self._refuse("Python numbers", "x.detach().tolist()")
+        return value_of(self).tolist()
+
+    def __array__(self, dtype=None, copy=None):
+        self._refuse("a plain ndarray", "np.array(x.detach())")
+        if copy is None or copy:  # what is written later into one of the two is not seen in the other
+            return np.array(self.value, dtype=dtype)
+        return read_only(np.array(self.value, dtype=dtype, copy=False))
+
+    def __float__(self):
+        self._refuse("a Python float", "float(x.detach())")
+        return float(self.value)
+
+    def __complex__(self):
+        self._refuse("a Python complex", "complex(x.detach())")
+        return complex(self.value)
+
+    def __int__(self):  # steps, whose derivative is zero; so is that of a branch, and text has none
+        return int(value_of(self))
+
+    def __bool__(self):
+        return bool(value_of(self))
+
+    def __index__(self):
+        return value_of(self).__index__()
+
+    def __len__(self):
+        return len(value_of(self))
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def _refuse(self, what, instead):
+        if hasattr(value := value_of(self), "_refuse"):  # a batch, which cannot be one number in any case
+            value._refuse()
+        if self.level != CONSTANT:
+            raise RecordedTensorError(
+                f"a recorded Tensor was forced into {what}, which would cut it off from its gradient: keep it a Tensor "
+                "(qad.array([[x, y], [y, x]]), qad.r_ and np.stack collect Tensors; an array made by qad.zeros can be "
+                "written into; NumPy's functions take them, and qad.linalg and qad.special have SciPy's; "
+                "qad.fixed_point differentiates the solution of an equation, which SciPy's root finders cannot; not "
+                "a.dot(x) of an array but np.matmul(a, x), which takes sparse ones, or x @ a.T), or, if no gradient is "
+                f"wanted, write {instead} or x.numpy(), and qad.stop_gradient(x) for a Tensor"
+            )
+
+    # -- NumPy's protocols -----------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if method == "__call__" and not kwargs:
+            recorder = UFUNCS.get(ufunc)
+            if recorder is not None:
+                return recorder(*inputs)
+        return dispatch_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        handler = FUNCTIONS.get(function)
+        if handler is None:
+            raise missing_rule(function)
+        return handler(*args, **kwargs)
+
+    # -- seeing ----------------------------------------------------------------------------------
+
+    def __repr__(self):
+        values = value_of(self)
+        if isinstance(values, (np.ndarray, np.generic)):
+            values = np.array2string(np.asarray(values), separator=", ", prefix="Tensor(")
+        return f"Tensor({values}, shape={self.shape}, dtype={self.dtype}{self._origin()})"
+
+    def _origin(self):
+        if self.level == CONSTANT:
+            return ""
+        if type(self.node) is not list:
+            return ", tangent"
+        primitive = self.node[PRIMITIVE]
+        return ", requires_grad" if primitive is LEAF else f", op={primitive.name}"
+
+    def _repr_html_(self):
+        kind = f"shape {self.shape}, {self.dtype}{self._origin()}"
+        values = np.array2string(np.asarray(value_of(self)), separator=", ", threshold=100)
+        return f"<div><b>Tensor</b> <small>{escape(kind)}</small><pre>{escape(values)}</pre></div>"
+
+    def __reduce__(self):
+        """Values are copied and pickled, graphs are not."""
+        if self.level == CONSTANT:
+            return restored, (self.value, False)
+        if self.level == 0 and self.is_leaf:
+            return restored, (self.value, True)
+        raise RecordedTensorError(
+            "a recorded Tensor is bound to its graph, which cannot be copied or pickled: write x.numpy() for its "
+            "values, or x.detach() for a Tensor of them"
+        )
+
+    def __format__(self, spec):
+        return format(value_of(self)[()] if self.ndim == 0 else repr(self), spec)
+
+
+def restored(array, requires_grad):
+    """A Tensor of a copy of `array`, for copies and pickles: a leaf of the tape or a constant."""
+    array = array.copy()
+    return Tensor(array, leaf(array), 0) if requires_grad else Tensor(array)
+
+
+UFUNCS: dict = {}  # ufunc -> recorder(*inputs), filled by qad.extend
+FUNCTIONS: dict = {}  # NumPy function -> handler of the same signature, filled by qad.extend
+
+
+def dispatch_ufunc(ufunc, method, inputs, kwargs):
+    """The rare forms of a ufunc call: keywords, methods such as ``np.add.reduce``, rules that are not loaded yet.
+
+    ``FUNCTIONS[ufunc, method]`` comes before ``FUNCTIONS[None, method]``, which serves every ufunc.
+    """
+    refuse_out(kwargs.get("out"), f"np.{ufunc.__name__}")
+    if ufunc not in UFUNCS and not load_rules_of(ufunc):
+        raise missing_rule(ufunc if method == "__call__" else getattr(ufunc, method))
+    if method == "__call__" and not kwargs:
+        return UFUNCS[ufunc](*inputs)
+    if (ufunc, method) in FUNCTIONS:
+        return FUNCTIONS[ufunc, method](*inputs, **kwargs)
+    if (None, method) in FUNCTIONS:
+        return FUNCTIONS[None, method](ufunc, *inputs, **kwargs)
+    raise missing_rule(getattr(ufunc, method))
+
+
+LATE: dict = {}  # name of another package -> name of the module with the rules of its ufuncs, not loaded yet
+
+
+def load_rules_of(ufunc) -> bool:
+    """Load the module that has the rule of `ufunc`, if there is one; SciPy's are loaded when they are needed."""
+    for package, module in list(LATE.items()):
+        if getattr(sys.modules.get(package), ufunc.__name__, None) is ufunc:
+            import_module(module)
+            LATE.pop(package, None)
+    return ufunc in UFUNCS
+
+
+def refuse_out(out, name) -> None:
+    """Raise for ``out=``: what is written into an array cannot be recorded.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.refuse_out(None, "np.sum")
+    """
+    if out is not None:
+        raise ArgumentError(
+            f"{name}(..., out=...) would write a recorded value into an array: write y = {name}(...), "
+            "and a = a + x instead of a += x, or make a with qad.zeros: then a[...] = x and a += x are recorded"
+        )
+
+
+def missing_rule(function, argument=None):
+    """The error for a function without a rule (in that `argument`); it shows the two lines that define one."""
+    ufunc = getattr(function, "__self__", None)
+    if isinstance(ufunc, np.ufunc):  # one of its methods
+        return MissingRuleError(
+            f"{_name(ufunc)}.{function.__name__} has no derivative rule in qad: write it in functions that have one, "
+            "such as np.sum, np.cumsum, np.cumprod, qad.logsumexp, or x[:, None] * y for an outer product"
+        )
+    name = _name(function)
+    if argument is not None:
+        return MissingRuleError(
+            f"{name} has no derivative rule in its argument number {argument}: pass a plain number or array there "
+            "(x.numpy()), or define the rule with qad.extend.defvjp"
+        )
+    return MissingRuleError(
+        f"{name} has no derivative rule in qad. Define one (unconjugated cotangent g):\n"
+        f"    from qad.extend import defvjp\n"
+        f"    defvjp({name}, lambda g, ans, x: g * derivative_at(x))\n"
+        f"or, if it has no derivative: qad.extend.passes_through({name})"
+    )
+
+
+def _name(function) -> str:
+    """A function as one writes it: ``np.interp``; other packages' ufuncs do not say where they come from."""
+    name = getattr(function, "__name__", str(function))
+    if isinstance(function, np.ufunc):
+        return f"np.{name}" if getattr(np, name, None) is function else name
+    return f"{getattr(function, '__module__', None) or 'numpy'}.{name}".replace("numpy", "np", 1)
+
+
+def hidden(name) -> ArgumentError:
+    """The error for a Tensor that an operation used without the tape's knowledge."""
+    return ArgumentError(
+        f"a recorded Tensor reached {name} by keyword, inside a list or through a closure, where no rule sees it: pass "
+        "every Tensor as a positional argument of its own"
+    )
+
+
+def value_of(x):
+    """The bare array or number behind `x`, all levels removed; for decisions that carry no derivative.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.value_of(qad.tensor([1.0]))
+    array([1.])
+    """
+    while type(x) is Tensor:
+        x = x.value
+    return x
+
+
+def read_only(array):
+    """A view of `array` that refuses to be written into (NumPy scalars are that already)."""
+    if not isinstance(array, np.ndarray):
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,1 @@
+"""The transforms: what the user calls."""

@@ -1,0 +1,70 @@
+"""Which arguments of a function are differentiated, how it is called, and what it may return."""
+
+from operator import index
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, GradientTypeError, QadError
+from qad.core.tape.tensor import value_of
+
+
+def numbers_of(argnums) -> tuple:
+    """`argnums` as a tuple; raises where it is neither an integer nor a tuple of them."""
+    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+    try:
+        return tuple(map(index, numbers))
+    except TypeError:
+        raise ArgumentError(f"argnums is an integer or a tuple of integers, not {argnums!r}") from None
+
+
+def check_argnums(numbers, args):
+    """Raise unless `numbers` name different ones of `args`."""
+    count = len(args)
+    for n in numbers:
+        if not -count <= n < count:
+            raise ArgumentError(
+                f"argnums names argument {n}, but there are {count} positional arguments: what is differentiated is "
+                "passed by position"
+            )
+    if len({n % count for n in numbers}) < len(numbers):
+        raise ArgumentError(f"argnums={numbers} names an argument twice: give each once")
+
+
+def check_pair(out):
+    """Raise unless `out` is what ``has_aux=True`` asks a function to return."""
+    if not (isinstance(out, tuple) and len(out) == 2):
+        raise ArgumentError(f"with has_aux=True the function returns a pair (value, aux), not {type(out).__name__}")
+
+
+def output_dtype(value, name) -> np.dtype:
+    """The float or complex dtype of an output; raises where it is anything but one array or number of such a kind."""
+    bare = value_of(value)
+    dtype = np.dtype(type(bare)) if type(bare) in (float, complex) else getattr(bare, "dtype", None)
+    if dtype is None or dtype.kind not in "fc":
+        got = f"dtype {dtype}" if dtype is not None else type(bare).__name__
+        raise GradientTypeError(
+            f"{name} differentiates functions that return one array of float or complex dtype, but this one returned "
+            f"{got}: return x.sum() or the like, and for a list, tuple or dict of arrays use qad.vjp or qad.jacobian"
+        )
+    return dtype
+
+
+def run(f, args, kwargs):
+    """Call `f`; an error of ours that another library wrapped is raised as itself."""
+    try:
+        return f(*args, **kwargs)
+    except WRAPPERS as error:
+        raise_ours(error)
+        raise
+
+
+# NumPy raises an error of ours as the cause of a ValueError, SciPy of a RuntimeError.  Where C goes on although an
+# error is set, as SciPy's brentq does, Python makes it the cause of a SystemError.
+WRAPPERS = (ValueError, RuntimeError, SystemError)
+
+
+def raise_ours(error):
+    """Raise the error of ours that another library wrapped in this one, if there is one."""
+    ours = error.__cause__
+    if isinstance(ours, QadError):
+        raise ours from ours.__cause__

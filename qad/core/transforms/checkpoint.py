@@ -1,0 +1,135 @@
+"""`checkpoint`: recompute a function in the backward pass instead of keeping its intermediates."""
+
+from contextlib import nullcontext
+from functools import wraps
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.core.tape.levels import CONSTANT
+from qad.core.tape.node import Primitive
+from qad.core.tape.operands import top_level
+from qad.core.tape.record import record
+from qad.core.tape.tensor import Tensor
+from qad.core.transforms.grad import Record
+from qad.core.transforms.leaves import number, own, zeros_of
+from qad.core.transforms.repeating import Chance, digest, steadily
+from qad.core.transforms.transformed import remade
+from qad.core.trees import flatten, unflatten
+from qad.core.vmap.vmap import vmap
+
+CHANGED = (
+    "a checkpointed function did not do the same when it was computed again for its gradient: an array that it closes "
+    "over was changed in place, a name was given to something else, or it drew from a generator that is out of reach. "
+    "Pass what changes, and generators, as arguments"
+)
+
+
+def checkpoint(f):
+    """Make a function whose intermediates are not kept for the backward pass, but computed again there.
+
+    Parameters
+    ----------
+    f : callable
+        A function of pytrees of arrays to a pytree of arrays. Where it uses a recorded Tensor that is not among its
+        arguments it is recorded as it is, and its intermediates are kept.
+
+    Returns
+    -------
+    callable
+        The same function. Its gradient costs one more evaluation, and memory for arguments and results only.
+
+    Raises
+    ------
+    ArgumentError
+        If what is computed again is not what was computed first: what `f` closes over was changed, in place or by
+        giving the name to something else.
+
+    Notes
+    -----
+    Random numbers are drawn again: those of NumPy's and Python's common generators, and of a Generator that `f` holds.
+    Both times the operations and all constants that they meet are digested, which reads the constants at 1 GB/s. A
+    function that closes over a recorded Tensor is recorded as it is, and saves no memory.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> layer = qad.checkpoint(lambda x: np.sin(np.sin(x)))
+    >>> qad.grad(lambda x: layer(layer(x)).sum())(np.zeros(2))
+    array([1., 1.])
+    """
+
+    @wraps(f)
+    def checkpointed(*args, **kwargs):
+        leaves, spec = flatten((args, kwargs))
+        level = top_level(leaves)
+        tied = [i for i, x in enumerate(leaves) if type(x) is Tensor and x.level == level and level != CONSTANT]
+        if not tied:
+            out, out_spec = flatten(f(*args, **kwargs))
+            return unflatten(out_spec, [own(number(x)) for x in out])
+        out_spec = drawing = chance = first = None
+
+        def run(*xs):
+            nonlocal out_spec
+            args, kwargs = unflatten(spec, xs)
+            out, out_spec = flatten(f(*args, **kwargs))
+            check_levels(out, xs)
+            return tuple(map(number, out))
+
+        def recorded(xs):
+            """The record of a run in which those that are `tied` are recorded."""
+
+            def moving(*changed):
+                full = list(xs)
+                for i, x in zip(tied, changed, strict=True):
+                    full[i] = x
+                return run(*full)
+
+            with steadily():
+                made = Record(moving, [xs[i] for i in tied], {})
+            check_levels(made.values, xs)
+            return made
+
+        def value(*xs):
+            nonlocal drawing, chance, first
+            drawing = Chance(f, args, kwargs)
+            made = recorded(xs)
+            chance, first = drawing if drawing.drawn() else None, digest(made.nodes)
+            return tuple(made.values)
+
+        def rule(needed, g, ans, *xs):
+            try:
+                with chance.again() if chance is not None else nullcontext():
+                    made = recorded(xs)
+            except _ClosesOver:
+                raise ArgumentError(CHANGED) from None
+            if digest(made.nodes) != first:
+                raise ArgumentError(CHANGED)
+            seeds = [zeros_of(a) if part is None else part for part, a in zip(g, ans, strict=True)]
+            found = dict(zip(tied, made.pulled(seeds), strict=True))
+            return [np.conj(found[i]) for i in needed]
+
+        def batch(batched, *xs):
+            return checkpoint(vmap(run, tuple([0 if stacked else None for stacked in batched])))(*xs)
+
+        p = Primitive(value, getattr(f, "__name__", "checkpoint"), shared=rule)
+        p.batch = batch
+        try:
+            out = record(p, tuple(leaves))
+        except _ClosesOver:
+            with drawing.again() if drawing is not None else nullcontext():
+                return f(*args, **kwargs)
+        return unflatten(out_spec, [own(x) for x in out])
+
+    return remade(checkpointed, checkpoint, f)
+
+
+class _ClosesOver(Exception):
+    """The function used a recorded Tensor that is not among its arguments, whose gradient would be lost."""
+
+
+def check_levels(out, xs):
+    """Raise where an output lives on a level that no input does."""
+    given = max((x.level for x in xs if type(x) is Tensor), default=CONSTANT)
+    if any(type(y) is Tensor and y.level > given for y in out):
+        raise _ClosesOver

@@ -1,0 +1,275 @@
+"""Reverse-mode transforms: `grad`, `value_and_grad` and `vjp`.
+
+Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the tape's cotangents.
+"""
+
+from functools import cache
+from math import inf
+
+import numpy as np
+from numpy import ndarray
+
+from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
+from qad.core.freeze_hook import as_array
+from qad.core.mutation.changed_arrays import check, watch
+from qad.core.tape.backward import One, sweep
+from qad.core.tape.levels import CONSTANT, REVERSE, is_open, open_level
+from qad.core.tape.node import ANSWER
+from qad.core.tape.record import leaked
+from qad.core.tape.tensor import Tensor, value_of
+from qad.core.transforms.arguments import (
+    WRAPPERS,
+    check_argnums,
+    check_pair,
+    numbers_of,
+    output_dtype,
+    raise_ours,
+    run,
+)
+from qad.core.transforms.leaves import lift, number, own, owned, to_public, with_leaves
+from qad.core.transforms.transformed import transformed
+from qad.core.trees import (
+    check_arithmetic,
+    flatten,
+    nesting,
+    strip,
+    tree_map,
+    unflatten,
+)
+
+SEEDS = {kind: One(np.dtype(kind)) for kind in (np.float64, np.float32)}  # a scalar loss of these types needs no look
+
+CONVENTIONS = ("steepest", "jax")
+one = cache(One)  # the cotangent of any other scalar loss, by its dtype
+
+
+def scalar_loss(out, level, name):
+    """The node (or None) and value of the output of a function to be differentiated; it must be a real scalar."""
+    inner = out.value if type(out) is Tensor and out.level == level else None
+    if type(inner) is Tensor and inner.shape == () and inner.dtype.kind == "f":  # where transforms nest, quickly
+        return out.node, inner
+    node, value = node_of(out, level), strip(out, level)
+    dtype = output_dtype(value, name)
+    shape = np.shape(value_of(value))
+    if node is not None and not hasattr(value, "dtype"):
+        raise GradientTypeError("an object array was among the operands: write array.astype(float) or astype(complex)")
+    if dtype.kind == "c":
+        raise GradientTypeError(
+            f"{name} needs a real output, but got {dtype}. For the derivatives of a complex output use qad.wirtinger, "
+            "qad.vjp or qad.jacobian; for a real loss return out.real or qad.abs2(out)"
+        )
+    if shape != ():
+        raise ShapeError(
+            f"{name} needs a scalar output, but got shape {shape}: return out.sum(), or use qad.vjp or qad.jacobian"
+        )
+    return node, value
+
+
+def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
+    """Make the function that returns the value of `f` together with its gradient.
+
+    Parameters
+    ----------
+    f : callable
+        Returns a real scalar; with `has_aux` a pair of that and anything else.
+    argnums : int or tuple of int
+        Which positional arguments to differentiate. Each may be any pytree of float or complex arrays.
+    has_aux : bool
+        Whether `f` returns ``(value, aux)``.
+    convention : "steepest" or "jax"
+        The gradient as above, or its complex conjugate ``2 dL/dz``, which is what jax returns: for code that was
+        written for it, and conjugates before a step.
+
+    Returns
+    -------
+    callable
+        ``(value, gradient)``, or ``((value, aux), gradient)``. The gradient has the structure, shapes and
+        dtypes of the argument (a tuple of them for a tuple of `argnums`) and owns its memory. It is
+        ``dL/dx + i dL/dy``, that is ``2 dL/d(conj z)``: ``z - step * gradient`` descends.
+
+    Raises
+    ------
+    GradientTypeError
+        If the output is complex or no number, or an argument is not of float or complex dtype.
+    ShapeError
+        If the output is not a scalar.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> value, gradient = qad.value_and_grad(lambda z: qad.abs2(z).sum())(np.array([1 + 2j]))
+    >>> float(value), gradient
+    (5.0, array([2.+4.j]))
+    """
+    return transformed(value_and_gradient, f, *_options(argnums, has_aux, convention))
+
+
+def _options(argnums, has_aux, convention):
+    """What `value_and_gradient` is told: the numbers, whether they came as a tuple, and so on.
+
+    The last is the count of positional arguments from which on the numbers need no check: none if two may be the same.
+    """
+    if convention not in CONVENTIONS:
+        raise ArgumentError(f"convention={convention!r}: write one of {', '.join(map(repr, CONVENTIONS))}")
+    numbers = numbers_of(argnums)
+    different = min(numbers, default=0) >= 0 and len(set(numbers)) == len(numbers)
+    enough = max(numbers, default=-1) + 1 if different else inf
+    return numbers, isinstance(argnums, tuple), has_aux, convention == "jax", enough
+
+
+def value_and_gradient(f, numbers, several, has_aux, conjugated, enough, /, *args, **kwargs):
+    """What `value_and_grad` makes; see `_options`."""
+    if len(args) < enough:
+        check_argnums(numbers, args)
+    level = open_level(REVERSE)
+    try:
+        call, lifted = with_leaves(args, numbers, level)
+        out = f(*call, **kwargs)
+        if has_aux:
+            check_pair(out)
+            out, aux = out
+        if type(out) is Tensor and out.level == level and type(out.value) in SEEDS:
+            node, value = out.node, out.value
+        else:
+            node, value = scalar_loss(out, level, "qad.grad")
+            value = value.copy() if type(value) is ndarray else value
+    except WRAPPERS as error:
+        raise_ours(error)
+        raise
+    finally:
+        seen = REVERSE.discard(level)
+    roots = [(node, SEEDS.get(type(value)) or one(value.dtype))] if node is not None else []
+    if seen is not None and seen.digests:
+        check(roots, seen)
+    del out, node  # so that the sweep frees the graph as it goes
+    found = sweep(roots)
+    gradients = []
+    for x, rebuild in lifted:
+        g = to_public(found, x.node) if rebuild is None else rebuild([to_public(found, y.node) for y in x])
+        gradients.append(g)
+    g = tuple(gradients) if several else g
+    g = tree_map(np.conj, g) if conjugated else g
+    return ((value, owned(aux, level, lifted)) if has_aux else value), g
+
+
+def grad(f, argnums=0, has_aux=False, convention="steepest"):
+    """Make the function that returns the gradient of `f`; see `value_and_grad`.
+
+    With `has_aux` it returns ``(gradient, aux)``.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda x: np.sum(np.sin(x)))(np.zeros(2))
+    array([1., 1.])
+    >>> z = np.array([1 + 2j])
+    >>> qad.grad(lambda z: qad.abs2(z).sum())(z), qad.grad(lambda z: qad.abs2(z).sum(), convention="jax")(z)
+    (array([2.+4.j]), array([2.-4.j]))
+    """
+    return transformed(gradient_alone, f, *_options(argnums, has_aux, convention))
+
+
+def gradient_alone(f, numbers, several, has_aux, conjugated, enough, /, *args, **kwargs):
+    """What `grad` makes."""
+    value, g = value_and_gradient(f, numbers, several, has_aux, conjugated, enough, *args, **kwargs)
+    return (g, value[1]) if has_aux else g
+
+
+def vjp(f, *primals, **kwargs):
+    """Value of `f` and its pullback, the transpose of its derivative in ``<a, b> = Re sum conj(a) b``.
+
+    Parameters
+    ----------
+    f : callable
+        Any function of arrays or pytrees to an array or a pytree of them.
+    *primals : pytrees of float or complex arrays
+    **kwargs
+        Passed on to `f`, and not differentiated.
+
+    Returns
+    -------
+    out : what ``f(*primals, **kwargs)`` returns
+    pullback : callable
+        ``pullback(w)``, with `w` of the structure and shapes of `out`, returns a tuple with one entry per
+        primal: the gradient of ``<w, f>``. It may be called many times.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> out, pullback = qad.vjp(lambda z: z * z, np.array([1 + 1j]))
+    >>> pullback(np.array([1.0 + 0j]))
+    (array([2.-2.j]),)
+    """
+    made = Record(f, primals, kwargs)
+
+    def pullback(w):
+        return made.pulled(seeds_like(w, made.values, made.spec))
+
+    values = [own(v) for v in made.values]  # the tape needs them
+    return unflatten(made.spec, values), pullback
+
+
+class Record:
+    """A run of a function whose arguments are recorded, on a level that is closed again.
+
+    Attributes
+    ----------
+    nodes, values : list
+        Of the leaves of what the function returned; the node is None where that depends on no argument.
+    spec : how these leaves are nested
+    """
+
+    __slots__ = ("_lifted", "_seen", "nodes", "values", "spec")
+
+    def __init__(self, f, primals, kwargs):
+        level = open_level(REVERSE)
+        try:
+            self._lifted = [lift(primal, level, n) for n, primal in enumerate(primals)]
+            for x in (x for _, leaves, _ in self._lifted for x in leaves if type(x.value) is ndarray):
+                x.value = x.node[ANSWER] = watch(level, x.value)
+            out = run(f, [tree for tree, _, _ in self._lifted], kwargs)
+        finally:
+            self._seen = REVERSE.discard(level)
+        leaves, self.spec = flatten(out)
+        self.nodes = [node_of(x, level) for x in leaves]
+        self.values = [strip(x, level) for x in leaves]
+
+    def pulled(self, seeds):
+        """The public gradient of each argument, given the (unconjugated) cotangents of the leaves returned."""
+        roots = [(node, seed) for node, seed in zip(self.nodes, seeds, strict=True) if node is not None]
+        check(roots, self._seen)
+        found = sweep(roots)
+        return tuple(unflatten(s, [to_public(found, x.node) for x in ts]) for _, ts, s in self._lifted)
+
+
+def node_of(x, level):
+    """The node of an output of a transform on `level`, or None where it does not depend on the arguments."""
+    if type(x) is not Tensor:
+        return None
+    if x.level != level and not is_open(x.level):
+        raise leaked("the output of a transform")
+    return x.node if x.level == level else None
+
+
+def seeds_like(w, values, spec):
+    """Public cotangents `w` as the tape's: conjugated, checked against the outputs `values`."""
+    leaves, given = flatten(w)
+    if given != spec:
+        raise ArgumentError(
+            f"the cotangent is nested like {nesting(given)}, the output like {nesting(spec)}: they must agree"
+        )
+    return [np.conj(match(c, value, "cotangent")) for c, value in zip(leaves, values, strict=True)]
+
+
+def match(c, value, what):
+    """`c` as an array of the shape and kind of `value`; raises where it is complex for something real."""
+    c = strip(c, CONSTANT)
+    if type(c) is not Tensor:
+        check_arithmetic(c)
+        c = as_array(number(c))
+    shape, dtype = np.shape(value_of(value)), np.result_type(value_of(value))
+    if c.shape != shape:
+        raise ShapeError(f"the {what} has shape {c.shape}, but its array has shape {shape}")
+    if c.dtype.kind == "c" and dtype.kind == "f":
+        raise GradientTypeError(f"the {what} is complex, but its array is real: write {what}.real")
+    return c.astype(dtype) if c.dtype.kind not in "fc" or dtype.kind == "c" != c.dtype.kind else c

@@ -1,0 +1,260 @@
+"""All first derivatives of a function at once: a batch of cotangents in one sweep, or of tangents in one pass.
+
+Reverse mode costs a sweep per entry of the output, forward mode a pass per entry of the input; the smaller number is
+taken.  Either way all of them go together, as a batch (`qad.vmap`), in portions that bound the memory.
+"""
+
+from itertools import islice, pairwise
+from math import prod
+
+import numpy as np
+
+from qad.core import malloc as memory
+from qad.core.errors import BatchError
+from qad.core.mutation.aliases import argument
+from qad.core.mutation.changed_arrays import check
+from qad.core.tape.backward import arrived, sweep
+from qad.core.tape.levels import BATCH, FORWARD, REVERSE, open_level
+from qad.core.tape.tensor import Tensor, value_of
+from qad.core.transforms.arguments import check_argnums, numbers_of, output_dtype, run
+from qad.core.transforms.grad import node_of
+from qad.core.transforms.leaves import lift
+from qad.core.trees import LEAF, flatten, strip, unflatten
+from qad.core.vmap.batched import Batched, unit_vectors
+
+PORTION = 2**20  # numbers in a batch of cotangents or tangents
+FEW = 3  # rows that are swept one by one
+
+
+def derivatives(f, args, kwargs, argnums, name):
+    """Value of `f` and its derivatives by the arguments of these numbers, in a `Table`.
+
+    Returns
+    -------
+    value : pytree of arrays
+    table : Table
+        Of pairs (by_z, by_conj), arrays of shape ``out.shape + in.shape``, for each leaf of the output and of the
+        arguments: the Wirtinger derivatives; for a real argument its derivative, and None.
+    """
+    numbers = numbers_of(argnums)
+    check_argnums(numbers, args)
+    call = list(args)
+    level = open_level(REVERSE)
+    try:
+        lifted = {n: lift(call[n], level, n) for n in numbers}
+        for n, (tree, _, _) in lifted.items():
+            call[n] = tree
+        out = run(f, call, kwargs)
+    finally:
+        seen = REVERSE.discard(level)
+    leaves, spec = flatten(out)
+    nodes, values = [node_of(y, level) for y in leaves], [strip(y, level) for y in leaves]
+    check([(node, None) for node in nodes], seen)
+    dtypes = [output_dtype(value, name) for value in values] or [output_dtype(out, name)]
+    xs = [x for _, leaves, _ in lifted.values() for x in leaves]
+    rows = sum(reals(np.shape(value), dtype) for value, dtype in zip(values, dtypes, strict=True))
+    if rows > 2 * sum(reals(x.shape, x.dtype) for x in xs) and any(node is not None for node in nodes):
+        table = by_columns(f, args, kwargs, lifted, values, dtypes)
+    else:
+        table = [by_rows(node, np.shape(v), t, xs) for node, v, t in zip(nodes, values, dtypes, strict=True)]
+    specs = [spec for _, _, spec in lifted.values()]
+    return unflatten(spec, values), Table(table, spec, specs, isinstance(argnums, tuple))
+
+
+def reals(shape, dtype) -> int:
+    """The count of real numbers in an array."""
+    return prod(shape) * (2 if dtype.kind == "c" else 1)
+
+
+class Table:
+    """Something for each leaf of an output and each leaf of the arguments, ``rows[i][j]``."""
+
+    def __init__(self, rows, out, specs, several):
+        self.rows, self.out, self.specs, self.several = rows, out, specs, several
+
+    def tree(self, function):
+        """``function(entry)`` of each, nested like the output and, inside of that, like the arguments."""
+        return unflatten(
+            self.out, [nested([function(entry) for entry in row], self.specs, self.several) for row in self.rows]
+        )
+
+    def by_argument(self):
+        """A table for each of the arguments."""
+        ends = np.cumsum([0, *(spec.num_leaves for spec in self.specs)])
+        columns = [slice(a, b) for a, b in pairwise(ends)]
+        return [
+            Table([row[part] for row in self.rows], self.out, [spec], False)
+            for part, spec in zip(columns, self.specs, strict=True)
+        ]
+
+
+def nested(items, specs, several):
+    """Items in a row as trees of these `specs`: a tuple of them if they are `several`, else the one."""
+    if not several and specs[0] is LEAF:  # the common case, quickly
+        return items[0]
+    left = iter(items)
+    trees = [unflatten(spec, list(islice(left, spec.num_leaves))) for spec in specs]
+    return tuple(trees) if several else trees[0]
+
+
+def basis(shape, dtype):
+    """All unit vectors of this shape, along the first axis; then i times those where `dtype` is complex."""
+    one = unit_vectors(prod(shape), dtype)
+    memory.ready(one.nbytes)
+    if len(shape) != 1:
+        one = one.reshape((len(one), *shape))
+    return np.concatenate([one, 1j * one]) if dtype.kind == "c" else one
+
+
+def portions(directions, size):
+    """`directions` in portions whose batches hold not too many numbers."""
+    step = max(1, PORTION // max(1, size))
+    if step >= len(directions):
+        return [directions]
+    return [directions[k : k + step] for k in range(0, max(1, len(directions)), step)]
+
+
+# -- reverse mode ------------------------------------------------------------------------------------------------------
+
+
+def by_rows(node, shape, dtype, xs):
+    """The derivatives by sweeps from `node`; the cotangent e gives the slope of Re f, and -ie that of Im f."""
+    seeds = basis(shape, dtype)
+    if node is None or not len(seeds):
+        swept = [np.zeros((len(seeds), *x.shape), x.dtype) for x in xs]
+    else:
+        swept = _swept(node, seeds.conj(), xs)
+    return [_pair(rows, shape, dtype, x) for rows, x in zip(swept, xs, strict=True)]
+
+
+def _pair(rows, shape, dtype, x):
+    """The Wirtinger derivatives by `x` from all its cotangents."""
+    if dtype.kind != "c":
+        real, imag = rows.reshape(shape + x.shape), 0.0
+    else:
+        real, imag = (part.reshape(shape + x.shape) for part in (rows[: len(rows) // 2], rows[len(rows) // 2 :]))
+    if x.dtype.kind != "c":
+        return (real if dtype.kind != "c" else real + 1j * imag), None
+    return 0.5 * (real + 1j * imag), 0.5 * (np.conj(real) + 1j * np.conj(imag))
+
+
+def _swept(node, seeds, xs):
+    """The cotangents of each leaf in `xs` for the cotangents `seeds` of `node`, stacked."""
+    if len(seeds) > FEW:
+        try:
+            size = max(seeds[0].size, *(x.size for x in xs))
+            return _joined([_batch_swept(node, part, xs) for part in portions(seeds, size)], np.concatenate)
+        except BatchError:  # a rule asks for numbers: it gets them one by one
+            pass
+    return _joined([[c for c, _ in _cotangents(node, seed, xs)] for seed in seeds], np.stack)
+
+
+def _joined(parts, join):
+    """The list of what `parts`, lists of one array per leaf, hold for each leaf."""
+    return parts[0] if len(parts) == 1 and join is np.concatenate else [join(c) for c in zip(*parts, strict=True)]
+
+
+def _cotangents(node, seed, xs):
+    """The cotangent of each leaf for one `seed`, and whether nobody else holds it; zeros where the sweep found none."""
+    found = sweep([(node, seed)])
+    arrivals = [arrived(found, x.node) for x in xs]
+    return [(np.zeros(x.shape, x.dtype), True) if c is None else (c, o) for (c, o), x in zip(arrivals, xs, strict=True)]
+
+
+def _batch_swept(node, seeds, xs):
+    level = open_level(BATCH)
+    try:
+        rows = _cotangents(node, Batched(seeds, level).tensor(), xs)
+    finally:
+        BATCH.discard(level)
+    return [_own(stacked(row, level, len(seeds)), alone) for row, alone in rows]
+
+
+def _own(x, alone):
+    """An array in memory of its own; `alone`, if nobody else holds `x`."""
+    return x if type(x) is not np.ndarray or (alone and x.base is None and x.flags.writeable) else x.copy()
+
+
+def stacked(y, level, size):
+    """`y` of a batch, or one for all, with the axis of the batch in front."""
+    if type(y) is Tensor and y.level == level:
+        return y.value.array
+    return np.broadcast_to(y, (size, *np.shape(value_of(y))))
+
+
+# -- forward mode ------------------------------------------------------------------------------------------------------
+
+
+def by_columns(f, args, kwargs, lifted, values, dtypes):
+    """The derivatives along the axes of each leaf of the arguments, by tangents of a batch."""
+    flat = len(values) > 1
+    ends = np.cumsum([np.size(value_of(value)) for value in values])
+    columns = []
+    for n, (_, leaves, spec) in lifted.items():
+        for i, x in enumerate(leaves):
+
+            def moving(x, n=n, i=i, leaves=leaves, spec=spec):
+                tree = unflatten(spec, [x if k == i else y.value for k, y in enumerate(leaves)])
+                out = f(*args[:n], tree, *args[n:][1:], **kwargs)
+                return joined(flatten(out)[0]) if flat else flatten(out)[0][0]
+
+            value = values[0] if not flat else np.broadcast_to(0.0, ends[-1])
+            moved = pushed(moving, x.value, basis(x.shape, x.dtype), value)
+            parts = np.split(moved, ends[:-1], axis=1) if flat else [moved]
+            columns.append([_columns(p, v, t, x) for p, v, t in zip(parts, values, dtypes, strict=True)])
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def joined(leaves):
+    """Arrays as one vector."""
+    return np.concatenate([np.reshape(y, -1) for y in leaves])
+
+
+def _columns(moved, value, dtype, x):
+    """The Wirtinger derivatives of one output by `x` from all its tangents, in memory of its own."""
+    shape = np.shape(value) + x.shape
+    moved = like(moved, dtype)
+    if x.dtype.kind != "c":
+        columns = np.moveaxis(moved, 0, -1).reshape(shape)
+        return columns, None
+    columns = np.moveaxis(moved, 0, -1)
+    along_x, along_y = columns[..., : x.size], columns[..., x.size :]
+    by_z, by_conj = 0.5 * (along_x - 1j * along_y), 0.5 * (along_x + 1j * along_y)
+    return by_z.reshape(shape), by_conj.reshape(shape)
+
+
+def like(x, dtype):
+    """A part of a vector of several kinds as the kind that it was."""
+    x = x.real if x.dtype.kind == "c" and dtype.kind != "c" else x
+    return x if x.dtype == dtype else x.astype(dtype)
+
+
+def pushed(f, x, directions, value=None):
+    """The tangents of ``f(x)`` along `directions`, stacked, in memory of their own; `value` is ``f(x)`` if known."""
+    size = max(x.size, np.size(value_of(value)) if value is not None else 0)
+    try:
+        parts = [_batch_pushed(f, x, part) for part in portions(directions, size)]
+    except BatchError:
+        parts = [np.stack([_pushed(f, x, t) for t in directions])]
+    moved = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return moved.copy() if type(moved) is np.ndarray and not moved.flags.writeable else moved
+
+
+def _batch_pushed(f, x, directions):
+    level = open_level(BATCH)
+    try:
+        return stacked(_pushed(f, x, Batched(directions, level).tensor()), level, len(directions))
+    finally:
+        BATCH.discard(level)
+
+
+def _pushed(f, x, t):
+    level = open_level(FORWARD)
+    try:
+        out = run(f, (argument(Tensor(x, t, level)),), {})
+    finally:
+        FORWARD.discard(level)
+    value, moved = strip(out, level), node_of(out, level)
+    if moved is None:
+        return np.zeros(np.shape(value_of(value)), np.result_type(value_of(value)))
+    return moved if moved.dtype == value.dtype else moved.astype(value.dtype)

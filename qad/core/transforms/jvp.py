@@ -1,0 +1,166 @@
+"""Forward-mode transforms: `jvp`, and `hvp` as forward over reverse."""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.core.mutation.aliases import argument
+from qad.core.tape.levels import CONSTANT, FORWARD, open_level
+from qad.core.tape.tensor import Tensor
+from qad.core.transforms.arguments import run
+from qad.core.transforms.grad import grad, match, node_of, vjp
+from qad.core.transforms.leaves import alike, number, own, owned, owned_leaves, zeros_of
+from qad.core.trees import check_leaf, flatten, leaf_path, nesting, strip, tree_map, unflatten
+
+
+def jvp(f, primals, tangents, **kwargs):
+    """Value of `f` and its derivative along `tangents`, in one forward pass.
+
+    Parameters
+    ----------
+    f : callable
+        Any function of arrays or pytrees to an array or a pytree of them.
+    primals, tangents : tuples of pytrees
+        One entry per positional argument, of equal structure and shapes. Tangents are plain real-linear
+        differentials; a real primal takes a real tangent.
+    **kwargs
+        Passed on to `f`, and not differentiated.
+
+    Returns
+    -------
+    out, tangent_out
+        Both of the structure of what `f` returns.
+
+    Raises
+    ------
+    ArgumentError
+        If primals and tangents are not tuples of equal length and structure.
+    ShapeError, GradientTypeError
+        If a tangent does not fit its primal.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.jvp(np.sin, (np.array([0.0]),), (np.array([2.0]),))
+    (array([0.]), array([2.]))
+    """
+    if not (isinstance(primals, tuple) and isinstance(tangents, tuple) and len(primals) == len(tangents)):
+        raise ArgumentError("primals and tangents are tuples of equal length: write qad.jvp(f, (x,), (t,))")
+    level = open_level(FORWARD)
+    try:
+        duals = [_dual(p, t, level, n) for n, (p, t) in enumerate(zip(primals, tangents, strict=True))]
+        out = run(f, [tree for _, tree in duals], kwargs)
+    finally:
+        FORWARD.discard(level)
+    if type(out) is Tensor and out.level == level:  # the common case, quickly
+        value = owned(out, level, duals)
+        return value, _handed_out(out.node, number(value))
+    leaves, spec = flatten(out)
+    tangents = [node_of(x, level) for x in leaves]
+    values = owned_leaves(leaves, level, duals)
+    moved = [_handed_out(t, number(value)) for t, value in zip(tangents, values, strict=True)]
+    return unflatten(spec, values), unflatten(spec, moved)
+
+
+def _handed_out(t, value):
+    """The tangent `t` (or None) of an output: of its dtype, in memory of its own."""
+    if t is None:
+        return zeros_of(value)
+    if t.dtype != value.dtype:
+        t = t.astype(value.dtype)
+    else:
+        t = own(t)
+    if type(t) is Tensor or isinstance(value, (np.ndarray, Tensor)):
+        return np.asarray(t) if type(value) is np.ndarray and isinstance(t, np.generic) else t
+    return alike(t[()], value)
+
+
+def _dual(primal, tangent, level, name):
+    """The leaves of `primal`, each with its tangent, and the tree of them."""
+    if (
+        type(primal) is type(tangent) is np.ndarray
+        and primal.dtype is tangent.dtype
+        and primal.dtype.kind in "fc"
+        and primal.shape == tangent.shape
+    ):  # the common case, quickly
+        dual = argument(Tensor(primal, tangent, level))
+        return dual, dual
+    leaves, spec = flatten(primal)
+    moves, given = flatten(tangent)
+    if given != spec:
+        raise ArgumentError(f"the tangent of argument {name} is nested like {nesting(given)}, not {nesting(spec)}")
+    duals = []
+    for i, (value, t) in enumerate(zip(leaves, moves, strict=True)):
+        value, t = strip(value, CONSTANT), strip(t, CONSTANT)
+        check_leaf(value, lambda i=i: f"{name}{leaf_path(primal, i)}")
+        value = number(value)
+        duals.append(argument(Tensor(value, match(t, value, "tangent"), level)))
+    return duals, unflatten(spec, duals)
+
+
+def hvp(f, primals, tangents, **kwargs):
+    """Hessian-vector product of a real function, without the Hessian (forward over reverse).
+
+    Parameters
+    ----------
+    f : callable
+        Returns a real scalar.
+    primals, tangents : tuples of pytrees
+        As in `jvp`.
+    **kwargs
+        Passed on to `f`, and not differentiated.
+
+    Returns
+    -------
+    tuple
+        The derivative along `tangents` of the gradient ``dL/dx + i dL/dy``: one entry per primal.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.hvp(lambda x: np.sum(x**3), (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))
+    (array([6., 0.]),)
+    """
+    if not isinstance(primals, tuple):
+        raise ArgumentError("primals and tangents are tuples of equal length: write qad.hvp(f, (x,), (t,))")
+    gradient = grad(f, argnums=tuple(range(len(primals))))
+    products = jvp(gradient, primals, tangents, **kwargs)[1]
+    return tree_map(_like, products, primals)
+
+
+def vhp(f, primals, vectors, **kwargs):
+    """Vector-Hessian product of a real function: `hvp` in reverse over reverse mode.
+
+    The Hessian is symmetric in ``<a, b> = Re sum conj(a) b``, so that both give the same; this one keeps the graph of
+    the gradient, and is the quicker one where a function has many operations on small arrays.
+
+    Parameters
+    ----------
+    f : callable
+        Returns a real scalar.
+    primals, vectors : tuples of pytrees
+        As in `jvp`.
+    **kwargs
+        Passed on to `f`, and not differentiated.
+
+    Returns
+    -------
+    tuple
+        The gradient of ``<vectors, gradient of f>``: one entry per primal.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.vhp(lambda x: np.sum(x**3), (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))
+    (array([6., 0.]),)
+    """
+    if not (isinstance(primals, tuple) and isinstance(vectors, tuple)):
+        raise ArgumentError("primals and vectors are tuples of equal length: write qad.vhp(f, (x,), (v,))")
+    _, pullback = vjp(grad(f, argnums=tuple(range(len(primals)))), *primals, **kwargs)
+    return pullback(vectors)
+
+
+def _like(h, x):
+    """`h`, the product of primal `x`, as a NumPy scalar or an array without axes, whichever `x` is."""
+    if h.shape or type(h) is Tensor or type(x) is Tensor:
+        return h
+    return np.asarray(h) if isinstance(x, np.ndarray) else alike(h[()], x)

@@ -1,0 +1,155 @@
+"""Arguments of a transform as leaves of the tape, and what the sweep found for them as public gradients.
+
+Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the tape's cotangents.
+"""
+
+from functools import partial
+
+import numpy as np
+from numpy import array, conjugate, ndarray
+
+from qad.core import malloc as memory
+from qad.core.errors import ShapeError
+from qad.core.mutation.aliases import snapshot
+from qad.core.tape.backward import arrived
+from qad.core.tape.levels import CONSTANT
+from qad.core.tape.node import ANSWER, ID, LEAF, next_id
+from qad.core.tape.tensor import Tensor, value_of
+from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
+
+KINDS = frozenset("fc")  # of dtypes that have a gradient
+
+
+def lift(tree, level, name):
+    """`tree` with each leaf recorded on `level`, its leaves as Tensors, and its spec."""
+    leaves, spec = flatten(tree)
+    for i, value in enumerate(leaves):
+        if type(value) is not ndarray or value.dtype.kind not in "fc":
+            value = strip(value, CONSTANT)
+            check_leaf(value, lambda i=i: f"{name}{leaf_path(tree, i)}")
+            leaves[i] = number(value)
+    lifted = [Tensor(value, [next_id(), LEAF, None, None, value, ()], level) for value in leaves]
+    return unflatten(spec, lifted), lifted, spec
+
+
+def number(x):
+    """Python's numbers as NumPy's, which know their dtype and shape; traced ones too, so that replays do the same."""
+    if type(x) is ndarray:
+        return x
+    if type(x) in (float, complex):
+        return np.asarray(x)[()]
+    return x.__qad_number__() if hasattr(x, "__qad_number__") else x
+
+
+def with_leaves(args, numbers, level):
+    """The arguments of a call, those of these `numbers` made leaves; and the leaves, with what rebuilds their tree.
+
+    An array stands for itself, with None, and a list of arrays is rebuilt by `list`: the common cases, quickly.
+    """
+    call, lifted = list(args), []
+    for n in numbers:
+        tree = args[n]
+        if (type(tree) is ndarray or (type(tree) is Tensor and tree.level >= 0)) and tree.dtype.kind in "fc":
+            leaves = call[n] = Tensor(tree, [next_id(), LEAF, None, None, tree, ()], level)
+            rebuild = None
+        elif type(tree) is list and set(map(type, tree)) == {ndarray} and {x.dtype.kind for x in tree} <= KINDS:
+            leaves = call[n] = [Tensor(x, [next_id(), LEAF, None, None, x, ()], level) for x in tree]
+            rebuild = list
+        else:
+            call[n], leaves, spec = lift(tree, level, n)
+            rebuild = partial(unflatten, spec)
+        lifted.append((leaves, rebuild))
+    return call, lifted
+
+
+def to_public(found, leaf):
+    """The public gradient of a leaf, zeros where the sweep found none."""
+    value, entry = leaf[ANSWER], found.get(leaf[ID])
+    if entry is None:
+        return zeros_of(value)
+    g, owned, _ = entry
+    dtype = value.dtype
+    if type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:  # the common case, quickly
+        if g.nbytes >= memory.LARGE:
+            memory.ready(g.nbytes)
+        owned = owned and g.base is None
+        if dtype.kind == "c":
+            g = conjugate(g, g) if owned else conjugate(g)
+            return g if type(g) is ndarray else array(g)  # the conjugate of an array without axes is a scalar
+        return g if owned else array(g)
+    return publish(*arrived(found, leaf), value)
+
+
+def zeros_of(value):
+    """Zeros of the shape and kind of `value`."""
+    zero = np.zeros_like(value_of(value))
+    return zero if type(value) is np.ndarray else alike(zero[()], value)
+
+
+def alike(g, value):
+    """`g` as a scalar or as an array without axes, whichever a `value` that is traced by `qad.freeze` stands for."""
+    return value.__qad_like__(g) if hasattr(value, "__qad_like__") else g
+
+
+def publish(g, owned, value):
+    """Cotangent `g` of a leaf as its gradient: conjugated, of its shape and dtype, in memory of its own."""
+    if g.shape != value.shape:
+        raise ShapeError(f"a rule returned a cotangent of shape {g.shape} for an argument of shape {value.shape}")
+    if g.dtype is not value.dtype and g.dtype != value.dtype:
+        g, owned = g.astype(value.dtype), True
+    plain = type(g) is np.ndarray
+    owned = owned and plain and g.base is None
+    if value.dtype.kind == "c":
+        g, owned = np.conjugate(g, out=g) if owned else g.conj(), True
+    if plain:
+        g = np.asarray(g) if owned else g.copy()  # the conjugate of an array without axes is a scalar
+        return alike(g if type(value) is ndarray or not isinstance(value, np.generic) else g[()], value)
+    if type(value) is np.ndarray and type(g) is not Tensor:
+        return np.array(g)
+    return alike(g, value) if g.shape or type(g) is not Tensor else of_the_kind(g, value_of(value))
+
+
+def of_the_kind(g, bare):
+    """The Tensor `g` without axes, over an array or over a NumPy scalar, whichever `bare` is."""
+    if type(g) is Tensor:
+        inner = of_the_kind(g.value, bare)
+        return g if inner is g.value else Tensor(inner, g.node, g.level)
+    if type(bare) is ndarray and isinstance(g, np.generic):
+        return np.asarray(g)
+    return g[()] if type(g) is ndarray and isinstance(bare, np.generic) else g
+
+
+def owned(tree, level, lifted=()):
+    """`tree` as a transform hands it out: without Tensors of `level`, its arrays in memory that nobody else holds.
+
+    What was computed on the level is new, unless it is a view or one of the arguments, which are `lifted`; what was not
+    may belong to anybody.
+    """
+    if type(tree) is Tensor and tree.level == level and type(tree.value) is not ndarray:
+        return own(tree.value)  # a scalar or, where transforms nest, another Tensor
+    leaves, spec = flatten(tree)
+    return unflatten(spec, owned_leaves(leaves, level, lifted))
+
+
+def owned_leaves(leaves, level, lifted):
+    """`owned` of the leaves of a tree."""
+    known, values = None, []
+    for x in leaves:
+        value = strip(x, level)
+        if type(value) is ndarray:
+            if known is None:
+                known = {id(y.value) for leaf, _ in lifted for y in ([leaf] if type(leaf) is Tensor else leaf)}
+            new = type(x) is Tensor and x.level == level and value.base is None and value.flags.writeable
+            value = value if new and id(value) not in known else value.copy()
+            known.add(id(value))
+        else:
+            value = own(value)
+        values.append(value)
+    return values
+
+
+def own(x):
+    """An array, or what is recorded of one, in memory that nobody else holds."""
+    if type(x) is ndarray or (hasattr(x, "__qad_like__") and x.shape):  # or of a program that is recorded
+        return x.copy()
+    return snapshot(x) if type(x) is Tensor and x.shape else x

@@ -1,0 +1,146 @@
+"""The tape in PyTorch's style: `tensor`, `backward`, accumulated gradients; and `stop_gradient`."""
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.mutation.aliases import look
+from qad.core.tape.backward import sweep
+from qad.core.tape.node import GRAD, leaf
+from qad.core.tape.tensor import Tensor, read_only, value_of
+from qad.core.transforms.grad import SEEDS, match, one, scalar_loss
+from qad.core.transforms.leaves import to_public
+from qad.core.trees import check_arithmetic, tree_map
+from qad.core.vmap.batched import unrecorded
+
+
+def tensor(data, requires_grad=False, dtype=None) -> Tensor:
+    """Make a Tensor from a copy of `data`.
+
+    Parameters
+    ----------
+    data : array_like
+        Numbers of any shape; copied, so that later changes of `data` cannot spoil a gradient.
+    requires_grad : bool
+        Whether operations are recorded; needs a float or complex dtype.
+    dtype : dtype, optional
+        As in `numpy.array`.
+
+    Raises
+    ------
+    GradientTypeError
+        If `requires_grad` is asked for integers, booleans or objects.
+    RecordedTensorError
+        If `data` is a recorded Tensor, which would be cut off from its gradient.
+
+    Examples
+    --------
+    >>> import qad
+    >>> x = qad.tensor([1.0 + 2.0j], requires_grad=True)
+    >>> y = qad.abs2(x).sum()
+    >>> y.backward()
+    >>> x.grad
+    array([2.+4.j])
+    """
+    check_arithmetic(data)
+    traced = hasattr(data, "__qad_step__")  # by qad.freeze: NumPy would make a plain array of it
+    array = np.copy(data) if traced and dtype is None else data.astype(dtype) if traced else np.array(data, dtype=dtype)
+    if array.dtype.kind not in "fciub":
+        raise GradientTypeError(f"a Tensor holds numbers, not dtype {array.dtype}: write np.asarray(data, dtype=float)")
+    if not requires_grad:
+        return Tensor(array)
+    if array.dtype.kind not in "fc":
+        raise GradientTypeError(
+            f"a Tensor of dtype {array.dtype} cannot require a gradient: "
+            "write qad.tensor(data, dtype=float, requires_grad=True)"
+        )
+    return Tensor(array, leaf(array), 0)
+
+
+def backward(x, gradient=None, retain_graph=False) -> None:
+    """Add the gradient of this Tensor to ``leaf.grad`` of every leaf below it.
+
+    Parameters
+    ----------
+    gradient : array_like, optional
+        Cotangent of the shape of this Tensor, in the public convention; needed unless it is a real scalar.
+    retain_graph : bool
+        Keep the graph for another pass. Otherwise it is freed, and a second pass raises.
+
+    Raises
+    ------
+    FreedGraphError
+        If the graph was freed by an earlier pass.
+    GradientTypeError, ShapeError
+        If this is not a real scalar and no `gradient` is given.
+    """
+    if x.level != 0:
+        raise ArgumentError(
+            "backward() belongs to Tensors made by qad.tensor(..., requires_grad=True): this one is a constant or "
+            "lives inside a transform, where qad.grad, qad.vjp and qad.hvp nest"
+        )
+    if gradient is None:
+        seed = SEEDS.get(type(x.value))
+        if seed is None:
+            scalar_loss(x, 0, "backward()")
+            seed = one(x.dtype)
+    else:
+        seed = np.conj(match(gradient, x.value, "gradient"))
+    found = sweep([(x.node, seed)], free=not retain_graph)
+    for _, _, node in found.values():
+        g = to_public(found, node)
+        node[GRAD] = g if node[GRAD] is None else node[GRAD] + g
+
+
+def zero_grad(x) -> None:
+    """Forget the accumulated gradient."""
+    if x.grad is not None:
+        x.node[GRAD] = None
+
+
+def accumulated(x):
+    """Accumulated gradient (ndarray, public convention), or None before any `backward`."""
+    return x.node[GRAD] if x.level == 0 and x.is_leaf else None
+
+
+def set_accumulated(x, gradient):
+    """Replace the accumulated gradient of a leaf by an array of its shape, or by None."""
+    if x.level != 0 or not x.is_leaf:
+        raise ArgumentError("only Tensors made by qad.tensor(..., requires_grad=True) have a gradient to be set")
+    if gradient is not None:
+        gradient = value_of(match(gradient, x.value, "gradient")).astype(x.dtype, copy=False)
+    x.node[GRAD] = gradient
+
+
+def detach(x) -> Tensor:
+    """A constant Tensor of the same values: a view that follows writes and may not be written into."""
+    out = _detached(x)
+    look(out, x, _detached)
+    return out
+
+
+def _detached(x):
+    if type(x) is not Tensor:
+        return read_only(x)
+    value = unrecorded(x)
+    return value if type(value) is Tensor else Tensor(read_only(value))
+
+
+Tensor.detach = detach
+Tensor.backward, Tensor.zero_grad, Tensor.grad = backward, zero_grad, property(accumulated, set_accumulated)
+
+
+def stop_gradient(x):
+    """`x` as a constant: derivatives of every level take it for a number.
+
+    Parameters
+    ----------
+    x : pytree
+        Tensors come back as constant Tensors of the same values, everything else as it is.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.grad(lambda x: np.sum(x * qad.stop_gradient(x)))(np.array([3.0]))
+    array([3.])
+    """
+    return tree_map(lambda leaf: leaf.detach() if type(leaf) is Tensor else leaf, x)

@@ -1,0 +1,156 @@
+"""What `qad.vmap` gives a function: one example's shape, the values of all examples.
+
+A Tensor of a BATCH level has a `Batched` as its value.  Its shape and dtype are those of one example, and NumPy's
+functions on it are applied to every example; so rules and programs need not know of it.  What one example alone
+can answer (a branch, a Python number) raises.
+"""
+
+import numpy as np
+
+from qad.core.errors import BatchError
+from qad.core.tape.levels import plain
+from qad.core.tape.tensor import Tensor, value_of
+
+RESULT = ()  # the node of what a batch computed; what it was given has none
+
+
+class Batched(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array per example, stacked along the first axis of `array` (which may be a Tensor of a lower level).
+
+    What `scaled` makes is a product ``frame * factor`` that is formed when its `array` is asked for; `frame` is None
+    otherwise.
+    """
+
+    __slots__ = ("array", "level", "frame", "factor")
+
+    def __init__(self, array, level):
+        self.array = array
+        self.level = level
+        self.frame = None
+
+    # the frame has the shape and dtype of the array
+    shape = property(lambda self: (self.array if self.frame is None else self.frame).shape[1:])
+    dtype = property(lambda self: (self.array if self.frame is None else self.frame).dtype)
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: outline(self).size)
+    itemsize = property(lambda self: self.dtype.itemsize)
+    nbytes = property(lambda self: (self.array if self.frame is None else self.frame).nbytes)
+    real = property(lambda self: enclosed(self.array.real, self.level))
+    imag = property(lambda self: enclosed(self.array.imag, self.level))
+
+    def tensor(self) -> Tensor:
+        """The handle of this value."""
+        return Tensor(self, None, self.level)
+
+    def __getattr__(self, name):
+        if name == "array":  # not formed yet
+            self.array = self.frame * self.factor
+            return self.array
+        return getattr(self.tensor(), name)
+
+    def __getitem__(self, index):
+        return self.tensor()[index]
+
+    def __len__(self):
+        return len(outline(self))
+
+    def __repr__(self):
+        return f"{value_of(self.array)!r}, a batch"
+
+    def __bool__(self):
+        raise BatchError(
+            "under qad.vmap a condition differs from example to example, so that no branch fits all: write "
+            "qad.where(condition, a, b) instead of if, max, min, and, or"
+        )
+
+    def _refuse(self, *args, **kwargs):
+        raise BatchError(
+            "under qad.vmap a Tensor holds a number per example and cannot be made one plain number or array: keep it "
+            "a Tensor (NumPy's functions take it; an array made by qad.zeros can be written into; as an index of a "
+            "plain array a write qad.tensor(a)[i]), or return it from the function"
+        )
+
+    __int__ = __float__ = __complex__ = __index__ = __array__ = item = tolist = _refuse
+
+
+def scaled(frame, factor, level) -> Batched:
+    """The batch ``frame * factor``, where `factor` is one array for all examples, of the dtype of the stack `frame`.
+
+    It is formed when it is needed: what follows elementwise changes the factor, which has fewer entries.
+    """
+    batch = Batched.__new__(Batched)
+    batch.frame, batch.factor, batch.level = frame, factor, level
+    return batch
+
+
+MATRICES: dict = {}  # (n, dtype) -> the identity, read-only: as many as are small
+FEW, SMALL = 64, 1 << 16  # of them, entries
+
+
+def unit_vectors(n, dtype):
+    """The identity matrix, which many derivatives begin with; small ones are kept, and known to `is_identity`."""
+    one = MATRICES.get((n, dtype))
+    if one is None:
+        one = np.eye(n, dtype=dtype)
+        one.flags.writeable = False
+        if n * n <= SMALL and len(MATRICES) < FEW:
+            one = MATRICES.setdefault((n, dtype), one)
+    return one
+
+
+def is_identity(x) -> bool:
+    """Whether `x` is the very array that `unit_vectors` keeps."""
+    return type(x) is np.ndarray and x.ndim == 2 and MATRICES.get((len(x), x.dtype)) is x and not plain()
+
+
+def outline(x):
+    """An array of the shape and dtype of `x`, or of one example of it, whose entries mean nothing and cost nothing."""
+    return np.broadcast_to(np.zeros((), x.dtype), x.shape)
+
+
+def unrecorded(x):
+    """The value of `x` as an operand without derivative: a bare array, under `qad.vmap` a Tensor of all examples.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.unrecorded(qad.tensor([1.0]))
+    array([1.])
+    """
+    x = value_of(x)
+    return Tensor(Batched(unrecorded(x.array), x.level), RESULT, x.level) if type(x) is Batched else x
+
+
+def enclosed(ans, level):
+    """Stacked answers, or each of a tuple of them, as Tensors of `level`."""
+    if isinstance(ans, (tuple, list)):
+        parts = [enclosed(a, level) for a in ans]
+        return type(ans)(*parts) if hasattr(ans, "_fields") else type(ans)(parts)
+    return Tensor(Batched(ans, level), RESULT, level)
+
+
+def on_stack(fn, x):
+    """``fn`` of the bare array behind `x`: for functions of stacks that are not NumPy's, and without derivative.
+
+    Examples
+    --------
+    >>> import scipy.linalg, qad
+    >>> qad.extend.on_stack(scipy.linalg.expm, qad.tensor([[0.0]]))
+    array([[1.]])
+    """
+    x = value_of(x)
+    return enclosed(on_stack(fn, x.array), x.level) if type(x) is Batched else fn(x)
+
+
+def stack_of(x):
+    """The bare array behind `x`, with the axes of `qad.vmap` in front: for decisions about all examples at once.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.stack_of(qad.tensor([1.0]))
+    array([1.])
+    """
+    while type(x) is Tensor or type(x) is Batched:
+        x = x.value if type(x) is Tensor else x.array
+    return x

@@ -1,0 +1,281 @@
+"""Rules of `qad.vmap`: a function on stacks of examples, and the ways to apply and to define one.
+
+A rule computes what the function gives for every example, in NumPy's functions on the values of the level below;
+so it is recorded there, and derivatives of a batch need no rules of their own.  Elementwise functions have one by
+their flag.  What has none is called once per example.
+"""
+
+import numpy as np
+from numpy import ndarray
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from qad.core.errors import BatchError
+from qad.core.tape.levels import CONSTANT
+from qad.core.tape.operands import NUMBERS, rebuild
+from qad.core.tape.tensor import Tensor
+from qad.core.vmap.batched import RESULT, Batched, enclosed, outline
+from qad.core.vmap.layouts import node_for
+
+BATCHING: dict = {}  # NumPy function or wrapped primitive -> rule
+
+# functions of shape and dtype alone
+ASKING = frozenset((
+    np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type,
+    np.common_type, np.zeros_like, np.ones_like, np.empty_like, np.zeros, np.ones, np.empty, np.eye, np.identity,
+    np.tri, np.full, np.full_like,
+))  # fmt: skip
+
+
+def defbatch(fn, rule):
+    """Define what a function does to a batch of examples under `qad.vmap`.
+
+    Without a rule the function is called once per example, unless it is flagged elementwise.
+
+    Parameters
+    ----------
+    fn : callable
+        A NumPy function, or what `primitive` returned.
+    rule : callable
+        ``rule(batched, *args, **kwargs)`` returns the answer (or a tuple of answers) of every example, stacked along
+        a new first axis; `batched` says of each positional argument whether its first axis is that of the batch.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> @qad.extend.primitive
+    ... def total(x):
+    ...     return np.sum(x)
+    >>> qad.extend.defvjp(total, lambda g, ans, x: g * np.ones(x.shape))
+    >>> qad.extend.defbatch(total, lambda batched, x: np.sum(x, axis=tuple(range(1, x.ndim))))
+    >>> qad.vmap(total)(np.ones((2, 3)))
+    array([3., 3.])
+    """
+    BATCHING[fn] = rule
+
+
+# -- applying a rule ---------------------------------------------------------------------------------------------------
+
+
+def record_batch(p, args, kwargs, level):
+    """Apply primitive `p` to every example of the operands of `level`."""
+    rule = p.batch or BATCHING.get(p.fn) or (pointwise(p.fn) if p.elementwise else None)
+    out = apply(p.fn, rule, args, kwargs or {}, level)
+    if type(out) is Tensor:
+        out.node = node_for(p, out.value.array, args)
+    return out
+
+
+def batch_one(p, x, metadata, level):
+    """`record_batch` for one operand and positional metadata; quicker."""
+    rule = BATCHING.get(p.fn)
+    if rule is not None:
+        ans = rule((True,), x.value.array, *metadata)
+    elif p.elementwise:
+        ans = p.fn(x.value.array, *metadata)
+    else:
+        return record_batch(p, (x, *metadata), None, level)
+    return Tensor(Batched(ans, level), node_for(p, ans, (x,)), level)
+
+
+def batch_two(p, x, y, level):
+    """`record_batch` for two operands of an elementwise function; quicker.  None where it takes the general road."""
+    if not p.elementwise or p.fn in BATCHING:
+        return None
+    operands = x, y
+    if type(x) is Tensor:
+        x, kind = x.value.array, type(y)
+        if kind is Tensor and y.level == level:
+            y = y.value.array
+            if x.ndim != y.ndim:
+                return None
+        elif kind not in NUMBERS and (kind is not ndarray or y.ndim >= x.ndim):
+            return None
+    else:
+        y, kind = y.value.array, type(x)
+        if kind not in NUMBERS and (kind is not ndarray or x.ndim >= y.ndim):
+            return None
+    ans = p.fn(x, y)
+    return Tensor(Batched(ans, level), node_for(p, ans, operands), level)
+
+
+def batch_product(p, v, w, level):
+    """`record_batch` for two values of a product, of which one or both are batches of `level`; quicker."""
+    batched = type(v) is Batched, type(w) is Batched
+    one, two = batched
+    ans = BATCHING[p.fn](batched, v.array if one else v, w.array if two else w)
+    return Tensor(Batched(ans, level), RESULT, level)
+
+
+def apply(fn, rule, args, kwargs, level):
+    """The answers of `fn` for every example, by its rule; one by one if that is None."""
+    if rule is None:
+        return one_by_one(fn, args, kwargs, level)
+    values, batched = [], []
+    for a in args:
+        if type(a) is Tensor and (a.level == level or a.level == CONSTANT):
+            a = a.value
+        inside = type(a) is Batched and a.level == level
+        values.append(a.array if inside else a)
+        batched.append(inside)
+    return enclosed(rule(tuple(batched), *values, **kwargs), level)
+
+
+def one_by_one(fn, args, kwargs, level):
+    """The answers of `fn`, called once per example and stacked."""
+    sizes = {b.array.shape[0] for b in batches((args, kwargs), level)}
+    if sizes == {0}:
+        raise BatchError(f"{getattr(fn, '__name__', fn)} has no batching rule, and there is no example to call it with")
+    answers = []
+    for i in range(max(sizes)):
+        answers.append(fn(*example(args, i, level), **example(kwargs, i, level)))
+    if isinstance(answers[0], (tuple, list)):
+        return enclosed(rebuild(answers[0], [np.stack(column) for column in zip(*answers, strict=True)]), level)
+    return enclosed(np.stack(answers), level)
+
+
+def batches(tree, level):
+    """Each `Batched` of `level` in nested containers."""
+    if type(tree) in (tuple, list, dict):
+        for part in tree.values() if type(tree) is dict else tree:
+            yield from batches(part, level)
+    elif type(tree) is Tensor and tree.level == level:
+        yield tree.value
+    elif type(tree) is Batched and tree.level == level:
+        yield tree
+
+
+def example(tree, i, level):
+    """`tree` with example `i` in the place of each batch of `level`."""
+    if type(tree) is dict:
+        return {key: example(part, i, level) for key, part in tree.items()}
+    if type(tree) in (tuple, list):
+        return type(tree)([example(part, i, level) for part in tree])
+    for b in batches(tree, level):
+        return b.array[i]
+    return tree
+
+
+def batch_level(tree) -> int:
+    """The highest level of a `Batched` in nested containers, Tensors included; -1 if there is none."""
+    if type(tree) in (tuple, list, dict):
+        return max(map(batch_level, tree.values() if type(tree) is dict else tree), default=-1)
+    if type(tree) is Tensor:
+        tree = tree.value
+    return tree.level if type(tree) is Batched else -1
+
+
+def top(tree) -> int:
+    """The highest level of a Tensor in nested containers."""
+    if type(tree) in (tuple, list, dict):
+        return max(map(top, tree.values() if type(tree) is dict else tree), default=CONSTANT)
+    return tree.level if type(tree) is Tensor else CONSTANT
+
+
+# -- NumPy's functions of a bare Batched -------------------------------------------------------------------------------
+
+
+def _outlines(tree):
+    if type(tree) in (tuple, list):
+        return type(tree)(map(_outlines, tree))
+    return outline(tree) if type(tree) is Batched else tree
+
+
+def _array_function(self, function, types, args, kwargs):
+    """Bare values have no derivative, so that rules are for speed alone here."""
+    if Tensor in types:
+        return NotImplemented  # which makes an operand of it
+    if function in ASKING:
+        return function(*_outlines(args), **{k: None if k == "like" else v for k, v in kwargs.items()})
+    return apply(function, BATCHING.get(function), args, kwargs, batch_level((args, kwargs)))
+
+
+def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
+    if Tensor in map(type, inputs):
+        return NotImplemented
+    fn = ufunc if method == "__call__" else getattr(ufunc, method)
+    simple = fn is ufunc and ufunc.signature is None and not kwargs
+    return apply(fn, pointwise(fn) if simple else None, inputs, kwargs, batch_level((inputs, kwargs)))
+
+
+Batched.__array_function__, Batched.__array_ufunc__ = _array_function, _array_ufunc
+
+
+# -- rules for whole families ------------------------------------------------------------------------------------------
+
+
+def pointwise(fn):
+    """The rule of a function of operands that broadcast; keywords have no axes in them."""
+
+    def rule(batched, *args, **kwargs):
+        return fn(*aligned(batched, args), **kwargs)
+
+    return rule
+
+
+def aligned(batched, args, core=()):
+    """`args` with axes of length 1 after that of the batch, so that what is left of the last `core` axes broadcasts."""
+    if len(args) == 1:
+        return args
+    core = core or (0,) * len(args)
+    loops = [getattr(a, "ndim", 0) - b - c for b, a, c in zip(batched, args, core, strict=True)]
+    most = max(loops)
+    return [
+        a.reshape((a.shape[0],) + (1,) * (most - n) + a.shape[1:]) if b and n < most else a
+        for b, a, n in zip(batched, args, loops, strict=True)
+    ]
+
+
+def stacks(fn, *core):
+    """The rule of a function of stacks, which broadcast; `core` counts the last axes that it works on, per operand."""
+
+    def rule(batched, *args, **kwargs):
+        n = len(core)
+        arrays = spread_out(batched[:n], args[:n])
+        return fn(*aligned((True,) * n, arrays, core), *args[n:], **kwargs)
+
+    return rule
+
+
+def same(fn):
+    """The rule of a function of one array that works on last axes, or on entries."""
+
+    def rule(batched, x, *args, **kwargs):
+        return fn(x, *args, **kwargs)
+
+    return rule
+
+
+def over(fn, default=None):
+    """The rule of a function ``fn(x, axis=default, ...)`` of one array, whose axis (None: all) may be a tuple."""
+
+    def rule(batched, x, axis=default, *args, **kwargs):
+        return fn(x, shifted(axis, x.ndim), *args, **kwargs)
+
+    return rule
+
+
+def shifted(axis, ndim):
+    """`axis` of one example, or a tuple of them, as axes of a stack of `ndim` axes; all of them for None."""
+    if axis is None:
+        return tuple(range(1, ndim))
+    if isinstance(axis, (tuple, list)):
+        return tuple([a + 1 for a in normalize_axis_tuple(axis, ndim - 1)])
+    return normalize_axis_index(axis, ndim - 1) + 1
+
+
+def spread_out(batched, args):
+    """`args`, each with the axis of the batch in front: read-only views where one array serves all examples."""
+    size = next(a.shape[0] for b, a in zip(batched, args, strict=True) if b)
+    return [a if b else np.broadcast_to(a, (size, *np.shape(a))) for b, a in zip(batched, args, strict=True)]
+
+
+def each_alone(rule):
+    """A derivative rule that is called once per example where `qad.vmap` gives it a batch: for rules that iterate."""
+
+    def called(*args, **kwargs):
+        level = batch_level((args, kwargs))
+        if level < 0 or top((args, kwargs)) > level:
+            return rule(*args, **kwargs)
+        return one_by_one(rule, args, kwargs, level)
+
+    return called
