@@ -22,10 +22,11 @@ from qad.core.define import (
     unbroadcast,
 )
 from qad.core.freeze_hook import any_traced, as_array, opaque
-from qad.core.tape.backward import Lazy, One
+from qad.core.tape.cotangents import Lazy, One
+from qad.core.tape.levels import unrecorded
 from qad.core.tape.operands import operand, operand_of, same_root, square_of_root
 from qad.core.tape.tensor import Tensor, refuse_out, value_of
-from qad.core.vmap.batched import on_stack, stack_of, unrecorded
+from qad.core.vmap.batched import on_stack, stack_of
 from qad.core.vmap.rules import defbatch
 
 __all__ = [

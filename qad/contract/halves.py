@@ -10,6 +10,7 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import prod
+from operator import attrgetter
 
 import numpy as np
 
@@ -120,11 +121,11 @@ def _content(arrays):
 
 def _examples(arrays):
     """The arrays themselves, or those of every example of `qad.vmap` in turn."""
-    level = max((x.level for x in arrays if type(x) is Batched), default=None)
+    level = max((x.level for x in arrays if type(x) is Batched), default=None, key=attrgetter("number"))
     if level is None:
         yield arrays
         return
-    batched = [type(x) is Batched and x.level == level for x in arrays]
+    batched = [type(x) is Batched and x.level is level for x in arrays]
     stacks = [value_of(x.array) if own else x for own, x in zip(batched, arrays, strict=True)]
     for i in range(len(stacks[batched.index(True)])):
         yield from _examples([value_of(x[i]) if own else x for own, x in zip(batched, stacks, strict=True)])

@@ -13,8 +13,9 @@ import numpy as np
 from qad.contract.halves import Form, compare_halves, prove, refuse_imaginary
 from qad.contract.plan import recorded
 from qad.core.errors import ArgumentError
-from qad.core.tape.levels import REVERSE, blocked
-from qad.core.tape.operands import node_below, top_level
+from qad.core.tape.levels import records
+from qad.core.tape.operands import highest, node_below
+from qad.core.tape.reverse import Reverse
 from qad.extend import Tensor, value_of
 
 __all__ = ["real_form"]
@@ -35,8 +36,8 @@ def real_form(planned, operands, check, text, executor=None):
     executor : concurrent.futures.Executor, optional
         For slices.
     """
-    level = top_level(operands)
-    groups = _groups(operands, level, text) if level in REVERSE and level > blocked() else []
+    level = highest(operands)
+    groups = _groups(operands, level, text) if type(level) is Reverse and records(level) else []
     if not groups:  # plain arrays, no_grad, and forward mode, which has no halves
         out = _contract(planned, list(operands), executor)
         refuse_imaginary(out, planned, operands, text)
@@ -65,11 +66,11 @@ def _contract(planned, operands, executor):
 
 
 def _below(x, level):
-    return x.value if type(x) is Tensor and x.level == level else x
+    return x.value if type(x) is Tensor and x.level is level else x
 
 
 def _halved(x, level):
-    return (x + x.value) * 0.5 if type(x) is Tensor and x.level == level else x
+    return (x + x.value) * 0.5 if type(x) is Tensor and x.level is level else x
 
 
 def _groups(operands, level, text):
@@ -78,7 +79,7 @@ def _groups(operands, level, text):
     A bra is the recorded conjugate of a ket.  The conjugate of a real array is itself; there the later half of the
     occurrences are bras.
     """
-    variable = {number: x for number, x in enumerate(operands) if type(x) is Tensor and x.level == level}
+    variable = {number: x for number, x in enumerate(operands) if type(x) is Tensor and x.level is level}
     nodes = {id(x.node) for x in variable.values()}
     found = {}
     for number, x in variable.items():

@@ -16,9 +16,10 @@ from qad.contract.unary import reduce, spread
 from qad.core.define import PRIMITIVES
 from qad.core.errors import GradientTypeError
 from qad.core.mutation.aliases import look_at_all
-from qad.core.tape.levels import CONSTANT, REVERSE, blocked
+from qad.core.tape.levels import records
 from qad.core.tape.operands import split
-from qad.core.tape.record import note
+from qad.core.tape.reverse import Reverse, note
+from qad.core.tape.tensor import CONSTANT
 from qad.extend import Tensor, defvjp, primitive
 
 __all__ = ["PLAIN", "record", "network", "with_cotangents"]
@@ -28,7 +29,7 @@ PLAIN = frozenset((np.ndarray, np.float64, np.complex128, np.float32, np.complex
 
 def record(plan, operands, wanted):
     """Contract a list of operands that are not all plain arrays, those numbered `wanted` variable."""
-    level = max([x.level for x in operands if type(x) is Tensor], default=CONSTANT)
+    level = max([x.level for x in operands if type(x) is Tensor], default=CONSTANT, key=lambda level: level.number)
     values, nodes = split(operands, level)
     kinds = {x.dtype for x in values}
     if "O" in {kind.kind for kind in kinds}:
@@ -37,7 +38,7 @@ def record(plan, operands, wanted):
             f'expression "{plan.expression.text}": operand {number} is an object array, which has no gradient: '
             "write array.astype(float) or array.astype(complex)"
         )
-    if level == CONSTANT:
+    if level is CONSTANT:
         plain = PLAIN.issuperset(map(type, values))  # and not traced by qad.freeze, nor of another library
         value = plan.execute(list(values), ()) if plain else _pairs(plan, values)[-1]
         if not any(type(x) is Tensor for x in operands):
@@ -45,15 +46,15 @@ def record(plan, operands, wanted):
         out = Tensor(value)
         look_at_all(out, partial(_constant, plan), tuple(operands), None)
         return out
-    if len(plan.steps) > 2 and level in REVERSE and PLAIN.issuperset(map(type, values)):
-        options, barrier = {"plan": plan, "wanted": wanted, "state": []}, blocked()
-        if type(barrier) is not int or barrier >= level:
+    if len(plan.steps) > 2 and type(level) is Reverse and level.open and PLAIN.issuperset(map(type, values)):
+        options = {"plan": plan, "wanted": wanted, "state": []}
+        if not level.quick and not records(level):
             return network(*operands, **options)
         p = PRIMITIVES[network]  # what `network` itself would look for is known here
         ans = p.raw(*values, **options)
         own = program(plan, wanted)
         return note(p, values, options, ans, nodes, level, own.read(*options["state"]), sparing=bool(own.again))
-    return _pairs(plan, [x.value if type(x) is Tensor and x.level == CONSTANT else x for x in operands])[-1]
+    return _pairs(plan, [x.value if type(x) is Tensor and x.level is CONSTANT else x for x in operands])[-1]
 
 
 def _constant(plan, *operands):

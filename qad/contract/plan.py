@@ -19,7 +19,7 @@ from qad.contract.residuals import SMALL, program
 from qad.contract.tree import Tree
 from qad.contract.unary import single
 from qad.core.errors import ShapeError
-from qad.core.tape.levels import CONSTANT
+from qad.core.tape.tensor import CONSTANT
 from qad.extend import Tensor
 
 __all__ = ["Plan", "as_operand", "recorded"]
@@ -209,5 +209,5 @@ def as_operand(operand):
 def recorded(operands):
     """The numbers of the operands that are being recorded."""
     return tuple(
-        [number for number, operand in enumerate(operands) if type(operand) is Tensor and operand.level != CONSTANT]
+        [number for number, operand in enumerate(operands) if type(operand) is Tensor and operand.level is not CONSTANT]
     )

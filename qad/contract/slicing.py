@@ -15,8 +15,8 @@ from qad.contract.plan import Plan
 from qad.contract.recompute import lean, recomputing
 from qad.contract.slices import Value, ValueAndGradient, sum_slices
 from qad.core.errors import ArgumentError
-from qad.core.tape.levels import REVERSE
-from qad.core.tape.operands import top_level
+from qad.core.tape.operands import highest
+from qad.core.tape.reverse import Reverse
 
 __all__ = ["SlicedPlan", "sliced"]
 
@@ -64,7 +64,7 @@ class SlicedPlan(Plan):
 
     def execute(self, operands, wanted, executor=None):
         """Contract slice by slice; the gradient of a scalar is computed along with it."""
-        if wanted and not self.expression.output and top_level(operands) in REVERSE:
+        if wanted and not self.expression.output and type(highest(operands)) is Reverse:
             kernel = ValueAndGradient(self, wanted)
         else:
             kernel = Value(self)

@@ -6,10 +6,10 @@ from functools import lru_cache, partial, wraps
 
 import numpy as np
 
-from qad.core.fast.recorders import binary, product, unary, unary_with_metadata, unary_with_one
 from qad.core.freeze_hook import RECORDINGS, as_step
+from qad.core.tape import recorders
 from qad.core.tape.node import Primitive
-from qad.core.tape.operands import PLAIN, operand, top_level
+from qad.core.tape.operands import PLAIN, highest, operand
 from qad.core.tape.record import record
 from qad.core.tape.tensor import FUNCTIONS, LATE, UFUNCS, Tensor, load_rules_of, refuse_out, value_of
 
@@ -47,7 +47,7 @@ def primitive(fn=None, *, name=None):
 
     @wraps(fn)
     def call(*args, **kwargs):
-        if top_level(args) != PLAIN:
+        if highest(args) is not PLAIN:
             return record(p, args, kwargs)
         return as_step(call, fn, args, kwargs) if RECORDINGS else fn(*args, **kwargs)
 
@@ -190,7 +190,13 @@ def defcanonical(fn, rule) -> None:
 def _install(fn, p):
     if isinstance(fn, np.ufunc):
         quick = fn.nout == 1 and len(p.vjps) == fn.nin and all(p.vjps)
-        UFUNCS[fn] = unary(p) if quick and fn.nin == 1 else binary(p)[0] if quick and p.elementwise else _general(p)
+        UFUNCS[fn] = (
+            recorders.unary(p)
+            if quick and fn.nin == 1
+            else recorders.binary(p)[0]
+            if quick and p.elementwise
+            else _general(p)
+        )
     else:
         FUNCTIONS[fn] = _general(p)
 
@@ -211,8 +217,8 @@ def quick(fn, metadata=False, operator=None, once=False):
     """
     p = PRIMITIVES[fn]
     if metadata:
-        return unary_with_metadata(p, once) if metadata is True else unary_with_one(p)
-    return binary(p, operator)[0] if len(p.vjps) == 2 else unary(p, operator)
+        return recorders.unary_with_metadata(p, once) if metadata is True else recorders.unary_with_one(p)
+    return recorders.binary(p, operator)[0] if len(p.vjps) == 2 else recorders.unary(p, operator)
 
 
 def quick_product(fn, method, otherwise, stacks=None):
@@ -228,7 +234,7 @@ def quick_product(fn, method, otherwise, stacks=None):
     >>> product(qad.tensor(np.eye(2)), np.ones((2, 3))).shape
     (2, 3)
     """
-    return product(PRIMITIVES[fn], method, otherwise, PRIMITIVES[stacks] if stacks else None)
+    return recorders.product(PRIMITIVES[fn], method, otherwise, PRIMITIVES[stacks] if stacks else None)
 
 
 def attach_operator(name, ufunc):
@@ -239,7 +245,7 @@ def attach_operator(name, ufunc):
     >>> import numpy as np, qad
     >>> qad.extend.attach_operator("add", np.add)  # as qad/rules/operators.py does
     """
-    forward, reflected = binary(PRIMITIVES[ufunc], getattr(operator, name))
+    forward, reflected = recorders.binary(PRIMITIVES[ufunc], getattr(operator, name))
     attach(f"__{name}__", forward)
     attach(f"__r{name}__", reflected)
 

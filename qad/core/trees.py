@@ -13,7 +13,7 @@ import optree
 
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.tape.operands import check_arithmetic
-from qad.core.tape.tensor import Tensor, value_of
+from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 
 NAMESPACE = "qad"
 _LEAVES = (np.ndarray, Tensor, float, complex)
@@ -130,6 +130,6 @@ def strip(leaf, level):
     """The value below `level` of a leaf that may be recorded on it."""
     if type(leaf) is not Tensor:
         return leaf
-    if leaf.level == level:
+    if leaf.level is level:
         return leaf.value
-    return value_of(leaf) if leaf.level < 0 else leaf
+    return value_of(leaf) if leaf.level is CONSTANT else leaf

@@ -8,7 +8,7 @@ import numpy as np
 from qad.core.define import PRIMITIVES
 from qad.core.errors import ArgumentError, LeakedTensorError
 from qad.core.freeze_hook import RECORDINGS
-from qad.core.tape.operands import rebuild
+from qad.core.tape.tensor import rebuild
 from qad.frozen.caller import depth, is_ours, whereabouts
 from qad.frozen.floating_point_errors import current, is_quiet, turns_into_errors
 from qad.frozen.functions import ANSWERED, MUTATING, TRANSPARENT, keeps_shape, wants_numbers  # fmt: skip

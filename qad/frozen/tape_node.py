@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from qad.core.tape.levels import CONSTANT
 from qad.core.tape.node import Primitive
 from qad.core.tape.record import record
-from qad.core.tape.tensor import Tensor
+from qad.core.tape.tensor import CONSTANT, Tensor
 from qad.core.transforms.grad import vjp
 from qad.core.transforms.leaves import zeros_of
 from qad.core.trees import flatten, unflatten
@@ -48,7 +47,7 @@ class _Form:
     def run(self, *xs):
         """Leaves of the result, by a replay."""
         out, self.out_spec = flatten(self._kept(self.frozen.forward, self.key, self.on_tensors)(*xs))
-        return tuple([x.value if type(x) is Tensor and x.level == CONSTANT else x for x in out])
+        return tuple([x.value if type(x) is Tensor and x.level is CONSTANT else x for x in out])
 
     def on_tensors(self, *xs):
         """The function where Tensors are constant."""

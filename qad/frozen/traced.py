@@ -9,8 +9,7 @@ import operator
 
 import numpy as np
 
-from qad.core.tape.operands import rebuild
-from qad.core.tape.tensor import Tensor, value_of
+from qad.core.tape.tensor import Tensor, rebuild, value_of
 from qad.frozen.caller import asked_by_us
 from qad.frozen.functions import OPERATORS, attribute, method, reduction
 from qad.frozen.writing_functions import refuse_out, with_keywords

@@ -8,8 +8,10 @@ from qad.core.errors import ArgumentError, RecordedTensorError
 from qad.core.mutation.aliases import handle_of, is_number, root_of
 from qad.core.mutation.buffers import adopt, renew, write
 from qad.core.mutation.view_indices import spot
-from qad.core.tape.levels import CONSTANT, limit
+from qad.core.tape.levels import stopped
 from qad.core.tape.node import ANSWER
+from qad.core.tape.reverse import TAPE
+from qad.core.tape.tensor import CONSTANT
 from qad.extend import Tensor, attach, implements, operand, stack_of, value_of
 from qad.rules.complex import imag, imag_part, real, real_part
 from qad.rules.flat import Flat, unraveled
@@ -45,7 +47,7 @@ def _same(one, two):
 def _to(x, index, value, add=False):
     """Write into `x`, which must be a Tensor if anything recorded is written."""
     if type(x) is not Tensor:
-        if type(value) is Tensor and value.level != CONSTANT:
+        if type(value) is Tensor and value.level is not CONSTANT:
             raise RecordedTensorError(
                 "a recorded value would be written into a plain ndarray, where its gradient is lost: make that array "
                 "with qad.zeros(shape), which records what is written"
@@ -60,7 +62,7 @@ def _to(x, index, value, add=False):
 def _is_parameter(x) -> bool:
     """Whether `x` is a leaf of the tape under `qad.no_grad`, or a view of one: it takes a step that is not recorded."""
     root = root_of(x)
-    return root.level == 0 and root.is_leaf and not limit() < 0
+    return root.level is TAPE and root.is_leaf and stopped(TAPE)
 
 
 def _step(x, index, value, add):

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.tape.backward import add, alive, prepared
+from qad.core.tape.backward import alive
+from qad.core.tape.cotangents import add, prepared
 from qad.core.tape.node import ANSWER, ARGS, ID, KWARGS, LEAF, PARENTS, PICK, PRIMITIVE
 from qad.extend import Lazy, One, Tensor, value_of
 

@@ -2,13 +2,13 @@
 
 They are, by where they stand:
 
-* ``core/recorders.py``: `unary`, `unary_with_metadata`, `unary_with_one`, `binary` with its choice of the variant that
-  broadcasts and Python's operators for NumPy's scalars, `product`; `past_dispatch` and ``Primitive.deeper``, by which
+* ``core/fast/recorders.py``: `unary`, `unary_with_metadata`, `unary_with_one`, `binary` with its choice of the variant
+  that broadcasts and Python's operators for NumPy's scalars, `product`; `past_dispatch` and ``Primitive.deeper``, by which
   nested levels avoid NumPy's dispatch; ``once``, which does not;
-* ``core/forward.py``: `push_one`, `push_two`, `push_product`, and the frames that batches of tangents share (`framed`,
-  `push_frames`, ``batch.scaled``);
-* ``core/batching.py``: `batch_one`, `batch_two`, `batch_product`; ``batch.is_identity``;
-* ``core/backward.py``: in `sweep` the held contribution and the stack in front of the heap, sums in arrays that the
+* ``core/fast/pushes.py``: `push_one`, `push_two`, `push_product`, and the frames that batches of tangents share
+  (`framed`, `push_frames`, ``batched.scaled``);
+* ``core/fast/batches.py``: `batch_one`, `batch_two`, `batch_product`; ``batched.is_identity``;
+* ``core/fast/sweep.py``: the held contribution and the stack in front of the heap, sums in arrays that the
   sweep owns (``fresh``), ``adds``, ``consumes``, and the `Lazy` cotangents, which rules take as they are (``accepts``).
 
 `plain_roads` switches all of them off.  What an operation means is no short-cut: ``Primitive.canonical`` and
@@ -21,9 +21,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.fast import recorders
+from qad.core.fast import pushes, recorders, sweep
 from qad.core.looking.observer import plain_roads
-from qad.core.tape import backward, forward
 from qad.core.tape.levels import plain
 from qad.core.trees import tree_map
 from qad.core.vmap import rules as batching
@@ -76,8 +75,8 @@ def runs(case, point):
 
 SHORT_CUTS = [
     (recorders, "push_one"), (recorders, "push_two"), (recorders, "push_product"), (recorders, "batch_one"),
-    (recorders, "batch_two"), (recorders, "batch_product"), (forward, "push_frames"), (forward, "through"),
-    (backward, "added"), (backward, "hold"), (backward, "collect"),
+    (recorders, "batch_two"), (recorders, "batch_product"), (pushes, "push_frames"), (pushes, "through"),
+    (sweep, "added"), (sweep, "hold"), (sweep, "collect"),
 ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ import pytest
 import qad
 from qad.core.define import PRIMITIVES
 from qad.core.looking.observer import Observer
-from qad.core.tape.backward import Lazy
+from qad.core.tape.cotangents import Lazy
 from qad.core.tape.tensor import FUNCTIONS
 from tests.cases import below, normal
 

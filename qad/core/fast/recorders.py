@@ -9,16 +9,19 @@ from weakref import ref
 
 from numpy import complex128, float64, matmul, ndarray, ufunc
 
+from qad.core.fast.batches import batch_one, batch_product, batch_two
+from qad.core.fast.pushes import push_one, push_product, push_two
 from qad.core.mutation.aliases import FIXED, look, mark
 from qad.core.mutation.changed_arrays import watch
-from qad.core.tape.forward import push_one, push_product, push_two
-from qad.core.tape.levels import BATCH, FORWARD, REVERSE, blocked
+from qad.core.tape.forward import Forward
+from qad.core.tape.levels import records
 from qad.core.tape.node import LEAF, PRIMITIVE, SCALARS, next_id
 from qad.core.tape.operands import NUMBERS, PLAIN, operand, remembered, source_of
 from qad.core.tape.record import record
+from qad.core.tape.reverse import TAPE, Reverse
 from qad.core.tape.tensor import UFUNCS, Tensor
 from qad.core.vmap.batched import Batched
-from qad.core.vmap.rules import batch_one, batch_product, batch_two
+from qad.core.vmap.rules import Batch
 
 ARRAYS = frozenset((ndarray, Tensor))
 BATCHES = frozenset((ndarray, Batched))
@@ -31,7 +34,7 @@ def unary(p, operator=None):
 
     def recorder(x):
         level = x.level if type(x) is Tensor else PLAIN
-        if level in REVERSE and level > blocked():
+        if level.quick or (type(level) is Reverse and records(level)):
             v = x.value
             try:
                 ans = raw(v) if type(v) is ndarray else scalar(v) if type(v) in SCALARS else deeper(v)
@@ -58,7 +61,7 @@ def unary_with_metadata(p, once=False):
 
     def recorder(x, *metadata):
         level = x.level if type(x) is Tensor else PLAIN
-        if level in REVERSE and level > blocked():
+        if level.quick or (type(level) is Reverse and records(level)):
             v = x.value
             try:
                 ans = fn(v, *metadata) if type(v) is ndarray else deeper(v, *metadata)
@@ -82,7 +85,11 @@ def unary_with_one(p):
     fn, otherwise = p.fn, unary_with_metadata(p)
 
     def recorder(x, given):
-        if type(x) is Tensor and (level := x.level) in REVERSE and level > blocked() and type(v := x.value) is ndarray:
+        if (
+            type(x) is Tensor
+            and ((level := x.level).quick or (type(level) is Reverse and records(level)))
+            and type(v := x.value) is ndarray
+        ):
             try:
                 ans = fn(v, given)
             except ValueError:
@@ -105,7 +112,7 @@ def look_quickly(out, x, fn, metadata):
     elif base is v or base is v.base:
         if views is None and type(x.node) is list:
             out.buffer = x, fn, metadata
-            if x.node[PRIMITIVE] is not LEAF or not x.level:  # as `mark` has it
+            if x.node[PRIMITIVE] is not LEAF or x.level is TAPE:  # as `mark` has it
                 x.buffer = [ref(out)]
         else:
             mark(out, x, fn, metadata)
@@ -122,9 +129,9 @@ def past_dispatch(fn, recorder):
 
 def one_more(p, x, metadata, level):
     """What the quick recorders of one operand do where they do not record."""
-    if level in FORWARD and level > blocked():
+    if type(level) is Forward and records(level):
         out = push_one(p, x, metadata, level)
-    elif level in BATCH and type(blocked()) is int:
+    elif type(level) is Batch and records(level):
         out = batch_one(p, x, metadata, level)
     else:
         return record(p, (x, *metadata))
@@ -152,9 +159,9 @@ def two_more(p, x, y):
     same = p.canonical is not None and (x is y or (type(x) is Tensor and source_of(x) is not None))
     if same and (ans := p.canonical(x, y)) is not None:
         return ans
-    if level in FORWARD and level > blocked():
+    if type(level) is Forward and records(level):
         return push_two(p, x, y, level)
-    return batch_two(p, x, y, level) if level in BATCH and type(blocked()) is int else None
+    return batch_two(p, x, y, level) if type(level) is Batch and records(level) else None
 
 
 def binary(p, operator=None):
@@ -168,9 +175,9 @@ def binary(p, operator=None):
 
     def recorder(x, y):
         try:
-            if type(x) is Tensor and (level := x.level) in REVERSE and level > blocked():
+            if type(x) is Tensor and ((level := x.level).quick or (type(level) is Reverse and records(level))):
                 kind = type(y)
-                if kind is Tensor and y.level == level:
+                if kind is Tensor and y.level is level:
                     special = (y is x or x.node[PRIMITIVE].root is not None) and p.canonical is not None
                     if special and (ans := p.canonical(x, y)) is not None:
                         return ans
@@ -183,7 +190,7 @@ def binary(p, operator=None):
                     return Tensor(ans, [next_id(), chosen, (v, w), None, ans, (x.node, y.node)], level)
                 if kind is ndarray:
                     v = x.value
-                    ans, seen = fn(v, y), REVERSE[level]
+                    ans, seen = fn(v, y), level.seen
                     y = watch(level, y) if seen is None or y is not seen.last or seen.held != y else seen.copy
                     chosen = p if v.shape == y.shape else broadcasting
                     return Tensor(ans, [next_id(), chosen, (v, y), None, ans, (x.node, None)], level)
@@ -191,11 +198,11 @@ def binary(p, operator=None):
                     v = x.value
                     ans = fn(v, y) if type(v) is ndarray else scalar(v, y)
                     return Tensor(ans, [next_id(), p, (v, y), None, ans, (x.node, None)], level)
-            elif type(y) is Tensor and (level := y.level) in REVERSE and level > blocked():
+            elif type(y) is Tensor and ((level := y.level).quick or (type(level) is Reverse and records(level))):
                 kind = type(x)
                 if kind is ndarray:
                     w = y.value
-                    ans, seen = fn(x, w), REVERSE[level]
+                    ans, seen = fn(x, w), level.seen
                     x = watch(level, x) if seen is None or x is not seen.last or seen.held != x else seen.copy
                     chosen = p if x.shape == w.shape else broadcasting
                     return Tensor(ans, [next_id(), chosen, (x, w), None, ans, (None, y.node)], level)
@@ -233,7 +240,7 @@ def product(p, method, otherwise, stacks=None):
             level, v, left = x.level, x.value, x.node
             if type(y) is not Tensor:
                 w, right = y, None
-            elif y.level == level:
+            elif y.level is level:
                 w, right = y.value, y.node
             else:
                 return otherwise(x, y)
@@ -246,22 +253,22 @@ def product(p, method, otherwise, stacks=None):
             q = p if m == 2 == n else stacks if m and n else None
             if q is not None:
                 try:
-                    if level in REVERSE and level > blocked():
+                    if level.quick or (type(level) is Reverse and records(level)):
                         arrays = q is p and type(v) is ndarray and type(w) is ndarray
                         ans = method(v, w) if arrays else multiplied(v, w, m <= 2 >= n)
                         if left is None or right is None:
-                            plain, seen = v if left is None else w, REVERSE[level]
+                            plain, seen = v if left is None else w, level.seen
                             quick = seen is not None and plain is seen.last and seen.held == plain
                             kept = seen.copy if quick else watch(level, plain, names=3)
                             v, w = (kept, w) if left is None else (v, kept)
                         return Tensor(ans, [next_id(), q, (v, w), None, ans, (left, right)], level)
-                    if level in FORWARD and level > blocked():
+                    if type(level) is Forward and records(level):
                         return push_product(multiplied, v, left, w, right, m <= 2 >= n, level)
                 except ValueError:
                     pass
-        elif stacks is not None and level in BATCH and type(v) in BATCHES and type(w) in BATCHES:
+        elif stacks is not None and type(level) is Batch and type(v) in BATCHES and type(w) in BATCHES:
             m, n = v.ndim, w.ndim
-            if m and n and type(blocked()) is int:
+            if m and n and records(level):
                 return batch_product(p if m == 2 == n else stacks, v, w, level)
         return otherwise(x, y)
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from qad.core.errors import NotFiniteError
 from qad.core.looking.observer import Observer, users_line, wrap_rules
-from qad.core.tape.backward import Lazy
+from qad.core.tape.cotangents import Lazy
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import stack_of
 

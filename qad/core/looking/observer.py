@@ -12,38 +12,42 @@ import sys
 from copy import copy
 from pathlib import Path
 
-from qad.core.tape.levels import REVERSE, _blocked, limit
+from qad.core.tape.levels import MODE, WATCHING, mode
+from qad.core.tape.modes import Mode
 from qad.core.tape.node import LEAF, PARENTS, PICK, PRIMITIVE
-from qad.core.tape.record import recorded
+from qad.core.tape.record import handed_down
+from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import Tensor
 
 INSIDE = tuple(str(Path(sys.modules[name].__file__).parent) for name in ("qad", "numpy"))
 
 
-class Observer:
+class Observer(Mode):
     """A context manager that sees every operation on Tensors of the running thread."""
 
-    below = None  # the observer or level in whose place it stands
-    plain = False  # whether the short-cuts that it does not see step aside too
+    open = looks_on = True
 
     def __enter__(self):
-        self.below = _blocked.get()
-        self.plain = self.plain or getattr(self.below, "plain", False)
-        self._token = _blocked.set(self)
+        self.below = mode()
+        self.plain = self.plain or (self.below is not None and self.below.plain)
+        WATCHING.append(self)  # before the levels that are open are told
+        self._token = self.enter(self)
         return self
 
     def __exit__(self, *exc):
-        _blocked.reset(self._token)
+        MODE.reset(self._token)
+        WATCHING.remove(self)
 
-    def __lt__(self, level):
-        """``level > observer``: no level records by itself."""
-        return False
+    def above(self, level):
+        """No level handles an operation by itself."""
+        return self
+
+    def apply(self, p, args, kwargs):
+        return self.observe(p, args, kwargs)
 
     def observe(self, p, args, kwargs):
         """Run and record primitive `p`; subclasses look at what comes out."""
-        if type(self.below) is int:
-            return recorded(p, args, kwargs, limit())
-        return self.below.observe(p, args, kwargs)
+        return handed_down(p, args, kwargs, self.below)
 
 
 class plain_roads(Observer):
@@ -63,7 +67,7 @@ def wrap_rules(out, wrapper) -> None:
     `places` are the numbers of the arguments whose cotangents the rule returns; None stands for those it is asked for.
     """
     first = out[0] if isinstance(out, (tuple, list)) and out else out
-    if type(first) is not Tensor or first.level not in REVERSE:
+    if type(first) is not Tensor or type(first.level) is not Reverse or not first.level.open:
         return
     node = first.node[PARENTS][0] if first.node[PRIMITIVE] is PICK else first.node
     if node[PRIMITIVE] is LEAF:

@@ -20,10 +20,12 @@ import numpy as np
 from numpy import ndarray
 
 from qad.core.freeze_hook import RECORDINGS
-from qad.core.tape.levels import CONSTANT, _blocked
+from qad.core.tape import hooks
+from qad.core.tape.levels import MODE, unrecorded
 from qad.core.tape.node import LEAF, PRIMITIVE, SCALARS
-from qad.core.tape.tensor import Tensor
-from qad.core.vmap.batched import Batched, unrecorded
+from qad.core.tape.reverse import TAPE
+from qad.core.tape.tensor import CONSTANT, Tensor
+from qad.core.vmap.batched import Batched
 from qad.core.vmap.layouts import AS_NUMPY, FIXED, bottom, is_vouched, only_splits, root_of, unsure
 
 BY_LAYOUT = set()  # functions whose result is a view or a copy, as the layout of the operand allows
@@ -182,7 +184,7 @@ def mark(out, x, again, metadata):
     out.buffer = x, again, metadata
     views, node = x.buffer, x.node
     if views is None:
-        if type(node) is not list or node[PRIMITIVE] is not LEAF or not x.level:  # else nobody writes into it
+        if type(node) is not list or node[PRIMITIVE] is not LEAF or x.level is TAPE:  # else nobody writes into it
             x.buffer = [ref(out)]
         return
     if type(views) is tuple:
@@ -207,6 +209,9 @@ def look_at_all(out, fn, args, kwargs, cut=False):
         for i, x in enumerate(args):
             if type(x) is Tensor and y.buffer is None and not (own and x.value is not v):
                 look(y, x, Again(fn, args, i, kwargs, k, cut))
+
+
+hooks.answered = look_at_all
 
 
 class Again:
@@ -251,7 +256,7 @@ def take_again(views):
     """Bring released views up to date, in the order in which they were made; whatever mode is on, as they were made."""
     if not views:
         return
-    token = _blocked.set(CONSTANT)
+    token = MODE.set(None)
     try:
         for view in views:
             base, again, metadata = view.buffer
@@ -261,4 +266,4 @@ def take_again(views):
             else:
                 view.value, view.node, view.level = now, None, CONSTANT
     finally:
-        _blocked.reset(token)
+        MODE.reset(token)

@@ -22,8 +22,8 @@ from qad.core.mutation.aliases import (
 from qad.core.mutation.indices import as_view, covers, has_tensors, is_basic, one_each
 from qad.core.mutation.view_indices import place_of, spot
 from qad.core.mutation.writing import get, handle, put
-from qad.core.tape.levels import CONSTANT, REVERSE
-from qad.core.tape.tensor import Tensor, value_of
+from qad.core.tape.reverse import Reverse
+from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 from qad.core.vmap.batched import outline
 
 WHOLE = ...
@@ -72,7 +72,7 @@ def adopt(x, result):
     """Make Tensor `x` the array `result`: what ``x += y`` does."""
     root = open_for_writing(x)
     check_kind(x, result)
-    simple = root is x and type(result) is Tensor and result.level >= x.level
+    simple = root is x and type(result) is Tensor and result.level.number >= x.level.number
     array, before = value_of(result), value_of(x)
     alike = type(array) is type(before) is ndarray and array.strides == before.strides and array.dtype == x.dtype
     if not simple or not alike or array.shape != x.shape:
@@ -125,7 +125,7 @@ def open_for_writing(x) -> Tensor:
     mark = root.buffer
     if type(mark) is Written:
         return root
-    if mark is FIXED or (root.is_leaf and root.level in REVERSE):
+    if mark is FIXED or (root.is_leaf and type(root.level) is Reverse and root.level.open):
         raise ArgumentError(
             "an argument of a transform, or a leaf, cannot be written into, nor can a view of one: write x = x + y "
             "instead of x += y, or y = x.copy() and then y[...] = value; a parameter takes a step under "
@@ -163,7 +163,7 @@ def _check_shape(x, index, v):
 def check_kind(x, v):
     """Raise unless the dtype of `v` fits into that of `x`."""
     dtype = value_of(v).dtype if hasattr(value_of(v), "dtype") else np.result_type(value_of(v))
-    recorded = type(v) is Tensor and v.level != CONSTANT
+    recorded = type(v) is Tensor and v.level is not CONSTANT
     if (dtype.kind == "c" and x.dtype.kind != "c") or (recorded and x.dtype.kind not in "fc"):
         raise GradientTypeError(
             f"a value of dtype {dtype} does not fit in a buffer of dtype {x.dtype}: make it with "

@@ -19,10 +19,24 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from qad.core import malloc as memory
 from qad.core.errors import ArgumentError
 from qad.core.mutation.references import COUNTED
-from qad.core.tape.levels import REVERSE, Seen
+from qad.core.tape import hooks
 from qad.core.tape.node import ARGS, ID, PARENTS, PICK, PRIMITIVE
+from qad.core.tape.reverse import TAPE
 
 SMALL = 1 << 15  # bytes up to which `tobytes` is the quickest copy
+
+
+class Seen(dict):
+    """The plain arrays that a level has met, by their ids, each with its copy; and the last one, to be quick.
+
+    `digests` are those of large arrays that were not copied.
+    """
+
+    __slots__ = ("last", "held", "copy", "digests")
+
+    def __init__(self):
+        self.last = self.held = self.copy = None
+        self.digests = {}
 
 
 def watch(level, array, names=1, sparing=False):
@@ -34,11 +48,11 @@ def watch(level, array, names=1, sparing=False):
         return array  # made on the spot, as in x * np.ones(3)
     if array.nbytes > SMALL and not array.flags.writeable and locked(array):
         return array
-    if level == 0:
+    if level is TAPE:
         return snapshot(array)
-    seen = REVERSE[level]
+    seen = level.seen
     if seen is None:
-        seen = REVERSE[level] = Seen()
+        seen = level.seen = Seen()
     if sparing and array.nbytes > SMALL:
         return digested(array, seen)
     _, copy = seen.get(id(array), NOTHING)
@@ -48,6 +62,9 @@ def watch(level, array, names=1, sparing=False):
     if array.flags.c_contiguous:  # next time, quickly
         seen.last, seen.held, seen.copy = array, copy.base, copy
     return laid_out(copy, array)
+
+
+hooks.constant = watch
 
 
 def locked(array) -> bool:

@@ -19,13 +19,16 @@ from qad.core.errors import LeakedTensorError
 from qad.core.mutation.aliases import Written, bottom, copied, handle_of, shadow
 from qad.core.mutation.indices import covers, in_stack, repeats
 from qad.core.mutation.references import shared
-from qad.core.tape.levels import BATCH, CONSTANT, FORWARD, REVERSE, is_open, limit
+from qad.core.tape.forward import Forward
+from qad.core.tape.levels import stopped, unrecorded
 from qad.core.tape.node import Primitive, next_id
 from qad.core.tape.operands import SCALARS
 from qad.core.tape.record import record
-from qad.core.tape.tensor import Tensor
-from qad.core.vmap.batched import RESULT, Batched, outline, unrecorded
+from qad.core.tape.reverse import Reverse
+from qad.core.tape.tensor import CONSTANT, Tensor
+from qad.core.vmap.batched import RESULT, Batched, outline
 from qad.core.vmap.layouts import is_vouched
+from qad.core.vmap.rules import Batch
 
 
 class Form:
@@ -85,38 +88,38 @@ WRITE.consumes = True
 
 def put(x, index, v, add):
     """Write `v` at `index` of Tensor `x`, or add it there, on whichever level the two are."""
-    if type(v) is Tensor and (v.level == CONSTANT or not limit() < v.level):
+    if type(v) is Tensor and (v.level is CONSTANT or stopped(v.level)):
         v = unrecorded(v)
     gone = not add and covers(index) and is_vouched(x)  # what was there; its layout stays
     if gone:
         x.value, x.node, x.level = np.empty_like(shadow(x)), None, CONSTANT
     level = v.level if type(v) is Tensor else CONSTANT
-    if level > x.level:
+    if level.number > x.level.number:
         _raise(x, level, v)
     level = x.level
-    if level == CONSTANT:
+    if not level.open:
+        raise finished()
+    if level is CONSTANT:
         _store(x, "value", index, v, add)
-    elif level in REVERSE:
-        below, parent = (v.value, v.node) if type(v) is Tensor and v.level == level else (v, None)
+    elif type(level) is Reverse:
+        below, parent = (v.value, v.node) if type(v) is Tensor and v.level is level else (v, None)
         form = Form(x.shape, x.dtype)
         args, before = (form if gone or x.node is not None else x.value, below), x.node
         _store(x, "value", index, below, add)
         x.node = [next_id(), WRITE, args, {"index": index, "add": add}, form, (before, parent)]
-    elif level in FORWARD:
-        below, tangent = (v.value, v.node) if type(v) is Tensor and v.level == level else (v, 0)
+    elif type(level) is Forward:
+        below, tangent = (v.value, v.node) if type(v) is Tensor and v.level is level else (v, 0)
         if x.node.dtype != x.dtype:  # the tangent of a complex array may be real
             x.node = x.node.astype(x.dtype)
         _store(x, "node", index, tangent, add)
         _store(x, "value", index, below, add)
-    elif level in BATCH:
-        _write_batch(x, index, v, add)
     else:
-        raise finished()
+        _write_batch(x, index, v, add)
 
 
 def _write_batch(x, index, v, add):
     """Write into every example of `x`."""
-    if type(v) is Tensor and v.level == x.level:
+    if type(v) is Tensor and v.level is x.level:
         v = v.value.array
         gap = outline(x)[index].ndim + 1 - v.ndim
         v = v if gap <= 0 else v.reshape(v.shape[:1] + (1,) * gap + v.shape[1:])
@@ -127,13 +130,13 @@ def _write_batch(x, index, v, add):
 
 def _raise(x, level, v):
     """Lift `x` to a higher level, which has not seen it before."""
-    if x.level != CONSTANT:
-        if not is_open(x.level):
+    if x.level is not CONSTANT:
+        if not x.level.open:
             raise finished()
         x.value = handle(handle_of(x))
-    if level in BATCH:
+    if type(level) is Batch:
         x.value = Batched(_stack(x, v.value.array.shape[0]), level)
-    x.node, x.level = np.zeros(x.shape, x.dtype) if level in FORWARD else None, level
+    x.node, x.level = np.zeros(x.shape, x.dtype) if type(level) is Forward else None, level
 
 
 def _stack(x, size):
@@ -201,19 +204,19 @@ def get(x, index):
         array = part if type(part) is np.ndarray else bottom(part)[0]
         return copied(part) if isinstance(array, np.ndarray) and array.base is not None else part
     level = x.level
-    if level in BATCH:
+    if not level.open and not stopped(level):
+        raise finished()
+    if type(level) is Batch:
         return Tensor(Batched(get(x.value.array, in_stack(index)), level), RESULT, level)
     value = get(x.value, index)
-    if level == CONSTANT:
+    if level is CONSTANT:
         return Tensor(value)
-    if not limit() < level:
+    if stopped(level):
         return Tensor(unrecorded(value))
-    if level in REVERSE:
+    if type(level) is Reverse:
         args = Form(x.shape, x.dtype), index
         return Tensor(value, [next_id(), PRIMITIVES[getitem], args, None, value, (x.node,)], level)
-    if level in FORWARD:
-        return Tensor(value, get(x.node, index), level)
-    raise finished()
+    return Tensor(value, get(x.node, index), level)
 
 
 def finished():

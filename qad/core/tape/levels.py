@@ -1,101 +1,87 @@
-"""Levels of differentiation, and whether recording is on.
+"""Levels: who handles an operation.
 
-Each call of a transform takes a fresh, increasing level.  The highest level among the operands of an
-operation records it, and the operation itself runs on values of the level below, so nesting needs no
-other mechanism.  Level 0 is the tape of ``qad.tensor(..., requires_grad=True)`` and never closes;
-CONSTANT marks Tensors that record nothing.
+Each call of a transform opens a level, an object with a number that increases.  An operation is handled by the highest
+level among its operands, which runs it on values of the level below; so nesting needs no other mechanism.  `modes.py`
+has what may stand above levels: `no_grad`, and what looks on.
 """
 
-from contextlib import ContextDecorator
 from contextvars import ContextVar
 from itertools import count
 
-CONSTANT = -1
+fresh = count(1).__next__
+MODE = ContextVar("qad_mode", default=None)
+mode = MODE.get  # what stands above levels in the running thread: a Mode, or None
+WATCHING: list = []  # the observers that are entered, in any thread
+QUICK: set = set()  # the open reverse levels above which nothing has ever stood
 
 
-class Seen(dict):
-    """The plain arrays that a level has met, by their ids, each with its copy; and the last one, to be quick.
+class Level:
+    """One call of a transform, from its beginning to its end: a context manager.
 
-    See `qad.core.mutation.changed_arrays`.  `digests` are those of large arrays that were not copied.
+    Attributes
+    ----------
+    number : int
+        Higher for what was opened later, which is what lies further inside.
+    open : bool
+        Whether its Tensors may be used.
+    quick : bool
+        Whether operations may be recorded here without asking `mode`.  A reverse level begins with True, and has False
+        for good when a Mode is entered: so what is read here is never wrong, whatever thread or task reads it.
     """
 
-    __slots__ = ("last", "held", "copy", "digests")
+    __slots__ = ("number", "open", "quick")
+    stops = True  # whether `no_grad` makes constants of what it carries
 
-    def __init__(self):
-        self.last = self.held = self.copy = None
-        self.digests = {}
+    def __init__(self, number=None):
+        self.number = fresh() if number is None else number
+        self.open, self.quick = True, False
+
+    def apply(self, primitive, operands, keywords):
+        """The answer of a primitive to operands of which this level is the highest."""
+        raise NotImplementedError
+
+    def without(self, x):
+        """Tensor `x` of this level without derivatives: bare, or what `qad.vmap` needs."""
+        return unrecorded(x.value)
+
+    def close(self):
+        self.open = self.quick = False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.close()
 
 
-class _Recording(dict):
-    """The open levels that record nodes, each with what it has seen: a Seen, or None as long as that is nothing.
-
-    Level 0, which never closes, has none.
-    """
-
-    discard = dict.pop  # as of a set
+def records(level) -> bool:
+    """Whether an open level handles its operations itself, in the running thread: nothing stands above it."""
+    top = mode()
+    return level.open and (top is None or top.above(level) is level)
 
 
-REVERSE = _Recording({0: None})
-FORWARD: set[int] = set()  # open levels that carry tangents
-BATCH: set[int] = set()  # open levels whose values are stacks of examples
-
-_fresh = count(1).__next__
-_blocked = ContextVar("qad_blocked", default=CONSTANT)
-blocked = _blocked.get  # levels up to this one record nothing in the running thread; or an Observer (observe.py)
+def stopped(level) -> bool:
+    """Whether `no_grad` makes constants of what `level` carries, in the running thread, whoever looks on."""
+    top = mode()
+    while top is not None and top.looks_on:
+        top = top.below
+    return top is not None and top.above(level) is not level
 
 
 def plain() -> bool:
-    """Whether the short-cuts are off in the running thread: see `plain_roads`."""
-    looker = blocked()
-    return type(looker) is not int and looker.plain
+    """Whether short-cuts step aside in the running thread: see `qad.core.looking.observer.plain_roads`."""
+    top = mode()
+    return top is not None and top.plain
 
 
-def limit() -> int:
-    """As `blocked`, a number also where operations are observed."""
-    level = blocked()
-    while type(level) is not int:
-        level = level.below
-    return level
-
-
-def open_level(kind) -> int:
-    """A fresh level of the kind REVERSE, FORWARD or BATCH; the caller closes it with ``kind.discard``."""
-    level = _fresh()
-    if kind is REVERSE:
-        REVERSE[level] = None
-    else:
-        kind.add(level)
-    return level
-
-
-def is_open(level: int) -> bool:
-    """Whether Tensors of this level may still be used."""
-    return level in REVERSE or level in FORWARD or level in BATCH or level == CONSTANT
-
-
-class no_grad(ContextDecorator):
-    """Context manager and decorator under which operations on Tensors give constant Tensors.
-
-    It holds for every level that is open when it is entered; a `qad.grad` called inside still differentiates
-    its own function.  The mode belongs to the running thread (it is a context variable).
+def unrecorded(x):
+    """The value of `x` as an operand without derivative: a bare array, under `qad.vmap` a Tensor of all examples.
 
     Examples
     --------
     >>> import qad
-    >>> x = qad.tensor([1.0, 2.0], requires_grad=True)
-    >>> with qad.no_grad():
-    ...     y = 2 * x
-    >>> y.requires_grad
-    False
+    >>> qad.extend.unrecorded(qad.tensor([1.0]))
+    array([1.])
     """
-
-    def __enter__(self):
-        self._tokens = getattr(self, "_tokens", [])
-        self._tokens.append(_blocked.set(_fresh()))
-        return self
-
-    def __exit__(self, *exc):
-        _blocked.reset(self._tokens.pop())
-
-    def _recreate_cm(self):
-        return no_grad()
+    level = getattr(x, "level", None)
+    return level.without(x) if isinstance(level, Level) else x

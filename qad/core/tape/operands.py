@@ -3,22 +3,35 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.tape.levels import CONSTANT
+from qad.core.tape.levels import Level
 from qad.core.tape.node import ARGS, KWARGS, PARENTS, PRIMITIVE
-from qad.core.tape.tensor import Tensor
-from qad.core.vmap.batched import Batched
+from qad.core.tape.tensor import CONSTANT, Tensor
 
-PLAIN = -2  # level of operands among which there is no Tensor at all
 SCALARS = frozenset((float, int, complex))
 NUMBERS = SCALARS | {np.float64, np.complex128}  # as constants they do not change another operand's shape
+HANDLES: dict = {}  # kind of a bare value that is an operand in the shape of a Tensor only -> what makes the Tensor
 
 
-def top_level(args) -> int:
+class Plain(Level):
+    """The level of operands among which there is no Tensor."""
+
+    __slots__ = ()
+    stops = False
+
+    def apply(self, primitive, operands, keywords):
+        return primitive.fn(*operands, **keywords)
+
+
+PLAIN = Plain(-2)
+
+
+def highest(args) -> Level:
     """The highest level among `args`."""
-    level = PLAIN
+    level, number = PLAIN, -2
     for a in args:
-        if type(a) is Tensor and a.level > level:
+        if type(a) is Tensor and a.level.number > number:
             level = a.level
+            number = level.number
     return level
 
 
@@ -28,9 +41,9 @@ def split(args, level):
     for a in args:
         node = None
         if type(a) is Tensor:
-            if a.level == level:
+            if a.level is level:
                 a, node = a.value, a.node
-            elif a.level == CONSTANT:
+            elif a.level is CONSTANT:
                 a = a.value
         values.append(a)
         nodes.append(node)
@@ -150,7 +163,7 @@ def _is_root(x) -> bool:
 def _same(a, b) -> bool:
     if a is b or type(a) is not Tensor or type(b) is not Tensor:
         return a is b
-    return a.level == b.level and a.value is b.value and a.node is b.node
+    return a.level is b.level and a.value is b.value and a.node is b.node
 
 
 def operand_of(x, fn):
@@ -165,11 +178,6 @@ def operand_of(x, fn):
     """
     p, operands, _ = origin_of(x)
     return operands[0] if p is not None and p.fn is fn else None
-
-
-def rebuild(template, items):
-    """`items` in the container type of `template`: list, tuple or named tuple."""
-    return type(template)(*items) if hasattr(template, "_fields") else type(template)(items)
 
 
 def operand(x):
@@ -190,8 +198,8 @@ def operand(x):
         if any(type(entry) is Tensor for entry in x):
             raise ArgumentError("a list of Tensors is no operand: write qad.array([...]) first")
         x = np.asarray(x)
-    if type(x) is Batched:
-        return x.tensor()
+    if type(x) in HANDLES:
+        return HANDLES[type(x)](x)
     if type(x) is not Tensor and getattr(getattr(x, "dtype", None), "kind", "") == "O":
         raise ArgumentError("object arrays cannot be differentiated: write array.astype(complex) or astype(float)")
     check_arithmetic(x)

@@ -7,8 +7,21 @@ from importlib import import_module
 import numpy as np
 
 from qad.core.errors import ArgumentError, MissingRuleError, RecordedTensorError
-from qad.core.tape.levels import CONSTANT
+from qad.core.tape.levels import Level, unrecorded
 from qad.core.tape.node import LEAF, PRIMITIVE, leaf
+
+
+class Constant(Level):
+    """The level of Tensors that record nothing; below all others."""
+
+    __slots__ = ()
+    stops = False
+
+    def apply(self, primitive, operands, keywords):
+        return as_constant(primitive.fn(*map(unrecorded, operands), **keywords))
+
+
+CONSTANT = Constant(-1)
 
 
 class Tensor:
@@ -66,7 +79,7 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this Tensor are recorded."""
-        return self.level != CONSTANT
+        return self.level is not CONSTANT
 
     @property
     def is_leaf(self) -> bool:
@@ -155,7 +168,7 @@ class Tensor:
         return f"Tensor({values}, shape={self.shape}, dtype={self.dtype}{self._origin()})"
 
     def _origin(self):
-        if self.level == CONSTANT:
+        if self.level is CONSTANT:
             return ""
         if type(self.node) is not list:
             return ", tangent"
@@ -169,9 +182,9 @@ class Tensor:
 
     def __reduce__(self):
         """Values are copied and pickled, graphs are not."""
-        if self.level == CONSTANT:
+        if self.level is CONSTANT:
             return restored, (self.value, False)
-        if self.level == 0 and self.is_leaf:
+        if self.level.number == 0 and self.is_leaf:
             return restored, (self.value, True)
         raise RecordedTensorError(
             "a recorded Tensor is bound to its graph, which cannot be copied or pickled: write x.numpy() for its "
@@ -185,7 +198,19 @@ class Tensor:
 def restored(array, requires_grad):
     """A Tensor of a copy of `array`, for copies and pickles: a leaf of the tape or a constant."""
     array = array.copy()
-    return Tensor(array, leaf(array), 0) if requires_grad else Tensor(array)
+    return Tensor(array, leaf(array), Tensor.TAPE) if requires_grad else Tensor(array)
+
+
+def as_constant(ans):
+    """`ans`, or each of a tuple of answers, as a constant Tensor."""
+    if isinstance(ans, (tuple, list)):
+        return rebuild(ans, map(as_constant, ans))
+    return ans if type(ans) is Tensor else Tensor(ans)
+
+
+def rebuild(template, items):
+    """`items` in the container type of `template`: list, tuple or named tuple."""
+    return type(template)(*items) if hasattr(template, "_fields") else type(template)(items)
 
 
 UFUNCS: dict = {}  # ufunc -> recorder(*inputs), filled by qad.extend

@@ -6,11 +6,10 @@ from functools import wraps
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.tape.levels import CONSTANT
 from qad.core.tape.node import Primitive
-from qad.core.tape.operands import top_level
+from qad.core.tape.operands import highest
 from qad.core.tape.record import record
-from qad.core.tape.tensor import Tensor
+from qad.core.tape.tensor import CONSTANT, Tensor
 from qad.core.transforms.grad import Record
 from qad.core.transforms.leaves import number, own, zeros_of
 from qad.core.transforms.repeating import Chance, digest, steadily
@@ -62,8 +61,8 @@ def checkpoint(f):
     @wraps(f)
     def checkpointed(*args, **kwargs):
         leaves, spec = flatten((args, kwargs))
-        level = top_level(leaves)
-        tied = [i for i, x in enumerate(leaves) if type(x) is Tensor and x.level == level and level != CONSTANT]
+        level = highest(leaves)
+        tied = [i for i, x in enumerate(leaves) if type(x) is Tensor and x.level is level is not CONSTANT]
         if not tied:
             out, out_spec = flatten(f(*args, **kwargs))
             return unflatten(out_spec, [own(number(x)) for x in out])
@@ -130,6 +129,5 @@ class _ClosesOver(Exception):
 
 def check_levels(out, xs):
     """Raise where an output lives on a level that no input does."""
-    given = max((x.level for x in xs if type(x) is Tensor), default=CONSTANT)
-    if any(type(y) is Tensor and y.level > given for y in out):
+    if highest(out).number > max(highest(xs).number, CONSTANT.number):
         raise _ClosesOver

@@ -12,11 +12,12 @@ from numpy import ndarray
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.freeze_hook import as_array
 from qad.core.mutation.changed_arrays import check, watch
-from qad.core.tape.backward import One, sweep
-from qad.core.tape.levels import CONSTANT, REVERSE, is_open, open_level
+from qad.core.tape import backward
+from qad.core.tape.cotangents import One
 from qad.core.tape.node import ANSWER
 from qad.core.tape.record import leaked
-from qad.core.tape.tensor import Tensor, value_of
+from qad.core.tape.reverse import Reverse
+from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 from qad.core.transforms.arguments import (
     WRAPPERS,
     check_argnums,
@@ -45,7 +46,7 @@ one = cache(One)  # the cotangent of any other scalar loss, by its dtype
 
 def scalar_loss(out, level, name):
     """The node (or None) and value of the output of a function to be differentiated; it must be a real scalar."""
-    inner = out.value if type(out) is Tensor and out.level == level else None
+    inner = out.value if type(out) is Tensor and out.level is level else None
     if type(inner) is Tensor and inner.shape == () and inner.dtype.kind == "f":  # where transforms nest, quickly
         return out.node, inner
     node, value = node_of(out, level), strip(out, level)
@@ -121,14 +122,14 @@ def value_and_gradient(f, numbers, several, has_aux, conjugated, enough, /, *arg
     """What `value_and_grad` makes; see `_options`."""
     if len(args) < enough:
         check_argnums(numbers, args)
-    level = open_level(REVERSE)
+    level = Reverse()
     try:
         call, lifted = with_leaves(args, numbers, level)
         out = f(*call, **kwargs)
         if has_aux:
             check_pair(out)
             out, aux = out
-        if type(out) is Tensor and out.level == level and type(out.value) in SEEDS:
+        if type(out) is Tensor and out.level is level and type(out.value) in SEEDS:
             node, value = out.node, out.value
         else:
             node, value = scalar_loss(out, level, "qad.grad")
@@ -137,12 +138,12 @@ def value_and_gradient(f, numbers, several, has_aux, conjugated, enough, /, *arg
         raise_ours(error)
         raise
     finally:
-        seen = REVERSE.discard(level)
+        level.close()
     roots = [(node, SEEDS.get(type(value)) or one(value.dtype))] if node is not None else []
-    if seen is not None and seen.digests:
-        check(roots, seen)
+    if level.seen is not None and level.seen.digests:
+        check(roots, level.seen)
     del out, node  # so that the sweep frees the graph as it goes
-    found = sweep(roots)
+    found = backward.sweep(roots)
     gradients = []
     for x, rebuild in lifted:
         g = to_public(found, x.node) if rebuild is None else rebuild([to_public(found, y.node) for y in x])
@@ -222,14 +223,12 @@ class Record:
     __slots__ = ("_lifted", "_seen", "nodes", "values", "spec")
 
     def __init__(self, f, primals, kwargs):
-        level = open_level(REVERSE)
-        try:
+        with Reverse() as level:
             self._lifted = [lift(primal, level, n) for n, primal in enumerate(primals)]
             for x in (x for _, leaves, _ in self._lifted for x in leaves if type(x.value) is ndarray):
                 x.value = x.node[ANSWER] = watch(level, x.value)
             out = run(f, [tree for tree, _, _ in self._lifted], kwargs)
-        finally:
-            self._seen = REVERSE.discard(level)
+        self._seen = level.seen
         leaves, self.spec = flatten(out)
         self.nodes = [node_of(x, level) for x in leaves]
         self.values = [strip(x, level) for x in leaves]
@@ -238,7 +237,7 @@ class Record:
         """The public gradient of each argument, given the (unconjugated) cotangents of the leaves returned."""
         roots = [(node, seed) for node, seed in zip(self.nodes, seeds, strict=True) if node is not None]
         check(roots, self._seen)
-        found = sweep(roots)
+        found = backward.sweep(roots)
         return tuple(unflatten(s, [to_public(found, x.node) for x in ts]) for _, ts, s in self._lifted)
 
 
@@ -246,9 +245,9 @@ def node_of(x, level):
     """The node of an output of a transform on `level`, or None where it does not depend on the arguments."""
     if type(x) is not Tensor:
         return None
-    if x.level != level and not is_open(x.level):
+    if not x.level.open and x.level is not level:
         raise leaked("the output of a transform")
-    return x.node if x.level == level else None
+    return x.node if x.level is level else None
 
 
 def seeds_like(w, values, spec):

@@ -6,7 +6,7 @@ from math import isqrt
 
 import numpy as np
 
-from qad.core.tape.levels import CONSTANT
+from qad.core.tape.tensor import CONSTANT
 from qad.core.transforms.arguments import check_argnums, numbers_of
 from qad.core.transforms.grad import grad
 from qad.core.transforms.jacobian import basis, joined, like, nested, pushed

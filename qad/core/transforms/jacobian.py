@@ -13,14 +13,17 @@ from qad.core import malloc as memory
 from qad.core.errors import BatchError
 from qad.core.mutation.aliases import argument
 from qad.core.mutation.changed_arrays import check
-from qad.core.tape.backward import arrived, sweep
-from qad.core.tape.levels import BATCH, FORWARD, REVERSE, open_level
+from qad.core.tape import backward
+from qad.core.tape.backward import arrived
+from qad.core.tape.forward import Forward
+from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import Tensor, value_of
 from qad.core.transforms.arguments import check_argnums, numbers_of, output_dtype, run
 from qad.core.transforms.grad import node_of
 from qad.core.transforms.leaves import lift
 from qad.core.trees import LEAF, flatten, strip, unflatten
 from qad.core.vmap.batched import Batched, unit_vectors
+from qad.core.vmap.rules import Batch
 
 PORTION = 2**20  # numbers in a batch of cotangents or tangents
 FEW = 3  # rows that are swept one by one
@@ -39,17 +42,14 @@ def derivatives(f, args, kwargs, argnums, name):
     numbers = numbers_of(argnums)
     check_argnums(numbers, args)
     call = list(args)
-    level = open_level(REVERSE)
-    try:
+    with Reverse() as level:
         lifted = {n: lift(call[n], level, n) for n in numbers}
         for n, (tree, _, _) in lifted.items():
             call[n] = tree
         out = run(f, call, kwargs)
-    finally:
-        seen = REVERSE.discard(level)
     leaves, spec = flatten(out)
     nodes, values = [node_of(y, level) for y in leaves], [strip(y, level) for y in leaves]
-    check([(node, None) for node in nodes], seen)
+    check([(node, None) for node in nodes], level.seen)
     dtypes = [output_dtype(value, name) for value in values] or [output_dtype(out, name)]
     xs = [x for _, leaves, _ in lifted.values() for x in leaves]
     rows = sum(reals(np.shape(value), dtype) for value, dtype in zip(values, dtypes, strict=True))
@@ -156,17 +156,14 @@ def _joined(parts, join):
 
 def _cotangents(node, seed, xs):
     """The cotangent of each leaf for one `seed`, and whether nobody else holds it; zeros where the sweep found none."""
-    found = sweep([(node, seed)])
+    found = backward.sweep([(node, seed)])
     arrivals = [arrived(found, x.node) for x in xs]
     return [(np.zeros(x.shape, x.dtype), True) if c is None else (c, o) for (c, o), x in zip(arrivals, xs, strict=True)]
 
 
 def _batch_swept(node, seeds, xs):
-    level = open_level(BATCH)
-    try:
+    with Batch() as level:
         rows = _cotangents(node, Batched(seeds, level).tensor(), xs)
-    finally:
-        BATCH.discard(level)
     return [_own(stacked(row, level, len(seeds)), alone) for row, alone in rows]
 
 
@@ -177,7 +174,7 @@ def _own(x, alone):
 
 def stacked(y, level, size):
     """`y` of a batch, or one for all, with the axis of the batch in front."""
-    if type(y) is Tensor and y.level == level:
+    if type(y) is Tensor and y.level is level:
         return y.value.array
     return np.broadcast_to(y, (size, *np.shape(value_of(y))))
 
@@ -241,19 +238,13 @@ def pushed(f, x, directions, value=None):
 
 
 def _batch_pushed(f, x, directions):
-    level = open_level(BATCH)
-    try:
+    with Batch() as level:
         return stacked(_pushed(f, x, Batched(directions, level).tensor()), level, len(directions))
-    finally:
-        BATCH.discard(level)
 
 
 def _pushed(f, x, t):
-    level = open_level(FORWARD)
-    try:
+    with Forward() as level:
         out = run(f, (argument(Tensor(x, t, level)),), {})
-    finally:
-        FORWARD.discard(level)
     value, moved = strip(out, level), node_of(out, level)
     if moved is None:
         return np.zeros(np.shape(value_of(value)), np.result_type(value_of(value)))

@@ -4,8 +4,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.mutation.aliases import argument
-from qad.core.tape.levels import CONSTANT, FORWARD, open_level
-from qad.core.tape.tensor import Tensor
+from qad.core.tape.forward import Forward
+from qad.core.tape.tensor import CONSTANT, Tensor
 from qad.core.transforms.arguments import run
 from qad.core.transforms.grad import grad, match, node_of, vjp
 from qad.core.transforms.leaves import alike, number, own, owned, owned_leaves, zeros_of
@@ -45,13 +45,10 @@ def jvp(f, primals, tangents, **kwargs):
     """
     if not (isinstance(primals, tuple) and isinstance(tangents, tuple) and len(primals) == len(tangents)):
         raise ArgumentError("primals and tangents are tuples of equal length: write qad.jvp(f, (x,), (t,))")
-    level = open_level(FORWARD)
-    try:
+    with Forward() as level:
         duals = [_dual(p, t, level, n) for n, (p, t) in enumerate(zip(primals, tangents, strict=True))]
         out = run(f, [tree for _, tree in duals], kwargs)
-    finally:
-        FORWARD.discard(level)
-    if type(out) is Tensor and out.level == level:  # the common case, quickly
+    if type(out) is Tensor and out.level is level:  # the common case, quickly
         value = owned(out, level, duals)
         return value, _handed_out(out.node, number(value))
     leaves, spec = flatten(out)

@@ -12,9 +12,8 @@ from qad.core import malloc as memory
 from qad.core.errors import ShapeError
 from qad.core.mutation.aliases import snapshot
 from qad.core.tape.backward import arrived
-from qad.core.tape.levels import CONSTANT
 from qad.core.tape.node import ANSWER, ID, LEAF, next_id
-from qad.core.tape.tensor import Tensor, value_of
+from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
 
 KINDS = frozenset("fc")  # of dtypes that have a gradient
@@ -49,7 +48,7 @@ def with_leaves(args, numbers, level):
     call, lifted = list(args), []
     for n in numbers:
         tree = args[n]
-        if (type(tree) is ndarray or (type(tree) is Tensor and tree.level >= 0)) and tree.dtype.kind in "fc":
+        if (type(tree) is ndarray or (type(tree) is Tensor and tree.level is not CONSTANT)) and tree.dtype.kind in "fc":
             leaves = call[n] = Tensor(tree, [next_id(), LEAF, None, None, tree, ()], level)
             rebuild = None
         elif type(tree) is list and set(map(type, tree)) == {ndarray} and {x.dtype.kind for x in tree} <= KINDS:
@@ -125,7 +124,7 @@ def owned(tree, level, lifted=()):
     What was computed on the level is new, unless it is a view or one of the arguments, which are `lifted`; what was not
     may belong to anybody.
     """
-    if type(tree) is Tensor and tree.level == level and type(tree.value) is not ndarray:
+    if type(tree) is Tensor and tree.level is level and type(tree.value) is not ndarray:
         return own(tree.value)  # a scalar or, where transforms nest, another Tensor
     leaves, spec = flatten(tree)
     return unflatten(spec, owned_leaves(leaves, level, lifted))
@@ -139,7 +138,7 @@ def owned_leaves(leaves, level, lifted):
         if type(value) is ndarray:
             if known is None:
                 known = {id(y.value) for leaf, _ in lifted for y in ([leaf] if type(leaf) is Tensor else leaf)}
-            new = type(x) is Tensor and x.level == level and value.base is None and value.flags.writeable
+            new = type(x) is Tensor and x.level is level and value.base is None and value.flags.writeable
             value = value if new and id(value) not in known else value.copy()
             known.add(id(value))
         else:

@@ -4,13 +4,14 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.mutation.aliases import look
-from qad.core.tape.backward import sweep
+from qad.core.tape import backward as sweeping
+from qad.core.tape.levels import unrecorded
 from qad.core.tape.node import GRAD, leaf
+from qad.core.tape.reverse import TAPE
 from qad.core.tape.tensor import Tensor, read_only, value_of
 from qad.core.transforms.grad import SEEDS, match, one, scalar_loss
 from qad.core.transforms.leaves import to_public
 from qad.core.trees import check_arithmetic, tree_map
-from qad.core.vmap.batched import unrecorded
 
 
 def tensor(data, requires_grad=False, dtype=None) -> Tensor:
@@ -53,7 +54,7 @@ def tensor(data, requires_grad=False, dtype=None) -> Tensor:
             f"a Tensor of dtype {array.dtype} cannot require a gradient: "
             "write qad.tensor(data, dtype=float, requires_grad=True)"
         )
-    return Tensor(array, leaf(array), 0)
+    return Tensor(array, leaf(array), TAPE)
 
 
 def backward(x, gradient=None, retain_graph=False) -> None:
@@ -73,7 +74,7 @@ def backward(x, gradient=None, retain_graph=False) -> None:
     GradientTypeError, ShapeError
         If this is not a real scalar and no `gradient` is given.
     """
-    if x.level != 0:
+    if x.level is not TAPE:
         raise ArgumentError(
             "backward() belongs to Tensors made by qad.tensor(..., requires_grad=True): this one is a constant or "
             "lives inside a transform, where qad.grad, qad.vjp and qad.hvp nest"
@@ -81,11 +82,11 @@ def backward(x, gradient=None, retain_graph=False) -> None:
     if gradient is None:
         seed = SEEDS.get(type(x.value))
         if seed is None:
-            scalar_loss(x, 0, "backward()")
+            scalar_loss(x, TAPE, "backward()")
             seed = one(x.dtype)
     else:
         seed = np.conj(match(gradient, x.value, "gradient"))
-    found = sweep([(x.node, seed)], free=not retain_graph)
+    found = sweeping.sweep([(x.node, seed)], free=not retain_graph)
     for _, _, node in found.values():
         g = to_public(found, node)
         node[GRAD] = g if node[GRAD] is None else node[GRAD] + g
@@ -99,12 +100,12 @@ def zero_grad(x) -> None:
 
 def accumulated(x):
     """Accumulated gradient (ndarray, public convention), or None before any `backward`."""
-    return x.node[GRAD] if x.level == 0 and x.is_leaf else None
+    return x.node[GRAD] if x.level is TAPE and x.is_leaf else None
 
 
 def set_accumulated(x, gradient):
     """Replace the accumulated gradient of a leaf by an array of its shape, or by None."""
-    if x.level != 0 or not x.is_leaf:
+    if x.level is not TAPE or not x.is_leaf:
         raise ArgumentError("only Tensors made by qad.tensor(..., requires_grad=True) have a gradient to be set")
     if gradient is not None:
         gradient = value_of(match(gradient, x.value, "gradient")).astype(x.dtype, copy=False)

@@ -6,7 +6,7 @@ from operator import itemgetter
 import numpy as np
 
 from qad.core.errors import GradientTypeError
-from qad.core.tape.levels import CONSTANT
+from qad.core.tape.tensor import CONSTANT
 from qad.core.transforms.jacobian import derivatives
 from qad.core.transforms.jvp import jvp
 from qad.core.transforms.leaves import owned

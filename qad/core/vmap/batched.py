@@ -108,19 +108,6 @@ def outline(x):
     return np.broadcast_to(np.zeros((), x.dtype), x.shape)
 
 
-def unrecorded(x):
-    """The value of `x` as an operand without derivative: a bare array, under `qad.vmap` a Tensor of all examples.
-
-    Examples
-    --------
-    >>> import qad
-    >>> qad.extend.unrecorded(qad.tensor([1.0]))
-    array([1.])
-    """
-    x = value_of(x)
-    return Tensor(Batched(unrecorded(x.array), x.level), RESULT, x.level) if type(x) is Batched else x
-
-
 def enclosed(ans, level):
     """Stacked answers, or each of a tuple of them, as Tensors of `level`."""
     if isinstance(ans, (tuple, list)):

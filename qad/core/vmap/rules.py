@@ -5,17 +5,20 @@ so it is recorded there, and derivatives of a batch need no rules of their own. 
 their flag.  What has none is called once per example.
 """
 
+from operator import attrgetter
+
 import numpy as np
-from numpy import ndarray
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from qad.core.errors import BatchError
-from qad.core.tape.levels import CONSTANT
-from qad.core.tape.operands import NUMBERS, rebuild
-from qad.core.tape.tensor import Tensor
+from qad.core.tape.levels import Level, unrecorded
+from qad.core.tape.operands import HANDLES, PLAIN, remembered
+from qad.core.tape.tensor import CONSTANT, Tensor, rebuild
 from qad.core.vmap.batched import RESULT, Batched, enclosed, outline
 from qad.core.vmap.layouts import node_for
 
+NUMBER = attrgetter("number")
+OPEN: set = set()  # the open levels of this kind, of all threads
 BATCHING: dict = {}  # NumPy function or wrapped primitive -> rule
 
 # functions of shape and dtype alone
@@ -56,65 +59,45 @@ def defbatch(fn, rule):
 # -- applying a rule ---------------------------------------------------------------------------------------------------
 
 
-def record_batch(p, args, kwargs, level):
-    """Apply primitive `p` to every example of the operands of `level`."""
-    rule = p.batch or BATCHING.get(p.fn) or (pointwise(p.fn) if p.elementwise else None)
-    out = apply(p.fn, rule, args, kwargs or {}, level)
-    if type(out) is Tensor:
-        out.node = node_for(p, out.value.array, args)
-    return out
+class Batch(Level):
+    """A level whose values are stacks of examples."""
+
+    __slots__ = ()
+    stops = False  # without derivatives the examples are examples still
+
+    def __init__(self):
+        super().__init__()
+        OPEN.add(self)
+
+    def close(self):
+        super().close()
+        OPEN.discard(self)
+
+    def apply(self, p, args, kwargs):
+        """Apply `p` to every example."""
+        rule = p.batch or BATCHING.get(p.fn) or (pointwise(p.fn) if p.elementwise else None)
+        out = by_rule(p.fn, rule, args, kwargs, self)
+        if type(out) is Tensor:
+            out.node = node_for(p, out.value.array, args)
+        return remembered(p, out, args, kwargs)
+
+    def without(self, x):
+        batch = x.value if type(x) is Tensor else x
+        return Tensor(Batched(unrecorded(batch.array), self), RESULT, self)
 
 
-def batch_one(p, x, metadata, level):
-    """`record_batch` for one operand and positional metadata; quicker."""
-    rule = BATCHING.get(p.fn)
-    if rule is not None:
-        ans = rule((True,), x.value.array, *metadata)
-    elif p.elementwise:
-        ans = p.fn(x.value.array, *metadata)
-    else:
-        return record_batch(p, (x, *metadata), None, level)
-    return Tensor(Batched(ans, level), node_for(p, ans, (x,)), level)
+HANDLES[Batched] = Batched.tensor
 
 
-def batch_two(p, x, y, level):
-    """`record_batch` for two operands of an elementwise function; quicker.  None where it takes the general road."""
-    if not p.elementwise or p.fn in BATCHING:
-        return None
-    operands = x, y
-    if type(x) is Tensor:
-        x, kind = x.value.array, type(y)
-        if kind is Tensor and y.level == level:
-            y = y.value.array
-            if x.ndim != y.ndim:
-                return None
-        elif kind not in NUMBERS and (kind is not ndarray or y.ndim >= x.ndim):
-            return None
-    else:
-        y, kind = y.value.array, type(x)
-        if kind not in NUMBERS and (kind is not ndarray or x.ndim >= y.ndim):
-            return None
-    ans = p.fn(x, y)
-    return Tensor(Batched(ans, level), node_for(p, ans, operands), level)
-
-
-def batch_product(p, v, w, level):
-    """`record_batch` for two values of a product, of which one or both are batches of `level`; quicker."""
-    batched = type(v) is Batched, type(w) is Batched
-    one, two = batched
-    ans = BATCHING[p.fn](batched, v.array if one else v, w.array if two else w)
-    return Tensor(Batched(ans, level), RESULT, level)
-
-
-def apply(fn, rule, args, kwargs, level):
+def by_rule(fn, rule, args, kwargs, level):
     """The answers of `fn` for every example, by its rule; one by one if that is None."""
     if rule is None:
         return one_by_one(fn, args, kwargs, level)
     values, batched = [], []
     for a in args:
-        if type(a) is Tensor and (a.level == level or a.level == CONSTANT):
+        if type(a) is Tensor and (a.level is level or a.level is CONSTANT):
             a = a.value
-        inside = type(a) is Batched and a.level == level
+        inside = type(a) is Batched and a.level is level
         values.append(a.array if inside else a)
         batched.append(inside)
     return enclosed(rule(tuple(batched), *values, **kwargs), level)
@@ -138,9 +121,9 @@ def batches(tree, level):
     if type(tree) in (tuple, list, dict):
         for part in tree.values() if type(tree) is dict else tree:
             yield from batches(part, level)
-    elif type(tree) is Tensor and tree.level == level:
+    elif type(tree) is Tensor and tree.level is level:
         yield tree.value
-    elif type(tree) is Batched and tree.level == level:
+    elif type(tree) is Batched and tree.level is level:
         yield tree
 
 
@@ -155,19 +138,19 @@ def example(tree, i, level):
     return tree
 
 
-def batch_level(tree) -> int:
-    """The highest level of a `Batched` in nested containers, Tensors included; -1 if there is none."""
+def batch_level(tree) -> Level:
+    """The highest level of a `Batched` in nested containers, Tensors included; PLAIN if there is none."""
     if type(tree) in (tuple, list, dict):
-        return max(map(batch_level, tree.values() if type(tree) is dict else tree), default=-1)
+        return max(map(batch_level, tree.values() if type(tree) is dict else tree), default=PLAIN, key=NUMBER)
     if type(tree) is Tensor:
         tree = tree.value
-    return tree.level if type(tree) is Batched else -1
+    return tree.level if type(tree) is Batched else PLAIN
 
 
-def top(tree) -> int:
+def top(tree) -> Level:
     """The highest level of a Tensor in nested containers."""
     if type(tree) in (tuple, list, dict):
-        return max(map(top, tree.values() if type(tree) is dict else tree), default=CONSTANT)
+        return max(map(top, tree.values() if type(tree) is dict else tree), default=CONSTANT, key=NUMBER)
     return tree.level if type(tree) is Tensor else CONSTANT
 
 
@@ -186,7 +169,7 @@ def _array_function(self, function, types, args, kwargs):
         return NotImplemented  # which makes an operand of it
     if function in ASKING:
         return function(*_outlines(args), **{k: None if k == "like" else v for k, v in kwargs.items()})
-    return apply(function, BATCHING.get(function), args, kwargs, batch_level((args, kwargs)))
+    return by_rule(function, BATCHING.get(function), args, kwargs, batch_level((args, kwargs)))
 
 
 def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
@@ -194,7 +177,7 @@ def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
         return NotImplemented
     fn = ufunc if method == "__call__" else getattr(ufunc, method)
     simple = fn is ufunc and ufunc.signature is None and not kwargs
-    return apply(fn, pointwise(fn) if simple else None, inputs, kwargs, batch_level((inputs, kwargs)))
+    return by_rule(fn, pointwise(fn) if simple else None, inputs, kwargs, batch_level((inputs, kwargs)))
 
 
 Batched.__array_function__, Batched.__array_ufunc__ = _array_function, _array_ufunc
@@ -274,7 +257,7 @@ def each_alone(rule):
 
     def called(*args, **kwargs):
         level = batch_level((args, kwargs))
-        if level < 0 or top((args, kwargs)) > level:
+        if level is PLAIN or top((args, kwargs)).number > level.number:
             return rule(*args, **kwargs)
         return one_by_one(rule, args, kwargs, level)
 

@@ -8,14 +8,14 @@ import optree
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.freeze_hook import as_array
 from qad.core.mutation.aliases import argument
-from qad.core.tape.levels import BATCH, CONSTANT, is_open, open_level
 from qad.core.tape.record import leaked
-from qad.core.tape.tensor import Tensor
+from qad.core.tape.tensor import CONSTANT, Tensor
 from qad.core.transforms.arguments import run
 from qad.core.transforms.leaves import own
 from qad.core.transforms.transformed import remade
 from qad.core.trees import NAMESPACE, flatten, leaf_path, strip, unflatten
 from qad.core.vmap.batched import Batched
+from qad.core.vmap.rules import Batch
 
 
 def vmap(f, in_axes=0, out_axes=0):
@@ -65,15 +65,12 @@ def vmap(f, in_axes=0, out_axes=0):
 
     @wraps(f)
     def mapped(*args, **kwargs):
-        level = open_level(BATCH)
-        try:
+        with Batch() as level:
             entries = _entries(in_axes, args)
             leaves, spec = flatten(args)
             size = _size(leaves, entries, args)
             call = [x if a is None else _example(x, a, level) for x, a in zip(leaves, entries, strict=True)]
             out = run(f, unflatten(spec, call), kwargs)
-        finally:
-            BATCH.discard(level)
         results, spec = flatten(out)
         axes = _spread_axes(out_axes, out, "out_axes")
         known = {id(x) for x in leaves}
@@ -137,9 +134,9 @@ def _example(x, axis, level):
 
 def _handed_out(x, axis, size, level, known):
     """Leaf `x` of the output with its examples along `axis`, in memory of its own."""
-    if type(x) is Tensor and x.level != level and not is_open(x.level):
+    if type(x) is Tensor and not x.level.open and x.level is not level:
         raise leaked("the output of qad.vmap")
-    inside = type(x) is Tensor and x.level == level
+    inside = type(x) is Tensor and x.level is level
     x = x.value.array if inside else strip(x, level)
     if axis is None:
         if inside:

@@ -6,7 +6,7 @@ from weakref import ref
 
 import numpy as np
 
-from qad.core.tape.levels import CONSTANT
+from qad.core.tape.tensor import CONSTANT
 from qad.frozen.capture.bindings import same
 from qad.frozen.capture.namespaces import users_of
 from qad.frozen.capture.objects import see_object, see_whole
@@ -26,7 +26,7 @@ def see_array(reach, x, path):
 
 def see_tensor(reach, x, path):
     """A Tensor: a constant one is its array."""
-    if x.level > CONSTANT:
+    if x.level is not CONSTANT:
         reach.live = True
     else:
         reach.bind("attribute", x, "value", x.value, path)

@@ -7,9 +7,9 @@ without x (``A.conj()``, say) happens outside of that tape, and its result is wh
 
 from operator import getitem
 
-from qad.core.tape.levels import CONSTANT, REVERSE, open_level
 from qad.core.tape.node import ARGS, ID, LEAF, PARENTS, PICK, PRIMITIVE
-from qad.core.tape.tensor import Tensor
+from qad.core.tape.reverse import Reverse
+from qad.core.tape.tensor import CONSTANT, Tensor
 from qad.core.transforms.arguments import run
 from qad.core.transforms.grad import node_of, strip
 from qad.core.transforms.leaves import lift
@@ -58,12 +58,9 @@ def capture(f, x):
     captured : list of Tensors
         Those of open levels that `f` uses, each once.
     """
-    level = open_level(REVERSE)
-    try:
+    with Reverse() as level:
         lifted, leaves, _ = lift(x, level, "x")
         out, spec = flatten(run(f, [lifted], {}))
-    finally:
-        REVERSE.discard(level)
     nodes = _below([node_of(leaf, level) for leaf in out])
     constants = [a for node in nodes for a in _constants(node)]
     captured = _captured(constants + [x for x in out if node_of(x, level) is None])

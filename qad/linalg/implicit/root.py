@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from qad.core import vjp
-from qad.core.tape.levels import BATCH
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.core.vmap.batched import Batched
-from qad.core.vmap.rules import each_alone
+from qad.core.vmap.rules import OPEN, each_alone
 from qad.extend import defvjp, primitive, stack_of, unrecorded, value_of
 from qad.linalg.implicit.closure import capture
 from qad.linalg.implicit.gmres import Report, bare, plain_leaves, solve
@@ -77,7 +76,7 @@ def in_batches(f, x0, resolve, **how):
 
     `f` is recorded where the first example starts, so that its branches are those taken there.
     """
-    if not BATCH:
+    if not OPEN:
         return None
     leaves, spec = flatten(x0)
     starts, stacked = [unrecorded(x) for x in leaves], [np.asarray(stack_of(x)) for x in leaves]

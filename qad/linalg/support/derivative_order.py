@@ -1,7 +1,9 @@
 """How many derivatives are being taken of an operand."""
 
-from qad.core.tape.levels import BATCH, FORWARD
+from qad.core.tape.forward import Forward
+from qad.core.tape.tensor import CONSTANT
 from qad.core.vmap.batched import Batched
+from qad.core.vmap.rules import Batch
 from qad.extend import Tensor
 
 
@@ -12,14 +14,14 @@ def orders(x):
 
 def is_pushed_gradient(x):
     """Whether `x` is differentiated backward, and that forward, and nothing else: `qad.hvp` and `qad.hessian`."""
-    kinds = [level in FORWARD for level in _levels(x)]
+    kinds = [type(level) is Forward for level in _levels(x)]
     return kinds == [False, True]
 
 
 def _levels(x):
     while type(x) is Tensor or type(x) is Batched:
         if type(x) is Tensor:
-            if x.level >= 0 and x.level not in BATCH:
+            if x.level is not CONSTANT and type(x.level) is not Batch:
                 yield x.level
             x = x.value
         else:

@@ -11,9 +11,8 @@ from qad.core.define import PRIMITIVES
 from qad.core.errors import ArgumentError
 from qad.core.mutation import changed_arrays as watch
 from qad.core.mutation.changed_arrays import check
-from qad.core.tape.levels import REVERSE
 from qad.core.tape.node import leaf
-from qad.core.tape.record import note
+from qad.core.tape.reverse import TAPE, Reverse, note
 from qad.core.tape.tensor import Tensor
 
 X = np.array([1.0, 2.0, 3.0])
@@ -121,7 +120,7 @@ def test_nothing_is_kept_alive():
     del work
     gc.collect()
     assert not any(key in watch.COPIES for key in keys)
-    assert len(REVERSE) == 1 and REVERSE[0] is None
+    assert TAPE.seen is None
 
 
 def test_graphs_of_the_tape_share_one_copy():
@@ -209,19 +208,16 @@ def test_digests_see_every_bit():
 
 
 def test_where_memory_is_short_a_change_is_refused():
-    level, a = 10**9, np.ones((100, 100))
-    REVERSE[level] = None
-    try:
+    a = np.ones((100, 100))
+    with Reverse() as level:
         x = Tensor(np.ones((100, 100)), leaf(np.ones((100, 100))), level)
         y = note(PRIMITIVES[np.multiply], (x.value, a), None, x.value * a, (x.node, None), level, sparing=True)
         assert y.node[2][1] is a
-        check([(y.node, None)], REVERSE[level])
+        check([(y.node, None)], level.seen)
         assert y.node[2][1] is a
         a[50, 50] = 2.0
-        check([(y.node, None)], REVERSE[level])
+        check([(y.node, None)], level.seen)
         with pytest.raises(ArgumentError, match="changed in place after multiply"):
             y.node[2][1] * 2
         with pytest.raises(ArgumentError, match="changed in place after"):
             note(PRIMITIVES[np.multiply], (x.value, a), None, x.value * a, (x.node, None), level, sparing=True)
-    finally:
-        REVERSE.discard(level)

@@ -8,7 +8,7 @@ import numpy as np
 from tensornetwork.backends.numpy.numpy_backend import NumPyBackend
 
 import qad
-from qad.core.tape.levels import blocked
+from qad.core.tape.levels import stopped
 from qad.interop.tensornetwork import QadBackend
 
 MAKERS = ("convert_to_tensor", "eye", "ones", "zeros", "randn", "random_uniform")
@@ -73,7 +73,7 @@ def flat(items):
 
 
 def is_recorded(x):
-    return isinstance(x, qad.Tensor) and x.level > blocked()
+    return isinstance(x, qad.Tensor) and x.requires_grad and not stopped(x.level)
 
 
 def detached(x):

@@ -1,0 +1,50 @@
+"""Quick applications of batching rules: for one operand, two operands and products, without the general road."""
+
+from numpy import ndarray
+
+from qad.core.tape.operands import NUMBERS
+from qad.core.tape.tensor import Tensor
+from qad.core.vmap.batched import RESULT, Batched
+from qad.core.vmap.layouts import node_for
+from qad.core.vmap.rules import BATCHING
+
+
+def batch_one(p, x, metadata, level):
+    """`Batch.apply` for one operand and positional metadata; quicker."""
+    rule = BATCHING.get(p.fn)
+    if rule is not None:
+        ans = rule((True,), x.value.array, *metadata)
+    elif p.elementwise:
+        ans = p.fn(x.value.array, *metadata)
+    else:
+        return level.apply(p, (x, *metadata), {})
+    return Tensor(Batched(ans, level), node_for(p, ans, (x,)), level)
+
+
+def batch_two(p, x, y, level):
+    """`Batch.apply` for two operands of an elementwise function; quicker.  None where it takes the general road."""
+    if not p.elementwise or p.fn in BATCHING:
+        return None
+    operands = x, y
+    if type(x) is Tensor:
+        x, kind = x.value.array, type(y)
+        if kind is Tensor and y.level is level:
+            y = y.value.array
+            if x.ndim != y.ndim:
+                return None
+        elif kind not in NUMBERS and (kind is not ndarray or y.ndim >= x.ndim):
+            return None
+    else:
+        y, kind = y.value.array, type(x)
+        if kind not in NUMBERS and (kind is not ndarray or x.ndim >= y.ndim):
+            return None
+    ans = p.fn(x, y)
+    return Tensor(Batched(ans, level), node_for(p, ans, operands), level)
+
+
+def batch_product(p, v, w, level):
+    """`Batch.apply` for two values of a product, of which one or both are batches of `level`; quicker."""
+    batched = type(v) is Batched, type(w) is Batched
+    one, two = batched
+    ans = BATCHING[p.fn](batched, v.array if one else v, w.array if two else w)
+    return Tensor(Batched(ans, level), RESULT, level)

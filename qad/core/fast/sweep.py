@@ -1,0 +1,159 @@
+"""The quick sweep: `qad.core.tape.backward` with a stack beside the heap, sums in place, and no calls in between.
+
+A node's cotangents are added in place only in a buffer that the sweep itself made, or that a rule promised to be fresh
+(views never are).
+"""
+
+from heapq import heappop, heappush
+
+from numpy import complex128, float64, ndarray
+
+from qad.core.tape.backward import alive, plain_sweep
+from qad.core.tape.cotangents import add, prepared
+from qad.core.tape.levels import plain
+from qad.core.tape.node import ANSWER, FREED, ID, LEAF, PICK, PRIMITIVE
+
+
+def sweep(roots, free=False) -> dict:
+    """Propagate cotangents from `roots`, a list of pairs (node, cotangent), down to the leaves.
+
+    The list is emptied.  Where nobody else holds a node its memory goes as the sweep leaves it; with `free`
+    it goes in any case, and another sweep through it raises.
+
+    Returns
+    -------
+    dict
+        id of leaf -> (cotangent, whether nobody else holds its memory, the leaf), to be read with `arrived`.
+    """
+    if plain():
+        return plain_sweep(roots, free)
+    found, waiting, heap = {}, {}, []  # waiting: id -> (cotangent, owned, node); heap: the ids, negative
+    held = []  # triples (node, cotangent, owned) in ascending order: most often a stack is enough, and quicker
+    owned = following = end = None  # a contribution, held back: most often its node is the next to be visited
+    if roots:
+        following, g = roots.pop()
+        end = g, following[ANSWER] if len(following) == 6 else None
+    while roots:
+        arrive(waiting, heap, *roots.pop(), False)
+    while True:
+        if following is None:
+            if held:
+                following, g, owned = held.pop()
+            elif heap:
+                g, owned, following = waiting.pop(-heappop(heap))
+            else:
+                return found
+        elif held and held[-1][0][ID] >= following[ID]:
+            arrive(waiting, heap, following, g, owned)
+            following, g, owned = held.pop()
+        if heap and -heap[0] >= following[ID]:
+            arrive(waiting, heap, following, g, owned)
+            g, owned, following = waiting.pop(-heappop(heap))
+        node, following = following, None
+        _, p, args, kwargs, ans, parents = node if len(node) == 6 else alive(node)
+        kind = type(g)
+        if kind is ndarray:
+            if g.dtype is not ans.dtype and g.dtype.kind == "c":
+                g, owned = prepared(g, owned, ans, p)
+        elif kind is float64 or (kind is complex128 and type(ans) is complex128):
+            pass  # right as it is
+        elif kind not in p.accepts or (g.dtype is not ans.dtype and g.dtype.kind == "c"):
+            g, owned = prepared(g, owned, ans, p)
+        if p.adds is not None and added(p, found.get(parents[0][ID]) or waiting.get(parents[0][ID]), g, args):
+            pass
+        elif p.vjps:
+            seed, fresh = g, p.fresh
+            if pair := kwargs is None and len(args) == 2:  # which Python calls quicker than it unpacks
+                left, right = args
+            for parent, rule in zip(parents, p.vjps):  # noqa: B905 - metadata that trails has no rule
+                if parent is not None:
+                    if pair:
+                        c = rule(seed, ans, left, right)
+                    else:
+                        c = rule(seed, ans, *args) if kwargs is None else rule(seed, ans, *args, **kwargs)
+                    if parent[PRIMITIVE] is LEAF:
+                        if parent[ID] in found:
+                            collect(found, parent, c, fresh)
+                        else:
+                            found[parent[ID]] = c, fresh, parent
+                    elif following is None:
+                        g, owned, following = c, fresh, parent
+                    elif following is parent:
+                        g, owned = add(g, owned, c), True
+                    elif parent[ID] > following[ID]:
+                        hold(held, waiting, heap, following, g, owned)
+                        g, owned, following = c, fresh, parent
+                    else:
+                        hold(held, waiting, heap, parent, c, fresh)
+        elif p is LEAF:
+            collect(found, node, g, owned)
+        else:
+            spread(found, waiting, heap, node, g, owned, end)
+        if free and p is not LEAF:
+            node[1:] = FREED
+
+
+def hold(held, waiting, heap, node, g, owned):
+    """Put a contribution on the stack, in ascending order, or where it does not fit there among those waiting."""
+    if held and held[-1][0][ID] >= node[ID]:
+        arrive(waiting, heap, node, g, owned)
+    else:
+        held.append((node, g, owned))
+
+
+def arrive(waiting, heap, node, c, fresh):
+    """Add cotangent `c` to what waits for `node`."""
+    key = node[ID]
+    if key in waiting:
+        g, owned, _ = waiting[key]
+        waiting[key] = add(g, owned, c), True, node
+    else:
+        waiting[key] = c, fresh, node
+        heappush(heap, -key)
+
+
+def added(p, entry, g, args) -> bool:
+    """Whether the cotangent of the one argument of `p` went straight into what waits for it."""
+    return entry is not None and entry[1] and type(entry[0]) is ndarray and p.adds(entry[0], g, *args)
+
+
+def collect(found, leaf, c, fresh):
+    """Add cotangent `c` to what was found for `leaf`."""
+    key = leaf[ID]
+    if key in found:
+        g, owned, _ = found[key]
+        c, fresh = add(g, owned, c), True
+    found[key] = c, fresh, leaf
+
+
+def spread(found, waiting, heap, node, g, owned, end):
+    """Hand the cotangent of one output to its node, or ask a shared rule for those of all arguments."""
+    _, p, args, kwargs, ans, parents = node
+    if p is PICK:
+        arrive_output(waiting, heap, parents[0], args, g)
+        return
+    wanted = tuple([i for i, parent in enumerate(parents) if parent is not None])
+    kwargs = dict(kwargs or {})
+    if p.scaled:
+        kwargs["end"] = end
+    if p.consumes:
+        kwargs["owned"] = owned
+    fresh = p.fresh
+    for i, c in zip(wanted, p.shared(wanted, g, ans, *args, **kwargs), strict=True):
+        parent = parents[i]
+        if parent[PRIMITIVE] is not LEAF:
+            arrive(waiting, heap, parent, c, fresh)
+        elif parent[ID] in found:
+            collect(found, parent, c, fresh)
+        else:
+            found[parent[ID]] = c, fresh, parent
+
+
+def arrive_output(waiting, heap, node, i, c):
+    """Add cotangent `c` to what waits for output `i` of `node`; its cotangent is a list."""
+    key = node[ID]
+    if key not in waiting:
+        waiting[key] = [None] * len(alive(node)[ANSWER]), False, node
+        heappush(heap, -key)
+    parts = waiting[key][0]
+    parts[i] = c if parts[i] is None else add(parts[i], False, c)

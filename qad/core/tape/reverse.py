@@ -1,0 +1,76 @@
+"""Reverse levels: an operation becomes a node, which remembers what its derivative needs."""
+
+from numpy import ndarray
+
+from qad.core.tape import hooks
+from qad.core.tape.levels import QUICK, WATCHING, Level, fresh
+from qad.core.tape.node import PICK, next_id
+from qad.core.tape.operands import split, variant
+from qad.core.tape.tensor import Tensor, hidden, missing_rule, rebuild
+
+MANY = -9  # names by which whoever comes this way may hold an array: too many to tell whether there are others
+_open, _close = QUICK.add, QUICK.discard
+
+
+class Reverse(Level):
+    """A level that records nodes.
+
+    Attributes
+    ----------
+    seen : dict or None
+        What `qad.core.mutation` has noted of the constants that were met here.
+    """
+
+    __slots__ = ("seen",)
+
+    def __init__(self):
+        self.open = True
+        self.seen = None
+        _open(self)  # in this order, whatever other threads enter meanwhile
+        self.quick = not WATCHING
+        self.number = fresh()  # a barrier that it is opened inside of has a lower one
+
+    def close(self):
+        self.open = self.quick = False
+        _close(self)
+
+    def apply(self, p, args, kwargs):
+        """Run `p` on the values of the level below, and remember the call."""
+        values, parents = split(args, self)
+        for i, parent in enumerate(parents if p.shared is None else ()):
+            if parent is not None and not p.has_rule(i):
+                raise missing_rule(p.fn, i if any(p.vjps) else None)
+        if p.broadcasting is not None:
+            p = variant(p, values)
+        ans = p.fn(*values, **kwargs)
+        if type(ans) is Tensor and ans.level.number >= self.number:
+            raise hidden(p.name)
+        return note(p, values, kwargs, ans, parents, self)
+
+
+def note(p, values, kwargs, ans, parents, level, read=None, sparing=False):
+    """What primitive `p` made, as a Tensor (or several) of an open reverse level, with the node that remembers it.
+
+    For plain values, whose nodes on that level are the `parents`, a caller may take this road instead of `record`, and
+    say which constants the rules of `p` will `read`, by their numbers, and whether memory is short.
+    """
+    constants = range(len(values)) if read is None else read
+    met = [i for i in constants if parents[i] is None and type(values[i]) is ndarray]
+    if met:
+        values = _kept(level, values, met, sparing or p.sparing)
+    node = [next_id(), p, values, kwargs or None, ans, parents]
+    if not isinstance(ans, (tuple, list)):
+        return Tensor(ans, node, level)
+    return rebuild(ans, [Tensor(a, [next_id(), PICK, i, None, a, (node,)], level) for i, a in enumerate(ans)])
+
+
+def _kept(level, values, met, sparing):
+    """`values` as a node may hold them: those numbered `met` are the caller's, who may change them."""
+    kept = list(values)
+    for i in met:
+        kept[i] = hooks.constant(level, kept[i], MANY, sparing)
+    return tuple(kept)
+
+
+TAPE = Tensor.TAPE = Reverse()
+TAPE.number = 0
