@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.tape.backward import alive
-from qad.core.tape.cotangents import add, prepared
+from qad.core.tape.backward import alive, plain_sweep
 from qad.core.tape.node import ANSWER, ARGS, ID, KWARGS, LEAF, PARENTS, PICK, PRIMITIVE
-from qad.extend import Lazy, One, Tensor, value_of
+from qad.extend import Tensor, value_of
 
 MOST = 400  # cards in one picture
 SIGNS = {
@@ -32,7 +31,7 @@ class Card:
 def cards(y, names):
     """The cards of the graph of Tensor `y`, operands first; `names` are titles of leaves, by the ids of their nodes."""
     nodes = _below(y.node)
-    gradients = _gradients(y, nodes) if y.dtype.kind == "f" and y.shape == () else {}
+    gradients = _gradients(y) if y.dtype.kind == "f" and y.shape == () else {}
     made = {}
     for node in nodes:
         p = node[PRIMITIVE]
@@ -61,30 +60,16 @@ def _below(root):
     return [found[key] for key in sorted(found)]
 
 
-def _gradients(y, nodes):
-    """Cotangents of all nodes, by id: a sweep that keeps what it meets."""
-    found = {y.node[ID]: One(y.dtype)}
-    for node in reversed(nodes):
-        g, (_, p, args, kwargs, answer, parents) = found.pop(node[ID], None), node
-        if g is None:
-            continue
-        if p is PICK:
-            parts = found.setdefault(parents[0][ID], [None] * len(parents[0][ANSWER]))
-            parts[args] = g if parts[args] is None else add(parts[args], False, g)
-            found[node[ID]] = _dense(g)
-            continue
-        g = found[node[ID]] = _dense(prepared(g, False, answer, LEAF)[0])
-        wanted = tuple(i for i, parent in enumerate(parents) if parent is not None)
-        for i, c in zip(wanted, p.cotangents(wanted, g, answer, args, kwargs or {}), strict=True):
-            key, c = parents[i][ID], _dense(c)
-            found[key] = c if key not in found else add(found[key], False, c)
-    return {key: g for key, g in found.items() if type(g) is not list}
+def _gradients(y):
+    """Cotangents of all nodes that have one output, by id."""
+    found = {}
 
+    def keep(node, g):
+        if type(g) is not list:
+            found[node[ID]] = g
 
-def _dense(g):
-    if type(g) is list:
-        return [None if part is None else _dense(part) for part in g]
-    return g.dense() if isinstance(g, Lazy) else g
+    plain_sweep([(y.node, np.ones((), y.dtype))], visit=keep)
+    return found
 
 
 def _title(node):

@@ -2,6 +2,9 @@
 
 They test for the common case (open reverse level, plain or equal-level operands) and fall back to `record`.  What NumPy
 refuses goes that way too, to be refused with the operation's name; a ``try`` that does not fail costs nothing.
+
+Each begins with `next_id`, also where it needs no number.  SciPy's solvers in C go on although an error of ours is set,
+and NumPy's arithmetic of numbers forgets it; CPython finds it at a call of that kind, and the user sees it.
 """
 
 from types import FunctionType
@@ -14,7 +17,7 @@ from qad.core.fast.pushes import push_one, push_product, push_two
 from qad.core.mutation.aliases import FIXED, look, mark
 from qad.core.mutation.changed_arrays import watch
 from qad.core.tape.forward import Forward
-from qad.core.tape.levels import records
+from qad.core.tape.levels import mode, records
 from qad.core.tape.node import LEAF, PRIMITIVE, SCALARS, next_id
 from qad.core.tape.operands import NUMBERS, PLAIN, operand, remembered, source_of
 from qad.core.tape.record import record
@@ -35,12 +38,12 @@ def unary(p, operator=None):
     def recorder(x):
         level = x.level if type(x) is Tensor else PLAIN
         if level.quick or (type(level) is Reverse and records(level)):
-            v = x.value
+            v, number = x.value, next_id()
             try:
                 ans = raw(v) if type(v) is ndarray else scalar(v) if type(v) in SCALARS else deeper(v)
             except ValueError:
                 return record(p, (x,))
-            out = Tensor(ans, [next_id(), p, (v,), None, ans, (x.node,)], level)
+            out = Tensor(ans, [number, p, (v,), None, ans, (x.node,)], level)
             if shows and (
                 ans.base is not None if type(ans) is ndarray else type(v) is not ndarray and type(ans) not in SCALARS
             ):
@@ -62,12 +65,12 @@ def unary_with_metadata(p, once=False):
     def recorder(x, *metadata):
         level = x.level if type(x) is Tensor else PLAIN
         if level.quick or (type(level) is Reverse and records(level)):
-            v = x.value
+            v, number = x.value, next_id()
             try:
                 ans = fn(v, *metadata) if type(v) is ndarray else deeper(v, *metadata)
             except ValueError:
                 return record(p, (x, *metadata))
-            out = Tensor(ans, [next_id(), p, (v, *metadata), None, ans, (x.node,)], level)
+            out = Tensor(ans, [number, p, (v, *metadata), None, ans, (x.node,)], level)
             if ans.base is not None if type(ans) is ndarray else type(v) is not ndarray and type(ans) not in SCALARS:
                 look_quickly(out, x, fn, metadata)
             return out
@@ -129,9 +132,10 @@ def past_dispatch(fn, recorder):
 
 def one_more(p, x, metadata, level):
     """What the quick recorders of one operand do where they do not record."""
-    if type(level) is Forward and records(level):
+    if type(level) is Forward and level.open and (mode() is None or records(level)):
+        next_id()
         out = push_one(p, x, metadata, level)
-    elif type(level) is Batch and records(level):
+    elif type(level) is Batch and level.open and (mode() is None or records(level)):
         out = batch_one(p, x, metadata, level)
     else:
         return record(p, (x, *metadata))
@@ -159,9 +163,12 @@ def two_more(p, x, y):
     same = p.canonical is not None and (x is y or (type(x) is Tensor and source_of(x) is not None))
     if same and (ans := p.canonical(x, y)) is not None:
         return ans
-    if type(level) is Forward and records(level):
+    if type(level) is Forward and level.open and (mode() is None or records(level)):
+        next_id()
         return push_two(p, x, y, level)
-    return batch_two(p, x, y, level) if type(level) is Batch and records(level) else None
+    if type(level) is Batch and level.open and (mode() is None or records(level)):
+        return batch_two(p, x, y, level)
+    return None
 
 
 def binary(p, operator=None):
@@ -176,7 +183,7 @@ def binary(p, operator=None):
     def recorder(x, y):
         try:
             if type(x) is Tensor and ((level := x.level).quick or (type(level) is Reverse and records(level))):
-                kind = type(y)
+                kind, number = type(y), next_id()
                 if kind is Tensor and y.level is level:
                     special = (y is x or x.node[PRIMITIVE].root is not None) and p.canonical is not None
                     if special and (ans := p.canonical(x, y)) is not None:
@@ -187,30 +194,30 @@ def binary(p, operator=None):
                     else:
                         ans = fn(v, w) if type(v) is ndarray else scalar(v, w)
                         chosen = p if v.shape == w.shape else broadcasting
-                    return Tensor(ans, [next_id(), chosen, (v, w), None, ans, (x.node, y.node)], level)
+                    return Tensor(ans, [number, chosen, (v, w), None, ans, (x.node, y.node)], level)
                 if kind is ndarray:
                     v = x.value
                     ans, seen = fn(v, y), level.seen
                     y = watch(level, y) if seen is None or y is not seen.last or seen.held != y else seen.copy
                     chosen = p if v.shape == y.shape else broadcasting
-                    return Tensor(ans, [next_id(), chosen, (v, y), None, ans, (x.node, None)], level)
+                    return Tensor(ans, [number, chosen, (v, y), None, ans, (x.node, None)], level)
                 if kind in NUMBERS:
                     v = x.value
                     ans = fn(v, y) if type(v) is ndarray else scalar(v, y)
-                    return Tensor(ans, [next_id(), p, (v, y), None, ans, (x.node, None)], level)
+                    return Tensor(ans, [number, p, (v, y), None, ans, (x.node, None)], level)
             elif type(y) is Tensor and ((level := y.level).quick or (type(level) is Reverse and records(level))):
-                kind = type(x)
+                kind, number = type(x), next_id()
                 if kind is ndarray:
                     w = y.value
                     ans, seen = fn(x, w), level.seen
                     x = watch(level, x) if seen is None or x is not seen.last or seen.held != x else seen.copy
                     chosen = p if x.shape == w.shape else broadcasting
-                    return Tensor(ans, [next_id(), chosen, (x, w), None, ans, (None, y.node)], level)
+                    return Tensor(ans, [number, chosen, (x, w), None, ans, (None, y.node)], level)
                 if kind in NUMBERS:
                     w = y.value
                     real = kind is not complex and type(w) is float64  # 1j * float64(1) is Python's
                     ans = scalar(x, w) if real or type(w) is complex128 else fn(x, w)
-                    return Tensor(ans, [next_id(), p, (x, w), None, ans, (None, y.node)], level)
+                    return Tensor(ans, [number, p, (x, w), None, ans, (None, y.node)], level)
             if (ans := two_more(p, x, y)) is not None:
                 return ans
         except (ValueError, TypeError):
@@ -262,13 +269,13 @@ def product(p, method, otherwise, stacks=None):
                             kept = seen.copy if quick else watch(level, plain, names=3)
                             v, w = (kept, w) if left is None else (v, kept)
                         return Tensor(ans, [next_id(), q, (v, w), None, ans, (left, right)], level)
-                    if type(level) is Forward and records(level):
+                    if type(level) is Forward and level.open and (mode() is None or records(level)):
                         return push_product(multiplied, v, left, w, right, m <= 2 >= n, level)
                 except ValueError:
                     pass
         elif stacks is not None and type(level) is Batch and type(v) in BATCHES and type(w) in BATCHES:
             m, n = v.ndim, w.ndim
-            if m and n and records(level):
+            if m and n and level.open and (mode() is None or records(level)):
                 return batch_product(p if m == 2 == n else stacks, v, w, level)
         return otherwise(x, y)
 
