@@ -8,7 +8,6 @@ from operator import getitem
 
 import numpy as np
 
-from qad.core.vmap.batched import is_identity
 from qad.core.vmap.layouts import ENTRYWISE, GIVES_C, KEEPS_C
 from qad.core.vmap.rules import aligned, over, same, shifted, spread_out, stacks
 from qad.extend import Tensor, defbatch
@@ -279,7 +278,7 @@ def _matrix_product(batched, a, b):
 def _stack_product(batched, a, b):
     row, column = a.ndim == 1 + batched[0], b.ndim == 1 + batched[1]
     if column and not batched[0] and a.ndim == 2:
-        return a.T.copy() if is_identity(b) and a.dtype == b.dtype else np.matmul(b, a.T)
+        return np.matmul(b, a.T)
     if not batched[1] and (column or (row and b.ndim == 2)):
         return np.matmul(a, b)
     y = np.matmul(*aligned(batched, (a[..., None, :] if row else a, b[..., None] if column else b), (2, 2)))

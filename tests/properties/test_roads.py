@@ -3,11 +3,11 @@
 They are, by where they stand:
 
 * ``core/fast/recorders.py``: `unary`, `unary_with_metadata`, `unary_with_one`, `binary` with its choice of the variant
-  that broadcasts and Python's operators for NumPy's scalars, `product`; `past_dispatch` and ``Primitive.deeper``, by which
-  nested levels avoid NumPy's dispatch; ``once``, which does not;
+  that broadcasts and Python's operators for NumPy's scalars, `product`; `past_dispatch` and ``Primitive.deeper``, by
+  which nested levels avoid NumPy's dispatch; ``once``, which does not;
 * ``core/fast/pushes.py``: `push_one`, `push_two`, `push_product`, and the frames that batches of tangents share
   (`framed`, `push_frames`, ``batched.scaled``);
-* ``core/fast/batches.py``: `batch_one`, `batch_two`, `batch_product`; ``batched.is_identity``;
+* ``core/fast/batches.py``: `batch_one`, `batch_two`, `batch_product`;
 * ``core/fast/sweep.py``: the held contribution and the stack in front of the heap, sums in arrays that the
   sweep owns (``fresh``), ``adds``, ``consumes``, and the `Lazy` cotangents, which rules take as they are (``accepts``).
 
@@ -26,7 +26,6 @@ from qad.core.looking.observer import plain_roads
 from qad.core.tape.levels import plain
 from qad.core.trees import tree_map
 from qad.core.vmap import rules as batching
-from qad.core.vmap.batched import is_identity, unit_vectors
 from tests.properties.roads import differing
 from tests.rules.test_registry import FLOORS, gathered
 
@@ -108,13 +107,6 @@ def test_no_short_cut_is_taken_on_the_plain_roads(module, name, monkeypatch):
 
 
 RARE = {"through"}
-
-
-def test_an_identity_is_known_on_the_quick_roads_alone():
-    one = unit_vectors(3, np.dtype(float))
-    assert is_identity(one)
-    with plain_roads():
-        assert not is_identity(one)
 
 
 def test_the_switch_is_off_by_default_and_nests():

@@ -7,6 +7,8 @@ import numpy as np
 from numpy import ndarray
 
 from qad.core.tape.forward import summed, transpose
+from qad.core.tape.forward import tangent_of as plain_tangent_of
+from qad.core.tape.levels import plain
 from qad.core.tape.operands import NUMBERS
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import RESULT, Batched, scaled
@@ -63,6 +65,18 @@ def push_two(p, x, y, level):
 # -- batches of tangents: what is elementwise changes a factor that all of them share ----------------------------------
 
 UNFRAMED = None, None
+
+
+def tangent_of(p, moving, tangents, ans, values, kwargs):
+    """`forward.tangent_of`, which lets the factor of a batch of tangents through elementwise functions."""
+    if p.elementwise and len(moving) == 1 and not (p.jvps or p.forward or plain()):
+        t = tangents[moving[0]]
+        frame, factor = framed(t, ans) if type(t) is Tensor and type(ans) is not Tensor else UNFRAMED
+        if frame is not None:
+            return through(t, frame, factor, p.vjps[moving[0]](factor, ans, *values, **kwargs), ans)
+    return plain_tangent_of(p, moving, tangents, ans, values, kwargs)
+
+
 UNITS = {np.dtype(kind): kind(1) for kind in (np.float64, np.complex128, np.float32, np.complex64)}
 
 

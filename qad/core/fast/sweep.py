@@ -10,7 +10,7 @@ from numpy import complex128, float64, ndarray
 
 from qad.core.tape.backward import alive, plain_sweep
 from qad.core.tape.cotangents import add, prepared
-from qad.core.tape.levels import plain
+from qad.core.tape.levels import mode
 from qad.core.tape.node import ANSWER, FREED, ID, LEAF, PICK, PRIMITIVE
 
 
@@ -25,7 +25,8 @@ def sweep(roots, free=False) -> dict:
     dict
         id of leaf -> (cotangent, whether nobody else holds its memory, the leaf), to be read with `arrived`.
     """
-    if plain():
+    top = mode()
+    if top is not None and top.plain:
         return plain_sweep(roots, free)
     found, waiting, heap = {}, {}, []  # waiting: id -> (cotangent, owned, node); heap: the ids, negative
     held = []  # triples (node, cotangent, owned) in ascending order: most often a stack is enough, and quicker

@@ -22,7 +22,7 @@ from qad.core.transforms.arguments import check_argnums, numbers_of, output_dtyp
 from qad.core.transforms.grad import node_of
 from qad.core.transforms.leaves import lift
 from qad.core.trees import LEAF, flatten, strip, unflatten
-from qad.core.vmap.batched import Batched, unit_vectors
+from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch
 
 PORTION = 2**20  # numbers in a batch of cotangents or tangents
@@ -99,7 +99,7 @@ def nested(items, specs, several):
 
 def basis(shape, dtype):
     """All unit vectors of this shape, along the first axis; then i times those where `dtype` is complex."""
-    one = unit_vectors(prod(shape), dtype)
+    one = np.eye(prod(shape), dtype=dtype)
     memory.ready(one.nbytes)
     if len(shape) != 1:
         one = one.reshape((len(one), *shape))

@@ -8,7 +8,6 @@ can answer (a branch, a Python number) raises.
 import numpy as np
 
 from qad.core.errors import BatchError
-from qad.core.tape.levels import plain
 from qad.core.tape.tensor import Tensor, value_of
 
 RESULT = ()  # the node of what a batch computed; what it was given has none
@@ -81,26 +80,6 @@ def scaled(frame, factor, level) -> Batched:
     batch = Batched.__new__(Batched)
     batch.frame, batch.factor, batch.level = frame, factor, level
     return batch
-
-
-MATRICES: dict = {}  # (n, dtype) -> the identity, read-only: as many as are small
-FEW, SMALL = 64, 1 << 16  # of them, entries
-
-
-def unit_vectors(n, dtype):
-    """The identity matrix, which many derivatives begin with; small ones are kept, and known to `is_identity`."""
-    one = MATRICES.get((n, dtype))
-    if one is None:
-        one = np.eye(n, dtype=dtype)
-        one.flags.writeable = False
-        if n * n <= SMALL and len(MATRICES) < FEW:
-            one = MATRICES.setdefault((n, dtype), one)
-    return one
-
-
-def is_identity(x) -> bool:
-    """Whether `x` is the very array that `unit_vectors` keeps."""
-    return type(x) is np.ndarray and x.ndim == 2 and MATRICES.get((len(x), x.dtype)) is x and not plain()
 
 
 def outline(x):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from qad.core.errors import BatchError
-from qad.core.tape.levels import Level, unrecorded
+from qad.core.tape.levels import Level, fresh, unrecorded
 from qad.core.tape.operands import HANDLES, PLAIN, remembered
 from qad.core.tape.tensor import CONSTANT, Tensor, rebuild
 from qad.core.vmap.batched import RESULT, Batched, enclosed, outline
@@ -66,11 +66,11 @@ class Batch(Level):
     stops = False  # without derivatives the examples are examples still
 
     def __init__(self):
-        super().__init__()
+        self.number, self.open, self.quick = fresh(), True, False
         OPEN.add(self)
 
     def close(self):
-        super().close()
+        self.open = False
         OPEN.discard(self)
 
     def apply(self, p, args, kwargs):
