@@ -201,12 +201,11 @@ def _install(fn, p):
         FUNCTIONS[fn] = _general(p)
 
 
-def quick(fn, metadata=False, operator=None, once=False):
+def quick(fn, metadata=False, operator=None):
     """A recorder of `fn` with little overhead, for one operand (and positional `metadata`) or for two operands.
 
     NumPy's scalars go to `operator`, if there is one: Python's operators are ten times quicker on them than ufuncs.
-    Where transforms nest, every level records the call; only the highest does with `metadata` and `once`. One piece of
-    metadata, ``metadata=1``, is quicker than several.
+    One piece of metadata, ``metadata=1``, is quicker than several.
 
     Examples
     --------
@@ -217,7 +216,7 @@ def quick(fn, metadata=False, operator=None, once=False):
     """
     p = PRIMITIVES[fn]
     if metadata:
-        return recorders.unary_with_metadata(p, once) if metadata is True else recorders.unary_with_one(p)
+        return recorders.unary_with_metadata(p) if metadata is True else recorders.unary_with_one(p)
     return recorders.binary(p, operator)[0] if len(p.vjps) == 2 else recorders.unary(p, operator)
 
 

@@ -3,8 +3,7 @@
 They are, by where they stand:
 
 * ``core/fast/recorders.py``: `unary`, `unary_with_metadata`, `unary_with_one`, `binary` with its choice of the variant
-  that broadcasts and Python's operators for NumPy's scalars, `product`; `past_dispatch` and ``Primitive.deeper``, by
-  which nested levels avoid NumPy's dispatch; ``once``, which does not;
+  that broadcasts and Python's operators for NumPy's scalars, `product`;
 * ``core/fast/pushes.py``: `push_one`, `push_two`, `push_product`, and the frames that batches of tangents share
   (`framed`, `push_frames`, ``batched.scaled``);
 * ``core/fast/batches.py``: `batch_one`, `batch_two`, `batch_product`;
@@ -75,7 +74,7 @@ def runs(case, point):
 SHORT_CUTS = [
     (recorders, "push_one"), (recorders, "push_two"), (recorders, "push_product"), (recorders, "batch_one"),
     (recorders, "batch_two"), (recorders, "batch_product"), (pushes, "push_frames"), (pushes, "through"),
-    (sweep, "added"), (sweep, "hold"), (sweep, "collect"),
+    (sweep, "added"), (sweep, "collect"),
 ]  # fmt: skip
 
 

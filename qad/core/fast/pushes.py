@@ -19,11 +19,11 @@ def push_one(p, x, metadata, level):
     v, t = x.value, x.node
     if p.forward:
         return level.apply(p, (x, *metadata), {})
-    ans = p.deeper(v, *metadata) if type(v) is Tensor else p.fn(v, *metadata)
+    ans = p.fn(v, *metadata)
     if p.jvps:
         t = p.jvps[0](t, ans, v, *metadata)
     elif p.linear:
-        t = p.deeper(t, *metadata) if type(t) is Tensor else p.fn(t, *metadata)
+        t = p.fn(t, *metadata)
     elif p.elementwise:
         frame, factor = framed(t, ans) if type(t) is Tensor and type(ans) is not Tensor else UNFRAMED
         if frame is not None:

@@ -7,10 +7,9 @@ Each begins with `next_id`, also where it needs no number.  SciPy's solvers in C
 and NumPy's arithmetic of numbers forgets it; CPython finds it at a call of that kind, and the user sees it.
 """
 
-from types import FunctionType
 from weakref import ref
 
-from numpy import complex128, float64, matmul, ndarray, ufunc
+from numpy import complex128, float64, matmul, ndarray
 
 from qad.core.fast.batches import batch_one, batch_product, batch_two
 from qad.core.fast.pushes import push_one, push_product, push_two
@@ -22,7 +21,7 @@ from qad.core.tape.node import LEAF, PRIMITIVE, SCALARS, next_id
 from qad.core.tape.operands import NUMBERS, PLAIN, operand, remembered, source_of
 from qad.core.tape.record import record
 from qad.core.tape.reverse import TAPE, Reverse
-from qad.core.tape.tensor import UFUNCS, Tensor
+from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch
 
@@ -40,7 +39,7 @@ def unary(p, operator=None):
         if level.quick or (type(level) is Reverse and records(level)):
             v, number = x.value, next_id()
             try:
-                ans = raw(v) if type(v) is ndarray else scalar(v) if type(v) in SCALARS else deeper(v)
+                ans = raw(v) if type(v) is ndarray else scalar(v) if type(v) in SCALARS else fn(v)
             except ValueError:
                 return record(p, (x,))
             out = Tensor(ans, [number, p, (v,), None, ans, (x.node,)], level)
@@ -54,11 +53,10 @@ def unary(p, operator=None):
         except ValueError:
             return record(p, (x,))
 
-    deeper = past_dispatch(fn, recorder)
     return recorder
 
 
-def unary_with_metadata(p, once=False):
+def unary_with_metadata(p):
     """A quick recorder for a primitive of one operand and positional metadata."""
     fn = p.fn
 
@@ -67,7 +65,7 @@ def unary_with_metadata(p, once=False):
         if level.quick or (type(level) is Reverse and records(level)):
             v, number = x.value, next_id()
             try:
-                ans = fn(v, *metadata) if type(v) is ndarray else deeper(v, *metadata)
+                ans = fn(v, *metadata)
             except ValueError:
                 return record(p, (x, *metadata))
             out = Tensor(ans, [number, p, (v, *metadata), None, ans, (x.node,)], level)
@@ -79,7 +77,6 @@ def unary_with_metadata(p, once=False):
         except ValueError:
             return record(p, (x, *metadata))
 
-    deeper = p.deeper = fn if once else past_dispatch(fn, recorder)
     return recorder
 
 
@@ -119,15 +116,6 @@ def look_quickly(out, x, fn, metadata):
                 x.buffer = [ref(out)]
         else:
             mark(out, x, fn, metadata)
-
-
-def past_dispatch(fn, recorder):
-    """`fn` for an operand that is most often a Tensor of a lower level, on which it need not go through NumPy."""
-    if type(fn) is FunctionType:
-        return lambda v, *metadata: (recorder if type(v) is Tensor else fn)(v, *metadata)
-    if isinstance(fn, ufunc):
-        return lambda v: (UFUNCS.get(fn, fn) if type(v) is Tensor else fn)(v)
-    return fn
 
 
 def one_more(p, x, metadata, level):

@@ -1,4 +1,4 @@
-"""The quick sweep: `qad.core.tape.backward` with a stack beside the heap, sums in place, and no calls in between.
+"""The quick sweep: `qad.core.tape.backward` which holds one contribution back, adds in place, and calls little.
 
 A node's cotangents are added in place only in a buffer that the sweep itself made, or that a rule promised to be fresh
 (views never are).
@@ -29,7 +29,6 @@ def sweep(roots, free=False) -> dict:
     if top is not None and top.plain:
         return plain_sweep(roots, free)
     found, waiting, heap = {}, {}, []  # waiting: id -> (cotangent, owned, node); heap: the ids, negative
-    held = []  # triples (node, cotangent, owned) in ascending order: most often a stack is enough, and quicker
     owned = following = end = None  # a contribution, held back: most often its node is the next to be visited
     if roots:
         following, g = roots.pop()
@@ -38,16 +37,10 @@ def sweep(roots, free=False) -> dict:
         arrive(waiting, heap, *roots.pop(), False)
     while True:
         if following is None:
-            if held:
-                following, g, owned = held.pop()
-            elif heap:
-                g, owned, following = waiting.pop(-heappop(heap))
-            else:
+            if not heap:
                 return found
-        elif held and held[-1][0][ID] >= following[ID]:
-            arrive(waiting, heap, following, g, owned)
-            following, g, owned = held.pop()
-        if heap and -heap[0] >= following[ID]:
+            g, owned, following = waiting.pop(-heappop(heap))
+        elif heap and -heap[0] >= following[ID]:
             arrive(waiting, heap, following, g, owned)
             g, owned, following = waiting.pop(-heappop(heap))
         node, following = following, None
@@ -64,14 +57,9 @@ def sweep(roots, free=False) -> dict:
             pass
         elif p.vjps:
             seed, fresh = g, p.fresh
-            if pair := kwargs is None and len(args) == 2:  # which Python calls quicker than it unpacks
-                left, right = args
             for parent, rule in zip(parents, p.vjps):  # noqa: B905 - metadata that trails has no rule
                 if parent is not None:
-                    if pair:
-                        c = rule(seed, ans, left, right)
-                    else:
-                        c = rule(seed, ans, *args) if kwargs is None else rule(seed, ans, *args, **kwargs)
+                    c = rule(seed, ans, *args) if kwargs is None else rule(seed, ans, *args, **kwargs)
                     if parent[PRIMITIVE] is LEAF:
                         if parent[ID] in found:
                             collect(found, parent, c, fresh)
@@ -82,24 +70,16 @@ def sweep(roots, free=False) -> dict:
                     elif following is parent:
                         g, owned = add(g, owned, c), True
                     elif parent[ID] > following[ID]:
-                        hold(held, waiting, heap, following, g, owned)
+                        arrive(waiting, heap, following, g, owned)
                         g, owned, following = c, fresh, parent
                     else:
-                        hold(held, waiting, heap, parent, c, fresh)
+                        arrive(waiting, heap, parent, c, fresh)
         elif p is LEAF:
             collect(found, node, g, owned)
         else:
             spread(found, waiting, heap, node, g, owned, end)
         if free and p is not LEAF:
             node[1:] = FREED
-
-
-def hold(held, waiting, heap, node, g, owned):
-    """Put a contribution on the stack, in ascending order, or where it does not fit there among those waiting."""
-    if held and held[-1][0][ID] >= node[ID]:
-        arrive(waiting, heap, node, g, owned)
-    else:
-        held.append((node, g, owned))
 
 
 def arrive(waiting, heap, node, c, fresh):

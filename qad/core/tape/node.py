@@ -24,11 +24,11 @@ class Primitive:
 
     __slots__ = (
         "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "forward", "linear", "elementwise", "fresh", "accepts",
-        "broadcasting", "consumes", "batch", "adds", "deeper", "sparing", "canonical", "root", "carries",
+        "broadcasting", "consumes", "batch", "adds", "sparing", "canonical", "root", "carries",
     )  # fmt: skip
 
     def __init__(self, fn, name, vjps=(), shared=None, linear=False, elementwise=False, fresh=False, lazy=(), raw=None):
-        self.fn = self.deeper = fn  # dispatches on Tensors; the second may do so quicker
+        self.fn = fn  # dispatches on Tensors
         self.raw = raw or fn  # for plain operands
         self.name = name
         self.vjps = vjps

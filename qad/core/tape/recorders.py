@@ -12,7 +12,7 @@ def unary(p, operator=None):
     return lambda x: record(p, (x,))
 
 
-def unary_with_metadata(p, once=False):
+def unary_with_metadata(p):
     """A recorder of one operand and positional metadata."""
     return lambda x, *metadata: record(p, (x, *metadata))
 

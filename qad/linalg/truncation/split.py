@@ -97,5 +97,5 @@ def _check(needed, g, ans, pair, rows, *, end=None):
 
 
 defvjp(_tie, shared=_check, scaled=True)
-_tied = quick(_tie, metadata=True, once=True)
+_tied = quick(_tie, metadata=True)
 defbatch(_tie, stacks(_tie, 2))
