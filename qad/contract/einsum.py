@@ -12,10 +12,11 @@ from qad.contract.parse import split_lists
 from qad.contract.plan import as_operand, recorded
 from qad.contract.planner import find_plan
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.fast.recorders import ARRAYS
-from qad.extend import implements
+from qad.extend import Tensor, implements
 
 __all__ = ["einsum", "tensordot"]
+
+ARRAYS = frozenset((np.ndarray, Tensor))
 
 
 def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=False, check=False, executor=None):

@@ -53,9 +53,9 @@ class Seen(Observer):
     def __init__(self):
         self.fns = set()
 
-    def observe(self, p, args, kwargs):
+    def apply(self, p, args, kwargs):
         self.fns.add(p.fn)
-        return super().observe(p, args, kwargs)
+        return super().apply(p, args, kwargs)
 
 
 @pytest.fixture(scope="module")

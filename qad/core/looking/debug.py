@@ -41,8 +41,8 @@ class debug(Observer):
     def __init__(self, nans=True):
         self.nans = nans
 
-    def observe(self, p, args, kwargs):
-        out = super().observe(p, args, kwargs)
+    def apply(self, p, args, kwargs):
+        out = super().apply(p, args, kwargs)
         if self.nans:
             line = users_line()
             complain(out, args, f"{p.name} gave", line)

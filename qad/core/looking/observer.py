@@ -1,9 +1,8 @@
 """Looking on while operations are recorded and differentiated: what `qad.debug` and `qad.profile` have in common.
 
-An observer stands in the place of the level up to which nothing is recorded, and no level is above it.  So the
-short-cuts for hot operations step aside, and all goes through `record`, which hands it to the observer.
-`plain_roads` is the observer that does nothing else.  For the
-backward pass the observer puts wrappers of its own around the rules in the nodes.  While nobody looks on, the hot
+An observer stands above all levels.  So the short-cuts for hot operations step aside, and all goes through `record`,
+which asks the observer; it looks on and hands down.  `plain_roads` is the observer that does nothing else.  For the
+backward pass an observer puts wrappers of its own around the rules in the nodes.  While nobody looks on, the hot
 operations cost what they always did.
 """
 
@@ -23,7 +22,7 @@ INSIDE = tuple(str(Path(sys.modules[name].__file__).parent) for name in ("qad", 
 
 
 class Observer(Mode):
-    """A context manager that sees every operation on Tensors of the running thread."""
+    """A context manager that sees every operation on Tensors of the running thread; subclasses extend `apply`."""
 
     open = looks_on = True
 
@@ -43,10 +42,7 @@ class Observer(Mode):
         return self
 
     def apply(self, p, args, kwargs):
-        return self.observe(p, args, kwargs)
-
-    def observe(self, p, args, kwargs):
-        """Run and record primitive `p`; subclasses look at what comes out."""
+        """What the levels below make of primitive `p`."""
         return handed_down(p, args, kwargs, self.below)
 
 
@@ -55,7 +51,7 @@ class plain_roads(Observer):
 
     What steps aside: the quick recorders and the quick pushes of tangents, products and batches, with the frames that
     batches of tangents share; `sweep` for `plain_sweep`, which forms every structured cotangent, adds into no array
-    that is there already, and gives none away; and identity matrices that are known to be that.
+    that is there already, and gives none away.
     """
 
     plain = True

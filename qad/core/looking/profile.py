@@ -65,11 +65,11 @@ class profile(Observer):
         if self.show and exc[0] is None:
             print(self)
 
-    def observe(self, p, args, kwargs):
+    def apply(self, p, args, kwargs):
         if self._inside:
-            return super().observe(p, args, kwargs)
+            return super().apply(p, args, kwargs)
         row = self.rows.setdefault(p.name, Row())
-        out, seconds = self._measured(super().observe, p, args, kwargs)
+        out, seconds = self._measured(super().apply, p, args, kwargs)
         row.calls += 1
         row.seconds += seconds
         row.bytes += sum(map(_size, out if isinstance(out, (tuple, list)) else (out,)))
