@@ -46,9 +46,9 @@ from qad.core.transforms.grad import grad, value_and_grad, vjp
 from qad.core.transforms.hessian import hessian
 from qad.core.transforms.jvp import hvp, jvp, vhp
 from qad.core.transforms.torch_style import stop_gradient, tensor
+from qad.core.transforms.vmap import vmap
 from qad.core.transforms.wirtinger import is_holomorphic, jacobian, value_and_jacobian, wirtinger
 from qad.core.trees import tree_map
-from qad.core.vmap.vmap import vmap
 from qad.frozen.freeze import freeze
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.rules import building as _building

@@ -23,6 +23,22 @@ FLOORS = (
     "interop",
     "viz",
 )
+ROOMS = (  # of core, each of which imports only those before it
+    "errors",
+    "malloc",
+    "config",
+    "tape",
+    "trees",
+    "containers",
+    "freeze_hook",
+    "define",
+    "vmap",
+    "mutation",
+    "fast",
+    "looking",
+    "transforms",
+)
+INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "unary_with_one", "binary", "product"}
 BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
 OPTIONAL = {"cupy", "dask", "jax", "matplotlib", "numba", "pennylane", "qiskit", "quimb", "tensornetwork", "torch"}
 MAY_NEED_OPTIONAL = ("interop", "viz")
@@ -93,6 +109,59 @@ def judge(floor, target, name, eager):
     return None
 
 
+def rooms(root):
+    """List the imports inside of core that do not go to the same room or one before it."""
+    found = []
+    for path in sorted((root / "core").rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        for line, target, name, eager in imports(ast.parse(path.read_text("utf-8")), ("qad", *parts[:-1])):
+            if parts[1] == "__init__" or target[:2] != ("qad", "core") or not eager:
+                continue
+            other = target[2] if len(target) > 2 else name
+            where = f"{path.relative_to(root)}:{line}"
+            if other not in ROOMS or parts[1] not in ROOMS:
+                found.append(f"{where}: core has no room '{other if other not in ROOMS else parts[1]}'")
+            elif ROOMS.index(other) > ROOMS.index(parts[1]):
+                found.append(f"{where}: {parts[1]} imports {other}, which stands above it")
+            if (
+                parts[1] != "fast"
+                and name in INSTALLED
+                and target[2:] in (("tape", "backward"), ("tape", "forward"), ("tape", "recorders"))
+            ):
+                found.append(f"{where}: imports {name} by name, which stays the plain one: import the module")
+    return found
+
+
+def graph(root):
+    """The modules of the package at `root`, each with those that it imports when it is loaded."""
+    files = {}
+    for path in root.rglob("*.py"):
+        parts = (root.name, *path.relative_to(root).with_suffix("").parts)
+        files[parts[:-1] if parts[-1] == "__init__" else parts] = path
+    found = {}
+    for module, path in files.items():
+        package = module if path.name == "__init__.py" else module[:-1]
+        targets = imports(ast.parse(path.read_text("utf-8")), package)
+        modules = {(*to, name) if (*to, name) in files else to for _, to, name, eager in targets if eager}
+        found[module] = (modules & files.keys()) - {module}
+    return found
+
+
+def circles(graph):
+    """Modules that import themselves by way of others."""
+    found = []
+    for module in graph:
+        reached, waiting = set(), list(graph[module])
+        while waiting:
+            other = waiting.pop()
+            if other not in reached:
+                reached.add(other)
+                waiting.extend(graph[other])
+        if module in reached:
+            found.append(".".join(module))
+    return found
+
+
 def long_files(root):
     """List the files of more lines than one sitting takes."""
     counts = {path: len(path.read_text("utf-8").splitlines()) for path in root.rglob("*.py")}
@@ -102,6 +171,44 @@ def long_files(root):
 def test_floors_import_only_downwards():
     assert (PACKAGE / "__init__.py").exists()
     assert breaches(PACKAGE) == []
+
+
+def test_rooms_of_core_import_only_those_before_them():
+    assert rooms(PACKAGE) == []
+    assert {path.name.removesuffix(".py") for path in (PACKAGE / "core").glob("[a-z]*")} == set(ROOMS)
+
+
+def test_nothing_imports_itself_by_way_of_others():
+    assert circles(graph(PACKAGE)) == []
+
+
+@pytest.mark.parametrize(
+    "path, line, complaint",
+    [
+        ("core/tape/record.py", "from qad.core.vmap.rules import Batch", "tape imports vmap, which stands above it"),
+        ("core/tape/record.py", "from qad.core import trees", "tape imports trees, which stands above it"),
+        ("core/vmap/rules.py", "from qad.core.attic import x", "core has no room 'attic'"),
+        ("core/transforms/grad.py", "from qad.core.tape.backward import sweep", "imports sweep by name"),
+    ],
+)
+def test_the_checker_sees_a_breach_between_rooms(tmp_path, path, line, complaint):
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).write_text(line + "\n")
+    (found,) = rooms(tmp_path)
+    assert complaint in found
+
+
+def test_the_checker_sees_a_circle(tmp_path):
+    root = tmp_path / "qad"
+    (root / "mps").mkdir(parents=True)
+    for name, line in {
+        "a": "from qad.mps import b",
+        "b": "from .c import x",
+        "c": "from qad.mps.a import y",
+        "d": "",
+    }.items():
+        (root / "mps" / f"{name}.py").write_text(line + "\n")
+    assert sorted(circles(graph(root))) == ["qad.mps.a", "qad.mps.b", "qad.mps.c"]
 
 
 def test_files_can_be_read_in_one_sitting():

@@ -11,7 +11,7 @@ import numpy as np
 
 from qad.core import jvp, vjp
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.vmap.vmap import vmap
+from qad.core.transforms.vmap import vmap
 
 HELD = 2**22  # amplitudes of derivatives in memory at once, or one derivative
 

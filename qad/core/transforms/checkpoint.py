@@ -14,8 +14,8 @@ from qad.core.transforms.grad import Record
 from qad.core.transforms.leaves import number, own, zeros_of
 from qad.core.transforms.repeating import Chance, digest, steadily
 from qad.core.transforms.transformed import remade
+from qad.core.transforms.vmap import vmap
 from qad.core.trees import flatten, unflatten
-from qad.core.vmap.vmap import vmap
 
 CHANGED = (
     "a checkpointed function did not do the same when it was computed again for its gradient: an array that it closes "
