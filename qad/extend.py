@@ -18,20 +18,23 @@ from qad.core.define import (
     primitive,
     quick,
     quick_product,
+    quick_with_index,
+    quick_with_metadata,
     rules_of,
     unbroadcast,
 )
 from qad.core.freeze_hook import any_traced, as_array, opaque
 from qad.core.tape.cotangents import Lazy, One
 from qad.core.tape.levels import unrecorded
+from qad.core.tape.node import ARRAY_TYPES
 from qad.core.tape.operands import operand, operand_of, same_root, square_of_root
 from qad.core.tape.tensor import Tensor, refuse_out, value_of
 from qad.core.vmap.batched import on_stack, stack_of
 from qad.core.vmap.rules import defbatch
 
 __all__ = [
-    "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch", "defcanonical",
+    "ARRAY_TYPES", "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch", "defcanonical",
     "defjvp", "defroot", "defvjp", "implements", "on_stack", "opaque", "operand", "operand_of", "passes_through",
-    "primitive", "quick", "quick_product", "refuse_out", "rules_of", "same_root", "square_of_root", "stack_of",
+    "primitive", "quick", "quick_product", "quick_with_index", "quick_with_metadata", "refuse_out", "rules_of", "same_root", "square_of_root", "stack_of",
     "unbroadcast", "unrecorded", "value_of",
 ]  # fmt: skip

@@ -20,11 +20,9 @@ from qad.core.tape.levels import records
 from qad.core.tape.operands import split
 from qad.core.tape.reverse import Reverse, note
 from qad.core.tape.tensor import CONSTANT
-from qad.extend import Tensor, defvjp, primitive
+from qad.extend import ARRAY_TYPES, Tensor, defvjp, primitive
 
-__all__ = ["PLAIN", "record", "network", "with_cotangents"]
-
-PLAIN = frozenset((np.ndarray, np.float64, np.complex128, np.float32, np.complex64))  # primitives see everything else
+__all__ = ["record", "network", "with_cotangents"]
 
 
 def record(plan, operands, wanted):
@@ -39,14 +37,14 @@ def record(plan, operands, wanted):
             "write array.astype(float) or array.astype(complex)"
         )
     if level is CONSTANT:
-        plain = PLAIN.issuperset(map(type, values))  # and not traced by qad.freeze, nor of another library
+        plain = ARRAY_TYPES.issuperset(map(type, values))  # and not traced by qad.freeze, nor of another library
         value = plan.execute(list(values), ()) if plain else _pairs(plan, values)[-1]
         if not any(type(x) is Tensor for x in operands):
             return value
         out = Tensor(value)
         look_at_all(out, partial(_constant, plan), tuple(operands), None)
         return out
-    if len(plan.steps) > 2 and type(level) is Reverse and level.open and PLAIN.issuperset(map(type, values)):
+    if len(plan.steps) > 2 and type(level) is Reverse and level.open and ARRAY_TYPES.issuperset(map(type, values)):
         options = {"plan": plan, "wanted": wanted, "state": []}
         if not level.quick and not records(level):
             return network(*operands, **options)
@@ -87,7 +85,7 @@ def network(*operands, plan, wanted, state):
 def _cotangents(needed, g, ans, *operands, plan, wanted, state):
     """Cotangents of the operands `needed`, which are those `wanted`: the pairs in reverse."""
     own = program(plan, wanted)
-    if type(g) in PLAIN:
+    if type(g) in ARRAY_TYPES:
         found = own.backward(g, operands, state[-1])
     else:
         found = _recorded(plan, own, g, own.intermediates(operands, state[-1]))
@@ -120,7 +118,7 @@ defvjp(network, shared=_cotangents, fresh=True)
 def with_cotangents(g, operands, plan, needed):
     """The result, and the cotangents of the operands `needed` where `g` (None for 1) is that of the result."""
     own = program(plan, tuple(sorted(needed)))
-    if not PLAIN.issuperset(map(type, operands if g is None else (g, *operands))):
+    if not ARRAY_TYPES.issuperset(map(type, operands if g is None else (g, *operands))):
         values = _pairs(plan, operands)
         value, g = values[-1], np.ones(values[-1].shape, values[-1].dtype) if g is None else g
         found = _recorded(plan, own, g, dict(enumerate(values)))

@@ -10,7 +10,7 @@ from qad.contract.draw import draw
 from qad.contract.layout import choose_layouts
 from qad.contract.lower import canonical
 from qad.contract.memory import peak_size
-from qad.contract.network import PLAIN, record
+from qad.contract.network import record
 from qad.contract.order import find_order, to_path
 from qad.contract.pair import pair
 from qad.contract.parse import label_sizes
@@ -20,7 +20,7 @@ from qad.contract.tree import Tree
 from qad.contract.unary import single
 from qad.core.errors import ShapeError
 from qad.core.tape.tensor import CONSTANT
-from qad.extend import Tensor
+from qad.extend import ARRAY_TYPES, Tensor
 
 __all__ = ["Plan", "as_operand", "recorded"]
 
@@ -122,7 +122,7 @@ class Plan:
 
         `wanted` are the numbers of the recorded operands.  There is one slice, and an executor has nothing to do.
         """
-        if wanted or not PLAIN.issuperset(map(type, operands)):
+        if wanted or not ARRAY_TYPES.issuperset(map(type, operands)):
             return record(self, operands, wanted)
         return program(self, ()).forward(operands)[0]
 

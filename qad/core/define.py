@@ -201,11 +201,10 @@ def _install(fn, p):
         FUNCTIONS[fn] = _general(p)
 
 
-def quick(fn, metadata=False, operator=None):
-    """A recorder of `fn` with little overhead, for one operand (and positional `metadata`) or for two operands.
+def quick(fn, operator=None):
+    """A recorder of `fn` with little overhead, for one operand or for two.
 
     NumPy's scalars go to `operator`, if there is one: Python's operators are ten times quicker on them than ufuncs.
-    One piece of metadata, ``metadata=1``, is quicker than several.
 
     Examples
     --------
@@ -215,9 +214,34 @@ def quick(fn, metadata=False, operator=None):
     Tensor([0.], shape=(1,), dtype=float64)
     """
     p = PRIMITIVES[fn]
-    if metadata:
-        return recorders.unary_with_metadata(p) if metadata is True else recorders.unary_with_one(p)
     return recorders.binary(p, operator)[0] if len(p.vjps) == 2 else recorders.unary(p, operator)
+
+
+def quick_with_metadata(fn):
+    """As `quick`, for one operand and positional metadata.
+
+    Examples
+    --------
+    >>> import qad
+    >>> from qad.rules.reduce import sum_over
+    >>> total = qad.extend.quick_with_metadata(sum_over)
+    >>> total(qad.tensor([1.0, 2.0]), (0,), None, False)
+    Tensor(3., shape=(), dtype=float64)
+    """
+    return recorders.unary_with_metadata(PRIMITIVES[fn])
+
+
+def quick_with_index(fn):
+    """As `quick_with_metadata`, for one piece of metadata, such as an index, a shape or a tuple of axes.
+
+    Examples
+    --------
+    >>> import operator, qad
+    >>> entry = qad.extend.quick_with_index(operator.getitem)
+    >>> entry(qad.tensor([1.0, 2.0]), 1)
+    Tensor(2., shape=(), dtype=float64)
+    """
+    return recorders.unary_with_one(PRIMITIVES[fn])
 
 
 def quick_product(fn, method, otherwise, stacks=None):

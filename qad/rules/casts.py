@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import GradientTypeError
-from qad.extend import attach, defvjp, implements, on_stack, primitive, quick
+from qad.extend import attach, defvjp, implements, on_stack, primitive, quick_with_metadata
 
 
 def cast(x, dtype):
@@ -17,7 +17,7 @@ def _cast_rule(g, y, x, dtype):
 
 
 defvjp(cast, _cast_rule, linear=True, fresh=True, name="astype")
-_cast = quick(cast, metadata=True)
+_cast = quick_with_metadata(cast)
 defvjp(np.copy, lambda g, y, x, order="K": g, linear=True)
 
 

@@ -9,6 +9,7 @@ from qad.core.errors import ArgumentError
 from qad.core.mutation.aliases import is_copied, snapshot
 from qad.core.mutation.buffers import read, read_each
 from qad.extend import (
+    ARRAY_TYPES,
     Tensor,
     as_array,
     attach,
@@ -18,21 +19,21 @@ from qad.extend import (
     implements,
     operand,
     primitive,
-    quick,
+    quick_with_index,
     refuse_out,
     unbroadcast,
     unrecorded,
     value_of,
 )
 from qad.rules.gather import item_at
-from qad.rules.structured_cotangents import PLAIN, Scatter, may_repeat
+from qad.rules.structured_cotangents import Scatter, may_repeat
 
 # -- x[index] --------------------------------------------------------------------------------------
 
 
 def _add_entries(total, g, x, index):
     """Add the cotangent of ``x[index]`` to an array of the shape of `x`, unless that needs a closer look."""
-    if g.dtype is not total.dtype or type(g) not in PLAIN or (type(index) is not int and may_repeat(index)):
+    if g.dtype is not total.dtype or type(g) not in ARRAY_TYPES or (type(index) is not int and may_repeat(index)):
         return False
     total[index] += g
     return True
@@ -46,7 +47,7 @@ defvjp(
     adds=_add_entries,
 )
 defroot(getitem, None)
-_getitem = quick(getitem, metadata=1)
+_getitem = quick_with_index(getitem)
 SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 
 

@@ -17,7 +17,7 @@ from qad.extend import (
     implements,
     operand,
     primitive,
-    quick,
+    quick_with_metadata,
     refuse_out,
     stack_of,
     unrecorded,
@@ -68,7 +68,7 @@ def _spread_rule(g, y, x, shape, axis=None, keepdims=False):
 
 defvjp(sum_over, _sum_rule, linear=True, name="sum")
 defvjp(spread, _spread_rule, linear=True, fresh=True)
-_sum = quick(sum_over, metadata=True)
+_sum = quick_with_metadata(sum_over)
 
 
 @implements(np.sum)
@@ -179,7 +179,7 @@ defvjp(var_over, _var_rule, fresh=True, name="var")
 defvjp(std_over, _std_rule, fresh=True, name="std")
 defjvp(var_over, _var_forward)
 defjvp(std_over, _std_forward)
-_var, _std = quick(var_over, metadata=True), quick(std_over, metadata=True)
+_var, _std = quick_with_metadata(var_over), quick_with_metadata(std_over)
 
 
 def _inexact(a, dtype, name):

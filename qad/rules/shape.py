@@ -9,7 +9,20 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.mutation.aliases import BY_LAYOUT, mark, shadow, snapshot
 from qad.core.vmap.layouts import is_vouched, unsure
-from qad.extend import Tensor, attach, defroot, defvjp, implements, operand, quick, stack_of, unbroadcast, value_of
+from qad.extend import (
+    Tensor,
+    attach,
+    defroot,
+    defvjp,
+    implements,
+    operand,
+    quick,
+    quick_with_index,
+    quick_with_metadata,
+    stack_of,
+    unbroadcast,
+    value_of,
+)
 
 # -- primitives ------------------------------------------------------------------------------------
 
@@ -49,7 +62,8 @@ for _function in (T, mT, reshape, transpose, swapaxes, np.broadcast_to):
     defroot(_function, None)
 BY_LAYOUT.add(reshape)
 _T, _mT = quick(T), quick(mT)
-_reshape, _transpose, _swapaxes = (quick(f, metadata=n) for f, n in ((reshape, 1), (transpose, 1), (swapaxes, True)))
+_reshape, _transpose = quick_with_index(reshape), quick_with_index(transpose)
+_swapaxes = quick_with_metadata(swapaxes)
 
 # -- reshapes --------------------------------------------------------------------------------------
 

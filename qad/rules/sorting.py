@@ -6,7 +6,18 @@ Where several entries are equal they share the derivative equally: that is the m
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import attach, defjvp, defvjp, implements, primitive, quick, refuse_out, stack_of, unrecorded, value_of
+from qad.extend import (
+    attach,
+    defjvp,
+    defvjp,
+    implements,
+    primitive,
+    quick_with_metadata,
+    refuse_out,
+    stack_of,
+    unrecorded,
+    value_of,
+)
 from qad.rules.elementwise import refuse_complex
 from qad.rules.reduce import spread
 
@@ -51,7 +62,7 @@ defjvp(min_over, _extreme_forward("min"))
 
 def _extreme(over, pick, name):
     """A handler of the signature of ``np.max``; `pick` is the extreme of two."""
-    over = quick(over, metadata=True)
+    over = quick_with_metadata(over)
 
     def handler(a, axis=None, out=None, keepdims=False, initial=None, where=True):
         refuse_out(out, name)

@@ -7,10 +7,7 @@ import numpy as np
 from qad.core.errors import ShapeError
 from qad.core.mutation.aliases import Written
 from qad.core.mutation.writing import moved
-from qad.core.tape.node import SCALARS
-from qad.extend import Lazy, One, Tensor, defjvp, defvjp, primitive, value_of
-
-PLAIN = SCALARS | {np.ndarray}
+from qad.extend import ARRAY_TYPES, Lazy, One, Tensor, defjvp, defvjp, primitive, value_of
 
 
 class ScaledIdentity(Lazy):
@@ -89,7 +86,7 @@ class Scatter(Lazy):
         return scatter(*parts, indices=indices, shape=self.shape, dtype=self.dtype)
 
     def add(self, other):
-        if type(other) is Scatter and len(self.parts) == 1 and type(self.parts[0][1]) in PLAIN:
+        if type(other) is Scatter and len(self.parts) == 1 and type(self.parts[0][1]) in ARRAY_TYPES:
             return other.into(self.dense())
         if other.dtype is not self.dtype:
             self.dtype = np.result_type(self.dtype, other.dtype)  # a real node may be sent complex cotangents
@@ -110,7 +107,7 @@ class Scatter(Lazy):
 
     def into(self, g):
         index, part = self.parts[0]
-        plain = len(self.parts) == 1 and type(g) is np.ndarray and type(part) in PLAIN
+        plain = len(self.parts) == 1 and type(g) is np.ndarray and type(part) in ARRAY_TYPES
         if plain and part.dtype is g.dtype and (type(index) is int or not may_repeat(index)):  # quickly
             g[index] += part
             return g

@@ -17,7 +17,7 @@ from qad.core.mutation.aliases import FIXED, look, mark
 from qad.core.mutation.changed_arrays import watch
 from qad.core.tape.forward import Forward
 from qad.core.tape.levels import mode, records
-from qad.core.tape.node import LEAF, PRIMITIVE, SCALARS, next_id
+from qad.core.tape.node import LEAF, NUMPY_SCALARS, PRIMITIVE, next_id
 from qad.core.tape.operands import NUMBERS, PLAIN, operand, remembered, source_of
 from qad.core.tape.record import record
 from qad.core.tape.reverse import TAPE, Reverse
@@ -39,12 +39,14 @@ def unary(p, operator=None):
         if level.quick or (type(level) is Reverse and records(level)):
             v, number = x.value, next_id()
             try:
-                ans = raw(v) if type(v) is ndarray else scalar(v) if type(v) in SCALARS else fn(v)
+                ans = raw(v) if type(v) is ndarray else scalar(v) if type(v) in NUMPY_SCALARS else fn(v)
             except ValueError:
                 return record(p, (x,))
             out = Tensor(ans, [number, p, (v,), None, ans, (x.node,)], level)
             if shows and (
-                ans.base is not None if type(ans) is ndarray else type(v) is not ndarray and type(ans) not in SCALARS
+                ans.base is not None
+                if type(ans) is ndarray
+                else type(v) is not ndarray and type(ans) not in NUMPY_SCALARS
             ):
                 look_quickly(out, x, fn, ())
             return out
@@ -69,7 +71,11 @@ def unary_with_metadata(p):
             except ValueError:
                 return record(p, (x, *metadata))
             out = Tensor(ans, [number, p, (v, *metadata), None, ans, (x.node,)], level)
-            if ans.base is not None if type(ans) is ndarray else type(v) is not ndarray and type(ans) not in SCALARS:
+            if (
+                ans.base is not None
+                if type(ans) is ndarray
+                else type(v) is not ndarray and type(ans) not in NUMPY_SCALARS
+            ):
                 look_quickly(out, x, fn, metadata)
             return out
         try:
@@ -140,7 +146,7 @@ def may_show(ans, v) -> bool:
     if kind is Batched and ans.frame is None:
         ans = ans.array
         kind = type(ans)
-    return ans.base is not None if kind is ndarray else type(v) is not ndarray and kind not in SCALARS
+    return ans.base is not None if kind is ndarray else type(v) is not ndarray and kind not in NUMPY_SCALARS
 
 
 def two_more(p, x, y):
@@ -177,7 +183,7 @@ def binary(p, operator=None):
                     if special and (ans := p.canonical(x, y)) is not None:
                         return ans
                     v, w = x.value, y.value
-                    if type(v) in SCALARS and type(w) is type(v):
+                    if type(v) in NUMPY_SCALARS and type(w) is type(v):
                         ans, chosen = scalar(v, w), p
                     else:
                         ans = fn(v, w) if type(v) is ndarray else scalar(v, w)

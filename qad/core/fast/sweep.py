@@ -11,7 +11,7 @@ from numpy import complex128, float64, ndarray
 from qad.core.tape.backward import alive, plain_sweep
 from qad.core.tape.cotangents import add, prepared
 from qad.core.tape.levels import mode
-from qad.core.tape.node import ANSWER, FREED, ID, LEAF, PICK, PRIMITIVE
+from qad.core.tape.node import ANSWER, FREED, ID, LEAF, NOTHING, PICK, PRIMITIVE
 
 
 def sweep(roots, free=False) -> dict:
@@ -32,7 +32,7 @@ def sweep(roots, free=False) -> dict:
     owned = following = end = None  # a contribution, held back: most often its node is the next to be visited
     if roots:
         following, g = roots.pop()
-        end = g, following[ANSWER] if len(following) == 6 else None
+        end = g, following[ANSWER]
     while roots:
         arrive(waiting, heap, *roots.pop(), False)
     while True:
@@ -44,7 +44,9 @@ def sweep(roots, free=False) -> dict:
             arrive(waiting, heap, following, g, owned)
             g, owned, following = waiting.pop(-heappop(heap))
         node, following = following, None
-        _, p, args, kwargs, ans, parents = node if len(node) == 6 else alive(node)
+        _, p, args, kwargs, ans, parents = node
+        if p is FREED:
+            alive(node)
         kind = type(g)
         if kind is ndarray:
             if g.dtype is not ans.dtype and g.dtype.kind == "c":
@@ -79,7 +81,7 @@ def sweep(roots, free=False) -> dict:
         else:
             spread(found, waiting, heap, node, g, owned, end)
         if free and p is not LEAF:
-            node[1:] = FREED
+            node[1:] = NOTHING
 
 
 def arrive(waiting, heap, node, c, fresh):

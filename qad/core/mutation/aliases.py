@@ -22,7 +22,7 @@ from numpy import ndarray
 from qad.core.freeze_hook import RECORDINGS
 from qad.core.tape import hooks
 from qad.core.tape.levels import MODE, unrecorded
-from qad.core.tape.node import LEAF, PRIMITIVE, SCALARS
+from qad.core.tape.node import LEAF, NUMPY_SCALARS, PRIMITIVE
 from qad.core.tape.reverse import TAPE
 from qad.core.tape.tensor import CONSTANT, Tensor
 from qad.core.vmap.batched import Batched
@@ -202,7 +202,7 @@ def look_at_all(out, fn, args, kwargs, cut=False):
     """Mark what ``fn(*args, **kwargs)`` gave, a Tensor or several, where it shows the memory of an operand."""
     several = isinstance(out, (tuple, list))
     for k, y in enumerate(out) if several else ((None, out),):
-        if type(y) is not Tensor or y.buffer is not None or type(y.value) in SCALARS:
+        if type(y) is not Tensor or y.buffer is not None or type(y.value) in NUMPY_SCALARS:
             continue
         v = y.value
         own = v.base is None if type(v) is ndarray else type(v) is Tensor and v.buffer is None

@@ -20,7 +20,7 @@ from qad.core import malloc as memory
 from qad.core.errors import ArgumentError
 from qad.core.mutation.references import COUNTED
 from qad.core.tape import hooks
-from qad.core.tape.node import ARGS, ID, PARENTS, PICK, PRIMITIVE
+from qad.core.tape.node import ARGS, FREED, ID, PARENTS, PICK, PRIMITIVE
 from qad.core.tape.reverse import TAPE
 
 SMALL = 1 << 15  # bytes up to which `tobytes` is the quickest copy
@@ -155,7 +155,7 @@ def below(roots):
     found, waiting = {}, [node for node, _ in roots]
     while waiting:
         node = waiting.pop()
-        if node is not None and node[ID] not in found and len(node) == 6:
+        if node is not None and node[ID] not in found and node[PRIMITIVE] is not FREED:
             found[node[ID]] = node
             waiting.extend(node[PARENTS])
     return found.values()

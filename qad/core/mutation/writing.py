@@ -22,7 +22,7 @@ from qad.core.mutation.references import shared
 from qad.core.tape.forward import Forward
 from qad.core.tape.levels import stopped, unrecorded
 from qad.core.tape.node import Primitive, next_id
-from qad.core.tape.operands import SCALARS
+from qad.core.tape.operands import PYTHON_NUMBERS
 from qad.core.tape.record import record
 from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import CONSTANT, Tensor
@@ -169,7 +169,7 @@ def _store(x, slot, index, v, add):
             setattr(x, slot, target)
     else:
         foreign = type(v if type(target) is np.ndarray else target)
-        if issubclass(foreign, (np.ndarray, np.generic, *SCALARS)):
+        if issubclass(foreign, (np.ndarray, np.generic, *PYTHON_NUMBERS)):
             own = not held and target.base is None and target.flags.writeable
             target = target if own else target.copy(order="K")
         else:  # of another kind, whose views do not count as references

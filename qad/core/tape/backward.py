@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from qad.core.errors import FreedGraphError
 from qad.core.tape.cotangents import Lazy, prepared
-from qad.core.tape.node import ANSWER, FREED, ID, LEAF, PICK, PRIMITIVE
+from qad.core.tape.node import ANSWER, FREED, ID, LEAF, NOTHING, PICK, PRIMITIVE
 
 
 def plain_sweep(roots, free=False, visit=None) -> dict:
@@ -39,7 +39,7 @@ def plain_sweep(roots, free=False, visit=None) -> dict:
         for parent, c in pulled_back(node, g, end):
             arrive(waiting, heap, parent, c)
         if free:
-            node[1:] = FREED
+            node[1:] = NOTHING
     return found
 
 
@@ -92,7 +92,7 @@ def arrived(found, leaf):
 
 def alive(node):
     """`node`, unless an earlier backward pass freed it."""
-    if len(node) != 6:
+    if node[PRIMITIVE] is FREED:
         raise FreedGraphError(
             "this part of the graph was freed by an earlier backward pass: write y.backward(retain_graph=True) in the "
             "first one, or use qad.grad and qad.hvp for higher derivatives"

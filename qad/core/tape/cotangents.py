@@ -2,7 +2,7 @@
 
 from numpy import ndarray, ones
 
-from qad.core.tape.node import SCALARS
+from qad.core.tape.node import NUMPY_SCALARS
 from qad.core.tape.tensor import Tensor
 
 
@@ -56,7 +56,7 @@ def prepared(g, owned, ans, p):
     if not isinstance(g, Lazy) or type(g) in p.accepts:
         return g, owned
     if type(g) is One:
-        return g.dense()[()] if type(ans) in SCALARS else g.dense(), False  # among scalars a scalar is quicker
+        return g.dense()[()] if type(ans) in NUMPY_SCALARS else g.dense(), False  # among scalars a scalar is quicker
     return g.dense(), True
 
 

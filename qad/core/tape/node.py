@@ -16,7 +16,10 @@ GRAD = ARGS  # of a leaf
 next_id = count().__next__
 
 
-SCALARS = frozenset((np.float64, np.complex128, np.float32, np.complex64))
+NUMPY_SCALARS = frozenset((np.float64, np.complex128, np.float32, np.complex64))
+ARRAY_TYPES = NUMPY_SCALARS | {
+    np.ndarray
+}  # of NumPy's own values, as opposed to those of other libraries and traced ones
 
 
 class Primitive:
@@ -39,7 +42,7 @@ class Primitive:
         self.linear = linear
         self.elementwise = elementwise
         self.fresh = fresh
-        self.accepts = SCALARS.union(lazy)  # kinds of cotangents besides ndarray that rules take as they are
+        self.accepts = NUMPY_SCALARS.union(lazy)  # kinds of cotangents besides ndarray that rules take as they are
         self.consumes = False  # whether the shared rule is told if it may write into the cotangent
         self.broadcasting = None  # the variant for operands of different shapes
         self.adds = None  # adds the cotangent of its argument to one that waits, see `defvjp`
@@ -64,7 +67,8 @@ class Primitive:
 
 
 LEAF = Primitive(None, "leaf")
-FREED = (Primitive(None, "freed"),)  # what is left of a node besides its id
+FREED = Primitive(None, "freed")
+NOTHING = FREED, None, None, None, ()  # what is left of a node besides its id
 PICK = Primitive(None, "pick")  # output number ``args`` of a primitive with several outputs
 
 

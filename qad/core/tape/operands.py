@@ -7,8 +7,8 @@ from qad.core.tape.levels import Level
 from qad.core.tape.node import ARGS, KWARGS, PARENTS, PRIMITIVE
 from qad.core.tape.tensor import CONSTANT, Tensor
 
-SCALARS = frozenset((float, int, complex))
-NUMBERS = SCALARS | {np.float64, np.complex128}  # as constants they do not change another operand's shape
+PYTHON_NUMBERS = frozenset((float, int, complex))
+NUMBERS = PYTHON_NUMBERS | {np.float64, np.complex128}  # as constants they do not change another operand's shape
 HANDLES: dict = {}  # kind of a bare value that is an operand in the shape of a Tensor only -> what makes the Tensor
 
 
@@ -52,13 +52,13 @@ def split(args, level):
 
 def variant(p, values):
     """`p` itself where no operand is broadcast, else its broadcasting variant."""
-    shapes = {getattr(v, "shape", ()) for v in values if type(v) not in SCALARS}
+    shapes = {getattr(v, "shape", ()) for v in values if type(v) not in PYTHON_NUMBERS}
     return p if len(shapes) <= 1 else p.broadcasting
 
 
 def node_below(node, fn):
     """The node that `fn`, a function of one operand, made into `node` of a reverse level; None if it was not `fn`."""
-    return node[PARENTS][0] if len(node) == 6 and node[PRIMITIVE].fn is fn else None
+    return node[PARENTS][0] if node[PRIMITIVE].fn is fn else None
 
 
 UNKNOWN = None, (), {}
@@ -78,7 +78,7 @@ def origin_of(x):
     if type(node) is not list:
         origin, value, inner = source_of(x) or (UNKNOWN, None, None)
         return origin if value is x.value and inner is node else UNKNOWN  # not where it was written into
-    if len(node) != 6 or type(node[ARGS]) is not tuple:
+    if type(node[ARGS]) is not tuple:  # a leaf, one of several outputs, or freed
         return UNKNOWN
     args, parents = node[ARGS], node[PARENTS]
     operands = [a if parent is None else Tensor(a, parent, x.level) for a, parent in zip(args, parents, strict=False)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defvjp, quick, stack_of, unrecorded
+from qad.extend import defbatch, defvjp, quick_with_metadata, stack_of, unrecorded
 from qad.linalg.support.check import matrices
 from qad.linalg.support.degeneracy import magnitude, rounding
 from qad.linalg.support.hermitian_parts import skew
@@ -97,5 +97,5 @@ def _check(needed, g, ans, pair, rows, *, end=None):
 
 
 defvjp(_tie, shared=_check, scaled=True)
-_tied = quick(_tie, metadata=True)
+_tied = quick_with_metadata(_tie)
 defbatch(_tie, stacks(_tie, 2))
