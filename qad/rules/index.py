@@ -53,13 +53,14 @@ SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 def item(x, index):
     """``x[index]``; the index may hold Tensors, which serve as integers or masks."""
     kind = type(index)
-    if kind is int and (x.buffer is None or not is_copied(x)):
+    own = x.buffer is None or not is_copied(x)
+    if kind is int and own:
         return _getitem(x, index)
     if kind not in SETTLED and not (kind is tuple and SETTLED.issuperset(map(type, index))):
         index = settled(index)
         if type(index) is Tensor or (type(index) is tuple and Tensor in map(type, index)):
             return read_each(x, index, item_at(x, index))
-    return read(x, index) if is_copied(x) else _getitem(x, index)
+    return _getitem(x, index) if own else read(x, index)
 
 
 def settled(index):
