@@ -204,9 +204,15 @@ def look_at_all(out, fn, args, kwargs, cut=False):
             continue
         v = y.value
         own = v.base is None if type(v) is ndarray else type(v) is Tensor and v.buffer is None
+        own = own or (type(v) is Batched and fn not in BY_LAYOUT and has_own_memory(v))
         for i, x in enumerate(args):
             if type(x) is Tensor and y.buffer is None and not (own and x.value is not v):
                 look(y, x, Again(fn, args, i, kwargs, k, cut))
+
+
+def has_own_memory(batch) -> bool:
+    """Whether the stack of a batch was made for it."""
+    return batch.frame is None and type(batch.array) is ndarray and batch.array.base is None
 
 
 class Again:

@@ -5,7 +5,7 @@ from operator import getitem
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.core.aliases import is_copied, snapshot
+from qad.core.aliases import FIXED, is_copied, snapshot
 from qad.core.buffers import read, read_each
 from qad.core.errors import ArgumentError
 from qad.extend import (
@@ -53,7 +53,7 @@ SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 def item(x, index):
     """``x[index]``; the index may hold Tensors, which serve as integers or masks."""
     kind = type(index)
-    own = x.buffer is None or not is_copied(x)
+    own = x.buffer is None or x.buffer is FIXED or not is_copied(x)
     if kind is int and own:
         return _getitem(x, index)
     if kind not in SETTLED and not (kind is tuple and SETTLED.issuperset(map(type, index))):

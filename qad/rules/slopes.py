@@ -8,7 +8,7 @@ cuts for complex elementary functions, 1987).  A number is subtracted, never add
 
 import numpy as np
 
-from qad.extend import defvjp, primitive
+from qad.extend import Tensor, defvjp, primitive, quick, unrecorded
 
 QUARTER_OF_THE_DIGITS = {np.dtype(kind): np.finfo(kind).eps ** 0.25 for kind in "efdg"}
 _FAR = 20  # from here on exp(-2 x) is small against 1
@@ -128,6 +128,21 @@ for _function, _rule in (
     (logistic, lambda g, y, x: g * (y * logistic(-x))),
 ):
     defvjp(_function, _rule, elementwise=True, fresh=True)
-defvjp(slope_of_tanh, lambda g, ans, x, y: g * (-2 * np.tanh(x) * ans), None, elementwise=True, fresh=True)
+
+
+def _turn_of_tanh(g, ans, x, y):
+    return g * (-2 * (np.tanh(x) if type(x) is Tensor else y) * ans)
+
+
+defvjp(slope_of_tanh, _turn_of_tanh, None, elementwise=True, fresh=True)
+_slope_of_tanh = quick(slope_of_tanh, metadata=1)
+
+
+def tanh_slope(g, y, x):
+    """``1 - tanh(x)^2``, given ``y = tanh(x)``."""
+    y = unrecorded(y)
+    return g * (_slope_of_tanh if type(x) is Tensor is not type(y) else slope_of_tanh)(x, y)
+
+
 defvjp(cosine, _turn(1), _turn(-1), elementwise=True, fresh=True)
 defvjp(per_square, _turn_per_size(True), _turn_per_size(False), elementwise=True, fresh=True)
