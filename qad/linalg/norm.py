@@ -14,7 +14,7 @@ from qad.linalg.gaps import same_block
 from qad.linalg.orders import orders
 from qad.linalg.svd import factored, thin
 from qad.rules.complex import abs2
-from qad.rules.reduce import least_root
+from qad.rules.reduce import are_ordinary
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
@@ -215,9 +215,14 @@ def _euclidean(x, axes):
 @primitive(name="norm")
 def _length(x, *, axis):
     """Euclidean length along `axis`, kept; where squares overflow or lose digits the entries are scaled before."""
+    if type(x) is np.ndarray and len(axis) == x.ndim and x.size:  # most often, and quickly
+        x1 = x.ravel()
+        n = np.sqrt(x1.dot(x1) if x.dtype.kind != "c" else np.vdot(x1, x1).real)
+        if are_ordinary(n):
+            return n.reshape((1,) * x.ndim)
     with np.errstate(over="ignore"):
         n = _root_of_squares(x, axis)
-        if ((n > least_root(n.dtype)) & (n < np.inf)).all():
+        if are_ordinary(n):
             return n
     largest = np.abs(x).max(axis=axis, keepdims=True)
     scale = np.where((largest > 0) & np.isfinite(largest), largest, 1)
