@@ -206,7 +206,10 @@ def look_at_all(out, fn, args, kwargs, cut=False):
         own = v.base is None if type(v) is ndarray else type(v) is Tensor and v.buffer is None
         own = own or (type(v) is Batched and fn not in BY_LAYOUT and has_own_memory(v))
         for i, x in enumerate(args):
-            if type(x) is Tensor and y.buffer is None and not (own and x.value is not v):
+            if type(x) is not Tensor or y.buffer is not None or (own and x.value is not v):
+                continue
+            arrays = type(v) is type(x.value) is ndarray and type(x.buffer) is not tuple
+            if not arrays or lies_in(v, x.value):
                 look(y, x, Again(fn, args, i, kwargs, k, cut))
 
 

@@ -16,9 +16,11 @@ from qad.core.tensor import Tensor
 
 def look_quickly(out, x, fn, metadata):
     """`look` for a result that may well be a view of a Tensor which nobody has written into."""
-    views = x.buffer
-    plain = views is None or views is FIXED or type(views) is list
-    shown = shows(out.value, x.value, fn) if plain else None
+    part, whole, views = out.value, x.value, x.buffer
+    if views is None or views is FIXED or type(views) is list:
+        shown = overlaps(part, whole) if type(whole) is ndarray else shows(part, whole, fn)
+    else:
+        shown = None
     if shown is None:
         look(out, x, fn, metadata)
     elif shown and views is None and type(x.node) is list:
@@ -30,10 +32,11 @@ def look_quickly(out, x, fn, metadata):
 
 
 def shows(part, whole, fn):
-    """Whether the value `part`, which `fn` made, shows the memory of `whole`; None where that takes a longer look."""
+    """Whether the value `part`, which `fn` made, shows the memory of `whole`; None where that takes a longer look.
+
+    What `overlaps` is for arrays, for values of other kinds.
+    """
     kind = type(whole)
-    if kind is ndarray:
-        return overlaps(part, whole)
     if kind is Tensor is type(part):
         return None if fn in BY_LAYOUT else shows_below(part, whole)
     if kind is not Batched or type(part) is not Batched or part.frame is not None:
@@ -48,7 +51,7 @@ def shows(part, whole, fn):
 
 
 def overlaps(part, whole):
-    """`shows` for two arrays."""
+    """Whether an array shows the memory of another one; None where that takes a longer look."""
     base = part.base
     return base is whole or base is whole.base if type(base) is ndarray else None if base is not None else False
 

@@ -124,6 +124,12 @@ def least_root(dtype) -> float:
     return np.sqrt(np.finfo(dtype).tiny / np.finfo(dtype).eps)
 
 
+@cache
+def rounding(dtype) -> float:
+    """What rounding may make of the mean of equal numbers, of the size of 1."""
+    return 4 * np.finfo(dtype).eps
+
+
 def are_ordinary(roots) -> bool:
     """Whether no sum of squares, of which these bare `roots` are, has overflowed or lost digits."""
     least = least_root(roots.dtype)
@@ -152,19 +158,20 @@ def _var_rule(g, y, x, axis=None, ddof=0, keepdims=False):
     return _spread_deviation(2 * g, x, axis, ddof, keepdims)
 
 
-def _direction(y, x, axis, ddof, keepdims):
-    """``conj(x - mean) / std / (n - ddof)``, of the size of 1 at all scales; 0 where the numbers are equal."""
+def _direction(y, x, axis, keepdims):
+    """``conj(x - mean) / std``, of the size of 1 at all scales; 0 where the numbers are equal."""
     y = spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
     center = mean(x, axis, keepdims=True)
-    apart = unrecorded(y) > 4 * np.finfo(x.dtype).eps * np.absolute(unrecorded(center))  # by more than rounding
-    deviation, n = (x - center).conj(), count(x.shape, axis) - ddof
+    apart = unrecorded(y) > rounding(x.dtype) * np.absolute(unrecorded(center))  # by more than rounding
+    deviation = (x - center).conj()
     if type(apart) is np.ndarray and apart.all():  # most often, and quickly
-        return deviation / y / n
-    return deviation / np.where(apart, y, 1) * apart / n
+        return deviation / y
+    return deviation / np.where(apart, y, 1) * apart
 
 
 def _std_rule(g, y, x, axis=None, ddof=0, keepdims=False):
-    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * _direction(y, x, axis, ddof, keepdims)
+    g = g / (count(x.shape, axis) - ddof)
+    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * _direction(y, x, axis, keepdims)
 
 
 def _along_deviation(t, x, axis, ddof, keepdims):
@@ -177,7 +184,8 @@ def _var_forward(t, y, x, axis=None, ddof=0, keepdims=False):
 
 
 def _std_forward(t, y, x, axis=None, ddof=0, keepdims=False):
-    return np.sum(_direction(y, x, axis, ddof, keepdims) * t, axis=axis, keepdims=keepdims)
+    n = count(x.shape, axis) - ddof
+    return np.sum(_direction(y, x, axis, keepdims) * t, axis=axis, keepdims=keepdims) / n
 
 
 defvjp(var_over, _var_rule, fresh=True, name="var")
