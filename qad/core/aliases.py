@@ -204,18 +204,19 @@ def look_at_all(out, fn, args, kwargs, cut=False):
             continue
         v = y.value
         own = v.base is None if type(v) is ndarray else type(v) is Tensor and v.buffer is None
-        own = own or (type(v) is Batched and fn not in BY_LAYOUT and has_own_memory(v))
         for i, x in enumerate(args):
-            if type(x) is not Tensor or y.buffer is not None or (own and x.value is not v):
-                continue
-            arrays = type(v) is type(x.value) is ndarray and type(x.buffer) is not tuple
-            if not arrays or lies_in(v, x.value):
+            if type(x) is Tensor and y.buffer is None and not (own and x.value is not v) and not lie_apart(v, x):
                 look(y, x, Again(fn, args, i, kwargs, k, cut))
 
 
-def has_own_memory(batch) -> bool:
-    """Whether the stack of a batch was made for it."""
-    return batch.frame is None and type(batch.array) is ndarray and batch.array.base is None
+def lie_apart(part, x) -> bool:
+    """Whether the array of the value `part` surely shows no memory of Tensor `x`."""
+    whole = x.value
+    if type(part) is Batched and part.frame is None:
+        part = part.array
+    if type(whole) is Batched and whole.frame is None:
+        whole = whole.array
+    return type(part) is type(whole) is ndarray and type(x.buffer) is not tuple and not lies_in(part, whole)
 
 
 class Again:

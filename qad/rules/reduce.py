@@ -133,8 +133,10 @@ def rounding(dtype) -> float:
 def are_ordinary(roots) -> bool:
     """Whether no sum of squares, of which these bare `roots` are, has overflowed or lost digits."""
     least = least_root(roots.dtype)
-    if roots.size == 1:
-        return bool(least < roots.item() < np.inf)
+    if not roots.shape:
+        return bool(least < roots < np.inf)
+    if type(roots) is np.ndarray and roots.size:  # quicker than asking all of them; a NaN comes first
+        return least < roots.item(roots.argmin()) and roots.item(roots.argmax()) < np.inf
     return bool(((roots > least) & (roots < np.inf)).all())
 
 
