@@ -132,7 +132,7 @@ def _tied(net, one, two):
     if (one in net.places) != (two in net.places):
         one, two = (one, two) if one in net.places else (two, one)
         here = [(x, t) for x, t in net.terms if two in t]
-        if len(here) == 1 and here[0][1] == (two,) and type(here[0][0]) is np.ndarray:
+        if len(here) == 1 and here[0][1] == (two,) and type(here[0][0]) is np.ndarray:  # and not traced
             rest = [(x, t) for x, t in net.terms if two not in t]
             functions = net.functions | {two: (table(here[0][0]),)}
             net = Net(rest, net.out, net.sizes, net.places | {two: net.places[one]}, functions)

@@ -8,13 +8,14 @@ of the matrix that it is.  Everything else is recorded as the decomposition's ow
 they cannot be right.
 """
 
+from copy import copy
 from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
-from qad.core.structured import Structured, form_of, held, is_differentiated, open_above
-from qad.extend import Tensor, any_traced, on_stack, stack_of
+from qad.core.structured import Structured, form_of, held, is_differentiated, open_above, settled
+from qad.extend import Tensor, on_stack, unrecorded
 from qad.linalg.orders import orders
 from qad.linalg.spectrum import Pointwise, Spectrum, is_close
 
@@ -59,8 +60,6 @@ class Net(Structured):
         """See `qad.core.structured`; what is understood stands in ``algebra.py``."""
         from qad.linalg.algebra import understood
 
-        if any_traced(*(a for a in args if form_of(a) is None)):
-            return None
         net = understood(p, args, kwargs)
         return None if net is None else net.finished()
 
@@ -189,29 +188,41 @@ def factors(a, given, record, owner):
     if a.ndim != 2 or not is_close(values, order) or not is_differentiated(a):
         return record()
     plain = on_stack(lambda bare: given, a)
-    spectrum = Spectrum(a, values, order, owner)
-    recorded = _Once(record)
-    level = open_above()
-    row, column, place = new_label(), new_label(), new_label()
-    k = values.shape[-1]
-    sizes = {row: a.shape[0], column: a.shape[1], place: k}
-    where = {place: (spectrum, tuple(range(k)))}
-    identity = {place: (Pointwise(lambda x, at: x),)}
+    return _known(Spectrum(a, values, order, owner), on_stack(lambda bare: given, a), record)
 
-    def net(i, terms, out, functions=None):
-        form = Net(terms, out, {label: sizes[label] for label in (*out, place)}, where, functions or {})
+
+def in_order(w, v, order):
+    """Eigenpairs in the `order` (..., n), which may differ from example to example."""
+
+    def taken(w, v):
+        return np.take_along_axis(w, order, axis=-1), np.take_along_axis(v, order[..., None, :], axis=-1)
+
+    form = form_of(w)
+    if type(form) is not Net or form_of(v) is None:
+        return taken(w, v)
+    spectrum = copy(form.places[form.out[0]][0])
+    spectrum.is_sorted = False
+    return _known(spectrum, taken(unrecorded(w), unrecorded(v)), lambda: taken(settled(w), settled(v)))
+
+
+def _known(spectrum, plain, record):
+    """The factors, `plain` ones, as Tensors that know their `spectrum`; `record` gives them as they are recorded."""
+    recorded, level = _Once(record), open_above()
+    row, column, place = new_label(), new_label(), new_label()
+    (m, n), k = spectrum.a.shape, spectrum.values.shape[-1]
+    sizes, where = {row: m, column: n, place: k}, {place: (spectrum, tuple(range(k)))}
+    values = {place: (Pointwise(lambda x, at: x),)}
+    u, v = Vectors(spectrum, "u", False), Vectors(spectrum, "v", not spectrum.real)
+
+    def net(i, terms, out, functions):
+        form = Net(terms, out, {label: sizes[label] for label in (*out, place)}, where, functions)
         form.made = lambda: recorded()[i]
         return Tensor(plain[i], form, level)
 
-    if owner == "eigh":
-        v = Vectors(spectrum, "u", False)
-        return net(0, [], (place,), identity), net(1, [(v, (row, place))], (row, place))
-    u, v = Vectors(spectrum, "u", False), Vectors(spectrum, "v", not spectrum.real)
-    return (
-        net(0, [(u, (row, place))], (row, place)),
-        net(1, [], (place,), identity),
-        net(2, [(v, (column, place))], (place, column)),
-    )
+    columns = [(u, (row, place))], (row, place), {}
+    if spectrum.owner == "eigh":
+        return net(0, [], (place,), values), net(1, *columns)
+    return net(0, *columns), net(1, [], (place,), values), net(2, [(v, (column, place))], (place, column), {})
 
 
 class _Once:

@@ -7,7 +7,7 @@ which gives the divided differences of `funm_herm` and `funm_svd`; so such a pro
 import numpy as np
 
 from qad.core.structured import held
-from qad.extend import any_traced, stack_of
+from qad.extend import any_traced, as_array, stack_of
 from qad.linalg.funm_herm import funm_herm
 from qad.linalg.funm_svd import funm_svd
 from qad.linalg.parts import adjoint
@@ -51,11 +51,13 @@ class Spectrum:
     order : int
         Of the derivative.
     owner : "eigh" or "svd"
+    is_sorted : bool
+        Or else in an order of each example's own.
     """
 
-    def __init__(self, a, values, order, owner):
+    def __init__(self, a, values, order, owner, is_sorted=True):
         self.a, self.values, self.owner = held(a), values, owner
-        self.order = order
+        self.order, self.is_sorted = order, is_sorted
         self.real = stack_of(a).dtype.kind == "f"
 
     def function(self, places, functions, sides):
@@ -114,7 +116,7 @@ class Spectrum:
         cuts = [p for p in range(n - 1) if differ(p, p + 1)]
         if not cuts:
             return lambda x: _product(functions, x, 0)
-        if any_traced(self.values) or (_near(self.values, self.order)[..., cuts]).any():
+        if not self.is_sorted or any_traced(self.values) or (_near(self.values, self.order)[..., cuts]).any():
             return None
         upper, lower = self.values[..., cuts], self.values[..., [p + 1 for p in cuts]]
         sign = 1.0 if self.owner == "eigh" else -1.0
@@ -142,11 +144,11 @@ def _product(functions, x, at):
 
 
 def _dtype(f, values):
-    return np.result_type(f(values[..., :1].reshape(-1)[:1]))
+    return as_array(f(values.reshape(-1)[:1])).dtype
 
 
 def _is_function(f, values, real):
     """Whether `f` is finite and not complex where it must be `real`: the factors do without."""
     with np.errstate(all="ignore"):
-        y = np.asarray(f(np.sort(values.reshape(-1))))
+        y = as_array(f(values.reshape(-1)))
     return np.isfinite(y).all() and not (real and y.dtype.kind == "c")

@@ -13,6 +13,7 @@ from qad.extend import on_stack, stack_of, unrecorded
 from qad.linalg.check import matrices, square
 from qad.linalg.drivers import hermitian_eigenpairs
 from qad.linalg.eigh import eigh
+from qad.linalg.factors import in_order
 from qad.linalg.funm_herm import funm_herm
 from qad.linalg.funm_svd import funm_svd
 from qad.linalg.gaps import check_policy
@@ -155,7 +156,9 @@ def truncated_eigh(
 def _by_size(w, v):
     """Eigenpairs in descending order of size."""
     order = np.argsort(-np.abs(unrecorded(w)), axis=-1, kind="stable")
-    return np.take_along_axis(w, order, axis=-1), np.take_along_axis(v, order[..., None, :], axis=-1)
+    if type(order) is np.ndarray and order.ndim == 1:
+        return w[order], v[:, order]
+    return in_order(w, v, order)
 
 
 def threshold(s, k):
