@@ -129,9 +129,9 @@ def _recorded(a, UPLO, degenerate, vectors):
 
 
 @primitive(name="eigh")
-def _eigh(a, *, given, degenerate="raise", vectors=True, levels=1):
-    """The eigenpairs of all examples, that were computed before, as functions of `a`."""
-    return given
+def _eigh(a, *, given=None, degenerate="raise", vectors=True, levels=1):
+    """The eigenpairs of all examples as functions of `a`: those `given`, if they were computed before."""
+    return given or hermitian_eigenpairs(a)
 
 
 @primitive(name="eigh")
@@ -141,7 +141,7 @@ def _in_clusters(a, *, given, degenerate="raise", vectors=True):
     return w, v, beside(w, v, "eigh")
 
 
-def _eigh_vjp(needed, g, ans, a, *, given, degenerate="raise", vectors=True, levels=1, end=None):
+def _eigh_vjp(needed, g, ans, a, *, given=None, degenerate="raise", vectors=True, levels=1, end=None):
     (gw, gv), (w, v), n = g[:2], ans[:2], conjugate(beside_of(ans, 2))
     require_hermitian(stack_of(a), "eigh")
     vc, how = v.conj(), {"owner": "eigh", "degenerate": degenerate}
@@ -164,7 +164,7 @@ def _eigh_vjp(needed, g, ans, a, *, given, degenerate="raise", vectors=True, lev
     return (vc @ core @ v.mT,)
 
 
-def _eigh_jvp(tangents, ans, a, *, given, degenerate="raise", vectors=True, levels=1):
+def _eigh_jvp(tangents, ans, a, *, given=None, degenerate="raise", vectors=True, levels=1):
     w, v = ans[:2]
     require_hermitian(stack_of(a), "eigh")
     c = adjoint(v) @ tangents[0] @ v

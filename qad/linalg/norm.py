@@ -185,10 +185,7 @@ def _matrix(x, p, axes):
     finite(stack_of(x), "norm")
     plain = {"kinks": False, "vectors": False}
     a = np.moveaxis(x, axes, (-2, -1))
-    if p == "nuc":
-        s = factored(a, **plain)[1]
-    else:
-        s = thin(a, given=tuple(np.linalg.svd(stack_of(a), full_matrices=False)), levels=orders(x), **plain)[1]
+    s = (factored(a, **plain) if p == "nuc" else thin(a, levels=orders(x), **plain))[1]
     n = np.sum(s, axis=-1) if p == "nuc" or not s.shape[-1] else _extreme(s, index=0 if p == 2 else -1)
     return n.reshape(tuple(1 if i in axes else size for i, size in enumerate(x.shape)))
 

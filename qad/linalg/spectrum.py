@@ -86,6 +86,8 @@ class Spectrum:
             flip = sides[0][1] > sides[1][1]
             if not self.real and sides[0][1] == sides[1][1]:
                 return None
+            if self._meets_zero(f, places):
+                return None
             found = funm_svd(f, self.a)
             found = found if sides[0][0] == "u" else adjoint(found)
             return found.conj() if flip else found
@@ -98,6 +100,12 @@ class Spectrum:
             return None
         found = product @ adjoint(rotation) if sides[0][0] == "u" else adjoint(rotation) @ product
         return found.conj() if sides[0][1] > sides[1][1] else found
+
+    def _meets_zero(self, f, places):
+        """Whether one of the values is zero to rounding where f is not, so that there is no derivative."""
+        s = self.values[..., list(places)]
+        lost = 10 * self.values.shape[-1] * np.finfo(s.dtype).eps * self.values.max()
+        return bool(s.min() <= lost + np.finfo(s.dtype).tiny) and bool(np.any(f(np.zeros(1, s.dtype))))
 
     def _restricted(self, places, functions):
         """The product of `functions` as one of a number: zero but at `places`, where their tables tell which it is.

@@ -155,8 +155,7 @@ def _recorded(a):
 
 def factored(a, vectors=True, **how):
     """The thin decomposition of a recorded matrix; keywords are those of `thin`."""
-    u, s, vh = np.linalg.svd(stack_of(a), full_matrices=False)
-    how |= {"given": (u, marked(s) if vectors else s, vh), "vectors": vectors}
+    how |= {"given": _plain(stack_of(a), vectors), "vectors": vectors}
 
     def record():
         return _in_clusters(a, **how)[:3] if is_pushed_gradient(a) else thin(a, levels=orders(a), **how)
@@ -165,12 +164,17 @@ def factored(a, vectors=True, **how):
 
 
 @primitive(name="svd")
-def thin(a, *, given, degenerate="raise", kinks=True, vectors=True, levels=1):
-    """The thin decomposition of all examples, that was computed before, as a function of `a`.
+def thin(a, *, given=None, degenerate="raise", kinks=True, vectors=True, levels=1):
+    """The thin decomposition of all examples as a function of `a`: the one `given`, if it was computed before.
 
     Without `kinks` vanishing singular values have subgradient zero.
     """
-    return given
+    return given or _plain(a, vectors)
+
+
+def _plain(a, vectors):
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return u, marked(s) if vectors else s, vh
 
 
 @primitive(name="svd")

@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad import linalg as la
-from tests.linalg.draw import draw, herm, unitary
+from tests.linalg.draw import apart, draw, herm, unitary
 
 GAPS = [1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-11, 1e-13, 0.0]
 X, E = herm(draw(4, 4, seed=1)), herm(draw(4, 4, seed=2))
