@@ -52,7 +52,7 @@ def output_dtype(value, name) -> np.dtype:
 
 
 def run(f, args, kwargs):
-    """Call `f`, for a transform whose level is open yet; an error of ours that another library wrapped is raised as itself."""
+    """Call `f` for a transform, while its level is open; an error of ours that another library wrapped is raised."""
     try:
         return without_structure(f(*args, **kwargs))
     except WRAPPERS as error:

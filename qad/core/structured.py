@@ -86,7 +86,8 @@ def meet(p, args, kwargs, level):
     found = forms[0].understood(p, args, kwargs)
     if found is None:
         return p.fn(*[settled(a) if type(a) is Tensor and a.level == level else a for a in args], **kwargs)
+    value = p.fn(*map(unrecorded, args), **kwargs)
     if not isinstance(found, Structured):
-        return found
+        return found.real if found.dtype.kind == "c" and value.dtype.kind == "f" else found
     found.made, found.plain = (p, tuple(map(held, args)), kwargs), None
-    return Tensor(p.fn(*map(unrecorded, args), **kwargs), found, level)
+    return Tensor(value, found, level)

@@ -12,6 +12,7 @@ from qad.extend import Tensor, any_traced
 from qad.linalg.factors import Net, Vectors, net_of, new_label
 from qad.linalg.spectrum import Pointwise
 from qad.rules.casts import cast
+from qad.rules.complex import square_of_size
 from qad.rules.diagonal import on_diagonal
 from qad.rules.index import chosen
 from qad.rules.products import matrix_product, stack_product
@@ -184,8 +185,18 @@ def _negative(p, args, kwargs):
     return contracted((args[0], -1.0), _broadcast(args[0], -1.0))
 
 
-def _conjugate(p, args, kwargs):
+def _absolute_square(p, args, kwargs):
     net = form_of(args[0])
+    terms = (tuple(range(len(net.out))),) * 3
+    return joined((net.fresh(), _conjugated_net(net)), terms)
+
+
+def _conjugate(p, args, kwargs):
+    return _conjugated_net(form_of(args[0]))
+
+
+def _conjugated_net(net):
+    """The complex conjugate, with labels of its own."""
 
     def term(x):
         if type(x) is Vectors:
@@ -291,6 +302,7 @@ RULES = {
     np.true_divide: _divide,
     np.negative: _negative,
     np.conjugate: _conjugate,
+    square_of_size: _absolute_square,
     T: _permuted,
     mT: _permuted,
     transpose: _permuted,

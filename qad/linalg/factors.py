@@ -139,10 +139,9 @@ class Net(Structured):
         found = spectrum.function(places, functions, tuple((x.side, x.conjugated) for x, _ in here))
         if found is None:
             return None
-        net = Net([*rest, (found, tuple(labels[0] for _, labels in here))], self.out, dict(self.sizes), *(
-            {key: x for key, x in table.items() if key != label} for table in (self.places, self.functions)
-        ))  # fmt: skip
-        return net
+        terms = [*rest, (found, tuple(labels[0] for _, labels in here))]
+        tables = ({key: x for key, x in table.items() if key != label} for table in (self.places, self.functions))
+        return Net(terms, self.out, dict(self.sizes), *tables)
 
     def _evaluated(self):
         """The network contracted; all its terms are operands."""
@@ -187,7 +186,6 @@ def factors(a, given, record, owner):
     order, values = orders(a), given[owner == "svd"]
     if a.ndim != 2 or not is_close(values, order) or not is_differentiated(a):
         return record()
-    plain = on_stack(lambda bare: given, a)
     return _known(Spectrum(a, values, order, owner), on_stack(lambda bare: given, a), record)
 
 
