@@ -81,20 +81,20 @@ def hermitian_program(rng, w, x, name):
         w, v = np.linalg.eigh(a)
         return trace(x, (apart(v) * f[3](w)) @ v.conj().T)
 
-    product, kept = PRODUCTS[list(PRODUCTS)[rng.integers(len(PRODUCTS))]], (*f, step)
+    product, part = PRODUCTS[list(PRODUCTS)[rng.integers(len(PRODUCTS))]], (*f, step)
 
     return {
         "funm_herm": (lambda a: trace(x, la.funm_herm(f[3], a)), f, True),
         "projector, truncated": (lambda a: trace(x, kept(a)), (step, 0 * step), not cut),
         "projector, columns": (lambda a: trace(x, columns(a)), (step, 0 * step), not cut),
         "V f(w) V^H by hand": (by_hand(product), f, True),
-        "V f(w) V^H, some columns": (some, kept, not cut),
-        "V f(w) V^H, truncated": (truncated, kept, not cut),
+        "V f(w) V^H, some columns": (some, part, not cut),
+        "V f(w) V^H, truncated": (truncated, part, not cut),
         "V f(w) V^H out of sight": (other, f, False),
         "one level": (lambda a: np.linalg.eigvalsh(a)[n - 1 - level], (alone * w, alone), False),
         "sum of levels": (lambda a: np.linalg.eigvalsh(a)[n - k :].sum(), (step * w, step), False),
         "sum of f": (lambda a: f[3](np.linalg.eigvalsh(a)).sum(), f, True),
-        "sum of some f": (lambda a: f[3](np.linalg.eigvalsh(a)[n - k :]).sum(), kept, not cut),
+        "sum of some f": (lambda a: f[3](np.linalg.eigvalsh(a)[n - k :]).sum(), part, not cut),
         "one vector": (lambda a: trace(x, onto(np.linalg.eigh(a)[1][:, [n - 1 - level]])), (alone, 0 * alone), False),
         "eig": (lambda a: (f[3](np.linalg.eigvals(a)).sum()).real, f, False),
         "eig by hand": (lambda a: _rebuilt(a, f[3], x), f, False),
