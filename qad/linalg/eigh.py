@@ -57,7 +57,8 @@ def eigh(a, UPLO="L", *, degenerate="raise"):
     ArgumentError
         If an entry is not finite.
         In the backward pass or in forward mode: if `a` is not Hermitian, if the loss depends on the phases of
-        eigenvectors, or on vectors or values inside a degenerate block. Then `qad.linalg.funm_herm` gives
+        eigenvectors, or on vectors or values inside a degenerate block, by anything but products like
+        ``(v * f(w)) @ v.conj().T``, which are followed and right. Then `qad.linalg.funm_herm` gives
         the exact derivative of V f(w) V^H.
     LinAlgError
         If the iteration does not converge.

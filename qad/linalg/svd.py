@@ -71,7 +71,8 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
     ArgumentError
         If an entry is not finite.
         In the backward pass (or in forward mode), if the loss depends on the phases of singular vectors, or on
-        vectors or values inside a degenerate block, or on those of singular values that are zero. Then
+        vectors or values inside a degenerate block (by anything but products like ``(u * f(s)) @ vh``, which are
+        followed and right), or on those of singular values that are zero. Then
         `qad.linalg.funm_svd` gives the exact derivative of U f(S) Vh.
     LinAlgError
         If the iteration does not converge.
