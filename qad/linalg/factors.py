@@ -33,6 +33,8 @@ class Vectors(NamedTuple):
 class Net(Structured):
     """A product of terms, summed over labels that the result does not have.
 
+    What operations make of it, its method `understood`, stands in ``algebra.py``.
+
     Attributes
     ----------
     terms : list of (Vectors or operand, tuple of labels)
@@ -55,13 +57,6 @@ class Net(Structured):
     def root(self):
         """The matrix of whose factors this was made."""
         return next(iter(self.places.values()))[0].a
-
-    def understood(self, p, args, kwargs):
-        """See `qad.core.structured`; what is understood stands in ``algebra.py``."""
-        from qad.linalg.algebra import understood
-
-        net = understood(p, args, kwargs)
-        return None if net is None else net.finished()
 
     # -- manipulation ----------------------------------------------------------------------------
 
