@@ -9,8 +9,7 @@ import numpy as np
 
 from qad.core.batching import stacks
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
-from qad.linalg.check import batch_entry, square
-from qad.linalg.eigh import require_hermitian
+from qad.linalg.check import batch_entry, require_hermitian, square
 from qad.linalg.parts import hermitian
 from qad.linalg.triangular import solve_lower
 
