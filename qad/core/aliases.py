@@ -63,6 +63,11 @@ def _laid_out(value, order):
     return value.copy() if order == "C" else copied(value)
 
 
+def c_ordered(x):
+    """`x`, copied where it does not lie in C order; of a Tensor a `snapshot`."""
+    return _laid_out(x, "C")
+
+
 def copied(value):
     """A copy of an array with the layout that ufuncs give their results."""
     if 0 in bottom(value)[0].strides and value.dtype.kind != "b":  # a copy would take such axes for the fastest

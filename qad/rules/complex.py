@@ -62,7 +62,10 @@ def abs2(z):
     >>> qad.abs2(np.array([3 + 4j]))
     array([25.])
     """
-    return _abs2(z) if type(z) is Tensor else square_of_size(z)
+    if type(z) is Tensor:
+        return _abs2(z)
+    y = square_of_size(z)
+    return np.positive(y) if np.iscomplexobj(z) else y  # with memory of its own, as the result of a ufunc has
 
 
 def real_part(z):

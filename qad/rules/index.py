@@ -8,6 +8,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from qad.core.aliases import is_copied, snapshot
 from qad.core.buffers import read, read_each
 from qad.core.errors import ArgumentError
+from qad.core.strides import lies_as
 from qad.extend import (
     Tensor,
     as_array,
@@ -143,6 +144,7 @@ def extract(condition, arr):
 
 
 @implements(np.delete)
+@lies_as(np.delete)
 def delete(arr, obj, axis=None):
     arr = operand(arr)
     size = arr.size if axis is None else arr.shape[axis]

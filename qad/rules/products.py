@@ -4,6 +4,7 @@ from math import prod
 
 import numpy as np
 
+from qad.core.aliases import snapshot
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import (
     Tensor,
@@ -112,7 +113,8 @@ def _any_dot(x, y):
         return sparse_product(x, y)
     x, y = array(x), array(y)
     if not (x.ndim and y.ndim):
-        return np.multiply(x, y)
+        y = np.multiply(x, y)
+        return snapshot(y) if type(y) is Tensor else y
     return _any_matmul(x, y) if y.ndim <= 2 else inner(x, np.moveaxis(y, -2, -1))
 
 
