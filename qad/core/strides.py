@@ -29,7 +29,7 @@ def relaid(x, like):
     array, axes = bottom(x)
     if axes or type(array) is not ndarray or getattr(x, "buffer", None) is not None or array.size < 2:
         return x
-    if steps_of(array) == steps_of(like):
+    if array.shape != like.shape or steps_of(array) == steps_of(like):
         return x
     order = sorted(range(like.ndim), key=lambda axis: (-abs(like.strides[axis]), axis))
     return reordered(x, tuple(order), tuple(np.argsort(order).tolist()))
@@ -73,7 +73,8 @@ def lies_as(reference, always=False):
             plain, named = bare(args), {name: bare(x) for name, x in kwargs.items()}
             if not always and all(map(in_c_order, (*parts, *arrays_in((plain, named))))):
                 return out
-            like = reference(*plain, **named)
+            with np.errstate(all="ignore"):  # what there is to warn of was said above
+                like = reference(*plain, **named)
             likes = like if parts is out else (like,)
             found = [_alone(x, np.asarray(y)) for x, y in zip(parts, likes, strict=True)]
             return type(out)(found) if parts is out else found[0]

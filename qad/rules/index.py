@@ -118,7 +118,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         a, axis = a.reshape(-1), 0
     index = along(axis, ..., a.ndim)[:-1]
     out = entries(a, (*index, bounded(indices, a.shape[len(index)], mode)))
-    return snapshot(out) if index and type(out) is Tensor else out  # NumPy's lies in C order
+    return snapshot(out) if type(out) is Tensor else out  # NumPy's lies in C order
 
 
 @implements(np.take_along_axis)
