@@ -82,14 +82,14 @@ def _median(name, skip_nan):
     return handler
 
 
-def _of_zeros(function):
+def _of_numbers(function):
     """A function that lies as one that leaves out NaN, and has nothing to warn of."""
-    return lambda a, *args, **kwargs: function(np.zeros_like(a, float), *args, **kwargs)
+    return lambda a, *args, **kwargs: function(np.zeros_like(a) if np.isnan(a).any() else a, *args, **kwargs)
 
 
 quantile = implements(np.quantile)(lies_as(np.quantile, always=True)(_handler("np.quantile", 1, False)))
 percentile = implements(np.percentile)(lies_as(np.percentile, always=True)(_handler("np.percentile", 100, False)))
-nanquantile = implements(np.nanquantile)(lies_as(_of_zeros(np.nanquantile), always=True)(_handler("np.nanquantile", 1, True)))
-nanpercentile = implements(np.nanpercentile)(lies_as(_of_zeros(np.nanpercentile), always=True)(_handler("np.nanpercentile", 100, True)))
+nanquantile = implements(np.nanquantile)(lies_as(_of_numbers(np.nanquantile), always=True)(_handler("np.nanquantile", 1, True)))
+nanpercentile = implements(np.nanpercentile)(lies_as(_of_numbers(np.nanpercentile), always=True)(_handler("np.nanpercentile", 100, True)))
 median = implements(np.median)(lies_as(np.median, always=True)(_median("np.median", False)))
-nanmedian = implements(np.nanmedian)(lies_as(_of_zeros(np.nanmedian), always=True)(_median("np.nanmedian", True)))
+nanmedian = implements(np.nanmedian)(lies_as(_of_numbers(np.nanmedian), always=True)(_median("np.nanmedian", True)))
