@@ -11,6 +11,7 @@ from functools import wraps
 import numpy as np
 from numpy import ndarray
 
+from qad.core.batch import RESULT, Batched
 from qad.core.layouts import bottom, in_c_order
 from qad.core.tensor import Tensor
 
@@ -42,6 +43,13 @@ def reordered(x, order, back):
     return x.transpose(order).copy().transpose(back)
 
 
+def unvouched(x):
+    """Tensor `x` with memory of its own, and nothing known of how the examples of a batch lie."""
+    if type(x) is not Tensor:
+        return x
+    return Tensor(unvouched(x.value), RESULT if type(x.value) is Batched else x.node, x.level)
+
+
 def _alone(x, like):
     """`relaid`, and copied where it is a view: what nobody else sees, or an operand."""
     if type(x) is Tensor and type(x.buffer) is tuple:
@@ -68,8 +76,11 @@ def lies_as(reference, always=False):
         def laid(*args, **kwargs):
             out = handler(*args, **kwargs)
             parts = out if type(out) in (tuple, list) else (out,)
-            if not any(type(x) is Tensor and x.size > 1 for x in parts) or any(bottom(x)[1] for x in parts):
+            if not any(type(x) is Tensor and x.size > 1 for x in parts):
                 return out
+            if any(bottom(x)[1] for x in parts):
+                found = [unvouched(x) for x in parts]
+                return type(out)(found) if parts is out else found[0]
             plain, named = bare(args), {name: bare(x) for name, x in kwargs.items()}
             if not always and all(map(in_c_order, (*parts, *arrays_in((plain, named))))):
                 return out

@@ -65,7 +65,8 @@ def abs2(z):
     if type(z) is Tensor:
         return _abs2(z)
     y = square_of_size(z)
-    return np.positive(y) if np.iscomplexobj(z) else y  # with memory of its own, as the result of a ufunc has
+    own = y.base is None if type(y) is np.ndarray else not hasattr(y, "__qad_array__")
+    return y if own else y.copy(order="K")  # as the result of a ufunc lies, and not every other number
 
 
 def real_part(z):

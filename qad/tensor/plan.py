@@ -66,8 +66,8 @@ class Plan:
         Whether there is a memory limit, so that nothing may be held from one call to the next.
     again : tuple of int
         Nodes below which values are computed again in the backward pass instead of being kept, to keep to a limit.
-    views : bool
-        Whether the result is a view of a single operand.
+    simple : bool
+        Whether the result lies in memory in one way only: it has one axis, or is a view of a single operand.
     orders : dict
         In what order of axes NumPy's result lies in memory, by the strides; see `qad.tensor.strides`.
     programs : dict
@@ -105,7 +105,7 @@ class Plan:
             prepare=_preparations(expression, shapes, terms),
             compact=len(pairs) > 2 and 0 < flops < SMALL * len(pairs),
             programs={},
-            views=_views(expression),
+            simple=_simple(expression),
             orders={},
             _key=key,
             _hash=hash(key),
@@ -164,9 +164,10 @@ class Plan:
             yield terms, recipe, self.held[left] + self.held[right]
 
 
-def _views(expression):
-    """Whether the result is a view of the only operand: nothing is summed."""
-    return len(expression.inputs) == 1 and set(expression.output) == set(expression.inputs[0])
+def _simple(expression):
+    """Whether there is but one layout of the result: it has one axis at most, or is a view of the only operand."""
+    alone = len(expression.inputs) == 1 and set(expression.output) == set(expression.inputs[0])
+    return alone or len(expression.output) < 2
 
 
 def _network(expression, shapes, sizes, variables):

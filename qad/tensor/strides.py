@@ -19,21 +19,28 @@ FLAGS = ["external_loop", "buffered", "delay_bufalloc", "grow_inner", "zerosize_
 
 def laid_out(out, plan, operands, optimize=False, order="K"):
     """What `plan` made of `operands`, in memory as ``np.einsum(..., optimize=optimize, order=order)`` leaves it."""
-    if len(plan.expression.output) < 2 or not plan.steps and plan.views:
+    if plan.simple:
         return out
     array = out.value if type(out) is Tensor else out
     if type(array) is not ndarray:
         array, axes = bottom(out)
         if axes or type(array) is not ndarray:
             return out
-    strides = tuple([(x if type(x) is ndarray else bottom(x)[0]).strides for x in operands])
-    known = plan.orders if not optimize and order == "K" else plan.orders.setdefault((str(optimize), order), {})
-    key = array.strides, strides
-    if key not in known:
+    strides = []
+    for x in operands:
+        x = x.value if type(x) is Tensor else x
+        strides.append((x if type(x) is ndarray else bottom(x)[0]).strides)
+    strides = tuple(strides)
+    known, key = plan.orders, (array.strides, strides)
+    if optimize or order != "K":
+        key = *key, str(optimize), order
+    axes = known.get(key, key)
+    if axes is None:
+        return out
+    if axes is key:
         if len(known) >= MANY:
             known.clear()
-        known[key] = _missing(array, plan, strides, optimize, order)
-    axes = known[key]
+        axes = known[key] = _missing(array, plan, strides, optimize, order)
     return out if axes is None else reordered(out, *axes)
 
 
