@@ -149,7 +149,9 @@ def _blocks(gradients, numbers, several, args, kwargs):
 
     rows = [zip(row(k, x), xs, strict=True) for k, x in enumerate(xs)]
     if all(x.dtype.kind != "c" for x in xs):
-        shaped = [[c_ordered(part.reshape(x.shape + y.shape)) for part, y in row] for row, x in zip(rows, xs, strict=True)]
+        shaped = [
+            [c_ordered(part.reshape(x.shape + y.shape)) for part, y in row] for row, x in zip(rows, xs, strict=True)
+        ]
         return _squared(shaped, specs, several)
     pairs = [[_pair(part, x, y) for part, y in row] for row, x in zip(rows, xs, strict=True)]
     zz, zzbar = ([[pair[i] for pair in row] for row in pairs] for i in (0, 1))

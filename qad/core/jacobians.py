@@ -75,7 +75,8 @@ class Table:
     def tree(self, function):
         """``function(entry)`` of each, nested like the output and, inside of that, like the arguments."""
         return unflatten(
-            self.out, [nested([function(_ordered(pair)) for pair in row], self.specs, self.several) for row in self.rows]
+            self.out,
+            [nested([function(_ordered(pair)) for pair in row], self.specs, self.several) for row in self.rows],
         )
 
     def by_argument(self):

@@ -37,7 +37,7 @@ def relaid(x, like):
 
 
 def reordered(x, order, back):
-    """A copy of `x` whose axes, from the slowest to the fastest, are those of `order`, of which `back` is the inverse."""
+    """A copy of `x` with its axes in this `order`, from the slowest to the fastest; `back` is the inverse."""
     if type(x) is Tensor:
         return Tensor(reordered(x.value, order, back), x.node, x.level)
     return x.transpose(order).copy().transpose(back)

@@ -89,7 +89,11 @@ def _of_numbers(function):
 
 quantile = implements(np.quantile)(lies_as(np.quantile, always=True)(_handler("np.quantile", 1, False)))
 percentile = implements(np.percentile)(lies_as(np.percentile, always=True)(_handler("np.percentile", 100, False)))
-nanquantile = implements(np.nanquantile)(lies_as(_of_numbers(np.nanquantile), always=True)(_handler("np.nanquantile", 1, True)))
-nanpercentile = implements(np.nanpercentile)(lies_as(_of_numbers(np.nanpercentile), always=True)(_handler("np.nanpercentile", 100, True)))
+nanquantile = implements(np.nanquantile)(
+    lies_as(_of_numbers(np.nanquantile), always=True)(_handler("np.nanquantile", 1, True))
+)
+nanpercentile = implements(np.nanpercentile)(
+    lies_as(_of_numbers(np.nanpercentile), always=True)(_handler("np.nanpercentile", 100, True))
+)
 median = implements(np.median)(lies_as(np.median, always=True)(_median("np.median", False)))
 nanmedian = implements(np.nanmedian)(lies_as(_of_numbers(np.nanmedian), always=True)(_median("np.nanmedian", True)))

@@ -92,7 +92,7 @@ def _by_pairs(plan, strides, optimize, order):
 
 
 def _spread(shape, steps):
-    """An array of numbers with these strides, which takes memory up to the last of its entries only where it is read."""
+    """An array with these strides; of its memory only what is read is ever taken."""
     ends = [(n - 1) * step for n, step in zip(shape, steps, strict=True)]
     low = sum(end for end in ends if end < 0)
     memory = zeros(sum(map(abs, ends)) + 1, int8)

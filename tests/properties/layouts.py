@@ -1,5 +1,7 @@
 """What a reshape sees of an array, for operands that lie in memory in many ways."""
 
+from contextlib import suppress
+
 import numpy as np
 
 import qad
@@ -55,10 +57,8 @@ def met(road, f, point):
         seen.append((tree_map(value_of, xs), [steps(y, flatten(xs)[0]) for y in flatten(out)[0]]))
         return out
 
-    try:
+    with suppress(qad.QadError, ValueError, TypeError):  # layouts are no matter of whether there is a derivative
         ROADS[road](looking, point)
-    except (qad.QadError, ValueError, TypeError):  # layouts are no matter of whether there is a derivative
-        pass
     if not seen:
         return None
     bare, found = seen[0]
@@ -69,7 +69,7 @@ def differing(case) -> list:
     """The roads and operands for which results lie in another way than NumPy's, in words."""
     words = []
     for how in {name: None for x in flatten(case.point)[0] for name in layouts(x)}:
-        point = tree_map(lambda x: layouts(x).get(how, np.asarray(x)), case.point)
+        point = tree_map(lambda x, how=how: layouts(x).get(how, np.asarray(x)), case.point)
         try:
             case.f(*point)
         except (qad.QadError, ValueError, TypeError, IndexError, np.linalg.LinAlgError):
