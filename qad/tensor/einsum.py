@@ -52,7 +52,8 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     Returns
     -------
     array
-        With one axis per output label, of the operands' common dtype.  It may be a view of a single operand.
+        With one axis per output label, of the operands' common dtype, in memory as `numpy.einsum` lays it.  It may be a
+        view of a single operand.
 
     Raises
     ------

@@ -184,3 +184,17 @@ def test_what_a_transform_hands_out_is_in_c_order_wherever_it_is_called(name):
     leaves = [x for x in flatten(seen)[0] if getattr(x, "ndim", 0)]
     assert len(leaves) >= 12
     assert all((x if type(x) is np.ndarray else shadow(x)).flags.c_contiguous for x in leaves)
+
+
+def test_what_is_raveled_of_a_number_spread_out_is_a_copy():
+    def f(x):
+        spread = np.broadcast_to((x * x).sum(), (2,))
+        r = np.ravel(spread)
+        r[-1] = x[0]
+        return (r * np.arange(1.0, 3.0)).sum() + spread.sum()
+
+    assert qad.value_and_grad(f)(X)[0] == f(X)
+    assert float(qad.extend.value_of(f(qad.tensor(X)))) == f(X)
+    frozen = qad.freeze(f)
+    assert frozen(X) == frozen(X) == f(X)
+    np.testing.assert_allclose(qad.grad(f)(X), 3 * 2 * X + [2.0, 0, 0])
