@@ -10,7 +10,7 @@ import qad
 from tests.fuzz import composed
 from tests.fuzz.composed import pick
 
-COMPOSED = 10  # one program in so many: qad.vmap refuses a quarter of them, as it knows their layouts less often
+COMPOSED = 16  # one program in so many: qad.vmap refuses a quarter of them, as it knows their layouts less often
 
 
 class Program:
