@@ -194,7 +194,7 @@ def _matrix(x, p, axes):
 @primitive(name="norm")
 def _extreme(s, *, index):
     """The largest (index 0) or smallest (-1) of descending values (..., k)."""
-    return s[..., index]
+    return s[..., index].copy()
 
 
 def _multiplet(s, *, index):

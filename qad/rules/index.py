@@ -8,6 +8,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from qad.core.aliases import FIXED, is_copied, snapshot
 from qad.core.buffers import read, read_each
 from qad.core.errors import ArgumentError
+from qad.core.strides import lies_as
 from qad.extend import (
     Tensor,
     as_array,
@@ -118,7 +119,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         a, axis = a.reshape(-1), 0
     index = along(axis, ..., a.ndim)[:-1]
     out = entries(a, (*index, bounded(indices, a.shape[len(index)], mode)))
-    return snapshot(out) if index and type(out) is Tensor else out  # NumPy's lies in C order
+    return snapshot(out) if type(out) is Tensor else out  # NumPy's lies in C order
 
 
 @implements(np.take_along_axis)
@@ -144,6 +145,7 @@ def extract(condition, arr):
 
 
 @implements(np.delete)
+@lies_as(np.delete)
 def delete(arr, obj, axis=None):
     arr = operand(arr)
     size = arr.size if axis is None else arr.shape[axis]
