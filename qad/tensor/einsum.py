@@ -14,7 +14,7 @@ from qad.tensor.pair import contract, pair
 from qad.tensor.parse import split_lists
 from qad.tensor.plan import as_operand, recorded
 from qad.tensor.planner import find_plan
-from qad.tensor.strides import laid_out
+from qad.tensor.strides import in_c_order, like_numpy
 
 __all__ = ["einsum", "tensordot"]
 
@@ -52,8 +52,8 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     Returns
     -------
     array
-        With one axis per output label, of the operands' common dtype, in memory as `numpy.einsum` lays it.  It may be a
-        view of a single operand.
+        With one axis per output label, of the operands' common dtype, in C order in memory.  It may be a view of
+        a single operand.
 
     Raises
     ------
@@ -86,9 +86,9 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
 
 
 def _contracted(
-    subscripts, operands, optimize, memory_limit=None, hermitian=False, check=False, executor=None, like=(False, "K")
+    subscripts, operands, optimize, memory_limit=None, hermitian=False, check=False, executor=None, like=None
 ):
-    """`einsum`, whose result lies in memory as NumPy's does with ``optimize, order = like``."""
+    """`einsum`, whose result lies in C order, or as NumPy's does with ``optimize, order = like``."""
     if check and not hermitian:
         raise ArgumentError("einsum: check=True compares the halves of a Hermitian form: pass hermitian=True as well")
     output = None
@@ -103,10 +103,13 @@ def _contracted(
     path = None if optimize == "auto" or optimize is True else _path(optimize)
     if hermitian:
         planned = partial(find_plan, subscripts, output, shapes, dtype=dtype, path=path, limit=limit)
-        return laid_out(real_form(planned, operands, check, subscripts, executor), planned(()), operands, *like)
+        return real_form(planned, operands, check, subscripts, executor)
     wanted = recorded(operands)
     plan = find_plan(subscripts, output, shapes, wanted, dtype, path, limit)
-    return laid_out(plan.execute(operands, wanted, executor), plan, operands, *like)
+    if like is None:
+        return in_c_order(plan.execute(operands, wanted, executor), plan)
+    given = tuple(operands)  # the list is used up
+    return like_numpy(plan.execute(operands, wanted, executor), plan, given, *like)
 
 
 def _hashable(terms):

@@ -3,7 +3,7 @@
 from qad.core.errors import ArgumentError
 from qad.tensor.plan import as_operand, recorded
 from qad.tensor.planner import find_plan
-from qad.tensor.strides import laid_out
+from qad.tensor.strides import in_c_order
 
 __all__ = ["ncon"]
 
@@ -54,7 +54,7 @@ def ncon(tensors, indices, order=None):
     shapes = tuple([operand.shape for operand in operands])
     wanted = recorded(operands)
     plan = find_plan(terms, output, shapes, wanted, complex, path)
-    return laid_out(plan.execute(operands, wanted), plan, operands)
+    return in_c_order(plan.execute(operands, wanted), plan)
 
 
 def _is_open(label):

@@ -20,7 +20,7 @@ from qad.tensor.parse import label_sizes
 from qad.tensor.program import SMALL, program
 from qad.tensor.report import table
 from qad.tensor.single import single
-from qad.tensor.strides import laid_out
+from qad.tensor.strides import in_c_order
 from qad.tensor.tree import Tree
 
 __all__ = ["Plan", "as_operand", "recorded"]
@@ -122,7 +122,7 @@ class Plan:
                 f'the plan of "{self.expression.text}" is for operands of shapes {list(self.shapes)}, not '
                 f"{[operand.shape for operand in operands]}: make a plan for these"
             )
-        return laid_out(self.execute(operands, recorded(operands), executor), self, operands)
+        return in_c_order(self.execute(operands, recorded(operands), executor), self)
 
     def execute(self, operands, wanted, executor=None):
         """`__call__` for a list of arrays that are known to fit; the list is used up.

@@ -1,4 +1,4 @@
-"""The order in memory in which ``np.einsum`` leaves its result, and results of contractions brought into it.
+"""The order of axes in memory of what contractions make: C order, or, where NumPy's own function is called, NumPy's.
 
 NumPy's loop goes over the axes in an order that follows the strides of the operands, and so lies its result.  The
 iterator of that loop, made for axes of length 2 at most and never run, tells the order; a plan remembers it by strides.
@@ -11,13 +11,25 @@ from qad.core.layouts import bottom
 from qad.core.strides import reordered, steps_of
 from qad.core.tensor import Tensor
 
-__all__ = ["laid_out"]
+__all__ = ["in_c_order", "like_numpy"]
 
 MANY = 64  # layouts that a plan remembers
 FLAGS = ["external_loop", "buffered", "delay_bufalloc", "grow_inner", "zerosize_ok", "refs_ok", "reduce_ok"]
 
 
-def laid_out(out, plan, operands, optimize=False, order="K"):
+def in_c_order(out, plan):
+    """What `plan` made, in C order in memory; a view of a single operand stays one."""
+    array = out.value if type(out) is Tensor else out
+    if plan.simple or (type(array) is ndarray and array.flags.c_contiguous):
+        return out
+    array, axes = bottom(out)
+    if axes or type(array) is not ndarray or array.flags.c_contiguous:
+        return out
+    same = tuple(range(array.ndim))
+    return reordered(out, same, same)
+
+
+def like_numpy(out, plan, operands, optimize=False, order="K"):
     """What `plan` made of `operands`, in memory as ``np.einsum(..., optimize=optimize, order=order)`` leaves it."""
     if plan.simple:
         return out
