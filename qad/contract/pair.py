@@ -10,6 +10,7 @@ from math import prod
 
 from qad.contract.lower import canonical, lowered
 from qad.contract.small_matmul import multiply
+from qad.core.structured import CONTRACTIONS
 from qad.extend import defbatch, defvjp, primitive
 
 __all__ = ["Pair", "pair", "contract"]
@@ -123,3 +124,4 @@ def _batch(batched, a, b, *, recipe):
 
 
 defbatch(contract, _batch)
+CONTRACTIONS[contract] = lambda a, b, *, recipe: recipe.labels

@@ -16,6 +16,7 @@ from qad.contract.pair import pair
 from qad.contract.parse import label_sizes
 from qad.contract.report import table
 from qad.contract.residuals import SMALL, program
+from qad.contract.strides import in_c_order
 from qad.contract.tree import Tree
 from qad.contract.unary import single
 from qad.core.errors import ShapeError
@@ -65,6 +66,10 @@ class Plan:
         Whether there is a memory limit, so that nothing may be held from one call to the next.
     again : tuple of int
         Nodes below which values are computed again in the backward pass instead of being kept, to keep to a limit.
+    simple : bool
+        Whether the result lies in memory in one way only: it has one axis, or is a view of a single operand.
+    orders : dict
+        In what order of axes NumPy's result lies in memory, by the strides; see `qad.tensor.strides`.
     programs : dict
         What is executed for which variables; see `qad.contract.residuals`.
     """
@@ -100,6 +105,8 @@ class Plan:
             prepare=_preparations(expression, shapes, terms),
             compact=len(pairs) > 2 and 0 < flops < SMALL * len(pairs),
             programs={},
+            simple=_simple(expression),
+            orders={},
             _key=key,
             _hash=hash(key),
         )
@@ -115,7 +122,7 @@ class Plan:
                 f'the plan of "{self.expression.text}" is for operands of shapes {list(self.shapes)}, not '
                 f"{[operand.shape for operand in operands]}: make a plan for these"
             )
-        return self.execute(operands, recorded(operands), executor)
+        return in_c_order(self.execute(operands, recorded(operands), executor), self)
 
     def execute(self, operands, wanted, executor=None):
         """`__call__` for a list of arrays that are known to fit; the list is used up.
@@ -155,6 +162,12 @@ class Plan:
         for node, (left, right, recipe) in enumerate(self.steps, len(self.shapes)):
             terms = tuple(self.expression.term(self.terms[each]) for each in (left, right, node))
             yield terms, recipe, self.held[left] + self.held[right]
+
+
+def _simple(expression):
+    """Whether there is but one layout of the result: it has one axis at most, or is a view of the only operand."""
+    alone = len(expression.inputs) == 1 and set(expression.output) == set(expression.inputs[0])
+    return alone or len(expression.output) < 2
 
 
 def _network(expression, shapes, sizes, variables):

@@ -33,6 +33,7 @@ from qad.linalg.implicit.dominant import dominant_eig
 from qad.linalg.implicit.gmres import Report
 from qad.linalg.implicit.lowest import lowest_eig
 from qad.linalg.implicit.root import linear_solve
+from qad.linalg.support import algebra
 from qad.linalg.truncation.split import split
 from qad.linalg.truncation.truncated import truncated_eigh, truncated_svd
 

@@ -7,20 +7,18 @@ Each begins with `next_id`, also where it needs no number.  SciPy's solvers in C
 and NumPy's arithmetic of numbers forgets it; CPython finds it at a call of that kind, and the user sees it.
 """
 
-from weakref import ref
-
 from numpy import complex128, float64, matmul, ndarray
 
 from qad.core.fast.batches import batch_one, batch_product, batch_two
+from qad.core.fast.glances import look_quickly
 from qad.core.fast.pushes import push_one, push_product, push_two
-from qad.core.mutation.aliases import FIXED, look, mark
 from qad.core.mutation.changed_arrays import watch
 from qad.core.tape.forward import Forward
 from qad.core.tape.levels import mode, records
-from qad.core.tape.node import LEAF, NUMPY_SCALARS, PRIMITIVE, next_id
-from qad.core.tape.operands import NUMBERS, PLAIN, operand, remembered, source_of
+from qad.core.tape.node import NUMPY_SCALARS, PRIMITIVE, next_id
+from qad.core.tape.operands import NUMBERS, PLAIN, operand, remembered
 from qad.core.tape.record import record
-from qad.core.tape.reverse import TAPE, Reverse
+from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch
@@ -109,21 +107,6 @@ def unary_with_one(p):
     return recorder
 
 
-def look_quickly(out, x, fn, metadata):
-    """`look` for a result that may well be a view of an array which nobody has written into."""
-    v, views = x.value, x.buffer
-    base = out.value.base if type(v) is ndarray else None
-    if type(base) is not ndarray or not (views is None or views is FIXED or type(views) is list):
-        look(out, x, fn, metadata)
-    elif base is v or base is v.base:
-        if views is None and type(x.node) is list:
-            out.buffer = x, fn, metadata
-            if x.node[PRIMITIVE] is not LEAF or x.level is TAPE:  # as `mark` has it
-                x.buffer = [ref(out)]
-        else:
-            mark(out, x, fn, metadata)
-
-
 def one_more(p, x, metadata, level):
     """What the quick recorders of one operand do where they do not record."""
     if type(level) is Forward and level.open and (mode() is None or records(level)):
@@ -133,20 +116,11 @@ def one_more(p, x, metadata, level):
         out = batch_one(p, x, metadata, level)
     else:
         return record(p, (x, *metadata))
-    if p.carries or p.root is not None:
+    if p.root is not None or x.source is not None:
         remembered(p, out, (x, *metadata))
-    if not p.elementwise and type(out) is Tensor and may_show(out.value, x.value):
+    if not p.elementwise and type(out) is Tensor and type(out.value) not in NUMPY_SCALARS:
         look_quickly(out, x, p.fn, metadata)
     return out
-
-
-def may_show(ans, v) -> bool:
-    """Whether an answer may lie in the memory of the value `v`; quick where it has memory of its own."""
-    kind = type(ans)
-    if kind is Batched and ans.frame is None:
-        ans = ans.array
-        kind = type(ans)
-    return ans.base is not None if kind is ndarray else type(v) is not ndarray and kind not in NUMPY_SCALARS
 
 
 def two_more(p, x, y):
@@ -154,7 +128,7 @@ def two_more(p, x, y):
     level = x.level if type(x) is Tensor else y.level if type(y) is Tensor else PLAIN
     if p.root is not None:
         return None  # its answer will be remembered
-    same = p.canonical is not None and (x is y or (type(x) is Tensor and source_of(x) is not None))
+    same = p.canonical is not None and (x is y or (type(x) is Tensor and x.source is not None))
     if same and (ans := p.canonical(x, y)) is not None:
         return ans
     if type(level) is Forward and level.open and (mode() is None or records(level)):

@@ -19,6 +19,7 @@ from qad.core.errors import LeakedTensorError
 from qad.core.mutation.aliases import Written, bottom, copied, handle_of, shadow
 from qad.core.mutation.indices import covers, in_stack, repeats
 from qad.core.mutation.references import shared
+from qad.core.structured import settle, settled
 from qad.core.tape.forward import Forward
 from qad.core.tape.levels import stopped, unrecorded
 from qad.core.tape.node import Primitive, next_id
@@ -88,6 +89,8 @@ WRITE.consumes = True
 
 def put(x, index, v, add):
     """Write `v` at `index` of Tensor `x`, or add it there, on whichever level the two are."""
+    settle(x)
+    v = settled(v)
     if type(v) is Tensor and (v.level is CONSTANT or stopped(v.level)):
         v = unrecorded(v)
     gone = not add and covers(index) and is_vouched(x)  # what was there; its layout stays

@@ -64,11 +64,6 @@ def node_below(node, fn):
 UNKNOWN = None, (), {}
 
 
-def source_of(x):
-    """Where `remembered` put down that the Tensor `x` came from; None where it did not."""
-    return getattr(x, "source", None)
-
-
 def origin_of(x):
     """The primitive that made the Tensor `x`, its operands and keywords; None and nothing where that is not known.
 
@@ -76,7 +71,7 @@ def origin_of(x):
     """
     node = x.node
     if type(node) is not list:
-        origin, value, inner = source_of(x) or (UNKNOWN, None, None)
+        origin, value, inner = x.source or (UNKNOWN, None, None)
         return origin if value is x.value and inner is node else UNKNOWN  # not where it was written into
     if type(node[ARGS]) is not tuple:  # a leaf, one of several outputs, or freed
         return UNKNOWN
@@ -100,7 +95,7 @@ def _held(x):
     if type(x) is not Tensor:
         return x
     now = Tensor(x.value, x.node, x.level)
-    now.source = source_of(x)
+    now.source = x.source
     return now
 
 
@@ -124,7 +119,7 @@ def square_of_root(x):
             node = node[PARENTS][0]
         if node is None or node[PRIMITIVE].root is None:  # nearly always
             return None
-    elif source_of(x) is None:
+    elif x.source is None:
         return None
     p, operands, kwargs = origin_of(x)
     if p is None:
@@ -156,7 +151,7 @@ def same_root(x, y) -> bool:
 
 
 def _is_root(x) -> bool:
-    p = x.node[PRIMITIVE] if type(x.node) is list else origin_of(x)[0] if source_of(x) is not None else None
+    p = x.node[PRIMITIVE] if type(x.node) is list else origin_of(x)[0] if x.source is not None else None
     return p is not None and p.root is not None
 
 

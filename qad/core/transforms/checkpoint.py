@@ -6,6 +6,7 @@ from functools import wraps
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.structured import settled
 from qad.core.tape.node import Primitive
 from qad.core.tape.operands import highest
 from qad.core.tape.record import record
@@ -72,6 +73,7 @@ def checkpoint(f):
             nonlocal out_spec
             args, kwargs = unflatten(spec, xs)
             out, out_spec = flatten(f(*args, **kwargs))
+            out = list(map(settled, out))
             check_levels(out, xs)
             return tuple(map(number, out))
 

@@ -26,6 +26,7 @@ from qad.core.transforms.arguments import (
     output_dtype,
     raise_ours,
     run,
+    without_structure,
 )
 from qad.core.transforms.leaves import lift, number, own, owned, to_public, with_leaves
 from qad.core.transforms.transformed import transformed
@@ -129,6 +130,7 @@ def value_and_gradient(f, numbers, several, has_aux, conjugated, enough, /, *arg
         if has_aux:
             check_pair(out)
             out, aux = out
+            aux = without_structure(aux)
         if type(out) is Tensor and out.level is level and type(out.value) in SEEDS:
             node, value = out.node, out.value
         else:

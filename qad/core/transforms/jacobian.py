@@ -11,7 +11,7 @@ import numpy as np
 
 from qad.core import malloc as memory
 from qad.core.errors import BatchError
-from qad.core.mutation.aliases import argument
+from qad.core.mutation.aliases import argument, c_ordered
 from qad.core.mutation.changed_arrays import check
 from qad.core.tape import backward
 from qad.core.tape.backward import arrived
@@ -75,7 +75,8 @@ class Table:
     def tree(self, function):
         """``function(entry)`` of each, nested like the output and, inside of that, like the arguments."""
         return unflatten(
-            self.out, [nested([function(entry) for entry in row], self.specs, self.several) for row in self.rows]
+            self.out,
+            [nested([function(_ordered(pair)) for pair in row], self.specs, self.several) for row in self.rows],
         )
 
     def by_argument(self):
@@ -147,6 +148,11 @@ def _swept(node, seeds, xs):
         except BatchError:  # a rule asks for numbers: it gets them one by one
             pass
     return _joined([[c for c, _ in _cotangents(node, seed, xs)] for seed in seeds], np.stack)
+
+
+def _ordered(pair):
+    """Both derivatives in C order, as all that transforms hand out."""
+    return tuple([None if x is None else c_ordered(x) for x in pair])
 
 
 def _joined(parts, join):

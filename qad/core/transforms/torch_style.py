@@ -4,6 +4,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.mutation.aliases import look
+from qad.core.structured import settled
 from qad.core.tape import backward as sweeping
 from qad.core.tape.levels import unrecorded
 from qad.core.tape.node import GRAD, leaf
@@ -74,6 +75,7 @@ def backward(x, gradient=None, retain_graph=False) -> None:
     GradientTypeError, ShapeError
         If this is not a real scalar and no `gradient` is given.
     """
+    x = settled(x)
     if x.level is not TAPE:
         raise ArgumentError(
             "backward() belongs to Tensors made by qad.tensor(..., requires_grad=True): this one is a constant or "

@@ -7,11 +7,11 @@ Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527), comp
 
 import numpy as np
 
+from qad.core.mutation.aliases import snapshot
 from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
-from qad.linalg.decompositions.eigh import require_hermitian
+from qad.extend import Tensor, defbatch, defjvp, defvjp, implements, primitive, stack_of
 from qad.linalg.equations.triangular import solve_lower
-from qad.linalg.support.check import batch_entry, square
+from qad.linalg.support.check import batch_entry, require_hermitian, square
 from qad.linalg.support.hermitian_parts import hermitian
 
 
@@ -47,7 +47,10 @@ def cholesky(a, /, *, upper=False):
            [0.25, 0.25]])
     """
     a = square(a, "cholesky")
-    return lower(a.conj().mT).conj().mT if upper else lower(a)
+    if not upper:
+        return lower(a)
+    y = lower(a.conj().mT).conj().mT
+    return snapshot(y) if type(y) is Tensor else np.ascontiguousarray(y)
 
 
 implements(np.linalg.cholesky)(cholesky)

@@ -1,5 +1,6 @@
 """How many derivatives are being taken of an operand."""
 
+from qad.core.structured import form_of
 from qad.core.tape.forward import Forward
 from qad.core.tape.tensor import CONSTANT
 from qad.core.vmap.batched import Batched
@@ -20,7 +21,9 @@ def is_pushed_gradient(x):
 
 def _levels(x):
     while type(x) is Tensor or type(x) is Batched:
-        if type(x) is Tensor:
+        if (form := form_of(x)) is not None:
+            x = form.root
+        elif type(x) is Tensor:
             if x.level is not CONSTANT and type(x.level) is not Batch:
                 yield x.level
             x = x.value

@@ -9,10 +9,10 @@ import numpy as np
 from qad.core import no_grad, vjp
 from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
 from qad.extend import stack_of, value_of
-from qad.linalg.decompositions.eigh import eigh, require_hermitian
+from qad.linalg.decompositions.eigh import eigh
 from qad.linalg.decompositions.svd import svd
 from qad.linalg.functions.norm import norm
-from qad.linalg.support.check import finite
+from qad.linalg.support.check import finite, require_hermitian
 from qad.linalg.support.degeneracy import width
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
 from qad.linalg.truncation.block_lanczos import RESTARTS, triples
