@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.core.structured import CONTRACTIONS, form_of
 from qad.extend import Tensor, any_traced
-from qad.linalg import axes
+from qad.linalg.support import axes
 from qad.linalg.support.factors import Net, Vectors, net_of, new_label
 from qad.linalg.support.spectrum import Pointwise
 from qad.rules.casts import cast
