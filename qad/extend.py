@@ -34,8 +34,7 @@ from qad.core.vmap.rules import defbatch
 
 __all__ = [
     "ARRAY_TYPES", "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch",
-    "defcanonical",
-    "defjvp", "defroot", "defvjp", "implements", "on_stack", "opaque", "operand", "operand_of", "passes_through",
-    "primitive", "quick", "quick_product", "quick_with_index", "quick_with_metadata", "refuse_out", "rules_of", "same_root", "square_of_root", "stack_of",
-    "unbroadcast", "unrecorded", "value_of",
+    "defcanonical", "defjvp", "defroot", "defvjp", "implements", "on_stack", "opaque", "operand", "operand_of",
+    "passes_through", "primitive", "quick", "quick_product", "quick_with_index", "quick_with_metadata",
+    "refuse_out", "rules_of", "same_root", "square_of_root", "stack_of", "unbroadcast", "unrecorded", "value_of",
 ]  # fmt: skip

@@ -225,7 +225,7 @@ def quick_with_metadata(fn):
     >>> import qad
     >>> from qad.rules.reduce import sum_over
     >>> total = qad.extend.quick_with_metadata(sum_over)
-    >>> total(qad.tensor([1.0, 2.0]), (0,), None, False)
+    >>> total(qad.tensor([1.0, 2.0]), (0,), False)
     Tensor(3., shape=(), dtype=float64)
     """
     return recorders.unary_with_metadata(PRIMITIVES[fn])
