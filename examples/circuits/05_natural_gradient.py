@@ -25,10 +25,6 @@ def circuit(angles):
     return c
 
 
-def energy(angles):
-    return circuit(angles).expectation(H)
-
-
 def descend(metric):
     """Energies on the way down by small steps along ``metric^-1 gradient``."""
     angles, energies = start, []
@@ -39,6 +35,7 @@ def descend(metric):
     return energies
 
 
+energy = lambda angles: circuit(angles).expectation(H)
 start = np.random.default_rng(0).normal(scale=0.3, size=(layers, 2 * n - 1))
 quantum_metric, one = qad.circuit.metric(circuit), np.eye(start.size)
 curves = {

@@ -22,7 +22,7 @@ def exact_energy(n):
     """
     j = np.arange(1, n // 2 + 1)
     x, before = np.tan(np.pi * j / (2 * n)) / 2, np.inf
-    while np.max(np.abs(x / before - 1)) > 1e-13:
+    while np.max(np.abs(x - before) / x) > 1e-13:
         before = x
         t2 = 2 * np.arctan(x[:, None] - x) + 2 * np.arctan(x[:, None] + x)
         x = np.tan((2 * np.pi * j + t2.sum(1) - t2.diagonal()) / (4 * n)) / 2

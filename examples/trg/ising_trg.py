@@ -13,7 +13,7 @@ import numpy as np
 import qad
 
 short = "--short" in sys.argv
-couplings = (0.44, 0.5) if short else (0.38, 0.4, 0.41, 0.42, 0.43, 0.435, 0.44, 0.45, 0.455, 0.46, 0.48, 0.5)
+couplings = (0.44, 0.5) if short else (0.38, 0.4, 0.415, 0.425, 0.43, 0.435, 0.44, 0.45, 0.455, 0.46, 0.48, 0.5)
 
 
 def log_z(K, chi=16, steps=20):
