@@ -1,7 +1,7 @@
 """The functions that examples and benchmarks are about, in small: what is frozen in `test_losses.py`.
 
 ``EXAMPLES`` and ``BENCHMARKS`` have an entry for every file: named pairs of a function, transforms included, and the
-point at which it is called.  ``example()`` runs the example and has its names.  Where a file iterates until convergence,
+point at which it is called.  ``example()`` runs the example and has its names.  Where a file iterates to convergence,
 what it iterates is here, and `INNER` says why.
 """
 
