@@ -1,4 +1,4 @@
-"""Every example in docstrings, in docs/ and in the README runs and prints what it says."""
+"""Every example in docstrings, in docs/, in the README and in CONTRIBUTING.md runs and prints what it says."""
 
 import doctest
 import importlib
@@ -9,20 +9,21 @@ import numpy as np
 import pytest
 
 import qad
+from qad.circuit.gates import GATES
 from qad.core.define import PRIMITIVES
 from qad.core.tape.node import Primitive
 from qad.core.tape.tensor import FUNCTIONS, UFUNCS
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(m.name for m in pkgutil.walk_packages(qad.__path__, "qad."))
-PAGES = sorted([*ROOT.glob("docs/*.md"), ROOT / "README.md"])
-REGISTRIES = (PRIMITIVES, UFUNCS, FUNCTIONS)
+PAGES = sorted([*ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+REGISTRIES = (PRIMITIVES, UFUNCS, FUNCTIONS, GATES)
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
 @pytest.fixture(autouse=True)
 def registries_as_before():
-    """The rules that an example defines are gone after it."""
+    """The rules and gates that an example defines are gone after it."""
     before = [dict(registry) for registry in REGISTRIES]
     known = {p for known in PRIMITIVES.values() for p in (known, known.broadcasting) if p is not None}
     rules = [(p, slot, getattr(p, slot)) for p in known for slot in Primitive.__slots__]

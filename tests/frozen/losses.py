@@ -1,7 +1,8 @@
 """The functions that examples and benchmarks are about, in small: what is frozen in `test_losses.py`.
 
 ``EXAMPLES`` and ``BENCHMARKS`` have an entry for every file: named pairs of a function, transforms included, and the
-point at which it is called.  Where a file iterates until convergence, what it iterates is here, and `INNER` says why.
+point at which it is called.  ``example()`` runs the example and has its names.  Where a file iterates to convergence,
+what it iterates is here, and `INNER` says why.
 """
 
 from functools import partial
@@ -42,28 +43,25 @@ def both(f, argnums=0):
 
 
 def ring(example):
-    return {"energy": (both(lambda t: example.ansatz(t, 4).expectation(example.hamiltonian(4, 1.0))), (normal(2, 2),))}
+    return {"energy": (both(example().energy), (normal(2, 2),))}
 
 
 def maxcut(example):
-    edges = example.random_regular_graph(6, 3, seed=0)
-    cost = example.cut_operator(6, edges)
-    return {"mean cut": (both(lambda t: -example.ansatz(t, 6, edges).expectation(cost)), (normal(2, 2),))}
+    circuit, cut = example().circuit, example().cut
+    return {"mean cut": (both(lambda t: -circuit(t).expectation(cut)), (normal(2, 2),))}
 
 
 def hydrogen(example):
-    H = example.hamiltonian(example.DATA["rows"][3])
-    return {"energy": (both(lambda t: example.ansatz(t).expectation(H)), (np.array(0.1),))}
+    G, H = example().G, example().H
+    return {"energy": (both(lambda t: qad.Circuit(4).x([0, 1]).evolve(G, t).expectation(H)), (np.array(0.1),))}
 
 
 def unitary(example):
-    target = example.random_unitary(4, 0)
-    return {"infidelity": (both(lambda t: example.infidelity(t, target)), (normal(2, 2, 3),))}
+    return {"infidelity": (both(example().infidelity), (normal(2, 3, 2),))}
 
 
 def natural(example):
-    H = example.hamiltonian(3, 1.0)
-    return {"energy": (both(lambda t: example.ansatz(t).expectation(H)), (normal(2, 5),))}
+    return {"energy": (both(example().energy), (normal(2, 7),))}
 
 
 def energy_of(operator, n=6, bond=4):
@@ -78,7 +76,7 @@ def heisenberg(example):
 
 def uniform_ising(example):
     """The transfer operator, and the energy between given eigenvectors."""
-    h = example.bond_hamiltonian(0.7)
+    h = example().bond_hamiltonian(0.7)
 
     def energy(state, value, right, left):
         pair = qad.einsum("asb,btc->astc", state, state)
@@ -86,7 +84,7 @@ def uniform_ising(example):
         return (qad.einsum("ab,auvd,buvd->", left.conj(), ket, pair.conj()) / value**2).real
 
     def transfer(state, x):
-        a = example.mirrored(state).transpose(1, 0, 2)
+        a = (state + state.transpose(2, 1, 0)).transpose(1, 0, 2) / 2
         return qad.abs2((a @ x @ a.conj().mT).sum(0)).sum()
 
     state, x = normal(3, 2, 3), normal(3, 3)
@@ -94,9 +92,8 @@ def uniform_ising(example):
 
 
 def born(example):
-    patterns = example.bars_and_stripes(2, 2)
-    psi = qad.mps.MPS.random(4, 3, seed=0)
-    return {"loss": (both(lambda psi: example.negative_log_likelihood(psi, patterns)), (psi,))}
+    psi = qad.mps.MPS.random(9, 3, seed=0)
+    return {"loss": (both(example().loss), (psi,))}
 
 
 def ising_chain(example):
@@ -114,7 +111,7 @@ def ising_chain(example):
 
 
 def uniform_heisenberg(example):
-    h = example.term()
+    h = example().h
 
     def energy(a, b, left, right):
         pair = qad.einsum("asb,btc->astc", a, b)
@@ -135,22 +132,26 @@ def quench(example):
         return qad.abs2((u[:, :2] * s[:2]) @ vh[:2] @ gate.reshape(4, 4)[:2, :2].repeat(3, 0).repeat(3, 1)).sum()
 
     return {
-        "magnetisation": (lambda psi: np.mean(qad.mps.local_expectations(psi, example.SZ)).real, (psi,)),
+        "magnetisation": (lambda psi: np.mean(qad.mps.local_expectations(psi, np.diag([1.0, -1.0]))).real, (psi,)),
         "gates": (both(after_gates, (0, 1)), (normal(3, 2, 4), normal(4, 2, 3))),
     }
 
 
 def hellmann_feynman(example):
-    psi = qad.mps.MPS.random(6, 4, seed=0)
-    return {
-        name: (lambda p, psi, make=make: example.slope(psi, lambda p: make(6, p), p), (np.array(0.5), psi))
-        for name, make in (("XXZ", qad.mps.xxz), ("Ising", qad.mps.ising))
-    }
+    def slope(p, psi, make):
+        return qad.grad(lambda p: qad.mps.energy(psi, make(p)))(p)
+
+    psi, hamiltonian, J = qad.mps.MPS.random(8, 4, seed=0), example().hamiltonian, example().J
+    makers = {"XXZ": lambda p: qad.mps.xxz(8, p), "Ising": lambda p: qad.mps.ising(8, p)}
+    losses = {name: (partial(slope, make=make), (np.array(0.5), psi)) for name, make in makers.items()}
+    return losses | {"every field": (partial(slope, make=lambda g: hamiltonian(g, J)), (normal(8), psi))}
 
 
 def trg(example):
+    coarse = example().log_z
+
     def log_z(k, chi=3, steps=2):
-        return example.log_partition_function(k, chi, steps)
+        return coarse(k, chi, steps)
 
     def slope(k):
         return qad.jvp(lambda k: log_z(k, 2, 1), (k,), (1.0,))

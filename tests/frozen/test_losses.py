@@ -8,8 +8,8 @@ import pytest
 
 import qad
 from benchmarks import NAMES
-from tests.examples.loading import EXAMPLES as FOLDER
-from tests.examples.loading import load
+from tests.examples.running import EXAMPLES as FOLDER
+from tests.examples.running import run
 from tests.frozen.agree import difference, elsewhere
 from tests.frozen.losses import BENCHMARKS, EXAMPLES, INNER
 
@@ -27,7 +27,7 @@ SHORTCUTS = {
 def functions(name):
     """Triples (label, function, point) of a file."""
     if name in EXAMPLES:
-        return [(label, *pair) for label, pair in EXAMPLES[name](load(name)).items()]
+        return [(label, *pair) for label, pair in EXAMPLES[name](lambda: run(name)).items()]
     return list(BENCHMARKS[name]())
 
 

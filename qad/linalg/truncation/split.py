@@ -58,6 +58,8 @@ def split(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn"):
     nonzero = int(np.sum(stack_of(s > lost), axis=-1).min(initial=s.shape[-1]))
     policy = multiplets if plain or multiplets != "warn" else "cut"  # which raises, below
     k = rank_of(stack_of(s), nonzero if max_rank is None else min(nonzero, max_rank), cutoff, relative, policy)
+    while multiplets == "drop" and 1 < k < s.shape[-1] and not has_gap(stack_of(s), k):
+        k -= 1  # the same rank, recorded or not: a cut through a gap that derivatives cannot divide by is none
     if plain:
         root = np.sqrt(s[..., :k])
         return u[..., :, :k] * root[..., None, :], root[..., :, None] * vh[..., :k, :]

@@ -1,0 +1,36 @@
+"""Examples, run in their short form: what they printed, drew and computed."""
+
+import io
+import re
+import runpy
+import shutil
+import sys
+import tempfile
+from contextlib import redirect_stdout
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NAMES = sorted(str(path.relative_to(EXAMPLES)) for path in EXAMPLES.glob("*/*.py"))
+NUMBER = r"(-?\d[\d.e+-]*)"
+PAIR = re.compile(rf"{NUMBER}   exact {NUMBER}")
+
+
+@cache
+def run(name):
+    """The script ``name --short``, run once on a copy: its names, .compared (pairs of number and exact one), .png."""
+    import matplotlib
+    from matplotlib import pyplot
+
+    matplotlib.use("agg")
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(shutil.copytree(EXAMPLES / Path(name).parent, Path(folder) / "copy")) / Path(name).name
+        script.with_suffix(".png").unlink(missing_ok=True)
+        with patch.object(sys, "argv", [str(script), "--short"]), redirect_stdout(io.StringIO()) as out:
+            names = runpy.run_path(str(script))
+        pyplot.close("all")
+        png = script.with_suffix(".png").read_bytes()
+    compared = [(float(number), float(exact)) for number, exact in PAIR.findall(out.getvalue())]
+    return SimpleNamespace(**names, compared=compared, png=png)

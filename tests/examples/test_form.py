@@ -1,0 +1,73 @@
+"""Every example is a page of physics: it runs, draws one figure, and prints a number beside the exact one."""
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+
+import pytest
+
+from tests.examples.running import EXAMPLES, NAMES, run
+
+MOST_LINES = 59
+APART = {  # how far the number that is printed last, in the short form, may be from the exact one
+    "circuits/01_vqe_ising_ring.py": 1e-10,
+    "circuits/02_qaoa_maxcut.py": 1e-8,
+    "circuits/03_h2_ucc.py": 1e-10,
+    "circuits/04_learning_a_unitary.py": 1e-10,
+    "circuits/05_natural_gradient.py": 1e-2,  # after fifteen steps
+    "mps/01_heisenberg_ground_state.py": 1e-8,
+    "mps/02_dominant_eigenvector_ising.py": 1e-6,
+    "mps/03_heisenberg_hundred_sites.py": 2e-6,
+    "mps/04_born_machine.py": 1e-7,
+    "mps/05_ising_transition.py": 1e-9,
+    "mps/06_infinite_heisenberg.py": 3e-3,  # bond 4
+    "mps/07_quench.py": 1e-7,
+    "mps/08_hellmann_feynman.py": 1e-8,
+    "trg/ising_trg.py": 2e-3,  # the specific heat
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_a_page_with_one_option(name):
+    source = (EXAMPLES / name).read_text("utf-8")
+    assert len(source.splitlines()) <= MOST_LINES
+    assert source.startswith('"""')
+    assert source.count('short = "--short" in sys.argv') == 1
+    assert source.count("sys.argv") == 1
+    assert "``--short``" in source  # the docstring says what it leaves out
+    assert not re.search(r"^(import|from) (argparse|click|optparse)", source, re.MULTILINE)
+    assert source.count("savefig(") == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_short_form_comes_close_to_the_exact_number(name):
+    done = run(name)
+    number, exact = done.compared[-1]
+    assert abs(number - exact) <= APART[name]
+    assert done.png.startswith(b"\x89PNG")
+    assert len(done.png) > 5000
+
+
+def test_a_user_runs_it(tmp_path):
+    script = tmp_path / "example.py"
+    script.write_text((EXAMPLES / "mps/01_heisenberg_ground_state.py").read_text("utf-8"), "utf-8")
+    environment = os.environ | {"PYTHONPATH": str(EXAMPLES.parent), "MPLBACKEND": "agg"}
+    done = subprocess.run(
+        [sys.executable, script, "--short"], capture_output=True, text=True, env=environment, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("energy -4.25803520")
+    assert "exact -4.2580352073 (Bethe ansatz)" in done.stdout
+    assert script.with_suffix(".png").exists()
+
+
+def test_without_matplotlib_the_number_is_there_and_the_figure_named(tmp_path, monkeypatch, capsys):
+    script = tmp_path / "example.py"
+    script.write_text((EXAMPLES / "mps/07_quench.py").read_text("utf-8"), "utf-8")
+    monkeypatch.setattr(sys, "argv", [str(script), "--short"])
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(SystemExit, match="for the figure: pip install matplotlib"):
+        runpy.run_path(str(script))
+    assert "exact 0.2" in capsys.readouterr().out
