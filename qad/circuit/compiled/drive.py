@@ -32,19 +32,16 @@ def forward(psi, r, begin, end, tables, vr, vi, widest):
 
     Numbers of the gates are given for each state, or one set for all.
     """
-    rounds, code, members, aux, offsets, bases, bits = tables
+    rounds, _, _, _, _, offsets, bases, bits = tables
     buffers = np.empty((4, 1 << bits), vr.dtype)
     re, im, dr, di = buffers[0], buffers[1], buffers[2], buffers[3]
-    room, places = np.empty((2, widest, 16), vr.dtype), np.empty(1 << bits, np.int32)
-    first, run, chunks = rounds[r, 2], rounds[r, 4], rounds[r, 5]
+    room, sources = np.empty((2, widest, 16), vr.dtype), np.empty(1 << bits, np.int32)
+    first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):
-        b, base = task // chunks, bases[rounds[r, 3] + task % chunks]
+        b, base = task // chunks, bases[rounds[r].bases + task % chunks]
         v = min(b, vr.shape[0] - 1)
         load(psi[b], offsets, first, run, base, re, im)
-        run_forward(
-            code, rounds[r, 0], rounds[r, 1], members, aux, vr[v], vi[v], base, bits, re, im, dr, di, places,
-            room[0], room[1],
-        )  # fmt: skip
+        run_forward(tables, r, vr[v], vi[v], base, re, im, dr, di, sources, room[0], room[1])
         store(psi[b], offsets, first, run, base, re, im)
 
 
@@ -54,19 +51,18 @@ def backward(psi, dual, r, begin, end, tables, vr, vi, slopes, widest):
 
     `slopes` (B, E, 2) collects the cotangents of the numbers.
     """
-    rounds, code, members, aux, offsets, bases, bits = tables
+    rounds, _, _, _, _, offsets, bases, bits = tables
     buffers = np.empty((6, 1 << bits), vr.dtype)
     re, im, dr, di, lr, li = buffers[0], buffers[1], buffers[2], buffers[3], buffers[4], buffers[5]
-    room, places = np.empty((2, widest, 16), vr.dtype), np.empty(1 << bits, np.int32)
-    first, run, chunks = rounds[r, 2], rounds[r, 4], rounds[r, 5]
+    room, sources = np.empty((2, widest, 16), vr.dtype), np.empty(1 << bits, np.int32)
+    first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):
-        b, base = task // chunks, bases[rounds[r, 3] + task % chunks]
+        b, base = task // chunks, bases[rounds[r].bases + task % chunks]
         v = min(b, vr.shape[0] - 1)
         load(psi[b], offsets, first, run, base, re, im)
         load(dual[b], offsets, first, run, base, lr, li)
         run_backward(
-            code, rounds[r, 0], rounds[r, 1], members, aux, vr[v], vi[v], base, bits, re, im, lr, li, dr, di, places,
-            room[0], room[1], slopes[b],
+            tables, r, vr[v], vi[v], base, re, im, lr, li, dr, di, sources, room[0], room[1], slopes[b]
         )  # fmt: skip
         store(psi[b], offsets, first, run, base, re, im)
         store(dual[b], offsets, first, run, base, lr, li)

@@ -51,8 +51,9 @@ def run(kernel, program, states, numbers, entries=None):
 
     Threads share the batch, or the chunks of a single state, of which each then has sums of its own.
     """
-    tables, widest, chunks = tables_of(program)
+    tables, widest = tables_of(program)
     batch = states[0].shape[-2]
+    chunks = int(tables[0]["chunks"][0])
     parts, size = (batch, chunks) if batch > 1 else (chunks, 1)
     threads = threads_for(parts, len(tables[1]) * states[0].size)
     rounds, sums = range(len(tables[0])), None
@@ -69,10 +70,8 @@ def run(kernel, program, states, numbers, entries=None):
 
 
 def tables_of(program):
-    """The kernels' tables, the number of rows of the largest matrix, and the number of chunks."""
-    if "tables" not in program.store:
-        s = schedule_of(program)
-        widest = 2 ** max((len(op.targets) for op in program.instructions if op.kind == "matrix"), default=0)
-        tables = (s.rounds, s.code, s.members, s.aux, s.offsets, s.bases, s.bits)
-        program.store["tables"] = tables, widest, int(s.rounds[0, 5])
-    return program.store["tables"]
+    """The kernels' tables, and the number of rows of the largest matrix."""
+    if "widest" not in program.store:
+        qubits = max((len(op.targets) for op in program.instructions if op.kind == "matrix"), default=0)
+        program.store["widest"] = 2**qubits
+    return schedule_of(program).tables, program.store["widest"]

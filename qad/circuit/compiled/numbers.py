@@ -28,7 +28,7 @@ def numbers_of(schedule, real, complex_, dtype, component=0):
 def inverted(schedule, vr, vi):
     """The numbers of the inverse gates."""
     signs = schedule.signs.astype(vr.dtype, copy=False)
-    return vr[:, schedule.turned] * signs[0], vi[:, schedule.turned] * signs[1]
+    return vr[:, schedule.order] * signs[0], vi[:, schedule.order] * signs[1]
 
 
 def divide(schedule, slopes, vr, vi):
@@ -64,7 +64,7 @@ def angle_tables(program):
         schedule = schedule_of(program)
         held, rest = schedule.constants, np.concatenate(coefficients or [np.zeros((3, 0), complex)], 1)
         every = np.concatenate([np.broadcast_to(held, (3, len(held))), rest], 1)
-        re, im = every.real[:, schedule.turned] * schedule.signs[0], every.imag[:, schedule.turned] * schedule.signs[1]
+        re, im = every.real[:, schedule.order] * schedule.signs[0], every.imag[:, schedule.order] * schedule.signs[1]
         pairs = [(x[0, : len(held)].copy(), x[:, len(held) :].copy()) for x in (every, re + 1j * im)]
         program.store["angles"] = gates, *pairs
     return program.store["angles"]
