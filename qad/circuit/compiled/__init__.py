@@ -7,7 +7,7 @@ operators that are not unitary are taken back by the engine in NumPy, which stor
 import numpy as np
 
 from qad.circuit import reference
-from qad.circuit.compiled import angles, drive, moved, terms
+from qad.circuit.compiled import entries, moved, terms
 from qad.circuit.compiled.launch import in_rounds, run, share, threads_for
 from qad.circuit.compiled.numbers import angle_tables, divide, inverted, numbers_of, numbers_of_angles, split
 from qad.circuit.compiled.schedule import schedule_of
@@ -63,7 +63,7 @@ def backward_angles(program, theta, psi, out, g, owned=False):
     if len(theta[0]) < len(slopes):
         slopes = slopes.sum(0, keepdims=True)
     found, schedule, (gates, (_, polynomials), _) = np.zeros(theta.shape), schedule_of(program), angle_tables(program)
-    angles.collect(theta[0], *gates, polynomials, *numbers, slopes, schedule.diagonal, schedule.parity, found[0])
+    entries.collect(theta[0], *gates, polynomials, *numbers, slopes, schedule.diagonal, schedule.parity, found[0])
     return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
 
 
@@ -71,7 +71,7 @@ def evolved(program, vr, vi, psi):
     """The final states (1, B, 2**n) from real and imaginary parts (B, E) of all numbers."""
     out = np.zeros((max(len(vr), psi.shape[1]), 2**program.n), psi.dtype)
     out[:, : psi.shape[2]] = psi[0]
-    run(drive.forward, program, (out,), (vr, vi))
+    run(entries.forward, program, (out,), (vr, vi))
     return out[None]
 
 
@@ -81,7 +81,7 @@ def taken_back(program, numbers, out, g, owned):
     The numbers given are those of the inverse gates.
     """
     state, dual = np.array(out[0]), conjugated(g[0], out.dtype, owned)
-    return run(drive.backward, program, (state, dual), numbers, (numbers[0].shape[1], 2)), dual
+    return run(entries.backward, program, (state, dual), numbers, (numbers[0].shape[1], 2)), dual
 
 
 def conjugated(g, dtype, owned):
@@ -97,7 +97,7 @@ def apply_sum(c, psi, strings):
     out = np.zeros(psi.shape, np.result_type(psi.dtype, w.dtype))
     parts = len(psi) << strings.n - bits
     threads = threads_for(parts, len(x) * psi.size)
-    in_rounds(lambda _, t: terms.apply(psi, out, *share(parts, t, threads), bits, x, z, w, starts), [0], threads)
+    in_rounds(lambda _, t: entries.apply(psi, out, *share(parts, t, threads), bits, x, z, w, starts), [0], threads)
     return out
 
 
@@ -107,7 +107,8 @@ def energy_of(c, psi, strings):
     psi = np.ascontiguousarray(psi)
     sums = np.empty((len(psi), 1 << strings.n - bits))
     threads = threads_for(sums.size, len(x) * psi.size)
-    in_rounds(lambda _, t: terms.energy(psi, *share(sums.size, t, threads), bits, x, z, w, starts, sums), [0], threads)
+    energy = entries.energy
+    in_rounds(lambda _, t: energy(psi, *share(sums.size, t, threads), bits, x, z, w, starts, sums), [0], threads)
     return sums.sum(-1).astype(psi.real.dtype)
 
 

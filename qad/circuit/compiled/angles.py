@@ -2,10 +2,10 @@
 
 from math import cos, sin
 
-from qad.circuit.compiled.jit import jit
+from qad.circuit.compiled.jit import inlined
 
 
-@jit
+@inlined
 def fill(theta, slots, frequencies, firsts, constants, polynomials, vr, vi):
     """Write all numbers (B, E) of parameters (B, P): constants, and of gate g those from `firsts[g]` on."""
     shift = constants.size
@@ -20,7 +20,7 @@ def fill(theta, slots, frequencies, firsts, constants, polynomials, vr, vi):
                 vr[b, shift + k], vi[b, shift + k] = x.real, x.imag
 
 
-@jit
+@inlined
 def collect(theta, slots, frequencies, firsts, polynomials, vr, vi, slopes, diagonal, parity, out):
     """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) over the cotangents of the numbers.
 

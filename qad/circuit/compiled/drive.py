@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.circuit.compiled.chunk import run_backward, run_forward
-from qad.circuit.compiled.jit import inner, jit
+from qad.circuit.compiled.jit import inlined, inner
 
 
 @inner
@@ -26,7 +26,7 @@ def store(psi, offsets, first, run, base, re, im):
             x[k] = complex(u[k], v[k])
 
 
-@jit
+@inlined
 def forward(psi, r, begin, end, tables, vr, vi, widest):
     """Round r on chunks `begin` to `end` of states (B, 2**n), counted through all states.
 
@@ -45,7 +45,7 @@ def forward(psi, r, begin, end, tables, vr, vi, widest):
         store(psi[b], offsets, first, run, base, re, im)
 
 
-@jit
+@inlined
 def backward(psi, dual, r, begin, end, tables, vr, vi, slopes, widest):
     """The same, backward, with the numbers of the inverse gates; `dual` is the conjugate of the cotangent.
 

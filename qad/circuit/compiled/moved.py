@@ -7,7 +7,7 @@ numbers are ``slope_1 + e slope_0`` (compare `qad.circuit.reference`).
 import numpy as np
 
 from qad.circuit import reference
-from qad.circuit.compiled import tangent
+from qad.circuit.compiled import entries
 from qad.circuit.compiled.launch import run
 from qad.circuit.compiled.numbers import divide, inverted, numbers_of, split
 from qad.circuit.compiled.schedule import schedule_of
@@ -18,7 +18,7 @@ def forward(program, real, complex_, psi):
     schedule, (v, u) = both(program, real, complex_, psi.dtype)
     out = np.zeros((2, max(len(v[0]), psi.shape[1]), 2**program.n), psi.dtype)
     out[:, :, : psi.shape[2]] = psi
-    run(tangent.forward, program, (out,), (*v, *logarithmic(schedule, v, u)))
+    run(entries.forward_tangent, program, (out,), (*v, *logarithmic(schedule, v, u)))
     return out
 
 
@@ -28,7 +28,7 @@ def backward(program, real, complex_, psi, out, g):
     back, moving = inverted(schedule, *v), inverted(schedule, *u)
     states, dual = np.array(out), np.ascontiguousarray(g[::-1].astype(out.dtype).conj())
     numbers = (*back, *logarithmic(schedule, back, moving))
-    sums = run(tangent.backward, program, (states, dual), numbers, (2, v[0].shape[1], 2))
+    sums = run(entries.backward_tangent, program, (states, dual), numbers, (2, v[0].shape[1], 2))
     slopes = [split(schedule, part, real.shape[2]) for part in divided(schedule, sums, v, u)]
     found = [np.stack(parts[::-1]) for parts in zip(*slopes, strict=True)]
     dual = dual[::-1, :, : psi.shape[2]].conj()

@@ -5,7 +5,7 @@ Constants come first, and then the program's real and complex vector.
 
 import numpy as np
 
-from qad.circuit.compiled import angles
+from qad.circuit.compiled import entries
 from qad.circuit.compiled.schedule import schedule_of
 
 REAL_OF = {np.dtype(np.complex128): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.float32)}
@@ -76,5 +76,5 @@ def numbers_of_angles(program, theta, dtype, inverse=False):
     constants, polynomials = numbers[inverse]
     vr = np.empty((len(theta), len(constants) + polynomials.shape[1]), REAL_OF[dtype])
     vi = np.empty_like(vr)
-    angles.fill(theta, *gates, constants, polynomials, vr, vi)
+    entries.fill(theta, *gates, constants, polynomials, vr, vi)
     return vr, vi

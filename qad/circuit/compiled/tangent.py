@@ -11,7 +11,7 @@ from qad.circuit.compiled.affine import permute, sources_of
 from qad.circuit.compiled.chunk import apply, reduce_one
 from qad.circuit.compiled.diagonal import apply_beyond, apply_diagonal, build, entry, reduce
 from qad.circuit.compiled.drive import load, store
-from qad.circuit.compiled.jit import inlined, inner, jit
+from qad.circuit.compiled.jit import inlined, inner
 from qad.circuit.compiled.tables import AFFINE, DIAGONAL
 
 
@@ -162,7 +162,7 @@ def store_both(psi, b, offsets, first, run, base, state):
     store(psi[1, b], offsets, first, run, base, state[2], state[3])
 
 
-@jit
+@inlined
 def forward(psi, r, begin, end, tables, vr, vi, ur, ui, widest):
     """Round r on chunks `begin` to `end` of states and their tangents (2, B, 2**n), counted through all states."""
     rounds, _, _, _, _, offsets, bases, bits = tables
@@ -177,7 +177,7 @@ def forward(psi, r, begin, end, tables, vr, vi, ur, ui, widest):
         store_both(psi, b, offsets, first, run, base, state)
 
 
-@jit
+@inlined
 def backward(psi, lam, r, begin, end, tables, vr, vi, ur, ui, slopes, widest):
     """The same, backward; `lam` (2, B, 2**n) are conjugate cotangents and their tangents, `slopes` is (B, 2, E, 2)."""
     rounds, _, _, _, _, offsets, bases, bits = tables
