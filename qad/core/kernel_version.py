@@ -6,12 +6,11 @@ those files is compiled anew after one of them has changed.
 """
 
 from hashlib import blake2b
-from pathlib import Path
 
 __all__ = ["version_of"]
 
 
-def version_of(folder, names):
-    """A positive integer that changes with what files of a folder hold; their names go without ``.py``."""
-    text = b"\0".join(Path(folder, f"{name}.py").read_bytes() for name in names)
+def version_of(paths):
+    """A positive integer that changes with what these files hold."""
+    text = b"\0".join(path.read_bytes() for path in sorted(paths))
     return 1 + int.from_bytes(blake2b(text, digest_size=7).digest(), "big")

@@ -1,9 +1,9 @@
-"""The instructions of a round, on one chunk: forward, and backward with the cotangents of all coefficients.
+"""The instructions of a round, on one chunk: forward, and backward with the cotangents of all entries.
 
 A chunk is a pair of arrays, real and imaginary parts; `dr` and `di` are two more of its size, `sources` as many
 integers, `tr` and `ti` room for the amplitudes of dense matrices.
 
-Backward, the coefficients are those of the inverse gates, and `lr`, `li` hold the conjugate of the cotangent: then a
+Backward, the entries are those of the inverse gates, and `lr`, `li` hold the conjugate of the cotangent: then a
 gate is taken back from both chunks in the same way.
 """
 
@@ -36,7 +36,7 @@ def apply(gate, pool, vr, vi, base, re, im, tr, ti):
 
 @inner
 def reduce_one(gate, pool, base, lr, li, re, im, slopes):
-    """Add the cotangents of the coefficients of one such instruction to `slopes` (E, 2)."""
+    """Add the cotangents of the entries of one such instruction to `slopes` (E, 2)."""
     if gate.kind in (REAL, COMPLEX):
         reduce_complex(lr, li, re, im, gate.bit, slopes, gate.start)
     elif gate.kind == PAULI:
@@ -69,7 +69,7 @@ def run_forward(tables, r, vr, vi, base, re, im, dr, di, sources, tr, ti):
 def run_backward(tables, r, vr, vi, base, re, im, lr, li, dr, di, sources, tr, ti, slopes):
     """Take the instructions of round r back from a chunk of the state and of its cotangent.
 
-    The cotangents of coefficients are added to `slopes` (E, 2).
+    The cotangents of entries are added to `slopes` (E, 2).
     """
     rounds, code, members, permutations, pool, _, _, bits = tables
     for i in range(rounds[r].last - 1, rounds[r].first - 1, -1):

@@ -30,7 +30,7 @@ def store(psi, offsets, first, run, base, re, im):
 def forward(psi, r, begin, end, tables, vr, vi, widest):
     """Round r on chunks `begin` to `end` of states (B, 2**n), counted through all states.
 
-    Numbers of the gates are given for each state, or one set for all.
+    `vr` and `vi` are the entries of all gates, a row for each state, or one for all.
     """
     rounds, _, _, _, _, offsets, bases, bits = tables
     buffers = np.empty((4, 1 << bits), vr.dtype)
@@ -47,9 +47,9 @@ def forward(psi, r, begin, end, tables, vr, vi, widest):
 
 @inlined
 def backward(psi, dual, r, begin, end, tables, vr, vi, slopes, widest):
-    """The same, backward, with the numbers of the inverse gates; `dual` is the conjugate of the cotangent.
+    """Round r backward, with the entries of the inverse gates; `dual` is the conjugate of the cotangent.
 
-    `slopes` (B, E, 2) collects the cotangents of the numbers.
+    `slopes` (B, E, 2) collects the cotangents of the entries.
     """
     rounds, _, _, _, _, offsets, bases, bits = tables
     buffers = np.empty((6, 1 << bits), vr.dtype)

@@ -23,7 +23,7 @@ class Gate:
     Attributes
     ----------
     start, wanted : int, bool
-        Its first coefficient, and whether its coefficients have cotangents.
+        Its first entry, and whether its entries have cotangents.
     targets, controls : lists of bits
     flipped, signed : lists of bits
         Of a Pauli rotation: where its letters are X or Y, and where they are Y or Z.
@@ -52,7 +52,7 @@ class Encoder:
     """Instructions, diagonal gates, permutations and the pool of what they refer to, filled gate by gate.
 
     ``inner[bit]`` is the bit within the chunk that a local bit of the index becomes.  `diagonal` and `parity` list the
-    coefficients that have cotangents of diagonal gates, and the first of the two of those that are Pauli rotations.
+    entries that have cotangents of diagonal gates, and the first of the two of those that are Pauli rotations.
     """
 
     def __init__(self):

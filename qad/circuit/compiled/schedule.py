@@ -28,11 +28,11 @@ class Schedule:
         integers that they refer to, the offsets of the runs of a chunk, the bases at which chunks begin, and the number
         of bits of a chunk.
     constants : complex array
-        Coefficients of constant gates; those of the program's real and complex vector follow them.
+        Entries of constant gates; those of the program's real and complex vector follow them.
     diagonal, parity : int arrays
-        Which coefficients belong to diagonal gates, and which are the first of the two of a Pauli rotation among them.
+        Which entries belong to diagonal gates, and which are the first of the two of a Pauli rotation among them.
     order, signs : arrays (E,), (2, E)
-        The coefficients of the inverse gates: which of the gates' they are, and the signs of their real and imaginary
+        The entries of the inverse gates: which of the gates' they are, and the signs of their real and imaginary
         parts.
     """
 
@@ -89,7 +89,7 @@ class Scheduler:
         )
 
     def inverses(self):
-        """How the coefficients of the inverse gates follow from those of the gates: transposed, and conjugate."""
+        """How the entries of the inverse gates follow from those of the gates: transposed, and conjugate."""
         size = sum(gate.op.count for gate in self.gates)
         order, signs = np.arange(size), np.ones((2, size))
         signs[1] = -1

@@ -28,8 +28,8 @@ class Instruction(NamedTuple):
     """A gate, several diagonal gates, or several gates that are one permutation."""
 
     kind: int
-    wanted: bool = False  # whether its coefficients have cotangents
-    start: int = 0  # its first coefficient
+    wanted: bool = False  # whether its entries have cotangents
+    start: int = 0  # its first entry
     controls: int = 0  # mask
     outer_controls: int = 0  # mask
     run: int = 0  # amplitudes that may be moved together, since no mask below has a lower bit
@@ -55,9 +55,9 @@ class Member(NamedTuple):
 
     top: int  # the highest bit within the chunk that it acts on; -1 if it acts on bits beyond
     general: bool  # whether it is anything but a gate on one bit of the chunk without controls
-    rotation: bool  # whether it is a Pauli rotation, of coefficients cos and sin
-    wanted: bool  # whether its coefficients have cotangents
-    start: int  # its first coefficient
+    rotation: bool  # whether it is a Pauli rotation, of entries cos and sin
+    wanted: bool  # whether its entries have cotangents
+    start: int  # its first entry
     controls: int  # mask
     outer_controls: int  # mask
     targets: int  # where its target bits begin in the pool; b within the chunk, -1 - b beyond

@@ -1,8 +1,8 @@
-"""Rounds over states that move: ``psi + e dpsi`` under gates ``U + e dU``, where ``e e = 0``.
+"""Rounds over states with tangents, dual numbers ``psi + e dpsi`` under gates ``U + e dU``, where ``e e = 0``.
 
-A chunk is two pairs of arrays, (re, im) of the state and (pr, pi) of its tangent.  The tangents of the numbers,
-`ur` and `ui`, are those of the entries of matrices; for diagonal gates, whose tangents add up where they multiply, they
-are divided by the gate.
+A chunk is two pairs of arrays, (re, im) of the state and (pr, pi) of its tangent.  The tangents of
+entries are `ur` and `ui`; those of diagonal gates are divided by the gate, so that they are added where the gates are
+multiplied.
 """
 
 import numpy as np
@@ -62,7 +62,7 @@ def add_one(dr, di, member, pool, ur, ui, base, size):
 
 @inner
 def add_up(dr, di, members, first, last, pool, ur, ui, base, bits):
-    """The sum over diagonal gates, as `qad.circuit.compiled.diagonal.build` makes their product."""
+    """The sum of the tangents of diagonal gates; compare `qad.circuit.compiled.diagonal.build`, their product."""
     dr[0], di[0] = 0, 0
     beyond = first
     while beyond < last and members[beyond].top < 0:
@@ -125,7 +125,7 @@ def run_backward(tables, r, vr, vi, ur, ui, base, state, dual, room, sources, tr
     for i in range(rounds[r].last - 1, rounds[r].first - 1, -1):
         gate = code[i]
         if gate.kind == DIAGONAL:
-            if gate.wanted:  # the gates drop out of the products
+            if gate.wanted:  # unitary gates cancel in these products
                 dr[:], di[:] = 0, 0
                 add_product(dr, di, lr, li, re, im, -1)
                 reduce(dr, di, members, gate.first, gate.last, pool, base, bits, slopes[0])
@@ -157,7 +157,7 @@ def load_both(psi, b, offsets, first, run, base, state):
 
 @inlined
 def store_both(psi, b, offsets, first, run, base, state):
-    """Copy them back."""
+    """Copy a chunk of a state and of its tangent back."""
     store(psi[0, b], offsets, first, run, base, state[0], state[1])
     store(psi[1, b], offsets, first, run, base, state[2], state[3])
 
@@ -179,7 +179,7 @@ def forward(psi, r, begin, end, tables, vr, vi, ur, ui, widest):
 
 @inlined
 def backward(psi, lam, r, begin, end, tables, vr, vi, ur, ui, slopes, widest):
-    """The same, backward; `lam` (2, B, 2**n) are conjugate cotangents and their tangents, `slopes` is (B, 2, E, 2)."""
+    """Round r backward; `lam` (2, B, 2**n) are conjugate cotangents and their tangents, `slopes` is (B, 2, E, 2)."""
     rounds, _, _, _, _, offsets, bases, bits = tables
     state, dual = np.empty((4, 1 << bits), vr.dtype), np.empty((4, 1 << bits), vr.dtype)
     room, sources = np.empty((2, 1 << bits), vr.dtype), np.empty(1 << bits, np.int32)

@@ -1,6 +1,6 @@
 """The kernels that Python calls; their machine code is kept on disk.
 
-They close over the version of all files that they call (`qad.core.kernel_version`), and do nothing else.
+They close over the version of all files of this folder (`qad.core.kernel_version`), and call what is in them.
 """
 
 from pathlib import Path
@@ -9,23 +9,9 @@ from qad.circuit.compiled import angles, drive, tangent, terms
 from qad.circuit.compiled.jit import jit
 from qad.core.kernel_version import version_of
 
-FILES = (
-    "affine",
-    "angles",
-    "chunk",
-    "diagonal",
-    "drive",
-    "general",
-    "jit",
-    "single",
-    "tables",
-    "tangent",
-    "terms",
-)
-
 
 def rounds(version):
-    """Kernels of one round: forward and backward, and both for states that move."""
+    """Kernels of one round: forward and backward, and both with tangents."""
 
     @jit
     def forward(psi, r, begin, end, tables, vr, vi, widest):
@@ -50,8 +36,8 @@ def rounds(version):
     return forward, backward, forward_tangent, backward_tangent
 
 
-def coefficients(version):
-    """Kernels between parameters and coefficients: there, and back to the cotangents of parameters."""
+def entries(version):
+    """Kernels from parameters to the entries of gates, and from the cotangents of entries to those of parameters."""
 
     @jit
     def fill(theta, slots, frequencies, firsts, constants, polynomials, vr, vi):
@@ -82,7 +68,7 @@ def sums(version):
     return apply, energy
 
 
-VERSION = version_of(Path(__file__).parent, FILES)
+VERSION = version_of(Path(__file__).parent.glob("*.py"))
 forward, backward, forward_tangent, backward_tangent = rounds(VERSION)
-fill, collect = coefficients(VERSION)
+fill, collect = entries(VERSION)
 apply, energy = sums(VERSION)
