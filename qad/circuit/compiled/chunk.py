@@ -50,7 +50,7 @@ def reduce_one(gate, pool, base, lr, li, re, im, slopes):
 @inlined
 def run_forward(tables, r, vr, vi, base, re, im, dr, di, sources, tr, ti):
     """Apply the instructions of round r to the chunk that begins at `base`."""
-    rounds, code, members, permutations, pool, _, _, bits = tables
+    rounds, code, members, permutations, pool, bits = tables
     for i in range(rounds[r].first, rounds[r].last):
         gate = code[i]
         if gate.kind == DIAGONAL:
@@ -71,7 +71,7 @@ def run_backward(tables, r, vr, vi, base, re, im, lr, li, dr, di, sources, tr, t
 
     The cotangents of entries are added to `slopes` (E, 2).
     """
-    rounds, code, members, permutations, pool, _, _, bits = tables
+    rounds, code, members, permutations, pool, bits = tables
     for i in range(rounds[r].last - 1, rounds[r].first - 1, -1):
         gate = code[i]
         if gate.kind == DIAGONAL:

@@ -25,8 +25,7 @@ class Schedule:
     ----------
     tables : tuple
         Arrays of `Round`, `Instruction`, `Member` and `Permutation` (`qad.circuit.compiled.tables`), the pool of
-        integers that they refer to, the offsets of the runs of a chunk, the bases at which chunks begin, and the number
-        of bits of a chunk.
+        integers that they refer to, and the number of bits of a chunk.
     constants : complex array
         Entries of constant gates; those of the program's real and complex vector follow them.
     diagonal, parity : int arrays
@@ -66,7 +65,7 @@ class Scheduler:
             if constant and op.count:
                 self.constants.append(op.constant)
                 filled += op.count
-        self.encoder, self.rounds, self.offsets, self.bases = Encoder(), [], [], []
+        self.encoder, self.rounds = Encoder(), []
 
     def schedule(self):
         """The tables of all rounds."""
@@ -79,9 +78,8 @@ class Scheduler:
         while waiting or not self.rounds:
             local, chosen, waiting = choose(waiting, self.n, bits, run)
             self.add_round(sorted(fill(local, self.n, bits)), chosen)
-        runs = np.array(self.offsets, np.int64), np.array(self.bases, np.int64)
         return Schedule(
-            (table(Round, self.rounds), *self.encoder.tables(), *runs, bits),
+            (table(Round, self.rounds), *self.encoder.tables(), bits),
             np.concatenate(self.constants or [np.zeros(0)]).astype(complex),
             np.array(self.encoder.diagonal, np.int64),
             np.array(self.encoder.parity, np.int64),
@@ -105,13 +103,13 @@ class Scheduler:
         """Write the tables of one round: its chunks, and its gates with diagonal ones together."""
         inner = {bit: i for i, bit in enumerate(local)}
         run = next((i for i, bit in enumerate(local) if i != bit), len(local))
-        first, offsets, bases = len(self.encoder.code), len(self.offsets), len(self.bases)
-        self.offsets += deposit(local[run:])
-        self.bases += deposit([bit for bit in range(self.n) if bit not in inner])
+        outer = [bit for bit in range(self.n) if bit not in inner]
+        first = len(self.encoder.code)
         for group in grouped(gates):
             self.encoder.add(group, inner)
-        last, chunks = len(self.encoder.code), len(self.bases) - bases
-        self.rounds.append(Round(first, last, offsets, bases, run=1 << run, chunks=chunks))
+        offsets, bases = (self.encoder.pooled(deposit(bits)) for bits in (local[run:], outer))
+        last = len(self.encoder.code)
+        self.rounds.append(Round(first, last, offsets, bases, run=1 << run, chunks=1 << len(outer)))
 
 
 def fill(local, n, bits):

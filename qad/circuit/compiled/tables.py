@@ -18,8 +18,8 @@ class Round(NamedTuple):
 
     first: int  # its instructions: the first, and the one after the last
     last: int
-    offsets: int  # where the offsets of the runs of a chunk begin in the array of all offsets
-    bases: int  # where its chunks begin in the array of all bases
+    offsets: int  # where the offsets of the runs of a chunk begin in the pool
+    bases: int  # where the bases of its chunks begin in the pool
     run: int  # consecutive amplitudes in a run
     chunks: int
 

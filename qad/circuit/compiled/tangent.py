@@ -102,7 +102,7 @@ def push_diagonals(gate, members, pool, vr, vi, ur, ui, base, bits, re, im, pr, 
 @inlined
 def run_forward(tables, r, vr, vi, ur, ui, base, state, room, sources, tr, ti):
     """Apply the instructions of round r to the chunk that begins at `base`."""
-    rounds, code, members, permutations, pool, _, _, bits = tables
+    rounds, code, members, permutations, pool, bits = tables
     re, im, pr, pi, dr, di = state[0], state[1], state[2], state[3], room[0], room[1]
     for i in range(rounds[r].first, rounds[r].last):
         gate = code[i]
@@ -119,7 +119,7 @@ def run_forward(tables, r, vr, vi, ur, ui, base, state, room, sources, tr, ti):
 @inlined
 def run_backward(tables, r, vr, vi, ur, ui, base, state, dual, room, sources, tr, ti, slopes):
     """Take the instructions of round r back; the sums and their tangents are added to `slopes` (2, E, 2)."""
-    rounds, code, members, permutations, pool, _, _, bits = tables
+    rounds, code, members, permutations, pool, bits = tables
     re, im, pr, pi, dr, di = state[0], state[1], state[2], state[3], room[0], room[1]
     lr, li, qr, qi = dual[0], dual[1], dual[2], dual[3]
     for i in range(rounds[r].last - 1, rounds[r].first - 1, -1):
@@ -149,49 +149,49 @@ def run_backward(tables, r, vr, vi, ur, ui, base, state, dual, room, sources, tr
 
 
 @inlined
-def load_both(psi, b, offsets, first, run, base, state):
+def load_both(psi, b, pool, first, run, base, state):
     """Copy a chunk of a state (2, B, 2**n) and of its tangent into real and imaginary parts."""
-    load(psi[0, b], offsets, first, run, base, state[0], state[1])
-    load(psi[1, b], offsets, first, run, base, state[2], state[3])
+    load(psi[0, b], pool, first, run, base, state[0], state[1])
+    load(psi[1, b], pool, first, run, base, state[2], state[3])
 
 
 @inlined
-def store_both(psi, b, offsets, first, run, base, state):
+def store_both(psi, b, pool, first, run, base, state):
     """Copy a chunk of a state and of its tangent back."""
-    store(psi[0, b], offsets, first, run, base, state[0], state[1])
-    store(psi[1, b], offsets, first, run, base, state[2], state[3])
+    store(psi[0, b], pool, first, run, base, state[0], state[1])
+    store(psi[1, b], pool, first, run, base, state[2], state[3])
 
 
 @inlined
 def forward(psi, r, begin, end, tables, vr, vi, ur, ui, widest):
     """Round r on chunks `begin` to `end` of states and their tangents (2, B, 2**n), counted through all states."""
-    rounds, _, _, _, _, offsets, bases, bits = tables
+    rounds, _, _, _, pool, bits = tables
     state, room = np.empty((4, 1 << bits), vr.dtype), np.empty((2, 1 << bits), vr.dtype)
     rows, sources = np.empty((2, widest, 16), vr.dtype), np.empty(1 << bits, np.int32)
     first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):
-        b, base = task // chunks, bases[rounds[r].bases + task % chunks]
+        b, base = task // chunks, pool[rounds[r].bases + task % chunks]
         v = min(b, vr.shape[0] - 1)
-        load_both(psi, b, offsets, first, run, base, state)
+        load_both(psi, b, pool, first, run, base, state)
         run_forward(tables, r, vr[v], vi[v], ur[v], ui[v], base, state, room, sources, rows[0], rows[1])
-        store_both(psi, b, offsets, first, run, base, state)
+        store_both(psi, b, pool, first, run, base, state)
 
 
 @inlined
 def backward(psi, lam, r, begin, end, tables, vr, vi, ur, ui, slopes, widest):
     """Round r backward; `lam` (2, B, 2**n) are conjugate cotangents and their tangents, `slopes` is (B, 2, E, 2)."""
-    rounds, _, _, _, _, offsets, bases, bits = tables
+    rounds, _, _, _, pool, bits = tables
     state, dual = np.empty((4, 1 << bits), vr.dtype), np.empty((4, 1 << bits), vr.dtype)
     room, sources = np.empty((2, 1 << bits), vr.dtype), np.empty(1 << bits, np.int32)
     rows = np.empty((2, widest, 16), vr.dtype)
     first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):
-        b, base = task // chunks, bases[rounds[r].bases + task % chunks]
+        b, base = task // chunks, pool[rounds[r].bases + task % chunks]
         v = min(b, vr.shape[0] - 1)
-        load_both(psi, b, offsets, first, run, base, state)
-        load_both(lam, b, offsets, first, run, base, dual)
+        load_both(psi, b, pool, first, run, base, state)
+        load_both(lam, b, pool, first, run, base, dual)
         run_backward(
             tables, r, vr[v], vi[v], ur[v], ui[v], base, state, dual, room, sources, rows[0], rows[1], slopes[b]
         )  # fmt: skip
-        store_both(psi, b, offsets, first, run, base, state)
-        store_both(lam, b, offsets, first, run, base, dual)
+        store_both(psi, b, pool, first, run, base, state)
+        store_both(lam, b, pool, first, run, base, dual)
