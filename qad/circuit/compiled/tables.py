@@ -74,7 +74,7 @@ class Permutation(NamedTuple):
     outer_count: int
 
 
-# One object each: Numba recognises a dtype by identity; comparing all fields would take 1.8 us in every call of a kernel.
+# One object each: Numba recognises a dtype by identity; comparing all fields takes 1.8 us in every call of a kernel.
 DTYPES = {
     row: np.dtype([(name, np.int64) for name in row._fields]) for row in (Round, Instruction, Member, Permutation)
 }
