@@ -13,14 +13,14 @@ from qad.circuit.trigonometry import Polynomials
 def program_of(n, size, operations) -> Program:
     """The program of a tuple of operations on n qubits with `size` parameters, kept for the next circuit like it."""
     plan = Plan()
-    for place, operation in enumerate(operations):
-        plan.sort(place, operation)
+    for index, operation in enumerate(operations):
+        plan.sort(index, operation)
     plan.place_called()
     plan.place_given()
     return Program(
         n,
         size,
-        tuple(plan.instructions[place] for place in range(len(operations))),
+        tuple(plan.instructions[index] for index in range(len(operations))),
         Polynomials(plan.polynomials["real"], size, float) if plan.polynomials["real"] else None,
         Polynomials(plan.polynomials["complex"], size, complex) if plan.polynomials["complex"] else None,
         tuple(plan.calls),
@@ -30,48 +30,48 @@ def program_of(n, size, operations) -> Program:
 
 
 class Plan:
-    """Instructions by place, and where their numbers come from.
+    """Instructions by the index of their operation, and where their entries come from.
 
-    The complex vector begins with the gates of one parameter; matrices that have to be called for, and then
-    those that the user gives, follow.
+    The complex vector has the entries of gates of one parameter first, then those of gates whose matrix function has to
+    be called, then the matrices that the user gave.
     """
 
     def __init__(self):
         self.instructions, self.polynomials, self.filled = {}, {"real": [], "complex": []}, {"real": 0, "complex": 0}
-        self.called, self.waiting = {}, []  # operations whose numbers stand at the end
+        self.called, self.waiting = {}, []  # operations whose entries come last
         self.calls, self.given = [], []
 
-    def sort(self, place, operation):
-        """Make the instruction of an operation, or remember it for later."""
+    def sort(self, index, operation):
+        """Make the instruction of an operation, unless its entries come later in the complex vector."""
         if operation.given is not None:
-            self.waiting.append((place, operation))
+            self.waiting.append((index, operation))
             return
         form = form_of(operation.gate)
-        if form.coefficients is None and form.numbers:
+        if form.coefficients is None and form.count:
             self.called.setdefault((operation.gate, operation.adjoint, operation.conjugate), []).append(
-                (place, operation)
+                (index, operation)
             )
             return
         form = form.adjoint() if operation.adjoint else form
         form = form.conjugate(operation.gate.letters) if operation.conjugate else form
         if form.coefficients is None:
-            self.add(place, operation, form)
+            self.add(index, operation, form)
         elif not operation.slots:
-            self.add(place, operation, form, constant=form.coefficients[0])
+            self.add(index, operation, form, constant=form.coefficients[0])
         else:
             source = "real" if form.real else "complex"
             self.polynomials[source].append((operation.slots[0], form.frequency, form.coefficients))
-            self.add(place, operation, form, source)
+            self.add(index, operation, form, source)
 
-    def add(self, place, operation, form, source="constant", constant=None):
-        """Make the instruction at `place`, with the next numbers of `source`."""
+    def add(self, index, operation, form, source="constant", constant=None):
+        """Make the instruction at `index`, with the next entries of `source`."""
         controls = operation.controls + operation.qubits[: form.controls]
         start = 0
         if source != "constant":
             start = self.filled[source]
-            self.filled[source] += form.numbers
-        self.instructions[place] = Instruction(
-            form.kind, operation.qubits[form.controls :], controls, form.numbers, source, start, constant,
+            self.filled[source] += form.count
+        self.instructions[index] = Instruction(
+            form.kind, operation.qubits[form.controls :], controls, form.count, source, start, constant,
             operation.gate.letters, operation.gate.unitary,
         )  # fmt: skip
 
@@ -80,12 +80,12 @@ class Plan:
         for (gate, *changes), found in self.called.items():
             form = form_of(gate)
             self.calls.append(Called(gate, form, np.array([operation.slots for _, operation in found]), *changes))
-            for place, operation in found:
-                self.add(place, operation, form, "complex")
+            for index, operation in found:
+                self.add(index, operation, form, "complex")
 
     def place_given(self):
         """Instructions of the user's own matrices."""
-        for place, operation in self.waiting:
+        for index, operation in self.waiting:
             self.given.append((operation.given, operation.adjoint, operation.conjugate))
             k = len(operation.qubits)
-            self.add(place, operation, Form("matrix", 0, k, None, None, False), "complex")
+            self.add(index, operation, Form("matrix", 0, k, None, None, False), "complex")

@@ -1,6 +1,6 @@
 """How a circuit is written down: a list of operations, a vector of parameters, and the matrices that users give."""
 
-from qad.circuit.checks import as_column, check_angle, check_matrix, check_qubits, places_of
+from qad.circuit.checks import as_column, check_angle, check_matrix, check_qubits, qubits_per_gate
 from qad.circuit.controlled import Controlled, unknown
 from qad.circuit.gates import GATES, find_gate, given, pauli_rotation, require_unitary
 from qad.circuit.ir import Operation
@@ -25,7 +25,7 @@ class Builder(Sequence):
         name : str
         *args : angles, then qubits
             Angles are real numbers, arrays or Tensors; their leading axes are a batch.  Qubits are ints; sequences
-            of them, all equally long, mean one gate for each place, and the last axis of an angle that is no
+            of them, all equally long, mean one gate for each entry, and the last axis of an angle that is no
             scalar then runs over the gates.
 
         Returns
@@ -189,21 +189,21 @@ class Builder(Sequence):
         return self._append(Operation(gate, qubits, controls, slots))
 
     def _add_several(self, gate, args, controls):
-        """The same where qubits are given as sequences (or as NumPy's integers)."""
+        """Add gates of one kind whose qubits are given as sequences (or as NumPy's integers)."""
         p = gate.params
         columns = tuple(as_column(q) for q in args[p:])
         if all(type(q) not in (range, tuple) for q in columns):
             return self._add(gate, (*args[:p], *check_qubits(columns, self.n, gate.name)), controls)
-        plain = all(type(q) is not tuple or set(map(type, q)) == {int} for q in columns)  # 1.0 and True are no keys
-        places = (places_of if plain else places_of.__wrapped__)(columns, controls, self.n, gate.name)
-        count = len(places)
+        plain = all(type(q) is not tuple or set(map(type, q)) == {int} for q in columns)  # a cache takes 1.0 for 1
+        every = (qubits_per_gate if plain else qubits_per_gate.__wrapped__)(columns, controls, self.n, gate.name)
+        count = len(every)
         starts = []
         for theta in args[:p]:
             starts.append(self._size)
             self._chunks.append(spread(check_angle(theta, gate.name), count, gate.name))
             self._size += count
         slots = zip(*(range(start, start + count) for start in starts), strict=True) if p else [()] * count
-        self.operations += [Operation(gate, at, controls, own) for at, own in zip(places, slots, strict=True)]
+        self.operations += [Operation(gate, at, controls, own) for at, own in zip(every, slots, strict=True)]
         self._program = None
         return self
 

@@ -1,4 +1,4 @@
-"""What circuits refuse, with the way out in the message."""
+"""Checks of arguments; the messages say what to write instead."""
 
 import os
 from functools import cache, lru_cache
@@ -37,8 +37,8 @@ def as_column(q):
 
 
 @lru_cache(maxsize=1024)
-def places_of(columns, controls, n, what):
-    """The qubits of several gates of one kind, a list of tuples, from columns over the gates (or one qubit for all)."""
+def qubits_per_gate(columns, controls, n, what):
+    """A list of tuples, the qubits of each of several gates, from sequences over the gates (or one qubit for all)."""
     counts = {len(q) for q in columns if type(q) in (range, tuple)}
     if len(counts) > 1:
         raise ShapeError(f"{what}: sequences of qubits are equally long, not {sorted(counts)}")

@@ -21,7 +21,7 @@ from qad.extend import Tensor, value_of
 
 ONE = {
     np.dtype(dtype): np.ones((1, 1, 1), dtype) for dtype in (np.complex128, np.complex64)
-}  # the amplitude of |0...0>
+}  # one amplitude, which stands for |0...0>
 
 
 class Circuit(Builder, Views):
@@ -102,7 +102,7 @@ class Circuit(Builder, Views):
         if program.by_angles:
             theta = theta.reshape(1, -1, self._size)
             return evolve_angles(theta, psi, program=program, engine=engine), batch
-        return evolve(*program.numbers(theta, matrices), psi, program=program, engine=engine), batch
+        return evolve(*program.entries(theta, matrices), psi, program=program, engine=engine), batch
 
     def _batch_of(self, psi):
         """The shape of a batch of initial states."""

@@ -56,7 +56,7 @@ class Views:
         ----------
         target : str or sequence of bits, or an observable
             Bits ask for the amplitude ``<bits|psi>``; a PauliSum, Pauli string, Hermitian matrix, Operator or
-            Projector for its expectation value, each term with the gates of its light cone alone.
+            Projector for its expectation value, each term with the gates of its light cone only.
         memory_limit : int or str, optional
             The most bytes to be alive at once, as in `qad.plan`; larger networks are contracted slice by slice.
 

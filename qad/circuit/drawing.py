@@ -74,7 +74,7 @@ def figure(circuit, ax=None):
     matplotlib Figure
     """
     symbols = laid_out(circuit)
-    places, length = centres(symbols)
+    middles, length = centres(symbols)
     if ax is None:
         from matplotlib.figure import Figure
 
@@ -85,7 +85,7 @@ def figure(circuit, ax=None):
         ax.plot([-0.6, length - 0.1], [q, q], color=INK, lw=0.9, zorder=0)
         ax.text(-0.75, q, f"$q_{{{q}}}$", ha="right", va="center", fontsize=11)
     for symbol in symbols:
-        x, (first, last) = places[symbol.column], symbol.span
+        x, (first, last) = middles[symbol.column], symbol.span
         ax.plot([x, x], [first, last], color=INK, lw=1.1, zorder=1)
         for q, mark in symbol.marks.items():
             draw_mark(ax, x, q, mark)
@@ -106,11 +106,11 @@ def centres(symbols):
     widths = {}
     for symbol in symbols:
         widths[symbol.column] = max([widths.get(symbol.column, 0.0), *map(box_width, symbol.marks.values())])
-    places, x = {}, 0.0
+    middles, x = {}, 0.0
     for column in sorted(widths):
-        places[column] = x + widths[column] / 2
+        middles[column] = x + widths[column] / 2
         x += widths[column] + 0.3
-    return places, max(x, 0.5)
+    return middles, max(x, 0.5)
 
 
 def box_width(mark):

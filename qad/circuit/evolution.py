@@ -1,13 +1,13 @@
 """The state after a circuit as one node of the tape, with rules that serve every order.
 
-The final state is linear in the numbers of every gate and in the initial state.  Its `pullback` is again a sum
-over gates of products, and the derivative of that in a direction is the same circuit over numbers
+The final state is linear in the entries of every gate and in the initial state.  Its `pullback` is again a sum
+over gates of products, and the derivative of that in a direction is the same circuit over dual numbers
 ``v + e dv`` with ``e e = 0`` (see `qad.circuit.reference`).  So the rules below are written in the two
 primitives themselves, and higher derivatives need no others.
 
-There are two pairs of them: `evolve` takes the numbers of all gates, `evolve_angles` the parameters where all numbers
-follow from them, which makes fewer nodes for the most common circuits.  All arrays have axes (component, batch,
-entry): numbers of the gates (J, B, E), parameters (J, B, P), states (J, B, 2**n).
+There are two pairs of them: `evolve` takes the entries of all gates; `evolve_angles` takes the parameters, where all
+entries follow from them, so that the most common circuits make fewer nodes.  All arrays have axes (component, batch,
+entry): entries of the gates (J, B, E), parameters (J, B, P), states (J, B, 2**n).
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ from qad.extend import defbatch, defjvp, defvjp, primitive
 
 @primitive
 def evolve(real, complex_, psi, *, program, engine):
-    """The final states, from real and complex numbers of the gates and the initial states.
+    """The final states, from the real and complex entries of the gates and the initial states.
 
     Initial states of one amplitude stand for that multiple of |0...0>.
     """
@@ -30,7 +30,7 @@ def evolve(real, complex_, psi, *, program, engine):
 def pullback(real, complex_, psi, out, g, *, program, engine, owned=False):
     """Cotangents of `evolve`'s three operands, from its answer and the cotangent of that.
 
-    The engine may write into a cotangent that is `owned`, an array of which nobody else knows.
+    The engine may overwrite a cotangent that is `owned`, an array to which nobody else has a reference.
     """
     return engine.backward(program, real, complex_, psi, out, g, owned)
 
@@ -47,13 +47,13 @@ def pullback_angles(theta, psi, out, g, *, program, engine, owned=False):
     return engine.backward_angles(program, theta, psi, out, g, owned)
 
 
-def joined(x, dx):
-    """The components of ``x + e dx``; what is None does not move."""
+def dual(x, dx):
+    """The components of the dual number ``x + e dx``; a tangent of None is zero."""
     return np.concatenate([x, 0 * x if dx is None else dx])
 
 
-def able(engine, program, components):
-    """This engine if it serves so many components, else that of NumPy."""
+def serving(engine, program, components):
+    """The engine if it serves so many components, else that of NumPy."""
     return engine if engine.serves(program, components) else reference
 
 
@@ -61,31 +61,31 @@ def define(forward, back):
     """Give one of the pairs above its rules."""
 
     def forward_vjp(needed, g, ans, *operands, program, engine, owned=False):
-        owned = owned and type(g) is np.ndarray  # one that is recorded may still be read
+        owned = owned and type(g) is np.ndarray  # a recorded one may still be read
         cotangents = back(*operands, ans, g, program=program, engine=engine, owned=owned)
         return [cotangents[i] for i in needed]
 
     def forward_jvp(tangents, ans, *operands, program, engine):
-        moved = map(joined, operands, tangents)
-        return forward(*moved, program=program, engine=able(engine, program, 2 * len(ans)))[len(ans) :]
+        lifted = map(dual, operands, tangents)
+        return forward(*lifted, program=program, engine=serving(engine, program, 2 * len(ans)))[len(ans) :]
 
     def back_vjp(needed, g, ans, *given, program, engine, owned=False):
-        """With ``F = sum_i g_i . back_i``: the change of <dual, forward> when all operands move along g."""
-        *operands, out, dual = given
-        moved, count = list(map(joined, operands, g)), len(out)
-        given = {"program": program, "engine": able(engine, program, 2 * count)}
-        after = forward(*moved, **given)
-        found = back(*moved, after, np.concatenate([0 * dual, dual]), **given)
+        """With ``F = sum_i g_i . back_i``: F is the derivative of <bra, forward> along g in all operands."""
+        *operands, out, bra = given
+        lifted, count = list(map(dual, operands, g)), len(out)
+        given = {"program": program, "engine": serving(engine, program, 2 * count)}
+        after = forward(*lifted, **given)
+        found = back(*lifted, after, np.concatenate([0 * bra, bra]), **given)
         every = [*(b[:count] for b in found), 0 * out, after[count:]]
         return [every[i] for i in needed]
 
     def back_jvp(tangents, ans, *given, program, engine, owned=False):
-        """The lower components of the cotangents of the moved circuit are the derivatives of the upper ones."""
-        *operands, out, dual = given
-        *moved, after = map(joined, (*operands, out), tangents[:-1])
-        above = 0 * dual if tangents[-1] is None else tangents[-1]
-        engine, count = able(engine, program, 2 * len(out)), len(out)
-        found = back(*moved, after, np.concatenate([above, dual]), program=program, engine=engine)
+        """Over dual numbers, the first half of the components of the cotangents are the tangents of the second half."""
+        *operands, out, bra = given
+        *lifted, after = map(dual, (*operands, out), tangents[:-1])
+        above = 0 * bra if tangents[-1] is None else tangents[-1]
+        engine, count = serving(engine, program, 2 * len(out)), len(out)
+        found = back(*lifted, after, np.concatenate([above, bra]), program=program, engine=engine)
         return tuple(b[:count] for b in found)
 
     defvjp(forward, shared=forward_vjp, consumes=True)

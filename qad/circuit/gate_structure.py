@@ -1,4 +1,4 @@
-"""What a gate's matrix is good for, found by looking at it: controls, zeros, reality, dependence on the angle.
+"""The structure of a gate, found from its matrix: controls, zeros, real entries, dependence on the angle.
 
 Nearly every gate of one parameter is a trigonometric polynomial ``C + A cos(w t) + B sin(w t)`` with w = 1/2
 or 1.  Its three coefficients are read off here once, and then all angles of a circuit become matrices by one
@@ -32,9 +32,9 @@ class Form:
     frequency : float or None
         The w above; None where the matrix function has to be called.
     coefficients : array (3, E) or None
-        C, A and B for the E numbers that describe the gate: entries of a matrix row by row, or its diagonal.
+        C, A and B for the E entries that describe the gate: its matrix row by row, or its diagonal.
     real : bool
-        Whether these numbers are real.
+        Whether these entries are real.
     """
 
     kind: str
@@ -45,8 +45,8 @@ class Form:
     real: bool
 
     @property
-    def numbers(self) -> int:
-        """How many numbers describe the gate."""
+    def count(self) -> int:
+        """How many entries describe the gate: of its matrix or its diagonal; cos and sin of a Pauli rotation."""
         return {"matrix": 4**self.qubits, "diagonal": 2**self.qubits, "pauli": 2}.get(self.kind, 0)
 
     def adjoint(self):
@@ -101,7 +101,7 @@ def sample(gate, params):
 
 
 def without_controls(samples, qubits):
-    """How many leading qubits of the matrices (T, d, d) are mere controls, and the matrices without them."""
+    """How many leading qubits of the matrices (T, d, d) are controls, and the matrices without them."""
     controls = 0
     while controls < qubits - 1:
         half = samples.shape[1] // 2
@@ -113,7 +113,7 @@ def without_controls(samples, qubits):
 
 
 def permutation(u):
-    """The name of a matrix that only moves amplitudes, or None."""
+    """The name of a matrix that exchanges amplitudes, or None."""
     for name, known in (("flip", X), ("swap", SWAP)):
         if u.shape == known.shape and np.array_equal(u, known):
             return name
@@ -136,6 +136,6 @@ def trigonometric(samples, params):
 
 
 def snapped(x):
-    """`x` with entries that rounding kept from a simple number put on it."""
+    """`x` with entries within 1e-13 of 0, +-1 or +-1/2 replaced by these, from which rounding moved them."""
     nearest = SIMPLE[np.abs(x[..., None] - SIMPLE).argmin(-1)]
     return np.where(np.abs(x - nearest) < 1e-13, nearest, x)

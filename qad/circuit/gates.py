@@ -1,7 +1,7 @@
 """The table of gates: name, qubits, matrix as a function of the angles.
 
 Names are those of OpenQASM.  The first qubit is the most significant of the matrix; rotations are
-``exp(-i theta P / 2)``.  What a gate is good for - that it is diagonal, real, controlled - is found from its
+``exp(-i theta P / 2)``.  Whether a gate is diagonal, real or controlled is found from its
 matrix (`qad.circuit.gate_structure`), not declared.
 """
 
@@ -81,13 +81,13 @@ def phase(theta):
 
 
 def u3(theta, phi, lam):
-    """OpenQASM's general rotation of one qubit, with a real entry in its first place."""
+    """OpenQASM's general rotation of one qubit, whose first entry is real."""
     c, s = np.cos(theta / 2), np.sin(theta / 2)
     return matrix([[c, -np.exp(1j * lam) * s], [np.exp(1j * phi) * s, np.exp(1j * (phi + lam)) * c]])
 
 
-def turned_u3(theta, phi, lam, gamma):
-    """The same with a phase, which a control makes visible."""
+def u3_with_phase(theta, phi, lam, gamma):
+    """`u3` times a phase, which has an effect where the gate is controlled."""
     return np.exp(1j * gamma)[..., None, None] * u3(theta, phi, lam)
 
 
@@ -173,7 +173,7 @@ TABLE = [
     ("cphase", 2, 1, controlled(phase)),
     ("cu1", 2, 1, controlled(phase)),
     ("cu3", 2, 3, controlled(u3)),
-    ("cu", 2, 4, controlled(turned_u3)),
+    ("cu", 2, 4, controlled(u3_with_phase)),
     ("rxx", 2, 1, rotation(np.kron(X, X))),
     ("ryy", 2, 1, rotation(np.kron(Y, Y).real)),
     ("rzz", 2, 1, rotation(np.kron(Z, Z))),

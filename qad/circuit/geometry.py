@@ -24,7 +24,7 @@ def geometric_tensor(f, blocks=None):
     f : callable
         From a real array of P parameters to a `Circuit` (or to a normalised state).
     blocks : list of sequences of int, optional
-        Sets of parameters, by their number in the flattened array; entries between different sets are left zero.
+        Sets of parameters, by their index in the flattened array; entries between different sets are left zero.
 
     Returns
     -------
@@ -61,14 +61,14 @@ def gram(state, theta, pullback, block, size):
     """The products ``<d_i psi|d_j psi>`` for the parameters of a block, of states of this size."""
     step = max(1, HELD // size)
     if len(block) <= step:
-        moved = derivatives(state, theta, block).reshape(len(block), -1)
-        return moved.conj() @ moved.T
+        rows = derivatives(state, theta, block).reshape(len(block), -1)
+        return rows.conj() @ rows.T
     parts = [block[i : i + step] for i in range(0, len(block), step)]
     return np.concatenate([products(pullback, derivatives(state, theta, part))[:, block] for part in parts])
 
 
 def derivatives(state, theta, block):
-    """The derivatives of the state along the parameters of these numbers, stacked."""
+    """The derivatives of the state along the parameters of these indices, stacked."""
     directions = np.eye(theta.size)[block].reshape(-1, *theta.shape)
     return vmap(lambda direction: jvp(state, (theta,), (direction,))[1])(directions)
 
@@ -81,7 +81,7 @@ def products(pullback, bras):
 
 
 def checked(blocks, size):
-    """Blocks of parameters as arrays of their numbers."""
+    """Blocks of parameters as arrays of their indices."""
     if blocks is None:
         return [np.arange(size)]
     blocks = [np.asarray(block, np.intp) for block in blocks]

@@ -82,8 +82,8 @@ def split(circuit, qubits):
     state = circuit.state()
     lead = state.ndim - circuit.n
     others = [q for q in range(circuit.n) if q not in qubits]
-    turned = state.transpose(*range(lead), *(lead + q for q in (*qubits, *others)))
-    return turned.reshape(*state.shape[:lead], 2 ** len(qubits), -1)
+    moved = state.transpose(*range(lead), *(lead + q for q in (*qubits, *others)))
+    return moved.reshape(*state.shape[:lead], 2 ** len(qubits), -1)
 
 
 def entropy(circuit, qubits, order=1):

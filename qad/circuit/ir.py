@@ -1,8 +1,9 @@
-"""A circuit's structure, analysed once: instructions for the engines, and the numbers that they take.
+"""A circuit's structure, analysed once: instructions for the engines, and the entries of the gates' matrices.
 
-A circuit is a list of operations and a vector of parameters.  The list alone decides what is computed; its
-analysis is kept, so that the next circuit of the same structure pays for its parameters only.  Every gate comes
-down to an instruction and a few numbers (the entries of its matrix), which stand in one real or one complex vector.
+A circuit is a list of operations and a vector of parameters.  The list decides what is computed; its analysis
+is kept, so that the next circuit of the same structure computes only what depends on parameters.  Every gate becomes an
+instruction and a few entries (of its matrix, of its diagonal, or cos and sin), which stand in one real or one complex
+vector.
 """
 
 from dataclasses import dataclass, field
@@ -13,13 +14,13 @@ import numpy as np
 
 from qad.circuit.gate_structure import Form
 from qad.circuit.gates import Gate
-from qad.circuit.trigonometry import Polynomials, numbers
+from qad.circuit.trigonometry import Polynomials, entries
 
 
 class Operation(NamedTuple):
     """One gate of a circuit.
 
-    `slots` are the places of its parameters in the circuit's vector, `given` the place of its matrix among those that
+    `slots` are the indices of its parameters in the circuit's vector, `given` the index of its matrix among those that
     the user gave; `adjoint` says that its inverse is meant, `conjugate` the complex conjugate of its matrix.
     """
 
@@ -36,7 +37,7 @@ class Operation(NamedTuple):
 class Instruction:
     """What an engine does to the state: `kind` on `targets` where all `controls` are 1.
 
-    Kinds are those of `qad.circuit.gate_structure.Form`.  Its numbers are ``vector[start : start + count]`` of the
+    Kinds are those of `qad.circuit.gate_structure.Form`.  Its entries are ``vector[start : start + count]`` of the
     vector called `source`, "real" or "complex", or the array `constant`.
     """
 
@@ -63,7 +64,7 @@ class Called(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Instructions and the recipe of their numbers; `store` is for what engines derive from it."""
+    """Instructions, and how their entries follow from parameters; engines keep in `store` what they derive from it."""
 
     n: int
     size: int
@@ -71,13 +72,13 @@ class Program:
     real: Polynomials | None
     complex: Polynomials | None
     called: tuple
-    given: tuple  # (place among the given matrices, adjoint, conjugate)
+    given: tuple  # (index among the given matrices, adjoint, conjugate)
     unitary: bool
     store: dict = field(default_factory=dict)
 
     @cached_property
     def by_angles(self) -> bool:
-        """Whether all numbers follow from the parameters of gates that have one each, and the circuit is unitary."""
+        """Whether all entries follow from the parameters of gates that have one each, and the circuit is unitary."""
         return self.size > 0 and self.unitary and not self.called and not self.given
 
     @property
@@ -90,7 +91,7 @@ class Program:
         return ends["real"], ends["complex"]
 
     def components(self, theta):
-        """The two vectors of numbers (J, B, E) of a circuit `by_angles`, from parameters (J, B, P)."""
+        """The two vectors of entries (J, B, E) of a circuit `by_angles`, from parameters (J, B, P)."""
         parts = (self.real, float), (self.complex, complex)
         return [np.zeros((len(theta), 1, 0), t) if p is None else p.components(theta) for p, t in parts]
 
@@ -102,12 +103,12 @@ class Program:
                 found += polynomials.transposed(theta, slope)
         return found
 
-    def numbers(self, theta, matrices):
-        """The real and the complex vector of numbers, (1, B, E) each, from parameters (..., P) and given matrices."""
-        real = np.zeros((1, 1, 0)) if self.real is None else numbers(theta, polynomials=self.real)
-        parts = [] if self.complex is None else [numbers(theta, polynomials=self.complex)]
+    def entries(self, theta, matrices):
+        """The real and the complex vector of entries, (1, B, E) each, from parameters (..., P) and given matrices."""
+        real = np.zeros((1, 1, 0)) if self.real is None else entries(theta, polynomials=self.real)
+        parts = [] if self.complex is None else [entries(theta, polynomials=self.complex)]
         parts += [call(kind, theta) for kind in self.called]
-        parts += [given(matrices[place], *changes) for place, *changes in self.given]
+        parts += [given(matrices[index], *changes) for index, *changes in self.given]
         if len(parts) < 2:
             return real, parts[0] if parts else np.zeros((1, 1, 0), complex)
         batch = max(part.shape[1] for part in parts)
@@ -116,7 +117,7 @@ class Program:
 
 
 def call(kind, theta):
-    """The numbers (1, B, E) of gates of one kind from their matrix function."""
+    """The entries (1, B, E) of gates of one kind from their matrix function."""
     gate, form, slots, adjoint, conjugate = kind
     params = [theta[..., slots[:, i]] for i in range(gate.params)]
     u = gate.matrix(*params)
@@ -130,11 +131,11 @@ def call(kind, theta):
     elif adjoint:
         u = u.swapaxes(-1, -2)
     u = u.conj() if adjoint != conjugate else u
-    return (u + 0j).reshape(1, -1, len(slots) * form.numbers)
+    return (u + 0j).reshape(1, -1, len(slots) * form.count)
 
 
 def given(u, adjoint, conjugate):
-    """The numbers (1, B, d * d) of one matrix of the user's."""
+    """The entries (1, B, d * d) of one matrix that the user gave."""
     u = u.swapaxes(-1, -2) if adjoint else u
     u = u.conj() if adjoint != conjugate else u
     return (u + 0j).reshape(1, -1, u.shape[-1] ** 2)

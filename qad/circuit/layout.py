@@ -70,6 +70,6 @@ def marks_of(operation, theta, digits):
 
 
 def written(theta, slot, digits):
-    """An angle, of a batch its place."""
+    """An angle; of a batch of angles, its index."""
     angle = theta[..., slot]
     return f"{float(angle):.{digits}g}" if angle.ndim == 0 else f"θ{slot}"

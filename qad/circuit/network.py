@@ -1,7 +1,7 @@
 """Circuits as tensor networks: amplitudes, and observables with only the gates in their light cone.
 
 A qubit is a wire, cut into labels by the gates that change its basis state.  Controls and diagonal gates leave the
-label as it is and merely touch it, so that a ZZ rotation is one matrix on two labels; a Pauli rotation
+label as it is, and have it as one of theirs, so that a ZZ rotation is one matrix on two labels; a Pauli rotation
 ``c + s (-i P)`` is a matrix per letter on one more label of dimension 2.
 """
 
@@ -35,7 +35,7 @@ class Network:
     operands : tuple of arrays
         Tensors where the circuit's parameters are recorded.
     real : bool
-        Whether it is ``<psi|O|psi>``, of which the bra half alone is differentiated.
+        Whether it is ``<psi|O|psi>``, so that its derivative needs that of the bra half only.
     memory_limit : int, str or None
     gates : int
         How many gates of the circuit are in it, the light cone.
@@ -91,26 +91,26 @@ class NetworkSum:
 
 
 class Wires:
-    """The labels at which the wires have arrived, and the terms and operands up to there."""
+    """The terms and operands of the gates so far, and the label of each qubit after them."""
 
     def __init__(self, n):
         self.fresh, self.terms, self.operands = count(), [], []
         self.at = [next(self.fresh) for _ in range(n)]
 
     def add(self, operand, labels):
-        """One more operand."""
+        """Append an operand and its labels."""
         self.operands.append(operand)
         self.terms.append(tuple(labels))
 
-    def moved(self, qubits):
-        """New labels for some qubits, and those before."""
+    def relabelled(self, qubits):
+        """New labels for some qubits, and their old ones."""
         old = [self.at[q] for q in qubits]
         for q in qubits:
             self.at[q] = next(self.fresh)
         return [self.at[q] for q in qubits], old
 
     def apply(self, op, v):
-        """A gate of the program of these numbers."""
+        """A gate of the program with entries `v`."""
         controls, k = [self.at[q] for q in op.controls], len(op.targets)
         if op.kind == "pauli":
             label = next(self.fresh)
@@ -118,7 +118,7 @@ class Wires:
             self.add(controlled(v * np.array([1.0, -1j]), rest, len(controls)), [*controls, label])
             for q, letter in zip(op.targets, op.letters, strict=True):
                 if letter != "I":
-                    new, old = self.moved([q])
+                    new, old = self.relabelled([q])
                     self.add(np.stack([ID, pauli_matrix(letter)]), [label, *new, *old])
         elif op.kind == "diagonal":
             diagonal = v.reshape((2,) * k)
@@ -126,29 +126,29 @@ class Wires:
                      [*controls, *(self.at[q] for q in op.targets)])  # fmt: skip
         else:
             u = {"flip": X, "swap": SWAP}.get(op.kind, v).reshape((2,) * (2 * k))
-            new, old = self.moved(op.targets)
+            new, old = self.relabelled(op.targets)
             self.add(controlled(u, np.eye(2**k).reshape((2,) * (2 * k)), len(controls)), [*controls, *new, *old])
 
 
 def controlled(u, idle, controls):
-    """`u` where all controls, as many leading axes, are 1, and `idle` elsewhere."""
+    """`u` where all controls are 1, and `idle` elsewhere: one leading axis for each control."""
     for _ in range(controls):
         u, idle = np.stack([idle + 0 * u, u]), np.stack([idle, idle])
     return u
 
 
 def ket_of(circuit, chosen=None):
-    """The wires after the gates of a circuit; those that `chosen` names by number."""
+    """The wires after the gates of a circuit, or after those of the indices `chosen`."""
     program = program_of(circuit.n, circuit._size, tuple(circuit.operations))
     theta = circuit.parameters if circuit._size else np.zeros(0)
     if theta.ndim > 1 or any(u.ndim > 2 for u in circuit.matrices):
         raise ShapeError("c.network takes one set of parameters, no batch: call it for each of them")
-    real, complex_ = program.numbers(theta, circuit.matrices)
+    real, complex_ = program.entries(theta, circuit.matrices)
     vectors = {"real": real[0, 0], "complex": complex_[0, 0]}
     wires = Wires(circuit.n)
     start(wires, circuit)
-    for place in range(len(program.instructions)) if chosen is None else chosen:
-        op = program.instructions[place]
+    for index in range(len(program.instructions)) if chosen is None else chosen:
+        op = program.instructions[index]
         v = op.constant if op.source == "constant" else vectors[op.source][op.start : op.start + op.count]
         wires.apply(op, v)
     return wires
@@ -166,14 +166,17 @@ def start(wires, circuit):
 
 
 def light_cone(circuit, qubits):
-    """Numbers of the gates on which an observable on `qubits` depends; the others cancel, if they are unitary."""
+    """Indices of the gates on which an observable on `qubits` depends, and the qubits that these act on.
+
+    All other gates are unitary, and cancel between ket and bra.
+    """
     reached, chosen = set(qubits), []
-    for place in range(len(circuit.operations) - 1, -1, -1):
-        operation = circuit.operations[place]
+    for index in range(len(circuit.operations) - 1, -1, -1):
+        operation = circuit.operations[index]
         support = {*operation.controls, *operation.qubits}
         if reached & support or not operation.gate.unitary:
             reached |= support
-            chosen.append(place)
+            chosen.append(index)
     return chosen[::-1], reached
 
 

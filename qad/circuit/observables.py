@@ -121,10 +121,10 @@ def act(operator, psi, n):
     axes = tuple(q + 1 for q in qubits)
     rest = tuple(axis for axis in range(n + 1) if axis not in axes)
     order = rest + axes
-    turned = psi.reshape(-1, *(2,) * n).transpose(order)
-    turned = turned.reshape(-1, 2 ** len(qubits))
-    turned = sparse_product(turned, matrix=operator.matrix) if operator.sparse else turned @ operator.matrix.T
-    back = turned.reshape((psi.shape[0], *(2,) * n)).transpose(tuple(np.argsort(order)))
+    rows = psi.reshape(-1, *(2,) * n).transpose(order)
+    rows = rows.reshape(-1, 2 ** len(qubits))
+    rows = sparse_product(rows, matrix=operator.matrix) if operator.sparse else rows @ operator.matrix.T
+    back = rows.reshape((psi.shape[0], *(2,) * n)).transpose(tuple(np.argsort(order)))
     return back.reshape(psi.shape)
 
 

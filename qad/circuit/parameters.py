@@ -12,7 +12,7 @@ from qad.core.errors import ShapeError
 
 
 def as_chunk(theta):
-    """The piece that one angle, or a batch of one, makes."""
+    """The piece that the angle of one gate makes; a batch of it gets an axis of length 1."""
     return theta[..., None] if theta.ndim else theta
 
 
@@ -21,7 +21,7 @@ def spread(theta, count, name):
     if theta.ndim == 0:
         return theta + np.zeros(count)
     if theta.shape[-1] != count:
-        raise ShapeError(f"{name} on {count} places takes {count} angles (last axis) or one, not shape {theta.shape}")
+        raise ShapeError(f"{name} for {count} gates takes {count} angles (last axis) or one, not shape {theta.shape}")
     return theta
 
 

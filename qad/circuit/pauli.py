@@ -6,7 +6,7 @@ from qad.circuit.checks import check_memory, check_qubits
 from qad.circuit.engines import engine_of
 from qad.circuit.pauli_apply import apply
 from qad.circuit.pauli_masks import PHASES, strings_of
-from qad.circuit.scatter import Places, scatter
+from qad.circuit.scatter import Indices, scatter
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, value_of
 from qad.mps.operator import MPO
@@ -128,7 +128,7 @@ class PauliSum:
         return PauliSum._of(self.strings, self.coefficients * number)
 
     __rmul__ = __mul__
-    __array_ufunc__ = None  # NumPy's numbers leave the product to us
+    __array_ufunc__ = None  # so that ``np.float64(2.0) * H`` is our product, not NumPy's
 
     def __truediv__(self, number):
         return self * (1 / number)
@@ -231,11 +231,11 @@ def stacked(coefficients):
 
 def collected(strings, coefficients):
     """Strings without repetitions, and their coefficients added."""
-    place = {}
-    places = [place.setdefault(string, len(place)) for string in strings]
-    if len(place) < len(strings):
-        coefficients = scatter(coefficients, places=Places(places, len(place)))
-    return tuple(place), coefficients
+    known = {}
+    indices = [known.setdefault(string, len(known)) for string in strings]
+    if len(known) < len(strings):
+        coefficients = scatter(coefficients, indices=Indices(indices, len(known)))
+    return tuple(known), coefficients
 
 
 def product(a, b):

@@ -14,7 +14,7 @@ from qad.extend import defbatch, defjvp, defvjp, primitive
 
 
 def complex_of(psi):
-    """States as the engines need them: complex, though a cotangent may be real."""
+    """States as complex arrays, which engines need; a cotangent may be real."""
     return psi if psi.dtype.kind == "c" else psi.astype(np.result_type(psi, np.complex64))
 
 
@@ -28,8 +28,8 @@ def apply(c, psi, *, strings, engine):
 def brackets(a, b, *, strings, engine):
     """``sum_B sum_x a_x (P_t b)_x`` for every string t: (T,) from two (B, 2**n)."""
     out = np.zeros(len(strings.strings), np.result_type(a, b, np.complex64))
-    for x, places, z, phases in strings.groups:
-        out[places] = phases * strings.spectrum(z, (strings.flip(a, x) * b).sum(0))
+    for x, indices, z, phases in strings.groups:
+        out[indices] = phases * strings.spectrum(z, (strings.flip(a, x) * b).sum(0))
     return out
 
 
@@ -48,7 +48,7 @@ def slope(g, c, psi, *, strings, engine):
     return image
 
 
-def _turned(c, strings):
+def _transposed(c, strings):
     """The coefficients of the transposed operator."""
     return c * strings.transposing
 
@@ -56,13 +56,13 @@ def _turned(c, strings):
 defvjp(
     apply,
     lambda g, ans, c, psi, *, strings, engine: brackets(g, psi, strings=strings, engine=engine),
-    lambda g, ans, c, psi, *, strings, engine: apply(_turned(c, strings), g, strings=strings, engine=engine),
+    lambda g, ans, c, psi, *, strings, engine: apply(_transposed(c, strings), g, strings=strings, engine=engine),
     linear=True,
 )
 defvjp(
     brackets,
     lambda g, ans, a, b, *, strings, engine: apply(g, b, strings=strings, engine=engine),
-    lambda g, ans, a, b, *, strings, engine: apply(_turned(g, strings), a, strings=strings, engine=engine),
+    lambda g, ans, a, b, *, strings, engine: apply(_transposed(g, strings), a, strings=strings, engine=engine),
     linear=True,
 )
 
@@ -76,9 +76,9 @@ def _energy_psi(g, ans, c, psi, *, strings, engine, shape):
     return slope(g.reshape(-1), c, psi[0], strings=strings, engine=engine)[None]
 
 
-def _energy_moved(t, ans, c, psi, *, strings, engine, shape):
-    moved = apply(c, psi[0], strings=strings, engine=engine).conj() * t[0]
-    return 2 * moved.sum(-1).real.reshape(shape)[()]
+def _energy_jvp(t, ans, c, psi, *, strings, engine, shape):
+    products = apply(c, psi[0], strings=strings, engine=engine).conj() * t[0]
+    return 2 * products.sum(-1).real.reshape(shape)[()]
 
 
 def _slope_g(h, ans, g, c, psi, *, strings, engine):
@@ -90,12 +90,12 @@ def _slope_c(h, ans, g, c, psi, *, strings, engine):
 
 
 def _slope_psi(h, ans, g, c, psi, *, strings, engine):
-    return apply(_turned(c, strings), (2 * g)[:, None] * h.conj(), strings=strings, engine=engine)
+    return apply(_transposed(c, strings), (2 * g)[:, None] * h.conj(), strings=strings, engine=engine)
 
 
 defvjp(slope, _slope_g, _slope_c, _slope_psi, linear=True, fresh=True)
 defvjp(energy, _energy_c, _energy_psi, fresh=True)
-defjvp(energy, lambda t, ans, c, psi, **given: energy(t, psi, **given), _energy_moved)
+defjvp(energy, lambda t, ans, c, psi, **given: energy(t, psi, **given), _energy_jvp)
 
 
 # -- under qad.vmap ---------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Pauli strings as pairs of bit masks, grouped by the bits that they flip.
 
-``P = i^y X^x Z^z`` with y the number of Ys; qubit 0 is the highest bit.  Strings with the same x act together:
-their coefficients make one diagonal, of which a Walsh-Hadamard transform computes all entries at once.
+``P = i^y X^x Z^z`` with y the number of Ys; qubit 0 is the highest bit.  Strings with the same x are applied
+together: their sum is one diagonal matrix, whose entries are a Walsh-Hadamard transform of the coefficients, times X^x.
 """
 
 from functools import cached_property, lru_cache
@@ -21,8 +21,8 @@ class Strings:
     strings : tuple of str
     ys : array of int
         How many Ys each has.
-    groups : list of (x, places, z masks, phases)
-        Per set x of flipped bits, an int: the places of its strings, their z masks and their phases ``i^y``.
+    groups : list of (x, indices, z masks, phases)
+        For each mask x of flipped bits: the indices of its strings, their z masks and their phases ``i^y``.
     """
 
     def __init__(self, strings):
@@ -32,23 +32,23 @@ class Strings:
         self.x, self.z = x, z
         self.ys = np.array([s.count("Y") for s in strings])
         by_mask = {}
-        for place, mask in enumerate(x):
-            by_mask.setdefault(mask, []).append(place)
+        for index, mask in enumerate(x):
+            by_mask.setdefault(mask, []).append(index)
         self.groups = [
-            (mask, np.array(places), np.array([z[p] for p in places]), PHASES[self.ys[places] % 4])
-            for mask, places in by_mask.items()
+            (mask, np.array(indices), np.array([z[p] for p in indices]), PHASES[self.ys[indices] % 4])
+            for mask, indices in by_mask.items()
         ]
 
     @cached_property
     def tables(self):
-        """The same as arrays: x by group; order, z masks by string; where groups start; phases by string.
+        """The groups as arrays: x; the order of strings by groups, their z masks, where groups start; their phases.
 
-        The phases are real where they all are.
+        The array of phases is real if all are.
         """
-        order = np.concatenate([places for _, places, _, _ in self.groups])
+        order = np.concatenate([indices for _, indices, _, _ in self.groups])
         z = np.concatenate([z for _, _, z, _ in self.groups])
         phases = np.concatenate([phases for *_, phases in self.groups])
-        starts = np.cumsum([0, *(len(places) for _, places, _, _ in self.groups)])
+        starts = np.cumsum([0, *(len(indices) for _, indices, _, _ in self.groups)])
         x = np.array([x for x, *_ in self.groups])
         return x, order, z, starts, phases if phases.imag.any() else phases.real
 

@@ -2,8 +2,8 @@
 
 Components
 ----------
-Derivatives of higher order run the same circuit over numbers ``v_0 + v_1 e`` with ``e e = 0``, and over several such
-e.  A quantity of J = 2^m components has them on its first axis; component K, a set of e's written as bits, of a
+Derivatives of higher order run the same circuit over dual numbers ``v_0 + v_1 e`` with ``e e = 0``, or with several
+such e.  A quantity of J = 2^m components has them on its first axis; component K, a set of e's written as bits, of a
 product is the sum over I + J = K.  With one component this is plain simulation.
 
 All arrays have axes (component, batch, entry); batches of length 1 broadcast.
@@ -15,11 +15,11 @@ from qad.circuit.gates import pauli_matrix
 
 
 def forward(program, real, complex_, psi):
-    """The final states (J, B, 2**n) from the numbers of the gates and initial states."""
+    """The final states (J, B, 2**n) from the entries of all gates and initial states."""
     vectors = {"real": real, "complex": complex_}
     states = expanded(psi, program.n, max(real.shape[1], complex_.shape[1], psi.shape[1]))
     for op in program.instructions:
-        states = apply(op, numbers_of(op, vectors), states, program.n)
+        states = apply(op, entries_of(op, vectors), states, program.n)
     return np.stack(states)
 
 
@@ -35,7 +35,7 @@ def backward(program, real, complex_, psi, out, g, owned=False):
               "complex": np.zeros((len(g), out.shape[1], complex_.shape[2]), complex_.dtype)}  # fmt: skip
     states, duals = list(out), list(g.astype(out.dtype))
     for op in reversed(program.instructions):
-        v = numbers_of(op, vectors)
+        v = entries_of(op, vectors)
         states = undo(op, v, states, n) if op.unitary else stored.pop()
         if op.source != "constant":
             reduced = reduce(op, duals, states, n)
@@ -46,12 +46,12 @@ def backward(program, real, complex_, psi, out, g, owned=False):
 
 
 def serves(program, components):
-    """Whether this engine can: always."""
+    """Whether this engine serves so many components: any number."""
     return True
 
 
 def forward_angles(program, theta, psi):
-    """The final states (J, B, 2**n) of a circuit all of whose numbers follow from parameters (J, B, P)."""
+    """The final states (J, B, 2**n) of a circuit all of whose entries follow from parameters (J, B, P)."""
     return forward(program, *program.components(theta), psi)
 
 
@@ -67,7 +67,7 @@ def stored_states(program, vectors, psi, batch):
     for op in program.instructions:
         if not op.unitary:
             stored.append(states)
-        states = apply(op, numbers_of(op, vectors), states, program.n)
+        states = apply(op, entries_of(op, vectors), states, program.n)
     return stored
 
 
@@ -85,8 +85,8 @@ def summed(slopes, vector):
     return slopes.sum(1, keepdims=True) if vector.shape[1] < slopes.shape[1] else slopes
 
 
-def numbers_of(op, vectors):
-    """The numbers of a gate, one array (B, E) per component, None where it vanishes."""
+def entries_of(op, vectors):
+    """The entries of a gate, one array (B, E) per component, None where it vanishes."""
     if op.source == "constant":
         return [op.constant[None] if op.constant is not None else None]
     return list(vectors[op.source][..., op.start : op.start + op.count])
@@ -123,7 +123,7 @@ def undo(op, v, states, n):
 
 
 def reduce(op, duals, states, n):
-    """Cotangents (J, B, E) of the numbers of a gate, from cotangents after it and states before it."""
+    """Cotangents (J, B, E) of the entries of a gate, from cotangents after it and states before it."""
     count = range(len(duals))
     return np.stack([sum(pair(op, duals[k], states[k ^ i], n) for k in count if k & i == i) for i in count])
 
@@ -137,7 +137,7 @@ def targets_last(psi, op, n):
 
 
 def act(op, v, psi, n, derivative=False, transposed=False, conjugated=False):
-    """A gate of numbers `v` (B, E) on states (B, 2**n); its `derivative` is zero where its controls are not all 1."""
+    """A gate of entries `v` (B, E) on states (B, 2**n); its `derivative` is zero where its controls are not all 1."""
     out = np.zeros_like(psi) if derivative else psi.copy()
     d = 2 ** len(op.targets)
     old, new = targets_last(psi, op, n), targets_last(out, op, n)
@@ -159,14 +159,14 @@ def act(op, v, psi, n, derivative=False, transposed=False, conjugated=False):
 
 
 def pauli_of(op, transposed, conjugated):
-    """The matrix ``-i P`` of a rotation, changed as asked."""
+    """The matrix ``-i P`` of a rotation, transposed, conjugated, or both."""
     string = -1j * pauli_matrix(op.letters)
     string = string.conj() if conjugated else string
     return string.T if transposed else string
 
 
 def pair(op, dual, psi, n):
-    """The cotangent (B, E) of a gate's numbers: of v in ``sum dual * (gate of v on psi)``."""
+    """The cotangent (B, E) of a gate's entries: of v in ``sum dual * (gate of v on psi)``."""
     d = 2 ** len(op.targets)
     left = targets_last(dual, op, n).reshape(len(dual), -1, d)
     right = targets_last(psi, op, n).reshape(len(psi), -1, d)
@@ -174,29 +174,29 @@ def pair(op, dual, psi, n):
         return (left.mT @ right).reshape(len(dual), d * d)
     if op.kind == "diagonal":
         return (left * right).sum(1)
-    turned = right @ pauli_of(op, False, False).T
-    return np.stack([(left * right).sum((1, 2)), (left * turned).sum((1, 2))], -1)
+    rotated = right @ pauli_of(op, False, False).T
+    return np.stack([(left * right).sum((1, 2)), (left * rotated).sum((1, 2))], -1)
 
 
 def apply_sum(c, psi, strings):
     """``H psi`` of a Pauli sum with coefficients (T,), for states (B, 2**n)."""
     out = np.zeros(psi.shape, np.result_type(psi.dtype, psi.dtype if c.dtype.kind == "f" else complex))
-    for x, places, z, phases in strings.groups:
-        out += strings.flip(strings.diagonal(z, weights(c[places], phases, psi)) * psi, x)
+    for x, indices, z, phases in strings.groups:
+        out += strings.flip(strings.diagonal(z, weights(c[indices], phases, psi)) * psi, x)
     return out
 
 
 def energy_of(c, psi, strings):
     """``<psi|H|psi>`` (B,) of a Pauli sum with real coefficients (T,)."""
     total = np.zeros(len(psi), psi.real.dtype)
-    for x, places, z, phases in strings.groups:
-        diagonal = strings.diagonal(z, weights(c[places], phases, psi))
+    for x, indices, z, phases in strings.groups:
+        diagonal = strings.diagonal(z, weights(c[indices], phases, psi))
         total += (strings.flip(psi, x).conj() * diagonal * psi).sum(-1).real
     return total
 
 
 def weights(c, phases, psi):
-    """Coefficients with their phases: real where they are, and no more precise than the state."""
+    """Coefficients with their phases, real if all are, in the precision of the state."""
     product = c * phases
     product = product if product.imag.any() else product.real
     return product.astype(psi.dtype if product.dtype.kind == "c" else psi.real.dtype, copy=False)

@@ -19,7 +19,7 @@ def draws(probabilities, n, shots, seed):
 
 
 def outcomes(probabilities, shots, rng):
-    """Numbers of outcomes, by inversion of the cumulative distribution."""
+    """Indices of drawn outcomes, by inversion of the cumulative distribution."""
     cumulative = np.cumsum(probabilities, dtype=float)
     if not 0 < cumulative[-1] < np.inf:
         raise ArgumentError("the state is zero or not finite: nothing can be drawn from it")

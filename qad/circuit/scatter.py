@@ -1,30 +1,30 @@
-"""Adding up entries by their place, the transpose of picking them."""
+"""Sums of entries that share an index (scatter), the transpose of picking entries by index (gather)."""
 
 import numpy as np
 
 from qad.extend import defvjp, primitive
 
 
-class Places:
-    """Where the entries of a last axis go, analysed once.
+class Indices:
+    """Where each entry of a last axis goes, sorted once.
 
     Parameters
     ----------
-    places : sequence of int, length E
+    indices : sequence of int, length E
     size : int
-        Of the axis that results.
+        Length of the axis that results.
     """
 
-    __slots__ = ("places", "size", "_order", "_starts", "_reached")
+    __slots__ = ("indices", "size", "_order", "_starts", "_reached")
 
-    def __init__(self, places, size):
-        self.places, self.size = np.asarray(places, np.intp), int(size)
-        order = self.places.argsort(kind="stable")
-        self._reached, self._starts = np.unique(self.places[order], return_index=True)
+    def __init__(self, indices, size):
+        self.indices, self.size = np.asarray(indices, np.intp), int(size)
+        order = self.indices.argsort(kind="stable")
+        self._reached, self._starts = np.unique(self.indices[order], return_index=True)
         self._order = None if np.array_equal(order, np.arange(len(order))) else order
 
     def add(self, x):
-        """Sums (..., size) of the entries of `x` (..., E) that share a place."""
+        """Sums (..., size) of the entries of `x` (..., E) that share an index."""
         x = x if self._order is None else x[..., self._order]
         sums = np.add.reduceat(x, self._starts, -1) if x.shape[-1] != len(self._reached) else x
         if len(self._reached) == self.size:
@@ -35,16 +35,16 @@ class Places:
 
 
 @primitive
-def scatter(x, *, places):
-    """`Places.add` as a recorded function."""
-    return places.add(x)
+def scatter(x, *, indices):
+    """`Indices.add` as a primitive."""
+    return indices.add(x)
 
 
 @primitive
-def gather(x, *, places):
-    """The entries of the last axis that `places` names."""
-    return x[..., places.places]
+def gather(x, *, indices):
+    """The entries of the last axis at `indices`."""
+    return x[..., indices.indices]
 
 
-defvjp(scatter, lambda g, ans, x, *, places: gather(g, places=places), linear=True, fresh=True)
-defvjp(gather, lambda g, ans, x, *, places: scatter(g, places=places), linear=True, fresh=True)
+defvjp(scatter, lambda g, ans, x, *, indices: gather(g, indices=indices), linear=True, fresh=True)
+defvjp(gather, lambda g, ans, x, *, indices: scatter(g, indices=indices), linear=True, fresh=True)

@@ -1,4 +1,4 @@
-"""What does not depend on how gates are written down: parameters, copies, inverses and sums of circuits."""
+"""A sequence of gates: parameters, copies, inverses and sums of circuits."""
 
 from qad.circuit.checks import check_angle, check_count
 from qad.circuit.parameters import joined
@@ -56,7 +56,7 @@ class Sequence:
         return other
 
     def copy(self):
-        """A circuit of the same gates that may be changed by itself."""
+        """A circuit of the same gates, which may be changed independently."""
         other = object.__new__(type(self))
         for name in Sequence.__slots__:
             value = getattr(self, name)
@@ -99,10 +99,10 @@ class Sequence:
         if other.initial is not None:
             raise ArgumentError("only the first of two joined circuits may have an initial state")
         total = self.copy()
-        shift, places = self._size, len(self.matrices)
+        shift, matrices = self._size, len(self.matrices)
         for o in other.operations:
-            place = None if o.given is None else o.given + places
-            total._append(o._replace(slots=tuple(s + shift for s in o.slots), given=place))
+            given = None if o.given is None else o.given + matrices
+            total._append(o._replace(slots=tuple(s + shift for s in o.slots), given=given))
         total._chunks += other._chunks
         total.matrices += other.matrices
         total._size += other._size

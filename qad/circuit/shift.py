@@ -50,8 +50,8 @@ def parameter_shift(circuit, observable, shots=None, seed=0):
     rng = np.random.default_rng(seed)
 
     def value(slot, shift):
-        moved = circuit.with_parameters(theta + shift * (np.arange(len(theta)) == slot))
-        return moved.expectation(observable) if shots is None else estimate(moved, observable, shots, rng)
+        shifted = circuit.with_parameters(theta + shift * (np.arange(len(theta)) == slot))
+        return shifted.expectation(observable) if shots is None else estimate(shifted, observable, shots, rng)
 
     out = np.zeros(len(theta))
     for operation in circuit.operations:
@@ -101,12 +101,12 @@ def estimate(circuit, observable, shots, seed=0):
     rng = np.random.default_rng(seed)
     total = 0.0
     for string, c in zip(observable.strings, value_of(hermitian(observable, circuit.n)), strict=True):
-        turned, measured = circuit.copy(), [q for q, letter in enumerate(string) if letter != "I"]
+        rotated, measured = circuit.copy(), [q for q, letter in enumerate(string) if letter != "I"]
         for q in measured:
             if string[q] == "Y":
-                turned.sdg(q)
+                rotated.sdg(q)
             if string[q] in "XY":
-                turned.h(q)
-        signs = 1 - 2 * (turned.sample(shots, rng)[:, measured].sum(-1) & 1)
+                rotated.h(q)
+        signs = 1 - 2 * (rotated.sample(shots, rng)[:, measured].sum(-1) & 1)
         total = total + c * signs.mean()
     return total

@@ -1,8 +1,8 @@
-"""The numbers of all gates of one parameter at once: ``C + A cos(w t) + B sin(w t)``, entry by entry."""
+"""The entries of all gates of one parameter at once: ``C + A cos(w t) + B sin(w t)`` each."""
 
 import numpy as np
 
-from qad.circuit.scatter import Places, scatter
+from qad.circuit.scatter import Indices, scatter
 from qad.extend import defjvp, defvjp, primitive
 
 
@@ -12,11 +12,11 @@ class Polynomials:
     Parameters
     ----------
     gates : list of (slot, frequency, coefficients (3, E))
-        One entry per gate; its numbers follow those of the gate before.
+        One item per gate; its E entries follow those of the gate before.
     size : int
         Length of the vector of parameters.
     dtype : dtype
-        Of the numbers, float or complex.
+        Of the entries, float or complex.
     """
 
     def __init__(self, gates, size, dtype):
@@ -25,37 +25,37 @@ class Polynomials:
         self.frequencies = np.array([w for _, w, _ in gates])
         self.gate = np.repeat(np.arange(len(gates)), counts)
         self.constant, self.cosine, self.sine = np.concatenate([c for _, _, c in gates], 1).astype(dtype)
-        self.places = Places(self.slots[self.gate], size)
+        self.indices = Indices(self.slots[self.gate], size)
         self.whole = np.array_equal(self.slots, np.arange(size))
         self._derivative = None
 
     def __call__(self, theta):
-        """Numbers (1, B, E) of parameters (..., size)."""
+        """Entries (1, B, E) of parameters (..., size)."""
         angles = theta.reshape(-1, theta.shape[-1])
         angles = (angles if self.whole else angles[:, self.slots]) * self.frequencies
         cosines, sines = np.cos(angles)[:, self.gate], np.sin(angles)[:, self.gate]
         return (self.cosine * cosines + self.sine * sines + self.constant)[None]
 
     def components(self, theta):
-        """Numbers (J, B, E) of parameters (J, B, size) with J components, those of ``x + e y`` with ``e e = 0``."""
+        """Entries (J, B, E) of parameters (J, B, size) with J components, those of ``x + e y`` with ``e e = 0``."""
         half = len(theta) // 2
         if not half:
             return self(theta[0])
         x, y = theta[:half], theta[half:, :, self.slots[self.gate]]
         slopes = self.derivative.components(x)
-        moved = [sum(slopes[i] * y[k ^ i] for i in range(half) if i & k == i) for k in range(half)]
-        return np.concatenate([self.components(x), moved])
+        tangents = [sum(slopes[i] * y[k ^ i] for i in range(half) if i & k == i) for k in range(half)]
+        return np.concatenate([self.components(x), tangents])
 
     def transposed(self, theta, slopes):
-        """Cotangents (J, B, size) of the parameters from those (J, B, E) of the numbers."""
+        """Cotangents (J, B, size) of the parameters from those (J, B, E) of the entries."""
         along, count = self.derivative.components(theta), range(len(theta))
         return np.stack([
-            self.places.add(sum(slopes[k] * along[k ^ i] for k in count if i & k == i).real) for i in count
+            self.indices.add(sum(slopes[k] * along[k ^ i] for k in count if i & k == i).real) for i in count
         ])  # fmt: skip
 
     @property
     def derivative(self):
-        """The derivative of each number with respect to its parameter."""
+        """The derivative of each entry with respect to its parameter."""
         if self._derivative is None:
             w, other = self.frequencies[self.gate], object.__new__(Polynomials)
             other.__dict__.update(self.__dict__, _derivative=None)
@@ -65,20 +65,20 @@ class Polynomials:
 
 
 @primitive
-def numbers(theta, *, polynomials):
-    """The numbers (1, B, E) of gates whose parameters are `theta` (..., P), B the product of the leading axes."""
+def entries(theta, *, polynomials):
+    """The entries (1, B, E) of gates whose parameters are `theta` (..., P), B the product of the leading axes."""
     return polynomials(theta)
 
 
 def _vjp(g, ans, theta, *, polynomials):
-    slopes = (g * numbers(theta, polynomials=polynomials.derivative)).real
-    return scatter(slopes, places=polynomials.places).reshape(theta.shape)
+    slopes = (g * entries(theta, polynomials=polynomials.derivative)).real
+    return scatter(slopes, indices=polynomials.indices).reshape(theta.shape)
 
 
 def _jvp(t, ans, theta, *, polynomials):
-    moved = t.reshape(-1, t.shape[-1])[:, polynomials.slots[polynomials.gate]]
-    return moved[None] * numbers(theta, polynomials=polynomials.derivative)
+    tangents = t.reshape(-1, t.shape[-1])[:, polynomials.slots[polynomials.gate]]
+    return tangents[None] * entries(theta, polynomials=polynomials.derivative)
 
 
-defvjp(numbers, _vjp, fresh=True)
-defjvp(numbers, _jvp)
+defvjp(entries, _vjp, fresh=True)
+defjvp(entries, _jvp)

@@ -1,6 +1,6 @@
-"""Circuits under `qad.vmap`: the examples become part of the batch that the engines have.
+"""Circuits under `qad.vmap`: the examples become part of the batch, an axis that the engines have anyway.
 
-Operands have axes (component, batch, entry), those of examples one more before them.  Hessians and Jacobians go this
+Operands have axes (component, batch, entry), examples have one more before these.  Hessians and Jacobians go this
 way too: their directions are examples.
 """
 
@@ -15,7 +15,7 @@ def folded(x, given, examples, batch):
 
 
 def unfolded(x, examples):
-    """What came of examples, (examples, component, batch, entry)."""
+    """The inverse of `folded` for answers: (examples, component, batch, entry)."""
     return x.reshape(len(x), examples, x.shape[1] // examples, x.shape[2]).swapaxes(0, 1)
 
 
@@ -25,24 +25,24 @@ def count(batched, operands):
 
 
 def forward_rule(fn):
-    """Examples of final states."""
+    """The batching rule of final states."""
 
     def rule(batched, *operands, **options):
         examples, batch = count(batched, operands), max(x.shape[-2] for x in operands)
-        moved = [folded(x, given, examples, batch) for x, given in zip(operands, batched, strict=True)]
-        return unfolded(fn(*moved, **options), examples)
+        merged = [folded(x, given, examples, batch) for x, given in zip(operands, batched, strict=True)]
+        return unfolded(fn(*merged, **options), examples)
 
     return rule
 
 
 def pullback_rule(fn):
-    """Examples of cotangents, each summed over a batch that its operand was broadcast along."""
+    """The batching rule of cotangents, each summed over a batch that its operand was broadcast along."""
 
     def rule(batched, *operands, owned=False, **options):
         examples, lengths = count(batched, operands), [x.shape[-2] for x in operands]
         batch = max(lengths)
-        moved = [folded(x, given, examples, batch) for x, given in zip(operands, batched, strict=True)]
-        found = [unfolded(x, examples) for x in fn(*moved, **options)]
+        merged = [folded(x, given, examples, batch) for x, given in zip(operands, batched, strict=True)]
+        found = [unfolded(x, examples) for x in fn(*merged, **options)]
         own = zip(found, lengths[: len(found)], strict=True)
         return tuple(x.sum(2, keepdims=True) if length < batch else x for x, length in own)
 
@@ -50,7 +50,7 @@ def pullback_rule(fn):
 
 
 def each(fn, batched, operands, options):
-    """The answers of examples, one by one: each has a Hamiltonian of its own."""
+    """The answers of examples, computed one by one: each has Hamiltonian coefficients of its own."""
     rows = range(count(batched, operands))
     chosen = [[x[i] if given else x for x, given in zip(operands, batched, strict=True)] for i in rows]
     return np.stack([fn(*one, **options) for one in chosen])

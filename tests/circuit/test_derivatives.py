@@ -9,7 +9,7 @@ from qad.circuit.gates import GATES
 from qad.circuit.observables import sparse_product
 from qad.circuit.pauli_apply import apply, brackets, slope
 from qad.circuit.pauli_masks import strings_of
-from qad.circuit.scatter import Places, gather, scatter
+from qad.circuit.scatter import Indices, gather, scatter
 from tests.cases import Case, normal
 from tests.circuit.dense import ENGINES, needs_numba, random_circuit, random_sum, random_unitary
 
@@ -66,8 +66,8 @@ CASES = [
         (normal(2), normal(5), normal(2, 8, complex)),
     ),
     Case(lambda x: sparse_product(x, matrix=normal(4, 4, complex)), normal(2, 4, complex)),
-    Case(lambda x: scatter(x, places=Places([3, 0, 3, 1], 5)), normal(2, 4)),
-    Case(lambda x: gather(x, places=Places([3, 0, 3, 1], 5)), normal(2, 5)),
+    Case(lambda x: scatter(x, indices=Indices([3, 0, 3, 1], 5)), normal(2, 4)),
+    Case(lambda x: gather(x, indices=Indices([3, 0, 3, 1], 5)), normal(2, 5)),
 ]
 
 

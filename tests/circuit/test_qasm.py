@@ -107,7 +107,7 @@ def test_errors_point_at_their_place(program, line, column, message):
     "circuit, message",
     [
         (lambda: qad.Circuit(2).unitary(np.eye(4), 0, 1), "has no gate for unitary"),
-        (lambda: qad.Circuit(1).operator(np.eye(2), 0), "unitary gates alone"),
+        (lambda: qad.Circuit(1).operator(np.eye(2), 0), "only unitary gates"),
         (lambda: qad.Circuit(1, initial=np.ones(2)), "initial state"),
         (lambda: qad.Circuit(1).rx(np.zeros(2), 0), "no batches"),
         (lambda: qad.Circuit(3).controlled(0, 1).exp_pauli(0.1, "X", [2]), "2 controls"),

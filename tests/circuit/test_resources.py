@@ -1,5 +1,9 @@
 """What circuits take: memory of a gradient, and compiled code that is as new as its sources."""
 
+import os
+import re
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -56,12 +60,54 @@ def test_a_cotangent_of_someone_else_is_left_alone(engine):
 
 
 @needs_numba
-def test_compiled_code_is_stamped_with_every_source():
-    """Numba's cache looks at a kernel's own file; the code of those that it calls is in it too."""
-    from qad.circuit.compiled import block_kernels as chunk
-    from qad.circuit.compiled import drive, jit
+def test_kernels_call_only_files_of_their_version():
+    """What they call is part of their machine code, from whatever file."""
+    from qad.circuit.compiled import jit
 
-    names = {name for name, *_ in jit.STAMP}
-    assert names == {p.name for p in Path(jit.__file__).parent.glob("*.py")}
-    for kernel in (drive.forward, drive.backward, chunk.apply):
-        assert kernel._cache._cache_file._source_stamp == jit.STAMP
+    for path in Path(jit.__file__).parent.glob("*.py"):
+        text = path.read_text("utf-8")
+        if "compiled.jit import in" in text:
+            assert set(re.findall(r"^from (qad[\w.]*) import|^import (qad)", text, re.MULTILINE)) <= {
+                (f"qad.circuit.compiled.{file.stem}", "") for file in path.parent.glob("*.py")
+            }
+
+
+HELPER = """
+from qad.circuit.compiled.jit import inner
+
+@inner
+def helper(x):
+    return x + {}
+"""
+
+KERNEL = """
+from pathlib import Path
+
+from helper import helper
+from qad.circuit.compiled.jit import jit
+from qad.core.kernel_version import version_of
+
+def kernels(version):
+    @jit
+    def kernel(x):
+        return helper(x) if version else x
+
+    return kernel
+
+kernel = kernels(version_of([Path("helper.py")]))
+print(kernel(1), "loaded" if kernel.stats.cache_hits else "compiled")
+"""
+
+
+@needs_numba
+def test_machine_code_is_as_new_as_the_files_that_it_calls(tmp_path):
+    """A function that closes over their version is compiled anew after one has changed, and only then."""
+    (tmp_path / "kernel.py").write_text(KERNEL, "utf-8")
+    root = str(Path(qad.__file__).parents[1])
+    environment, found = {**os.environ, "PYTHONPATH": root, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}, []
+    for step in ("1", "1", "2"):
+        (tmp_path / "helper.py").write_text(HELPER.format(step), "utf-8")
+        command = [sys.executable, "-B", "kernel.py"]
+        run = subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
+        found.append(run.stdout.split())
+    assert found == [["2", "compiled"], ["2", "loaded"], ["3", "compiled"]]

@@ -44,7 +44,7 @@ class ChainSimulation:
         theta = circuit.parameters if circuit._size else np.zeros(0)
         if theta.ndim > 1 or any(u.ndim > 2 for u in circuit.matrices):
             raise ShapeError("c.mps takes one set of parameters, no batch: call it for each of them")
-        self.numbers = program.numbers(theta, circuit.matrices)
+        self.numbers = program.entries(theta, circuit.matrices)
         if any(stack_of(x).ndim > x.ndim for x in self.numbers):
             raise BatchError(
                 "c.mps under qad.vmap: the bonds of a truncated chain differ from example to example: write a loop "

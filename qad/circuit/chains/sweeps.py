@@ -15,7 +15,7 @@ import numpy as np
 from qad.circuit.chains.operators import adjoint, site_operators
 from qad.circuit.chains.overlaps import Overlaps, paired
 from qad.circuit.chains.walker import Walker
-from qad.circuit.reference import numbers_of
+from qad.circuit.reference import entries_of
 from qad.core import vjp
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, defvjp, opaque, primitive
@@ -70,7 +70,7 @@ class Run:
 
 def numbers(op, vectors):
     """The numbers of an instruction, None where it has none."""
-    v = numbers_of(op, vectors)[0]
+    v = entries_of(op, vectors)[0]
     return None if v is None else v[0]
 
 

@@ -1,28 +1,28 @@
 """The engine compiled by Numba, with the interface of `qad.circuit.reference`; imported at first use.
 
-It serves one component (first derivatives) and two (second ones, `qad.circuit.compiled.dual_numbers`).  Circuits with
-operators that are not unitary are taken back by the engine in NumPy, which stores states.
+It serves one component (first derivatives) and two (second derivatives, `qad.circuit.compiled.dual_numbers`).  The
+backward pass of circuits with operators that are not unitary is left to the engine in NumPy, which stores states.
 """
 
 import numpy as np
 
 from qad.circuit import reference
-from qad.circuit.compiled import angles, drive, dual_numbers, terms
+from qad.circuit.compiled import dual_numbers, kernels, terms
 from qad.circuit.compiled.blocking import schedule_of
-from qad.circuit.compiled.coefficients import angle_tables, divide, inverted, numbers_of, numbers_of_angles, split
+from qad.circuit.compiled.entries import angle_tables, divide, entries_of, entries_of_angles, inverted, split
 from qad.circuit.compiled.launch import in_rounds, run, share, threads_for
 
 
 def serves(program, components):
-    """Whether this engine can: one component, and a second one along directions in which gates remain unitary."""
+    """Whether this engine serves one component, or two in directions in which gates remain unitary."""
     return components == 1 or (components == 2 and program.by_angles and program.unitary and not program.given)
 
 
 def forward(program, real, complex_, psi):
-    """The final states (J, B, 2**n) from the numbers of the gates and initial states."""
+    """The final states (J, B, 2**n) from the entries of all gates and initial states."""
     if len(psi) == 2:
         return dual_numbers.forward(program, real, complex_, psi)
-    return evolved(program, *numbers_of(schedule_of(program), real, complex_, psi.dtype), psi)
+    return evolved(program, *entries_of(schedule_of(program), real, complex_, psi.dtype), psi)
 
 
 def backward(program, real, complex_, psi, out, g, owned=False):
@@ -35,7 +35,7 @@ def backward(program, real, complex_, psi, out, g, owned=False):
     if len(out) == 2:
         return dual_numbers.backward(program, real, complex_, psi, out, g)
     schedule = schedule_of(program)
-    vr, vi = numbers_of(schedule, real, complex_, out.dtype)
+    vr, vi = entries_of(schedule, real, complex_, out.dtype)
     slopes, dual = taken_back(program, inverted(schedule, vr, vi), out, g, owned)
     divide(schedule, slopes, vr, vi)
     found = split(schedule, slopes, real.shape[2])
@@ -47,10 +47,10 @@ def backward(program, real, complex_, psi, out, g, owned=False):
 
 
 def forward_angles(program, theta, psi):
-    """The final states (J, B, 2**n) of a circuit all of whose numbers follow from parameters (J, B, P)."""
+    """The final states (J, B, 2**n) of a circuit all of whose entries follow from parameters (J, B, P)."""
     if len(theta) == 2:
         return dual_numbers.forward(program, *program.components(theta), psi)
-    return evolved(program, *numbers_of_angles(program, theta[0], psi.dtype), psi)
+    return evolved(program, *entries_of_angles(program, theta[0], psi.dtype), psi)
 
 
 def backward_angles(program, theta, psi, out, g, owned=False):
@@ -58,34 +58,34 @@ def backward_angles(program, theta, psi, out, g, owned=False):
     if len(theta) == 2:
         *slopes, initial = dual_numbers.backward(program, *program.components(theta), psi, out, g)
         return program.to_angles(theta, slopes), initial
-    numbers = numbers_of_angles(program, theta[0], out.dtype, inverse=True)
-    slopes, dual = taken_back(program, numbers, out, g, owned)
+    entries = entries_of_angles(program, theta[0], out.dtype, inverse=True)
+    slopes, dual = taken_back(program, entries, out, g, owned)
     if len(theta[0]) < len(slopes):
         slopes = slopes.sum(0, keepdims=True)
     found, schedule, (gates, (_, polynomials), _) = np.zeros(theta.shape), schedule_of(program), angle_tables(program)
-    angles.collect(theta[0], *gates, polynomials, *numbers, slopes, schedule.diagonal, schedule.parity, found[0])
+    kernels.collect(theta[0], *gates, polynomials, *entries, slopes, schedule.diagonal, schedule.parity, found[0])
     return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
 
 
 def evolved(program, vr, vi, psi):
-    """The final states (1, B, 2**n) from real and imaginary parts (B, E) of all numbers."""
+    """The final states (1, B, 2**n) from real and imaginary parts (B, E) of all entries."""
     out = np.zeros((max(len(vr), psi.shape[1]), 2**program.n), psi.dtype)
     out[:, : psi.shape[2]] = psi[0]
-    run(drive.forward, program, (out,), (vr, vi))
+    run(kernels.forward, program, (out,), (vr, vi))
     return out[None]
 
 
-def taken_back(program, numbers, out, g, owned):
-    """Sums (B, E, 2) of the cotangents of all numbers, and conjugate cotangents (B, 2**n) of the initial states.
+def taken_back(program, entries, out, g, owned):
+    """Sums (B, E, 2) of the cotangents of all entries, and conjugate cotangents (B, 2**n) of the initial states.
 
-    The numbers given are those of the inverse gates.
+    The given entries are those of the inverse gates.
     """
     state, dual = np.array(out[0]), conjugated(g[0], out.dtype, owned)
-    return run(drive.backward, program, (state, dual), numbers, (numbers[0].shape[1], 2)), dual
+    return run(kernels.backward, program, (state, dual), entries, (entries[0].shape[1], 2)), dual
 
 
 def conjugated(g, dtype, owned):
-    """The conjugate of cotangents (B, 2**n), in their own memory where that may be had."""
+    """The conjugate of cotangents (B, 2**n), written over them if they are owned and of this dtype."""
     fits = owned and g.dtype == dtype and g.flags.c_contiguous and g.flags.writeable
     return np.conjugate(g, out=g if fits else np.empty(g.shape, dtype))
 
@@ -97,7 +97,7 @@ def apply_sum(c, psi, strings):
     out = np.zeros(psi.shape, np.result_type(psi.dtype, w.dtype))
     parts = len(psi) << strings.n - bits
     threads = threads_for(parts, len(x) * psi.size)
-    in_rounds(lambda _, t: terms.apply(psi, out, *share(parts, t, threads), bits, x, z, w, starts), [0], threads)
+    in_rounds(lambda _, t: kernels.apply(psi, out, *share(parts, t, threads), bits, x, z, w, starts), [0], threads)
     return out
 
 
@@ -107,7 +107,8 @@ def energy_of(c, psi, strings):
     psi = np.ascontiguousarray(psi)
     sums = np.empty((len(psi), 1 << strings.n - bits))
     threads = threads_for(sums.size, len(x) * psi.size)
-    in_rounds(lambda _, t: terms.energy(psi, *share(sums.size, t, threads), bits, x, z, w, starts, sums), [0], threads)
+    energy = kernels.energy
+    in_rounds(lambda _, t: energy(psi, *share(sums.size, t, threads), bits, x, z, w, starts, sums), [0], threads)
     return sums.sum(-1).astype(psi.real.dtype)
 
 

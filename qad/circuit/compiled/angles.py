@@ -1,13 +1,13 @@
-"""Numbers of the gates of one parameter, ``C + A cos(w t) + B sin(w t)``, and the way back to their parameters."""
+"""Entries of the gates of one parameter, ``C + A cos(w t) + B sin(w t)``, and the way back to their parameters."""
 
 from math import cos, sin
 
-from qad.circuit.compiled.jit import jit
+from qad.circuit.compiled.jit import inlined
 
 
-@jit
+@inlined
 def fill(theta, slots, frequencies, firsts, constants, polynomials, vr, vi):
-    """Write all numbers (B, E) of parameters (B, P): constants, and of gate g those from `firsts[g]` on."""
+    """Write all entries (B, E) of parameters (B, P): constants, and of gate g those from `firsts[g]` on."""
     shift = constants.size
     for b in range(theta.shape[0]):
         for k in range(shift):
@@ -20,12 +20,12 @@ def fill(theta, slots, frequencies, firsts, constants, polynomials, vr, vi):
                 vr[b, shift + k], vi[b, shift + k] = x.real, x.imag
 
 
-@jit
+@inlined
 def collect(theta, slots, frequencies, firsts, polynomials, vr, vi, slopes, diagonal, parity, out):
-    """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) over the cotangents of the numbers.
+    """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) of the cotangents of entries.
 
-    Those of diagonal gates (`diagonal`, and `parity` for Pauli rotations) have the gate itself in them; see
-    `qad.circuit.compiled.diagonal`.  `vr` and `vi` are the numbers of the inverse gates.
+    The sums of diagonal gates (`diagonal`, and `parity` for Pauli rotations) contain the gate itself, see
+    `qad.circuit.compiled.diagonal`.  `vr` and `vi` are the entries of the inverse gates.
     """
     shift = vr.shape[1] - polynomials.shape[1]
     for b in range(theta.shape[0]):

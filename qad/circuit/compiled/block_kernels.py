@@ -1,92 +1,95 @@
-"""The instructions of a round, on one chunk: forward, and backward with the cotangents of all numbers.
+"""The instructions of a round, on one chunk: forward, and backward with the cotangents of all entries.
 
-Rows of `code` are described in `qad.circuit.compiled.blocking`.  A chunk is a pair of arrays, real and imaginary parts;
-`dr` and `di` are two more of its size, `places` as many integers, `tr` and `ti` room for the amplitudes of
-dense matrices.
+A chunk is a pair of arrays, real and imaginary parts; `dr` and `di` are two more of its size, `sources` as many
+integers, `tr` and `ti` room for the amplitudes of dense matrices.
 
-Backward, the numbers are those of the inverse gates, and `lr`, `li` hold the conjugate of the cotangent: then a gate is
-taken back from both chunks in the same way.
+Backward, the entries are those of the inverse gates, and `lr`, `li` hold the conjugate of the cotangent: then a
+gate is taken back from both chunks in the same way.
 """
 
-from qad.circuit.compiled.affine import permute, places_of
-from qad.circuit.compiled.blocking import AFFINE, COMPLEX, DIAGONAL, EXCHANGE, PAULI, REAL
+from qad.circuit.compiled.affine import permute, sources_of
 from qad.circuit.compiled.diagonal import apply_beyond, apply_diagonal, apply_paired, build, reduce
 from qad.circuit.compiled.general import dense, exchange, parity, pauli, reduce_dense, reduce_pauli
 from qad.circuit.compiled.jit import inlined, inner
 from qad.circuit.compiled.one_qubit import apply_complex, apply_real, reduce_complex, take_back_real
+from qad.circuit.compiled.tables import AFFINE, COMPLEX, DIAGONAL, EXCHANGE, PAULI, REAL
 
 
 @inner
-def apply(row, aux, vr, vi, base, re, im, tr, ti):
+def apply(gate, pool, vr, vi, base, re, im, tr, ti):
     """One instruction that is neither diagonal nor a permutation of the whole chunk."""
-    code, bit, s = row[0], row[1], row[5]
-    if code == REAL:
-        apply_real(re, im, bit, vr[s], vr[s + 1], vr[s + 2], vr[s + 3])
-    elif code == COMPLEX:
+    s = gate.start
+    if gate.kind == REAL:
+        apply_real(re, im, gate.bit, vr[s], vr[s + 1], vr[s + 2], vr[s + 3])
+    elif gate.kind == COMPLEX:
         a, b, c, d = vr[s], vr[s + 1], vr[s + 2], vr[s + 3]
-        apply_complex(re, im, bit, a, b, c, d, vi[s], vi[s + 1], vi[s + 2], vi[s + 3])
-    elif code == EXCHANGE:
-        exchange(re, im, row[3], row[2], row[9], row[8])
-    elif code == PAULI:
-        flips = parity(base & row[9])
-        pauli(re, im, row[2], row[8], flips, row[10], row[3], vr[s], vr[s + 1])
+        apply_complex(re, im, gate.bit, a, b, c, d, vi[s], vi[s + 1], vi[s + 2], vi[s + 3])
+    elif gate.kind == EXCHANGE:
+        exchange(re, im, gate.ones, gate.zeros, gate.change, gate.run)
+    elif gate.kind == PAULI:
+        odd = parity(base & gate.outer_signs)
+        pauli(re, im, gate.flips, gate.signs, odd, gate.ys, gate.controls, vr[s], vr[s + 1])
     else:
-        offsets = aux[row[9] : row[9] + (1 << row[6])]
-        dense(re, im, row[2], row[3], row[8], offsets, vr, vi, s, tr, ti)
+        offsets = pool[gate.offsets : gate.offsets + (1 << gate.qubits)]
+        dense(re, im, gate.targets, gate.controls, gate.run, offsets, vr, vi, s, tr, ti)
 
 
 @inner
-def reduce_one(row, aux, base, lr, li, re, im, slopes):
-    """The cotangents of the numbers of one such instruction."""
-    code, start = row[0], row[5]
-    if code in (REAL, COMPLEX):
-        reduce_complex(lr, li, re, im, row[1], slopes, start)
-    elif code == PAULI:
-        flips = parity(base & row[9])
-        reduce_pauli(lr, li, re, im, row[2], row[8], flips, row[10], row[3], slopes, start)
+def reduce_one(gate, pool, base, lr, li, re, im, slopes):
+    """Add the cotangents of the entries of one such instruction to `slopes` (E, 2)."""
+    if gate.kind in (REAL, COMPLEX):
+        reduce_complex(lr, li, re, im, gate.bit, slopes, gate.start)
+    elif gate.kind == PAULI:
+        odd = parity(base & gate.outer_signs)
+        reduce_pauli(lr, li, re, im, gate.flips, gate.signs, odd, gate.ys, gate.controls, slopes, gate.start)
     else:
-        offsets = aux[row[9] : row[9] + (1 << row[6])]
-        reduce_dense(lr, li, re, im, row[2], row[3], row[8], offsets, slopes, start)
+        offsets = pool[gate.offsets : gate.offsets + (1 << gate.qubits)]
+        reduce_dense(lr, li, re, im, gate.targets, gate.controls, gate.run, offsets, slopes, gate.start)
 
 
 @inlined
-def run_forward(code, first, last, members, aux, vr, vi, base, bits, re, im, dr, di, places, tr, ti):
-    """Apply instructions `first` to `last` to the chunk that begins at `base`."""
-    for i in range(first, last):
-        row = code[i]
-        if row[0] == DIAGONAL:
-            build(dr, di, members, row[9], row[10], aux, vr, vi, base, bits)
+def run_forward(tables, r, vr, vi, base, re, im, dr, di, sources, tr, ti):
+    """Apply the instructions of round r to the chunk that begins at `base`."""
+    rounds, code, members, permutations, pool, bits = tables
+    for i in range(rounds[r].first, rounds[r].last):
+        gate = code[i]
+        if gate.kind == DIAGONAL:
+            build(dr, di, members, gate.first, gate.last, pool, vr, vi, base, bits)
             apply_diagonal(re, im, dr, di)
-            apply_beyond(re, im, members, row[9], row[10], aux, vr, vi, base)
-        elif row[0] == AFFINE:
-            places_of(aux, row[9], bits, base, places)
-            permute(re, dr, places)
-            permute(im, dr, places)
-        elif base & row[4] == row[4]:
-            apply(row, aux, vr, vi, base, re, im, tr, ti)
+            apply_beyond(re, im, members, gate.first, gate.last, pool, vr, vi, base)
+        elif gate.kind == AFFINE:
+            sources_of(permutations[gate.permutation], pool, bits, base, sources)
+            permute(re, dr, sources)
+            permute(im, dr, sources)
+        elif base & gate.outer_controls == gate.outer_controls:
+            apply(gate, pool, vr, vi, base, re, im, tr, ti)
 
 
 @inlined
-def run_backward(code, first, last, members, aux, vr, vi, base, bits, re, im, lr, li, dr, di, places, tr, ti, slopes):
-    """Take instructions back from a chunk of the state and of its cotangent, and add up the cotangents of numbers."""
-    for i in range(last - 1, first - 1, -1):
-        row = code[i]
-        if row[0] == DIAGONAL:
-            build(dr, di, members, row[9], row[10], aux, vr, vi, base, bits)
+def run_backward(tables, r, vr, vi, base, re, im, lr, li, dr, di, sources, tr, ti, slopes):
+    """Take the instructions of round r back from a chunk of the state and of its cotangent.
+
+    The cotangents of entries are added to `slopes` (E, 2).
+    """
+    rounds, code, members, permutations, pool, bits = tables
+    for i in range(rounds[r].last - 1, rounds[r].first - 1, -1):
+        gate = code[i]
+        if gate.kind == DIAGONAL:
+            build(dr, di, members, gate.first, gate.last, pool, vr, vi, base, bits)
             apply_paired(re, im, lr, li, dr, di)
-            if row[7]:
-                reduce(dr, di, members, row[9], row[10], aux, base, bits, slopes)
-            apply_beyond(re, im, members, row[9], row[10], aux, vr, vi, base)
-            apply_beyond(lr, li, members, row[9], row[10], aux, vr, vi, base)
-        elif row[0] == AFFINE:
-            places_of(aux, row[10], bits, base, places)
+            if gate.wanted:
+                reduce(dr, di, members, gate.first, gate.last, pool, base, bits, slopes)
+            apply_beyond(re, im, members, gate.first, gate.last, pool, vr, vi, base)
+            apply_beyond(lr, li, members, gate.first, gate.last, pool, vr, vi, base)
+        elif gate.kind == AFFINE:
+            sources_of(permutations[gate.inverse], pool, bits, base, sources)
             for part in (re, im, lr, li):
-                permute(part, dr, places)
-        elif row[0] == REAL and row[7]:
-            if base & row[4] == row[4]:
-                take_back_real(re, im, lr, li, row[1], vr, row[5], slopes)
-        elif base & row[4] == row[4]:
-            apply(row, aux, vr, vi, base, re, im, tr, ti)
-            if row[7]:
-                reduce_one(row, aux, base, lr, li, re, im, slopes)
-            apply(row, aux, vr, vi, base, lr, li, tr, ti)
+                permute(part, dr, sources)
+        elif gate.kind == REAL and gate.wanted:
+            if base & gate.outer_controls == gate.outer_controls:
+                take_back_real(re, im, lr, li, gate.bit, vr, gate.start, slopes)
+        elif base & gate.outer_controls == gate.outer_controls:
+            apply(gate, pool, vr, vi, base, re, im, tr, ti)
+            if gate.wanted:
+                reduce_one(gate, pool, base, lr, li, re, im, slopes)
+            apply(gate, pool, vr, vi, base, lr, li, tr, ti)

@@ -1,8 +1,7 @@
 """Diagonal gates on a chunk: all that stand together make one diagonal, which is multiplied once.
 
-Rows of `members` are described in `qad.circuit.compiled.blocking`.  Gates within the chunk come sorted by their
-highest bit, so that the diagonal doubles bit by bit: what a gate costs is the part that it reaches.  Gates
-that reach beyond the chunk come first, with top bit -1.
+Gates within the chunk come sorted by their highest bit, so that the diagonal doubles bit by bit: a gate whose highest
+bit is p multiplies its first ``2^(p+1)`` entries.  Gates that act on bits beyond the chunk come first, with top bit -1.
 """
 
 from qad.circuit.compiled.jit import inner
@@ -10,14 +9,13 @@ from qad.circuit.compiled.one_qubit import apply_phases
 
 
 @inner
-def entry(member, aux, i, base):
-    """Which number of a gate index i meets in the chunk that begins at `base`; of a Pauli rotation, the parity."""
-    first, count = member[6], member[7]
+def entry(member, pool, i, base):
+    """The diagonal entry of a gate at index i of the chunk that begins at `base`; of a Pauli rotation, the parity."""
     found = 0
-    for t in range(abs(count)):
-        bit = aux[first + t]
+    for t in range(member.count):
+        bit = pool[member.targets + t]
         value = (i >> bit) & 1 if bit >= 0 else (base >> (-1 - bit)) & 1
-        found = found ^ value if count <= 0 else 2 * found + value
+        found = found ^ value if member.rotation else 2 * found + value
     return found
 
 
@@ -32,18 +30,18 @@ def scaled(dr, di, begin, size, u, v):
 
 
 @inner
-def build(dr, di, members, first, last, aux, vr, vi, base, bits):
+def build(dr, di, members, first, last, pool, vr, vi, base, bits):
     """The diagonal of all gates within the chunk."""
     dr[0], di[0] = 1, 0
     m = first
-    while m < last and members[m, 0] < 0:
+    while m < last and members[m].top < 0:
         m += 1
     for bit in range(bits):
         size = 1 << bit
         ur, ui, wr, wi = dr[0] * 0 + 1, di[0] * 0, dr[0] * 0 + 1, di[0] * 0
         touched = False
-        while m < last and members[m, 0] == bit and members[m, 1] < 0:
-            s = members[m, 4]
+        while m < last and members[m].top == bit and not members[m].general:
+            s = members[m].start
             ur, ui = ur * vr[s] - ui * vi[s], ur * vi[s] + ui * vr[s]
             wr, wi = wr * vr[s + 1] - wi * vi[s + 1], wr * vi[s + 1] + wi * vr[s + 1]
             touched = True
@@ -51,18 +49,18 @@ def build(dr, di, members, first, last, aux, vr, vi, base, bits):
         scaled(dr, di, size, size, wr, wi)
         if touched:
             scaled(dr, di, 0, size, ur, ui)
-        while m < last and members[m, 0] == bit:
-            multiply(dr, di, members[m], aux, vr, vi, base, 2 * size)
+        while m < last and members[m].top == bit:
+            multiply(dr, di, members[m], pool, vr, vi, base, 2 * size)
             m += 1
 
 
 @inner
-def multiply(re, im, member, aux, vr, vi, base, size):
+def multiply(re, im, member, pool, vr, vi, base, size):
     """Multiply the first `size` entries by one gate."""
-    controls, start, rotation = member[2], member[4], member[7] <= 0
+    controls, start, rotation = member.controls, member.start, member.rotation
     for i in range(size):
         if i & controls == controls:
-            found = entry(member, aux, i, base)
+            found = entry(member, pool, i, base)
             if rotation:  # c - i s (-1)^parity
                 u, v = vr[start], (vr[start + 1] if found else -vr[start + 1])
             else:
@@ -93,13 +91,13 @@ def apply_paired(re, im, lr, li, dr, di):
 
 
 @inner
-def inner_bit(member, aux):
-    """The only bit of a chunk that a gate touches, -1 if there is none, -2 if it does not come down to that."""
+def inner_bit(member, pool):
+    """The only target of a gate within the chunk; -1 if there is none, -2 if there are more, or other conditions."""
     found = -1
-    if member[2] or member[7] <= 0:
+    if member.controls or member.rotation:
         return -2
-    for t in range(member[7]):
-        bit = aux[member[6] + t]
+    for t in range(member.count):
+        bit = pool[member.targets + t]
         if bit >= 0:
             if found >= 0:
                 return -2
@@ -108,44 +106,46 @@ def inner_bit(member, aux):
 
 
 @inner
-def apply_beyond(re, im, members, first, last, aux, vr, vi, base):
-    """Multiply a chunk by the gates that reach beyond it."""
+def apply_beyond(re, im, members, first, last, pool, vr, vi, base):
+    """Multiply a chunk by the gates that act on bits beyond it."""
     for m in range(first, last):
-        if members[m, 0] >= 0:
+        member = members[m]
+        if member.top >= 0:
             break
-        if base & members[m, 3] == members[m, 3]:
-            bit = inner_bit(members[m], aux)
-            if bit > -2:  # what is left of it within the chunk is a number, or acts on one bit
-                p, q = members[m, 4] + entry(members[m], aux, 0, base), members[m, 4] + entry(members[m], aux, -1, base)
+        if base & member.outer_controls == member.outer_controls:
+            bit = inner_bit(member, pool)
+            if bit > -2:  # within the chunk it is a constant, or acts on one bit; an index of -1 has all bits set
+                p, q = member.start + entry(member, pool, 0, base), member.start + entry(member, pool, -1, base)
                 apply_phases(re, im, max(bit, 0), vr[p], vi[p], vr[q], vi[q])
             else:
-                multiply(re, im, members[m], aux, vr, vi, base, re.size)
+                multiply(re, im, member, pool, vr, vi, base, re.size)
 
 
 @inner
-def reduce(wr, wi, members, first, last, aux, base, bits, slopes):
-    """Add sums of products over the indices that meet a number of a gate to `slopes` (E, 2).
+def reduce(wr, wi, members, first, last, pool, base, bits, slopes):
+    """Add to `slopes` (E, 2), for every diagonal entry, the sum of the products at the indices that it multiplies.
 
-    The gates themselves are not divided out yet.  The array of products is folded from its highest bit on, so that a
-    gate sums over the part that it reaches.
+    Products are ``conj(cotangent) state``, with the gates still in them; Python divides them out afterwards.  The array
+    is folded from its highest bit on, so that a gate whose highest bit is p sums over ``2^(p+1)`` entries.
     """
     m = first
-    while m < last and members[m, 0] < 0:
-        if members[m, 5] and base & members[m, 3] == members[m, 3]:
-            collect(wr, wi, members[m], aux, base, wr.size, slopes)
+    while m < last and members[m].top < 0:
+        member = members[m]
+        if member.wanted and base & member.outer_controls == member.outer_controls:
+            collect(wr, wi, member, pool, base, wr.size, slopes)
         m += 1
     last -= 1
     for bit in range(bits - 1, -1, -1):
-        while last >= m and members[last, 0] == bit and members[last, 1] == 0:
-            if members[last, 5]:
-                collect(wr, wi, members[last], aux, base, 2 << bit, slopes)
+        while last >= m and members[last].top == bit and members[last].general:
+            if members[last].wanted:
+                collect(wr, wi, members[last], pool, base, 2 << bit, slopes)
             last -= 1
         size = 1 << bit
         lower, upper = total(wr, size), total(wr[size:], size)
         below, above = total(wi, size), total(wi[size:], size)
-        while last >= m and members[last, 0] == bit:
-            start = members[last, 4]
-            if members[last, 5]:
+        while last >= m and members[last].top == bit:
+            start = members[last].start
+            if members[last].wanted:
                 slopes[start, 0] += lower
                 slopes[start, 1] += below
                 slopes[start + 1, 0] += upper
@@ -168,11 +168,11 @@ def total(x, size):
 
 
 @inner
-def collect(wr, wi, member, aux, base, size, slopes):
-    """Add the products to the number of one gate that each index meets."""
-    controls, start = member[2], member[4]
+def collect(wr, wi, member, pool, base, size, slopes):
+    """Add each product to the diagonal entry of one gate that multiplies its index."""
+    controls, start = member.controls, member.start
     for i in range(size):
         if i & controls == controls:
-            place = start + entry(member, aux, i, base)
-            slopes[place, 0] += wr[i]
-            slopes[place, 1] += wi[i]
+            target = start + entry(member, pool, i, base)
+            slopes[target, 0] += wr[i]
+            slopes[target, 1] += wi[i]

@@ -1,24 +1,24 @@
-"""Two components on compiled kernels: states, numbers and cotangents ``x + e dx`` with ``e e = 0``.
+"""Two components on compiled kernels: states, entries and cotangents are dual numbers ``x + e dx``, ``e e = 0``.
 
-Cotangents g of two components make the number ``g_1 + e g_0``, by whose products with the state the slopes of the
-numbers are ``slope_1 + e slope_0`` (compare `qad.circuit.reference`).
+Cotangents g of two components become the dual number ``g_1 + e g_0``: from its products with the state, the slopes of
+entries come out as ``slope_1 + e slope_0`` (compare `qad.circuit.reference`).
 """
 
 import numpy as np
 
 from qad.circuit import reference
-from qad.circuit.compiled import tangent
+from qad.circuit.compiled import kernels
 from qad.circuit.compiled.blocking import schedule_of
-from qad.circuit.compiled.coefficients import divide, inverted, numbers_of, split
+from qad.circuit.compiled.entries import divide, entries_of, inverted, split
 from qad.circuit.compiled.launch import run
 
 
 def forward(program, real, complex_, psi):
-    """The final states (2, B, 2**n) from the numbers (2, B, E) of the gates and initial states."""
+    """The final states (2, B, 2**n) from the entries (2, B, E) of all gates and initial states."""
     schedule, (v, u) = both(program, real, complex_, psi.dtype)
     out = np.zeros((2, max(len(v[0]), psi.shape[1]), 2**program.n), psi.dtype)
     out[:, :, : psi.shape[2]] = psi
-    run(tangent.forward, program, (out,), (*v, *logarithmic(schedule, v, u)))
+    run(kernels.forward_tangent, program, (out,), (*v, *logarithmic(schedule, v, u)))
     return out
 
 
@@ -27,8 +27,8 @@ def backward(program, real, complex_, psi, out, g):
     schedule, (v, u) = both(program, real, complex_, out.dtype)
     back, moving = inverted(schedule, *v), inverted(schedule, *u)
     states, dual = np.array(out), np.ascontiguousarray(g[::-1].astype(out.dtype).conj())
-    numbers = (*back, *logarithmic(schedule, back, moving))
-    sums = run(tangent.backward, program, (states, dual), numbers, (2, v[0].shape[1], 2))
+    entries = (*back, *logarithmic(schedule, back, moving))
+    sums = run(kernels.backward_tangent, program, (states, dual), entries, (2, v[0].shape[1], 2))
     slopes = [split(schedule, part, real.shape[2]) for part in divided(schedule, sums, v, u)]
     found = [np.stack(parts[::-1]) for parts in zip(*slopes, strict=True)]
     dual = dual[::-1, :, : psi.shape[2]].conj()
@@ -36,13 +36,13 @@ def backward(program, real, complex_, psi, out, g):
 
 
 def both(program, real, complex_, dtype):
-    """The schedule, and the numbers of the gates and their tangents, pairs of real and imaginary parts (B, E)."""
+    """The schedule, and the entries of all gates and their tangents, pairs of real and imaginary parts (B, E)."""
     schedule = schedule_of(program)
-    return schedule, [numbers_of(schedule, real, complex_, dtype, i) for i in (0, 1)]
+    return schedule, [entries_of(schedule, real, complex_, dtype, i) for i in (0, 1)]
 
 
 def logarithmic(schedule, v, u):
-    """The tangents `u` of the numbers `v`, divided by the gate where that is diagonal."""
+    """The tangents `u` of the entries `v`, divided by the gate where that is diagonal."""
     (p, q), (x, y) = v, (part.copy() for part in u)
     if len(k := schedule.diagonal):
         x[:, k], y[:, k] = u[0][:, k] * p[:, k] + u[1][:, k] * q[:, k], u[1][:, k] * p[:, k] - u[0][:, k] * q[:, k]
@@ -54,9 +54,9 @@ def logarithmic(schedule, v, u):
 def divided(schedule, sums, v, u):
     """The slopes and their tangents (B, E, 2) from the sums (B, 2, E, 2): x / D, and dx / D + x d(1 / D)."""
     slopes, tangents = sums[:, 0].copy(), sums[:, 1].copy()
-    inner = np.zeros_like(slopes)  # what is diagonal, of the first
-    for places in (schedule.diagonal, schedule.parity, schedule.parity + 1):
-        inner[:, places] = slopes[:, places]
+    inner = np.zeros_like(slopes)  # of diagonal gates only
+    for which in (schedule.diagonal, schedule.parity, schedule.parity + 1):
+        inner[:, which] = slopes[:, which]
     divide(schedule, inner, *u)
     divide(schedule, slopes, *v)
     divide(schedule, tangents, *v)

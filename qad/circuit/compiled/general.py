@@ -1,6 +1,6 @@
 """Gates of several qubits on a chunk: dense matrices with controls, exchanges of amplitudes, Pauli rotations.
 
-Where the masks leave the lowest bits alone, amplitudes are moved in runs of up to 16.
+Where no mask has a low bit, amplitudes are moved in runs of up to 16 that lie side by side.
 """
 
 from qad.circuit.compiled.jit import inner
@@ -8,7 +8,7 @@ from qad.circuit.compiled.jit import inner
 
 @inner
 def exchange(re, im, ones, zeros, change, run):
-    """Exchange amplitude i, which has the bits `ones` set and `zeros` clear, with amplitude ``i ^ change``."""
+    """Exchange amplitudes i and ``i ^ change`` where i has the bits `ones` set and the bits `zeros` clear."""
     for i in range(0, re.size, run):
         if i & ones == ones and i & zeros == 0:
             j = i ^ change
@@ -22,7 +22,7 @@ def exchange(re, im, ones, zeros, change, run):
 
 @inner
 def dense(re, im, targets, controls, run, offsets, vr, vi, start, tr, ti):
-    """A matrix of ``len(offsets)`` rows on the amplitudes at i + offsets; `tr`, `ti` are room for them."""
+    """A matrix of ``len(offsets)`` rows on the amplitudes at i + offsets; these are copied to `tr`, `ti` first."""
     d = offsets.size
     for i in range(0, re.size, run):
         if i & targets or i & controls != controls:
@@ -76,49 +76,49 @@ def parity(x):
 
 
 @inner
-def turned(r, i, quarter):
-    """``(r + i j) (-i)^quarter`` as a pair."""
-    if quarter == 0:
+def rotated(r, i, quarters):
+    """``(r + i j) (-i)^quarters`` as a pair."""
+    if quarters == 0:
         return r, i
-    if quarter == 1:
+    if quarters == 1:
         return i, -r
-    if quarter == 2:
+    if quarters == 2:
         return -r, -i
     return -i, r
 
 
 @inner
-def pauli(re, im, x, z, flips, ys, controls, c, s):
-    """``c + s (-i P)`` for a string that flips the bits x and signs by the bits z; `flips` changes all signs.
+def pauli(re, im, flips, signs, odd, ys, controls, c, s):
+    """``c + s (-i P)`` for a string that flips the bits `flips` and signs by the bits `signs`; if `odd`, by -1 more.
 
-    ``(P psi)_i = i^ys (-1)^(z.j) psi_j`` with j = i ^ x, and (-i)(i^ys) = (-i)^(1 - ys).
+    ``(P psi)_i = i^ys (-1)^(signs.j) psi_j`` with j = i ^ flips, and (-i)(i^ys) = (-i)^(1 - ys).
     """
-    pivot = x & -x
-    quarter = (1 - ys) % 4
+    pivot = flips & -flips
+    quarters = (1 - ys) % 4
     for i in range(re.size):
         if i & pivot or i & controls != controls:
             continue
-        j = i ^ x
-        si = -s if parity(i & z) ^ flips else s
-        sj = -s if parity(j & z) ^ flips else s
-        u, v = turned(re[j], im[j], quarter)
-        p, q = turned(re[i], im[i], quarter)
+        j = i ^ flips
+        si = -s if parity(i & signs) ^ odd else s
+        sj = -s if parity(j & signs) ^ odd else s
+        u, v = rotated(re[j], im[j], quarters)
+        p, q = rotated(re[i], im[i], quarters)
         re[i], im[i] = c * re[i] + sj * u, c * im[i] + sj * v
         re[j], im[j] = c * re[j] + si * p, c * im[j] + si * q
 
 
 @inner
-def reduce_pauli(lr, li, re, im, x, z, flips, ys, controls, slopes, start):
+def reduce_pauli(lr, li, re, im, flips, signs, odd, ys, controls, slopes, start):
     """Add the real cotangents of c and s to `slopes` (E, 2)."""
-    quarter = (1 - ys) % 4
+    quarters = (1 - ys) % 4
     c = s = 0.0
     for i in range(re.size):
         if i & controls != controls:
             continue
-        j = i ^ x
-        u, v = turned(re[j], im[j], quarter)
+        j = i ^ flips
+        u, v = rotated(re[j], im[j], quarters)
         c += lr[i] * re[i] + li[i] * im[i]
         term = lr[i] * u + li[i] * v
-        s += -term if parity(j & z) ^ flips else term
+        s += -term if parity(j & signs) ^ odd else term
     slopes[start, 0] += c
     slopes[start + 1, 0] += s

@@ -1,10 +1,8 @@
-"""Numba's compiler, as the kernels use it: cached on disk, contracting products and sums, without checks of bounds.
+"""Numba's compiler with the kernels' options: products and sums are contracted, bounds are not checked.
 
-A function is compiled once more in each one that calls it.  So what only kernels call has no wrapper for Python
-(`inner`), and a long one with one caller becomes part of it before it is compiled (`inlined`).
+Numba compiles a function again within each of its callers.  So a function that only kernels call has no wrapper for
+Python (`inner`), and a long one with one caller becomes part of it before it is compiled (`inlined`).
 """
-
-from pathlib import Path
 
 
 def _numba():
@@ -18,22 +16,20 @@ def _numba():
 numba = _numba()
 
 
-# A kernel's machine code contains those that it calls, from whatever file; Numba looks at the kernel's own file alone.
-STAMP = tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in sorted(Path(__file__).parent.glob("*.py")))
+OPTIONS = {"fastmath": True, "error_model": "numpy", "nogil": True}
+INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
-def jit(fn, **options):
-    """Compile a kernel that Python calls; other threads of Python run meanwhile."""
-    kernel = numba.njit(cache=True, fastmath=True, error_model="numpy", nogil=True, **options)(fn)
-    kernel._cache._cache_file._source_stamp = STAMP
-    return kernel
+def jit(fn):
+    """Compile a kernel that Python calls, once on a machine; other threads of Python run meanwhile."""
+    return numba.njit(cache=True, **OPTIONS)(fn)
 
 
 def inner(fn):
     """Compile a function that kernels call."""
-    return jit(fn, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return numba.njit(**INNER)(fn)
 
 
 def inlined(fn):
     """Make a function part of every kernel that calls it."""
-    return jit(fn, no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always")
+    return numba.njit(inline="always", **INNER)(fn)

@@ -1,4 +1,4 @@
-"""How kernels are called: round after round, on threads of Python's; they release its lock."""
+"""How kernels are called: round by round, on Python's threads; kernels release the interpreter's lock."""
 
 from threading import Barrier, Thread
 
@@ -7,11 +7,11 @@ import numpy as np
 from qad.circuit.compiled.blocking import schedule_of
 from qad.circuit.compiled.jit import numba
 
-WORTH = 1 << 18  # updates of amplitudes, a quarter of a millisecond: what a thread costs is a third of that
+WORTH = 1 << 18  # updates of amplitudes: a quarter of a millisecond; starting a thread takes 0.08
 
 
 def threads_for(parts, work):
-    """How many threads to share so many parts of some work among, `work` being counted in updates of amplitudes."""
+    """How many threads share so many parts of some work, counted in updates of amplitudes."""
     return min(numba.config.NUMBA_NUM_THREADS, parts) if work > WORTH and parts > 1 else 1
 
 
@@ -46,33 +46,32 @@ def in_rounds(work, rounds, threads):
             one.join()
 
 
-def run(kernel, program, states, numbers, entries=None):
-    """Run all rounds of a kernel on states (..., B, 2**n); backward, and sums of this shape for each, if there is one.
+def run(kernel, program, states, entries, shape=None):
+    """Run all rounds of a kernel on states (..., B, 2**n); the sums of a backward kernel, of this shape each.
 
     Threads share the batch, or the chunks of a single state, of which each then has sums of its own.
     """
-    tables, widest, chunks = tables_of(program)
+    tables, widest = tables_of(program)
     batch = states[0].shape[-2]
+    chunks = int(tables[0]["chunks"][0])
     parts, size = (batch, chunks) if batch > 1 else (chunks, 1)
     threads = threads_for(parts, len(tables[1]) * states[0].size)
     rounds, sums = range(len(tables[0])), None
-    if entries is not None:
-        rounds, sums = rounds[::-1], np.zeros((batch if batch > 1 else threads, *entries))
+    if shape is not None:
+        rounds, sums = rounds[::-1], np.zeros((batch if batch > 1 else threads, *shape))
 
     def work(r, thread):
         first, last = share(parts, thread, threads)
         own = () if sums is None else (sums if batch > 1 else sums[thread : thread + 1],)
-        kernel(*states, r, size * first, size * last, tables, *numbers, *own, widest)
+        kernel(*states, r, size * first, size * last, tables, *entries, *own, widest)
 
     in_rounds(work, rounds, threads)
     return sums.sum(0, keepdims=True) if threads > 1 and batch == 1 and sums is not None else sums
 
 
 def tables_of(program):
-    """The kernels' tables, the number of rows of the largest matrix, and the number of chunks."""
-    if "tables" not in program.store:
-        s = schedule_of(program)
-        widest = 2 ** max((len(op.targets) for op in program.instructions if op.kind == "matrix"), default=0)
-        tables = (s.rounds, s.code, s.members, s.aux, s.offsets, s.bases, s.bits)
-        program.store["tables"] = tables, widest, int(s.rounds[0, 5])
-    return program.store["tables"]
+    """The kernels' tables, and the number of rows of the largest matrix."""
+    if "widest" not in program.store:
+        qubits = max((len(op.targets) for op in program.instructions if op.kind == "matrix"), default=0)
+        program.store["widest"] = 2**qubits
+    return schedule_of(program).tables, program.store["widest"]

@@ -8,7 +8,7 @@ a Walsh-Hadamard transform of their weights, those of the higher bits folded in 
 import numpy as np
 
 from qad.circuit.compiled.general import parity
-from qad.circuit.compiled.jit import inner, jit
+from qad.circuit.compiled.jit import inlined, inner
 
 BITS = 11
 
@@ -78,7 +78,7 @@ def add_image(target, psi, chunk, size, bits, x, z, w, starts, d):
         add_product(target, psi[other * size : (other + 1) * size], d, x[g] & (size - 1), varied)
 
 
-@jit
+@inlined
 def apply(psi, out, begin, end, bits, x, z, w, starts):
     """Chunks `begin` to `end`, counted through all states (B, 2**n), of ``H psi``, added to `out`."""
     size = 1 << bits
@@ -89,7 +89,7 @@ def apply(psi, out, begin, end, bits, x, z, w, starts):
         add_image(out[b, chunk * size : (chunk + 1) * size], psi[b], chunk, size, bits, x, z, w, starts, d)
 
 
-@jit
+@inlined
 def energy(psi, begin, end, bits, x, z, w, starts, sums):
     """Parts of ``<psi|H|psi>``, one for each of these chunks, in `sums` (B, chunks)."""
     size = 1 << bits

@@ -2,7 +2,7 @@
 
 from qad.circuit.gates import GATES
 
-# name -> numbers of parameters and qubits, and how a circuit applies it
+# name -> how many parameters and qubits, and how a circuit applies it
 EXTRA = {
     "U": (3, 1, lambda c, p, q: c.u3(*p, *q)),
     "CX": (0, 2, lambda c, p, q: c.cx(*q)),
@@ -27,7 +27,7 @@ DEFINITIONS = {
 
 
 def signature(name):
-    """Numbers of parameters and qubits of a gate, or None where there is none of this name."""
+    """How many parameters and qubits a gate takes, or None where there is none of this name."""
     if name in EXTRA:
         return EXTRA[name][:2]
     gate = GATES.get(name)

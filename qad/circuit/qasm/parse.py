@@ -9,7 +9,7 @@ from qad.circuit.qasm.expressions import expression
 from qad.circuit.qasm.tokens import Reader
 
 REFUSED = {
-    "reset": "a reset is no unitary gate: a circuit measures at its end alone",
+    "reset": "a reset is no unitary gate: a circuit measures only at its end",
     "if": "gates on conditions need measurements within the circuit, which it has not",
 }
 
@@ -112,12 +112,12 @@ class Parser:
             else:
                 self.find(token)
                 expressions = self.arguments(params)
-                start, places = self.reader.next, self.names()
-                for place in places:
-                    if place not in qubits:
-                        raise start.error(f"{place!r} is no qubit of this gate; its qubits are {', '.join(qubits)}")
-                self.check_call(token, len(expressions), places)
-                body.append((token, expressions, places))
+                start, operands = self.reader.next, self.names()
+                for operand in operands:
+                    if operand not in qubits:
+                        raise start.error(f"{operand!r} is no qubit of this gate; its qubits are {', '.join(qubits)}")
+                self.check_call(token, len(expressions), operands)
+                body.append((token, expressions, operands))
             self.reader.expect(";")
         self.defined[name] = Definition(params, qubits, tuple(body))
 
@@ -167,7 +167,7 @@ class Parser:
         return found
 
     def operand(self, registers):
-        """A register, or one element of it, as a range of numbers."""
+        """A register, or one element of it, as a range of qubits."""
         token = self.reader.expect_kind("word", "a register")
         register = registers.get(token.text)
         if register is None:
@@ -175,11 +175,11 @@ class Parser:
             raise token.error(f"there is no such register {token.text!r}; declared are: {known}")
         if not self.reader.accept("["):
             return register
-        place = self.reader.expect_kind("int", "a number")
-        if int(place.text) >= len(register):
-            raise place.error(f"register {token.text!r} has elements 0 to {len(register) - 1}, not {place.text}")
+        index = self.reader.expect_kind("int", "a number")
+        if int(index.text) >= len(register):
+            raise index.error(f"register {token.text!r} has elements 0 to {len(register) - 1}, not {index.text}")
         self.reader.expect("]")
-        return register[int(place.text) : int(place.text) + 1]
+        return register[int(index.text) : int(index.text) + 1]
 
     def call(self, token):
         """``name(parameters) operands;``, for every element where an operand is a register."""
@@ -198,7 +198,7 @@ class Parser:
             self.calls.append((token, params, qubits))
 
     def find(self, token):
-        """Numbers of parameters and qubits of a gate."""
+        """How many parameters and qubits a gate takes."""
         if token.text in self.defined:
             found = self.defined[token.text]
             return len(found.params), len(found.qubits)
@@ -230,9 +230,9 @@ class Parser:
             definitions.apply(circuit, token.text, params, qubits)
             return
         values = dict(zip(found.params, params, strict=True))
-        places = dict(zip(found.qubits, qubits, strict=True))
+        bound = dict(zip(found.qubits, qubits, strict=True))
         for inner, expressions, names in found.body:
-            self.apply(circuit, inner, [value(values) for value in expressions], tuple(places[n] for n in names))
+            self.apply(circuit, inner, [value(values) for value in expressions], tuple(bound[n] for n in names))
 
 
 STATEMENTS = ("include", "qreg", "creg", "barrier", "measure", "gate", "opaque")

@@ -1,4 +1,4 @@
-"""Words of OpenQASM 2, each with its place in the program."""
+"""Words of OpenQASM 2, each with its line and column."""
 
 import re
 from typing import NamedTuple

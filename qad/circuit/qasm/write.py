@@ -31,29 +31,29 @@ def written(circuit):
     theta = value_of(circuit.parameters) if circuit._size else np.zeros(0)
     if theta.ndim > 1 or any(u.ndim > 2 for u in circuit.matrices):
         raise ArgumentError("OpenQASM has no batches: write one circuit for each set of parameters")
-    numbers = Numbers(circuit, theta)
-    lines = [line for place in range(len(circuit.operations)) for line in statements(numbers, place)]
+    values = Values(circuit, theta)
+    lines = [line for index in range(len(circuit.operations)) for line in statements(values, index)]
     used = {line.split("(")[0].split()[0] for line in lines}
     header = ["OPENQASM 2.0;", 'include "qelib1.inc";', *(d for name, d in DEFINITIONS.items() if name in used)]
     return "\n".join([*header, f"qreg q[{circuit.n}];", *lines])
 
 
-class Numbers:
+class Values:
     """Angles and matrices of the operations of a circuit, as plain numbers."""
 
     def __init__(self, circuit, theta):
         self.operations, self.theta = circuit.operations, theta
         self.program = program_of(circuit.n, circuit._size, tuple(circuit.operations))
         plain = [value_of(u) for u in circuit.matrices]
-        self.real, self.complex = (v[0, 0] for v in self.program.numbers(theta, plain))
+        self.real, self.complex = (v[0, 0] for v in self.program.entries(theta, plain))
 
-    def angles(self, place):
+    def angles(self, index):
         """The angles of an operation."""
-        return [float(self.theta[slot]) for slot in self.operations[place].slots]
+        return [float(self.theta[slot]) for slot in self.operations[index].slots]
 
-    def matrix(self, place):
+    def matrix(self, index):
         """The matrix of an operation on its target and its controls, if it has one target."""
-        op = self.program.instructions[place]
+        op = self.program.instructions[index]
         if len(op.targets) != 1 or op.kind not in ("matrix", "diagonal"):
             return None, ()
         v = op.constant
@@ -62,19 +62,19 @@ class Numbers:
         return (np.diag(v) if op.kind == "diagonal" else v.reshape(2, 2)), (*op.controls, *op.targets)
 
 
-def statements(numbers, place):
+def statements(values, index):
     """The statements of one operation."""
-    operation = numbers.operations[place]
+    operation = values.operations[index]
     if not operation.gate.unitary:
-        raise ArgumentError("OpenQASM has unitary gates alone: c.operator(...) cannot be written")
-    angles = numbers.angles(place)
+        raise ArgumentError("OpenQASM has only unitary gates: c.operator(...) cannot be written")
+    angles = values.angles(index)
     if operation.gate.letters:
         return pauli_statements(operation, -angles[0] if operation.adjoint else angles[0])
     known = named(operation, angles)
     if known is not None:
         name, angles = known
         return [statement(name, angles, (*operation.controls, *operation.qubits))]
-    u, qubits = numbers.matrix(place)
+    u, qubits = values.matrix(index)
     if u is None or len(qubits) > 2:
         raise ArgumentError(
             f"OpenQASM 2 has no gate for {operation.gate.name} with {len(operation.controls)} controls on qubits "

@@ -1,18 +1,18 @@
-"""Real and imaginary parts (B, E) of the numbers of all gates in the order of a schedule, and the way back.
+"""Real and imaginary parts (B, E) of the entries of all gates in the order of a schedule, and the way back.
 
 Constants come first, and then the program's real and complex vector.
 """
 
 import numpy as np
 
-from qad.circuit.compiled import angles
+from qad.circuit.compiled import kernels
 from qad.circuit.compiled.blocking import schedule_of
 
 REAL_OF = {np.dtype(np.complex128): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.float32)}
 
 
-def numbers_of(schedule, real, complex_, dtype, component=0):
-    """Real and imaginary parts (B, E) of all numbers in the order of the schedule, as precise as the state."""
+def entries_of(schedule, real, complex_, dtype, component=0):
+    """Real and imaginary parts (B, E) of all entries in the order of the schedule, in the precision of the state."""
     batch = max(real.shape[1], complex_.shape[1])
     constant, r, c = len(schedule.constants), real.shape[2], complex_.shape[2]
     vr = np.empty((batch, constant + r + c), REAL_OF[dtype])
@@ -26,17 +26,17 @@ def numbers_of(schedule, real, complex_, dtype, component=0):
 
 
 def inverted(schedule, vr, vi):
-    """The numbers of the inverse gates."""
+    """The entries of the inverse gates."""
     signs = schedule.signs.astype(vr.dtype, copy=False)
-    return vr[:, schedule.turned] * signs[0], vi[:, schedule.turned] * signs[1]
+    return vr[:, schedule.order] * signs[0], vi[:, schedule.order] * signs[1]
 
 
 def divide(schedule, slopes, vr, vi):
-    """Divide the gates out of the sums (B, E, 2) for diagonal ones, which were taken with all gates in them."""
+    """Divide the sums (B, E, 2) of diagonal gates, whose products contain all gates, by the gates themselves."""
     u, v = slopes[..., 0], slopes[..., 1]
-    if len(places := schedule.diagonal):
-        p, q, x, y = vr[:, places], vi[:, places], u[:, places], v[:, places]
-        u[:, places], v[:, places] = x * p + y * q, y * p - x * q
+    if len(which := schedule.diagonal):
+        p, q, x, y = vr[:, which], vi[:, which], u[:, which], v[:, which]
+        u[:, which], v[:, which] = x * p + y * q, y * p - x * q
     if len(plus := schedule.parity):
         c, s, minus = vr[:, plus], vr[:, plus + 1], plus + 1
         x, y, p, q = u[:, plus], v[:, plus], u[:, minus], v[:, minus]  # over even and over odd parity
@@ -44,14 +44,14 @@ def divide(schedule, slopes, vr, vi):
 
 
 def split(schedule, slopes, reals):
-    """Cotangents (B, E) of the real and of the complex vector, from those (B, E, 2) of all numbers."""
+    """Cotangents (B, E) of the real and of the complex vector, from those (B, E, 2) of all entries."""
     u, v, constant = slopes[..., 0], slopes[..., 1], len(schedule.constants)
     end = constant + reals
     return u[:, constant:end], u[:, end:] + 1j * v[:, end:]
 
 
 def angle_tables(program):
-    """Slots, frequencies and places of all gates of one parameter; constants and coefficients, also of the inverses."""
+    """Slots, frequencies and first entries of all gates of one parameter; constants and polynomials, also inverse."""
     if "angles" not in program.store:
         parts = [p for p in (program.real, program.complex) if p is not None]
         counts = np.concatenate([np.bincount(p.gate) for p in parts]) if parts else np.zeros(0, np.int64)
@@ -64,17 +64,17 @@ def angle_tables(program):
         schedule = schedule_of(program)
         held, rest = schedule.constants, np.concatenate(coefficients or [np.zeros((3, 0), complex)], 1)
         every = np.concatenate([np.broadcast_to(held, (3, len(held))), rest], 1)
-        re, im = every.real[:, schedule.turned] * schedule.signs[0], every.imag[:, schedule.turned] * schedule.signs[1]
+        re, im = every.real[:, schedule.order] * schedule.signs[0], every.imag[:, schedule.order] * schedule.signs[1]
         pairs = [(x[0, : len(held)].copy(), x[:, len(held) :].copy()) for x in (every, re + 1j * im)]
         program.store["angles"] = gates, *pairs
     return program.store["angles"]
 
 
-def numbers_of_angles(program, theta, dtype, inverse=False):
-    """Real and imaginary parts (B, E) of all numbers, or of those of the inverse gates, from parameters (B, P)."""
-    gates, *numbers = angle_tables(program)
-    constants, polynomials = numbers[inverse]
+def entries_of_angles(program, theta, dtype, inverse=False):
+    """Real and imaginary parts (B, E) of all entries, or of those of the inverse gates, from parameters (B, P)."""
+    gates, *tables = angle_tables(program)
+    constants, polynomials = tables[inverse]
     vr = np.empty((len(theta), len(constants) + polynomials.shape[1]), REAL_OF[dtype])
     vi = np.empty_like(vr)
-    angles.fill(theta, *gates, constants, polynomials, vr, vi)
+    kernels.fill(theta, *gates, constants, polynomials, vr, vi)
     return vr, vi
