@@ -5,7 +5,7 @@ import numpy as np
 from qad.core.batch import Batched
 from qad.core.errors import ArgumentError
 from qad.core.levels import CONSTANT
-from qad.core.node import ARGS, KWARGS, PARENTS, PRIMITIVE
+from qad.core.node import ARGS, PARENTS, PRIMITIVE, given
 from qad.core.tensor import Tensor
 
 PLAIN = -2  # level of operands among which there is no Tensor at all
@@ -69,7 +69,7 @@ def origin_of(x):
         return UNKNOWN
     args, parents = node[ARGS], node[PARENTS]
     operands = [a if parent is None else Tensor(a, parent, x.level) for a, parent in zip(args, parents, strict=False)]
-    return node[PRIMITIVE], (*operands, *args[len(parents) :]), node[KWARGS] or {}
+    return node[PRIMITIVE], (*operands, *args[len(parents) :]), given(node)
 
 
 def remembered(p, out, operands, kwargs=None):

@@ -10,7 +10,7 @@ from operator import getitem
 from qad.core.arguments import run
 from qad.core.leaves import lift
 from qad.core.levels import CONSTANT, REVERSE, open_level
-from qad.core.node import ARGS, ID, LEAF, PARENTS, PICK, PRIMITIVE
+from qad.core.node import ARGS, ID, LEAF, PARENTS, PICK, PRIMITIVE, given
 from qad.core.tensor import Tensor
 from qad.core.transforms import node_of, strip
 from qad.core.trees import flatten
@@ -102,14 +102,14 @@ def _captured(constants):
 
 
 def _step(node, number):
-    _, p, args, kwargs, _, parents = node
+    _, p, args, _, _, parents = node
     if p is PICK:
         return getitem, (None, args), {}, [(0, number[parents[0][ID]])]
     places = [(i, number[parent[ID]]) for i, parent in enumerate(parents) if parent is not None]
     moving = {i for i, _ in places}
     places += [(i, number[-id(a)]) for i, a in enumerate(args) if i not in moving and -id(a) in number]
     blank = dict(places)
-    return p.fn, tuple(None if i in blank else a for i, a in enumerate(args)), kwargs or {}, places
+    return p.fn, tuple(None if i in blank else a for i, a in enumerate(args)), given(node), places
 
 
 def _output(leaf, node, number):

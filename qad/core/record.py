@@ -13,6 +13,7 @@ from qad.core.forward import push_forward
 from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, blocked
 from qad.core.node import PICK, next_id
 from qad.core.operands import PLAIN, rebuild, remembered, split, top_level, variant
+from qad.core.steps import any_traced
 from qad.core.tensor import Tensor, hidden, missing_rule
 from qad.core.watch import watch
 
@@ -82,7 +83,11 @@ def _record_reverse(p, args, kwargs, level):
             raise missing_rule(p.fn, i if any(p.vjps) else None)
     if p.broadcasting is not None:
         p = variant(p, values)
-    ans = p.fn(*values, **kwargs or {})
+    if p.keeps and top_level(values) == PLAIN and not any_traced(*values):
+        ans, kept = p.raw(*values, **kwargs or {})
+        kwargs = {**(kwargs or {}), "kept": kept}
+    else:
+        ans = p.fn(*values, **kwargs or {})
     if type(ans) is Tensor and ans.level >= level:
         raise hidden(p.name)
     return note(p, values, kwargs, ans, parents, level)
