@@ -76,6 +76,6 @@ def leaf(value) -> list:
 
 
 def given(node) -> dict:
-    """The keywords that the caller gave: those of the node but for what the primitive kept, which belongs to one run."""
+    """The keywords that the caller gave; what the primitive kept is not among them, for it belongs to one run."""
     kwargs = node[KWARGS] or {}
     return {name: x for name, x in kwargs.items() if name != "kept"} if node[PRIMITIVE].keeps else kwargs
