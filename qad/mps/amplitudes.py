@@ -9,6 +9,7 @@ import numpy as np
 from qad.core import jvp, stop_gradient, vjp
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import defvjp, primitive, value_of
+from qad.mps.environments import past_right
 from qad.mps.words import Words
 
 
@@ -95,9 +96,7 @@ def drawn(tensors, shots, rng):
     """
     rights = [np.ones((1, 1))]
     for tensor in reversed(tensors):
-        left, _, right = tensor.shape
-        half = (tensor.reshape(-1, right) @ rights[-1]).reshape(left, -1)
-        environment = half @ tensor.reshape(left, -1).conj().T
+        environment = past_right(rights[-1], tensor)
         size = np.linalg.norm(environment)
         if not 0 < size < np.inf:
             raise ArgumentError("the state is zero or not finite: there is nothing to draw from")
@@ -106,7 +105,7 @@ def drawn(tensors, shots, rng):
     everyone = np.arange(shots)
     for site, (tensor, right) in enumerate(zip(tensors, rights[-2::-1], strict=True)):
         branches = (rows @ tensor.reshape(tensor.shape[0], -1)).reshape(shots, *tensor.shape[1:])
-        weights = ((branches @ right) * branches.conj()).sum(axis=2).real.clip(0)
+        weights = ((branches @ right.T) * branches.conj()).sum(axis=2).real.clip(0)
         ladder = weights.cumsum(axis=1)
         chosen = (rng.random(shots)[:, None] * ladder[:, -1:] >= ladder).sum(axis=1).clip(max=tensor.shape[1] - 1)
         out[:, site] = chosen

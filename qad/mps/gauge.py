@@ -16,6 +16,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, defvjp, primitive, stack_of, value_of
 from qad.linalg import norm, split
 from qad.linalg.gaps import rounding
+from qad.mps.environments import past_left
 
 RANK_TOLERANCE = 10.0  # times size and rounding: singular values below it, relative to the largest, are zero
 
@@ -191,8 +192,7 @@ def side_ranks(tensors):
     """How many independent states of the sites before it every bond distinguishes; the last number is 1."""
     environment, ranks = np.ones((1, 1)), []
     for tensor in tensors:
-        half = np.tensordot(environment, tensor, (1, 0))
-        environment = np.tensordot(tensor.conj(), half, ((0, 1), (0, 1)))
+        environment = past_left(environment, tensor)
         environment = environment / (np.abs(environment).max() or 1.0)
         ranks.append(np.linalg.matrix_rank(environment, hermitian=True))
     return ranks

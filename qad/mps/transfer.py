@@ -6,6 +6,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.chain import zip_sites
+from qad.mps.environments import past_left, past_right
 from qad.mps.observables import check_kind
 from qad.mps.state import MPS
 
@@ -38,16 +39,17 @@ class Transfer:
 
     def apply_left(self, environment):
         """Environments (..., ket, bra) of the left, carried to the right end."""
+        environment = environment.mT
         for ket, bra in zip(self.kets, self.bras, strict=True):
-            half = environment.mT @ ket.reshape(ket.shape[0], -1)
-            half = half.reshape(*half.shape[:-2], -1, ket.shape[2])
-            environment = half.mT @ bra.conj().reshape(-1, bra.shape[2])
-        return environment
+            environment = past_left(environment, ket, bra)
+        return environment.mT
 
     def apply_right(self, environment):
         """Environments (..., ket, bra) of the right, carried to the left end."""
-        mirror = Transfer(*(tuple(t.transpose(2, 1, 0) for t in row[::-1]) for row in (self.kets, self.bras)))
-        return mirror.apply_left(environment)
+        environment = environment.mT
+        for ket, bra in zip(reversed(self.kets), reversed(self.bras), strict=True):
+            environment = past_right(environment, ket, bra)
+        return environment.mT
 
     def to_dense(self):
         """The matrix, of shape `shape`."""

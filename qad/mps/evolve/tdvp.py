@@ -6,7 +6,7 @@ right and back: second order in the step.  J. Haegeman et al., PRB 94, 165116 (2
 
 import numpy as np
 
-from qad.mps.search.environments import Environments
+from qad.mps.environments import Environments
 from qad.mps.search.lanczos import exponential
 
 MOST_PRODUCTS = 24

@@ -5,6 +5,7 @@ import scipy
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.linalg import dominant_eig
+from qad.mps.environments import past_right
 from qad.mps.observables import check_kind
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.state import UniformMPS
@@ -54,7 +55,7 @@ def density_from(psi, h, lefts, rights):
         )
         size = pair.shape[1]
         acted = h.reshape(size, size) @ pair
-        bra = (lefts[i].mT @ (pair.conj() @ rights[j].mT).reshape(len(lefts[i]), -1)).reshape(-1)
+        bra = (lefts[i].mT @ (pair.conj() @ rights[j]).reshape(len(lefts[i]), -1)).reshape(-1)
         total = total + (acted.reshape(-1) @ bra).real / (pair.reshape(-1) @ bra).real
     return total / cell
 
@@ -81,7 +82,7 @@ def local_expectations(psi, operator):
     values = []
     for left, tensor, right in zip(lefts, psi, rights, strict=True):
         acted = operator @ tensor
-        bra = np.tensordot(left, np.tensordot(tensor.conj(), right, (2, 1)), (0, 0))
+        bra = np.tensordot(left, np.tensordot(tensor.conj(), right, (2, 0)), (0, 0))
         values.append((acted * bra).sum() / (tensor * bra).sum())
     return np.stack(values)
 
@@ -162,11 +163,10 @@ def fidelity(one, two):
     def dominant(a, b):
         def apply(x):
             for upper, lower in zip(reversed(a.tensors), reversed(b.tensors), strict=True):
-                half = (upper.reshape(-1, upper.shape[2]) @ x).reshape(upper.shape[0], -1)
-                x = half @ lower.reshape(lower.shape[0], -1).conj().mT
+                x = past_right(x, upper, lower)
             return x
 
-        start = np.random.default_rng(0).standard_normal((a.bonds[0], b.bonds[0])) + 0j
+        start = np.random.default_rng(0).standard_normal((b.bonds[0], a.bonds[0])) + 0j
         start[: min(start.shape), : min(start.shape)] += np.eye(min(start.shape))
         return abs(dominant_eig(apply, start)[0])
 

@@ -4,33 +4,20 @@ import numpy as np
 
 from qad.extend import value_of
 from qad.linalg import dominant_eig, linear_solve
-
-
-def pass_right(left, tensor):
-    """``sum_s A_s^H left A_s``: a left environment (bra, ket) past one site."""
-    bond, _, right = tensor.shape
-    half = (left @ tensor.reshape(bond, -1)).reshape(-1, right)
-    return tensor.reshape(-1, right).conj().mT @ half
-
-
-def pass_left(tensor, right):
-    """``sum_s A_s right A_s^H``: a right environment (ket, bra) past one site."""
-    bond = tensor.shape[0]
-    half = (tensor.reshape(-1, tensor.shape[2]) @ right).reshape(bond, -1)
-    return half @ tensor.reshape(bond, -1).conj().mT
+from qad.mps.environments import past_left, past_right
 
 
 def through(cell, left):
     """A left environment past a whole cell."""
     for tensor in cell:
-        left = pass_right(left, tensor)
+        left = past_left(left, tensor)
     return left
 
 
 def back_through(cell, right):
     """A right environment past a whole cell."""
     for tensor in reversed(tuple(cell)):
-        right = pass_left(tensor, right)
+        right = past_right(right, tensor)
     return right
 
 
@@ -70,7 +57,7 @@ def along(psi, left, right):
     """Environments of every site from those of the cell."""
     lefts, rights = [left], [right]
     for tensor in psi.tensors[:-1]:
-        lefts.append(pass_right(lefts[-1], tensor))
+        lefts.append(past_left(lefts[-1], tensor))
     for tensor in psi.tensors[:0:-1]:
-        rights.append(pass_left(tensor, rights[-1]))
+        rights.append(past_right(rights[-1], tensor))
     return lefts, rights[::-1]
