@@ -8,7 +8,8 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.mps.chain import site_count
 from qad.mps.evolve.evolution import real_time
-from qad.mps.evolve.tebd import ORDERS, Truncation, cutoff_for, gate
+from qad.mps.evolve.suzuki import ORDERS
+from qad.mps.evolve.tebd import Truncation, cutoff_for, gate
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.measures import check_term
 from qad.mps.uniform.state import UniformMPS
