@@ -103,6 +103,32 @@ def mirrored(tensors):
     return [tensor.transpose(2, 1, 0) for tensor in reversed(tensors)]
 
 
+def left_isometry(tensor):
+    """A plain site tensor as an isometry from its right bond, times a matrix on that bond."""
+    left, phys, right = tensor.shape
+    q, r = np.linalg.qr(tensor.reshape(-1, right))
+    return q.reshape(left, phys, -1), r
+
+
+def right_isometry(tensor):
+    """A plain site tensor as a matrix on its left bond, times an isometry from that bond."""
+    left, phys, right = tensor.shape
+    q, r = np.linalg.qr(tensor.reshape(left, -1).T)
+    return np.ascontiguousarray(r.T), np.ascontiguousarray(q.T).reshape(-1, phys, right)
+
+
+def move_right(tensors, site):
+    """Move the centre of a list of plain tensors from `site` to the next one; new arrays take their places."""
+    tensors[site], carried = left_isometry(tensors[site])
+    tensors[site + 1] = carry(carried, tensors[site + 1])
+
+
+def move_left(tensors, site):
+    """Move the centre of a list of plain tensors from `site` to the one before; new arrays take their places."""
+    carried, tensors[site] = right_isometry(tensors[site])
+    tensors[site - 1] = tensors[site - 1] @ carried
+
+
 def carry(matrix, tensor):
     """A matrix absorbed from the left."""
     left, phys, right = tensor.shape

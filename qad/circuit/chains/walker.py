@@ -3,6 +3,7 @@
 import numpy as np
 
 from qad.mps.evolve.tebd import applied
+from qad.mps.gauge import move_left, move_right
 
 
 class Walker:
@@ -54,17 +55,11 @@ class Walker:
     def move(self, site):
         """Move the centre."""
         while self.centre < site:
-            here = self.tensors[self.centre]
-            q, r = np.linalg.qr(here.reshape(-1, here.shape[2]))
-            self.tensors[self.centre] = q.reshape(*here.shape[:2], -1)
+            move_right(self.tensors, self.centre)
             self.centre += 1
-            self.tensors[self.centre] = np.tensordot(r, self.tensors[self.centre], 1)
         while self.centre > site:
-            here = self.tensors[self.centre]
-            q, r = np.linalg.qr(here.reshape(here.shape[0], -1).T)
-            self.tensors[self.centre] = q.T.reshape(-1, *here.shape[1:])
+            move_left(self.tensors, self.centre)
             self.centre -= 1
-            self.tensors[self.centre] = self.tensors[self.centre] @ r.T
 
 
 def site_product(w, tensor):
