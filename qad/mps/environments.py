@@ -43,6 +43,27 @@ def past_right(environment, ket, bra=None, operator=None):
     return half.reshape(*half.shape[:-2], left, -1) @ ket.reshape(ket.shape[0], -1).mT
 
 
+def through_left(environment, kets, bras=None):
+    """A left environment past a row of sites."""
+    for ket, bra in zip(kets, kets if bras is None else bras, strict=True):
+        environment = past_left(environment, ket, bra)
+    return environment
+
+
+def through_right(environment, kets, bras=None):
+    """A right environment past a row of sites, the last one first."""
+    for ket, bra in zip(reversed(kets), reversed(kets if bras is None else bras), strict=True):
+        environment = past_right(environment, ket, bra)
+    return environment
+
+
+def site_density(left, tensor, right):
+    """The density of a site between two environments, legs (ket, bra)."""
+    upper = left @ tensor.reshape(tensor.shape[0], -1)  # (bra, phys ket)
+    upper = upper.reshape(tensor.shape) @ right.mT  # (bra, phys, bra')
+    return np.tensordot(upper, tensor.conj(), ((0, 2), (0, 2)))
+
+
 def opened_left(environment, ket, bra=None):
     """`past_left` with the site's own legs left open: two axes (bra, ket) before the last two."""
     bra = ket if bra is None else bra

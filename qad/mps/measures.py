@@ -13,7 +13,7 @@ from qad.extend import defvjp, primitive, stack_of, value_of
 from qad.linalg import funm_svd
 from qad.linalg import norm as frobenius
 from qad.mps.chain import as_array
-from qad.mps.environments import opened_left, past_left, past_right
+from qad.mps.environments import opened_left, past_left, past_right, site_density
 from qad.mps.gauge import factors_from_left, mirrored
 from qad.mps.observables import check_kind
 from qad.mps.state import MPS
@@ -56,7 +56,7 @@ def local_expectations(psi, operator):
     lefts, tensors, rights = environments(psi)
     values = []
     for tensor, left, right, matrix in zip(tensors, lefts, rights[1:], operators, strict=True):
-        density = close(left, tensor, right)
+        density = site_density(left, tensor, right)
         values.append((density * matrix.T).sum() / density.trace())
     return np.stack(values)
 
@@ -98,13 +98,13 @@ def correlations(psi, one, other):
     lefts, tensors, rights = environments(psi)
     n, rows = len(tensors), []
     for i in range(n):
-        density = close(lefts[i], tensors[i], rights[i + 1])
+        density = site_density(lefts[i], tensors[i], rights[i + 1])
         norm2, entries = density.trace(), {}
         entries[i, i] = (density * (ones[i] @ others[i]).T).sum() / norm2
         first, second = (past_left(lefts[i], m @ tensors[i], tensors[i]) for m in (ones[i], others[i]))
         for j in range(i + 1, n):
-            entries[i, j] = (close(first, tensors[j], rights[j + 1]) * others[j].T).sum() / norm2
-            entries[j, i] = (close(second, tensors[j], rights[j + 1]) * ones[j].T).sum() / norm2
+            entries[i, j] = (site_density(first, tensors[j], rights[j + 1]) * others[j].T).sum() / norm2
+            entries[j, i] = (site_density(second, tensors[j], rights[j + 1]) * ones[j].T).sum() / norm2
             first, second = past_left(first, tensors[j]), past_left(second, tensors[j])
         rows.append(entries)
     table = {pair: value for entries in rows for pair, value in entries.items()}
@@ -149,7 +149,8 @@ def reduced_density(psi, sites):
     environment = lefts[sites[0]]
     for site in range(sites[0], sites[-1] + 1):
         environment = (opened_left if site in sites else past_left)(environment, tensors[site])
-    density = (environment * rights[sites[-1] + 1]).sum(axis=(-2, -1))  # (bra, ket) of every site
+    right = rights[sites[-1] + 1].reshape(-1)
+    density = environment.reshape(*environment.shape[:-2], -1) @ right  # (bra, ket) of every site
     size = prod(density.shape[::2])
     density = density.transpose(*range(1, density.ndim, 2), *range(0, density.ndim, 2)).reshape(size, size)
     return density / density.trace()
@@ -239,13 +240,6 @@ def environments(psi):
     for tensor in tensors[:-1]:
         lefts.append(past_left(lefts[-1], tensor))
     return lefts, tensors, rights[::-1]
-
-
-def close(left, tensor, right):
-    """The density of a site between two environments, (ket, bra)."""
-    upper = left @ tensor.reshape(tensor.shape[0], -1)  # (bra, phys ket)
-    upper = upper.reshape(tensor.shape) @ right.mT  # (bra, phys, bra')
-    return np.tensordot(upper, tensor.conj(), ((0, 2), (0, 2)))
 
 
 def per_site(psi, operator):

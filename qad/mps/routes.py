@@ -152,8 +152,8 @@ class Sparse:
         blocks = []
         for f, half in zip(self.late, halves, strict=True):
             slope = added(slope, half.dot(environment[f].T).reshape(a, t * end))
-            other = bra.reshape(a * t, end).dot(environment[f].dot(by_state))
-            blocks.append(other.reshape(a, t, s, b))
+            other = bra.reshape(a * t, end).dot(environment[f])
+            blocks.append(other.dot(by_state).reshape(a, t, s, b))
         for w, terms in enumerate(self.from_u):
             if terms or w not in moved:
                 rest = combined([(c, blocks[f][:, i, j]) for c, f, i, j in terms], (a, b), ket)

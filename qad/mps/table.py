@@ -101,8 +101,8 @@ class Table:
                 code.turn(ket, self.turned, a, d, end)
             for f, half, block in zip(site.late, self.halves[i], self.blocks, strict=False):
                 fresh = code.into(slope, fresh, self.half, (half, here + f * end**2, a * d, end, end), second=True)
-                code.product(here + f * end**2, self.turned, self.other, end, end, d * a, second=True)
-                code.product(bra, self.other, block, a * d, end, d * a)
+                code.product(bra, here + f * end**2, self.other, a * d, end, end)
+                code.product(self.other, self.turned, block, a * d, end, d * a, second=True)
             for w, terms in enumerate(site.from_u):
                 # a block of a site: (a, t, s, b)
                 parts = [(c, self.blocks[f] + (t * d + s) * a, d * d * a) for c, f, t, s in terms]

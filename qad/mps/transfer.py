@@ -6,7 +6,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.chain import zip_sites
-from qad.mps.environments import past_left, past_right
+from qad.mps.environments import through_left, through_right
 from qad.mps.observables import check_kind
 from qad.mps.state import MPS
 
@@ -39,17 +39,11 @@ class Transfer:
 
     def apply_left(self, environment):
         """Environments (..., ket, bra) of the left, carried to the right end."""
-        environment = environment.mT
-        for ket, bra in zip(self.kets, self.bras, strict=True):
-            environment = past_left(environment, ket, bra)
-        return environment.mT
+        return through_left(environment.mT, self.kets, self.bras).mT
 
     def apply_right(self, environment):
         """Environments (..., ket, bra) of the right, carried to the left end."""
-        environment = environment.mT
-        for ket, bra in zip(reversed(self.kets), reversed(self.bras), strict=True):
-            environment = past_right(environment, ket, bra)
-        return environment.mT
+        return through_right(environment.mT, self.kets, self.bras).mT
 
     def to_dense(self):
         """The matrix, of shape `shape`."""

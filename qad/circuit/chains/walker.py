@@ -4,6 +4,7 @@ import numpy as np
 
 from qad.mps.evolve.tebd import applied
 from qad.mps.gauge import move_left, move_right
+from qad.mps.operator import applied as site_applied
 
 
 class Walker:
@@ -38,7 +39,7 @@ class Walker:
             self.centre = last if to_right else first
             return
         for site, w in enumerate(operators, first):
-            self.tensors[site] = site_product(w, self.tensors[site])
+            self.tensors[site] = site_applied(w, self.tensors[site])
         self.press(first, last)
 
     def press(self, first, last):
@@ -60,10 +61,3 @@ class Walker:
         while self.centre > site:
             move_left(self.tensors, self.centre)
             self.centre -= 1
-
-
-def site_product(w, tensor):
-    """A site operator (left, right, out, in) on a site tensor; left and right bonds multiply."""
-    left, right, out, _ = w.shape
-    a, _, b = tensor.shape
-    return np.tensordot(w, tensor, ((3,), (1,))).transpose(0, 3, 2, 1, 4).reshape(left * a, out, right * b)

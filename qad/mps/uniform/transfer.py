@@ -4,21 +4,7 @@ import numpy as np
 
 from qad.extend import value_of
 from qad.linalg import dominant_eig, linear_solve
-from qad.mps.environments import past_left, past_right
-
-
-def through(cell, left):
-    """A left environment past a whole cell."""
-    for tensor in cell:
-        left = past_left(left, tensor)
-    return left
-
-
-def back_through(cell, right):
-    """A right environment past a whole cell."""
-    for tensor in reversed(tuple(cell)):
-        right = past_right(right, tensor)
-    return right
+from qad.mps.environments import past_left, past_right, through_left, through_right
 
 
 def environments(psi, start=None):
@@ -36,8 +22,8 @@ def environments(psi, start=None):
         ``lefts[i]`` of everything left of site i, ``rights[i]`` of everything right of it.
     """
     eye = np.eye(psi.bonds[0], dtype=value_of(psi[0]).dtype)
-    _, left = dominant_eig(lambda x: through(psi, x), eye if start is None else start)
-    _, right = dominant_eig(lambda x: back_through(psi, x), eye)
+    _, left = dominant_eig(lambda x: through_left(x, psi.tensors), eye if start is None else start)
+    _, right = dominant_eig(lambda x: through_right(x, psi.tensors), eye)
     return along(psi, left, right)
 
 
@@ -49,7 +35,7 @@ def isometric_environments(psi, start=None):
     """
     eye = np.eye(psi.bonds[0], dtype=value_of(psi[0]).dtype)
     share = eye / len(eye)
-    left = linear_solve(lambda x: x - through(psi, x) + np.trace(x) * share, share, start, tol=1e-11)
+    left = linear_solve(lambda x: x - through_left(x, psi.tensors) + np.trace(x) * share, share, start, tol=1e-11)
     return along(psi, left, eye)
 
 
