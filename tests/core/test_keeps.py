@@ -167,21 +167,6 @@ def test_what_is_kept_goes_with_the_node():
     assert given[1:] and not any(given[1:])
 
 
-def test_chains_of_other_scales():
-    """The logarithms taken out of amplitudes are those of each state, in a batch and in a program too."""
-    psi = MPS([1e-2 * t for t in MPS.random(60, 3, seed=1)])
-    words = np.random.default_rng(0).integers(0, 2, (5, 60))
-
-    def loss(scale):
-        return MPS([scale * t for t in psi]).log_amplitudes(words)
-
-    scales = np.array([1.0, 1e4, 1e-4])
-    expected = np.stack([loss(scale) for scale in scales])
-    np.testing.assert_allclose(qad.vmap(loss)(scales), expected)
-    frozen = qad.freeze(loss)
-    np.testing.assert_allclose([frozen(scale) for scale in scales], expected)
-
-
 def test_operators_measured_in_a_plain_circuit():
     """Where no gate is differentiated, derivatives by the operator are of any order."""
     run, words = qad.Circuit(3).h(0).cx([0, 1], [1, 2]).ry(0.3, 1).mps(), ("ZZI", "XXX")
