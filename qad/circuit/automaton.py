@@ -1,50 +1,59 @@
-"""Pauli sums as matrix product operators: a finite automaton that reads strings from the left.
+"""Pauli sums as matrix product operators, by the smallest automaton that writes them (`qad.mps.automaton`).
 
-A string is told by what has been read of it until its last letter that is no identity; after that it is done.
-Strings of equal beginnings share their states.
+`qad.mps.OpSum` keeps two states on every bond, nothing placed yet and a whole term placed, and adds differentiated
+weights one by one.  Here states that no term passes are left out, so that a single string has bonds of 1, and the
+coefficients stay one array.
 """
 
 import numpy as np
 
 from qad.circuit.gates import pauli_matrix
+from qad.mps.automaton import build
+
+LETTERS = "IXYZ"
+MATRICES = np.array([pauli_matrix(letter) for letter in LETTERS])
 
 
 def mpo_of(strings, coefficients):
-    """Site tensors (left, right, out, in) of the operator ``sum_t c_t P_t``.
-
-    Each string is done at one site, which holds its coefficient.
-    """
+    """Site tensors (left, right, out, in) of the operator ``sum_t c_t P_t``, no two strings the same."""
     n = len(strings[0])
-    bonds = [{} for _ in range(n + 1)]
-    crossing = [cross(string) for string in strings]
-    for string, site in zip(strings, crossing, strict=True):
-        for bond in range(n + 1):
-            key = (True, string[:bond]) if bond <= site else (False, string[bond:])
-            bonds[bond].setdefault(key, len(bonds[bond]))
-    return [site_tensor(strings, coefficients, crossing, bonds, site) for site in range(n)]
+    terms = []
+    for number, string in enumerate(strings):
+        placed = tuple((site, LETTERS.index(letter)) for site, letter in enumerate(string) if letter != "I")
+        terms.append((placed or ((0, 0),), number))
+    machine = build(n, terms, [], [0] * n)
+    states = passed_states(machine.blocks)
+    return [
+        site_tensor(blocks, *states[site : site + 2], coefficients) for site, blocks in enumerate(machine.blocks)
+    ]  # fmt: skip
 
 
-def cross(string):
-    """The site at which a string is done: its last letter that is no identity."""
-    return max(len(string.rstrip("I")) - 1, 0)
+def passed_states(blocks):
+    """For every bond the states that lie between the first and the last one, with new numbers."""
+    reached, leading = [{0}], [{0}]
+    for entries in blocks:
+        reached.append({entry.right for entry in entries if entry.left in reached[-1]})
+    for entries in reversed(blocks):
+        leading.append({entry.left for entry in entries if entry.right in leading[-1]})
+    return [
+        {state: number for number, state in enumerate(sorted(a & b))}
+        for a, b in zip(reached, reversed(leading), strict=True)
+    ]
 
 
-def site_tensor(strings, coefficients, crossing, bonds, site):
-    """The tensor of one site: constant entries, and the coefficients of the strings that cross there."""
-    left, right = bonds[site], bonds[site + 1]
-    dtype = complex if any(string[site] == "Y" for string in strings) else float
+def site_tensor(entries, left, right, coefficients):
+    """The tensor of one site: constant entries, and those whose weight is the number of a coefficient."""
+    entries = [entry for entry in entries if entry.left in left and entry.right in right]
+    dtype = complex if any(LETTERS[entry.operator] == "Y" for entry in entries) else float
+    matrices = MATRICES if dtype is complex else MATRICES.real
     constant = np.zeros((len(left), len(right), 2, 2), dtype)
-    moving = []
-    for t, (string, cut) in enumerate(zip(strings, crossing, strict=True)):
-        a = left[(True, string[:site]) if site <= cut else (False, string[site:])]
-        b = right[(True, string[: site + 1]) if site + 1 <= cut else (False, string[site + 1 :])]
-        if site == cut:
-            moving.append((t, a, b))
-        else:
-            constant[a, b] = pauli_matrix(string[site])
+    moving = [entry for entry in entries if type(entry.weight) is int]
+    for entry in entries:
+        if type(entry.weight) is not int:
+            constant[left[entry.left], right[entry.right]] += matrices[entry.operator]
     if not moving:
         return constant
     pattern = np.zeros((len(moving), *constant.shape), dtype)
-    for k, (t, a, b) in enumerate(moving):
-        pattern[k, a, b] = pauli_matrix(strings[t][site])
-    return constant + np.einsum("k,kabij->abij", coefficients[[t for t, _, _ in moving]], pattern)
+    for k, entry in enumerate(moving):
+        pattern[k, left[entry.left], right[entry.right]] = matrices[entry.operator]
+    return constant + np.einsum("k,kabij->abij", coefficients[[entry.weight for entry in moving]], pattern)

@@ -45,13 +45,13 @@ def record(plan, operands, wanted):
         look_at_all(out, partial(_constant, plan), tuple(operands), None)
         return out
     if len(plan.steps) > 2 and type(level) is Reverse and level.open and ARRAY_TYPES.issuperset(map(type, values)):
-        options = {"plan": plan, "wanted": wanted, "state": []}
+        options = {"plan": plan, "wanted": wanted}
         if not level.quick and not records(level):
             return network(*operands, **options)
         p = PRIMITIVES[network]  # what `network` itself would look for is known here
-        ans = p.raw(*values, **options)
-        own = program(plan, wanted)
-        return note(p, values, options, ans, nodes, level, own.read(*options["state"]), sparing=bool(own.again))
+        ans, kept = p.raw(*values, **options)
+        own, options = program(plan, wanted), {**options, "kept": kept}
+        return note(p, values, options, ans, nodes, level, own.read(kept), sparing=bool(own.again))
     return _pairs(plan, [x.value if type(x) is Tensor and x.level is CONSTANT else x for x in operands])[-1]
 
 
@@ -70,25 +70,21 @@ def _pairs(plan, operands):
     return values
 
 
-@primitive
-def network(*operands, plan, wanted, state):
-    """Contract a network of plain arrays.
-
-    What the backward pass for the operands `wanted` needs is put into `state`, an empty list, which lives and dies with
-    the node.
-    """
-    value, kept = program(plan, wanted).forward(operands)
-    state.append(kept)
-    return value
+@primitive(keeps=True)
+def network(*operands, plan, wanted):
+    """Contract a network of plain arrays, and keep what the backward pass for the operands `wanted` needs."""
+    return program(plan, wanted).forward(operands)
 
 
-def _cotangents(needed, g, ans, *operands, plan, wanted, state):
+def _cotangents(needed, g, ans, *operands, plan, wanted, kept=None):
     """Cotangents of the operands `needed`, which are those `wanted`: the pairs in reverse."""
     own = program(plan, wanted)
-    if type(g) in ARRAY_TYPES:
-        found = own.backward(g, operands, state[-1])
+    if not ARRAY_TYPES.issuperset(map(type, operands)):
+        found = _recorded(plan, own, g, dict(enumerate(_pairs(plan, operands))))
     else:
-        found = _recorded(plan, own, g, own.intermediates(operands, state[-1]))
+        kept = own.forward(operands)[1] if kept is None else kept
+        plain = type(g) in ARRAY_TYPES
+        found = own.backward(g, operands, kept) if plain else _recorded(plan, own, g, own.intermediates(operands, kept))
     return _operand_cotangents(plan, found, needed)
 
 

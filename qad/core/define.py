@@ -16,7 +16,7 @@ from qad.core.tape.tensor import FUNCTIONS, LATE, UFUNCS, Tensor, load_rules_of,
 PRIMITIVES: dict = {}  # NumPy function or wrapped primitive -> Primitive
 
 
-def primitive(fn=None, *, name=None):
+def primitive(fn=None, *, name=None, keeps=False):
     """Make a function recordable (a decorator).
 
     Parameters
@@ -26,6 +26,11 @@ def primitive(fn=None, *, name=None):
         and may return a tuple of them.
     name : str, optional
         What error messages and graphs call it, where that is not the function's own name.
+    keeps : bool
+        `fn` returns a pair ``(answer, kept)``.  A call gives the answer; the rules get what was kept as the keyword
+        `kept`, which lives as long as the recorded operation does and is never to be written into.  It is None, and
+        the rule computes it again, where the rule meets other operands than plain arrays: where transforms nest,
+        under `qad.vmap`, in forward mode, and in `qad.freeze`.
 
     Returns
     -------
@@ -41,18 +46,38 @@ def primitive(fn=None, *, name=None):
     >>> qad.extend.defvjp(cube, lambda g, ans, x: g * 3 * x**2)
     >>> qad.grad(lambda x: cube(x).sum())(np.array([2.0]))
     array([12.])
+
+    A rule that needs what the function has computed on its way:
+
+    >>> @qad.extend.primitive(keeps=True)
+    ... def logistic_loss(x):
+    ...     e = np.exp(-x)
+    ...     return np.log1p(e).sum(), e
+    >>> def slope(g, ans, x, kept=None):
+    ...     e = np.exp(-x) if kept is None else kept
+    ...     return -g * e / (1 + e)
+    >>> qad.extend.defvjp(logistic_loss, slope)
+    >>> qad.grad(logistic_loss)(np.array([0.0]))
+    array([-0.5])
     """
     if fn is None:
-        return partial(primitive, name=name)
+        return partial(primitive, name=name, keeps=keeps)
 
     @wraps(fn)
     def call(*args, **kwargs):
         if highest(args) is not PLAIN:
             return record(p, args, kwargs)
-        return as_step(call, fn, args, kwargs) if RECORDINGS else fn(*args, **kwargs)
+        return as_step(call, plain, args, kwargs) if RECORDINGS else plain(*args, **kwargs)
 
+    plain = _answer_of(fn) if keeps else fn
     p = PRIMITIVES[call] = Primitive(call, name or fn.__name__, raw=fn)
+    p.keeps = keeps
     return call
+
+
+def _answer_of(fn):
+    """`fn`, which returns a pair, as a function that returns the first entry."""
+    return wraps(fn)(lambda *args, **kwargs: fn(*args, **kwargs)[0])
 
 
 def defvjp(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.mps.gauge import carry, left_isometry
 from qad.mps.state import MPS
 
 
@@ -47,13 +48,11 @@ def schmidt_form(psi):
         )
     tensors, carried = [], np.ones((1, 1), psi.dtype)
     for tensor in psi:
-        left, phys, right = tensor.shape
-        tensor = (carried @ tensor.reshape(left, -1)).reshape(-1, right)
-        q, carried = np.linalg.qr(tensor)
+        tensor, carried = left_isometry(carry(carried, tensor))
         if not (size := np.linalg.norm(carried)) > 0:
             raise ArgumentError(f"the state has norm {size}: it cannot be normalised")
         carried = carried / size
-        tensors.append(q.reshape(-1, phys, q.shape[1]))
+        tensors.append(tensor)
     weights = []
     for site in reversed(range(len(psi))):
         left, phys, right = tensors[site].shape

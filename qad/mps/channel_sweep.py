@@ -3,7 +3,8 @@
 Notation: bonds a of the bra, b of the ket, w of the operator; primes on the right of the site; s the physical leg of
 the ket, t that of the bra, ``W[w, w'][t, s]``.  ``ket`` is A (b, s, b'), ``bra`` is conj(A) (a, t, a').  `forward`
 carries the environment L of the left from bond to bond and keeps what `backward` needs; that one carries R of the
-right, and closes both to the derivative by the bra, G (a, t, a').
+right, and closes both to the derivative by the bra, G (a, t, a').  On both sides the legs of environments are (bra,
+operator, ket), as in `qad.mps.environments`.
 
 `Dense` carries all channels at once, in ``5 w d bond**3`` multiply-adds for both directions.  `Sparse` uses that an
 operator made of a sum is nearly empty: of its pairs (w, w') each has w in a small set E, or w' in a small set F (a
@@ -15,20 +16,21 @@ members: 28 instead of 50 for a chain of spins 1/2 with neighbours coupled, what
 import numpy as np
 
 from qad.mps.automaton import rows_of_cover
+from qad.mps.environments import acted, mirror, operator_matrix
 
 
 class Dense:
-    """All channels of the operator in every product; environments are arrays (a, w, b) and (b, w, a)."""
+    """All channels of the operator in every product; environments are matrices, their legs (operator, ket) as one."""
 
     def __init__(self, tensor):
         self.left, self.right, self.out, self.in_ = tensor.shape
-        self.matrix = np.ascontiguousarray(tensor.transpose(2, 1, 0, 3)).reshape(self.out * self.right, -1)
-        self.mirror = np.ascontiguousarray(tensor.transpose(0, 2, 3, 1)).reshape(self.left * self.out, -1)
+        self.matrix = operator_matrix(tensor), self.left, self.right
+        self.mirror = operator_matrix(tensor.swapaxes(0, 1)), self.right, self.left
 
     @staticmethod
     def opened(channels):
         """The environment beyond an end, from a number for every channel."""
-        return channels.reshape(1, -1, 1)
+        return channels.reshape(1, -1)
 
     @staticmethod
     def closed(environment):
@@ -46,24 +48,13 @@ class Dense:
         return np.abs(environment).max()
 
     def forward(self, environment, ket, bra):
-        (b, s, right), a = ket.shape, bra.shape[0]
-        half = environment.reshape(-1, b).dot(ket.reshape(b, s * right))
-        half = applied(self.matrix, half.reshape(a, self.left * s, right)).reshape(a * self.out, self.right * right)
-        return bra.reshape(a * self.out, -1).T.dot(half).reshape(-1, self.right, right), half
+        half = acted(environment, ket, self.matrix)
+        return bra.reshape(-1, bra.shape[2]).T.dot(half), half
 
     def backward(self, environment, ket, bra, half):
-        (b, s, right), (a, t, end) = ket.shape, bra.shape
-        slope = half.dot(environment.swapaxes(0, 1).reshape(-1, end))
-        other = ket.reshape(b * s, right).dot(environment.reshape(right, -1))
-        other = applied(self.mirror, other.reshape(b, s * self.right, end)).reshape(b * self.left, t * end)
-        return slope.reshape(a, t, end), other.dot(bra.reshape(a, t * end).T).reshape(b, self.left, a)
-
-
-def applied(matrix, rows):
-    """``matrix @ rows`` over the last two axes; a real matrix is not made complex for it."""
-    if matrix.dtype.kind == "f" and rows.dtype.kind == "c":
-        return (matrix @ rows.view(rows.real.dtype)).view(rows.dtype)
-    return matrix @ rows
+        slope = half.dot(environment.T)
+        other = acted(environment, mirror(ket), self.mirror)
+        return slope.reshape(bra.shape), bra.transpose(0, 2, 1).reshape(len(bra), -1).dot(other)
 
 
 class Sparse:
@@ -82,19 +73,19 @@ class Sparse:
     def _plan(self, early, late, entries):
         """The sums of blocks from which environments, and what is applied before the products, are put together."""
         self.from_t = [[] for _ in range(self.right)]  # L'[v] += c T[e][t, :, s]
-        self.into_k = [{} for _ in self.early]  # K[e][s, :, t] += c R[v]
+        self.into_k = [{} for _ in self.early]  # K[e][t, :, s] += c R[v]
         for w, v in early:
             e = self.early.index(w)
             for t, s, c in entries[w, v]:
                 self.from_t[v].append((c, e, t, s))
-                self.into_k[e].setdefault((s, t), []).append((c, v))
+                self.into_k[e].setdefault((t, s), []).append((c, v))
         self.into_m = [{} for _ in self.late]  # M[f][:, t, s] += c L[w]
-        self.from_u = [[] for _ in range(self.left)]  # R[w] += c U[f][:, s, t]
+        self.from_u = [[] for _ in range(self.left)]  # R[w] += c U[f][:, t, s]
         for w, v in late:
             f = self.late.index(v)
             for t, s, c in entries[w, v]:
                 self.into_m[f].setdefault((t, s), []).append((c, w))
-                self.from_u[w].append((c, f, s, t))
+                self.from_u[w].append((c, f, t, s))
 
     @property
     def products(self):
@@ -150,22 +141,22 @@ class Sparse:
         (b, s, right), (a, t, end) = ket.shape, bra.shape
         lefts, halves = kept
         slope, moved = None, {}
-        both = bra.reshape(a, t * end).T
+        for_k, both = ket.reshape(b, s * right), bra.reshape(a, t * end)
         for e, left, plan in zip(self.early, lefts, self.into_k, strict=True):
-            k = np.empty((s, right, t, end), ket.dtype)
-            assemble(plan, environment, [[k[i, :, j] for j in range(t)] for i in range(s)])
-            half = ket.reshape(b, s * right).dot(k.reshape(s * right, t * end))
+            k = np.empty((t, end, s, right), ket.dtype)
+            assemble(plan, environment, [[k[i, :, j] for j in range(s)] for i in range(t)])
+            half = for_k.dot(k.reshape(t * end, s * right).T)
             slope = added(slope, left.dot(half))
-            moved[e] = half.dot(both)
-        by_state = bra.transpose(1, 0, 2).reshape(t * a, end).T
+            moved[e] = both.dot(half.T)
+        by_state = ket.transpose(1, 0, 2).reshape(s * b, right).T
         blocks = []
         for f, half in zip(self.late, halves, strict=True):
-            slope = added(slope, half.dot(environment[f]).reshape(a, t * end))
-            other = ket.reshape(b * s, right).dot(environment[f])
-            blocks.append(other.dot(by_state).reshape(b, s, t, a))
+            slope = added(slope, half.dot(environment[f].T).reshape(a, t * end))
+            other = bra.reshape(a * t, end).dot(environment[f])
+            blocks.append(other.dot(by_state).reshape(a, t, s, b))
         for w, terms in enumerate(self.from_u):
             if terms or w not in moved:
-                rest = combined([(c, blocks[f][:, i, j]) for c, f, i, j in terms], (b, a), ket)
+                rest = combined([(c, blocks[f][:, i, j]) for c, f, i, j in terms], (a, b), ket)
                 moved[w] = added(moved.get(w), rest)
         return slope.reshape(a, t, end), moved
 

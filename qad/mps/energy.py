@@ -9,6 +9,8 @@ derivatives by all tensors (`qad.mps.channel_sweep` says how a site is passed). 
 rule of the derivative differentiates the ordinary sweep of `qad.mps.sandwich` along a direction.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from qad.core import jvp, vjp
@@ -18,57 +20,50 @@ from qad.mps.hamiltonian import Hamiltonian, check_hermitian
 from qad.mps.sandwich import factor, operator_matrices, sandwich
 
 
-class Sweep:
-    """One evaluation: the Hamiltonian, its plain tensors, and what the sweep from the left left behind."""
+class Swept(NamedTuple):
+    """What the sweep from the left leaves for the sweep from the right."""
 
-    def __init__(self, H):
-        self.hamiltonian, self.operator = prepared(H), H.tensors
-        self.kept = None
-
-    def value(self, tensors, keep=False):
-        """The energy; with `keep`, environments stay for `slopes`."""
-        route = self.hamiltonian.route(bonds_of(tensors), np.result_type(*{t.dtype for t in tensors}))
-        (square, value), kept = route.forward(tensors, keep)
-        check_quotient(value, square)
-        energy = value.real / square.real
-        self.kept = (tensors, route, kept, square.real) if keep else None
-        return energy
-
-    def slopes(self, g, energy, tensors):
-        """``g`` times the derivative of the energy by every tensor, unconjugated."""
-        if self.kept is None or any(a is not b for a, b in zip(self.kept[0], tensors, strict=True)):
-            self.value(tensors, keep=True)
-        _, route, kept, square = self.kept
-        seeds = np.array([-energy, 1.0], route.dtype) * (2 * g / square).astype(square.dtype)
-        return route.backward(kept, seeds)
+    route: object
+    environments: object
+    square: float
 
 
-@primitive
-def energy_of(*tensors, sweep):
+def swept(tensors, H, keep=True):
+    """The energy, and with `keep` what its derivative needs."""
+    route = prepared(H).route(bonds_of(tensors), np.result_type(*{t.dtype for t in tensors}))
+    (square, value), environments = route.forward(tensors, keep)
+    check_quotient(value, square)
+    return value.real / square.real, Swept(route, environments, square.real)
+
+
+@primitive(keeps=True)
+def energy_of(*tensors, H):
     """The energy of a chain of these tensors."""
-    return sweep.value(tensors, keep=True)
+    return swept(tensors, H)
 
 
 @primitive
-def slopes_of(g, energy, *tensors, sweep):
-    """`g` times the derivative of the energy by every tensor; the value of the energy is handed over."""
-    slopes = sweep.slopes(g, energy, tensors)
+def slopes_of(g, energy, *tensors, H, kept=None):
+    """`g` times the derivative of the energy by every tensor, unconjugated; the value of the energy is handed over."""
+    route, environments, square = swept(tensors, H)[1] if kept is None else kept
+    seeds = np.array([-energy, 1.0], route.dtype) * (2 * g / square).astype(square.dtype)
+    slopes = route.backward(environments, seeds)
     return tuple(
         s.real if t.dtype.kind == "f" and s.dtype.kind == "c" else s for s, t in zip(slopes, tensors, strict=True)
     )
 
 
-def _energy_vjp(needed, g, ans, *tensors, sweep):
-    slopes = slopes_of(g, ans, *tensors, sweep=sweep)
+def _energy_vjp(needed, g, ans, *tensors, H, kept=None):
+    slopes = slopes_of(g, ans, *tensors, H=H, kept=kept)
     return tuple(slopes[i] for i in needed)
 
 
-def _slopes_vjp(needed, cotangents, ans, g, energy, *tensors, sweep):
+def _slopes_vjp(needed, cotangents, ans, g, energy, *tensors, H, kept=None):
     """The product of the Hessian with the cotangents, which stand for a direction; the Hessian is symmetric."""
     direction = tuple(0.0 * t if c is None else c for c, t in zip(cotangents, tensors, strict=True))
 
     def along(*tensors):
-        return jvp(lambda *chain: quotient(chain, sweep.operator), tensors, direction)[1]
+        return jvp(lambda *chain: quotient(chain, H.tensors), tensors, direction)[1]
 
     out = {}
     if 0 in needed:

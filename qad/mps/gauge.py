@@ -16,6 +16,7 @@ from qad.core.vmap.rules import each_alone
 from qad.extend import Tensor, defvjp, primitive, stack_of, value_of
 from qad.linalg import norm, split
 from qad.linalg.support.degeneracy import rounding
+from qad.mps.environments import past_left
 
 RANK_TOLERANCE = 10.0  # times size and rounding: singular values below it, relative to the largest, are zero
 
@@ -100,6 +101,32 @@ def factors_from_left(tensors):
 def mirrored(tensors):
     """The chain read from the right."""
     return [tensor.transpose(2, 1, 0) for tensor in reversed(tensors)]
+
+
+def left_isometry(tensor):
+    """A plain site tensor as an isometry from its right bond, times a matrix on that bond."""
+    left, phys, right = tensor.shape
+    q, r = np.linalg.qr(tensor.reshape(-1, right))
+    return q.reshape(left, phys, -1), r
+
+
+def right_isometry(tensor):
+    """A plain site tensor as a matrix on its left bond, times an isometry from that bond."""
+    left, phys, right = tensor.shape
+    q, r = np.linalg.qr(tensor.reshape(left, -1).T)
+    return np.ascontiguousarray(r.T), np.ascontiguousarray(q.T).reshape(-1, phys, right)
+
+
+def move_right(tensors, site):
+    """Move the centre of a list of plain tensors from `site` to the next one; new arrays take their places."""
+    tensors[site], carried = left_isometry(tensors[site])
+    tensors[site + 1] = carry(carried, tensors[site + 1])
+
+
+def move_left(tensors, site):
+    """Move the centre of a list of plain tensors from `site` to the one before; new arrays take their places."""
+    carried, tensors[site] = right_isometry(tensors[site])
+    tensors[site - 1] = tensors[site - 1] @ carried
 
 
 def carry(matrix, tensor):
@@ -191,8 +218,7 @@ def side_ranks(tensors):
     """How many independent states of the sites before it every bond distinguishes; the last number is 1."""
     environment, ranks = np.ones((1, 1)), []
     for tensor in tensors:
-        half = np.tensordot(environment, tensor, (1, 0))
-        environment = np.tensordot(tensor.conj(), half, ((0, 1), (0, 1)))
+        environment = past_left(environment, tensor)
         environment = environment / (np.abs(environment).max() or 1.0)
         ranks.append(np.linalg.matrix_rank(environment, hermitian=True))
     return ranks

@@ -13,6 +13,7 @@ from qad.extend import defvjp, primitive, stack_of, value_of
 from qad.linalg import funm_svd
 from qad.linalg import norm as frobenius
 from qad.mps.chain import as_array
+from qad.mps.environments import opened_left, past_left, past_right, site_density
 from qad.mps.gauge import factors_from_left, mirrored
 from qad.mps.observables import check_kind
 from qad.mps.state import MPS
@@ -55,7 +56,7 @@ def local_expectations(psi, operator):
     lefts, tensors, rights = environments(psi)
     values = []
     for tensor, left, right, matrix in zip(tensors, lefts, rights[1:], operators, strict=True):
-        density = close(left, tensor, right)
+        density = site_density(left, tensor, right)
         values.append((density * matrix.T).sum() / density.trace())
     return np.stack(values)
 
@@ -97,14 +98,14 @@ def correlations(psi, one, other):
     lefts, tensors, rights = environments(psi)
     n, rows = len(tensors), []
     for i in range(n):
-        density = close(lefts[i], tensors[i], rights[i + 1])
+        density = site_density(lefts[i], tensors[i], rights[i + 1])
         norm2, entries = density.trace(), {}
         entries[i, i] = (density * (ones[i] @ others[i]).T).sum() / norm2
-        first, second = (step(lefts[i], tensors[i], m) for m in (ones[i], others[i]))
+        first, second = (past_left(lefts[i], m @ tensors[i], tensors[i]) for m in (ones[i], others[i]))
         for j in range(i + 1, n):
-            entries[i, j] = (close(first, tensors[j], rights[j + 1]) * others[j].T).sum() / norm2
-            entries[j, i] = (close(second, tensors[j], rights[j + 1]) * ones[j].T).sum() / norm2
-            first, second = step(first, tensors[j]), step(second, tensors[j])
+            entries[i, j] = (site_density(first, tensors[j], rights[j + 1]) * others[j].T).sum() / norm2
+            entries[j, i] = (site_density(second, tensors[j], rights[j + 1]) * ones[j].T).sum() / norm2
+            first, second = past_left(first, tensors[j]), past_left(second, tensors[j])
         rows.append(entries)
     table = {pair: value for entries in rows for pair, value in entries.items()}
     return np.stack([np.stack([table[i, j] for j in range(n)]) for i in range(n)])
@@ -145,10 +146,13 @@ def reduced_density(psi, sites):
     if prod(psi.phys[i] for i in sites) ** 2 > MOST_ENTRIES:
         raise ArgumentError(f"the density matrix of {len(sites)} sites has more than 2**26 entries")
     lefts, tensors, rights = environments(psi)
-    environment = lefts[sites[0]][None, None]
+    environment = lefts[sites[0]]
     for site in range(sites[0], sites[-1] + 1):
-        environment = (opened_step if site in sites else step)(environment, tensors[site])
-    density = (environment * rights[sites[-1] + 1].T).sum(axis=(-2, -1))
+        environment = (opened_left if site in sites else past_left)(environment, tensors[site])
+    right = rights[sites[-1] + 1].reshape(-1)
+    density = environment.reshape(*environment.shape[:-2], -1) @ right  # (bra, ket) of every site
+    size = prod(density.shape[::2])
+    density = density.transpose(*range(1, density.ndim, 2), *range(0, density.ndim, 2)).reshape(size, size)
     return density / density.trace()
 
 
@@ -222,11 +226,11 @@ defvjp(matrix_entropy, lambda g, ans, matrix: g * funm_svd(entropy_slope, matrix
 def environments(psi):
     """Environments of every bond from the left, site tensors scaled evenly, and environments from the right.
 
-    Legs are (ket, bra) from the left and (bra, ket) from the right; the constant scales are taken out of the tensors.
+    The constant scales are taken out of the tensors.
     """
     tensors, rights = list(psi.opened()), [np.ones((1, 1))]
     for site in reversed(range(len(tensors))):
-        environment = pulled(rights[-1], tensors[site])
+        environment = past_right(rights[-1], tensors[site])
         size = np.linalg.norm(stack_of(environment).ravel())
         if not 0 < size < np.inf:
             raise ArgumentError("the state is zero or not finite: nothing can be measured in it")
@@ -234,41 +238,8 @@ def environments(psi):
         rights.append(environment * (1 / size).astype(environment.real.dtype))
     lefts = [np.ones((1, 1))]
     for tensor in tensors[:-1]:
-        lefts.append(step(lefts[-1], tensor))
+        lefts.append(past_left(lefts[-1], tensor))
     return lefts, tensors, rights[::-1]
-
-
-def pulled(environment, tensor):
-    """An environment (bra, ket) of the right, one site further left."""
-    left, phys, right = tensor.shape
-    half = tensor.reshape(left * phys, right) @ environment.T  # (ket phys, bra)
-    return tensor.conj().reshape(left, -1) @ half.reshape(left, -1).T
-
-
-def step(environment, tensor, operator=None):
-    """Environments (..., ket, bra) of the left, one site further right, perhaps with an operator on the site."""
-    left, phys, right = tensor.shape
-    acted = tensor if operator is None else operator @ tensor
-    half = environment.mT @ acted.reshape(left, phys * right)  # (bra, phys ket)
-    return half.reshape(*half.shape[:-2], left * phys, right).mT @ tensor.conj().reshape(left * phys, right)
-
-
-def opened_step(environment, tensor):
-    """The same with the site's legs kept: (s, t, ket, bra) to (s s', t t', ket', bra')."""
-    rows, columns = environment.shape[:2]
-    _, phys, right = tensor.shape
-    by_phys = tensor.transpose(1, 0, 2)
-    half = environment.mT[:, None, :, :, :] @ by_phys[:, None]  # (s, s', t, bra, ket')
-    half = half[:, :, :, None]
-    closed = half.mT @ by_phys.conj()  # (s, s', t, t', ket', bra')
-    return closed.reshape(rows * phys, columns * phys, right, right)
-
-
-def close(left, tensor, right):
-    """The density of a site between two environments, (ket, bra)."""
-    upper = left.T @ tensor.reshape(tensor.shape[0], -1)  # (bra, phys ket)
-    upper = upper.reshape(tensor.shape) @ right.T  # (bra, phys, bra')
-    return np.tensordot(upper, tensor.conj(), ((0, 2), (0, 2)))
 
 
 def per_site(psi, operator):

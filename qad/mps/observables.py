@@ -4,7 +4,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, stack_of
-from qad.mps.energy import Sweep, energy_of, has_own_node, is_plain, prepared, quotient
+from qad.mps.energy import energy_of, has_own_node, is_plain, prepared, quotient, swept
 from qad.mps.operator import MPO
 from qad.mps.sandwich import factor, inner, operator_matrices, sandwich
 from qad.mps.state import MPS
@@ -190,8 +190,8 @@ def energy(psi, H):
             prepared(H)
         return quotient(psi.tensors, H)
     if any(type(t) is Tensor for t in psi):
-        return energy_of(*psi.tensors, sweep=Sweep(H))
-    return Sweep(H).value(psi.tensors)
+        return energy_of(*psi.tensors, H=H)
+    return swept(psi.tensors, H, keep=False)[0]
 
 
 def variance(psi, H):

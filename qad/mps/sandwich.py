@@ -1,20 +1,14 @@
 """Sandwiches ``<bra| H |ket>`` by one sweep from the left, shaped for matrix products.
 
-The environment of the sites already swept has legs ``(bra, operator, ket)``, and a site is absorbed by three
-matrix products between which nothing is transposed (a, a' bonds of the bra, b, b' of the ket, w, w' of H)::
-
-    (a w, b)    @ (b, s b')      the ket's tensor        ->  (a, w s, b')
-    (s' w', w s) @ (w s, b')     H's, once for every a   ->  (a, s' w', b')
-    (a', a s')  @ (a s', w' b')  the bra's conjugate     ->  (a', w', b')
-
-A periodic chain carries the legs where it was opened as a leading axis; it is closed by a trace at the end.
-The functions are plain NumPy, and so differentiable to any order.
+The environment of the sites already swept (`qad.mps.environments`) is a matrix, its legs (operator, ket) as one.  A
+periodic chain carries the legs where it was opened as a leading axis; it is closed by a trace at the end.
 """
 
 import numpy as np
 
 from qad.core.errors import ShapeError
 from qad.extend import any_traced, stack_of
+from qad.mps.environments import acted, adjoint, operator_matrix
 
 SITES_PER_SCALING = 4
 
@@ -39,22 +33,11 @@ def sandwich(bra, operators, ket, channels=1):
         Taken out on the way, lest long chains overflow; a constant for derivatives.
     """
     outer = bra[0].shape[0], (1 if operators is None else operators[0][1]), ket[0].shape[0]
-    environment, lead = opened(outer, np.result_type(bra[0].dtype, ket[0].dtype, np.float32))
+    environment = opened(outer, np.result_type(bra[0].dtype, ket[0].dtype, np.float32))
     log_scale = 0.0
-    same = bra is ket
-    for site, upper in enumerate(ket):
-        left, phys, right = upper.shape
-        half = upper.reshape(left * phys, right)
-        below = (half if same else bra[site].reshape(-1, bra[site].shape[2])).conj().mT
-        environment = environment.reshape(-1, left) @ upper.reshape(left, phys * right)
-        rows = below.shape[1]
-        if operators is not None:
-            matrix, bond, next_bond = operators[site]
-            environment = matrix @ environment.reshape(-1, bond * phys, right)
-            environment = environment.reshape(*lead, rows, next_bond * right)
-        else:
-            environment = environment.reshape(*lead, rows, right)
-        environment = below @ environment
+    for site, tensor in enumerate(ket):
+        operator = None if operators is None else operators[site]
+        environment = adjoint(bra[site]) @ acted(environment, tensor, operator)
         if site % SITES_PER_SCALING == SITES_PER_SCALING - 1:
             environment, log_scale = scaled(environment, log_scale)
     return closed(environment, outer, channels), log_scale
@@ -75,14 +58,14 @@ def factor(value, log_scale):
 
 
 def opened(outer, dtype):
-    """The environment of no sites, ``(bra, operator ket)``, and its leading shape.
+    """The environment of no sites, ``(bra, operator ket)``.
 
     For a periodic chain it is an identity with the three opened legs, as one, in front.
     """
     size = outer[0] * outer[1] * outer[2]
     if size == 1:
-        return np.ones((1, 1), dtype), ()
-    return np.eye(size, dtype=dtype).reshape(size, outer[0], -1), (size,)
+        return np.ones((1, 1), dtype)
+    return np.eye(size, dtype=dtype).reshape(size, outer[0], -1)
 
 
 def closed(environment, outer, channels):
@@ -106,12 +89,6 @@ def scaled(environment, log_scale):
         return environment * np.ldexp(1.0, -exponent).astype(environment.dtype), log_scale + exponent * np.log(2.0)
     exponent = int(np.frexp(size)[1])
     return environment * environment.dtype.type(2.0**-exponent), log_scale + exponent * np.log(2.0)
-
-
-def operator_matrix(tensor):
-    """A site tensor (left, right, out, in) as the matrix ``(out right, left in)`` of the sweep."""
-    left, right, out, in_ = tensor.shape
-    return tensor.transpose(2, 1, 0, 3).reshape(out * right, left * in_)
 
 
 def operator_matrices(H, dtype):

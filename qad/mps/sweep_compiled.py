@@ -90,22 +90,22 @@ class Table:
             site, (a, d, end) = self.sites[i], self.shapes[i]
             bra, ket, slope = (self.places[i] + k * self.length for k in range(3))
             here, there = self.rights[(i + 1) % 2], self.rights[i % 2]
-            places = {(s, t): (s * end * d + t) * end for s in range(d) for t in range(d)}
+            places = {(t, s): (t * end * d + s) * end for t in range(d) for s in range(d)}
             fresh = True
             for e, plan in zip(site.early, site.into_k, strict=True):
                 code.assemble(plan, places, here, end, d * end, self.other)
-                code.product(ket, self.other, self.half, a, d * end, d * end)
+                code.product(ket, self.other, self.half, a, d * end, d * end, second=True)
                 fresh = code.into(slope, fresh, self.turned, (self.lefts[i] + e * a * a, self.half, a, a, d * end))
-                code.product(self.half, bra, there + e * a * a, a, d * end, a, second=True)
+                code.product(bra, self.half, there + e * a * a, a, d * end, a, second=True)
             if site.late:
-                code.turn(bra, self.turned, a, d, end)
+                code.turn(ket, self.turned, a, d, end)
             for f, half, block in zip(site.late, self.halves[i], self.blocks, strict=False):
-                fresh = code.into(slope, fresh, self.half, (half, here + f * end**2, a * d, end, end))
-                code.product(ket, here + f * end**2, self.other, a * d, end, end)
+                fresh = code.into(slope, fresh, self.half, (half, here + f * end**2, a * d, end, end), second=True)
+                code.product(bra, here + f * end**2, self.other, a * d, end, end)
                 code.product(self.other, self.turned, block, a * d, end, d * a, second=True)
             for w, terms in enumerate(site.from_u):
-                # a block of a site: (b, s, t, a)
-                parts = [(c, self.blocks[f] + (s * d + t) * a, d * d * a) for c, f, s, t in terms]
+                # a block of a site: (a, t, s, b)
+                parts = [(c, self.blocks[f] + (t * d + s) * a, d * d * a) for c, f, t, s in terms]
                 code.combine(parts, there + w * a * a, a, a, a, w not in site.early)
             if i % CHECK_EVERY == 0:
                 code.rescale(there, site.left * a * a, self.exponents + i)
@@ -164,10 +164,10 @@ class Code:
         """A product of matrices (m, k) and (k, n), either of which may lie transposed."""
         self.numbers += PRODUCT, 0, one, 0, two, out, m, k, n, first + 2 * second, 1
 
-    def into(self, out, fresh, room, product):
+    def into(self, out, fresh, room, product, second=False):
         """A product written, or added by way of `room`; returns False, for the next one is to be added."""
         *_, m, _, n = product
-        self.product(*product[:2], out if fresh else room, *product[2:])
+        self.product(*product[:2], out if fresh else room, *product[2:], second=second)
         if not fresh:
             self.combine([(1, room, 0)], out, 0, 1, m * n, False)
         return False

@@ -6,6 +6,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.chain import zip_sites
+from qad.mps.environments import through_left, through_right
 from qad.mps.observables import check_kind
 from qad.mps.state import MPS
 
@@ -38,16 +39,11 @@ class Transfer:
 
     def apply_left(self, environment):
         """Environments (..., ket, bra) of the left, carried to the right end."""
-        for ket, bra in zip(self.kets, self.bras, strict=True):
-            half = environment.mT @ ket.reshape(ket.shape[0], -1)
-            half = half.reshape(*half.shape[:-2], -1, ket.shape[2])
-            environment = half.mT @ bra.conj().reshape(-1, bra.shape[2])
-        return environment
+        return through_left(environment.mT, self.kets, self.bras).mT
 
     def apply_right(self, environment):
         """Environments (..., ket, bra) of the right, carried to the left end."""
-        mirror = Transfer(*(tuple(t.transpose(2, 1, 0) for t in row[::-1]) for row in (self.kets, self.bras)))
-        return mirror.apply_left(environment)
+        return through_right(environment.mT, self.kets, self.bras).mT
 
     def to_dense(self):
         """The matrix, of shape `shape`."""

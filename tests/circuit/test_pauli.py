@@ -55,6 +55,22 @@ def test_a_chain_has_small_bonds():
     assert np.isrealobj(H.mpo()[3])
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_bonds_are_small(seed):
+    """At every bond as many states as the operator of generic coefficients has rank, or one more."""
+    rng = np.random.default_rng(seed)
+    n, letters = 6, list("IIXYZ")
+    strings = sorted({"".join(rng.choice(letters, n)) for _ in range(int(rng.integers(1, 25)))})
+    H = qad.PauliSum(zip(strings, rng.normal(size=len(strings)), strict=True))
+    for bond in range(1, n):
+        rows, columns = (sorted({s[part] for s in strings}) for part in (slice(bond), slice(bond, n)))
+        table = np.zeros((len(rows), len(columns)))
+        for string in strings:
+            table[rows.index(string[:bond]), columns.index(string[bond:])] = rng.normal()
+        assert H.mpo().bonds[bond] - np.linalg.matrix_rank(table) in (0, 1)
+    assert qad.PauliSum({strings[0]: 1.0}).mpo().bonds == (1,) * (n + 1)
+
+
 def test_many_terms_take_few_passes():
     n = 10
     H = qad.PauliSum.on_sites(n, [(1.0, "ZZ", (i, j)) for i in range(n) for j in range(i)])

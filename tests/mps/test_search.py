@@ -8,7 +8,7 @@ import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPS, ground_state, heisenberg, ising, norm, overlap, xxz
 from qad.mps.canonical import schmidt_form
-from qad.mps.search.environments import Environments
+from qad.mps.environments import Environments
 from qad.mps.search.lanczos import exponential, lowest
 
 

@@ -298,3 +298,21 @@ def test_an_infinite_sum_of_states_has_no_values_of_its_own():
         with pytest.raises(ArgumentError, match="sum of several"):
             number()
     assert uniform.correlation_length(both) == np.inf
+
+
+# -- amplitudes --------------------------------------------------------------------------------------------------------
+
+
+def test_logarithms_of_amplitudes_are_those_of_each_state():
+    """The logarithms taken out of amplitudes are those of each state, in a batch and in a program too."""
+    psi = MPS([1e-2 * t for t in MPS.random(60, 3, seed=1)])
+    words = np.random.default_rng(0).integers(0, 2, (5, 60))
+
+    def loss(scale):
+        return MPS([scale * t for t in psi]).log_amplitudes(words)
+
+    scales = np.array([1.0, 1e4, 1e-4])
+    expected = np.stack([loss(scale) for scale in scales])
+    np.testing.assert_allclose(qad.vmap(loss)(scales), expected)
+    frozen = qad.freeze(loss)
+    np.testing.assert_allclose([frozen(scale) for scale in scales], expected)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from qad.circuit.gates import pauli_matrix
+from qad.mps.environments import opened_left, past_left, past_right
 
 
 class Overlaps:
@@ -26,7 +27,7 @@ class Overlaps:
 
     def reached(self, side, sites, bra, ket):
         """The environment after absorbing `sites`, as far as possible from memory."""
-        environments, pairs = self.kept[side]
+        (environments, pairs), past = self.kept[side], past_left if side == "left" else past_right
         valid = 0
         for site, (a, b) in zip(sites, pairs, strict=False):
             if a is not bra[site] or b is not ket[site]:
@@ -35,19 +36,9 @@ class Overlaps:
         if valid < len(sites):
             del environments[valid + 1 :], pairs[valid:]
         for site in sites[valid:]:
-            environments.append(absorb(environments[-1], bra[site], ket[site], side))
+            environments.append(past(environments[-1], ket[site], bra[site]))
             pairs.append((bra[site], ket[site]))
         return environments[len(sites)]
-
-
-def absorb(environment, bra, ket, side="left"):
-    """The environment with one more site; axes before the last two stay."""
-    if side == "right":
-        bra, ket = bra.transpose(2, 1, 0), ket.transpose(2, 1, 0)
-    half = np.tensordot(environment, ket, 1)  # (..., a, s, b')
-    a, s, b = bra.shape
-    lead = half.shape[:-3]
-    return (bra.reshape(a * s, b).conj().T @ half.reshape(*lead, a * s, -1)).reshape(*lead, b, -1)
 
 
 def paired(op, overlaps, bra, ket):
@@ -77,11 +68,9 @@ def swept(environment, span, bra, ket, controls, matrices, opened=()):
     for site in span:
         a, b = bra[site], ket[site]
         if site in controls:
-            environment = absorb(environment, a[:, 1:], b[:, 1:])
+            environment = past_left(environment, b[:, 1:], a[:, 1:])
         elif site in opened:
-            half = np.tensordot(environment, b, 1)  # (..., a, t, b')
-            whole = np.tensordot(half, a.conj(), ((-3,), (0,)))  # (..., t, b', s, a')
-            environment = np.moveaxis(whole, (-2, -1), (-4, -2))
+            environment = opened_left(environment, b, a)
         else:
-            environment = absorb(environment, a, matrices[site] @ b if site in matrices else b)
+            environment = past_left(environment, matrices[site] @ b if site in matrices else b, a)
     return environment

@@ -1,5 +1,8 @@
 """A circuit run on a matrix product state, as users see it."""
 
+from functools import cached_property
+from itertools import pairwise
+
 import numpy as np
 
 from qad.circuit.analysis import program_of
@@ -52,10 +55,10 @@ class ChainSimulation:
             )
         self.run = Run(program, circuit.dtype, bond, cutoff, bra_bond)
 
-    @property
+    @cached_property
     def final(self):
-        """The final walker."""
-        return self.run.simulate(*map(value_of, self.numbers))[0]
+        """The final walker; `numbers` are this simulation's own, so that it stays right."""
+        return self.run.forward(*map(value_of, self.numbers))[0]
 
     @property
     def state(self):
@@ -94,9 +97,12 @@ class ChainSimulation:
         >>> c.mps(max_bond=4).expectation([qad.PauliSum.on_sites(50, [(1.0, "ZZ", (0, 49))]), "X" * 50]).round(6)
         array([1., 1.])
         """
-        if isinstance(observable, (list, tuple)):
+        several = isinstance(observable, (list, tuple))
+        if several and any(isinstance(one, (list, tuple)) for one in observable):
             return np.stack([self.expectation(one) for one in observable])
-        return self._measured(Energy(), operator_of(observable, self.n))
+        if several:
+            return np.stack(self._measured([(Energy(), operator_of(one, self.n)) for one in observable]))
+        return self._measured([(Energy(), operator_of(observable, self.n))])[0]
 
     def overlap(self, phi):
         """The overlap ``<phi|psi>`` with a matrix product state, complex and differentiable in both.
@@ -110,7 +116,7 @@ class ChainSimulation:
         """
         if not isinstance(phi, MPS) or phi.periodic or phi.phys != (2,) * self.n:
             raise ShapeError(f"overlap takes an open MPS of {self.n} qubits, not {phi!r}")
-        return self._measured(Overlap(), phi.tensors)
+        return self._measured([(Overlap(), phi.tensors)])[0]
 
     def amplitude(self, bits):
         """The amplitude ``<bits|psi>`` of a basis state, a string or sequence of one bit per qubit.
@@ -130,8 +136,13 @@ class ChainSimulation:
         """Outcomes (shots, n) of measuring all qubits, drawn from ``|psi|**2``."""
         return MPS(self.final.tensors).sample(shots, seed)
 
-    def _measured(self, target, operands):
-        return measured(*self.numbers, *operands, run=self.run, target=target)
+    def _measured(self, pairs):
+        """The numbers of all pairs (target, its operands), of one run."""
+        if all(type(x) is np.ndarray for x in self.numbers):
+            return tuple(target.value(self.final.tensors, *operands) for target, operands in pairs)
+        ends = np.cumsum([0, *(len(operands) for _, operands in pairs)]).tolist()
+        targets = [(target, slice(*own)) for (target, _), own in zip(pairs, pairwise(ends), strict=True)]
+        return measured(*self.numbers, *(x for _, row in pairs for x in row), run=self.run, targets=tuple(targets))
 
     def __repr__(self):
         return f"ChainSimulation({self.n} qubits, bond {self.bond}, truncation error {self.error:.2g})"

@@ -10,6 +10,9 @@ are kept (they share what gates left alone).  No decomposition is differentiated
 no harm, and directions in which a bond would grow are not lost.
 """
 
+from dataclasses import dataclass
+from functools import partial
+
 import numpy as np
 
 from qad.circuit.chains.operators import adjoint, site_operators
@@ -23,22 +26,18 @@ from qad.mps.evolve.tebd import Truncation
 from qad.mps.sandwich import factor, operator_matrices, sandwich
 
 
+@dataclass(frozen=True)
 class Run:
-    """Evaluations of one circuit on chains: its program, what is cut off, and the last final state."""
+    """How a circuit runs on chains: its program, its dtype, and what is cut off."""
 
-    def __init__(self, program, dtype, bond, cutoff, bra_bond):
-        self.program, self.dtype, self.bond, self.cutoff, self.bra_bond = program, dtype, bond, cutoff, bra_bond
-        self.kept = None
-
-    def simulate(self, real, complex_):
-        """The final walker, and the tensors before every gate."""
-        kept = self.kept
-        if kept is None or not (np.array_equal(kept[0], real) and np.array_equal(kept[1], complex_)):
-            kept = self.kept = (real.copy(), complex_.copy(), *self.forward(real, complex_))  # arrays may be used again
-        return kept[2:]
+    program: object
+    dtype: np.dtype
+    bond: int
+    cutoff: float
+    bra_bond: int
 
     def forward(self, real, complex_):
-        """Apply all gates to |0...0>."""
+        """Apply all gates to |0...0>: the final walker, and the tensors before every gate."""
         zero = np.array([1.0, 0.0], self.dtype)[None, :, None]
         walker = Walker([zero] * self.program.n, 0, Truncation(self.bond, self.cutoff))
         vectors, history = {"real": real, "complex": complex_}, []
@@ -47,9 +46,8 @@ class Run:
             walker.apply(*site_operators(op, numbers(op, vectors)), op.unitary)
         return walker, history
 
-    def backward(self, real, complex_, bra):
+    def backward(self, real, complex_, history, bra):
         """``<bra|psi>`` derived by the two vectors; the walker `bra` is taken back through the circuit."""
-        _, history = self.simulate(real, complex_)
         vectors = {"real": real, "complex": complex_}
         slopes = {name: np.zeros(vector.shape, complex) for name, vector in vectors.items()}
         overlaps = Overlaps(self.program.n, self.dtype)
@@ -105,41 +103,48 @@ class Overlap:
         return 1.0, walker
 
 
-@primitive
-def measured(real, complex_, *operands, run, target):
-    """What `target` measures in the final state of the numbers of the gates."""
-    ket, _ = run.simulate(real, complex_)
-    return target.value(ket.tensors, *operands)
+@primitive(keeps=True)
+def measured(real, complex_, *operands, run, targets):
+    """What the targets measure in the final state of the numbers of the gates, a tuple.
+
+    `targets` are pairs of a target and the slice of the operands that are its own.
+    """
+    ket, history = run.forward(real, complex_)
+    return tuple(target.value(ket.tensors, *operands[own]) for target, own in targets), (ket, history)
 
 
 @opaque
 def final_tensors(real, complex_, *, run):
     """The tensors of the final state."""
-    return tuple(run.simulate(real, complex_)[0].tensors)
+    return tuple(run.forward(real, complex_)[0].tensors)
 
 
 @opaque
-def slopes(real, complex_, *operands, run, target):
+def slopes(real, complex_, *operands, run, target, kept):
     """The derivatives of what is measured by the two vectors, those by real numbers as if they were complex."""
-    ket, _ = run.simulate(real, complex_)
+    ket, history = run.forward(real, complex_) if kept is None else kept
     weight, bra = target.bra(run, ket, *operands)
-    by_real, by_complex = run.backward(real, complex_, bra)
+    by_real, by_complex = run.backward(real, complex_, history, bra)
     return weight * by_real, weight * by_complex
 
 
-def _measured_vjp(needed, g, ans, real, complex_, *operands, run, target):
+def _measured_vjp(needed, g, ans, real, complex_, *operands, run, targets, kept=None):
     if any(type(x) is Tensor for x in (real, complex_, *operands)):
         raise ArgumentError(
             "the chain engine has first derivatives only: c.expectation, of the state vector, and c.network have all"
         )
-    out = {}
-    if needed[0] < 2:
-        by_real, by_complex = slopes(real, complex_, *operands, run=run, target=target)
-        out[0], out[1] = (g * by_real).real, g * by_complex
-    if needed[-1] > 1:
-        psi = final_tensors(real, complex_, run=run)
-        found = vjp(lambda *operands: target.value(psi, *operands), *operands)[1](np.conj(g))
-        out |= {i + 2: slope.conj() for i, slope in enumerate(found)}
+    out = dict.fromkeys(needed, 0.0)
+    psi = None
+    for slope, (target, own) in zip(g, targets, strict=True):
+        if slope is None:
+            continue
+        if needed[0] < 2:
+            by_real, by_complex = slopes(real, complex_, *operands[own], run=run, target=target, kept=kept)
+            out[0], out[1] = out.get(0, 0.0) + (slope * by_real).real, out.get(1, 0.0) + slope * by_complex
+        if needed[-1] > 1:
+            psi = psi or (final_tensors(real, complex_, run=run) if kept is None else kept[0].tensors)
+            found = vjp(partial(target.value, psi), *operands[own])[1](np.conj(slope))
+            out |= {i: c.conj() for i, c in enumerate(found, 2 + own.start)}
     return tuple(out[i] for i in needed)
 
 

@@ -3,6 +3,8 @@
 import numpy as np
 
 from qad.mps.evolve.tebd import applied
+from qad.mps.gauge import move_left, move_right
+from qad.mps.operator import applied as site_applied
 
 
 class Walker:
@@ -37,7 +39,7 @@ class Walker:
             self.centre = last if to_right else first
             return
         for site, w in enumerate(operators, first):
-            self.tensors[site] = site_product(w, self.tensors[site])
+            self.tensors[site] = site_applied(w, self.tensors[site])
         self.press(first, last)
 
     def press(self, first, last):
@@ -54,21 +56,8 @@ class Walker:
     def move(self, site):
         """Move the centre."""
         while self.centre < site:
-            here = self.tensors[self.centre]
-            q, r = np.linalg.qr(here.reshape(-1, here.shape[2]))
-            self.tensors[self.centre] = q.reshape(*here.shape[:2], -1)
+            move_right(self.tensors, self.centre)
             self.centre += 1
-            self.tensors[self.centre] = np.tensordot(r, self.tensors[self.centre], 1)
         while self.centre > site:
-            here = self.tensors[self.centre]
-            q, r = np.linalg.qr(here.reshape(here.shape[0], -1).T)
-            self.tensors[self.centre] = q.T.reshape(-1, *here.shape[1:])
+            move_left(self.tensors, self.centre)
             self.centre -= 1
-            self.tensors[self.centre] = self.tensors[self.centre] @ r.T
-
-
-def site_product(w, tensor):
-    """A site operator (left, right, out, in) on a site tensor; left and right bonds multiply."""
-    left, right, out, _ = w.shape
-    a, _, b = tensor.shape
-    return np.tensordot(w, tensor, ((3,), (1,))).transpose(0, 3, 2, 1, 4).reshape(left * a, out, right * b)

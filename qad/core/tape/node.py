@@ -28,6 +28,7 @@ class Primitive:
     __slots__ = (
         "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "forward", "linear", "elementwise", "fresh", "accepts",
         "broadcasting", "consumes", "batch", "adds", "sparing", "canonical", "root", "carries",
+        "keeps",
     )  # fmt: skip
 
     def __init__(self, fn, name, vjps=(), shared=None, linear=False, elementwise=False, fresh=False, lazy=(), raw=None):
@@ -50,6 +51,7 @@ class Primitive:
         self.sparing = False  # whether memory is short where it is called: constants are digested, not copied
         self.canonical = None  # (x, y) -> what is recorded instead of `fn` of these two, or None
         self.root = None  # (operands) -> the square of the answer, where that is smoother than the answer
+        self.keeps = False  # whether `raw` returns a pair (answer, kept), the second for the rules
         self.carries = False  # whether `fn` only moves entries, so that a root of one operand stays one
 
     def __repr__(self):
@@ -75,3 +77,9 @@ PICK = Primitive(None, "pick")  # output number ``args`` of a primitive with sev
 def leaf(value) -> list:
     """A node with nothing below it."""
     return [next_id(), LEAF, None, None, value, ()]
+
+
+def given(node) -> dict:
+    """The keywords that the caller gave; what the primitive kept is not among them, for it belongs to one run."""
+    kwargs = node[KWARGS] or {}
+    return {name: x for name, x in kwargs.items() if name != "kept"} if node[PRIMITIVE].keeps else kwargs

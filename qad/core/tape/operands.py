@@ -4,7 +4,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.tape.levels import Level
-from qad.core.tape.node import ARGS, KWARGS, PARENTS, PRIMITIVE
+from qad.core.tape.node import ARGS, PARENTS, PRIMITIVE, given
 from qad.core.tape.tensor import CONSTANT, Tensor
 
 PYTHON_NUMBERS = frozenset((float, int, complex))
@@ -77,7 +77,7 @@ def origin_of(x):
         return UNKNOWN
     args, parents = node[ARGS], node[PARENTS]
     operands = [a if parent is None else Tensor(a, parent, x.level) for a, parent in zip(args, parents, strict=False)]
-    return node[PRIMITIVE], (*operands, *args[len(parents) :]), node[KWARGS] or {}
+    return node[PRIMITIVE], (*operands, *args[len(parents) :]), given(node)
 
 
 def remembered(p, out, operands, kwargs=None):

@@ -5,7 +5,7 @@ from numpy import ndarray
 from qad.core.tape import hooks
 from qad.core.tape.levels import QUICK, WATCHING, Level, fresh
 from qad.core.tape.node import PICK, next_id
-from qad.core.tape.operands import split, variant
+from qad.core.tape.operands import PLAIN, highest, split, variant
 from qad.core.tape.tensor import Tensor, hidden, missing_rule, rebuild
 
 MANY = -9  # names by which whoever comes this way may hold an array: too many to tell whether there are others
@@ -42,7 +42,11 @@ class Reverse(Level):
                 raise missing_rule(p.fn, i if any(p.vjps) else None)
         if p.broadcasting is not None:
             p = variant(p, values)
-        ans = p.fn(*values, **kwargs)
+        if p.keeps and highest(values) is PLAIN and not any(hasattr(type(v), "__qad_step__") for v in values):
+            ans, kept = p.raw(*values, **kwargs)
+            kwargs = {**kwargs, "kept": kept}
+        else:
+            ans = p.fn(*values, **kwargs)
         if type(ans) is Tensor and ans.level.number >= self.number:
             raise hidden(p.name)
         return note(p, values, kwargs, ans, parents, self)

@@ -17,7 +17,7 @@ import numpy as np
 
 from qad.core.mutation.changed_arrays import below
 from qad.core.tape.backward import alive
-from qad.core.tape.node import ANSWER, ARGS, ID, KWARGS, LEAF, PARENTS, PRIMITIVE
+from qad.core.tape.node import ANSWER, ARGS, ID, LEAF, PARENTS, PRIMITIVE, given
 from qad.core.tape.tensor import value_of
 
 REACH = 1000  # objects among which the generators of a function are looked for
@@ -53,7 +53,7 @@ def digest(roots) -> bytes:
         for i, x in enumerate(node[ARGS] if type(node[ARGS]) is tuple else (node[ARGS],)):
             if i >= len(parents) or parents[i] is None:
                 _add(total, x)
-        _add(total, node[KWARGS])
+        _add(total, given(node))
     return total.digest()
 
 
@@ -73,7 +73,7 @@ def _add(total, x):
         _add(total, (x.start, x.stop, x.step))
     elif isinstance(x, (bool, int, float, complex, str, bytes, type(None))):
         total.update(repr(x).encode())
-    else:  # lists too: they are what an operation keeps for itself
+    else:
         total.update(type(x).__name__.encode())
 
 

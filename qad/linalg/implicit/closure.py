@@ -7,7 +7,7 @@ without x (``A.conj()``, say) happens outside of that tape, and its result is wh
 
 from operator import getitem
 
-from qad.core.tape.node import ARGS, ID, LEAF, PARENTS, PICK, PRIMITIVE
+from qad.core.tape.node import ARGS, ID, LEAF, PARENTS, PICK, PRIMITIVE, given
 from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import CONSTANT, Tensor
 from qad.core.transforms.arguments import run
@@ -99,14 +99,14 @@ def _captured(constants):
 
 
 def _step(node, number):
-    _, p, args, kwargs, _, parents = node
+    _, p, args, _, _, parents = node
     if p is PICK:
         return getitem, (None, args), {}, [(0, number[parents[0][ID]])]
     places = [(i, number[parent[ID]]) for i, parent in enumerate(parents) if parent is not None]
     moving = {i for i, _ in places}
     places += [(i, number[-id(a)]) for i, a in enumerate(args) if i not in moving and -id(a) in number]
     blank = dict(places)
-    return p.fn, tuple(None if i in blank else a for i, a in enumerate(args)), kwargs or {}, places
+    return p.fn, tuple(None if i in blank else a for i, a in enumerate(args)), given(node), places
 
 
 def _output(leaf, node, number):

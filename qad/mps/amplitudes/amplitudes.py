@@ -7,75 +7,56 @@ configuration.
 
 import numpy as np
 
-from qad.core import jvp, vjp
+from qad.core import jvp, stop_gradient, vjp
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import defvjp, primitive, value_of
 from qad.mps.amplitudes.prefix_trees import Words
+from qad.mps.environments import past_right
 
 
-class Reading:
-    """One evaluation: the configurations, how they share their work, and what the forward pass left behind."""
-
-    def __init__(self, tensors, configurations):
-        phys = [t.shape[1] for t in tensors]
-        bond = max(t.shape[0] for t in tensors)
-        self.configurations = configurations
-        self.words = Words(configurations, phys, bond, tensors[0].shape[0] > 1)
-        self.logs = self.kept = None
-
-    def values(self, tensors):
-        """Amplitudes divided by ``exp(self.logs)``."""
-        values, self.logs, kept = self.words.forward(tensors)
-        self.kept = tensors, kept
-        return values
-
-    def slopes(self, g, tensors):
-        """Cotangents of the tensors for those of the values."""
-        if self.kept is None or any(a is not b for a, b in zip(self.kept[0], tensors, strict=True)):
-            self.values(tensors)
-        return tuple(self.words.backward(g, tensors, self.kept[1]))
-
-    def plain(self, tensors):
-        """The values again, in functions that the tape knows."""
-        factor = np.exp(-self.logs / len(tensors))[:, None, None]
-        product = None
-        for site, tensor in enumerate(tensors):
-            matrices = tensor.transpose(1, 0, 2)[self.configurations[:, site]] * factor.astype(tensor.real.dtype)
-            product = matrices if product is None else product @ matrices
-        return np.trace(product, axis1=1, axis2=2)
+@primitive(keeps=True)
+def amplitudes_of(*tensors, words):
+    """Amplitudes of the configurations of `words` divided by ``exp(logs)``, and the logs, constants for derivatives."""
+    values, logs, tables = words.forward(tensors)
+    return (values, logs), tables
 
 
 @primitive
-def amplitudes_of(*tensors, reading):
-    """Scaled amplitudes of the configurations of `reading`."""
-    return reading.values(tensors)
+def slopes_of(g, values, logs, *tensors, words, kept=None):
+    """Cotangents of the tensors for those of the values; `values` and `logs` are handed over as what came before."""
+    tables = words.forward(tensors)[2] if kept is None else kept
+    return tuple(words.backward(g, tensors, tables))
 
 
-@primitive
-def slopes_of(g, values, *tensors, reading):
-    """Cotangents of the tensors; `values` are handed over as what came before."""
-    return reading.slopes(g, tensors)
+def plain(tensors, logs, configurations):
+    """The values again, in functions that the tape knows."""
+    factor = np.exp(-logs / len(tensors))[:, None, None]
+    product = None
+    for site, tensor in enumerate(tensors):
+        matrices = tensor.transpose(1, 0, 2)[configurations[:, site]] * factor.astype(tensor.real.dtype)
+        product = matrices if product is None else product @ matrices
+    return np.trace(product, axis1=1, axis2=2)
 
 
-def _amplitudes_vjp(needed, g, ans, *tensors, reading):
-    slopes = slopes_of(g, ans, *tensors, reading=reading)
+def _amplitudes_vjp(needed, g, ans, *tensors, words, kept=None):
+    slopes = slopes_of(g[0], *ans, *tensors, words=words, kept=kept)
     return tuple(slopes[i] for i in needed)
 
 
-def _slopes_vjp(needed, cotangents, ans, g, values, *tensors, reading):
+def _slopes_vjp(needed, cotangents, ans, g, values, logs, *tensors, words, kept=None):
     """``sum_i c_i slopes_i`` is ``sum g`` times the amplitudes' derivative along c, which is linear in g."""
     direction = tuple(0.0 * t if c is None else c for c, t in zip(cotangents, tensors, strict=True))
 
     def along(*tensors):
-        return jvp(lambda *chain: reading.plain(chain), tensors, direction)[1]
+        return jvp(lambda *chain: plain(chain, logs, words.configurations), tensors, direction)[1]
 
-    out = {1: 0.0 * values}  # they follow from the tensors, and were counted there
+    out = {1: 0.0 * values, 2: 0.0 * logs}  # they follow from the tensors, and were counted there
     if 0 in needed:
         out[0] = along(*tensors)
-    if max(needed) > 1:
+    if max(needed) > 2:
         _, pullback = vjp(along, *tensors)
         curvature = pullback(g.conj() + 0.0 * values)
-        out |= {i: curvature[i - 2].conj() for i in needed if i > 1}
+        out |= {i: curvature[i - 3].conj() for i in needed if i > 2}
     return tuple(out[i] for i in needed)
 
 
@@ -86,8 +67,9 @@ defvjp(slopes_of, shared=_slopes_vjp)
 def scaled_amplitudes(tensors, configurations):
     """Amplitudes divided by ``exp(logs)``, and the constant logs."""
     configurations = checked(configurations, [t.shape[1] for t in tensors])
-    reading = Reading(tensors, configurations)
-    return amplitudes_of(*tensors, reading=reading), reading.logs
+    bond, periodic = max(t.shape[0] for t in tensors), tensors[0].shape[0] > 1
+    values, logs = amplitudes_of(*tensors, words=Words(configurations, [t.shape[1] for t in tensors], bond, periodic))
+    return values, stop_gradient(logs)
 
 
 def checked(configurations, phys):
@@ -115,9 +97,7 @@ def drawn(tensors, shots, rng):
     """
     rights = [np.ones((1, 1))]
     for tensor in reversed(tensors):
-        left, _, right = tensor.shape
-        half = (tensor.reshape(-1, right) @ rights[-1]).reshape(left, -1)
-        environment = half @ tensor.reshape(left, -1).conj().T
+        environment = past_right(rights[-1], tensor)
         size = np.linalg.norm(environment)
         if not 0 < size < np.inf:
             raise ArgumentError("the state is zero or not finite: there is nothing to draw from")
@@ -126,7 +106,7 @@ def drawn(tensors, shots, rng):
     everyone = np.arange(shots)
     for site, (tensor, right) in enumerate(zip(tensors, rights[-2::-1], strict=True)):
         branches = (rows @ tensor.reshape(tensor.shape[0], -1)).reshape(shots, *tensor.shape[1:])
-        weights = ((branches @ right) * branches.conj()).sum(axis=2).real.clip(0)
+        weights = ((branches @ right.T) * branches.conj()).sum(axis=2).real.clip(0)
         ladder = weights.cumsum(axis=1)
         chosen = (rng.random(shots)[:, None] * ladder[:, -1:] >= ladder).sum(axis=1).clip(max=tensor.shape[1] - 1)
         out[:, site] = chosen

@@ -89,6 +89,7 @@ class Words:
     """
 
     def __init__(self, configurations, phys, bond, periodic):
+        self.configurations = configurations
         count, n = configurations.shape
         room = max(count / (16 if periodic else 4 * bond), 1)
         length = max(1, int(log(room) / log(max(2, *phys)) + 1e-9)) if room > 1 else 1

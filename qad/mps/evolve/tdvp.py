@@ -6,7 +6,8 @@ right and back: second order in the step.  J. Haegeman et al., PRB 94, 165116 (2
 
 import numpy as np
 
-from qad.mps.search.environments import Environments
+from qad.mps.environments import Environments
+from qad.mps.gauge import left_isometry, right_isometry
 from qad.mps.search.lanczos import exponential
 
 MOST_PRODUCTS = 24
@@ -59,20 +60,15 @@ class OneSiteTdvp(Tdvp):
 
     def pass_right(self, site):
         """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
-        left, phys, right = self.tensors[site].shape
-        q, r = np.linalg.qr(self.tensors[site].reshape(-1, right))
-        self.tensors[site] = q.reshape(left, phys, -1)
+        self.tensors[site], bond = left_isometry(self.tensors[site])
         self.environments.pass_right(site, self.tensors[site])
-        r = self.exponential(self.environments.bond(site, r.shape), r, -1)
-        self.tensors[site + 1] = np.tensordot(r, self.tensors[site + 1], 1)
+        bond = self.exponential(self.environments.bond(site, bond.shape), bond, -1)
+        self.tensors[site + 1] = np.tensordot(bond, self.tensors[site + 1], 1)
 
     def pass_left(self, site):
         """The mirror image."""
-        left, phys, right = self.tensors[site].shape
-        q, r = np.linalg.qr(self.tensors[site].reshape(left, -1).T)
-        self.tensors[site] = np.ascontiguousarray(q.T).reshape(-1, phys, right)
+        bond, self.tensors[site] = right_isometry(self.tensors[site])
         self.environments.pass_left(site, self.tensors[site])
-        bond = np.ascontiguousarray(r.T)
         bond = self.exponential(self.environments.bond(site - 1, bond.shape), bond, -1)
         self.tensors[site - 1] = np.tensordot(self.tensors[site - 1], bond, 1)
 

@@ -1,18 +1,16 @@
 """Time-evolving block decimation: gates on neighbours, applied in sweeps.
 
 A sweep applies ``exp(-i h[k] t/2)`` for every bond from left to right, then again from right to left: a symmetric
-product, and so of second order in t.  Suzuki's composition of five of them is of fourth order.  G. Vidal,
-PRL 93, 040502 (2004); M. Suzuki, Phys. Lett. A 146, 319 (1990).
+product, and so of second order in t (`qad.mps.evolve.suzuki` has the fourth).  G. Vidal, PRL 93, 040502 (2004).
 """
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.evolve.neighbours import neighbour_terms
+from qad.mps.evolve.suzuki import ORDERS
 
-SUZUKI = 1 / (4 - 4 ** (1 / 3))
 LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14
-ORDERS = {2: (1.0,), 4: (SUZUKI, SUZUKI, 1 - 4 * SUZUKI, SUZUKI, SUZUKI)}
 
 
 class Gates:

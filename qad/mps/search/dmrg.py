@@ -7,7 +7,7 @@ section 6.  Single sites grow their bonds by C. Hubig et al., PRB 91, 155115 (20
 import numpy as np
 
 from qad.mps.canonical import schmidt_form
-from qad.mps.search.environments import Environments
+from qad.mps.environments import Environments, past_left, past_right
 from qad.mps.search.lanczos import lowest
 from qad.mps.search.monitor import ROUNDING
 from qad.mps.state import MPS
@@ -248,20 +248,18 @@ class Penalty:
     def __init__(self, excluded, tensors):
         self.states, self.weight = excluded.states, excluded.weight
         n = len(tensors)
-        self.left = [[np.ones((1, 1))] * n for _ in self.states]  # legs (psi, excluded)
+        self.left = [[np.ones((1, 1))] * n for _ in self.states]  # the present state is the bra
         self.right = [[np.ones((1, 1))] * n for _ in self.states]
         for site in reversed(range(1, n)):
             self.pass_left(site, tensors[site])
 
     def pass_right(self, site, tensor):
         for state, left in zip(self.states, self.left, strict=True):
-            half = np.tensordot(left[site], state[site], 1)
-            left[site + 1] = np.tensordot(tensor.conj(), half, ((0, 1), (0, 1)))
+            left[site + 1] = past_left(left[site], state[site], tensor)
 
     def pass_left(self, site, tensor):
         for state, right in zip(self.states, self.right, strict=True):
-            half = np.tensordot(state[site], right[site], (2, 1))
-            right[site - 1] = np.tensordot(tensor.conj(), half, ((1, 2), (1, 2)))
+            right[site - 1] = past_right(right[site], state[site], tensor)
 
     def added(self, apply, at):
         """`apply` plus the penalty, on the centre made of the sites ``range(*at)``."""

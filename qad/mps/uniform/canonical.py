@@ -37,7 +37,7 @@ def uniform_schmidt_form(psi):
     if not all(np.isfinite(t).all() for t in psi):
         raise ArgumentError("the cell holds inf or nan")
     lefts, rights = environments(psi)
-    roots = [root(r) for r in (rights[-1], *rights[:-1])]  # of the environment right of the bond left of site i
+    roots = [root(r.T) for r in (rights[-1], *rights[:-1])]  # of the environment right of the bond left of site i
     weights, bases, inverses = [], [], []
     for left, (x, x_inverse) in zip(lefts, roots, strict=True):
         values, vectors = np.linalg.eigh(phased(x.conj().T @ phased(left) @ x))

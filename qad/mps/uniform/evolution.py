@@ -8,7 +8,8 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.mps.chain import site_count
 from qad.mps.evolve.evolution import real_time
-from qad.mps.evolve.tebd import ORDERS, Truncation, cutoff_for, gate
+from qad.mps.evolve.suzuki import ORDERS
+from qad.mps.evolve.tebd import Truncation, applied, cutoff_for, gate
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.measures import check_term
 from qad.mps.uniform.state import UniformMPS
@@ -101,8 +102,7 @@ class InfiniteGates:
         if dt not in self.gates:
             self.gates[dt] = gate(self.h, self.factor * dt)
         j = 1 - i
-        pair = np.tensordot(self.tensors[i], self.tensors[j], 1)
-        pair = np.tensordot(self.gates[dt], pair, ((2, 3), (1, 2))).transpose(2, 0, 1, 3)
+        pair = applied(self.gates[dt], (self.tensors[i], self.tensors[j]), 0)
         left, s, t, right = pair.shape
         weighted = self.weights[i][:, None] * pair.reshape(left, -1)
         _, values, vh = np.linalg.svd(weighted.reshape(left * s, -1), full_matrices=False)

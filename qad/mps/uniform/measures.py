@@ -5,10 +5,11 @@ import scipy
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.linalg import dominant_eig
+from qad.mps.environments import site_density, through_right
 from qad.mps.observables import check_kind
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import back_through, environments
+from qad.mps.uniform.transfer import environments
 
 SINGLE = 1 - 1e-12  # ratio of the eigenvalues of a transfer operator, above which they count as equal
 
@@ -54,7 +55,7 @@ def density_from(psi, h, lefts, rights):
         )
         size = pair.shape[1]
         acted = h.reshape(size, size) @ pair
-        bra = (lefts[i].mT @ (pair.conj() @ rights[j].mT).reshape(len(lefts[i]), -1)).reshape(-1)
+        bra = (lefts[i].mT @ (pair.conj() @ rights[j]).reshape(len(lefts[i]), -1)).reshape(-1)
         total = total + (acted.reshape(-1) @ bra).real / (pair.reshape(-1) @ bra).real
     return total / cell
 
@@ -80,9 +81,8 @@ def local_expectations(psi, operator):
     lefts, rights = environments(psi)
     values = []
     for left, tensor, right in zip(lefts, psi, rights, strict=True):
-        acted = operator @ tensor
-        bra = np.tensordot(left, np.tensordot(tensor.conj(), right, (2, 1)), (0, 0))
-        values.append((acted * bra).sum() / (tensor * bra).sum())
+        density = site_density(left, tensor, right)
+        values.append((density * operator.T).sum() / density.trace())
     return np.stack(values)
 
 
@@ -130,7 +130,7 @@ def largest_two(psi):
     dtype = np.result_type(psi.dtype, np.float64)
 
     def apply(x):
-        return back_through(psi, x.reshape(bond, bond).astype(dtype, copy=False)).reshape(-1)
+        return through_right(x.reshape(bond, bond).astype(dtype, copy=False), psi.tensors).reshape(-1)
 
     if bond < 4:
         values = np.linalg.eigvals(np.array([apply(row) for row in np.eye(bond**2, dtype=dtype)]))
@@ -160,15 +160,9 @@ def fidelity(one, two):
         raise ShapeError(f"fidelity needs equal cells, but got {one!r} and {two!r}: repeat the shorter one")
 
     def dominant(a, b):
-        def apply(x):
-            for upper, lower in zip(reversed(a.tensors), reversed(b.tensors), strict=True):
-                half = (upper.reshape(-1, upper.shape[2]) @ x).reshape(upper.shape[0], -1)
-                x = half @ lower.reshape(lower.shape[0], -1).conj().mT
-            return x
-
-        start = np.random.default_rng(0).standard_normal((a.bonds[0], b.bonds[0])) + 0j
+        start = np.random.default_rng(0).standard_normal((b.bonds[0], a.bonds[0])) + 0j
         start[: min(start.shape), : min(start.shape)] += np.eye(min(start.shape))
-        return abs(dominant_eig(apply, start)[0])
+        return abs(dominant_eig(lambda x: through_right(x, a.tensors, b.tensors), start)[0])
 
     return (dominant(one, two) / np.sqrt(dominant(one, one) * dominant(two, two))) ** (1 / len(one))
 

@@ -7,6 +7,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 from qad.mps.chain import bare, site_count
+from qad.mps.environments import past_left
 from qad.mps.evolve.tebd import LEAST_CUTOFF
 from qad.mps.search.isometric import IsometricChain, Point, complement
 from qad.mps.search.monitor import is_settled
@@ -15,7 +16,7 @@ from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.evolution import InfiniteGates
 from qad.mps.uniform.measures import check_term, density_from, energy_density
 from qad.mps.uniform.state import UniformMPS
-from qad.mps.uniform.transfer import isometric_environments, pass_right
+from qad.mps.uniform.transfer import isometric_environments
 from qad.optimize import minimize_on
 
 WINDOW = 10  # iterations over which the gain is judged
@@ -236,7 +237,7 @@ class IsometricCell(IsometricChain):
         for tensor in self.params(point):
             density = density / np.trace(density)
             found.append(((density + density.conj().T) / 2)[None])
-            density = pass_right(density, tensor)
+            density = past_left(density, tensor)
         return found
 
 

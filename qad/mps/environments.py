@@ -1,0 +1,190 @@
+"""Environments: what stands on one side of a bond in ``<bra|H|ket>``, and how it is carried past a site.
+
+On both sides the legs are ``(bra, operator, ket)``, without an operator ``(bra, ket)``.  Axes in front of them are
+carried along, such as the legs where a ring was opened.  Site tensors are (left, physical, right), those of operators
+(left, right, out, in); the bra's are conjugated here.  From the left a site is passed by three matrix products, between
+which nothing is transposed (a, a' bonds of the bra, b, b' of the ket, w, w' of the operator)::
+
+    (a w, b)    @ (b, s b')      the ket's tensor           ->  (a, w s, b')
+    (t w', w s) @ (w s, b')      the operator, for every a  ->  (a, t w', b')
+    (a', a t)   @ (a t, w' b')   the bra's conjugate        ->  (a', w', b')
+
+From the right the same is done to the mirrored tensors.  All this is plain NumPy, differentiable to any order.
+
+The operator that acts on a centre ``x`` (its left legs as rows, its right legs as columns) is
+``sum_v LEFT[v] @ x @ RIGHT[v]``, one term per channel ``v`` of the operator's bond in the middle.  With `left_block` of
+shape (rows' v, rows) and `right_block` of shape (v columns, columns') that is two products::
+
+    (rows' v, rows) @ (rows, columns)  ->  (rows', v columns) @ (v columns, columns')
+
+U. Schollwöck, Ann. Phys. 326, 96 (2011), section 6.
+"""
+
+import numpy as np
+
+
+def past_left(environment, ket, bra=None, operator=None):
+    """A left environment past one more site; the bra is the ket where it is not given."""
+    bra = ket if bra is None else bra
+    if operator is None:
+        return adjoint(bra) @ acted(environment, ket)
+    matrix = operator_matrix(operator), *operator.shape[:2]
+    passed = adjoint(bra) @ acted(environment.reshape(*environment.shape[:-2], -1), ket, matrix)
+    return passed.reshape(*passed.shape[:-1], operator.shape[1], ket.shape[2])
+
+
+def past_right(environment, ket, bra=None, operator=None):
+    """A right environment past one more site; the bra is the ket where it is not given."""
+    bra = ket if bra is None else bra
+    if operator is not None:
+        return past_left(environment, mirror(ket), mirror(bra), operator.swapaxes(0, 1))
+    left, phys, right = bra.shape
+    half = bra.reshape(left * phys, right).conj() @ environment
+    return half.reshape(*half.shape[:-2], left, -1) @ ket.reshape(ket.shape[0], -1).mT
+
+
+def through_left(environment, kets, bras=None):
+    """A left environment past a row of sites."""
+    for ket, bra in zip(kets, kets if bras is None else bras, strict=True):
+        environment = past_left(environment, ket, bra)
+    return environment
+
+
+def through_right(environment, kets, bras=None):
+    """A right environment past a row of sites, the last one first."""
+    for ket, bra in zip(reversed(kets), reversed(kets if bras is None else bras), strict=True):
+        environment = past_right(environment, ket, bra)
+    return environment
+
+
+def site_density(left, tensor, right):
+    """The density of a site between two environments, legs (ket, bra)."""
+    upper = left @ tensor.reshape(tensor.shape[0], -1)  # (bra, phys ket)
+    upper = upper.reshape(tensor.shape) @ right.mT  # (bra, phys, bra')
+    return np.tensordot(upper, tensor.conj(), ((0, 2), (0, 2)))
+
+
+def opened_left(environment, ket, bra=None):
+    """`past_left` with the site's own legs left open: two axes (bra, ket) before the last two."""
+    bra = ket if bra is None else bra
+    half = environment[..., None, :, :] @ ket.transpose(1, 0, 2)  # (..., s, a, b')
+    return bra.transpose(1, 2, 0).conj()[:, None] @ half[..., None, :, :, :]  # (..., t, s, a', b')
+
+
+def acted(environment, ket, operator=None):
+    """A left environment, its legs (operator, ket) as one, past the ket and the operator of a site: ``(a t, w' b')``.
+
+    The operator is its `operator_matrix` with the dimensions of its bonds, (matrix, left, right).
+    """
+    left, phys, right = ket.shape
+    *lead, rows, _ = environment.shape
+    flat = environment if environment.shape[-1] == left and not lead else environment.reshape(-1, left)
+    half = flat @ ket.reshape(left, phys * right)
+    if operator is None:
+        return half.reshape(*lead, rows * phys, right)
+    matrix, bond, next_bond = operator
+    half = times(matrix, half.reshape(-1, bond * phys, right))
+    return half.reshape(*lead, -1, next_bond * right)
+
+
+def times(matrix, rows):
+    """``matrix @ rows``; among plain arrays a real matrix is not made complex for it."""
+    if type(rows) is type(matrix) is np.ndarray and matrix.dtype.kind == "f" and rows.dtype.kind == "c":
+        return (matrix @ rows.view(rows.real.dtype)).view(rows.dtype)
+    return matrix @ rows
+
+
+def operator_matrix(tensor):
+    """A site tensor (left, right, out, in) as the matrix ``(out right, left in)``."""
+    left, right, out, in_ = tensor.shape
+    return tensor.transpose(2, 1, 0, 3).reshape(out * right, left * in_)
+
+
+def adjoint(tensor):
+    """The bra's part in `past_left`, a matrix (right, left physical)."""
+    return tensor.reshape(-1, tensor.shape[2]).conj().mT
+
+
+def mirror(tensor):
+    """A site tensor read from the right."""
+    return tensor.transpose(2, 1, 0)
+
+
+def edge(dtype):
+    """The environment beyond an end of the chain, legs (bra, operator, ket)."""
+    return np.ones((1, 1, 1), dtype)
+
+
+def left_block(environment, w):
+    """A left environment (a', u, a) and the site operator `w` right of it, as ``(a' s' v, a s)``."""
+    block = np.tensordot(environment, w, (1, 0)).transpose(0, 3, 2, 1, 4)  # a' a v s' s -> a' s' v a s
+    return block.reshape(-1, block.shape[3] * block.shape[4])
+
+
+def right_block(w, environment):
+    """The site operator `w` and the right environment (b', u, b) right of it, as ``(v s b, s' b')``."""
+    block = np.tensordot(w, environment, (1, 1)).transpose(0, 2, 4, 1, 3)  # v s' s b' b -> v s b s' b'
+    return block.reshape(-1, block.shape[3] * block.shape[4])
+
+
+def left_edge_block(environment):
+    """A left environment (a', v, a) alone, as ``(a' v, a)``."""
+    return environment.reshape(-1, environment.shape[2])
+
+
+def right_edge_block(environment):
+    """A right environment (b', v, b) alone, as ``(v b, b')``."""
+    return np.ascontiguousarray(environment.transpose(1, 2, 0)).reshape(-1, environment.shape[0])
+
+
+def effective(left, right, shape):
+    """The effective operator as a function of vectors; `shape` is that of the centre, (rows, columns)."""
+    rows = shape[0]
+
+    def apply(x):
+        return ((left @ x.reshape(shape)).reshape(rows, -1) @ right).reshape(-1)
+
+    return apply
+
+
+class Environments:
+    """The environments of every site of an open chain, kept while a centre moves along it.
+
+    ``left[i]`` is of the sites before i, ``right[i]`` of the sites after i; those on the far side of the
+    centre are up to date, the others are written as it passes.
+    """
+
+    def __init__(self, H, tensors, dtype):
+        self.H = [w.astype(np.result_type(w.dtype, dtype), copy=False) for w in H]
+        n = len(tensors)
+        self.left, self.right = [edge(dtype)] * n, [edge(dtype)] * n
+        for site in reversed(range(1, n)):
+            self.pass_left(site, tensors[site])
+
+    def pass_right(self, site, tensor):
+        """The centre moves from `site` to the next one, leaving the left isometry `tensor` behind."""
+        self.left[site + 1] = past_left(self.left[site], tensor, operator=self.H[site])
+
+    def pass_left(self, site, tensor):
+        """The centre moves from `site` to the previous one, leaving the right isometry `tensor` behind."""
+        self.right[site - 1] = past_right(self.right[site], tensor, operator=self.H[site])
+
+    def before(self, site):
+        """What stands left of the bond right of `site`, its operator included."""
+        return left_block(self.left[site], self.H[site])
+
+    def after(self, site):
+        """What stands right of the bond left of `site`, its operator included."""
+        return right_block(self.H[site], self.right[site])
+
+    def one_site(self, site, shape):
+        """The effective operator of the site tensor (a, s, b)."""
+        return effective(self.before(site), right_edge_block(self.right[site]), (shape[0] * shape[1], shape[2]))
+
+    def two_sites(self, site, shape):
+        """The effective operator of `site` and the next one together, legs (a, s, t, b)."""
+        return effective(self.before(site), self.after(site + 1), (shape[0] * shape[1], shape[2] * shape[3]))
+
+    def bond(self, site, shape):
+        """The effective operator of the matrix on the bond right of `site`, both neighbours passed."""
+        return effective(left_edge_block(self.left[site + 1]), right_edge_block(self.right[site]), shape)
