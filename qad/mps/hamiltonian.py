@@ -6,8 +6,8 @@ from qad.core.errors import ArgumentError
 from qad.mps.routes import Dense, Sparse
 from qad.mps.steps import Steps
 from qad.mps.table import Table
+from qad.tensor.compiler import has_numba
 from qad.tensor.program import WARM
-from qad.tensor.replay import has_numba
 
 HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
 

@@ -8,8 +8,8 @@ alone make is held (`qad.tensor.fold`).  Where its arrays are small, what is lef
 from numpy import concatenate, empty, frombuffer, ndarray, result_type
 
 from qad.core.repeating import repeating
+from qad.tensor.compiler import has_numba, loop
 from qad.tensor.fold import LITTLE, Fold, octets
-from qad.tensor.replay import compiled, has_numba
 from qad.tensor.schedule import Schedule
 from qad.tensor.stacks import DTYPES
 
@@ -128,7 +128,7 @@ class Program:
         if schedule is not None:
             block = empty(schedule.size, kind)
             gather([values[node] for node in schedule.leaves], block[: schedule.inputs])
-            compiled()(schedule.forward, block, block)
+            loop(block.dtype)(schedule.forward, block, block)
             root = len(values) - 1
             return schedule.values(block, (root,))[root].copy()[()], (schedule, block)
         kept, carry_out = self.kept, quickly if self.warm else plainly
@@ -158,7 +158,7 @@ class Program:
         if schedule is not None:
             work = empty(schedule.back_size, block.dtype)
             schedule.seed(work)[...] = g
-            compiled()(schedule.backward, block, work)
+            loop(block.dtype)(schedule.backward, block, work)
             return schedule.cotangents(work)
         values, carry_out = dict(enumerate(operands)) | block, quickly if self.warm else plainly
         found = {len(self.plan.terms) - 1: g}

@@ -6,17 +6,18 @@ in order.  Every array is a piece of a block, at a place that is known beforehan
 """
 
 from collections import namedtuple
+from itertools import chain
 from math import prod
 
 import numpy as np
 
+from qad.tensor.costs import MISPLACED
 from qad.tensor.pair import outcome
+from qad.tensor.replay import Copy, Multiply, Product, entry
 
-__all__ = ["Schedule", "COPY", "PRODUCT", "MULTIPLY", "ADD", "RESCALE"]
+__all__ = ["Schedule"]
 
-COPY, PRODUCT, MULTIPLY, ADD, RESCALE = range(5)  # kinds of entries; `Table` here and in qad.mps write them
 SHORT = 8  # the innermost loop of a copy writes elements side by side, unless it were shorter than this
-MISPLACED = 0.75  # what a result in another order than its reader's costs per element, in elements copied
 
 Piece = namedtuple("Piece", "labels start kept")
 Piece.__doc__ = """An array in a block: its labels of more than one value in their order in memory, where it begins,
@@ -164,7 +165,7 @@ class Table:
 
     def code(self):
         """The entries as one array; each begins with its kind and ends where the next begins."""
-        return np.array([number for entry in self.entries for number in entry], np.int64)
+        return np.array(list(chain(*self.entries)), np.int64)
 
     def size(self, labels):
         return prod([self.sizes[label] for label in labels])
@@ -240,7 +241,7 @@ class Table:
         labels = (*batch, *rows, *columns)
         out = home if home is not None and home.labels == labels else self.piece(labels)
         sides, form = (first.kept, first.start, second.kept, second.start), turned_first + 2 * turned_second
-        self.entries.append((PRODUCT, *sides, out.start, m, k, n, form, count))
+        self.entries.append(entry(Product(*sides, out.start, m, k, n, form, count)))
         if home is None or out is home:
             return out
         self.release(out)
@@ -250,8 +251,8 @@ class Table:
         """Nothing is summed: an elementwise product, both operands spread over the axes of the result."""
         out = home or self.piece(term)
         axes = self.axes(term, left.labels, right.labels) or [(1, 0, 0)]
-        numbers = [number for column in zip(*axes, strict=True) for number in column]
-        self.entries.append((MULTIPLY, left.kept, left.start, right.kept, right.start, out.start, len(axes), *numbers))
+        fields = Multiply(left.kept, left.start, right.kept, right.start, out.start, len(axes))
+        self.entries.append(entry(fields, *chain(*zip(*axes, strict=True))))
         return out
 
     def copy(self, piece, labels, home=None):
@@ -259,8 +260,8 @@ class Table:
         out = home or self.piece(labels)
         axes = self.axes(labels, piece.labels, labels)
         axes = [(1, 0, 0)] * (3 - len(axes)) + sorted(axes, key=lambda axis: (axis[2] == 1 and axis[0] >= SHORT, axis))
-        numbers = [number for column in zip(*axes, strict=True) for number in column]
-        self.entries.append((COPY, piece.kept, piece.start, out.start, len(axes), *numbers))
+        fields = Copy(piece.kept, piece.start, out.start, len(axes))
+        self.entries.append(entry(fields, *chain(*zip(*axes, strict=True))))
         return out
 
     def axes(self, order, *arrays):

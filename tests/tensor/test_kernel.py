@@ -7,9 +7,9 @@ import pytest
 
 import qad
 from qad.tensor import stacks
+from qad.tensor.costs import BLAS_FROM, LONGEST
 from qad.tensor.pair import pair
 from qad.tensor.program import WARM, Program
-from qad.tensor.stacks import LONGEST, MOST
 from tests.tensor.networks import operands_for
 
 numba = pytest.importorskip("numba")
@@ -53,7 +53,7 @@ def test_products_in_blocks(kind, form, compiled):
 def test_large_products_are_left_to_blas(compiled):
     rng = np.random.default_rng(0)
     for m, k, n in ((2, LONGEST + 1, 3), (128, 128, 65)):
-        assert k > LONGEST or m * k * n > MOST["c"]
+        assert k > LONGEST or m * k * n > BLAS_FROM["c"]
         a, b = matrices(rng, "D", (m, k), (k, n))
         work = np.zeros(m * n, complex)
         compiled(a.ravel(), 0, b.ravel(), 0, work, 0, m, k, n, 0)
@@ -71,7 +71,7 @@ def test_stacks_of_any_strides_and_broadcast():
 
 
 def test_what_is_no_stack_of_small_matrices_goes_to_numpy(monkeypatch):
-    monkeypatch.setattr(stacks, "_compiled", lambda kind: pytest.fail("compiled"))
+    monkeypatch.setattr(stacks, "stack_product", lambda kind: pytest.fail("compiled"))
     a, b = np.ones((2, 3, 4)), np.ones((2, 4, 5))
     frozen = a.copy()
     frozen.flags.writeable = False
@@ -83,8 +83,8 @@ def test_what_is_no_stack_of_small_matrices_goes_to_numpy(monkeypatch):
 
 
 def test_a_network_of_stacks_uses_them_from_the_third_time_on(monkeypatch):
-    used, compiled = [], stacks._compiled
-    monkeypatch.setattr(stacks, "_compiled", lambda kind: used.append(kind) or compiled(kind))
+    used, compiled = [], stacks.stack_product
+    monkeypatch.setattr(stacks, "stack_product", lambda kind: used.append(kind) or compiled(kind))
     shapes, text = [(400, 9, 9)] * 4, "zab,zbc,zcd,zda->z"
     operands = operands_for(np.random.default_rng(0), shapes)
     program = Program(qad.plan(text, *shapes), (0, 1, 2, 3))

@@ -35,7 +35,7 @@ def plain(monkeypatch):
         out[...] = a @ b
 
     monkeypatch.setattr(replay_module.np, "dot", dot)
-    monkeypatch.setattr(program_module, "compiled", lambda: replay_module.replay)
+    monkeypatch.setattr(program_module, "loop", lambda dtype: replay_module.replay)
     return counted
 
 

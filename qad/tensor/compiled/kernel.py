@@ -12,12 +12,10 @@ from numpy.lib.stride_tricks import as_strided
 
 from qad.tensor.compiled.jit import numba
 from qad.tensor.compiled.tile import packed, pointer, tile
+from qad.tensor.costs import BLAS_FROM, LONGEST, MANY, NEAR, WIDTH
 from qad.tensor.replay import multiply
-from qad.tensor.stacks import LONGEST, MOST, WIDTH
 
 __all__ = ["multiply_stacks", "usable"]
-
-NEAR, MANY = 2048, 32  # a second operand of more elements is copied strip by strip, for a result of so many rows
 
 Place = namedtuple("Place", "start row column")
 Place.__doc__ = """Where a matrix lies in a block: element (i, j) at ``start + i * row + j * column``."""
@@ -30,7 +28,7 @@ inlined = numba.extending.register_jitable(forceinline=True)
 
 @numba.extending.overload(multiply)
 def _multiply(first, one, second, two, work, out, m, k, n, form, room):
-    most = MOST["c" if isinstance(work.dtype, numba.types.Complex) else "f"]
+    most = BLAS_FROM["c" if isinstance(work.dtype, numba.types.Complex) else "f"]
 
     def product(first, one, second, two, work, out, m, k, n, form, room):
         if k > LONGEST or m * k * n > most:
