@@ -15,7 +15,7 @@ from qad.core.levels import REVERSE, blocked
 from qad.core.operands import node_below, top_level
 from qad.extend import Tensor, value_of
 from qad.tensor.halves import Form, compare_halves, prove, refuse_imaginary
-from qad.tensor.plan import recorded
+from qad.tensor.operands import recorded
 
 __all__ = ["real_form"]
 
@@ -26,7 +26,7 @@ def real_form(planned, operands, check, text, executor=None):
     Parameters
     ----------
     planned : callable
-        From the numbers of the variable operands to the plan.
+        From the numbers of the variable operands to the plan; a second argument multiplies the memory it may take.
     operands : list of arrays
     check : bool
         Compare the halves of the gradient at these operands, too, and not only at a generic point.

@@ -1,7 +1,7 @@
 """``ncon``: networks given by integer labels, positive ones summed and negative ones open."""
 
 from qad.core.errors import ArgumentError
-from qad.tensor.plan import as_operand, recorded
+from qad.tensor.operands import as_operand, recorded
 from qad.tensor.planner import find_plan
 
 __all__ = ["ncon"]

@@ -10,7 +10,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import One, defbatch, defvjp, primitive, quick, quick_product
 from qad.rules.diagonal import matrix_trace
 from qad.rules.lazy import ScaledIdentity
-from qad.tensor.plan import as_operand, recorded
+from qad.tensor.operands import as_operand, recorded
 from qad.tensor.planner import find_plan
 
 __all__ = ["tr", "partial_trace"]

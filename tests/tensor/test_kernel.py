@@ -9,7 +9,7 @@ import qad
 from qad.tensor import stacks
 from qad.tensor.costs import BLAS_FROM, LONGEST
 from qad.tensor.pair import pair
-from qad.tensor.program import WARM, Program
+from qad.tensor.program import Program
 from tests.tensor.networks import operands_for
 
 numba = pytest.importorskip("numba")
@@ -82,20 +82,18 @@ def test_what_is_no_stack_of_small_matrices_goes_to_numpy(monkeypatch):
         np.testing.assert_array_equal(stacks.multiply(x, y), x @ y)
 
 
-def test_a_network_of_stacks_uses_them_from_the_third_time_on(monkeypatch):
+def test_a_network_of_stacks_uses_them(monkeypatch):
     used, compiled = [], stacks.stack_product
     monkeypatch.setattr(stacks, "stack_product", lambda kind: used.append(kind) or compiled(kind))
     shapes, text = [(400, 9, 9)] * 4, "zab,zbc,zcd,zda->z"
     operands = operands_for(np.random.default_rng(0), shapes)
-    program = Program(qad.plan(text, *shapes), (0, 1, 2, 3))
-    weights = np.ones(400, complex)
-    for count in range(1, WARM + 1):
-        assert not used
+    weights, found = np.ones(400, complex), []
+    for compiled_asked in (False, None):
+        program = Program(qad.plan(text, *shapes, compiled=compiled_asked), (0, 1, 2, 3))
         value, state = program.forward(list(operands))
-        found = program.backward(weights, operands, state)
-        if count == 1:
-            expected, cotangents = value, found
-    assert len(used) == 7  # all three pairs, and backwards the two that are no multiples
+        found.append((value, program.backward(weights, operands, state)))
+        assert len(used) == (0 if compiled_asked is False else 7)  # all pairs, and backwards two that are no multiples
+    (expected, cotangents), (value, found) = found
     np.testing.assert_allclose(value, expected, rtol=0, atol=1e-11)
     for number, cotangent in cotangents.items():
         np.testing.assert_allclose(found[number], cotangent, rtol=0, atol=1e-11)

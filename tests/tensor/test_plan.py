@@ -10,8 +10,10 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.tensor import pair as pair_module
+from qad.tensor import planner as planner_module
 from qad.tensor.order import from_path
 from qad.tensor.planner import find_plan
+from qad.tensor.program import program
 from tests.counting import calls
 from tests.tensor.networks import joint_cost, operands_for, random_network
 
@@ -40,16 +42,21 @@ class Counter:
             self.run = self._quick = counted
 
         monkeypatch.setattr(pair_module.Pair, "__init__", watched)
-        pair_module._pair.cache_clear()
-        find_plan.cache_clear()
+        monkeypatch.setattr(planner_module, "has_numba", lambda: False)  # pairs are carried out one by one
+        forget()
+
+
+def forget():
+    """Clear what holds pairs."""
+    for cached in (pair_module._pair, find_plan, program):
+        cached.cache_clear()
 
 
 @pytest.fixture
 def counter(monkeypatch):
     yield Counter(monkeypatch)
     monkeypatch.undo()
-    pair_module._pair.cache_clear()
-    find_plan.cache_clear()
+    forget()
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 8])
