@@ -20,19 +20,19 @@ def has_numba():
 @cache
 def loop(dtype):
     """`qad.tensor.replay.replay`, compiled for blocks of a dtype."""
-    with _told(f"the loop over small {dtype} tensors"):
-        from qad.tensor.compiled.kept import loop
+    from qad.tensor.compiled import kept
 
-        return loop(dtype)
+    with _told(f"the loop over small {dtype} tensors"):
+        return kept.loop(dtype)
 
 
 @cache
 def stack_product(dtype):
     """`qad.tensor.compiled.kernel.multiply_stacks` for a dtype."""
-    with _told(f"products of small {dtype} matrices"):
-        from qad.tensor.compiled.kept import stack_product
+    from qad.tensor.compiled import kept
 
-        return stack_product(dtype)
+    with _told(f"products of small {dtype} matrices"):
+        return kept.stack_product(dtype)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ The figures are of one core and complex128; only their ratios matter, and no res
 ``python -m benchmarks.costs`` measures them on the machine at hand and prints them beside those written here.
 """
 
-__all__ = ["loop_pays"]
+__all__ = ["Replayed", "loop_pays"]
 
 CALL = 2000.0  # a call of NumPy's on small arrays with the Python around it: views, a product, lists
 MULTIPLY_ADD = 0.15  # of a large product of matrices, by BLAS
@@ -25,6 +25,18 @@ BLAS_FROM = {"f": 2**17, "c": 2**20}  # multiply-adds of a product from which on
 WIDTH = 64  # bytes of a row of a tile: two registers of AVX2, one of AVX-512, four of NEON
 LONGEST = 512  # terms of a sum, beyond which a strip of an operand leaves the first cache; then BLAS is called
 NEAR, MANY = 2048, 32  # a second operand of more elements is copied strip by strip, for a result of so many rows
+
+
+class Replayed:
+    """Calls on small arrays in a program that is replayed (`qad.freeze`)."""
+
+    CALL, SCALAR, SUMMED, PRODUCT = 450.0, 100.0, 1050.0, 1100.0
+    EACH_PRODUCT = 80.0  # further one in a stack of products
+    JOIN, EACH_PART = 700.0, 150.0  # np.concatenate
+    GATHER, EACH_NUMBER = 500.0, 30.0  # np.array of numbers
+    MOVING = 500.0  # to get at a part of what has no place of its own, such as an input
+    GENERAL = 2500.0  # of an instruction that looks up such operands
+    COPY = 400.0  # of a result of the program, which would be computed straight into the caller's hands
 
 
 def loop_pays(pairs, flops):

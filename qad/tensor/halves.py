@@ -104,12 +104,8 @@ def _vouch(*constants, form, kinds):
 
 def _proofs(form, kinds):
     """The contents of constants for which `form` is proved, the latest few."""
-    key = (
-        form.plan.expression,
-        form.plan.shapes,
-        tuple([(*kets, -1, *bras) for kets, bras in form.groups]),
-        kinds[form.groups[0][0][0]][1],
-    )
+    groups = tuple([(*kets, -1, *bras) for kets, bras in form.groups])
+    key = form.plan.expression, form.plan.shapes, groups, kinds[form.groups[0][0][0]][1]
     if key not in _proved:
         while len(_proved) >= FORMS:
             _proved.popitem(last=False)

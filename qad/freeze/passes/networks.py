@@ -17,6 +17,7 @@ from qad.freeze.guards import is_guard
 from qad.freeze.nets import Net, inlined, net_of
 from qad.freeze.passes.rewriting import touches
 from qad.freeze.program import Step, Var
+from qad.tensor.costs import MULTIPLY_ADD, Replayed
 from qad.tensor.order import find_order
 from qad.tensor.planner import find_plan
 from qad.tensor.tree import Tree
@@ -25,7 +26,7 @@ __all__ = ["networks"]
 
 MOST = 64  # operands of a network of products that have one reader each
 MOST_SHARED = 8  # operands of a network that takes up a product with other readers
-CALL = 2000  # multiply-adds that take as long as the call of a product
+CALL = Replayed.CALL / MULTIPLY_ADD  # multiply-adds that take as long as the call of a product
 SAVING = 0.05  # part of the multiply-adds below which the order stays
 SWEEPS = 3
 
