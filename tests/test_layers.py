@@ -27,6 +27,7 @@ BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above cor
 OPTIONAL = {"cupy", "dask", "jax", "matplotlib", "numba", "pennylane", "qiskit", "quimb", "tensornetwork", "torch"}
 MAY_NEED_OPTIONAL = ("interop", "viz")
 MOST_LINES = 400
+FREE_OF_CIRCLES = ("tensor",)
 
 
 def allowed(floor):
@@ -102,6 +103,42 @@ def long_files(root):
 def test_floors_import_only_downwards():
     assert (PACKAGE / "__init__.py").exists()
     assert breaches(PACKAGE) == []
+
+
+def circles(folder, package):
+    """Circles of imports among the modules in a folder, the imports made inside of functions included."""
+    files = sorted(folder.rglob("*.py"))
+    paths = {".".join((package, *path.relative_to(folder).with_suffix("").parts)): path for path in files}
+    needs = {}
+    for module, path in paths.items():
+        names = set()
+        for _, target, name, _ in imports(ast.parse(path.read_text("utf-8")), tuple(module.split(".")[:-1])):
+            names |= {".".join(target), ".".join((*target, name or ""))}
+        needs[module] = sorted(names.intersection(paths))
+    found, done = [], set()
+
+    def visit(module, above):
+        if module in above:
+            found.append(" -> ".join([*above[above.index(module) :], module]))
+        elif module not in done:
+            for other in needs[module]:
+                visit(other, [*above, module])
+            done.add(module)
+
+    for module in paths:
+        visit(module, [])
+    return found
+
+
+def test_no_circles_inside_a_floor():
+    for floor in FREE_OF_CIRCLES:
+        assert circles(PACKAGE / floor, f"qad.{floor}") == []
+
+
+def test_circles_are_found(tmp_path):
+    (tmp_path / "one.py").write_text("from qad.x.two import y\n")
+    (tmp_path / "two.py").write_text("def y():\n    from qad.x import one\n")
+    assert circles(tmp_path, "qad.x") == ["qad.x.one -> qad.x.two -> qad.x.one"]
 
 
 def test_files_can_be_read_in_one_sitting():

@@ -76,8 +76,8 @@ class Schedule:
     def _backward(self, steps, pieces, made):
         """Write `backward`.
 
-        The cotangents of the leaves lie at the beginning of the block, those of one shape side by side.  In the order
-        in which its value was made, any other cotangent needs no copy for either product with it.
+        The cotangents of the leaves lie at the beginning of the block, those of one shape side by side; any other is
+        asked for in the order in which its value was made.
         """
         table, root = Table(self.sizes, False), len(self.terms) - 1
         homes = self._homes(table, steps)
@@ -86,11 +86,6 @@ class Schedule:
         for node, left, right, to_left, to_right in steps:
             sides = [(child, other) for child, other, to in ((left, right, to_left), (right, left, to_right)) if to]
             cotangent = found[node]
-            if cotangent.labels != made[node] and any(
-                table.copies(cotangent, pieces[other], made[c]) for c, other in sides
-            ):
-                cotangent = table.copy(found[node], made[node])
-                table.release(found[node])
             for child, other in sides:
                 found[child], *used = table.product(cotangent, pieces[other], made[child], homes.get(child))
                 for piece, before in zip(used, (cotangent, pieces[other]), strict=True):
@@ -203,10 +198,6 @@ class Table:
             loose = _free(term, side.labels, batch, summed)
             sides.append(self.copy(side, (*order, *loose, *sums)) if copied else side)
         return self.matrices(*(sides[::-1] if swap else sides), order, sums, home), *sides
-
-    def copies(self, left, right, term):
-        """Whether a pair needs a copy of an operand."""
-        return any(min(self.forms(left, right, term), default=((),))[-1])
 
     def forms(self, left, right, term):
         """Ways to make a pair a product of matrices: (cost, batch labels, summed labels, whether the second operand

