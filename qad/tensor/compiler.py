@@ -1,10 +1,9 @@
 """What Numba compiles, where it is installed (the extra ``fast``): once on a machine, for it is kept on disk."""
 
 import logging
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from importlib.util import find_spec
-from threading import Timer
 
 __all__ = ["has_numba", "loop", "stack_product"]
 
@@ -22,8 +21,7 @@ def loop(dtype):
     """`qad.tensor.replay.replay`, compiled for blocks of a dtype."""
     from qad.tensor.compiled import kept
 
-    with _told(f"the loop over small {dtype} tensors"):
-        return kept.loop(dtype)
+    return _patiently(kept.loop, dtype, f"the loop over small {dtype} tensors")
 
 
 @cache
@@ -31,18 +29,17 @@ def stack_product(dtype):
     """`qad.tensor.compiled.kernel.multiply_stacks` for a dtype."""
     from qad.tensor.compiled import kept
 
-    with _told(f"products of small {dtype} matrices"):
-        return kept.stack_product(dtype)
+    return _patiently(kept.stack_product, dtype, f"products of small {dtype} matrices")
 
 
-@contextmanager
-def _told(what):
-    """Say on the log what a caller is waiting for, where that takes long."""
-    message = "qad compiles %s: some seconds, once on this machine; qad.plan(..., compiled=False) does without"
-    timer = Timer(PATIENCE, logging.getLogger("qad").warning, (message, what))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+def _patiently(compiled, dtype, what):
+    """What a caller waits for, which is told on the log where it takes long.
+
+    A thread of its own compiles, for Numba names files by random numbers, and `qad.freeze` refuses functions that draw.
+    """
+    with ThreadPoolExecutor(1) as worker:
+        found = worker.submit(compiled, dtype)
+        if wait([found], PATIENCE).not_done:
+            message = "qad compiles %s: some seconds, once on this machine; qad.plan(..., compiled=False) does without"
+            logging.getLogger("qad").warning(message, what)
+        return found.result()

@@ -1,12 +1,14 @@
 """Compiled products of small matrices against NumPy's."""
 
+import os
 from itertools import product
+from threading import Event
 
 import numpy as np
 import pytest
 
 import qad
-from qad.tensor import stacks
+from qad.tensor import compiler, stacks
 from qad.tensor.costs import BLAS_FROM, LONGEST
 from qad.tensor.pair import pair
 from qad.tensor.program import Program
@@ -109,6 +111,27 @@ def test_machine_code_goes_by_its_sources(tmp_path):
     assert kept.version(copies) == kept.version(kept.FILES) != 0
     copies[-1].write_bytes(copies[-1].read_bytes() + b"#")
     assert kept.version(copies) != kept.version(kept.FILES)
+
+
+def test_who_waits_for_the_compiler_is_told(monkeypatch, caplog):
+    monkeypatch.setattr(compiler, "PATIENCE", 0.01)
+    asleep = Event()
+
+    def slowly(dtype):
+        asleep.wait(0.2)
+        return dtype
+
+    assert compiler._patiently(slowly, "f8", "a loop") == "f8"
+    assert "qad compiles a loop" in caplog.text
+
+
+def test_a_frozen_function_may_wait_for_the_compiler(monkeypatch):
+    """What the compiler draws (names of files) is not the function's."""
+    monkeypatch.setattr(kept, "loop", lambda dtype, inner=kept.loop: os.urandom(8) and inner(dtype))
+    compiler.loop.cache_clear()
+    f = qad.freeze(lambda x: x * len(compiler.loop(np.dtype(complex)).signatures))
+    np.testing.assert_array_equal(f(np.ones(2)), np.ones(2))
+    compiler.loop.cache_clear()
 
 
 def test_pairs_without_stacks_have_one_way():
