@@ -63,6 +63,11 @@ def _laid_out(value, order):
     return value.copy() if order == "C" else copied(value)
 
 
+def c_ordered(x):
+    """`x`, copied where it does not lie in C order; of a Tensor a `snapshot`."""
+    return _laid_out(x, "C")
+
+
 def copied(value):
     """A copy of an array with the layout that ufuncs give their results."""
     if 0 in bottom(value)[0].strides and value.dtype.kind != "b":  # a copy would take such axes for the fastest
@@ -114,7 +119,11 @@ def shadow(x):
     array, axes = bottom(x)
     if array is None or 0 in array.shape[:axes]:
         return np.zeros(x.shape, x.dtype)
-    return np.zeros_like(array[(0,) * axes] if axes else array)
+    array = array[(0,) * axes] if axes else array
+    if type(array) is not ndarray or 0 not in array.strides or array.size < 2:
+        return np.zeros_like(array)
+    whole = tuple([slice(0, 1) if step == 0 else slice(None) for step in array.strides])
+    return np.broadcast_to(np.zeros_like(array[whole]), array.shape)  # a number, spread out
 
 
 # -- marking -----------------------------------------------------------------------------------------------------------
@@ -205,8 +214,18 @@ def look_at_all(out, fn, args, kwargs, cut=False):
         v = y.value
         own = v.base is None if type(v) is ndarray else type(v) is Tensor and v.buffer is None
         for i, x in enumerate(args):
-            if type(x) is Tensor and y.buffer is None and not (own and x.value is not v):
+            if type(x) is Tensor and y.buffer is None and not (own and x.value is not v) and not lie_apart(v, x):
                 look(y, x, Again(fn, args, i, kwargs, k, cut))
+
+
+def lie_apart(part, x) -> bool:
+    """Whether the array of the value `part` surely shows no memory of Tensor `x`."""
+    whole = x.value
+    if type(part) is Batched and part.frame is None:
+        part = part.array
+    if type(whole) is Batched and whole.frame is None:
+        whole = whole.array
+    return type(part) is type(whole) is ndarray and type(x.buffer) is not tuple and not lies_in(part, whole)
 
 
 class Again:

@@ -5,7 +5,9 @@ from operator import index
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError, QadError
-from qad.core.tensor import value_of
+from qad.core.structured import form_of, settled
+from qad.core.tensor import Tensor, value_of
+from qad.core.trees import flatten, unflatten
 
 
 def numbers_of(argnums) -> tuple:
@@ -50,12 +52,20 @@ def output_dtype(value, name) -> np.dtype:
 
 
 def run(f, args, kwargs):
-    """Call `f`; an error of ours that another library wrapped is raised as itself."""
+    """Call `f` for a transform, while its level is open; an error of ours that another library wrapped is raised."""
     try:
-        return f(*args, **kwargs)
+        return without_structure(f(*args, **kwargs))
     except WRAPPERS as error:
         raise_ours(error)
         raise
+
+
+def without_structure(tree):
+    """`tree`, each of its leaves as it is recorded."""
+    if type(tree) is Tensor or type(tree) is np.ndarray:
+        return settled(tree)
+    leaves, spec = flatten(tree)
+    return unflatten(spec, list(map(settled, leaves))) if any(map(form_of, leaves)) else tree
 
 
 # NumPy raises an error of ours as the cause of a ValueError, SciPy of a RuntimeError.  Where C goes on although an

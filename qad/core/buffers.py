@@ -22,6 +22,7 @@ from qad.core.batch import outline
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.levels import CONSTANT, REVERSE
 from qad.core.places import place_of, spot
+from qad.core.structured import settle
 from qad.core.tensor import Tensor, value_of
 from qad.core.views import as_view, covers, has_tensors, is_basic, one_each
 from qad.core.writing import get, handle, put
@@ -48,6 +49,7 @@ def write(x, index, v, add=False):
     GradientTypeError
         If `v` does not fit in the dtype of `x`.
     """
+    settle(x)
     root = open_for_writing(x)
     check_kind(x, v)
     v = handle_of(v) if type(v) is Tensor else v  # it may show what is about to change
@@ -70,6 +72,7 @@ def write(x, index, v, add=False):
 
 def adopt(x, result):
     """Make Tensor `x` the array `result`: what ``x += y`` does."""
+    settle(x)
     root = open_for_writing(x)
     check_kind(x, result)
     simple = root is x and type(result) is Tensor and result.level >= x.level

@@ -12,6 +12,7 @@ from qad.core.node import Primitive
 from qad.core.operands import top_level
 from qad.core.record import record
 from qad.core.repeating import Chance, digest, steadily
+from qad.core.structured import settled
 from qad.core.tensor import Tensor
 from qad.core.transformed import remade
 from qad.core.transforms import Record
@@ -73,6 +74,7 @@ def checkpoint(f):
             nonlocal out_spec
             args, kwargs = unflatten(spec, xs)
             out, out_spec = flatten(f(*args, **kwargs))
+            out = list(map(settled, out))
             check_levels(out, xs)
             return tuple(map(number, out))
 

@@ -11,7 +11,8 @@ from numpy import ndarray
 
 from qad.core.backward import Lazy, arrived, sweep
 from qad.core.batch import RESULT, Batched, scaled
-from qad.core.levels import REVERSE, open_level, plain
+from qad.core.batching import batch_one
+from qad.core.levels import BATCH, REVERSE, blocked, open_level, plain
 from qad.core.node import leaf
 from qad.core.operands import NUMBERS, rebuild, split
 from qad.core.tensor import Tensor, hidden, missing_rule, value_of
@@ -49,7 +50,7 @@ def push_one(p, x, metadata, level):
     if p.jvps:
         t = p.jvps[0](t, ans, v, *metadata)
     elif p.linear:
-        t = p.deeper(t, *metadata) if type(t) is Tensor else p.fn(t, *metadata)
+        t = moved(p, t, metadata) if type(t) is Tensor else p.fn(t, *metadata)
     elif p.elementwise:
         frame, factor = framed(t, ans) if type(t) is Tensor and type(ans) is not Tensor else UNFRAMED
         if frame is not None:
@@ -58,6 +59,13 @@ def push_one(p, x, metadata, level):
     else:
         t = transpose(p, (0,), (t,), ans, (v, *metadata), {})
     return Tensor(ans, t if t.dtype is ans.dtype and t.shape == ans.shape else _sum((t,), ans), level)
+
+
+def moved(p, t, metadata):
+    """A linear function of the tangent `t`, a Tensor: most often of a batch, and nobody looks for views of tangents."""
+    if t.level in BATCH and t.source is None and type(blocked()) is int:
+        return batch_one(p, t, metadata, t.level)
+    return p.deeper(t, *metadata)
 
 
 def push_two(p, x, y, level):

@@ -6,6 +6,7 @@ from math import isqrt
 
 import numpy as np
 
+from qad.core.aliases import c_ordered
 from qad.core.arguments import check_argnums, numbers_of
 from qad.core.jacobians import basis, joined, like, nested, pushed
 from qad.core.leaves import number
@@ -107,7 +108,7 @@ def hessian(f, argnums=0):
 
         rows = pushed(slope, x, basis(x.shape, x.dtype))
         if x.dtype.kind != "c":
-            return rows.reshape(x.shape + x.shape)
+            return c_ordered(rows.reshape(x.shape + x.shape))
         return ComplexHessian(*_wirtinger(*rows.reshape((2, *x.shape, *x.shape))))
 
     return remade(second, hessian, f, argnums)
@@ -115,7 +116,7 @@ def hessian(f, argnums=0):
 
 def _wirtinger(along_x, along_y):
     """``zz`` and ``zzbar`` from the derivatives of the gradient along the real and the imaginary axes."""
-    return 0.25 * np.conj(along_x + 1j * along_y), 0.25 * (along_x - 1j * along_y)
+    return c_ordered(0.25 * np.conj(along_x + 1j * along_y)), c_ordered(0.25 * (along_x - 1j * along_y))
 
 
 def _leaf(x, where):
@@ -148,7 +149,9 @@ def _blocks(gradients, numbers, several, args, kwargs):
 
     rows = [zip(row(k, x), xs, strict=True) for k, x in enumerate(xs)]
     if all(x.dtype.kind != "c" for x in xs):
-        shaped = [[part.reshape(x.shape + y.shape) for part, y in row] for row, x in zip(rows, xs, strict=True)]
+        shaped = [
+            [c_ordered(part.reshape(x.shape + y.shape)) for part, y in row] for row, x in zip(rows, xs, strict=True)
+        ]
         return _squared(shaped, specs, several)
     pairs = [[_pair(part, x, y) for part, y in row] for row, x in zip(rows, xs, strict=True)]
     zz, zzbar = ([[pair[i] for pair in row] for row in pairs] for i in (0, 1))
@@ -158,7 +161,7 @@ def _blocks(gradients, numbers, several, args, kwargs):
 def _pair(part, x, y):
     """``zz`` and ``zzbar`` of two arrays, from the derivatives of the gradient by `y` along the axes of `x`."""
     along_y = part[x.size :] if x.dtype.kind == "c" else np.zeros_like(part)
-    return [block.reshape(x.shape + y.shape) for block in _wirtinger(part[: x.size], along_y)]
+    return [c_ordered(block.reshape(x.shape + y.shape)) for block in _wirtinger(part[: x.size], along_y)]
 
 
 def _squared(rows, specs, several):

@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 
 from qad.core import memory
-from qad.core.aliases import argument
+from qad.core.aliases import argument, c_ordered
 from qad.core.arguments import check_argnums, numbers_of, output_dtype, run
 from qad.core.backward import arrived, sweep
 from qad.core.batch import Batched, unit_vectors
@@ -75,7 +75,8 @@ class Table:
     def tree(self, function):
         """``function(entry)`` of each, nested like the output and, inside of that, like the arguments."""
         return unflatten(
-            self.out, [nested([function(entry) for entry in row], self.specs, self.several) for row in self.rows]
+            self.out,
+            [nested([function(_ordered(pair)) for pair in row], self.specs, self.several) for row in self.rows],
         )
 
     def by_argument(self):
@@ -147,6 +148,11 @@ def _swept(node, seeds, xs):
         except BatchError:  # a rule asks for numbers: it gets them one by one
             pass
     return _joined([[c for c, _ in _cotangents(node, seed, xs)] for seed in seeds], np.stack)
+
+
+def _ordered(pair):
+    """Both derivatives in C order, as all that transforms hand out."""
+    return tuple([None if x is None else c_ordered(x) for x in pair])
 
 
 def _joined(parts, join):

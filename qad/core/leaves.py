@@ -9,7 +9,7 @@ import numpy as np
 from numpy import array, conjugate, ndarray
 
 from qad.core import memory
-from qad.core.aliases import snapshot
+from qad.core.aliases import c_ordered, snapshot
 from qad.core.backward import arrived
 from qad.core.errors import ShapeError
 from qad.core.levels import CONSTANT
@@ -72,11 +72,11 @@ def to_public(found, leaf):
     if type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:  # the common case, quickly
         if g.nbytes >= memory.LARGE:
             memory.ready(g.nbytes)
-        owned = owned and g.base is None
+        owned = owned and g.base is None and g.flags.c_contiguous
         if dtype.kind == "c":
-            g = conjugate(g, g) if owned else conjugate(g)
+            g = conjugate(g, g) if owned else conjugate(g, order="C")
             return g if type(g) is ndarray else array(g)  # the conjugate of an array without axes is a scalar
-        return g if owned else array(g)
+        return g if owned else array(g, order="C")
     return publish(*arrived(found, leaf), value)
 
 
@@ -98,14 +98,15 @@ def publish(g, owned, value):
     if g.dtype is not value.dtype and g.dtype != value.dtype:
         g, owned = g.astype(value.dtype), True
     plain = type(g) is np.ndarray
-    owned = owned and plain and g.base is None
+    owned = owned and plain and g.base is None and g.flags.c_contiguous
     if value.dtype.kind == "c":
-        g, owned = np.conjugate(g, out=g) if owned else g.conj(), True
+        g, owned = np.conjugate(g, out=g) if owned else np.conjugate(g, order="C") if plain else g.conj(), True
     if plain:
         g = np.asarray(g) if owned else g.copy()  # the conjugate of an array without axes is a scalar
         return alike(g if type(value) is ndarray or not isinstance(value, np.generic) else g[()], value)
     if type(value) is np.ndarray and type(g) is not Tensor:
-        return np.array(g)
+        return np.array(g, order="C")
+    g = c_ordered(g) if g.ndim > 1 else g
     return alike(g, value) if g.shape or type(g) is not Tensor else of_the_kind(g, value_of(value))
 
 
@@ -140,6 +141,7 @@ def owned_leaves(leaves, level, lifted):
             if known is None:
                 known = {id(y.value) for leaf, _ in lifted for y in ([leaf] if type(leaf) is Tensor else leaf)}
             new = type(x) is Tensor and x.level == level and value.base is None and value.flags.writeable
+            new = new and value.flags.c_contiguous  # what a transform hands out is in C order, in whatever it is nested
             value = value if new and id(value) not in known else value.copy()
             known.add(id(value))
         else:

@@ -51,11 +51,6 @@ def node_below(node, fn):
 UNKNOWN = None, (), {}
 
 
-def source_of(x):
-    """Where `remembered` put down that the Tensor `x` came from; None where it did not."""
-    return getattr(x, "source", None)
-
-
 def origin_of(x):
     """The primitive that made the Tensor `x`, its operands and keywords; None and nothing where that is not known.
 
@@ -63,7 +58,7 @@ def origin_of(x):
     """
     node = x.node
     if type(node) is not list:
-        origin, value, inner = source_of(x) or (UNKNOWN, None, None)
+        origin, value, inner = x.source or (UNKNOWN, None, None)
         return origin if value is x.value and inner is node else UNKNOWN  # not where it was written into
     if len(node) != 6 or type(node[ARGS]) is not tuple:
         return UNKNOWN
@@ -87,7 +82,7 @@ def _held(x):
     if type(x) is not Tensor:
         return x
     now = Tensor(x.value, x.node, x.level)
-    now.source = source_of(x)
+    now.source = x.source
     return now
 
 
@@ -111,7 +106,7 @@ def square_of_root(x):
             node = node[PARENTS][0]
         if node is None or node[PRIMITIVE].root is None:  # nearly always
             return None
-    elif source_of(x) is None:
+    elif x.source is None:
         return None
     p, operands, kwargs = origin_of(x)
     if p is None:
@@ -143,7 +138,7 @@ def same_root(x, y) -> bool:
 
 
 def _is_root(x) -> bool:
-    p = x.node[PRIMITIVE] if type(x.node) is list else origin_of(x)[0] if source_of(x) is not None else None
+    p = x.node[PRIMITIVE] if type(x.node) is list else origin_of(x)[0] if x.source is not None else None
     return p is not None and p.root is not None
 
 

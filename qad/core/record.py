@@ -13,6 +13,7 @@ from qad.core.forward import push_forward
 from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, blocked
 from qad.core.node import PICK, next_id
 from qad.core.operands import PLAIN, rebuild, remembered, split, top_level, variant
+from qad.core.structured import meet
 from qad.core.tensor import Tensor, hidden, missing_rule
 from qad.core.watch import watch
 
@@ -47,7 +48,9 @@ def recorded(p, args, kwargs, barrier):
         elif level in FORWARD:
             out = remembered(p, push_forward(p, args, kwargs, level), args, kwargs)
         else:
-            raise leaked(p.name)
+            out = meet(p, args, kwargs, level)
+            if out is None:
+                raise leaked(p.name)
     except ValueError as error:
         explain(p, args, error)
         raise

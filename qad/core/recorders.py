@@ -5,17 +5,16 @@ refuses goes that way too, to be refused with the operation's name; a ``try`` th
 """
 
 from types import FunctionType
-from weakref import ref
 
 from numpy import complex128, float64, matmul, ndarray, ufunc
 
-from qad.core.aliases import FIXED, look, mark
 from qad.core.batch import Batched
 from qad.core.batching import batch_one, batch_product, batch_two
 from qad.core.forward import push_one, push_product, push_two
+from qad.core.glances import look_quickly
 from qad.core.levels import BATCH, FORWARD, REVERSE, blocked
-from qad.core.node import LEAF, PRIMITIVE, SCALARS, next_id
-from qad.core.operands import NUMBERS, PLAIN, operand, remembered, source_of
+from qad.core.node import PRIMITIVE, SCALARS, next_id
+from qad.core.operands import NUMBERS, PLAIN, operand, remembered
 from qad.core.record import record
 from qad.core.tensor import UFUNCS, Tensor
 from qad.core.watch import watch
@@ -96,21 +95,6 @@ def unary_with_one(p):
     return recorder
 
 
-def look_quickly(out, x, fn, metadata):
-    """`look` for a result that may well be a view of an array which nobody has written into."""
-    v, views = x.value, x.buffer
-    base = out.value.base if type(v) is ndarray else None
-    if type(base) is not ndarray or not (views is None or views is FIXED or type(views) is list):
-        look(out, x, fn, metadata)
-    elif base is v or base is v.base:
-        if views is None and type(x.node) is list:
-            out.buffer = x, fn, metadata
-            if x.node[PRIMITIVE] is not LEAF or not x.level:  # as `mark` has it
-                x.buffer = [ref(out)]
-        else:
-            mark(out, x, fn, metadata)
-
-
 def past_dispatch(fn, recorder):
     """`fn` for an operand that is most often a Tensor of a lower level, on which it need not go through NumPy."""
     if type(fn) is FunctionType:
@@ -128,20 +112,11 @@ def one_more(p, x, metadata, level):
         out = batch_one(p, x, metadata, level)
     else:
         return record(p, (x, *metadata))
-    if p.carries or p.root is not None:
+    if p.root is not None or x.source is not None:
         remembered(p, out, (x, *metadata))
-    if not p.elementwise and type(out) is Tensor and may_show(out.value, x.value):
+    if not p.elementwise and type(out) is Tensor and type(out.value) not in SCALARS:
         look_quickly(out, x, p.fn, metadata)
     return out
-
-
-def may_show(ans, v) -> bool:
-    """Whether an answer may lie in the memory of the value `v`; quick where it has memory of its own."""
-    kind = type(ans)
-    if kind is Batched and ans.frame is None:
-        ans = ans.array
-        kind = type(ans)
-    return ans.base is not None if kind is ndarray else type(v) is not ndarray and kind not in SCALARS
 
 
 def two_more(p, x, y):
@@ -149,7 +124,7 @@ def two_more(p, x, y):
     level = x.level if type(x) is Tensor else y.level if type(y) is Tensor else PLAIN
     if p.root is not None:
         return None  # its answer will be remembered
-    same = p.canonical is not None and (x is y or (type(x) is Tensor and source_of(x) is not None))
+    same = p.canonical is not None and (x is y or (type(x) is Tensor and x.source is not None))
     if same and (ans := p.canonical(x, y)) is not None:
         return ans
     if level in FORWARD and level > blocked():

@@ -8,6 +8,7 @@ from qad.core.batch import unrecorded
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.leaves import to_public
 from qad.core.node import GRAD, leaf
+from qad.core.structured import settled
 from qad.core.tensor import Tensor, read_only, value_of
 from qad.core.transforms import SEEDS, match, one, scalar_loss
 from qad.core.trees import check_arithmetic, tree_map
@@ -73,6 +74,7 @@ def backward(x, gradient=None, retain_graph=False) -> None:
     GradientTypeError, ShapeError
         If this is not a real scalar and no `gradient` is given.
     """
+    x = settled(x)
     if x.level != 0:
         raise ArgumentError(
             "backward() belongs to Tensors made by qad.tensor(..., requires_grad=True): this one is a constant or "

@@ -36,6 +36,7 @@ class Tensor:
         self.node = node
         self.level = level
         self.buffer = None  # a mark, once it has been written into
+        self.source = None  # what a root was made of, see `remembered`; asked for more often than Tensors are made
 
     # -- what it is ------------------------------------------------------------------------------
 

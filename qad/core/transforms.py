@@ -9,7 +9,16 @@ from math import inf
 import numpy as np
 from numpy import ndarray
 
-from qad.core.arguments import WRAPPERS, check_argnums, check_pair, numbers_of, output_dtype, raise_ours, run
+from qad.core.arguments import (
+    WRAPPERS,
+    check_argnums,
+    check_pair,
+    numbers_of,
+    output_dtype,
+    raise_ours,
+    run,
+    without_structure,
+)
 from qad.core.backward import One, sweep
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.core.leaves import lift, number, own, owned, to_public, with_leaves
@@ -120,6 +129,7 @@ def value_and_gradient(f, numbers, several, has_aux, conjugated, enough, /, *arg
         if has_aux:
             check_pair(out)
             out, aux = out
+            aux = without_structure(aux)
         if type(out) is Tensor and out.level == level and type(out.value) in SEEDS:
             node, value = out.node, out.value
         else:

@@ -147,7 +147,7 @@ def _handed_out(x, axis, size, level, known):
         return own(x)
     if not inside:
         x = np.broadcast_to(x, (size, *np.shape(x)))
-    new = type(x) is np.ndarray and x.flags.owndata and x.flags.writeable and id(x) not in known
+    new = type(x) is np.ndarray and x.flags.owndata and x.flags.carray and id(x) not in known
     x = x if new else own(x)
     known.add(id(x))
     return np.moveaxis(x, 0, axis) if axis else x

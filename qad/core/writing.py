@@ -24,6 +24,7 @@ from qad.core.operands import SCALARS
 from qad.core.record import record
 from qad.core.references import shared
 from qad.core.registry import PRIMITIVES, unbroadcast
+from qad.core.structured import settle, settled
 from qad.core.tensor import Tensor
 from qad.core.views import covers, in_stack, repeats
 
@@ -85,6 +86,8 @@ WRITE.consumes = True
 
 def put(x, index, v, add):
     """Write `v` at `index` of Tensor `x`, or add it there, on whichever level the two are."""
+    settle(x)
+    v = settled(v)
     if type(v) is Tensor and (v.level == CONSTANT or not limit() < v.level):
         v = unrecorded(v)
     gone = not add and covers(index) and is_vouched(x)  # what was there; its layout stays

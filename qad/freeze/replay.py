@@ -59,7 +59,7 @@ def fresh(program, results):
     made, seen, owned = program.definitions(), set(), []
     for var, x in zip(program.outputs, results, strict=True):
         own = type(var) is Var and var in made and allocates(made[var]) and id(x) not in seen
-        if isinstance(x, np.ndarray) and not own:
+        if isinstance(x, np.ndarray) and not (own and x.flags.c_contiguous):
             x = x.copy()
         seen.add(id(x))
         owned.append(x)

@@ -131,13 +131,15 @@ class _Emitter:
             return _itself, (x,)
         if x in self.places.last:
             step = self.places.definitions[x]
-            return step.fn, tuple([self.arrays.get(y, y) if type(y) is Var else y for y in step.args])
+            args = tuple([self.arrays.get(y, y) if type(y) is Var else y for y in step.args])
+            return (step.fn, args) if len(x.shape) < 2 else (_ordered, (step.fn, *args))
         array = self.arrays.get(x)
         if array is not None:
-            return (array.copy, ("K",)) if kind == "array" else (array.__getitem__, ((),))
+            return (array.copy, ()) if kind == "array" else (array.__getitem__, ((),))
         self.moving, n = True, self.number[x]
         if kind == "number" or (kind == "array" and x in self.places.results and self.places.allocated(x)):
-            return self.registers.__getitem__, (n,)
+            take = self.registers.__getitem__
+            return (take, (n,)) if len(x.shape) < 2 else (_ordered, (take, n))
         return (_copied if kind == "array" else _scalar), (self.registers, n)
 
     def _copy(self, step, out):
@@ -238,8 +240,13 @@ def _itself(x):
     return x
 
 
+def _ordered(fn, *args):
+    """What a function gives, in C order, as all results are."""
+    return np.ascontiguousarray(fn(*args))
+
+
 def _copied(registers, n):
-    return np.array(registers[n])
+    return np.array(registers[n], order="C")
 
 
 def _scalar(registers, n):

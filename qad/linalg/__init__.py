@@ -2,6 +2,7 @@
 
 from numpy.linalg import diagonal, matmul, matrix_transpose, outer, tensordot, trace, vecdot
 
+from qad.linalg import algebra
 from qad.linalg.cholesky import cholesky
 from qad.linalg.cond import cond, matrix_rank
 from qad.linalg.det import det

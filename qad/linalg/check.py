@@ -67,3 +67,21 @@ def solvable(function, name, a, *others):
             f"{name}: the matrix{batch_entry(at)} is singular: its smallest singular value is {s[at][-1]:.3g}, its "
             f"largest {s[at][0]:.3g}. Use lstsq or pinv, or shift it"
         ) from error
+
+
+def require_hermitian(a, owner):
+    """Raise unless the bare array `a` is Hermitian to half of its digits."""
+    apart, size = _largest(a.real - a.real.mT), _largest(a.real)
+    if a.dtype.kind == "c":
+        apart, size = np.maximum(apart, _largest(a.imag + a.imag.mT)), np.maximum(size, _largest(a.imag))
+    bad = apart > np.sqrt(np.finfo(a.dtype).eps) * size
+    if bad.any():
+        bad = np.argwhere(bad)
+        raise ArgumentError(
+            f"{owner}: the matrix{batch_entry(bad[0])} is not Hermitian: entries differ from those of its adjoint by "
+            f"{apart[tuple(bad[0])]:.3g}. Write (A + A.mH) / 2, of which {owner} reads one triangle"
+        )
+
+
+def _largest(x):
+    return np.abs(x).max(axis=(-2, -1), initial=0.0)

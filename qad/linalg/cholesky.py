@@ -7,10 +7,10 @@ Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527), comp
 
 import numpy as np
 
+from qad.core.aliases import snapshot
 from qad.core.batching import stacks
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
-from qad.linalg.check import batch_entry, square
-from qad.linalg.eigh import require_hermitian
+from qad.extend import Tensor, defbatch, defjvp, defvjp, implements, primitive, stack_of
+from qad.linalg.check import batch_entry, require_hermitian, square
 from qad.linalg.parts import hermitian
 from qad.linalg.triangular import solve_lower
 
@@ -47,7 +47,10 @@ def cholesky(a, /, *, upper=False):
            [0.25, 0.25]])
     """
     a = square(a, "cholesky")
-    return lower(a.conj().mT).conj().mT if upper else lower(a)
+    if not upper:
+        return lower(a)
+    y = lower(a.conj().mT).conj().mT
+    return snapshot(y) if type(y) is Tensor else np.ascontiguousarray(y)
 
 
 implements(np.linalg.cholesky)(cholesky)

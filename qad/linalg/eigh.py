@@ -11,11 +11,11 @@ with the Hermitian part of ``C = V^H dA V``: ``dw_i = C_ii`` and ``(V^H dV)_ij =
 import numpy as np
 
 from qad.core.batching import stacks
-from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
-from qad.linalg.check import batch_entry, square
+from qad.linalg.check import require_hermitian, square
 from qad.linalg.clusters import bent, beside, beside_of, clusters, conjugate, moderate_turn, quotients
 from qad.linalg.drivers import EighResult, hermitian_eigenpairs
+from qad.linalg.factors import factors
 from qad.linalg.gaps import (
     check_blocks,
     check_curved,
@@ -57,7 +57,8 @@ def eigh(a, UPLO="L", *, degenerate="raise"):
     ArgumentError
         If an entry is not finite.
         In the backward pass or in forward mode: if `a` is not Hermitian, if the loss depends on the phases of
-        eigenvectors, or on vectors or values inside a degenerate block. Then `qad.linalg.funm_herm` gives
+        eigenvectors, or on vectors or values inside a degenerate block, by anything but products like
+        ``(v * f(w)) @ v.conj().T``, which are followed and right. Then `qad.linalg.funm_herm` gives
         the exact derivative of V f(w) V^H.
     LinAlgError
         If the iteration does not converge.
@@ -119,23 +120,29 @@ implements(np.linalg.eigvalsh)(eigvalsh)
 
 
 def _recorded(a, UPLO, degenerate, vectors):
-    how = {"UPLO": UPLO, "degenerate": degenerate, "vectors": vectors}
-    return _in_clusters(a, **how)[:2] if is_pushed_gradient(a) else _eigh(a, levels=orders(a), **how)
+    given = tuple(hermitian_eigenpairs(stack_of(a), UPLO))
+    how = {"given": given, "degenerate": degenerate, "vectors": vectors}
+
+    def record():
+        return _in_clusters(a, **how)[:2] if is_pushed_gradient(a) else _eigh(a, levels=orders(a), **how)
+
+    return factors(a, given, record, "eigh")
 
 
 @primitive(name="eigh")
-def _eigh(a, *, UPLO="L", degenerate="raise", vectors=True, levels=1):
-    return hermitian_eigenpairs(a, UPLO)
+def _eigh(a, *, given=None, degenerate="raise", vectors=True, levels=1):
+    """The eigenpairs of all examples as functions of `a`: those `given`, if they were computed before."""
+    return given or hermitian_eigenpairs(a)
 
 
 @primitive(name="eigh")
-def _in_clusters(a, *, UPLO="L", degenerate="raise", vectors=True):
+def _in_clusters(a, *, given, degenerate="raise", vectors=True):
     """Eigenpairs in a frame that is smooth where values cluster, and N; see ``clusters.py``."""
-    w, v = hermitian_eigenpairs(a, UPLO)
+    w, v = given
     return w, v, beside(w, v, "eigh")
 
 
-def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", vectors=True, levels=1, end=None):
+def _eigh_vjp(needed, g, ans, a, *, given=None, degenerate="raise", vectors=True, levels=1, end=None):
     (gw, gv), (w, v), n = g[:2], ans[:2], conjugate(beside_of(ans, 2))
     require_hermitian(stack_of(a), "eigh")
     vc, how = v.conj(), {"owner": "eigh", "degenerate": degenerate}
@@ -158,7 +165,7 @@ def _eigh_vjp(needed, g, ans, a, *, UPLO="L", degenerate="raise", vectors=True, 
     return (vc @ core @ v.mT,)
 
 
-def _eigh_jvp(tangents, ans, a, *, UPLO="L", degenerate="raise", vectors=True, levels=1):
+def _eigh_jvp(tangents, ans, a, *, given=None, degenerate="raise", vectors=True, levels=1):
     w, v = ans[:2]
     require_hermitian(stack_of(a), "eigh")
     c = adjoint(v) @ tangents[0] @ v
@@ -186,24 +193,6 @@ def _check(w, gw, gv, inner, degenerate, end):
     product = skew(inner) if where_moved(gw) is None else inner
     check_blocks(w, (product,), gw, "eigh", scale, degenerate, floor)
     return scale
-
-
-def require_hermitian(a, owner):
-    """Raise unless the bare array `a` is Hermitian to half of its digits."""
-    apart, size = _largest(a.real - a.real.mT), _largest(a.real)
-    if a.dtype.kind == "c":
-        apart, size = np.maximum(apart, _largest(a.imag + a.imag.mT)), np.maximum(size, _largest(a.imag))
-    bad = apart > np.sqrt(np.finfo(a.dtype).eps) * size
-    if bad.any():
-        bad = np.argwhere(bad)
-        raise ArgumentError(
-            f"{owner}: the matrix{batch_entry(bad[0])} is not Hermitian: entries differ from those of its adjoint by "
-            f"{apart[tuple(bad[0])]:.3g}. Write (A + A.mH) / 2, of which {owner} reads one triangle"
-        )
-
-
-def _largest(x):
-    return np.abs(x).max(axis=(-2, -1), initial=0.0)
 
 
 defvjp(_eigh, shared=_eigh_vjp, scaled=True)

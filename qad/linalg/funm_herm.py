@@ -9,10 +9,9 @@ what the rules below say: ``tr(X D2F[E, G]) = tr(G D2F[E, X])``.
 
 from qad.core.batching import stacks
 from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
-from qad.linalg.check import square
+from qad.linalg.check import require_hermitian, square
 from qad.linalg.divided import Function, first_differences, no_third, second_derivative
 from qad.linalg.drivers import hermitian_eigenpairs
-from qad.linalg.eigh import require_hermitian
 from qad.linalg.parts import adjoint, hermitian
 
 

@@ -88,7 +88,8 @@ def _ratio(f, s):
     largest = s.max(axis=-1, initial=0.0)[..., None]
     typical = np.abs(value).max(axis=-1, initial=0.0)[..., None] / np.maximum(largest, np.finfo(s.dtype).tiny)
     lost = s <= 10 * s.shape[-1] * np.finfo(s.dtype).eps * largest
-    bad = np.argwhere(lost & ~(np.abs(ratio) <= 1e6 * typical))
+    known = (largest == 0) & (value == 0) & np.isfinite(ratio)  # of a matrix that is zero
+    bad = np.argwhere(lost & ~known & ~(np.abs(ratio) <= 1e6 * typical))
     if len(bad):
         *batch, i = map(int, bad[0])
         here = batch_entry(batch)

@@ -9,8 +9,8 @@ import numpy as np
 from qad.core import no_grad, vjp
 from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
 from qad.extend import stack_of, value_of
-from qad.linalg.check import finite
-from qad.linalg.eigh import eigh, require_hermitian
+from qad.linalg.check import finite, require_hermitian
+from qad.linalg.eigh import eigh
 from qad.linalg.gaps import width
 from qad.linalg.leading import RESTARTS, triples
 from qad.linalg.norm import norm

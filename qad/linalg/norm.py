@@ -5,6 +5,7 @@ singular value that is degenerate shares its gradient equally among its multiple
 """
 
 import numpy as np
+from scipy.linalg import blas
 
 from qad.core.batching import shifted, stacks
 from qad.core.errors import ArgumentError
@@ -14,7 +15,7 @@ from qad.linalg.gaps import same_block
 from qad.linalg.orders import orders
 from qad.linalg.svd import factored, thin
 from qad.rules.complex import abs2
-from qad.rules.reduce import least_root
+from qad.rules.reduce import are_ordinary, least_root
 
 
 def norm(x, ord=None, axis=None, keepdims=False):
@@ -193,7 +194,7 @@ def _matrix(x, p, axes):
 @primitive(name="norm")
 def _extreme(s, *, index):
     """The largest (index 0) or smallest (-1) of descending values (..., k)."""
-    return s[..., index]
+    return s[..., index].copy()
 
 
 def _multiplet(s, *, index):
@@ -212,12 +213,19 @@ def _euclidean(x, axes):
     return np.sum(x.real, axis=axes, keepdims=True) if empty else _length(x, axis=axes)
 
 
+_LENGTHS = {"f": blas.snrm2, "d": blas.dnrm2, "F": blas.scnrm2, "D": blas.dznrm2}
+
+
 @primitive(name="norm")
 def _length(x, *, axis):
     """Euclidean length along `axis`, kept; where squares overflow or lose digits the entries are scaled before."""
+    if type(x) is np.ndarray and len(axis) == x.ndim and (length := _LENGTHS.get(x.dtype.char)) is not None:
+        n = length(x.ravel())  # quicker, and without warnings
+        if least_root(x.real.dtype) < n < np.inf:
+            return np.full((1,) * x.ndim, n, x.real.dtype)
     with np.errstate(over="ignore"):
         n = _root_of_squares(x, axis)
-        if ((n > least_root(n.dtype)) & (n < np.inf)).all():
+        if are_ordinary(n):
             return n
     largest = np.abs(x).max(axis=axis, keepdims=True)
     scale = np.where((largest > 0) & np.isfinite(largest), largest, 1)
@@ -232,6 +240,8 @@ def _root_of_squares(x, axis):
 @primitive(name="norm")
 def _direction(x, n):
     """``conj(x) / n``, zero where n is."""
+    if type(n) is np.ndarray and np.count_nonzero(n) == n.size:  # most often, and quickly
+        return x.conj() / n
     return x.conj() / np.where(n == 0, np.inf, n)
 
 

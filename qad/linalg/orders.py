@@ -2,6 +2,7 @@
 
 from qad.core.batch import Batched
 from qad.core.levels import BATCH, FORWARD
+from qad.core.structured import form_of
 from qad.extend import Tensor
 
 
@@ -18,7 +19,9 @@ def is_pushed_gradient(x):
 
 def _levels(x):
     while type(x) is Tensor or type(x) is Batched:
-        if type(x) is Tensor:
+        if (form := form_of(x)) is not None:
+            x = form.root
+        elif type(x) is Tensor:
             if x.level >= 0 and x.level not in BATCH:
                 yield x.level
             x = x.value

@@ -3,6 +3,8 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.layouts import bottom
+from qad.core.strides import relaid
 from qad.extend import implements, value_of
 from qad.linalg.check import square
 
@@ -41,7 +43,7 @@ def matrix_power(a, n):
     if value_of(a) is a:
         return np.linalg.matrix_power(a, n)
     if n == 0:
-        return a * 0.0 + np.eye(a.shape[-1], dtype=a.dtype)
+        return relaid(a * 0.0 + np.eye(a.shape[-1], dtype=a.dtype), np.empty_like(bottom(a)[0]))
     base, n = (np.linalg.inv(a), -n) if n < 0 else (a, n)
     result = None
     while n:

@@ -24,6 +24,7 @@ from qad.linalg.check import matrices
 from qad.linalg.clusters import bent, beside, beside_of, clusters, conjugate, moderate_turn, quotients
 from qad.linalg.complement import folded
 from qad.linalg.drivers import SVDResult
+from qad.linalg.factors import factors
 from qad.linalg.gaps import (
     check_blocks,
     check_curved,
@@ -70,7 +71,8 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
     ArgumentError
         If an entry is not finite.
         In the backward pass (or in forward mode), if the loss depends on the phases of singular vectors, or on
-        vectors or values inside a degenerate block, or on those of singular values that are zero. Then
+        vectors or values inside a degenerate block (by anything but products like ``(u * f(s)) @ vh``, which are
+        followed and right), or on those of singular values that are zero. Then
         `qad.linalg.funm_svd` gives the exact derivative of U f(S) Vh.
     LinAlgError
         If the iteration does not converge.
@@ -152,23 +154,34 @@ def _recorded(a):
     return stack_of(a) is not a
 
 
-def factored(a, **how):
+def factored(a, vectors=True, **how):
     """The thin decomposition of a recorded matrix; keywords are those of `thin`."""
-    return _in_clusters(a, **how)[:3] if is_pushed_gradient(a) else thin(a, levels=orders(a), **how)
+    how |= {"given": _plain(stack_of(a), vectors), "vectors": vectors}
+
+    def record():
+        return _in_clusters(a, **how)[:3] if is_pushed_gradient(a) else thin(a, levels=orders(a), **how)
+
+    return factors(a, how["given"], record, "svd")
 
 
 @primitive(name="svd")
-def thin(a, *, degenerate="raise", kinks=True, vectors=True, levels=1):
-    """Thin decomposition; without `kinks` vanishing singular values have subgradient zero."""
-    found = np.linalg.svd(a, full_matrices=False)
-    return found._replace(S=marked(found.S)) if vectors else found
+def thin(a, *, given=None, degenerate="raise", kinks=True, vectors=True, levels=1):
+    """The thin decomposition of all examples as a function of `a`: the one `given`, if it was computed before.
+
+    Without `kinks` vanishing singular values have subgradient zero.
+    """
+    return given or _plain(a, vectors)
+
+
+def _plain(a, vectors):
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return u, marked(s) if vectors else s, vh
 
 
 @primitive(name="svd")
-def _in_clusters(a, *, degenerate="raise", kinks=True, vectors=True):
+def _in_clusters(a, *, given, degenerate="raise", kinks=True, vectors=True):
     """`thin` in frames that are smooth where values cluster, and N; see ``clusters.py``."""
-    found = thin(a, vectors=vectors)
-    return *found, beside(found.S, found.U, "svd")
+    return *given, beside(given[1], given[0], "svd")
 
 
 @primitive(name="svd")
@@ -177,7 +190,7 @@ def _full(a, *, degenerate="raise", levels=1):
     return found._replace(S=marked(found.S))
 
 
-def _thin_vjp(needed, g, ans, a, *, degenerate="raise", kinks=True, vectors=True, levels=1, end=None):
+def _thin_vjp(needed, g, ans, a, *, given=None, degenerate="raise", kinks=True, vectors=True, levels=1, end=None):
     (gu, gs, gv), (u, s, vh), n = g[:3], ans[:3], beside_of(ans, 3)
     floor, how = rounding(stack_of(s), end), {"owner": "svd", "degenerate": degenerate}
     core, rest_of_u, rest_of_v = 0.0, None, None
@@ -231,7 +244,7 @@ def _check(s, g, left, right, degenerate, floor):
     return scale
 
 
-def _thin_jvp(tangents, ans, a, *, degenerate="raise", kinks=True, vectors=True, levels=1):
+def _thin_jvp(tangents, ans, a, *, given=None, degenerate="raise", kinks=True, vectors=True, levels=1):
     (t,), (u, s, vh), how = tangents, ans[:3], {"owner": "svd", "degenerate": degenerate}
     tv, ut = t @ adjoint(vh), adjoint(u) @ t
     p = ut @ adjoint(vh)

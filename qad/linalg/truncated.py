@@ -13,6 +13,7 @@ from qad.extend import on_stack, stack_of, unrecorded
 from qad.linalg.check import matrices, square
 from qad.linalg.drivers import hermitian_eigenpairs
 from qad.linalg.eigh import eigh
+from qad.linalg.factors import in_order
 from qad.linalg.funm_herm import funm_herm
 from qad.linalg.funm_svd import funm_svd
 from qad.linalg.gaps import check_policy
@@ -86,7 +87,7 @@ def truncated_svd(
         return u[..., :, :k], s[..., :k], vh[..., :k, :], np.linalg.norm(s[..., k:], axis=-1)
     if not has_gap(stack_of(s), k):
         u, s, vh = svd(a, full_matrices=False, degenerate=degenerate)
-        return u[..., :, :k], s[..., :k], vh[..., :k, :], norm(s[..., k:], axis=-1)
+        return u[..., :, :k], s[..., :k], vh[..., :k, :], _size(s, k)
     polar = funm_svd(above_one, a * (1 / threshold(s, k)))
     left = orthonormal(polar @ adjoint(vh[..., :k, :]))
     right = adjoint(polar) @ left
@@ -145,7 +146,7 @@ def truncated_eigh(
         return w[..., :k], v[..., :, :k], np.linalg.norm(w[..., k:], axis=-1)
     if not has_gap(np.abs(stack_of(w)), k):
         w, v = _by_size(*eigh(a, degenerate=degenerate))
-        return w[..., :k], v[..., :, :k], norm(w[..., k:], axis=-1)
+        return w[..., :k], v[..., :, :k], _size(w, k)
     basis = orthonormal(funm_herm(outside_one, a * (1 / threshold(np.abs(w), k))) @ v[..., :, :k])
     w, v = _by_size(*eigh(hermitian(adjoint(basis) @ a @ basis), degenerate=degenerate))
     v = basis @ v
@@ -155,7 +156,14 @@ def truncated_eigh(
 def _by_size(w, v):
     """Eigenpairs in descending order of size."""
     order = np.argsort(-np.abs(unrecorded(w)), axis=-1, kind="stable")
-    return np.take_along_axis(w, order, axis=-1), np.take_along_axis(v, order[..., None, :], axis=-1)
+    if type(order) is np.ndarray and order.ndim == 1:
+        return w[order], v[:, order]
+    return in_order(w, v, order)
+
+
+def _size(s, k):
+    """The norm of what is discarded; of nothing it is a constant, whatever the values do."""
+    return norm((s if k < s.shape[-1] else unrecorded(s))[..., k:], axis=-1)
 
 
 def threshold(s, k):

@@ -62,7 +62,11 @@ def abs2(z):
     >>> qad.abs2(np.array([3 + 4j]))
     array([25.])
     """
-    return _abs2(z) if type(z) is Tensor else square_of_size(z)
+    if type(z) is Tensor:
+        return _abs2(z)
+    y = square_of_size(z)
+    own = y.base is None if type(y) is np.ndarray else not hasattr(y, "__qad_array__")
+    return y if own else y.copy(order="K")  # as the result of a ufunc lies, and not every other number
 
 
 def real_part(z):

@@ -54,4 +54,4 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     n = len(xi)
     grids = [np.reshape(operand(x), (1,) * k + (-1,) + (1,) * (n - k - 1)) for x, k in zip(xi, axes, strict=True)]
     grids = grids if sparse else np.broadcast_arrays(*grids)
-    return tuple([snapshot(grid) if copy and type(grid) is Tensor else grid for grid in grids])
+    return tuple([grid if not copy else snapshot(grid) if type(grid) is Tensor else grid.copy() for grid in grids])

@@ -5,9 +5,10 @@ from operator import getitem
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.core.aliases import is_copied, snapshot
+from qad.core.aliases import FIXED, is_copied, snapshot
 from qad.core.buffers import read, read_each
 from qad.core.errors import ArgumentError
+from qad.core.strides import lies_as
 from qad.extend import (
     Tensor,
     as_array,
@@ -53,13 +54,14 @@ SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 def item(x, index):
     """``x[index]``; the index may hold Tensors, which serve as integers or masks."""
     kind = type(index)
-    if kind is int and (x.buffer is None or not is_copied(x)):
+    own = x.buffer is None or x.buffer is FIXED or not is_copied(x)
+    if kind is int and own:
         return _getitem(x, index)
     if kind not in SETTLED and not (kind is tuple and SETTLED.issuperset(map(type, index))):
         index = settled(index)
         if type(index) is Tensor or (type(index) is tuple and Tensor in map(type, index)):
             return read_each(x, index, item_at(x, index))
-    return read(x, index) if is_copied(x) else _getitem(x, index)
+    return _getitem(x, index) if own else read(x, index)
 
 
 def settled(index):
@@ -117,7 +119,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         a, axis = a.reshape(-1), 0
     index = along(axis, ..., a.ndim)[:-1]
     out = entries(a, (*index, bounded(indices, a.shape[len(index)], mode)))
-    return snapshot(out) if index and type(out) is Tensor else out  # NumPy's lies in C order
+    return snapshot(out) if type(out) is Tensor else out  # NumPy's lies in C order
 
 
 @implements(np.take_along_axis)
@@ -143,6 +145,7 @@ def extract(condition, arr):
 
 
 @implements(np.delete)
+@lies_as(np.delete)
 def delete(arr, obj, axis=None):
     arr = operand(arr)
     size = arr.size if axis is None else arr.shape[axis]

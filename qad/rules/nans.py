@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from qad.core.strides import lies_as
 from qad.extend import implements, operand, refuse_out, stack_of, unrecorded
 from qad.rules.reduce import _number
 
@@ -13,6 +14,11 @@ def without(a, fill):
     a = operand(a)
     kept = ~np.isnan(unrecorded(a))
     return (a if stack_of(kept).all() else np.where(kept, a, fill)), kept
+
+
+def _of_copy(function):
+    """A function that lies as one that leaves out NaN, of which a copy was made."""
+    return lambda a, *args, **kwargs: function(np.array(a), *args, **kwargs)
 
 
 def _filling(function, fill):
@@ -27,7 +33,7 @@ def _filling(function, fill):
 for _nan, _function, _fill in (
     (np.nansum, np.sum, 0), (np.nanprod, np.prod, 1), (np.nancumsum, np.cumsum, 0), (np.nancumprod, np.cumprod, 1),
 ):  # fmt: skip
-    implements(_nan)(_filling(_function, _fill))
+    implements(_nan)(lies_as(_of_copy(_function))(_filling(_function, _fill)))
 
 
 def _extreme(function, fill):
@@ -45,11 +51,12 @@ def _extreme(function, fill):
     return handler
 
 
-nanmax = implements(np.nanmax)(_extreme(np.max, -np.inf))
-nanmin = implements(np.nanmin)(_extreme(np.min, np.inf))
+nanmax = implements(np.nanmax)(lies_as(np.max)(_extreme(np.max, -np.inf)))
+nanmin = implements(np.nanmin)(lies_as(np.min)(_extreme(np.min, np.inf)))
 
 
 @implements(np.nanmean)
+@lies_as(_of_copy(np.mean))
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """``np.nanmean``."""
     refuse_out(out, "np.nanmean")
@@ -67,4 +74,5 @@ def _moment(function):
     return handler
 
 
-nanvar, nanstd = implements(np.nanvar)(_moment(np.var)), implements(np.nanstd)(_moment(np.std))
+nanvar = implements(np.nanvar)(lies_as(_of_copy(np.var))(_moment(np.var)))
+nanstd = implements(np.nanstd)(lies_as(_of_copy(np.std))(_moment(np.std)))

@@ -6,6 +6,7 @@ Where several entries are equal they share the derivative equally: that is the m
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.strides import lies_as
 from qad.extend import attach, defjvp, defvjp, implements, primitive, quick, refuse_out, stack_of, unrecorded, value_of
 from qad.rules.elementwise import refuse_complex
 from qad.rules.reduce import spread
@@ -126,6 +127,7 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=None):
 
 
 @implements(np.partition)
+@lies_as(np.partition)
 def partition(a, kth, axis=-1, kind="introselect", order=None):
     """``np.partition`` of real numbers."""
     refuse_complex(a, "partition")

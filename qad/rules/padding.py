@@ -3,6 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.strides import lies_as
 from qad.extend import Tensor, implements, operand, value_of
 from qad.rules.index import along
 from qad.rules.repeat import pad_with
@@ -13,6 +14,7 @@ KEYWORDS = {"constant": "constant_values", "linear_ramp": "end_values", **dict.f
 
 
 @implements(np.pad)
+@lies_as(lambda array, pad_width, *args, **kwargs: np.pad(array, pad_width))
 def pad(array, pad_width, mode="constant", **kwargs):
     """``np.pad``; what mode "empty" leaves to chance is 0, and a function as `mode` writes into recorded vectors."""
     x, widths = operand(array), _pairs(value_of(pad_width), array.ndim, "pad_width")

@@ -3,6 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.strides import lies_as
 from qad.extend import implements, operand, stack_of, value_of
 from qad.rules.resizing import within_zeros
 
@@ -12,6 +13,7 @@ def _coefficients(p):
 
 
 @implements(np.polyval)
+@lies_as(np.polyval)
 def polyval(p, x):
     """``np.polyval``, by Horner's rule."""
     x = operand(x)
@@ -70,7 +72,7 @@ def poly(seq_of_zeros):
         p = np.convolve(p, np.stack([z * 0 + 1, -z]))
     values = stack_of(zeros)
     paired = zeros.dtype.kind == "c" and np.all(np.sort(values, axis=-1) == np.sort(values.conj(), axis=-1))
-    return p.real if paired else p
+    return p.real.copy() if paired else p
 
 
 @implements(np.roots)

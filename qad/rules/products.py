@@ -5,6 +5,7 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.strides import lies_as
 from qad.extend import (
     Tensor,
     attach,
@@ -107,12 +108,18 @@ def _any_matmul(x, y):
         ) from None
 
 
+@lies_as(np.dot)
+def _scaled(x, y):
+    """``np.dot`` of a number and an array."""
+    return np.multiply(x, y)
+
+
 def _any_dot(x, y):
     if is_sparse(x) or is_sparse(y):
         return sparse_product(x, y)
     x, y = array(x), array(y)
     if not (x.ndim and y.ndim):
-        return np.multiply(x, y)
+        return _scaled(x, y)
     return _any_matmul(x, y) if y.ndim <= 2 else inner(x, np.moveaxis(y, -2, -1))
 
 

@@ -6,6 +6,7 @@ Each is a mean of two neighbours in the sorted array: at place ``v = n q + m(q) 
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.strides import lies_as
 from qad.extend import implements, operand, refuse_out, stack_of, unrecorded
 from qad.rules.reduce import axes_of
 
@@ -81,9 +82,18 @@ def _median(name, skip_nan):
     return handler
 
 
-quantile = implements(np.quantile)(_handler("np.quantile", 1, False))
-percentile = implements(np.percentile)(_handler("np.percentile", 100, False))
-nanquantile = implements(np.nanquantile)(_handler("np.nanquantile", 1, True))
-nanpercentile = implements(np.nanpercentile)(_handler("np.nanpercentile", 100, True))
-median = implements(np.median)(_median("np.median", False))
-nanmedian = implements(np.nanmedian)(_median("np.nanmedian", True))
+def _of_numbers(function):
+    """A function that lies as one that leaves out NaN, and has nothing to warn of."""
+    return lambda a, *args, **kwargs: function(np.zeros_like(a) if np.isnan(a).any() else a, *args, **kwargs)
+
+
+quantile = implements(np.quantile)(lies_as(np.quantile, always=True)(_handler("np.quantile", 1, False)))
+percentile = implements(np.percentile)(lies_as(np.percentile, always=True)(_handler("np.percentile", 100, False)))
+nanquantile = implements(np.nanquantile)(
+    lies_as(_of_numbers(np.nanquantile), always=True)(_handler("np.nanquantile", 1, True))
+)
+nanpercentile = implements(np.nanpercentile)(
+    lies_as(_of_numbers(np.nanpercentile), always=True)(_handler("np.nanpercentile", 100, True))
+)
+median = implements(np.median)(lies_as(np.median, always=True)(_median("np.median", False)))
+nanmedian = implements(np.nanmedian)(lies_as(_of_numbers(np.nanmedian), always=True)(_median("np.nanmedian", True)))

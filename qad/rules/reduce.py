@@ -124,6 +124,22 @@ def least_root(dtype) -> float:
     return np.sqrt(np.finfo(dtype).tiny / np.finfo(dtype).eps)
 
 
+@cache
+def rounding(dtype) -> float:
+    """What rounding may make of the mean of equal numbers, of the size of 1."""
+    return 4 * np.finfo(dtype).eps
+
+
+def are_ordinary(roots) -> bool:
+    """Whether no sum of squares, of which these bare `roots` are, has overflowed or lost digits."""
+    least = least_root(roots.dtype)
+    if not roots.shape:
+        return bool(least < roots < np.inf)
+    if type(roots) is np.ndarray and roots.size:  # quicker than asking all of them; a NaN comes first
+        return least < roots.item(roots.argmin()) and roots.item(roots.argmax()) < np.inf
+    return bool(((roots > least) & (roots < np.inf)).all())
+
+
 def std_over(x, axis=None, ddof=0, keepdims=False):
     """The standard deviation; its derivative is taken to be 0 where it is 0, up to rounding.
 
@@ -131,8 +147,7 @@ def std_over(x, axis=None, ddof=0, keepdims=False):
     """
     with np.errstate(over="ignore", invalid="ignore"):
         y = np.std(x, axis=axis, ddof=ddof, keepdims=keepdims)
-    found = stack_of(y)
-    if not x.size or ((found > least_root(found.dtype)) & (found < np.inf)).all():
+    if not x.size or are_ordinary(stack_of(y)):
         return y
     d = x - np.mean(x, axis=axis, keepdims=True)
     largest = np.max(np.absolute(d), axis=axis, keepdims=True)
@@ -145,21 +160,20 @@ def _var_rule(g, y, x, axis=None, ddof=0, keepdims=False):
     return _spread_deviation(2 * g, x, axis, ddof, keepdims)
 
 
-def _spread_out(y, x, axis):
-    """False where the numbers are equal, to what rounding made of their mean."""
-    mean = np.mean(unrecorded(x), axis=axis, keepdims=True)
-    return unrecorded(y) > 4 * np.finfo(x.dtype).eps * np.absolute(mean)
-
-
-def _direction(y, x, axis, ddof, keepdims):
-    """``conj(x - mean) / std / (n - ddof)``, of the size of 1 at all scales; 0 where the numbers are equal."""
+def _direction(y, x, axis, keepdims):
+    """``conj(x - mean) / std``, of the size of 1 at all scales; 0 where the numbers are equal."""
     y = spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
-    apart = _spread_out(y, x, axis)
-    return _deviation(x, axis) / np.where(apart, y, 1) * apart / (count(x.shape, axis) - ddof)
+    center = mean(x, axis, keepdims=True)
+    apart = unrecorded(y) > rounding(x.dtype) * np.absolute(unrecorded(center))  # by more than rounding
+    deviation = (x - center).conj()
+    if type(apart) is np.ndarray and apart.all():  # most often, and quickly
+        return deviation / y
+    return deviation / np.where(apart, y, 1) * apart
 
 
 def _std_rule(g, y, x, axis=None, ddof=0, keepdims=False):
-    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * _direction(y, x, axis, ddof, keepdims)
+    g = g / (count(x.shape, axis) - ddof)
+    return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * _direction(y, x, axis, keepdims)
 
 
 def _along_deviation(t, x, axis, ddof, keepdims):
@@ -172,7 +186,8 @@ def _var_forward(t, y, x, axis=None, ddof=0, keepdims=False):
 
 
 def _std_forward(t, y, x, axis=None, ddof=0, keepdims=False):
-    return np.sum(_direction(y, x, axis, ddof, keepdims) * t, axis=axis, keepdims=keepdims)
+    n = count(x.shape, axis) - ddof
+    return np.sum(_direction(y, x, axis, keepdims) * t, axis=axis, keepdims=keepdims) / n
 
 
 defvjp(var_over, _var_rule, fresh=True, name="var")
@@ -263,19 +278,25 @@ def logsumexp(x, axis=None, keepdims=False):
     1000.6931471805599
     """
     x = as_array(x)
-    m = np.max(x.real, axis=axis, keepdims=True)
-    m = np.where(np.isfinite(m), m, 0)
+    m = _largest(x, axis)
     with np.errstate(divide="ignore"):
-        y = np.log(np.sum(np.exp(x - m), axis=axis, keepdims=True)) + m
+        y = np.log(np.exp(x - m).sum(axis=axis, keepdims=True)) + m
     return y if keepdims else y.reshape(np.delete(x.shape, axes_of(axis, x.ndim)))[()]
 
 
 @primitive(name="softmax")
 def softmax_over(x, axis=None):
     """``exp(x) / sum(exp(x))``, which is ``exp(x - logsumexp(x))`` without cancellation; 0 where all x are -inf."""
-    m = np.max(x.real, axis=axis, keepdims=True)
-    e = np.exp(x - np.where(np.isfinite(m), m, 0))
-    return e / nonzero(np.sum(e, axis=axis, keepdims=True))
+    m = _largest(x, axis)
+    e = np.exp(x - m)
+    return e / nonzero(e.sum(axis=axis, keepdims=True))
+
+
+def _largest(x, axis):
+    """The largest real part, 0 where that is infinite."""
+    m = x.real.max(axis=axis, keepdims=True)
+    finite = np.isfinite(m)
+    return m if type(finite) is np.ndarray and finite.all() else np.where(finite, m, 0)
 
 
 def _softmax_rule(g, p, x, axis=None):

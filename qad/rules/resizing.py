@@ -4,10 +4,12 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
+from qad.core.strides import lies_as
 from qad.extend import implements, operand, stack_of, value_of
 
 
 @implements(np.insert)
+@lies_as(np.insert)
 def insert(arr, obj, values, axis=None):
     """``np.insert``: the places are taken from NumPy, on numbers of places."""
     arr, values = operand(arr), operand(values)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
+from qad.core.strides import lies_as
 from qad.extend import (
     attach,
     defjvp,
@@ -113,6 +114,7 @@ defjvp(cumprod_over, _cumprod_forward)
 
 
 @implements(np.prod)
+@lies_as(np.prod)
 def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
     """``np.prod``."""
     refuse_out(out, "np.prod")
@@ -178,6 +180,7 @@ def _pairs(x, axis):
 
 
 @implements(np.diff)
+@lies_as(np.diff)
 def diff(a, n=1, axis=-1, prepend=None, append=None):
     """``np.diff``; what is prepended or appended may be a number, or an array that fits."""
     if n == 0:  # as it is, without what was to stand around it

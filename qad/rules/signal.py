@@ -4,6 +4,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.strides import lies_as
 from qad.extend import defvjp, implements, operand, primitive, unrecorded
 from qad.rules.index import take
 
@@ -50,7 +51,7 @@ def correlate(a, v, mode="valid"):
     """``np.correlate``: ``c_k = sum_n a_{n+k} conj(v_n)``."""
     a, v = np.atleast_1d(operand(a)), np.atleast_1d(operand(v))
     if mode == "same" and len(v) > len(a):  # NumPy exchanges the two, and centres the other way round
-        return np.flip(convolve(np.flip(a), v.conj(), mode))
+        return np.flip(convolve(np.flip(a), v.conj(), mode)).copy()
     return convolve(a, np.flip(v.conj()), mode)
 
 
@@ -65,6 +66,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 
 @implements(np.gradient)
+@lies_as(np.gradient, always=True)
 def gradient(f, *varargs, axis=None, edge_order=1):
     """``np.gradient``: differences of second order, on even and uneven grids."""
     f = operand(f)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
+from qad.core.strides import elementwise, lies_as, relaid
 from qad.core.tensor import UFUNCS
 from qad.extend import implements, operand, refuse_out, value_of
 from qad.rules.lazy import scatter
@@ -29,7 +30,7 @@ def passing(method):
 # -- calls with keywords -------------------------------------------------------------------------------------
 def __call__(ufunc, *inputs, where=True, dtype=None, axis=None, casting="same_kind", order="K", subok=True, **more):
     """Where `where` is False the answer is 0: NumPy leaves such entries to chance, and does not compute them."""
-    inputs = [operand(x) for x in inputs]
+    inputs = given = [operand(x) for x in inputs]
     if axis is not None and ufunc is np.vecdot:
         return np.linalg.vecdot(*inputs, axis=axis)
     if axis is not None or more:
@@ -38,10 +39,13 @@ def __call__(ufunc, *inputs, where=True, dtype=None, axis=None, casting="same_ki
     if dtype is not None:
         inputs = [_as(x, np.dtype(dtype)) for x in inputs]
     if where is True:
-        return ufunc(*inputs)
+        return ufunc(*inputs) if dtype is None else relaid(ufunc(*inputs), elementwise(*given))
     *inputs, mask = np.broadcast_arrays(*inputs, np.array(value_of(where)))
     y = ufunc(*(x[mask] for x in inputs))
-    return tuple([_around(part, mask) for part in y]) if isinstance(y, tuple) else _around(y, mask)
+    like = elementwise(*given, mask)
+    if isinstance(y, tuple):
+        return tuple([relaid(_around(part, mask), like) for part in y])
+    return relaid(_around(y, mask), like)
 
 
 def _as(x, dtype):
@@ -115,6 +119,10 @@ def reduceat(ufunc, a, indices, axis=0, dtype=None, out=None):
     return np.stack(ys, axis) if ys else np.take(a, [], axis)
 
 
+def _by_numpy(method):
+    return lambda ufunc, *args, **kwargs: getattr(ufunc, method)(*args, **kwargs)
+
+
 implements((None, "__call__"))(__call__)
 for _method in (outer, reduce, accumulate, reduceat):
-    implements((None, _method.__name__))(passing(_method))
+    implements((None, _method.__name__))(passing(lies_as(_by_numpy(_method.__name__))(_method)))

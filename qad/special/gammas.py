@@ -22,7 +22,7 @@ def polygamma_of(x, *, order):
     Stirling's series (Abramowitz and Stegun 6.4.11).
     """
     if order == 0:
-        return special.digamma(x)
+        return _beside_poles(x, special.digamma(x))
     if x.dtype.kind != "c":
         return special.polygamma(order, x).astype(x.dtype)[()]
     z, total, sign = np.asarray(x, complex), 0.0, (-1) ** order
@@ -33,6 +33,17 @@ def polygamma_of(x, *, order):
     for k, b in enumerate(_TERMS, 1):
         series = series + b * (factorial(2 * k + order - 1) / factorial(2 * k)) / z ** (2 * k + order)
     return (total - sign * series).astype(x.dtype)[()]
+
+
+def _beside_poles(x, y):
+    """``y = digamma(x)``, of real negative `x` near an integer by reflection, where SciPy's has no digits left.
+
+    ``psi(x) = psi(1 - x) - pi / tan(pi (x - k))`` for every integer k (Abramowitz and Stegun 6.3.7).
+    """
+    if np.iscomplexobj(x) or not np.any(beside := (x < -0.5) & (np.abs(x - np.rint(x)) < 0.1) & (x != np.rint(x))):
+        return y
+    at = np.where(beside, x, -0.75)
+    return np.where(beside, special.digamma(1 - at) - pi / np.tan(pi * (at - np.rint(at))), y).astype(x.dtype)[()]
 
 
 defvjp(

@@ -14,6 +14,7 @@ from qad.tensor.operands import as_operand, recorded
 from qad.tensor.pair import contract, pair
 from qad.tensor.parse import split_lists
 from qad.tensor.planner import find_plan
+from qad.tensor.strides import in_c_order, like_numpy
 
 __all__ = ["einsum", "tensordot"]
 
@@ -52,7 +53,8 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     Returns
     -------
     array
-        With one axis per output label, of the operands' common dtype.  It may be a view of a single operand.
+        With one axis per output label, of the operands' common dtype, in C order in memory.  It may be a view of
+        a single operand.
 
     Raises
     ------
@@ -82,6 +84,13 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     >>> qad.grad(lambda x: qad.einsum("i,ij,j->", x.conj(), h, x, hermitian=True))(np.array([1, 1j]))
     array([0.+0.j, 0.+2.j])
     """
+    return _contracted(subscripts, operands, optimize, memory_limit, hermitian, check, executor)
+
+
+def _contracted(
+    subscripts, operands, optimize, memory_limit=None, hermitian=False, check=False, executor=None, like=None
+):
+    """`einsum`, whose result lies in C order, or as NumPy's does with ``optimize, order = like``."""
     if check and not hermitian:
         raise ArgumentError("einsum: check=True compares the halves of a Hermitian form: pass hermitian=True as well")
     output = None
@@ -102,7 +111,11 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
 
         return real_form(planned, operands, check, subscripts, executor)
     wanted = recorded(operands)
-    return find_plan(subscripts, output, shapes, wanted, dtype, path, limit).execute(operands, wanted, executor)
+    plan = find_plan(subscripts, output, shapes, wanted, dtype, path, limit)
+    if like is None:
+        return in_c_order(plan.execute(operands, wanted, executor), plan)
+    given = tuple(operands)  # the list is used up
+    return like_numpy(plan.execute(operands, wanted, executor), plan, given, *like)
 
 
 def _hashable(terms):
@@ -209,12 +222,12 @@ def _tensordot(shape_a, shape_b, axes):
 
 
 @implements(np.einsum)
-def _numpy_einsum(*operands, out=None, optimize="auto", dtype=None, order="K", casting="safe"):
+def _numpy_einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
     if out is not None:
         raise ArgumentError("einsum(..., out=...) would write a recorded value into an array: write y = einsum(...)")
     if dtype is not None or order not in ("K", "C", "A") or casting != "safe":
         raise ArgumentError("einsum on a Tensor takes no dtype, order or casting: convert with .astype")
-    return einsum(*operands, optimize=optimize)
+    return _contracted(operands[0], operands[1:], optimize, like=(optimize, order))
 
 
 implements(np.tensordot)(tensordot)

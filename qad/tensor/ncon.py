@@ -3,6 +3,7 @@
 from qad.core.errors import ArgumentError
 from qad.tensor.operands import as_operand, recorded
 from qad.tensor.planner import find_plan
+from qad.tensor.strides import in_c_order
 
 __all__ = ["ncon"]
 
@@ -52,7 +53,8 @@ def ncon(tensors, indices, order=None):
     path = None if order is None else _path(terms, labels, tuple(order))
     shapes = tuple([operand.shape for operand in operands])
     wanted = recorded(operands)
-    return find_plan(terms, output, shapes, wanted, complex, path).execute(operands, wanted)
+    plan = find_plan(terms, output, shapes, wanted, complex, path)
+    return in_c_order(plan.execute(operands, wanted), plan)
 
 
 def _is_open(label):

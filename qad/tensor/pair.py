@@ -8,6 +8,7 @@ needs one, and derivatives of every order come from the same rule.
 from functools import lru_cache
 from math import prod
 
+from qad.core.structured import CONTRACTIONS
 from qad.extend import defbatch, defvjp, primitive
 from qad.tensor.lower import canonical, lowered
 from qad.tensor.stacks import multiply
@@ -123,3 +124,4 @@ def _batch(batched, a, b, *, recipe):
 
 
 defbatch(contract, _batch)
+CONTRACTIONS[contract] = lambda a, b, *, recipe: recipe.labels

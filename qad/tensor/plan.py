@@ -26,6 +26,7 @@ from qad.tensor.program import program
 from qad.tensor.report import table
 from qad.tensor.single import single
 from qad.tensor.slices import sum_of_slices
+from qad.tensor.strides import in_c_order
 from qad.tensor.tree import Tree
 
 __all__ = ["Plan", "make_plan"]
@@ -109,6 +110,12 @@ class Plan:
     @cached_property
     def slices(self):
         return prod(count for _, count in self.parts)
+
+    @cached_property
+    def simple(self):
+        """Whether the result lies in memory in one way only: it has one axis at most, or is a view of the operand."""
+        inputs, output = self.expression.inputs, self.expression.output
+        return len(output) < 2 or (len(inputs) == 1 and set(output) == set(inputs[0]))
 
     @cached_property
     def part(self):
@@ -234,7 +241,8 @@ class Plan:
                 f'the plan of "{self.expression.text}" is for operands of shapes {list(wanted)}, not '
                 f"{[operand.shape for operand in operands]}: make a plan for these"
             )
-        return self.structure.execute([*operands, *self.constants], recorded(operands), executor)
+        out = self.structure.execute([*operands, *self.constants], recorded(operands), executor)
+        return in_c_order(out, self)
 
     def execute(self, operands, wanted, executor=None):
         """Contract all operands, a list that fits and is used up, where those numbered `wanted` are recorded."""

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from qad.core.structured import CONTRACTIONS
 from qad.extend import defbatch, defvjp, primitive
 
 __all__ = ["Single", "single", "reduce", "spread"]
@@ -99,6 +100,7 @@ def spread(g, *, recipe):
 
 
 defvjp(reduce, lambda g, ans, a, *, recipe: spread(g, recipe=recipe), linear=True)
+CONTRACTIONS[reduce] = lambda a, *, recipe: (recipe.labels, recipe.out)
 defvjp(spread, lambda g, ans, a, *, recipe: reduce(g, recipe=recipe), linear=True)
 
 

@@ -16,14 +16,17 @@ FUNCTIONS = {  # f, f', f'' for mpmath, and f for NumPy
 class Differences:
     """Divided differences of a function over points ``w``: analytic where they coincide, else from its values.
 
-    `f` is a triple of functions, or a pair of arrays, the values and slopes at the points: then it is linear where two
-    coincide.
+    `f` is a triple of functions (and NumPy's, and the numbers by which it is multiplied at each point), or a pair of
+    arrays, the values and slopes at the points: then it is linear where two coincide.
     """
 
     def __init__(self, f, w):
         self.w = [mpmath.mpf(float(x)) for x in w]
         if callable(f[0]):
-            self.value, self.slope, self.bend = ([g(x) for x in self.w] for g in f[:3])
+            times = f[4] if len(f) > 4 else np.ones(len(w))
+            self.value, self.slope, self.bend = (
+                [g(x) if n else mpmath.mpf(0) for x, n in zip(self.w, times, strict=True)] for g in f[:3]
+            )
         else:
             self.value, self.slope = ([mpmath.mpf(float(x)) for x in numbers] for numbers in f)
             self.bend = [mpmath.mpf(0)] * len(w)
@@ -76,7 +79,9 @@ def dilated_derivatives(parity, f, s, u, v, x, xu, e):
     elif parity == "even":
         weights[:m, :m] = 2 * xu
     else:
-        weights, f = np.eye(m + n), _even(f)
+        weights, f = np.eye(m + n), even(f)
+    if len(f) > 4:
+        f = *f[:4], np.concatenate([f[4], f[4], zeros])
     if not callable(f[0]):
         sign = -1 if parity == "odd" else 1
         f = np.concatenate([f[0], sign * f[0], zeros]), np.concatenate([f[1], -sign * f[1], zeros])
@@ -84,7 +89,7 @@ def dilated_derivatives(parity, f, s, u, v, x, xu, e):
     return gradient[:m, m:], curved[:m, m:], sizes
 
 
-def _even(f):
+def even(f):
     """``f(|x|)`` away from zero, and nothing at zero."""
     return (
         lambda x: f[0](abs(x)) if x else mpmath.mpf(0),

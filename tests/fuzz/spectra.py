@@ -19,9 +19,11 @@ from tests.fuzz.perturbation import (
     derivatives,
     dilated_derivatives,
     draw_values,
+    even,
     exact_product,
     exact_unitary,
 )
+from tests.linalg.draw import apart
 
 # -- programs ----------------------------------------------------------------------------------------------------------
 
@@ -38,6 +40,17 @@ def trace(x, p):
     return np.sum(x.conj() * p).real
 
 
+PRODUCTS = {  # ways to write V f(w) V^H
+    "columns": lambda f, w, v: (v * f(w)) @ v.conj().T,
+    "rows": lambda f, w, v: v @ (f(w)[:, None] * v.conj().mT),
+    "diag": lambda f, w, v: v @ np.diag(f(w)) @ np.conj(v).T,
+    "einsum": lambda f, w, v: qad.einsum("ij,j,kj->ik", v, f(w), v.conj()),
+    "NumPy's einsum": lambda f, w, v: np.einsum("ij,kj,j->ik", v, v.conj(), f(w)),
+    "sandwich": lambda f, w, v: (v * f(w)) @ (v.conj().T @ np.eye(len(w))),
+    "halves": lambda f, w, v: (2.0 * v * f(w)) @ (v / 2.0).conj().T,
+}
+
+
 def hermitian_program(rng, w, x, name):
     """A form, its function of a Hermitian matrix, f for the reference, and whether it must be right."""
     f, n = FUNCTIONS[name], len(w)
@@ -52,18 +65,36 @@ def hermitian_program(rng, w, x, name):
     def columns(a):
         return onto(np.linalg.eigh(a)[1][:, n - k :])
 
-    def by_hand(a):
+    def by_hand(product):
+        return lambda a: trace(x, product(f[3], *np.linalg.eigh(a)))
+
+    def some(a):
         w, v = np.linalg.eigh(a)
+        w, v = w[n - k :], v[:, n - k :]
         return trace(x, (v * f[3](w)) @ v.conj().T)
+
+    def truncated(a):
+        w, v = la.truncated_eigh(a, k, multiplets="cut")[:2]
+        return trace(x, (v * f[3](w)) @ v.conj().T)
+
+    def other(a):
+        w, v = np.linalg.eigh(a)
+        return trace(x, (apart(v) * f[3](w)) @ v.conj().T)
+
+    product, part = PRODUCTS[list(PRODUCTS)[rng.integers(len(PRODUCTS))]], (*f, step)
 
     return {
         "funm_herm": (lambda a: trace(x, la.funm_herm(f[3], a)), f, True),
         "projector, truncated": (lambda a: trace(x, kept(a)), (step, 0 * step), not cut),
         "projector, columns": (lambda a: trace(x, columns(a)), (step, 0 * step), not cut),
-        "V f(w) V^H by hand": (by_hand, f, False),
+        "V f(w) V^H by hand": (by_hand(product), f, True),
+        "V f(w) V^H, some columns": (some, part, not cut),
+        "V f(w) V^H, truncated": (truncated, part, not cut),
+        "V f(w) V^H out of sight": (other, f, False),
         "one level": (lambda a: np.linalg.eigvalsh(a)[n - 1 - level], (alone * w, alone), False),
         "sum of levels": (lambda a: np.linalg.eigvalsh(a)[n - k :].sum(), (step * w, step), False),
-        "sum of f": (lambda a: f[3](np.linalg.eigvalsh(a)).sum(), f, False),
+        "sum of f": (lambda a: f[3](np.linalg.eigvalsh(a)).sum(), f, True),
+        "sum of some f": (lambda a: f[3](np.linalg.eigvalsh(a)[n - k :]).sum(), part, not cut),
         "one vector": (lambda a: trace(x, onto(np.linalg.eigh(a)[1][:, [n - 1 - level]])), (alone, 0 * alone), False),
         "eig": (lambda a: (f[3](np.linalg.eigvals(a)).sum()).real, f, False),
         "eig by hand": (lambda a: _rebuilt(a, f[3], x), f, False),
@@ -77,7 +108,7 @@ def _rebuilt(a, f, x):
     return trace(x, (v * f(w)) @ np.linalg.inv(v))
 
 
-WITHOUT_VECTORS = {"one level", "sum of levels", "sum of f", "eig"}
+WITHOUT_VECTORS = {"one level", "sum of levels", "sum of f", "sum of some f", "eig"}
 
 
 def singular_program(rng, s, x, xu, name):
@@ -96,6 +127,18 @@ def singular_program(rng, s, x, xu, name):
         u, s, vh = factors(a)
         return trace(x, (u * s) @ vh)
 
+    def function(a):
+        u, s, vh = thin(a)
+        return trace(x, (u * odd[3](s)) @ vh if k % 2 else u @ np.diag(odd[3](s)) @ vh)
+
+    def squared(a):
+        u, s, _ = thin(a)
+        return trace(xu, (u * s**3) @ u.conj().T)
+
+    def other(a):
+        u, s, vh = thin(a)
+        return trace(x, (apart(u) * s) @ vh)
+
     def rotation(a):
         u, _, vh = thin(a)
         return trace(x, u @ vh)
@@ -107,7 +150,7 @@ def singular_program(rng, s, x, xu, name):
         left, right = la.split(a, k, multiplets="cut")
         return trace(x, left @ right)
 
-    one = (s * 0 + 1, s * 0)
+    one, odd = (s * 0 + 1, s * 0), FUNCTIONS["sin" if name in ("exp", "sin") else "cube"]
     return {
         "funm_svd": (lambda a: trace(x, la.funm_svd(lambda s: s**3, a)), "odd", FUNCTIONS["cube"], True),
         "polar": (lambda a: trace(x, la.polar(a)[0]), "odd", one, True),
@@ -115,8 +158,11 @@ def singular_program(rng, s, x, xu, name):
         "split": (product, "odd", (step * s, step), not cut),
         "projector, truncated": (lambda a: left(a, truncated), "even", (step, 0 * step), not cut),
         "projector, thin": (lambda a: left(a, thin), "even", (step, 0 * step), not cut),
-        "U S V^H truncated": (lambda a: by_hand(a, truncated), "odd", (step * s, step), False),
-        "sum of f": (lambda a: f[3](np.linalg.svdvals(a)).sum(), "values", f, False),
+        "U S V^H truncated": (lambda a: by_hand(a, truncated), "odd", (step * s, step), not cut),
+        "U f(S) V^H by hand": (function, "odd", odd, True),
+        "U f(S) U^H by hand": (squared, "even", even(FUNCTIONS["cube"]), True),
+        "U S V^H out of sight": (other, "odd", (s, s * 0 + 1), False),
+        "sum of f(s)": (lambda a: f[3](np.linalg.svdvals(a)).sum(), "values", f, False),
         "nuclear norm": (lambda a: np.linalg.norm(a, "nuc"), "values", (abs, mpmath.sign, lambda x: 0 * x), False),
     }
 
@@ -192,7 +238,11 @@ def _singular(rng, single, kind, name):
     return form, f, exact_product(u[:, :k], s, v[:, :k]), e, expected, sure, gap
 
 
-ALWAYS_RIGHT = {"funm_herm", "funm_svd", "polar", "split", "expm", "logm"}  # functions of the matrix, in every mode
+ALWAYS_RIGHT = {  # functions of the matrix, in every mode
+    "funm_herm", "funm_svd", "polar", "split", "expm", "logm", "V f(w) V^H by hand", "V f(w) V^H, some columns",
+    "V f(w) V^H, truncated", "sum of f", "sum of some f", "polar by hand", "U S V^H truncated", "U f(S) V^H by hand",
+    "U f(S) U^H by hand",
+}  # fmt: skip
 CHOICES = {
     "projector, truncated",
     "projector, columns",

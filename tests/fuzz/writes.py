@@ -7,6 +7,10 @@ It is drawn by running it on plain arrays.
 import numpy as np
 
 import qad
+from tests.fuzz import composed
+from tests.fuzz.composed import pick
+
+COMPOSED = 16  # one program in so many: qad.vmap refuses a quarter of them, as it knows their layouts less often
 
 
 class Program:
@@ -29,10 +33,6 @@ class Program:
             w = self.weights[: a.size].reshape(a.shape)
             total = total + (np.sin(a if a.dtype.kind == "f" else a.real + 0.5 * a.imag) * w).sum() * (1 + k % 3)
         return total
-
-
-def pick(rng, choices):
-    return choices[rng.integers(len(choices))]
 
 
 def real(a):
@@ -259,6 +259,8 @@ def draw(seed, length=14):
     inputs = rng.normal(size=3), rng.normal(size=(2, 3)) + 1j * rng.normal(size=(2, 3))
     program = Program()
     made = [making] * 2 + [viewing] * 3 + [writing] * 4 + [reading]
+    if seed % COMPOSED == 0:
+        made += composed.STEPS
     tries = 0
     while len(program.steps) < length and tries < 20 * length:
         tries += 1

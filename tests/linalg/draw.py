@@ -29,6 +29,11 @@ def with_eigenvalues(w, seed=0, real=False):
     return (a + a.conj().T) / 2
 
 
+def apart(v):
+    """`v`, by operations after which nobody knows that it is a factor of a decomposition."""
+    return np.stack([v])[0]
+
+
 def herm(a):
     """Hermitian part over the last two axes."""
     return (a + a.conj().mT) / 2

@@ -19,11 +19,11 @@ def squared(f):
 
 
 def mH(x):
-    return (x if type(x) is qad.Tensor else qad.tensor(x)).mH
+    return x.mH if type(x) is qad.Tensor else x.mT.conj()
 
 
 def H(x):
-    return (x if type(x) is qad.Tensor else qad.tensor(x)).H
+    return x.H if type(x) is qad.Tensor else x.T.conj()
 
 
 TABLE = [

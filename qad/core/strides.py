@@ -1,0 +1,111 @@
+"""Results that lie in memory as NumPy's do, where they were computed in another way than NumPy's.
+
+Whether a reshape is a view, which shows what is written, depends on the order of the axes in memory; elementwise
+functions hand that order on.  So what is composed of several operations is copied into NumPy's order where it has come
+out in another one: NumPy's function itself, called with the bare arrays, tells.  Under `qad.vmap` the layout is not
+known, see `qad.core.layouts`.
+"""
+
+from functools import wraps
+
+import numpy as np
+from numpy import ndarray
+
+from qad.core.batch import RESULT, Batched
+from qad.core.layouts import bottom, in_c_order
+from qad.core.tensor import Tensor
+
+__all__ = ["bare", "elementwise", "lies_as", "relaid", "reordered", "steps_of"]
+
+
+def steps_of(array) -> tuple:
+    """The strides of the axes that are longer than 1, which alone mean anything, in entries; none of an empty array."""
+    if not array.size:
+        return ()
+    return tuple([step / array.itemsize for step, n in zip(array.strides, array.shape, strict=True) if n > 1])
+
+
+def relaid(x, like):
+    """`x`, an array or a Tensor with memory of its own, with the order of axes that array `like` has in memory."""
+    array, axes = bottom(x)
+    if axes or type(array) is not ndarray or getattr(x, "buffer", None) is not None or array.size < 2:
+        return x
+    if array.shape != like.shape or steps_of(array) == steps_of(like):
+        return x
+    order = sorted(range(like.ndim), key=lambda axis: (-abs(like.strides[axis]), axis))
+    return reordered(x, tuple(order), tuple(np.argsort(order).tolist()))
+
+
+def reordered(x, order, back):
+    """A copy of `x` with its axes in this `order`, from the slowest to the fastest; `back` is the inverse."""
+    if type(x) is Tensor:
+        return Tensor(reordered(x.value, order, back), x.node, x.level)
+    return x.transpose(order).copy().transpose(back)
+
+
+def unvouched(x):
+    """Tensor `x` with memory of its own, and nothing known of how the examples of a batch lie."""
+    if type(x) is not Tensor:
+        return x
+    return Tensor(unvouched(x.value), RESULT if type(x.value) is Batched else x.node, x.level)
+
+
+def _alone(x, like):
+    """`relaid`, and copied where it is a view: what nobody else sees, or an operand."""
+    if type(x) is Tensor and type(x.buffer) is tuple:
+        x = Tensor(x.value, x.node, x.level)
+    return relaid(x, like)
+
+
+def elementwise(*operands):
+    """An array that lies in memory as the result of an elementwise function of these arrays and Tensors does."""
+    arrays = [np.asarray(bare(x)) for x in operands]
+    flags = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]]
+    return np.nditer([*arrays, None], ["zerosize_ok", "refs_ok"], flags).operands[-1]
+
+
+def lies_as(reference, always=False):
+    """Decorate the handler of a function: its results lie in memory as those of `reference` for the bare arrays do.
+
+    Nothing is compared where operands and results are in C order, as NumPy gives them in C order then; but `always`
+    says that it does not.
+    """
+
+    def decorate(handler):
+        @wraps(handler)
+        def laid(*args, **kwargs):
+            out = handler(*args, **kwargs)
+            parts = out if type(out) in (tuple, list) else (out,)
+            if not any(type(x) is Tensor and x.size > 1 for x in parts):
+                return out
+            if any(bottom(x)[1] for x in parts):
+                found = [unvouched(x) for x in parts]
+                return type(out)(found) if parts is out else found[0]
+            plain, named = bare(args), {name: bare(x) for name, x in kwargs.items()}
+            if not always and all(map(in_c_order, (*parts, *arrays_in((plain, named))))):
+                return out
+            with np.errstate(all="ignore"):  # what there is to warn of was said above
+                like = reference(*plain, **named)
+            likes = like if parts is out else (like,)
+            found = [_alone(x, np.asarray(y)) for x, y in zip(parts, likes, strict=True)]
+            return type(out)(found) if parts is out else found[0]
+
+        return laid
+
+    return decorate
+
+
+def bare(x):
+    """The array behind a Tensor, and behind those in tuples and lists."""
+    if type(x) in (tuple, list):
+        return type(x)([bare(y) for y in x])
+    return bottom(x)[0] if type(x) is Tensor else x
+
+
+def arrays_in(x):
+    """The arrays in nested containers."""
+    if type(x) in (tuple, list, dict):
+        for part in x.values() if type(x) is dict else x:
+            yield from arrays_in(part)
+    elif isinstance(x, ndarray):
+        yield x

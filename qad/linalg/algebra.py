@@ -1,0 +1,235 @@
+"""What is understood of operations on factors: products, sums, elementwise functions of values, axes, slices.
+
+See ``factors.py``.  Each rule takes the primitive, its operands and keywords, and gives a network, or None.
+"""
+
+from operator import getitem
+
+import numpy as np
+
+from qad.core.structured import CONTRACTIONS, form_of
+from qad.extend import Tensor, any_traced
+from qad.linalg import axes
+from qad.linalg.factors import Net, Vectors, net_of, new_label
+from qad.linalg.spectrum import Pointwise
+from qad.rules.casts import cast
+from qad.rules.complex import square_of_size
+from qad.rules.diagonal import on_diagonal
+from qad.rules.index import chosen
+from qad.rules.products import matrix_product, stack_product
+from qad.rules.reduce import sum_over
+from qad.rules.shape import T, mT, reshape, swapaxes, transpose
+
+ELEMENTWISE = frozenset((chosen, cast))  # besides ufuncs and what is flagged
+
+
+def understood(net, p, args, kwargs):
+    """What `p` makes of its operands, of which `net` is one; see `qad.core.structured`."""
+    found = network(p, args, kwargs)
+    return None if found is None else found.finished()
+
+
+def network(p, args, kwargs):
+    """The network that `p` makes of its operands, or None."""
+    found = elementwise(p, args, kwargs) if _is_elementwise(p) else None
+    if found is None and p.fn in CONTRACTIONS:
+        found = contracted(args, CONTRACTIONS[p.fn](*args, **kwargs))
+    if found is None and p.fn in RULES:
+        found = RULES[p.fn](p, args, kwargs)
+    return found
+
+
+# -- elementwise functions of values -----------------------------------------------------------------------------------
+
+
+def _is_elementwise(p):
+    return p.elementwise or p.fn in ELEMENTWISE or (isinstance(p.fn, np.ufunc) and p.fn.signature is None)
+
+
+def elementwise(p, args, kwargs):
+    """An elementwise function of the values of one spectrum, and of constants."""
+    forms = [form_of(a) for a in args]
+    known = [form for form in forms if form is not None]
+    if kwargs or not all(type(form) is Net and _is_values(form) for form in known):
+        return None
+    where = {(-len(f.out) + f.out.index(label), f.places[label]) for f in known for label in f.places}
+    if len(where) != 1:
+        return None
+    ((axis, place),) = where
+    parts = [_part(a, form, axis, len(place[1])) for a, form in zip(args, forms, strict=True)]
+    if None in parts:
+        return None
+    ndim = max(np.ndim(a) for a in args if isinstance(a, (np.ndarray, Tensor)))
+    label, out = new_label(), [new_label() for _ in range(ndim)]
+    out[axis] = label
+    sizes = dict.fromkeys(out, 1) | {label: len(place[1])}
+
+    def fn(x, at):
+        return p.fn(*[part.fn(x, at) for part in parts])
+
+    made = Pointwise(fn, tuple(t for part in parts for t in part.tables))
+    return Net([], tuple(out), sizes, {label: place}, {label: (made,)})
+
+
+def _is_values(net):
+    """Whether it is a function of the values of one spectrum and of nothing else."""
+    return not net.terms and len(net.places) == 1 and net.out.count(next(iter(net.places))) == 1
+
+
+def _part(a, form, axis, size):
+    """An operand as a function of the values; None where it is none."""
+    if form is not None:
+        functions = next(iter(form.functions.values()), ())
+        return Pointwise(lambda x, at: _multiplied(functions, x, at), tuple(t for f in functions for t in f.tables))
+    if type(a) is Tensor or any_traced(a):
+        return None
+    if not np.ndim(a):
+        return Pointwise(lambda x, at: a)
+    if np.shape(a) != tuple(size if i == axis else 1 for i in range(-np.ndim(a), 0)):
+        return None
+    return table(a)
+
+
+def _multiplied(functions, x, at):
+    y = 1.0 if functions else x * 0.0 + 1.0
+    for f in functions:
+        y = y * f.fn(x, at)
+    return y
+
+
+def table(a):
+    """Constants that differ from place to place."""
+    a = np.array(a).reshape(-1)
+    return Pointwise(lambda x, at: a[at], (a,))
+
+
+# -- products ----------------------------------------------------------------------------------------------------------
+
+
+def contracted(args, labels):
+    """The sum of products that labels of the axes say, those of each operand and, last, of the result."""
+    nets = [net_of(a) for a in args]
+    return None if labels is None or None in nets else joined(nets, labels)
+
+
+def joined(nets, labels):
+    """`contracted`, of networks."""
+    *terms, out = labels
+    total, pairs = nets[0], []
+    for net, term in zip(nets, terms, strict=True):
+        total = total if net is nets[0] else total.beside(net)
+        pairs += [list(pair) for pair in zip(term, net.out, strict=True)]
+    names = {}
+    for i in range(len(pairs)):
+        asked, label = pairs[i]
+        if asked not in names:
+            names[asked] = label
+            continue
+        found = _tied(total, names[asked], label)
+        if found is None:
+            return None
+        before, (total, kept) = {names[asked], label}, found
+        for pair in pairs:
+            pair[1] = kept if pair[1] in before else pair[1]
+        names = {key: kept if value in before else value for key, value in names.items()}
+    return total.with_out(names[asked] for asked in out)
+
+
+def _tied(net, one, two):
+    """`Net.tied`, where a vector of constants may run along a spectrum."""
+    if (one in net.places) != (two in net.places):
+        one, two = (one, two) if one in net.places else (two, one)
+        here = [(x, t) for x, t in net.terms if two in t]
+        if len(here) == 1 and here[0][1] == (two,) and type(here[0][0]) is np.ndarray:  # and not traced
+            rest = [(x, t) for x, t in net.terms if two not in t]
+            functions = net.functions | {two: (table(here[0][0]),)}
+            net = Net(rest, net.out, net.sizes, net.places | {two: net.places[one]}, functions)
+    return net.tied(one, two)
+
+
+def _broadcast(*args):
+    """Labels of operands that are multiplied elementwise."""
+    terms = [tuple(range(-np.ndim(a), 0)) for a in args]
+    return *terms, max(terms, key=len)
+
+
+def _matmul(a, b):
+    """Labels of a matrix product."""
+    m, n = np.ndim(a), np.ndim(b)
+    if not (1 <= m <= 2 and 1 <= n <= 2):
+        return None
+    left, right = (("i", "k") if m == 2 else ("k",)), (("k", "j") if n == 2 else ("k",))
+    return left, right, (*left[:-1], *right[1:])
+
+
+CONTRACTIONS.update({np.multiply: _broadcast, matrix_product: _matmul, stack_product: _matmul})
+
+
+def _divide(p, args, kwargs):
+    x, y = args
+    form = form_of(y)
+    if form is not None:
+        if type(form) is not Net or not _is_values(form):
+            return None
+        label = next(iter(form.places))
+        inverse = Pointwise(*_inverse(_part(y, form, None, None)))
+        below = Net([], form.out, form.sizes, form.places, {label: (inverse,)}).fresh()
+    else:
+        below = net_of(1 / y)
+    above = net_of(x)
+    if above is None or below is None:
+        return None
+    m, n = len(above.out), len(below.out)
+    terms = tuple(range(-m, 0)), tuple(range(-n, 0))
+    return joined((above, below), (*terms, max(terms, key=len)))
+
+
+def _inverse(part):
+    return (lambda x, at: 1 / part.fn(x, at)), part.tables
+
+
+def _negative(p, args, kwargs):
+    return contracted((args[0], -1.0), _broadcast(args[0], -1.0))
+
+
+def _absolute_square(p, args, kwargs):
+    net = form_of(args[0])
+    terms = (tuple(range(len(net.out))),) * 3
+    return joined((net.fresh(), _conjugated_net(net)), terms)
+
+
+def _conjugate(p, args, kwargs):
+    return _conjugated_net(form_of(args[0]))
+
+
+def _conjugated_net(net):
+    """The complex conjugate, with labels of its own."""
+
+    def term(x):
+        if type(x) is Vectors:
+            return x if x.spectrum.real else x._replace(conjugated=not x.conjugated)
+        return np.conj(x)
+
+    functions = {label: tuple(map(_conjugated, fs)) for label, fs in net.functions.items()}
+    return Net([(term(x), t) for x, t in net.terms], net.out, net.sizes, net.places, functions).fresh()
+
+
+def _conjugated(f):
+    return Pointwise(lambda x, at: np.conj(f.fn(x, at)), f.tables)
+
+
+RULES = {
+    np.true_divide: _divide,
+    np.negative: _negative,
+    np.conjugate: _conjugate,
+    square_of_size: _absolute_square,
+    T: axes.permuted,
+    mT: axes.permuted,
+    transpose: axes.permuted,
+    swapaxes: axes.permuted,
+    reshape: axes.reshaped,
+    sum_over: axes.summed,
+    on_diagonal: axes.on_diagonal,
+    getitem: axes.item,
+}
+Net.understood = understood

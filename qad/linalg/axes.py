@@ -1,0 +1,93 @@
+"""What is understood of operations on the axes of factors: transposes, sums, diagonals, slices; see ``algebra.py``."""
+
+import numpy as np
+
+from qad.core.structured import form_of
+from qad.extend import any_traced
+from qad.linalg.factors import Net, new_label
+from qad.linalg.spectrum import Pointwise
+from qad.rules.reduce import axes_of
+
+
+def permuted(p, args, kwargs):
+    net = form_of(args[0]).fresh()
+    dummy = np.broadcast_to(np.zeros(()), tuple(range(2, 2 + len(net.out))))
+    return net.with_out(net.out[n - 2] for n in p.fn(dummy, *args[1:], **kwargs).shape)
+
+
+def reshaped(p, args, kwargs):
+    """Axes of size 1 come and go."""
+    net = form_of(args[0]).fresh()
+    shape = np.empty(args[0].shape, bool).reshape(args[1]).shape
+    kept = [label for label in net.out if not net.is_free(label)]
+    if [n for n in shape if n != 1] != [net.sizes[label] for label in kept]:
+        return None
+    kept, out = iter(kept), []
+    for n in shape:
+        out.append(new_label() if n == 1 else next(kept))
+        net.sizes.setdefault(out[-1], 1)
+    return net.with_out(out)
+
+
+def summed(p, args, kwargs):
+    def over(x, axis=None, keepdims=False):
+        net = form_of(x).fresh()
+        axes, out = axes_of(axis, len(net.out)), list(net.out)
+        for a in axes:
+            if net.is_free(out[a]) or out.count(out[a]) > 1:
+                return None
+            out[a] = new_label() if keepdims else None
+            net.sizes[out[a]] = 1
+        net.sizes.pop(None, None)
+        return net.with_out(label for label in out if label is not None)
+
+    return over(*args, **kwargs)
+
+
+def on_diagonal(p, args, kwargs):
+    net = form_of(args[0]).fresh()
+    if len(net.out) != 1 or kwargs["offset"] or kwargs["shape"] != 2 * (net.sizes[net.out[0]],):
+        return None
+    return net.with_out(2 * net.out)
+
+
+def item(p, args, kwargs):
+    net, index = form_of(args[0]).fresh(), args[1]
+    index = index if type(index) is tuple else (index,)
+    if not all(i is None or i is Ellipsis or isinstance(i, (slice, list, np.ndarray)) for i in index):
+        return None
+    if sum(isinstance(i, (list, np.ndarray)) for i in index) > 1 or any(map(any_traced, index)):
+        return None
+    missing = len(net.out) - sum(i is not None and i is not Ellipsis for i in index)
+    at = next((n for n, i in enumerate(index) if i is Ellipsis), len(index))
+    index = (*index[:at], *missing * (slice(None),), *index[at + 1 :])
+    labels, out = iter(net.out), []
+    for i in index:
+        if i is None:
+            out.append(new_label())
+            net.sizes[out[-1]] = 1
+            continue
+        label = next(labels)
+        net, label = (net, label) if type(i) is slice and i == slice(None) else _selected(net, label, i)
+        if net is None:
+            return None
+        out.append(label)
+    return net.with_out(out)
+
+
+def _selected(net, label, index):
+    """With some places of a spectrum alone along an axis."""
+    if label not in net.places or net.out.count(label) > 1 or (type(index) is not slice and np.ndim(index) != 1):
+        return None, None
+    (spectrum, places), size = net.places[label], net.sizes[label]
+    chosen = np.arange(size)[index]
+    if len(set(chosen.tolist())) < len(chosen) or not len(chosen):
+        return None, None
+    functions = dict(net.functions)
+    functions[label] = tuple(_taken(f, chosen) for f in functions.get(label, ()))
+    where = net.places | {label: (spectrum, tuple(places[i] for i in chosen))}
+    return Net(net.terms, net.out, net.sizes | {label: len(chosen)}, where, functions), label
+
+
+def _taken(f, chosen):
+    return Pointwise(lambda x, at: f.fn(x, chosen[at]), tuple(t[chosen] for t in f.tables))

@@ -1,0 +1,230 @@
+"""Factors of a decomposition two of whose values are close, and what programs make of them.
+
+A product like ``(v * f(w)) @ v.conj().T`` is a smooth function of the matrix, however close its eigenvalues are, though
+each of its factors turns with ``1 / gap``.  So where values are close, factors are not recorded at once.  What is made
+of them is noted as a network: terms with labels, one for each axis, as in `qad.einsum`, and functions of the values.
+Once a label of the spectrum is summed over, and the vectors meet in a pair there, the pair is recorded as the function
+of the matrix that it is.  Everything else is recorded as the decomposition's own rules have it, and refused there where
+they cannot be right.
+"""
+
+from copy import copy
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+
+from qad.core.structured import Structured, form_of, held, is_differentiated, open_above, settled
+from qad.extend import Tensor, on_stack, unrecorded
+from qad.linalg.orders import orders
+from qad.linalg.spectrum import Pointwise, Spectrum, is_close
+
+new_label = count().__next__
+
+
+class Vectors(NamedTuple):
+    """Eigenvectors or singular vectors in columns, as a term of a network; its labels are (row, place)."""
+
+    spectrum: Spectrum
+    side: str  # "u" or "v"
+    conjugated: bool
+
+
+class Net(Structured):
+    """A product of terms, summed over labels that the result does not have.
+
+    What operations make of it, its method `understood`, stands in ``algebra.py``.
+
+    Attributes
+    ----------
+    terms : list of (Vectors or operand, tuple of labels)
+    out : tuple of labels
+    sizes : dict
+        Of labels.
+    places : dict
+        Label of a spectrum -> (Spectrum, the tuple of places in it).
+    functions : dict
+        Label of a spectrum -> tuple of Pointwise, to be multiplied.
+    """
+
+    __slots__ = ("terms", "out", "sizes", "places", "functions")
+
+    def __init__(self, terms, out, sizes, places, functions):
+        self.terms, self.out, self.sizes, self.places, self.functions = terms, out, sizes, places, functions
+        self.made = self.plain = None
+
+    @property
+    def root(self):
+        """The matrix of whose factors this was made."""
+        return next(iter(self.places.values()))[0].a
+
+    # -- manipulation ----------------------------------------------------------------------------
+
+    def renamed(self, names):
+        """With other names of labels."""
+
+        def of(labels):
+            return tuple([names.get(label, label) for label in labels])
+
+        return Net(
+            [(x, of(labels)) for x, labels in self.terms],
+            of(self.out),
+            {names.get(label, label): n for label, n in self.sizes.items()},
+            {names.get(label, label): x for label, x in self.places.items()},
+            {names.get(label, label): x for label, x in self.functions.items()},
+        )
+
+    def fresh(self):
+        """With labels that no other network has."""
+        return self.renamed({label: new_label() for label in self.sizes})
+
+    def is_free(self, label):
+        """Whether nothing depends on this label, of size 1."""
+        return self.sizes[label] == 1 and label not in self.places and all(label not in t for _, t in self.terms)
+
+    def beside(self, other):
+        """Both networks as one, with the axes of this one."""
+        return Net(
+            self.terms + other.terms, self.out, self.sizes | other.sizes, self.places | other.places,
+            self.functions | other.functions,
+        )  # fmt: skip
+
+    def tied(self, one, two):
+        """With two labels made one, and its name; None where they cannot be."""
+        if one == two:
+            return self, one
+        if self.is_free(one):
+            one, two = two, one
+        if not self.is_free(two):
+            if self.sizes[one] != self.sizes[two] or (one in self.places) != (two in self.places):
+                return None
+            if one in self.places and self.places[one] != self.places[two]:
+                return None
+        functions = self.functions.get(one, ()) + self.functions.get(two, ())
+        sizes = dict(self.sizes)
+        size = sizes.pop(two) if self.is_free(one) else sizes[one]
+        net = Net(self.terms, self.out, sizes, self.places, self.functions).renamed({two: one})
+        net.sizes[one] = size
+        if functions:
+            net.functions[one] = functions
+        return net, one
+
+    def with_out(self, out):
+        """With other axes of the result."""
+        return Net(self.terms, tuple(out), self.sizes, self.places, self.functions)
+
+    # -- values ----------------------------------------------------------------------------------
+
+    def finished(self):
+        """The network itself while its result has an axis of a spectrum, else the recorded result; None if none."""
+        net = self
+        for label in [label for label in net.places if label not in net.out]:
+            net = net._summed(label)
+            if net is None:
+                return None
+        return net if net.places else net._evaluated()
+
+    def _summed(self, label):
+        """With the vectors that meet at a label in one term, a function of the matrix; None where they do not."""
+        (spectrum, places), functions = self.places[label], self.functions.get(label, ())
+        here = [(x, labels) for x, labels in self.terms if label in labels]
+        rest = [(x, labels) for x, labels in self.terms if label not in labels]
+        if len(here) not in (0, 2) or not all(type(x) is Vectors for x, _ in here):
+            return None
+        found = spectrum.function(places, functions, tuple((x.side, x.conjugated) for x, _ in here))
+        if found is None:
+            return None
+        terms = [*rest, (found, tuple(labels[0] for _, labels in here))]
+        tables = ({key: x for key, x in table.items() if key != label} for table in (self.places, self.functions))
+        return Net(terms, self.out, dict(self.sizes), *tables)
+
+    def _evaluated(self):
+        """The network contracted; all its terms are operands."""
+        names = {label: i for i, label in enumerate(self.sizes)}
+        out = [label for label in self.out if not self.is_free(label)]
+        operands = [part for x, labels in self.terms for part in (x, [names[label] for label in labels])]
+        y = np.einsum(*operands, [names[label] for label in out])
+        return y[tuple(None if self.is_free(label) else slice(None) for label in self.out)] if self.out else y
+
+
+def net_of(x):
+    """Operand `x` as a network, with labels of its own; None where it is none."""
+    if type(form := form_of(x)) is Net:
+        return form.fresh()
+    if not (type(x) is Tensor or isinstance(x, (np.ndarray, np.generic, int, float, complex))):
+        return None
+    x = held(x) if hasattr(x, "shape") else np.asarray(x)
+    sizes = {new_label(): n for n in x.shape}
+    long = {label: n for label, n in sizes.items() if n != 1}  # along the other axes it is stretched
+    x = x if len(long) == len(sizes) else x.reshape(tuple(long.values()))
+    return Net([(x, tuple(long))], tuple(sizes), sizes, {}, {})
+
+
+# -- where they come from ----------------------------------------------------------------------------------------------
+
+
+def factors(a, given, record, owner):
+    """The factors of a recorded matrix `a`, as Tensors that know it where two of its values are close.
+
+    Parameters
+    ----------
+    given : tuple of bare arrays
+        The factors of all examples: ``(w, v)`` of "eigh", ``(u, s, vh)`` of "svd".
+    record : callable
+        Gives the factors as they are recorded otherwise.
+    owner : "eigh" or "svd"
+
+    Returns
+    -------
+    tuple of Tensors
+    """
+    order, values = orders(a), given[owner == "svd"]
+    if a.ndim != 2 or not is_close(values, order) or not is_differentiated(a):
+        return record()
+    return _known(Spectrum(a, values, order, owner), on_stack(lambda bare: given, a), record)
+
+
+def in_order(w, v, order):
+    """Eigenpairs in the `order` (..., n), which may differ from example to example."""
+
+    def taken(w, v):
+        return np.take_along_axis(w, order, axis=-1), np.take_along_axis(v, order[..., None, :], axis=-1)
+
+    form = form_of(w)
+    if type(form) is not Net or form_of(v) is None:
+        return taken(w, v)
+    spectrum = copy(form.places[form.out[0]][0])
+    spectrum.is_sorted = False
+    return _known(spectrum, taken(unrecorded(w), unrecorded(v)), lambda: taken(settled(w), settled(v)))
+
+
+def _known(spectrum, plain, record):
+    """The factors, `plain` ones, as Tensors that know their `spectrum`; `record` gives them as they are recorded."""
+    recorded, level = _Once(record), open_above()
+    row, column, place = new_label(), new_label(), new_label()
+    (m, n), k = spectrum.a.shape, spectrum.values.shape[-1]
+    sizes, where = {row: m, column: n, place: k}, {place: (spectrum, tuple(range(k)))}
+    values = {place: (Pointwise(lambda x, at: x),)}
+    u, v = Vectors(spectrum, "u", False), Vectors(spectrum, "v", not spectrum.real)
+
+    def net(i, terms, out, functions):
+        form = Net(terms, out, {label: sizes[label] for label in (*out, place)}, where, functions)
+        form.made = lambda: recorded()[i]
+        return Tensor(plain[i], form, level)
+
+    columns = [(u, (row, place))], (row, place), {}
+    if spectrum.owner == "eigh":
+        return net(0, [], (place,), values), net(1, *columns)
+    return net(0, *columns), net(1, [], (place,), values), net(2, [(v, (column, place))], (place, column), {})
+
+
+class _Once:
+    """A function of nothing, called at most once."""
+
+    def __init__(self, fn):
+        self.fn, self.found = fn, None
+
+    def __call__(self):
+        if self.found is None:
+            self.found = self.fn()
+        return self.found

@@ -1,0 +1,162 @@
+"""Functions of a matrix by its spectrum, for products of factors that are written by hand; see ``factors.py``.
+
+A function of eigenvalues is known here as the elementwise operations that made it.  They are repeated at other points,
+which gives the divided differences of `funm_herm` and `funm_svd`; so such a product is right at every gap.
+"""
+
+import numpy as np
+
+from qad.core.structured import held
+from qad.extend import any_traced, as_array, stack_of
+from qad.linalg.funm_herm import funm_herm
+from qad.linalg.funm_svd import funm_svd
+from qad.linalg.parts import adjoint
+
+RELEVANT = {1: 0.3, 2: 0.18}  # by the order of derivative: the power of eps below which a relative gap matters
+SMALL = 0.02  # of the largest singular value: functions of A A^H of smaller ones are left to the factors
+
+
+def is_close(s, order):
+    """Whether two of the bare values `s` (..., k), sorted, are so close that factors lose digits in this derivative."""
+    if s.shape[-1] < 2 or order not in RELEVANT:
+        return False
+    return bool(_near(s, order).any())
+
+
+def _near(s, order):
+    """Boolean (..., k - 1): which neighbours are close."""
+    largest = np.maximum(np.abs(s[..., 0]), np.abs(s[..., -1]))[..., None]
+    return np.abs(s[..., 1:] - s[..., :-1]) <= np.finfo(s.dtype).eps ** RELEVANT[order] * largest
+
+
+class Pointwise:
+    """An elementwise function of values: ``fn(x, at)`` of points `x` and of their places `at` in the `tables`.
+
+    The tables are constants that differ from place to place.
+    """
+
+    __slots__ = ("fn", "tables")
+
+    def __init__(self, fn, tables=()):
+        self.fn, self.tables = fn, tables
+
+
+class Spectrum:
+    """The spectrum of a recorded matrix `a`, of which two values are close.
+
+    Parameters
+    ----------
+    a : array (n, n), or (m, n) for singular values
+    values : bare array (..., k), with the axes of `qad.vmap` in front
+    order : int
+        Of the derivative.
+    owner : "eigh" or "svd"
+    is_sorted : bool
+        Or else in an order of each example's own.
+    """
+
+    def __init__(self, a, values, order, owner, is_sorted=True):
+        self.a, self.values, self.owner = held(a), values, owner
+        self.order, self.is_sorted = order, is_sorted
+        self.real = stack_of(a).dtype.kind == "f"
+
+    def function(self, places, functions, sides):
+        """``sum_j x_j f(w_j) y_j^*`` over `places` of vectors of both `sides`, pairs (name, whether conjugated).
+
+        Without sides the sum of f.  None where it is no function of the matrix that is known to be smooth.
+        """
+        f = self._restricted(places, functions)
+        step = self._restricted(places, ())
+        if f is None or not _is_function(f, self.values, self.owner == "svd"):
+            return None
+        if self.owner == "eigh":
+            return self._hermitian(f, sides)
+        return self._singular(f, step, places, sides)
+
+    def _hermitian(self, f, sides):
+        if not sides:
+            trace = np.trace(funm_herm(f, self.a))
+            return trace if _dtype(f, self.values).kind == "c" else trace.real
+        if self.real or sides[0][1] < sides[1][1]:
+            return funm_herm(f, self.a)
+        return funm_herm(f, self.a).T if sides[0][1] > sides[1][1] else None
+
+    def _singular(self, f, step, places, sides):
+        if len({side for side, _ in sides}) == 2:
+            flip = sides[0][1] > sides[1][1]
+            if not self.real and sides[0][1] == sides[1][1]:
+                return None
+            if self._meets_zero(f, places):
+                return None
+            found = funm_svd(f, self.a)
+            found = found if sides[0][0] == "u" else adjoint(found)
+            return found.conj() if flip else found
+        if self.values[..., list(places)].min() <= SMALL * self.values.max():
+            return None
+        product, rotation = funm_svd(f, self.a), funm_svd(step, self.a)
+        if not sides:
+            return np.sum((product * rotation.conj()).real)
+        if not self.real and sides[0][1] == sides[1][1]:
+            return None
+        found = product @ adjoint(rotation) if sides[0][0] == "u" else adjoint(rotation) @ product
+        return found.conj() if sides[0][1] > sides[1][1] else found
+
+    def _meets_zero(self, f, places):
+        """Whether one of the values is zero to rounding where f is not, so that there is no derivative."""
+        s = self.values[..., list(places)]
+        lost = 10 * self.values.shape[-1] * np.finfo(s.dtype).eps * self.values.max()
+        return bool(s.min() <= lost + np.finfo(s.dtype).tiny) and bool(np.any(f(np.zeros(1, s.dtype))))
+
+    def _restricted(self, places, functions):
+        """The product of `functions` as one of a number: zero but at `places`, where their tables tell which it is.
+
+        None where it would change between close values.
+        """
+        place = {p: k for k, p in enumerate(places)}
+        tables = [t for f in functions for t in f.tables]
+
+        def differ(p, q):
+            if p not in place or q not in place:
+                return (p in place) != (q in place)
+            return any(t[place[p]] != t[place[q]] for t in tables)
+
+        n = self.values.shape[-1]
+        cuts = [p for p in range(n - 1) if differ(p, p + 1)]
+        if not cuts:
+            return lambda x: _product(functions, x, 0)
+        if not self.is_sorted or any_traced(self.values) or (_near(self.values, self.order)[..., cuts]).any():
+            return None
+        upper, lower = self.values[..., cuts], self.values[..., [p + 1 for p in cuts]]
+        sign = 1.0 if self.owner == "eigh" else -1.0
+        low, high = (sign * x.reshape(-1, len(cuts)) for x in (upper, lower))
+        low, high = low.max(axis=0), high.min(axis=0)
+        if not (low < high).all():  # no threshold is good for all examples
+            return None
+        thresholds = (low + high) / 2
+        firsts = [0, *(p + 1 for p in cuts)]
+        at = np.array([place.get(p, -1) for p in firsts])
+        inside = float(self.values[..., places[0]].reshape(-1)[0])
+
+        def f(x):
+            k = at[np.searchsorted(thresholds, sign * stack_of(x))]
+            return np.where(k >= 0, _product(functions, np.where(k >= 0, x, inside), np.maximum(k, 0)), 0.0)
+
+        return f
+
+
+def _product(functions, x, at):
+    y = 1.0
+    for function in functions:
+        y = y * function.fn(x, at)
+    return y
+
+
+def _dtype(f, values):
+    return as_array(f(values.reshape(-1)[:1])).dtype
+
+
+def _is_function(f, values, real):
+    """Whether `f` is finite and not complex where it must be `real`: the factors do without."""
+    with np.errstate(all="ignore"):
+        y = as_array(f(values.reshape(-1)))
+    return np.isfinite(y).all() and not (real and y.dtype.kind == "c")
