@@ -3,7 +3,6 @@
 A `Plan` is data: fields that `dataclasses.replace` may change, and figures that follow from them.
 """
 
-from collections import Counter
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import prod
@@ -14,20 +13,16 @@ from qad.core.errors import ShapeError
 from qad.tensor.costs import loop_pays
 from qad.tensor.draw import draw
 from qad.tensor.hold import smaller
-from qad.tensor.layout import choose_layouts
-from qad.tensor.lower import canonical
 from qad.tensor.memory import peak_size, sliced_peak
 from qad.tensor.network import PLAIN, record
 from qad.tensor.operands import as_operand, recorded
-from qad.tensor.order import find_order, to_path
-from qad.tensor.pair import pair
+from qad.tensor.order import to_path
 from qad.tensor.parse import Expression, label_sizes
 from qad.tensor.program import program
 from qad.tensor.report import table
-from qad.tensor.single import single
 from qad.tensor.slices import sum_of_slices
+from qad.tensor.stages import stages
 from qad.tensor.strides import in_c_order
-from qad.tensor.tree import Tree
 
 __all__ = ["Plan", "make_plan"]
 
@@ -255,54 +250,5 @@ class Plan:
 
 def make_plan(expression, shapes, variables, dtype, pairs=None, compiled=""):
     """A plan; in the given order, or in the best one."""
-    sizes = label_sizes(expression, shapes)
-    network = _network(expression, shapes, sizes, variables)
-    pairs = find_order(*network) if pairs is None else tuple(pairs)
-    terms = _layout(Tree(network, pairs), pairs)
-    prepare, steps = _preparations(expression, shapes, terms), _steps(pairs, terms, sizes)
-    return Plan(expression, shapes, variables, np.dtype(dtype), pairs, tuple(terms), prepare, steps, compiled)
-
-
-def _network(expression, shapes, sizes, variables):
-    """What is left to order after the steps on single operands.
-
-    A repeated label is a diagonal, a stretched axis is dropped (the other operands carry its label), and a label that
-    one operand alone holds is summed at once.
-    """
-    terms = [
-        tuple(dict.fromkeys(label for label, size in zip(labels, shape, strict=True) if size == sizes[label]))
-        for labels, shape in zip(expression.inputs, shapes, strict=True)
-    ]
-    holders = Counter(label for term in (*terms, expression.output) for label in term)
-    terms = tuple(tuple(label for label in term if holders[label] > 1) for term in terms)
-    return terms, expression.output, sizes, tuple(number in variables for number in range(len(shapes)))
-
-
-def _layout(tree, pairs):
-    """The labels of all nodes, in their order: operands, intermediates, the result."""
-    terms, output, sizes, _ = tree.network
-    if not pairs:
-        return [output]
-    inner = [tree.legs[len(terms) + number] for number in range(len(pairs) - 1)]
-    depends = [tree.variables[node] > 0 for node in range(len(terms) + len(pairs))]
-    return choose_layouts(pairs, [*terms, *inner, output], len(terms), sizes, depends)
-
-
-def _preparations(expression, shapes, terms):
-    """The steps on single operands: those that change something, and that of a network of one operand."""
-    return tuple(
-        (number, single(*canonical((labels, term)), shape))
-        for number, (labels, term, shape) in enumerate(
-            zip(expression.inputs, terms[: len(shapes)], shapes, strict=True)
-        )
-        if labels != term or len(shapes) == 1
-    )
-
-
-def _steps(pairs, terms, sizes):
-    """The steps on pairs: two nodes and a recipe."""
-    steps = []
-    for node, (left, right) in enumerate(pairs, len(pairs) + 1):
-        labels = terms[left], terms[right], terms[node]
-        steps.append((left, right, pair(labels, tuple(tuple(sizes[label] for label in term) for term in labels))))
-    return tuple(steps)
+    pairs, terms, prepare, steps = stages(expression, shapes, variables, pairs)
+    return Plan(expression, shapes, variables, np.dtype(dtype), pairs, terms, prepare, steps, compiled)

@@ -26,7 +26,7 @@ __all__ = ["networks"]
 
 MOST = 64  # operands of a network of products that have one reader each
 MOST_SHARED = 8  # operands of a network that takes up a product with other readers
-CALL = Replayed.CALL / MULTIPLY_ADD  # multiply-adds that take as long as the call of a product
+CALL = Replayed.DOT / MULTIPLY_ADD  # multiply-adds that take as long as the call of a product
 SAVING = 0.05  # part of the multiply-adds below which the order stays
 SWEEPS = 3
 
