@@ -5,9 +5,9 @@ is the real part of the network (of the sum of its entries where it is open), it
 all tensors, but for "one variable", where it is one of twenty. "products" is a yardstick: the time of one large
 complex matrix product with three times the multiply-adds of the value. In the cases called "real form" the sandwich is
 a function of its sites, and "qad" says `hermitian=True`, which "qad, both halves" and the peers do not know. The
-first call of jitted jax compiles; that of qad searches the order. In "one variable" qad, torch and "jax, jitted" are
-given all twenty arrays at every call; qad compares the constants with those of the call before. Beside them stand the
-two that made the constants part of a program: "qad, frozen", which still looks whether they have changed, and jax.
+first call of jitted jax compiles; that of qad searches the order. In "one variable" torch and "jax, jitted" are given
+all twenty arrays at every call, while the plan of "qad" holds the constants (`Plan.hold`). Beside them stand the others
+that know them beforehand: "qad, frozen", which still looks whether they have changed, and jax.
 """
 
 from functools import partial
@@ -118,6 +118,15 @@ def with_qad(text, arrange, variables, constants, **options):
     return lambda: function(variables)
 
 
+def with_plan(text, variable, constants):
+    """The constants held by a plan."""
+    import qad
+
+    plan = qad.plan(text, variable, *constants, variables=[0]).hold(dict(enumerate(constants, 1)))
+    function = qad.value_and_grad(lambda variables: plan(*variables).real.sum())
+    return lambda: function([variable])
+
+
 def with_frozen_qad(text, variable, constants):
     """The same frozen, the constants part of the program."""
     import qad
@@ -151,15 +160,17 @@ def compare(name, text, shapes, chosen, arrange=separate, constants=(), hermitia
     flops = qad.plan(text, *shapes, variables=numbers).flops
     value = partial(value_with_qad, text, arrange, chosen, constants)
     loss = partial(make_loss, text=text, shapes=shapes, path=path, arrange=arrange)
-    own = partial(with_qad, text, arrange, chosen, constants)
+    own = partial(with_qad, text, arrange, chosen, constants, hermitian=hermitian)
+    if arrange is separate and constants:
+        own = partial(with_plan, text, *chosen, constants)
     contenders = [
-        Contender("qad", partial(own, hermitian=hermitian), forward=value),
+        Contender("qad", own, forward=value),
         with_torch(loss, chosen, constants),
         with_jax(loss, chosen, constants, given=arrange is separate),
         Contender("products", partial(yardstick, flops), lambda _: (value()(), None)),
     ]
     if hermitian:
-        contenders.insert(1, Contender("qad, both halves", own, forward=value))
+        contenders.insert(1, Contender("qad, both halves", partial(own, hermitian=False), forward=value))
     elif constants:
         frozen = partial(with_frozen_qad, text, *chosen, constants)
         contenders.insert(1, Contender("qad, frozen", frozen, lambda found: (found[0], found[1:])))

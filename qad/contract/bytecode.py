@@ -6,17 +6,18 @@ in order.  Every array is a piece of a block, at a place that is known beforehan
 """
 
 from collections import namedtuple
+from itertools import chain
 from math import prod
 
 import numpy as np
 
+from qad.contract.costs import MISPLACED
+from qad.contract.interpreter import Copy, Multiply, Product, entry
 from qad.contract.pair import outcome
 
-__all__ = ["Schedule", "COPY", "PRODUCT", "MULTIPLY", "ADD", "RESCALE"]
+__all__ = ["Schedule"]
 
-COPY, PRODUCT, MULTIPLY, ADD, RESCALE = range(5)  # kinds of entries; `Table` here and in qad.mps write them
 SHORT = 8  # the innermost loop of a copy writes elements side by side, unless it were shorter than this
-MISPLACED = 0.75  # what a result in another order than its reader's costs per element, in elements copied
 
 Piece = namedtuple("Piece", "labels start kept")
 Piece.__doc__ = """An array in a block: its labels of more than one value in their order in memory, where it begins,
@@ -30,7 +31,7 @@ class Schedule:
     ----------
     plan : Plan
     steps, back : sequences
-        The steps of the forward pass and of the backward pass, as in `qad.contract.residuals.Program`.
+        The steps of the forward pass and of the backward pass, as in `qad.contract.execute.Program`.
     kept : sequence of int
         The nodes that the backward pass needs.
 
@@ -75,8 +76,8 @@ class Schedule:
     def _backward(self, steps, pieces, made):
         """Write `backward`.
 
-        The cotangents of the leaves lie at the beginning of the block, those of one shape side by side.  In the order
-        in which its value was made, any other cotangent needs no copy for either product with it.
+        The cotangents of the leaves lie at the beginning of the block, those of one shape side by side; any other is
+        asked for in the order in which its value was made.
         """
         table, root = Table(self.sizes, False), len(self.terms) - 1
         homes = self._homes(table, steps)
@@ -85,11 +86,6 @@ class Schedule:
         for node, left, right, to_left, to_right in steps:
             sides = [(child, other) for child, other, to in ((left, right, to_left), (right, left, to_right)) if to]
             cotangent = found[node]
-            if cotangent.labels != made[node] and any(
-                table.copies(cotangent, pieces[other], made[c]) for c, other in sides
-            ):
-                cotangent = table.copy(found[node], made[node])
-                table.release(found[node])
             for child, other in sides:
                 found[child], *used = table.product(cotangent, pieces[other], made[child], homes.get(child))
                 for piece, before in zip(used, (cotangent, pieces[other]), strict=True):
@@ -164,7 +160,7 @@ class Table:
 
     def code(self):
         """The entries as one array; each begins with its kind and ends where the next begins."""
-        return np.array([number for entry in self.entries for number in entry], np.int64)
+        return np.array(list(chain(*self.entries)), np.int64)
 
     def size(self, labels):
         return prod([self.sizes[label] for label in labels])
@@ -203,10 +199,6 @@ class Table:
             sides.append(self.copy(side, (*order, *loose, *sums)) if copied else side)
         return self.matrices(*(sides[::-1] if swap else sides), order, sums, home), *sides
 
-    def copies(self, left, right, term):
-        """Whether a pair needs a copy of an operand."""
-        return any(min(self.forms(left, right, term), default=((),))[-1])
-
     def forms(self, left, right, term):
         """Ways to make a pair a product of matrices: (cost, batch labels, summed labels, whether the second operand
         comes first, whether either is copied)."""
@@ -240,7 +232,7 @@ class Table:
         labels = (*batch, *rows, *columns)
         out = home if home is not None and home.labels == labels else self.piece(labels)
         sides, form = (first.kept, first.start, second.kept, second.start), turned_first + 2 * turned_second
-        self.entries.append((PRODUCT, *sides, out.start, m, k, n, form, count))
+        self.entries.append(entry(Product(*sides, out.start, m, k, n, form, count)))
         if home is None or out is home:
             return out
         self.release(out)
@@ -250,8 +242,8 @@ class Table:
         """Nothing is summed: an elementwise product, both operands spread over the axes of the result."""
         out = home or self.piece(term)
         axes = self.axes(term, left.labels, right.labels) or [(1, 0, 0)]
-        numbers = [number for column in zip(*axes, strict=True) for number in column]
-        self.entries.append((MULTIPLY, left.kept, left.start, right.kept, right.start, out.start, len(axes), *numbers))
+        fields = Multiply(left.kept, left.start, right.kept, right.start, out.start, len(axes))
+        self.entries.append(entry(fields, *chain(*zip(*axes, strict=True))))
         return out
 
     def copy(self, piece, labels, home=None):
@@ -259,8 +251,8 @@ class Table:
         out = home or self.piece(labels)
         axes = self.axes(labels, piece.labels, labels)
         axes = [(1, 0, 0)] * (3 - len(axes)) + sorted(axes, key=lambda axis: (axis[2] == 1 and axis[0] >= SHORT, axis))
-        numbers = [number for column in zip(*axes, strict=True) for number in column]
-        self.entries.append((COPY, piece.kept, piece.start, out.start, len(axes), *numbers))
+        fields = Copy(piece.kept, piece.start, out.start, len(axes))
+        self.entries.append(entry(fields, *chain(*zip(*axes, strict=True))))
         return out
 
     def axes(self, order, *arrays):

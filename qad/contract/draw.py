@@ -35,7 +35,7 @@ def draw(plan, ax=None):
     count = len(plan.shapes)
     for node, (left, right) in enumerate(plan.pairs, count):
         for child in (left, right):
-            color = VARIABLE if plan.held[child] else CONSTANT
+            color = VARIABLE if plan.depends[child] else CONSTANT
             ax.plot(*zip(places[node], places[child], strict=True), color=color, zorder=1)
     for node, place in places.items():
         ax.annotate(_caption(plan, node), place, ha="center", va="center", fontsize=8, bbox={"fc": "white", "lw": 0.5})
@@ -67,5 +67,5 @@ def _caption(plan, node):
     count = len(plan.shapes)
     if node < count:
         return plan.expression.term(plan.expression.inputs[node]) or "()"
-    cost = plan.steps[node - count][2].flops * plan.slices
+    cost = plan.part.steps[node - count][2].flops * plan.slices
     return f"{plan.expression.term(plan.terms[node]) or '()'}\n{cost:,}"

@@ -1,15 +1,15 @@
 """``einsum`` and ``tensordot``: the public contraction functions, and NumPy's on Tensors."""
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from operator import index
 
 import numpy as np
 
 from qad.contract.hermitian import real_form
 from qad.contract.memory import in_bytes
+from qad.contract.operands import as_operand, recorded
 from qad.contract.pair import contract, pair
 from qad.contract.parse import split_lists
-from qad.contract.plan import as_operand, recorded
 from qad.contract.planner import find_plan
 from qad.contract.strides import in_c_order, like_numpy
 from qad.core.errors import ArgumentError, ShapeError
@@ -43,7 +43,8 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
         is returned real, and only the bra half of its gradient is computed, and doubled.  Every variable operand needs
         its partner among the operands: ``x`` and ``x.conj()`` (or ``np.conj(x)``) of the very same Tensor ``x``; where
         it is real, ``x`` twice.  A reshaped or transposed variable is reshaped first and conjugated then.  What the
-        caller says is proved: both halves are compared at a generic point, once for the content of the other operands.
+        caller says is proved: both halves are compared at a generic point, once for the content of the other operands,
+        with at most twice the memory of `memory_limit`.
     check : bool
         With `hermitian`: compare both halves of the gradient at these operands as well, at every call.
     executor : concurrent.futures.Executor, optional
@@ -67,7 +68,8 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     Notes
     -----
     The network is contracted pair by pair, each pair as one (batched) matrix product whose two derivatives are pairs
-    again; see `qad.plan` for the order and its cost.
+    again; see `qad.plan` for the order and its cost.  Operands that stay the same from call to call are contracted at
+    every call, unless a plan holds them: ``qad.plan(subscripts, *operands).hold({number: operand})``.
 
     Examples
     --------
@@ -103,7 +105,11 @@ def _contracted(
         dtype, limit = np.result_type(*[operand.dtype for operand in operands]), in_bytes(memory_limit)
     path = None if optimize == "auto" or optimize is True else _path(optimize)
     if hermitian:
-        planned = partial(find_plan, subscripts, output, shapes, dtype=dtype, path=path, limit=limit)
+
+        def planned(variables, times=1):
+            most = None if limit is None else times * limit
+            return find_plan(subscripts, output, shapes, variables, dtype, path, most)
+
         return real_form(planned, operands, check, subscripts, executor)
     wanted = recorded(operands)
     plan = find_plan(subscripts, output, shapes, wanted, dtype, path, limit)

@@ -14,7 +14,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from qad.contract.constant_cache import octets
+from qad.contract.gather import octets
 from qad.core.errors import CheckError
 from qad.core.transforms.grad import vjp
 from qad.core.vmap.batched import Batched
@@ -27,7 +27,7 @@ NOISE = 100.0  # times the scatter under perturbations by a rounding: an imagina
 STEEPEST = 20.0  # powers of two by which a variable is scaled at most, so that long networks stay in range
 FORMS, CONTENTS, MOST = 32, 4, 2**18  # how many proofs are remembered, and the bytes of each
 
-_proved = OrderedDict()  # (plan, groups, dtype) -> the contents of constants for which there is a proof
+_proved = OrderedDict()  # (expression, shapes, groups, dtype) -> the contents of constants for which there is a proof
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Form:
     Attributes
     ----------
     planned : callable
-        From the numbers of the variable operands to the plan.
+        From the numbers of the variable operands to the plan; a second argument multiplies the memory it may take.
     plan : Plan
         One of those, which stands for the expression and the shapes.
     groups : list of pairs of lists of int
@@ -62,7 +62,7 @@ class Form:
             found = list(values)
             for number, x in zip(self.chosen, variables, strict=True):
                 found[number] = x
-            return self.planned(self.chosen)(*found)
+            return self.planned(self.chosen, 2)(*found)  # two halves, twice the memory of one
 
         return network
 
@@ -105,7 +105,8 @@ def _vouch(*constants, form, kinds):
 
 def _proofs(form, kinds):
     """The contents of constants for which `form` is proved, the latest few."""
-    key = form.plan, tuple([(*kets, -1, *bras) for kets, bras in form.groups]), kinds[form.groups[0][0][0]][1]
+    groups = tuple([(*kets, -1, *bras) for kets, bras in form.groups])
+    key = form.plan.expression, form.plan.shapes, groups, kinds[form.groups[0][0][0]][1]
     if key not in _proved:
         while len(_proved) >= FORMS:
             _proved.popitem(last=False)

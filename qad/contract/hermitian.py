@@ -11,7 +11,7 @@ from collections import Counter
 import numpy as np
 
 from qad.contract.halves import Form, compare_halves, prove, refuse_imaginary
-from qad.contract.plan import recorded
+from qad.contract.operands import recorded
 from qad.core.errors import ArgumentError
 from qad.core.tape.levels import records
 from qad.core.tape.operands import highest, node_below
@@ -27,7 +27,7 @@ def real_form(planned, operands, check, text, executor=None):
     Parameters
     ----------
     planned : callable
-        From the numbers of the variable operands to the plan.
+        From the numbers of the variable operands to the plan; a second argument multiplies the memory it may take.
     operands : list of arrays
     check : bool
         Compare the halves of the gradient at these operands, too, and not only at a generic point.

@@ -1,19 +1,46 @@
 """The loop that carries out tables of numbers (`qad.contract.bytecode`, `qad.mps.sweep_compiled`), in plain Python.
 
-Numba compiles it (the extra ``fast``).
+Each entry of a table begins with its kind, and goes on with the fields of a named tuple in their order.  What writes a
+table makes such tuples; here they are read by names that stand for their places.  `qad.contract.compiler` compiles the
+loop.
 """
 
 import math
-from functools import cache
-from importlib.util import find_spec
+from collections import namedtuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from qad.contract.bytecode import ADD, COPY, PRODUCT, RESCALE
-from qad.contract.small_matmul import LONGEST, WIDTH
+from qad.contract.costs import LONGEST, WIDTH
 
-__all__ = ["compiled", "has_numba", "multiply", "replay"]
+__all__ = ["Add", "Copy", "Multiply", "PARTS", "Product", "Rescale", "entry", "multiply", "replay"]
+
+Copy = namedtuple("Copy", "kept read write ndim")
+Copy.__doc__ = """An array with its axes in another order: whether it is read from the forward pass's block, where it is
+read and written; then sizes, steps of reading and steps of writing of `ndim` axes, at least three."""
+
+Product = namedtuple("Product", "first_kept first second_kept second out m k n form count")
+Product.__doc__ = """A product of matrices (m, k) and (k, n), or of so many in a stack; `form` is that of `multiply`."""
+
+Multiply = namedtuple("Multiply", "first_kept first second_kept second out ndim")
+Multiply.__doc__ = """An elementwise product: then sizes and the steps in both operands of `ndim` axes."""
+
+Add = namedtuple("Add", "fresh factor read from_step write to_step rows columns")
+Add.__doc__ = """A multiple of a matrix written (`fresh`) or added to another, rows so far apart; `factor` is where the
+number lies, negative for zeros."""
+
+Rescale = namedtuple("Rescale", "start size room exponent")
+Rescale.__doc__ = """A piece divided by a power of two where its largest number is not within 2**-room and 2**room; the
+power is written at `exponent`."""
+
+COPY, PRODUCT, MULTIPLY, ADD, RESCALE = range(5)
+KINDS = {Copy: COPY, Product: PRODUCT, Multiply: MULTIPLY, Add: ADD, Rescale: RESCALE}
+IN_COPY, IN_PRODUCT, IN_MULTIPLY, IN_ADD, IN_RESCALE = (kind(*range(1, 1 + len(kind._fields))) for kind in KINDS)
+
+
+def entry(fields, *axes):
+    """The numbers of an entry: a named tuple of its fields, and what follows them."""
+    return (KINDS[type(fields)], *fields, *axes)
 
 
 def replay(code, kept, work):
@@ -41,14 +68,15 @@ def replay(code, kept, work):
 
 def _product(code, place, kept, work, room):
     """A product of matrices, either of which may lie transposed, or of a stack of them."""
-    first = kept if code[place + 1] else work
-    second = kept if code[place + 3] else work
-    one, two, out = code[place + 2], code[place + 4], code[place + 5]
-    m, k, n, form, count = code[place + 6], code[place + 7], code[place + 8], code[place + 9], code[place + 10]
-    for _ in range(count):
-        multiply(first, one, second, two, work, out, m, k, n, form, room)
+    fields, at = code[place:], IN_PRODUCT
+    first = kept if fields[at.first_kept] else work
+    second = kept if fields[at.second_kept] else work
+    one, two, out = fields[at.first], fields[at.second], fields[at.out]
+    m, k, n = fields[at.m], fields[at.k], fields[at.n]
+    for _ in range(fields[at.count]):
+        multiply(first, one, second, two, work, out, m, k, n, fields[at.form], room)
         one, two, out = one + m * k, two + k * n, out + m * n
-    return place + 11
+    return place + 1 + len(at)
 
 
 def multiply(first, one, second, two, work, out, m, k, n, form, room):
@@ -80,10 +108,10 @@ def multiply(first, one, second, two, work, out, m, k, n, form, room):
 
 def _copy(code, place, kept, work):
     """A copy with its axes in another order."""
-    source = kept if code[place + 1] else work
-    read, write, ndim = code[place + 2], code[place + 3], code[place + 4]
-    place += 5
-    shape, reads, writes = code[place : place + ndim], code[place + ndim : place + 2 * ndim], code[place + 2 * ndim :]
+    fields, at = code[place:], IN_COPY
+    source = kept if fields[at.kept] else work
+    read, write, ndim = fields[at.read], fields[at.write], fields[at.ndim]
+    shape, reads, writes = _columns(fields[1 + len(at) :], ndim)
     inner = (shape[ndim - 3], shape[ndim - 2], shape[ndim - 1])
     size = work.itemsize
     from_steps = (reads[ndim - 3] * size, reads[ndim - 2] * size, reads[ndim - 1] * size)
@@ -97,19 +125,20 @@ def _copy(code, place, kept, work):
                     two[i, j, k] = one[i, j, k]
         on, further, over = _advance(counts, shape, ndim - 4, reads, writes)
         if over:
-            return place + 3 * ndim
+            return place + 1 + len(at) + 3 * ndim
         read, write = read + on, write + further
 
 
 def _add(code, place, work):
     """A matrix of zeros, or a multiple of a matrix written or added to another; rows may lie apart."""
-    fresh, factor, read, from_step, write, to_step, rows, columns = code[place + 1 : place + 9]
-    if factor < 0:
-        for i in range(rows):
+    fields, at = code[place:], IN_ADD
+    fresh, factor, columns = fields[at.fresh], fields[at.factor], fields[at.columns]
+    read, from_step, write, to_step = fields[at.read], fields[at.from_step], fields[at.write], fields[at.to_step]
+    c = work[factor] if factor >= 0 else work[0]
+    for i in range(fields[at.rows]):
+        if factor < 0:
             work[write + i * to_step : write + i * to_step + columns] = 0
-        return place + 9
-    c = work[factor]
-    for i in range(rows):
+            continue
         x = work[read + i * from_step : read + i * from_step + columns]
         y = work[write + i * to_step : write + i * to_step + columns]
         if fresh and c == 1:
@@ -124,32 +153,31 @@ def _add(code, place, work):
         else:
             for j in range(columns):
                 y[j] += c * x[j]
-    return place + 9
+    return place + 1 + len(at)
 
 
 def _rescale(code, place, work):
     """A piece divided by a power of two where its largest number has drifted too far from 1; the power is written."""
-    start, size, room, exponent = code[place + 1], code[place + 2], code[place + 3], 0
-    piece = work[start : start + size]
-    largest = 0.0
+    fields, at = code[place:], IN_RESCALE
+    room, exponent, largest = fields[at.room], 0, 0.0
+    piece = work[fields[at.start] : fields[at.start] + fields[at.size]]
     for x in piece:
         largest = max(largest, abs(x.real), abs(x.imag))
     if 0 < largest < np.inf and not 2.0**-room < largest < 2.0**room:
         exponent = math.frexp(largest)[1]
-        for i in range(size):
+        for i in range(len(piece)):
             piece[i] *= 2.0**-exponent
-    work[code[place + 4]] = exponent
-    return place + 5
+    work[fields[at.exponent]] = exponent
+    return place + 1 + len(at)
 
 
 def _multiply(code, place, kept, work):
     """An elementwise product of two arrays spread over the axes of the result."""
-    first = kept if code[place + 1] else work
-    second = kept if code[place + 3] else work
-    one, two, write, ndim = code[place + 2], code[place + 4], code[place + 5], code[place + 6]
-    shape = code[place + 7 : place + 7 + ndim]
-    left = code[place + 7 + ndim : place + 7 + 2 * ndim]
-    right = code[place + 7 + 2 * ndim : place + 7 + 3 * ndim]
+    fields, at = code[place:], IN_MULTIPLY
+    first = kept if fields[at.first_kept] else work
+    second = kept if fields[at.second_kept] else work
+    one, two, write, ndim = fields[at.first], fields[at.second], fields[at.out], fields[at.ndim]
+    shape, left, right = _columns(fields[1 + len(at) :], ndim)
     counts, last = np.zeros(ndim, np.int64), ndim - 1
     while True:
         for i in range(shape[last]):
@@ -157,8 +185,13 @@ def _multiply(code, place, kept, work):
         write += shape[last]
         on, further, over = _advance(counts, shape, last - 1, left, right)
         if over:
-            return place + 7 + 3 * ndim
+            return place + 1 + len(at) + 3 * ndim
         one, two = one + on, two + further
+
+
+def _columns(numbers, ndim):
+    """Sizes and two kinds of steps of so many axes."""
+    return numbers[:ndim], numbers[ndim : 2 * ndim], numbers[2 * ndim : 3 * ndim]
 
 
 def _advance(counts, shape, axis, left, right):
@@ -177,18 +210,4 @@ def _advance(counts, shape, axis, left, right):
     return one, two, True
 
 
-@cache
-def compiled():
-    """`replay`, compiled; what has been compiled once is kept on disk."""
-    from qad.contract.compiled import kernel
-    from qad.contract.compiled.jit import jit
-
-    for part in (_advance, _copy, _product, _add, _rescale, _multiply):
-        kernel.usable(part)
-    return jit(replay)
-
-
-@cache
-def has_numba():
-    """Whether the loop can be compiled."""
-    return find_spec("numba") is not None
+PARTS = (_advance, _columns, _copy, _product, _add, _rescale, _multiply)  # what `replay` calls

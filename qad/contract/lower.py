@@ -11,13 +11,19 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
-__all__ = ["canonical", "lowered", "overhead"]
+from qad.contract.costs import (
+    COPY_CALL,
+    COPY_ELEMENT,
+    COPY_RUN,
+    LARGER_OPERAND,
+    MATMUL_CALL,
+    MISPLACED,
+    PRODUCT_CALL,
+    RESULT,
+    SMALLER_OPERAND,
+)
 
-# Nanoseconds, for complex128 on one core, beyond the multiply-adds themselves; only ratios matter.
-COPY_CALL, COPY_ELEMENT, COPY_RUN = 500.0, 2.0, 6.0  # a run: elements whose distance stays the same on both sides
-MATMUL_CALL, PRODUCT_CALL = 1000.0, 150.0
-SMALLER_OPERAND, LARGER_OPERAND, RESULT = 2.0, 0.6, 0.75  # per element, for every product of two matrices
-MISPLACED = 0.75  # of a copy: the reader of a result in the wrong order may have to copy it
+__all__ = ["canonical", "lowered", "overhead"]
 
 
 def canonical(terms):

@@ -3,7 +3,7 @@
 import re
 from math import prod
 
-from qad.contract.residuals import program
+from qad.contract.execute import program
 from qad.core.errors import ArgumentError
 
 __all__ = ["in_bytes", "peak_size", "sliced_peak"]

@@ -1,6 +1,6 @@
 """``ncon``: networks given by integer labels, positive ones summed and negative ones open."""
 
-from qad.contract.plan import as_operand, recorded
+from qad.contract.operands import as_operand, recorded
 from qad.contract.planner import find_plan
 from qad.contract.strides import in_c_order
 from qad.core.errors import ArgumentError

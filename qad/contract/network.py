@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
+from qad.contract.execute import program
 from qad.contract.pair import contract
-from qad.contract.residuals import program
 from qad.contract.unary import reduce, spread
 from qad.core.define import PRIMITIVES
 from qad.core.errors import GradientTypeError

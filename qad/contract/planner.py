@@ -1,19 +1,23 @@
 """Making plans: from an expression and shapes to the best order within a memory limit, cached by structure."""
 
+from dataclasses import replace
 from functools import lru_cache
 from operator import index
 
+from qad.contract.compiler import has_numba
+from qad.contract.costs import loop_pays
 from qad.contract.memory import in_bytes
+from qad.contract.operands import as_operand, recorded
 from qad.contract.order import from_path
 from qad.contract.parse import parse, parse_lists
-from qad.contract.plan import Plan, as_operand, recorded
+from qad.contract.plan import make_plan
 from qad.contract.slicing import sliced
 from qad.core.errors import ArgumentError
 
 __all__ = ["find_plan", "plan"]
 
 
-def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None):
+def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None, compiled=None):
     """Plan the contraction of a network for value and gradient together.
 
     Parameters
@@ -31,6 +35,10 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
         needs more, subtrees are contracted once more in the backward pass instead of being kept, or indices are cut and
         the network is contracted slice by slice, its gradient too, whichever takes fewer multiply-adds.  Thousands of
         slices come with a warning that says what limit would take fewer.
+    compiled : bool, optional
+        Whether the network runs as one compiled loop, which Numba makes (the extra ``fast``); with False nothing that
+        is compiled runs.  By default costs decide: small networks run as loops and stacks of small matrices are
+        multiplied by them, if Numba is installed.  Compiling takes some seconds, once on a machine for each dtype.
 
     Returns
     -------
@@ -41,7 +49,8 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
     ------
     ArgumentError, ShapeError
         The expression and the operands do not fit; the message quotes the expression and points at the operand.  The
-        limit cannot be kept; the message names the smallest that can.
+        limit cannot be kept; the message names the smallest that can.  What shall be compiled has a limit, or there is
+        no Numba.
 
     Notes
     -----
@@ -60,13 +69,17 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
     if set(map(type, operands)) <= {tuple}:
         shapes = operands
         if variables is None:
-            return find_plan(subscripts, None, shapes, tuple(range(len(shapes))), dtype, None, in_bytes(memory_limit))
+            variables = range(len(shapes))
     else:
         operands = [as_operand(operand) for operand in operands]
         shapes = tuple(tuple(operand.shape) for operand in operands)
         variables = recorded(operands) if variables is None else variables
-    variables = _checked(variables, len(shapes))
-    return find_plan(subscripts, None, shapes, variables, dtype, None, in_bytes(memory_limit))
+    variables, limit = _checked(variables, len(shapes)), in_bytes(memory_limit)
+    if compiled and limit is not None:
+        raise ArgumentError("plan: a compiled loop keeps everything at once: leave out memory_limit or compiled=True")
+    if compiled and not has_numba():
+        raise ArgumentError("plan: compiled=True needs Numba: pip install 'qad[fast]'")
+    return find_plan(subscripts, None, shapes, variables, dtype, None, limit, compiled)
 
 
 def _checked(variables, count):
@@ -80,21 +93,25 @@ def _checked(variables, count):
 
 
 @lru_cache(maxsize=1024)
-def find_plan(subscripts, output, shapes, variables, dtype=complex, path=None, limit=None):
+def find_plan(subscripts, output, shapes, variables, dtype=complex, path=None, limit=None, compiled=None):
     """The plan from the cache, made where it is missing.
 
     `subscripts` is text (`output` None), or a tuple of tuples in the interleaved form; `path` is an order prescribed in
-    opt_einsum's linear format, or None; `limit` is in bytes, or None.
+    opt_einsum's linear format, or None; `limit` is in bytes, or None; `compiled` is as in `plan`.
     """
     if limit is not None:
-        return sliced(find_plan(subscripts, output, shapes, variables, dtype, path), limit)
+        whole = find_plan(subscripts, output, shapes, variables, dtype, path, None, compiled)
+        return sliced(replace(whole, compiled="products" if whole.compiled else ""), limit)
     ndims = tuple(map(len, shapes))
     if isinstance(subscripts, tuple):
         expression = parse_lists(subscripts, output, ndims)
     else:
         expression = parse(subscripts, ndims)
     pairs = None if path is None else _given_order(path, len(shapes), expression.text)
-    return Plan(expression, shapes, variables, dtype, pairs)
+    found = make_plan(expression, shapes, variables, dtype, pairs)
+    if compiled is None and has_numba():
+        return replace(found, compiled="loop" if loop_pays(len(found.pairs), found.flops) else "products")
+    return replace(found, compiled="loop" if compiled else "")
 
 
 def _given_order(path, count, text):

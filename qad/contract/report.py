@@ -10,14 +10,16 @@ HEAD = ("step", "contract", "result size", "multiply-adds", "with gradient", "ex
 def table(plan):
     """The steps of a plan, one per line, then its totals."""
     rows = [HEAD]
-    for number, (terms, recipe, sides) in enumerate(plan.table_rows(), 1):
+    part, count = plan.part, len(plan.shapes)
+    for number, (left, right, recipe) in enumerate(part.steps):
+        terms = [plan.expression.term(part.terms[node]) for node in (left, right, count + number)]
         rows.append(
             (
-                str(number),
+                str(number + 1),
                 "{},{}->{}".format(*terms),
                 f"{prod(recipe.shapes[2]):,}",
                 f"{recipe.flops:,}",
-                f"{recipe.flops * (1 + sides):,}",
+                f"{recipe.flops * (1 + plan.depends[left] + plan.depends[right]):,}",
                 recipe.source,
             )
         )

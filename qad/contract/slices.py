@@ -7,29 +7,38 @@ each slice being freed before the next begins.
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import product
 from os import cpu_count
 
 import numpy as np
 
 from qad.contract.network import with_cotangents
-from qad.contract.plan import recorded
+from qad.contract.operands import recorded
 from qad.core.define import PRIMITIVES
+from qad.core.tape.operands import highest
+from qad.core.tape.reverse import Reverse
 from qad.core.transforms.grad import vjp
 from qad.extend import defvjp, primitive
 
-__all__ = ["Value", "ValueAndGradient", "Pullback", "sum_slices"]
+__all__ = ["Value", "Pullback", "sum_of_slices"]
+
+
+def sum_of_slices(plan, operands, wanted, executor=None):
+    """Contract slice by slice; the gradient of a scalar by the operands `wanted` is computed along with it."""
+    at_once = wanted and not plan.expression.output and type(highest(operands)) is Reverse
+    return sum_slices(*operands, kernel=Value(plan, wanted if at_once else ()), executor=executor)[0]
 
 
 @dataclass(frozen=True)
 class Value:
-    """The value of a slice.
+    """The value of a slice, and if it is a scalar the cotangents of the operands `wanted` for the cotangent 1.
 
     Every kernel has `inputs` and `outputs`, a pair (labels, shape) for each whole array, and ``run(*slices)``, which
     returns a slice of every output.
     """
 
     plan: object
-    wanted = ()
+    wanted: tuple = ()
 
     @property
     def inputs(self):
@@ -37,25 +46,13 @@ class Value:
 
     @property
     def outputs(self):
-        output = self.plan.expression.output
-        return ((output, tuple(self.plan.sizes[label] for label in output)),)
+        output, sizes = self.plan.expression.output, self.plan.sizes
+        return (output, tuple(sizes[label] for label in output)), *(self.inputs[number] for number in self.wanted)
 
     def run(self, *operands):
-        return (self.plan.inner.execute(list(operands), recorded(operands)),)
-
-
-@dataclass(frozen=True)
-class ValueAndGradient(Value):
-    """The scalar value of a slice, and the cotangents of the operands `wanted` for the cotangent 1."""
-
-    wanted: tuple
-
-    @property
-    def outputs(self):
-        return (*super().outputs, *(self.inputs[number] for number in self.wanted))
-
-    def run(self, *operands):
-        value, cotangents = with_cotangents(None, operands, self.plan.inner, self.wanted)
+        if not self.wanted:
+            return (self.plan.part.execute(list(operands), recorded(operands)),)
+        value, cotangents = with_cotangents(None, operands, self.plan.part, self.wanted)
         return (value, *cotangents)
 
 
@@ -82,8 +79,8 @@ class Pullback:
 
     def run(self, *arrays):
         cotangents, operands = arrays[: len(self.given)], list(arrays[len(self.given) :])
-        if type(self.kernel) is Value:
-            return tuple(with_cotangents(cotangents[0], operands, self.plan.inner, self.needed)[1])
+        if type(self.kernel) is Value and not self.kernel.wanted:
+            return tuple(with_cotangents(cotangents[0], operands, self.plan.part, self.needed)[1])
 
         def function(*chosen):
             for number, x in zip(self.needed, chosen, strict=True):
@@ -99,7 +96,7 @@ class Pullback:
 def sum_slices(*arrays, kernel, executor=None):
     """Add up what a kernel computes of the slices of whole arrays, in the order of the slices whoever is first."""
     totals, waiting = [], deque()
-    for block in kernel.plan.blocks():
+    for block in _blocks(kernel.plan):
         operands = _slices(arrays, kernel.inputs, block)
         if executor is None:
             _add(totals, kernel.run(*operands), kernel.outputs, block)
@@ -110,6 +107,15 @@ def sum_slices(*arrays, kernel, executor=None):
     while waiting:
         _add_first(totals, waiting, kernel)
     return tuple([total if total.shape else total[()] for total in totals])
+
+
+def _blocks(plan):
+    """For each slice a dict from the cut labels to ranges, as slice objects."""
+    ranges = []
+    for label, count in plan.parts:
+        width = plan.sizes[label] // count
+        ranges.append([(label, slice(start, start + width)) for start in range(0, width * count, width)])
+    return map(dict, product(*ranges))
 
 
 def _add_first(totals, waiting, kernel):

@@ -6,77 +6,16 @@ their gradients add up to those of the whole.
 """
 
 import warnings
-from functools import cached_property
-from itertools import product
+from dataclasses import replace
 from math import log, prod
 
 from qad.contract.memory import peak_size, sliced_peak
-from qad.contract.plan import Plan
-from qad.contract.recompute import lean, recomputing
-from qad.contract.slices import Value, ValueAndGradient, sum_slices
+from qad.contract.recompute import recomputing
 from qad.core.errors import ArgumentError
-from qad.core.tape.operands import highest
-from qad.core.tape.reverse import Reverse
 
-__all__ = ["SlicedPlan", "sliced"]
+__all__ = ["sliced"]
 
 MANY = 4096  # slices; more of them are most likely not what the caller meant
-
-
-class SlicedPlan(Plan):
-    """A plan whose labels are cut into parts; made by `sliced`.
-
-    Attributes
-    ----------
-    inner : Plan
-        Of one slice.
-    parts : tuple of pairs of int
-        Label and number of parts.
-    """
-
-    def __init__(self, whole, parts):
-        sizes = _cut(whole.sizes, parts)
-        terms = whole.expression.inputs
-        shapes = tuple(
-            tuple(1 if size == 1 else sizes[label] for label, size in zip(term, shape, strict=True))
-            for term, shape in zip(terms, whole.shapes, strict=True)
-        )
-        inner = lean(Plan(whole.expression, shapes, whole.variables, whole.dtype, whole.pairs))
-        slices = prod(parts.values())
-        again = inner.flops if whole.expression.output and whole.variables else 0  # forward, and once more backward
-        self.__dict__.update(
-            whole.__dict__,
-            inner=inner,
-            parts=tuple(parts.items()),
-            slices=slices,
-            flops=inner.flops * slices,
-            flops_with_gradient=(inner.flops_with_gradient + again) * slices,
-            peak_size=sliced_peak(whole, sizes),
-            steps=inner.steps,
-            prepare=inner.prepare,
-            _key=(*whole._key, tuple(parts.items())),
-            _hash=hash((whole._hash, tuple(parts.items()))),
-        )
-
-    @cached_property
-    def write_size(self):
-        return self.inner.write_size * self.slices
-
-    def execute(self, operands, wanted, executor=None):
-        """Contract slice by slice; the gradient of a scalar is computed along with it."""
-        if wanted and not self.expression.output and type(highest(operands)) is Reverse:
-            kernel = ValueAndGradient(self, wanted)
-        else:
-            kernel = Value(self)
-        return sum_slices(*operands, kernel=kernel, executor=executor)[0]
-
-    def blocks(self):
-        """For each slice a dict from the cut labels to ranges, as slice objects."""
-        ranges = []
-        for label, count in self.parts:
-            width = self.sizes[label] // count
-            ranges.append([(label, slice(start, start + width)) for start in range(0, width * count, width)])
-        return map(dict, product(*ranges))
 
 
 def sliced(plan, limit):
@@ -84,7 +23,7 @@ def sliced(plan, limit):
     most = limit // plan.dtype.itemsize
     whole = peak_size(plan, copies=True)
     if whole <= most:
-        return lean(plan)
+        return plan
     least = min(whole, sliced_peak(plan, [1] * len(plan.sizes)))
     if least > most:
         raise ArgumentError(
@@ -96,7 +35,7 @@ def sliced(plan, limit):
     while (peak := sliced_peak(plan, _cut(plan.sizes, parts))) > most:
         peaks[prod(parts.values())] = peak
         parts = min(_next(plan, parts), key=lambda parts: _score(plan, parts))
-    found = SlicedPlan(plan, parts)
+    found = replace(plan, parts=tuple(parts.items()))
     if again is not None and again.flops_with_gradient <= found.flops_with_gradient:
         return again
     if found.slices > MANY:
@@ -133,7 +72,7 @@ def _score(plan, parts):
     sizes = _cut(plan.sizes, parts)
     cost = sum(
         prod([sizes[label] for label in {*plan.terms[left], *plan.terms[right]}])
-        * (1 + plan.held[left] + plan.held[right])
+        * (1 + plan.depends[left] + plan.depends[right])
         for left, right in plan.pairs
     )
     return log(max(cost, 1) * prod(parts.values())) + 2 * log(peak_size(plan, sizes))

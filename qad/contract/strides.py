@@ -4,6 +4,8 @@ NumPy's loop goes over the axes in an order that follows the strides of the oper
 iterator of that loop, made for axes of length 2 at most and never run, tells the order; a plan remembers it by strides.
 """
 
+from functools import lru_cache
+
 from numpy import argsort, einsum, einsum_path, empty, int8, ndarray, nditer, zeros
 from numpy.lib.stride_tricks import as_strided
 
@@ -43,7 +45,7 @@ def like_numpy(out, plan, operands, optimize=False, order="K"):
         x = x.value if type(x) is Tensor else x
         strides.append((x if type(x) is ndarray else bottom(x)[0]).strides)
     strides = tuple(strides)
-    known, key = plan.orders, (array.strides, strides)
+    known, key = _orders(plan), (array.strides, strides)
     if optimize or order != "K":
         key = *key, str(optimize), order
     axes = known.get(key, key)
@@ -54,6 +56,12 @@ def like_numpy(out, plan, operands, optimize=False, order="K"):
             known.clear()
         axes = known[key] = _missing(array, plan, strides, optimize, order)
     return out if axes is None else reordered(out, *axes)
+
+
+@lru_cache(maxsize=1024)
+def _orders(plan):
+    """What is known of a plan: in what order of axes NumPy's result lies in memory, by the strides."""
+    return {}
 
 
 def _missing(array, plan, strides, optimize, order):

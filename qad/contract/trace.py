@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 
-from qad.contract.plan import as_operand, recorded
+from qad.contract.operands import as_operand, recorded
 from qad.contract.planner import find_plan
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.vmap.rules import stacks

@@ -29,7 +29,7 @@ _FUNCTIONS = frozenset((
     np.linalg.trace, np.linalg.diagonal, np.linalg.outer, np.linalg.vector_norm, np.linalg.multi_dot,
 ))  # fmt: skip
 _OF_NUMBERS = frozenset((operator.add, operator.sub, operator.mul, operator.neg, operator.pos, abs))
-_ROOMS = ("qad.core.", "qad.rules.", "qad.special.", "qad.tensor.", "qad.freeze.")  # whose primitives do not raise
+_ROOMS = ("qad.core.", "qad.rules.", "qad.special.", "qad.contract.", "qad.frozen.")  # whose primitives do not raise
 
 
 def may_raise(step) -> bool:

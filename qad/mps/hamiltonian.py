@@ -2,18 +2,14 @@
 
 import numpy as np
 
-from qad.contract.interpreter import has_numba
-from qad.contract.residuals import WARM
+from qad.contract.compiler import has_numba
+from qad.contract.costs import CALL, ELEMENT_ADDED, ENTRY, MULTIPLY_ADD
 from qad.core.errors import ArgumentError
 from qad.mps.channel_sweep import Dense, Sparse
 from qad.mps.sweep_compiled import Table
 from qad.mps.sweep_numpy import Steps
 
 HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
-
-# In seconds: a call of NumPy with the Python around it; in complex128 an element that is added, a multiply-add.
-CALL, ELEMENT, MULTIPLY = 2e-6, 1.5e-9, 1.5e-10
-ENTRY = 2e-7  # the same as a call, of an entry in a table
 SMALL = 64  # the largest bond for which a table is written
 
 
@@ -35,23 +31,21 @@ class Hamiltonian:
         check_hermitian(tensors)
         # The sweep runs with ket and bra exchanged, so that it ends in the tape's unconjugated cotangents.
         self.tensors = distinct_map(np.conj, with_norm(tensors))
-        self.routes, self.uses = {}, {}
+        self.routes = {}
 
     def route(self, bonds, dtype):
-        """How a state of these bonds is swept: `Steps`, or a `Table` once it pays to write one."""
+        """How a state of these bonds is swept: `Steps`, or a `Table` where that takes less time."""
         key = bonds, dtype
         if key not in self.routes:
             real = np.result_type(dtype, np.float32).type(0).real.dtype
             kinds = {dtype.kind, *(t.dtype.kind for t in self.tensors)}
             work = np.result_type(real, np.complex64) if "c" in kinds else real
-            self.routes[key] = Steps(min(self.sites(work), key=lambda sites: seconds(sites, bonds, work)), work)
-            self.uses[key] = 0
-        self.uses[key] += 1
-        if self.uses[key] == WARM and max(bonds) <= SMALL and has_numba():
-            work = self.routes[key].dtype
-            sparse = self.sites(work)[1]
-            if seconds(sparse, bonds, work, ENTRY) < seconds(self.routes[key].sites, bonds, work):
+            dense, sparse = self.sites(work)
+            times = [nanoseconds(sites, bonds, work) for sites in (dense, sparse)]
+            if max(bonds) <= SMALL and has_numba() and nanoseconds(sparse, bonds, work, ENTRY) < min(times):
                 self.routes[key] = Table(sparse, bonds, work)
+            else:
+                self.routes[key] = Steps(dense if times[0] <= times[1] else sparse, work)
         return self.routes[key]
 
     def sites(self, dtype):
@@ -61,10 +55,10 @@ class Hamiltonian:
         return [distinct_map(kind, cast) for kind in (Dense, Sparse)]
 
 
-def seconds(steps, bonds, dtype, call=CALL):
+def nanoseconds(steps, bonds, dtype, call=CALL):
     """A guess of the time that a route takes, to choose one."""
-    element = ELEMENT * dtype.itemsize / 16
-    multiply = MULTIPLY * dtype.itemsize / (16 if dtype.kind == "c" else 32)
+    element = ELEMENT_ADDED * dtype.itemsize / 16
+    multiply = MULTIPLY_ADD * dtype.itemsize / (16 if dtype.kind == "c" else 32)
     total = 0.0
     for step, left, right in zip(steps, bonds[:-1], bonds[1:], strict=True):
         cube, square = left * right * max(left, right), left * right

@@ -8,8 +8,8 @@ operator, what the sweep from the right needs of the one from the left, and room
 
 import numpy as np
 
-from qad.contract.bytecode import ADD, PRODUCT, RESCALE
-from qad.contract.interpreter import compiled
+from qad.contract.compiler import loop
+from qad.contract.interpreter import Add, Product, Rescale, entry
 from qad.mps.sweep_numpy import CHECK_EVERY, ROOM
 
 __all__ = ["Table"]
@@ -142,7 +142,7 @@ class Table:
         """Run a table; returns the powers of two that every site had taken out after it."""
         exponents = block[self.exponents : self.exponents + len(self.sites)]
         exponents[:] = 0
-        compiled()(code, block, block)
+        loop(block.dtype)(code, block, block)
         return exponents.real.copy()
 
 
@@ -158,11 +158,11 @@ class Code:
 
     def rescale(self, start, size, exponent):
         """Keep a piece within range."""
-        self.numbers += RESCALE, start, size, ROOM, exponent
+        self.numbers += entry(Rescale(start, size, ROOM, exponent))
 
     def product(self, one, two, out, m, k, n, first=False, second=False):
         """A product of matrices (m, k) and (k, n), either of which may lie transposed."""
-        self.numbers += PRODUCT, 0, one, 0, two, out, m, k, n, first + 2 * second, 1
+        self.numbers += entry(Product(False, one, False, two, out, m, k, n, form=first + 2 * second, count=1))
 
     def into(self, out, fresh, room, product, second=False):
         """A product written, or added by way of `room`; returns False, for the next one is to be added."""
@@ -175,9 +175,9 @@ class Code:
     def combine(self, terms, out, step, rows, columns, fresh=True):
         """Sums of matrices ``(c, place, step from row to row)``, written or added."""
         if fresh and not terms:
-            self.numbers += ADD, 1, -1, 0, 0, out, step, rows, columns
+            self.numbers += entry(Add(True, -1, 0, 0, out, step, rows, columns))
         for c, place, from_step in terms:
-            self.numbers += ADD, fresh, self.factors[c], place, from_step, out, step, rows, columns
+            self.numbers += entry(Add(fresh, self.factors[c], place, from_step, out, step, rows, columns))
             fresh = False
 
     def assemble(self, plan, places, channels, bond, step, out):

@@ -1,18 +1,21 @@
 """Compiled products of small matrices against NumPy's."""
 
+import os
 from itertools import product
+from threading import Event
 
 import numpy as np
 import pytest
 
 import qad
-from qad.contract import small_matmul as stacks
+from qad.contract import compiler, stacks
+from qad.contract.costs import BLAS_FROM, LONGEST
+from qad.contract.execute import Program
 from qad.contract.pair import pair
-from qad.contract.residuals import WARM, Program
-from qad.contract.small_matmul import LONGEST, MOST
 from tests.contract.networks import operands_for
 
 numba = pytest.importorskip("numba")
+kept = pytest.importorskip("qad.contract.compiled.kept")
 
 SHAPES = [(1, 1, 1), (2, 3, 1), (1, 5, 7), (3, 2, 4), (7, 4, 11), (13, 6, 3), (33, 64, 40)]
 TOLERANCE = {"f": 1e-5, "D": 1e-14}
@@ -53,7 +56,7 @@ def test_products_in_blocks(kind, form, compiled):
 def test_large_products_are_left_to_blas(compiled):
     rng = np.random.default_rng(0)
     for m, k, n in ((2, LONGEST + 1, 3), (128, 128, 65)):
-        assert k > LONGEST or m * k * n > MOST["c"]
+        assert k > LONGEST or m * k * n > BLAS_FROM["c"]
         a, b = matrices(rng, "D", (m, k), (k, n))
         work = np.zeros(m * n, complex)
         compiled(a.ravel(), 0, b.ravel(), 0, work, 0, m, k, n, 0)
@@ -71,7 +74,7 @@ def test_stacks_of_any_strides_and_broadcast():
 
 
 def test_what_is_no_stack_of_small_matrices_goes_to_numpy(monkeypatch):
-    monkeypatch.setattr(stacks, "_compiled", lambda kind: pytest.fail("compiled"))
+    monkeypatch.setattr(stacks, "stack_product", lambda kind: pytest.fail("compiled"))
     a, b = np.ones((2, 3, 4)), np.ones((2, 4, 5))
     frozen = a.copy()
     frozen.flags.writeable = False
@@ -82,23 +85,53 @@ def test_what_is_no_stack_of_small_matrices_goes_to_numpy(monkeypatch):
         np.testing.assert_array_equal(stacks.multiply(x, y), x @ y)
 
 
-def test_a_network_of_stacks_uses_them_from_the_third_time_on(monkeypatch):
-    used, compiled = [], stacks._compiled
-    monkeypatch.setattr(stacks, "_compiled", lambda kind: used.append(kind) or compiled(kind))
+def test_a_network_of_stacks_uses_them(monkeypatch):
+    used, compiled = [], stacks.stack_product
+    monkeypatch.setattr(stacks, "stack_product", lambda kind: used.append(kind) or compiled(kind))
     shapes, text = [(400, 9, 9)] * 4, "zab,zbc,zcd,zda->z"
     operands = operands_for(np.random.default_rng(0), shapes)
-    program = Program(qad.plan(text, *shapes), (0, 1, 2, 3))
-    weights = np.ones(400, complex)
-    for count in range(1, WARM + 1):
-        assert not used
+    weights, found = np.ones(400, complex), []
+    for compiled_asked in (False, None):
+        program = Program(qad.plan(text, *shapes, compiled=compiled_asked), (0, 1, 2, 3))
         value, state = program.forward(list(operands))
-        found = program.backward(weights, operands, state)
-        if count == 1:
-            expected, cotangents = value, found
-    assert len(used) == 7  # all three pairs, and backwards the two that are no multiples
+        found.append((value, program.backward(weights, operands, state)))
+        assert len(used) == (0 if compiled_asked is False else 7)  # all pairs, and backwards two that are no multiples
+    (expected, cotangents), (value, found) = found
     np.testing.assert_allclose(value, expected, rtol=0, atol=1e-11)
     for number, cotangent in cotangents.items():
         np.testing.assert_allclose(found[number], cotangent, rtol=0, atol=1e-11)
+
+
+def test_machine_code_goes_by_its_sources(tmp_path):
+    """A change of any file that the machine code is made of makes another version, whatever the file's time says."""
+    assert {path.name for path in kept.FILES} >= {"kernel.py", "tile.py", "replay.py", "costs.py"}
+    copies = [tmp_path / path.name for path in kept.FILES]
+    for path, copy in zip(kept.FILES, copies, strict=True):
+        copy.write_bytes(path.read_bytes())
+    assert kept.version(copies) == kept.version(kept.FILES) != 0
+    copies[-1].write_bytes(copies[-1].read_bytes() + b"#")
+    assert kept.version(copies) != kept.version(kept.FILES)
+
+
+def test_who_waits_for_the_compiler_is_told(monkeypatch, caplog):
+    monkeypatch.setattr(compiler, "PATIENCE", 0.01)
+    asleep = Event()
+
+    def slowly(dtype):
+        asleep.wait(0.2)
+        return dtype
+
+    assert compiler._patiently(slowly, "f8", "a loop") == "f8"
+    assert "qad compiles a loop" in caplog.text
+
+
+def test_a_frozen_function_may_wait_for_the_compiler(monkeypatch):
+    """What the compiler draws (names of files) is not the function's."""
+    monkeypatch.setattr(kept, "loop", lambda dtype, inner=kept.loop: os.urandom(8) and inner(dtype))
+    compiler.loop.cache_clear()
+    f = qad.freeze(lambda x: x * len(compiler.loop(np.dtype(complex)).signatures))
+    np.testing.assert_array_equal(f(np.ones(2)), np.ones(2))
+    compiler.loop.cache_clear()
 
 
 def test_pairs_without_stacks_have_one_way():

@@ -9,6 +9,8 @@ import pytest
 
 import qad
 from qad.contract import pair as pair_module
+from qad.contract import planner as planner_module
+from qad.contract.execute import program
 from qad.contract.order import from_path
 from qad.contract.planner import find_plan
 from qad.core.errors import ArgumentError, ShapeError
@@ -40,16 +42,21 @@ class Counter:
             self.run = self._quick = counted
 
         monkeypatch.setattr(pair_module.Pair, "__init__", watched)
-        pair_module._pair.cache_clear()
-        find_plan.cache_clear()
+        monkeypatch.setattr(planner_module, "has_numba", lambda: False)  # pairs are carried out one by one
+        forget()
+
+
+def forget():
+    """Clear what holds pairs."""
+    for cached in (pair_module._pair, find_plan, program):
+        cached.cache_clear()
 
 
 @pytest.fixture
 def counter(monkeypatch):
     yield Counter(monkeypatch)
     monkeypatch.undo()
-    pair_module._pair.cache_clear()
-    find_plan.cache_clear()
+    forget()
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 8])

@@ -3,6 +3,7 @@
 BLAS needs two to three times as long for them as for as many multiply-adds of large ones: it copies both operands into
 an order of its own before it begins.  Here they are read where they lie.  A tile of the result stays in registers while
 the sum runs (`qad.contract.compiled.tile`); tile by tile downwards makes a strip of columns, strip by strip the result.
+With BLAS in their place small networks and chains take 1.2 to 1.3 times as long, batches of products up to 1.8 times.
 """
 
 from collections import namedtuple
@@ -12,12 +13,10 @@ from numpy.lib.stride_tricks import as_strided
 
 from qad.contract.compiled.jit import numba
 from qad.contract.compiled.tile import packed, pointer, tile
+from qad.contract.costs import BLAS_FROM, LONGEST, MANY, NEAR, WIDTH
 from qad.contract.interpreter import multiply
-from qad.contract.small_matmul import LONGEST, MOST, WIDTH
 
 __all__ = ["multiply_stacks", "usable"]
-
-NEAR, MANY = 2048, 32  # a second operand of more elements is copied strip by strip, for a result of so many rows
 
 Place = namedtuple("Place", "start row column")
 Place.__doc__ = """Where a matrix lies in a block: element (i, j) at ``start + i * row + j * column``."""
@@ -30,7 +29,7 @@ inlined = numba.extending.register_jitable(forceinline=True)
 
 @numba.extending.overload(multiply)
 def _multiply(first, one, second, two, work, out, m, k, n, form, room):
-    most = MOST["c" if isinstance(work.dtype, numba.types.Complex) else "f"]
+    most = BLAS_FROM["c" if isinstance(work.dtype, numba.types.Complex) else "f"]
 
     def product(first, one, second, two, work, out, m, k, n, form, room):
         if k > LONGEST or m * k * n > most:

@@ -12,6 +12,7 @@ from math import prod
 from operator import attrgetter
 from typing import NamedTuple
 
+from qad.contract.costs import MULTIPLY_ADD, Replayed
 from qad.contract.order import find_order
 from qad.contract.planner import find_plan
 from qad.contract.tree import Tree
@@ -25,7 +26,7 @@ __all__ = ["networks"]
 
 MOST = 64  # operands of a network of products that have one reader each
 MOST_SHARED = 8  # operands of a network that takes up a product with other readers
-CALL = 2000  # multiply-adds that take as long as the call of a product
+CALL = Replayed.DOT / MULTIPLY_ADD  # multiply-adds that take as long as the call of a product
 SAVING = 0.05  # part of the multiply-adds below which the order stays
 SWEEPS = 3
 

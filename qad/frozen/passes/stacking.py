@@ -9,6 +9,7 @@ from collections import Counter
 
 import numpy as np
 
+from qad.contract.costs import Replayed
 from qad.frozen.functions import RESHAPE
 from qad.frozen.guards import is_guard
 from qad.frozen.out_argument import writes
@@ -25,15 +26,6 @@ __all__ = ["batches"]
 FEWEST = 4  # members of a batch
 SMALL = 4096  # bytes of an operand or a result: of larger ones the call is not what costs
 MARGIN = 0.8  # of its former cost a batch may have at most
-
-# Microseconds of calls on small arrays (measured; their ratios matter).
-CALL, SCALAR, SUMMED, PRODUCT = 0.45, 0.1, 1.05, 1.1
-EACH_PRODUCT = 0.08  # further one in a stack of products
-JOIN, EACH_PART = 0.7, 0.15  # np.concatenate of small arrays
-GATHER, EACH_NUMBER = 0.5, 0.03  # np.array of numbers
-MOVING = 0.5  # to get at a part of what has no place of its own, such as an input
-GENERAL = 2.5  # of an instruction that looks up such operands
-COPY = 0.4  # of a result of the program, which would be computed straight into the caller's hands
 
 
 def batches(program):
@@ -165,12 +157,12 @@ class _Book:
     def _pays(self, members, stacking):
         first, count = members[0], len(members)
         if is_view(first):
-            return stacking <= MOVING
-        picks = SCALAR * sum(step.out in self.read_by_scalars for step in members)
-        picks += COPY * sum(step.out in self.returned for step in members)
-        alone = SCALAR if first.out in self.scalars else _cost(first, 1)
+            return stacking <= Replayed.MOVING
+        picks = Replayed.SCALAR * sum(step.out in self.read_by_scalars for step in members)
+        picks += Replayed.COPY * sum(step.out in self.returned for step in members)
+        alone = Replayed.SCALAR if first.out in self.scalars else _cost(first, 1)
         if first.fn in (SUM, np.concatenate) and any(x in self.moving for step in members for x in operands(step)):
-            alone += GENERAL
+            alone += Replayed.GENERAL
         return stacking + picks + _cost(first, count) < MARGIN * alone * count
 
     def _way(self, column):
@@ -183,13 +175,13 @@ class _Book:
             stride = numbers[1] - numbers[0]
             if stride > 0 and numbers == list(range(numbers[0], numbers[-1] + 1, stride)):
                 base, axes, _ = places[0]
-                cost = MOVING if base in self.moving else 0
+                cost = Replayed.MOVING if base in self.moving else 0
                 return cost, lambda: self._slice(base, axes, slice(numbers[0], numbers[-1] + 1, stride))
         if column[0].shape == ():
-            return GATHER + EACH_NUMBER * len(column), lambda: self._gathered(column)
-        cost = JOIN + EACH_PART * len(column)
+            return Replayed.GATHER + Replayed.EACH_NUMBER * len(column), lambda: self._gathered(column)
+        cost = Replayed.JOIN + Replayed.EACH_PART * len(column)
         if any(x in self.moving for x in column):
-            cost += GENERAL + MOVING * len(column)
+            cost += Replayed.GENERAL + Replayed.MOVING * len(column)
         return cost, lambda: self._joined(column)
 
     def _new(self, *described):
@@ -264,12 +256,16 @@ def _cost(step, count):
     """Of `count` calls in one."""
     if step.fn in (np.dot, np.vdot, np.matmul):
         if count == 1:
-            return PRODUCT if step.fn is np.matmul else CALL
-        return PRODUCT + EACH_PRODUCT * count + CALL * (step.fn is np.vdot)
+            return Replayed.PRODUCT if step.fn is np.matmul else Replayed.CALL
+        return Replayed.PRODUCT + Replayed.EACH_PRODUCT * count + Replayed.CALL * (step.fn is np.vdot)
     if step.fn is SUM:
-        return SUMMED
+        return Replayed.SUMMED
     if step.fn is np.concatenate:
-        return JOIN + EACH_PART * len(operands(step))
+        return Replayed.JOIN + Replayed.EACH_PART * len(operands(step))
     if step.fn is np.array:
-        return GATHER + EACH_NUMBER * len(operands(step)) if count == 1 else JOIN + EACH_PART * len(operands(step))
-    return CALL
+        return (
+            Replayed.GATHER + Replayed.EACH_NUMBER * len(operands(step))
+            if count == 1
+            else Replayed.JOIN + Replayed.EACH_PART * len(operands(step))
+        )
+    return Replayed.CALL

@@ -1,18 +1,17 @@
-"""What a reused plan does: compiled loops for small arrays, and constants folded once, never stale."""
+"""Programs of plans: compiled loops for small arrays do what pairs do, at the first call as at any other."""
 
 import threading
-from itertools import pairwise, product
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import qad
-from qad.contract import interpreter as replay_module
-from qad.contract import residuals as program_module
-from qad.contract.bytecode import Schedule
-from qad.contract.constant_cache import HOLDERS, MISSES
-from qad.contract.constant_cache import _holders as holders
-from qad.contract.residuals import WARM, Program
+from qad.contract import planner as planner_module
+from qad.contract import program as program_module
+from qad.contract import replay as replay_module
+from qad.contract.execute import Program
+from qad.core.errors import ArgumentError
 from tests.contract.networks import operands_for, random_network
 from tests.contract.test_plan import counter  # noqa: F401 - a fixture
 
@@ -35,7 +34,7 @@ def plain(monkeypatch):
         out[...] = a @ b
 
     monkeypatch.setattr(replay_module.np, "dot", dot)
-    monkeypatch.setattr(program_module, "compiled", lambda: replay_module.replay)
+    monkeypatch.setattr(program_module, "loop", lambda dtype: replay_module.replay)
     return counted
 
 
@@ -45,23 +44,20 @@ def test_schedules_do_what_pairs_do(count, closed, monkeypatch):
     counted = plain(monkeypatch)
     for seed in range(6):
         p, variables, operands = problem(seed, count, closed=closed, hyper=True, repeat=True)
-        if not p.compact:
-            continue
-        own = Program(p, variables)
+        own, looped = Program(replace(p, compiled=""), variables), Program(replace(p, compiled="loop"), variables)
         value, state = own.forward(list(operands))
         assert state[0] is None
         g = operands_for(np.random.default_rng(seed), [value.shape])[0]
         expected = own.backward(g, operands, state)
-        schedule = Schedule(p, own.whole, own.kept, own.steps)
-        own.schedule = lambda values, folded, schedule=schedule: (schedule, np.dtype(complex))
         counted.clear()
-        again, state = own.forward(list(operands))
+        again, state = looped.forward(list(operands))
+        assert state[0] is not None
         np.testing.assert_allclose(again, value, rtol=1e-12, atol=1e-12)
-        found = own.backward(g, operands, state)
+        found = looped.backward(g, operands, state)
         for number in variables:
             assert found[number].shape == expected[number].shape
             np.testing.assert_allclose(found[number], expected[number], rtol=1e-12, atol=1e-12)
-        for node, x in own.intermediates(operands, state).items():
+        for node, x in looped.intermediates(operands, state).items():
             assert node < count or x.shape == tuple(p.sizes[label] for label in p.terms[node])
         assert sum(counted) <= p.flops_with_gradient  # pairs that sum nothing are no products of matrices
         assert value.ndim or sum(counted) > 0
@@ -74,10 +70,8 @@ def test_products_of_a_schedule_are_the_plans(monkeypatch):
     operands = operands_for(np.random.default_rng(0), [(3, 3)] * 8)
     p = qad.plan(ring, *[(3, 3)] * 8)
     own = Program(p, tuple(range(8)))
-    for _ in range(WARM):
-        counted.clear()
-        state = own.forward(list(operands))[1]
-        own.backward(np.complex128(1), operands, state)
+    state = own.forward(list(operands))[1]
+    own.backward(np.complex128(1), operands, state)
     assert state[0] is not None
     assert sum(counted) == p.flops_with_gradient - 2 * 9  # the dot product at the root is turned back by scaling
 
@@ -89,25 +83,23 @@ def test_compiled_loops(kind):
     operands = [
         x.astype(kind) for x in operands_for(np.random.default_rng(1), shapes, complex if "c" in kind else float)
     ]
-    function = qad.value_and_grad(lambda operands: qad.einsum(text, *operands).real)
+    loops, pairs = (qad.plan(text, *shapes, compiled=compiled) for compiled in (True, False))
     tolerance = 1e-5 if kind in ("f4", "c8") else 1e-12
-    first = function(operands)
-    for _ in range(WARM):
-        value, gradients = function(operands)
-    assert qad.plan(text, *shapes).programs[0, 1, 2, 3]._schedules[False]
-    np.testing.assert_allclose(value, first[0], rtol=tolerance)
-    assert value.dtype == first[0].dtype
-    for x, one, two in zip(operands, gradients, first[1], strict=True):
+    expected, expected_gradients = qad.value_and_grad(lambda operands: pairs(*operands).real)(operands)
+    value, gradients = qad.value_and_grad(lambda operands: loops(*operands).real)(operands)
+    assert Program(loops, ()).forward(list(operands))[1][0] is not None
+    np.testing.assert_allclose(value, expected, rtol=tolerance)
+    assert value.dtype == expected.dtype
+    for x, one, two in zip(operands, gradients, expected_gradients, strict=True):
         assert one.dtype == x.dtype
         assert one.flags.owndata and one.flags.writeable
         np.testing.assert_allclose(one, two, rtol=tolerance, atol=tolerance)
 
 
-def test_all_orders_after_many_calls():
+def test_all_orders():
     text = "aab,bc,cd,de->ae"
     operands = operands_for(np.random.default_rng(0), [(2, 2, 3), (3, 2), (2, 3), (3, 2)], "mixed")
-    for _ in range(WARM + 1):
-        qad.check_grads(lambda *x: qad.einsum(text, *x), tuple(operands))
+    qad.check_grads(lambda *x: qad.einsum(text, *x), tuple(operands))
 
     def weighted(w):  # the pullback of a compiled network, differentiated by the cotangent
         _, pullback = qad.vjp(lambda x: qad.einsum(text, x, *operands[1:]), operands[0])
@@ -118,13 +110,12 @@ def test_all_orders_after_many_calls():
 
 def test_pullbacks_may_be_called_again():
     operands = operands_for(np.random.default_rng(0), [(3, 3)] * 5)
-    for _ in range(WARM + 1):
-        _, pullback = qad.vjp(lambda *x: qad.einsum("ab,bc,cd,de,ef->af", *x), *operands)
-        w = operands_for(np.random.default_rng(1), [(3, 3)])[0]
-        one, two, three = pullback(w), pullback(2 * w), pullback(w)
-        for x, y, z in zip(one, two, three, strict=True):
-            np.testing.assert_array_equal(x, z)
-            np.testing.assert_allclose(2 * x, y)
+    _, pullback = qad.vjp(lambda *x: qad.einsum("ab,bc,cd,de,ef->af", *x), *operands)
+    w = operands_for(np.random.default_rng(1), [(3, 3)])[0]
+    one, two, three = pullback(w), pullback(2 * w), pullback(w)
+    for x, y, z in zip(one, two, three, strict=True):
+        np.testing.assert_array_equal(x, z)
+        np.testing.assert_allclose(2 * x, y)
 
 
 def test_arrays_that_no_loop_takes():
@@ -132,61 +123,18 @@ def test_arrays_that_no_loop_takes():
     whole = [np.arange(4).reshape(2, 2) + number for number in range(4)]
     long = [x.astype(np.longdouble) for x in whole]
     empty = [np.ones((2, 0)), np.ones((0, 2)), np.ones((2, 2)), np.ones((2, 2))]
-    for _ in range(WARM + 1):
-        assert qad.einsum(text, *whole) == np.einsum(text, *whole)
-        assert qad.einsum(text, *long).dtype == np.longdouble
-        assert qad.einsum(text, *empty) == 0
+    assert qad.einsum(text, *whole) == np.einsum(text, *whole)
+    assert qad.einsum(text, *long).dtype == np.longdouble
+    assert qad.einsum(text, *empty) == 0
     fortran = [np.asfortranarray(x * (1 + 1j)) for x in whole]
     for operands in ([*fortran[:2], *whole[2:]], fortran):
-        for _ in range(WARM + 1):
-            np.testing.assert_allclose(qad.einsum(text, *operands), np.einsum(text, *operands))
-    assert len(shapes) == 4
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_constants_of_all_sizes_are_compared(order):
-    """Little ones together, large ones alone, each from its first element to its last."""
-    sizes = [2, 3, 70, 2, 3, 70, 2]
-    operands = operands_for(np.random.default_rng(2), [(m, n) for m, n in pairwise([2, *sizes])])
-    operands = [operands[0], *(np.asarray(x, order=order) for x in operands[1:])]
-    text = ",".join("abcdefgh"[i : i + 2] for i in range(7)) + "->"
-
-    def gradient():
-        return qad.grad(lambda x: qad.einsum(text, x, *operands[1:]).real)(operands[0])
-
-    for _ in range(3):
-        gradient()
-    own = qad.plan(text, *[x.shape for x in operands], variables=(0,)).programs[(0,)]
-    assert own.fold.held and sorted(i for some in own.fold.groups for i in range(6)[some]) == list(range(6))
-    for number, place in product(range(1, 7), (0, -1)):
-        operands[number].reshape(-1, order="A")[place] += 1
-        expected = np.conj(np.ones((2, 1)) * np.linalg.multi_dot([*operands[1:], np.ones(2)]))
-        np.testing.assert_allclose(gradient(), expected, rtol=1e-12)
+        np.testing.assert_allclose(qad.einsum(text, *operands), np.einsum(text, *operands))
+    assert qad.plan(text, *shapes).compiled == "loop"
 
 
 def constants_case(count=6, size=4):
-    text = ",".join("abcdefghij"[i : i + 2] for i in range(count)) + "->"
+    text = ",".join("abcdefghijklmnopqrstuvwxy"[i : i + 2] for i in range(count)) + "->"
     return text, operands_for(np.random.default_rng(3), [(size, size)] * count)
-
-
-def test_a_changed_constant_is_never_stale():
-    text, operands = constants_case()
-
-    def gradient():
-        return qad.grad(lambda x: qad.einsum(text, x, *operands[1:]).real)(operands[0])
-
-    def expected():
-        return np.conj(np.ones((4, 1)) * np.linalg.multi_dot([*operands[1:], np.ones(4)]))
-
-    for step in range(8):
-        np.testing.assert_allclose(gradient(), expected(), rtol=1e-12)
-        if step > 3:
-            operands[1 + step % 5][step % 4, 0] += 1e-9 * step  # in place, in a single element
-    operands[2][0, 0] = np.nan
-    assert np.isnan(gradient()).any()
-    operands[2] = np.eye(4, dtype=np.float32)
-    for _ in range(3):
-        np.testing.assert_allclose(gradient(), expected(), rtol=1e-12)
 
 
 def test_constants_that_change_before_the_backward_pass():
@@ -203,7 +151,7 @@ def test_constants_that_change_before_the_backward_pass():
         for number, found in zip(numbers, qad.grad(loss, numbers)(x, y), strict=True):
             np.testing.assert_allclose(found, expected[number], rtol=1e-12)
 
-    for _ in range(WARM + 2):
+    for _ in range(2):
         check((0,))
         check((0, 1))
 
@@ -217,31 +165,6 @@ def test_constants_that_change_before_the_backward_pass():
 
     qad.check_grads(weighted, (np.array(1 + 2j),))
     np.testing.assert_allclose(weighted(1.0 + 0j), np.conj(two @ x @ one).T, rtol=1e-12)
-
-
-def test_constants_are_folded_once(monkeypatch):
-    text, operands = constants_case(8, 5)
-    p = qad.plan(text, *[x.shape for x in operands], variables=(0,))
-    own, runs = Program(p, (0,)), []
-    monkeypatch.setattr(own.fold, "_computed", lambda values, inner=own.fold._computed: runs.append(1) or inner(values))
-    for _ in range(5):
-        own.forward(list(operands))
-    assert len(runs) == 1
-    for _ in range(MISSES + 3):  # constants that always change are not compared for ever
-        own.forward([operands[0], *(x * np.random.default_rng().random() for x in operands[1:])])
-    assert len(runs) == 1 + MISSES
-    assert not own.fold.fill(list(operands))
-
-
-def test_what_is_held_is_bounded():
-    for size in range(2, HOLDERS + 12):
-        text, operands = constants_case(4, size)
-        for _ in range(3):
-            qad.grad(lambda x, text=text, rest=operands[1:]: qad.einsum(text, x, *rest).real)(operands[0])
-    assert len(holders) == HOLDERS
-    assert Program(qad.plan("ab,bc,cd->", *[(900, 900)] * 3), (0,)).fold.misses == MISSES
-    p = qad.plan("ab,bc,cd->", *[(9, 9)] * 3, variables=(0,), memory_limit="1GB")
-    assert Program(p, (0,)).fold is None and not p.compact
 
 
 def test_threads():
@@ -278,9 +201,49 @@ def test_tangents_pass_through_pairs(counter):  # noqa: F811
 
 def test_without_numba(monkeypatch):
     text, operands = constants_case(6, 3)
-    function = qad.grad(lambda operands: qad.einsum(text, *operands).real)
-    for _ in range(WARM + 1):
-        compiled = function(operands)
-    monkeypatch.setattr(program_module, "has_numba", lambda: False)
-    for one, two in zip(function(operands), compiled, strict=True):
-        np.testing.assert_allclose(one, two, rtol=1e-12)
+    shapes = [x.shape for x in operands]
+    expected = qad.grad(lambda operands: qad.einsum(text, *operands).real)(operands)
+    monkeypatch.setattr(planner_module, "has_numba", lambda: False)
+    planner_module.find_plan.cache_clear()
+    try:
+        p = qad.plan(text, *shapes)
+        assert p.compiled == ""
+        with pytest.raises(ArgumentError, match="Numba"):
+            qad.plan(text, *shapes, compiled=True)
+        for one, two in zip(qad.grad(lambda operands: p(*operands).real)(operands), expected, strict=True):
+            np.testing.assert_allclose(one, two, rtol=1e-12)
+    finally:
+        planner_module.find_plan.cache_clear()
+
+
+@pytest.mark.parametrize("count, size", [(2, 3), (3, 3), (6, 3), (6, 40), (20, 2)])
+def test_every_call_equals_the_first(count, size):
+    """To the last digit, values and gradients, however often something has run."""
+    text, operands = constants_case(count, size)
+    planner_module.find_plan.cache_clear()
+    stacked = [np.stack([x] * 3) for x in operands]
+    batched = ",".join("z" + term for term in text[:-2].split(",")) + "->z"
+    functions = {
+        "value": lambda: qad.einsum(text, *operands),
+        "gradient": lambda: qad.grad(lambda x: qad.einsum(text, *x).real)(operands)[0],
+        "one": lambda: qad.grad(lambda x: qad.einsum(text, x, *operands[1:]).real)(operands[0]),
+        "batch": lambda: qad.einsum(batched, *stacked),
+    }
+    for f in functions.values():
+        first = f()
+        for _ in range(5):
+            np.testing.assert_array_equal(f(), first)
+
+
+def test_what_is_compiled_is_decided_in_the_plan():
+    chain, shapes = "ab,bc,cd,de->ae", [(3, 3)] * 4
+    assert qad.plan(chain, *shapes).compiled == "loop"
+    assert qad.plan(chain, *shapes, compiled=False).compiled == ""
+    assert qad.plan(chain, *shapes, memory_limit="1GB").compiled == "products"
+    assert qad.plan("ab,bc->ac", *shapes[:2]).compiled == "products"
+    assert qad.plan("ab,bc->ac", *shapes[:2], compiled=True).compiled == "loop"
+    assert qad.plan(chain, *[(300, 300)] * 4).compiled == "products"
+    with pytest.raises(ArgumentError, match="memory_limit"):
+        qad.plan(chain, *shapes, memory_limit="1GB", compiled=True)
+    a, b = operands_for(np.random.default_rng(0), shapes[:2])
+    np.testing.assert_allclose(qad.plan("ab,bc->ac", a, b, compiled=True)(a, b), a @ b, rtol=1e-13)

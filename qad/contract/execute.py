@@ -1,27 +1,23 @@
 """What a plan does for some variable operands: which values are kept for the backward pass, and its products.
 
-A network that is contracted again and again with the same constants is not contracted whole each time: what constants
-alone make is held (`qad.contract.constant_cache`).  Where its arrays are small, what is left runs as one compiled loop
-(`qad.contract.bytecode`) from the third time on, if Numba is there.
+Pairs are carried out one by one, or, where their arrays are small, all of them as one compiled loop
+(`qad.contract.bytecode`).  The plan says which, so a call does what the call before it did.
 """
 
-from numpy import concatenate, empty, frombuffer, ndarray, result_type
+from functools import cached_property, lru_cache
+
+from numpy import empty, ndarray, result_type
 
 from qad.contract.bytecode import Schedule
-from qad.contract.constant_cache import LITTLE, Fold, octets
-from qad.contract.interpreter import compiled, has_numba
+from qad.contract.compiler import loop
+from qad.contract.gather import gather
 from qad.contract.small_matmul import DTYPES
-from qad.core.transforms.repeating import repeating
 
 __all__ = ["Program", "program"]
 
-WARM = 3  # the call from which on a network of small arrays runs as a compiled loop
-FEW = 2  # pairs that are quicker one by one
-SMALL = 200_000  # multiply-adds of a mean pair below which that pays
-
 
 class Program:
-    """A plan for given variables; made by `program`, and all its results depend on the arguments alone.
+    """A plan for given variables; made by `program`, never changed.
 
     Attributes
     ----------
@@ -33,24 +29,21 @@ class Program:
     steps : tuple
         The backward pass, from the root down: the result's node, the operands' nodes, the recipes of their cotangents,
         None where one is not needed.
-    fixed, moving, whole : tuple
-        The forward pass: node, operands' nodes, recipe, for the nodes that depend on no variable, the others, and all.
+    whole : tuple
+        The forward pass: node, operands' nodes, recipe.
     """
 
     def __init__(self, plan, wanted):
         self.plan, self.wanted, count = plan, wanted, len(plan.shapes)
         held, needed, steps = set(wanted), set(), []
-        self.fixed, self.moving = (), ()
-        for node, (left, right, recipe) in enumerate(plan.steps, count):
+        self.whole = tuple([(node, *step) for node, step in enumerate(plan.steps, count)])
+        for node, left, right, recipe in self.whole:
             to_left, to_right = left in held, right in held
             if not (to_left or to_right):
-                self.fixed += ((node, left, right, recipe),)
                 continue
             held.add(node)
-            self.moving += ((node, left, right, recipe),)
             needed.update(child for child, side in ((right, to_left), (left, to_right)) if side)
             steps.append((node, left, right, recipe.left if to_left else None, recipe.right if to_right else None))
-        self.whole = tuple(sorted(self.fixed + self.moving))
         prepared = {number for number, _ in plan.prepare}
         needed = {node for node in needed if node >= count or node in prepared}
         self.again = {top: self._below(top, count) for top in plan.again if top in held}
@@ -69,8 +62,7 @@ class Program:
         }
         constants = set(range(count)).difference(wanted)
         self._read = tuple(sorted(constants if self.again else constants & sides))
-        self.fold = Fold(plan, self.fixed) if wanted and self.fixed and not plan.lean else None
-        self._uses, self._schedules = 0, {}
+        self.carry_out = quickly if plan.compiled else plainly
 
     def _below(self, top, count):
         """The steps below a node that is the top of a subtree to be computed again, down to the next such nodes."""
@@ -92,47 +84,33 @@ class Program:
                     del found[child]
         values.update((node, found[node]) for node, *_ in part if node in self.renewed)
 
-    def prepared(self, operands):
-        """A list of the values of all nodes that are known before any pair: operands, and what constants make."""
-        values = [*operands, *[None] * len(self.plan.steps)]
-        for number, recipe in self.plan.prepare:
-            values[number] = recipe.run(values[number])
-        folded = self.fold is not None and self.fold.fill(values)
-        return values, folded
+    @cached_property
+    def schedule(self):
+        """Both passes as tables for a compiled loop."""
+        return Schedule(self.plan, self.whole, self.kept, self.steps)
 
-    @property
-    def warm(self):
-        """Whether it has run so often that compiled loops pay, and need not run again as it ran before."""
-        return self._uses >= WARM and has_numba() and not repeating()
-
-    def schedule(self, values, folded):
-        """The schedule for arrays like `values` and their dtype; (None, None) where there is none."""
-        if not (self.warm and self.plan.compact):
-            return None, None
-        if folded not in self._schedules:
-            steps = self.moving if folded else self.whole
-            many = len(steps) > FEW
-            self._schedules[folded] = Schedule(self.plan, steps, self.kept, self.steps) if many else None
-        found = self._schedules[folded]
-        if found is None or {type(values[node]) for node in found.leaves} != {ndarray}:
-            return None, None
-        kinds = {values[node].dtype for node in found.leaves}
+    def loop_dtype(self, values):
+        """The dtype in which a compiled loop is run on arrays like `values`; None where the pairs run one by one."""
+        if self.plan.compiled != "loop" or {type(values[node]) for node in self.schedule.leaves} != {ndarray}:
+            return None
+        kinds = {values[node].dtype for node in self.schedule.leaves}
         kind = kinds.pop() if len(kinds) == 1 else result_type(*kinds)
-        return (found, kind) if kind in DTYPES else (None, None)
+        return kind if kind in DTYPES else None
 
     def forward(self, operands):
         """The value of the network for plain operands, and what `backward` needs besides."""
-        values, folded = self.prepared(operands)
-        self._uses += 1
-        schedule, kind = self.schedule(values, folded)
-        if schedule is not None:
+        values = [*operands, *[None] * len(self.plan.steps)]
+        for number, recipe in self.plan.prepare:
+            values[number] = recipe.run(values[number])
+        kind = self.loop_dtype(values)
+        if kind is not None:
+            schedule, root = self.schedule, len(values) - 1
             block = empty(schedule.size, kind)
             gather([values[node] for node in schedule.leaves], block[: schedule.inputs])
-            compiled()(schedule.forward, block, block)
-            root = len(values) - 1
+            loop(kind)(schedule.forward, block, block)
             return schedule.values(block, (root,))[root].copy()[()], (schedule, block)
-        kept, carry_out = self.kept, quickly if self.warm else plainly
-        for node, left, right, recipe in self.moving if folded else self.whole:
+        kept, carry_out = self.kept, self.carry_out
+        for node, left, right, recipe in self.whole:
             values[node] = carry_out(recipe, values[left], values[right])
             for child in (left, right):
                 if child not in kept:
@@ -158,9 +136,9 @@ class Program:
         if schedule is not None:
             work = empty(schedule.back_size, block.dtype)
             schedule.seed(work)[...] = g
-            compiled()(schedule.backward, block, work)
+            loop(block.dtype)(schedule.backward, block, work)
             return schedule.cotangents(work)
-        values, carry_out = dict(enumerate(operands)) | block, quickly if self.warm else plainly
+        values, carry_out = dict(enumerate(operands)) | block, self.carry_out
         found = {len(self.plan.terms) - 1: g}
         for node, left, right, to_left, to_right in self.steps:
             if node in self.again:
@@ -175,14 +153,6 @@ class Program:
         return found
 
 
-def gather(arrays, out):
-    """Write the numbers of arrays one after another; many little ones as bytes, quicker than `concatenate` does it."""
-    if out.nbytes <= LITTLE and {x.dtype for x in arrays} == {out.dtype}:
-        out[...] = frombuffer(octets(arrays), out.dtype)
-    else:
-        concatenate(arrays, axis=None, out=out)
-
-
 def plainly(recipe, a, b):
     return recipe.run(a, b)
 
@@ -191,9 +161,7 @@ def quickly(recipe, a, b):
     return recipe.quick(a, b)
 
 
+@lru_cache(maxsize=4096)
 def program(plan, wanted):
     """The program of a plan for the variable operands `wanted`, a tuple of numbers."""
-    found = plan.programs.get(wanted)
-    if found is None:
-        found = plan.programs[wanted] = Program(plan, wanted)
-    return found
+    return Program(plan, wanted)
