@@ -14,8 +14,7 @@ import numpy as np
 from qad.contract.network import with_cotangents
 from qad.contract.plan import recorded
 from qad.core.define import PRIMITIVES
-from qad.core.transforms.grad import vjp
-from qad.extend import defvjp, primitive
+from qad.extend import defvjp, primitive, vjp
 
 __all__ = ["Value", "ValueAndGradient", "Pullback", "sum_slices"]
 

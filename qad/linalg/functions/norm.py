@@ -7,8 +7,7 @@ singular value that is degenerate shares its gradient equally among its multiple
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.vmap.rules import shifted, stacks
-from qad.extend import defbatch, defjvp, defroot, defvjp, implements, primitive, stack_of, unrecorded
+from qad.extend import defbatch, defjvp, defroot, defvjp, implements, primitive, shifted, stack_of, stacks, unrecorded
 from qad.linalg.decompositions.svd import factored, thin
 from qad.linalg.support.check import finite
 from qad.linalg.support.degeneracy import same_block

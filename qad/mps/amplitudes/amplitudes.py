@@ -7,9 +7,8 @@ configuration.
 
 import numpy as np
 
-from qad.core import jvp, vjp
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, primitive, value_of
+from qad.extend import defvjp, jvp, primitive, value_of, vjp
 from qad.mps.amplitudes.prefix_trees import Words
 
 
