@@ -162,7 +162,7 @@ def look(out, x, again, metadata=()):
         return
     else:
         axes = axes and not out.shape
-    if again is unsure or not (axes or is_copied(x)) or _is_view(x, again, metadata):  # else memory alone does not tell
+    if again is unsure or not (axes or is_copied(x)) or _is_view(x, again, metadata):  # else memory does not tell
         mark(out, x, again, metadata)
 
 

@@ -21,7 +21,7 @@ NUMBER = attrgetter("number")
 OPEN: set = set()  # the open levels of this kind, of all threads
 BATCHING: dict = {}  # NumPy function or wrapped primitive -> rule
 
-# functions of shape and dtype alone
+# functions of shape and dtype only
 ASKING = frozenset((
     np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type,
     np.common_type, np.zeros_like, np.ones_like, np.empty_like, np.zeros, np.ones, np.empty, np.eye, np.identity,
@@ -164,7 +164,7 @@ def _outlines(tree):
 
 
 def _array_function(self, function, types, args, kwargs):
-    """Bare values have no derivative, so that rules are for speed alone here."""
+    """Bare values have no derivative, so that rules only save time here."""
     if Tensor in types:
         return NotImplemented  # which makes an operand of it
     if function in ASKING:
