@@ -6,9 +6,8 @@ in NumPy's functions and ndarray's methods, which record themselves when they ar
 serves every order.  It never tests for ndarray and never writes in place.
 """
 
+from qad.core.attach import attach, attach_operator, quick, quick_product, quick_with_index, quick_with_metadata
 from qad.core.define import (
-    attach,
-    attach_operator,
     defcanonical,
     defjvp,
     defroot,
@@ -16,25 +15,27 @@ from qad.core.define import (
     implements,
     passes_through,
     primitive,
-    quick,
-    quick_product,
-    quick_with_index,
-    quick_with_metadata,
     rules_of,
     unbroadcast,
 )
 from qad.core.freeze_hook import any_traced, as_array, opaque
 from qad.core.tape.cotangents import Lazy, One
 from qad.core.tape.levels import unrecorded
+from qad.core.tape.modes import no_grad
 from qad.core.tape.node import ARRAY_TYPES
 from qad.core.tape.operands import operand, operand_of, same_root, square_of_root
 from qad.core.tape.tensor import Tensor, refuse_out, value_of
+from qad.core.transforms.grad import value_and_grad, vjp
+from qad.core.transforms.jvp import hvp, jvp
+from qad.core.transforms.vmap import vmap
 from qad.core.vmap.batched import on_stack, stack_of
-from qad.core.vmap.rules import defbatch
+from qad.core.vmap.rules import defbatch, each_alone, shifted, spread_out, stacks
 
 __all__ = [
     "ARRAY_TYPES", "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch",
-    "defcanonical", "defjvp", "defroot", "defvjp", "implements", "on_stack", "opaque", "operand", "operand_of",
-    "passes_through", "primitive", "quick", "quick_product", "quick_with_index", "quick_with_metadata",
-    "refuse_out", "rules_of", "same_root", "square_of_root", "stack_of", "unbroadcast", "unrecorded", "value_of",
+    "defcanonical", "defjvp", "defroot", "defvjp", "each_alone", "hvp", "implements", "jvp", "no_grad",
+    "on_stack", "opaque", "operand", "operand_of", "passes_through", "primitive", "quick", "quick_product",
+    "quick_with_index", "quick_with_metadata", "refuse_out", "rules_of", "same_root", "shifted", "spread_out",
+    "square_of_root", "stack_of", "stacks", "unbroadcast", "unrecorded", "value_and_grad", "value_of", "vjp",
+    "vmap",
 ]  # fmt: skip

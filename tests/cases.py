@@ -21,12 +21,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 
 import qad
+from qad.core.tape.backward import plain_sweep, sweep
 from qad.core.tape.node import LEAF, PICK
 from qad.core.tape.tensor import Tensor
 from qad.core.trees import flatten, tree_map
 
+needs_fast = pytest.mark.skipif(sweep is plain_sweep, reason="counts what the plain roads do not save")
 KEYWORDS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"  # whether np.clip has min= and max=, reshape shape= and copy=
 
 

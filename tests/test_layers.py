@@ -32,6 +32,7 @@ ROOMS = (  # of core, each of which imports only those before it
     "containers",
     "freeze_hook",
     "define",
+    "attach",
     "vmap",
     "mutation",
     "fast",
@@ -39,6 +40,33 @@ ROOMS = (  # of core, each of which imports only those before it
     "transforms",
 )
 INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "unary_with_one", "binary", "product"}
+FROM_CORE = {"errors", "trees", "containers"}  # what every floor may take from core; all else comes through extend
+BY_THE_DOOR = ("core", "extend", "testing", "optimize", "viz", "frozen", "__init__")  # which need not
+INSIDE = {  # files that still know the inside of core: this list only shrinks
+    "array_api/creation.py",
+    "circuit/circuit.py",
+    "contract/halves.py",
+    "contract/hermitian.py",
+    "contract/network.py",
+    "contract/plan.py",
+    "contract/residuals.py",
+    "contract/slices.py",
+    "contract/slicing.py",
+    "linalg/implicit/closure.py",
+    "linalg/implicit/root.py",
+    "linalg/support/derivative_order.py",
+    "rules/complex.py",
+    "rules/creation.py",
+    "rules/gather.py",
+    "rules/grids.py",
+    "rules/index.py",
+    "rules/repeat.py",
+    "rules/shape.py",
+    "rules/structured_cotangents.py",
+    "rules/ufuncs.py",
+    "rules/vmap_table.py",
+    "rules/write.py",
+}
 BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
 OPTIONAL = {"cupy", "dask", "jax", "matplotlib", "numba", "pennylane", "qiskit", "quimb", "tensornetwork", "torch"}
 MAY_NEED_OPTIONAL = ("interop", "viz")
@@ -132,6 +160,19 @@ def rooms(root):
     return found
 
 
+def past_the_door(root):
+    """The files that import from core what they should have from `qad.extend`, each with the names."""
+    found = {}
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        if parts[0] in BY_THE_DOOR:
+            continue
+        for _, target, name, _ in imports(ast.parse(path.read_text("utf-8")), ("qad", *parts[:-1])):
+            if target[:2] == ("qad", "core") and (*target, name)[2] not in FROM_CORE:
+                found.setdefault(str(path.relative_to(root)), []).append(name)
+    return found
+
+
 def graph(root):
     """The modules of the package at `root`, each with those that it imports when it is loaded."""
     files = {}
@@ -176,6 +217,11 @@ def test_floors_import_only_downwards():
 def test_rooms_of_core_import_only_those_before_them():
     assert rooms(PACKAGE) == []
     assert {path.name.removesuffix(".py") for path in (PACKAGE / "core").glob("[a-z]*")} == set(ROOMS)
+
+
+def test_rules_come_through_the_door():
+    """What a floor needs of core besides errors, trees and containers is public: `qad.extend` has it."""
+    assert past_the_door(PACKAGE).keys() == INSIDE
 
 
 def test_nothing_imports_itself_by_way_of_others():

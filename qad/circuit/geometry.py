@@ -9,9 +9,8 @@ others: however many parameters there are, few states are in memory (after T. Jo
 
 import numpy as np
 
-from qad.core import jvp, vjp
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.transforms.vmap import vmap
+from qad.extend import jvp, vjp, vmap
 
 HELD = 2**22  # amplitudes of derivatives in memory at once, or one derivative
 

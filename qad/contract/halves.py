@@ -16,9 +16,8 @@ import numpy as np
 
 from qad.contract.gather import octets
 from qad.core.errors import CheckError
-from qad.core.transforms.grad import vjp
 from qad.core.vmap.batched import Batched
-from qad.extend import opaque, stack_of, unrecorded, value_of
+from qad.extend import opaque, stack_of, unrecorded, value_of, vjp
 
 __all__ = ["Form", "compare_halves", "prove", "refuse_imaginary"]
 

@@ -17,8 +17,7 @@ from qad.contract.operands import recorded
 from qad.core.define import PRIMITIVES
 from qad.core.tape.operands import highest
 from qad.core.tape.reverse import Reverse
-from qad.core.transforms.grad import vjp
-from qad.extend import defvjp, primitive
+from qad.extend import defvjp, primitive, vjp
 
 __all__ = ["Value", "Pullback", "sum_of_slices"]
 

@@ -8,8 +8,7 @@ import numpy as np
 from qad.contract.operands import as_operand, recorded
 from qad.contract.planner import find_plan
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.vmap.rules import stacks
-from qad.extend import One, defbatch, defvjp, primitive, quick, quick_product
+from qad.extend import One, defbatch, defvjp, primitive, quick, quick_product, stacks
 from qad.rules.diagonal import matrix_trace
 from qad.rules.structured_cotangents import ScaledIdentity
 

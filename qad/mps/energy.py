@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qad.core import jvp, vjp
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, any_traced, defvjp, primitive, stack_of, value_of
+from qad.extend import Tensor, any_traced, defvjp, jvp, primitive, stack_of, value_of, vjp
 from qad.mps.hamiltonian import Hamiltonian, check_hermitian
 from qad.mps.sandwich import factor, operator_matrices, sandwich
 

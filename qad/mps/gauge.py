@@ -12,8 +12,7 @@ are dropped.  A loss that does see the basis of a bond is noticed in the backwar
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.vmap.rules import each_alone
-from qad.extend import Tensor, defvjp, primitive, stack_of, value_of
+from qad.extend import Tensor, defvjp, each_alone, primitive, stack_of, value_of
 from qad.linalg import norm, split
 from qad.linalg.support.degeneracy import rounding
 from qad.mps.environments import past_left

@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.rules.structured_cotangents import ScaledIdentity
-from tests.cases import Case, normal
+from tests.cases import Case, needs_fast, normal
 from tests.rules.points import both_kinds, check_layouts
 
 TABLE = [
@@ -75,6 +75,7 @@ def test_layouts(f):
     check_layouts(lambda x: f(x * x), (3, 3))
 
 
+@needs_fast
 def test_the_cotangent_of_a_trace_stays_lazy():
     """In the backward pass of tr(x @ y) nothing has the shape of an identity matrix of its size."""
     seen = []

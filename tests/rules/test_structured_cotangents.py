@@ -7,7 +7,7 @@ import pytest
 
 import qad
 from qad.rules.structured_cotangents import ScaledIdentity, Scatter, may_repeat, scatter
-from tests.cases import Case, normal
+from tests.cases import Case, needs_fast, normal
 from tests.counting import calls, peak
 
 CASES = [
@@ -80,6 +80,7 @@ def test_the_real_part_of_a_scatter():
     np.testing.assert_array_equal(lazy.dense(), [1, 0, 0])
 
 
+@needs_fast
 def test_twenty_entries_make_one_array(monkeypatch):
     """The polynomial of the Yota announcement: scalar indexing must not allocate a zero array per entry."""
     made = []

@@ -9,7 +9,7 @@ import pytest
 import qad
 from qad.core.mutation.indices import composed, repeats
 from qad.core.mutation.view_indices import exchanged
-from tests.cases import Case, normal
+from tests.cases import Case, needs_fast, normal
 
 
 def slots(b, x):
@@ -277,6 +277,7 @@ class Watchman:
         return x * 1.0
 
 
+@needs_fast
 @pytest.mark.parametrize("transform", [
     lambda f: qad.grad(f)(0.9),
     lambda f: qad.jvp(f, (0.9,), (1.0,)),

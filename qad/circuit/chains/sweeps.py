@@ -19,9 +19,8 @@ from qad.circuit.chains.operators import adjoint, site_operators
 from qad.circuit.chains.overlaps import Overlaps, paired
 from qad.circuit.chains.walker import Walker
 from qad.circuit.reference import entries_of
-from qad.core import vjp
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, defvjp, opaque, primitive
+from qad.extend import Tensor, defvjp, opaque, primitive, vjp
 from qad.mps.evolve.tebd import Truncation
 from qad.mps.sandwich import factor, operator_matrices, sandwich
 

@@ -28,7 +28,7 @@ BATCHES = frozenset((ndarray, Batched))
 
 
 def unary(p, operator=None):
-    """A quick recorder for a primitive of one operand; `operator` is a quicker one for NumPy's scalars."""
+    """A quick recorder for a primitive of one operand; NumPy's scalars go to `operator`, if there is one."""
     fn, raw = p.fn, p.raw
     scalar, shows = operator or fn, not p.elementwise
 
@@ -49,7 +49,7 @@ def unary(p, operator=None):
                 look_quickly(out, x, fn, ())
             return out
         try:
-            return one_more(p, x, (), level)
+            return pushed_or_batched(p, x, (), level)
         except ValueError:
             return record(p, (x,))
 
@@ -77,7 +77,7 @@ def unary_with_metadata(p):
                 look_quickly(out, x, fn, metadata)
             return out
         try:
-            return one_more(p, x, metadata, level)
+            return pushed_or_batched(p, x, metadata, level)
         except ValueError:
             return record(p, (x, *metadata))
 
@@ -85,7 +85,7 @@ def unary_with_metadata(p):
 
 
 def unary_with_one(p):
-    """`unary_with_metadata` for one piece of metadata, such as an index; quicker."""
+    """`unary_with_metadata` for one piece of metadata, such as an index: without it x[i] and polynomials take 1.06."""
     fn, otherwise = p.fn, unary_with_metadata(p)
 
     def recorder(x, given):
@@ -107,8 +107,8 @@ def unary_with_one(p):
     return recorder
 
 
-def one_more(p, x, metadata, level):
-    """What the quick recorders of one operand do where they do not record."""
+def pushed_or_batched(p, x, metadata, level):
+    """Push or batch primitive `p` of one operand, for a recorder that found no reverse level; or ask `record`."""
     if type(level) is Forward and level.open and (mode() is None or records(level)):
         next_id()
         out = push_one(p, x, metadata, level)
@@ -123,8 +123,8 @@ def one_more(p, x, metadata, level):
     return out
 
 
-def two_more(p, x, y):
-    """What the quick recorders of two operands do where they do not record, or None."""
+def both_pushed_or_batched(p, x, y):
+    """Push or batch primitive `p` of two operands, for a recorder that found no reverse level; else None."""
     level = x.level if type(x) is Tensor else y.level if type(y) is Tensor else PLAIN
     if p.root is not None:
         return None  # its answer will be remembered
@@ -143,7 +143,7 @@ def binary(p, operator=None):
     """A quick recorder for an elementwise primitive of two operands, and its reflection.
 
     The broadcasting variant of `p` is chosen here, while shapes are at hand, and only where it is needed.  Numbers go
-    to Python's `operator`, if there is one, which is ten times quicker on them than a ufunc.
+    to Python's `operator`, if there is one: without it polynomials take 1.24 to 1.29 times as long.
     """
     fn, broadcasting = p.fn, p.broadcasting or p
     scalar = operator or fn
@@ -186,7 +186,7 @@ def binary(p, operator=None):
                     real = kind is not complex and type(w) is float64  # 1j * float64(1) is Python's
                     ans = scalar(x, w) if real or type(w) is complex128 else fn(x, w)
                     return Tensor(ans, [number, p, (x, w), None, ans, (None, y.node)], level)
-            if (ans := two_more(p, x, y)) is not None:
+            if (ans := both_pushed_or_batched(p, x, y)) is not None:
                 return ans
         except (ValueError, TypeError):
             pass

@@ -1,5 +1,6 @@
-"""The quick sweep: `qad.core.tape.backward` which holds one contribution back, adds in place, and calls little.
+"""The quick sweep: it holds the contribution back whose node comes next, adds in place, and calls little.
 
+Measured: with `plain_sweep` in its place a chain of 1000 products takes 1.8 times as long, a polynomial 2.0, x[i] 2.4.
 A node's cotangents are added in place only in a buffer that the sweep itself made, or that a rule promised to be fresh
 (views never are).
 """
@@ -59,9 +60,14 @@ def sweep(roots, free=False) -> dict:
             pass
         elif p.vjps:
             seed, fresh = g, p.fresh
+            if pair := kwargs is None and len(args) == 2:  # no unpacking: 1.06 on 1000 products, 1.05 on a polynomial
+                left, right = args
             for parent, rule in zip(parents, p.vjps):  # noqa: B905 - metadata that trails has no rule
                 if parent is not None:
-                    c = rule(seed, ans, *args) if kwargs is None else rule(seed, ans, *args, **kwargs)
+                    if pair:
+                        c = rule(seed, ans, left, right)
+                    else:
+                        c = rule(seed, ans, *args) if kwargs is None else rule(seed, ans, *args, **kwargs)
                     if parent[PRIMITIVE] is LEAF:
                         if parent[ID] in found:
                             collect(found, parent, c, fresh)

@@ -136,7 +136,8 @@ def look(out, x, again, metadata=()):
     if out is x:
         return
     part, whole = out.value, x.value
-    if type(x.buffer) not in (tuple, Written) and again not in BY_LAYOUT and x.shape:  # most often, and quickly
+    by_layout = (again.fn if type(again) is Again else again) in BY_LAYOUT
+    if type(x.buffer) not in (tuple, Written) and not by_layout and x.shape:  # most often, and quickly
         if type(part) is type(whole) is Tensor:
             if part.buffer is None and part is not whole:
                 return
@@ -150,7 +151,7 @@ def look(out, x, again, metadata=()):
                 if lies_in(part.array, whole.array):
                     mark(out, x, again, metadata)
                 return
-    if RECORDINGS and again in BY_LAYOUT:
+    if RECORDINGS and by_layout:
         for recording in RECORDINGS:
             recording.by_layout = True
     if type(x.buffer) is tuple and x.buffer[1] is unsure:
@@ -162,7 +163,7 @@ def look(out, x, again, metadata=()):
         if known or lies_in(array, there):
             mark(out, x, unsure, metadata)
         return
-    if axes and again in BY_LAYOUT:
+    if axes and by_layout:
         again = again if only_splits(x.shape, out.shape) or is_vouched(x) else unsure
     elif known:
         axes = type(part.buffer) is tuple and part.buffer[1] is unsure  # below; here the layout may be known
@@ -170,7 +171,7 @@ def look(out, x, again, metadata=()):
         return
     else:
         axes = axes and not out.shape
-    if again is unsure or not (axes or is_copied(x)) or _is_view(x, again, metadata):  # else memory alone does not tell
+    if again is unsure or not (axes or is_copied(x)) or _is_view(x, again, metadata):  # else memory does not tell
         mark(out, x, again, metadata)
 
 

@@ -165,7 +165,7 @@ def _store(x, slot, index, v, add):
             target = Tensor(target)
         elif held:
             target = handle_of(target)
-        setattr(x, slot, None)  # the handle alone holds the array
+        setattr(x, slot, None)  # only the handle holds the array
         try:
             put(handle(target), index, v, add)
         finally:

@@ -128,7 +128,7 @@ def vhp(f, primals, vectors, **kwargs):
     """Vector-Hessian product of a real function: `hvp` in reverse over reverse mode.
 
     The Hessian is symmetric in ``<a, b> = Re sum conj(a) b``, so that both give the same; this one keeps the graph of
-    the gradient, and is the quicker one where a function has many operations on small arrays.
+    the gradient, and takes less time where a function has many operations on small arrays.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """What `qad.vmap` gives a function: one example's shape, the values of all examples.
 
 A Tensor of a BATCH level has a `Batched` as its value.  Its shape and dtype are those of one example, and NumPy's
-functions on it are applied to every example; so rules and programs need not know of it.  What one example alone
+functions on it are applied to every example; so rules and programs need not know of it.  What only one example
 can answer (a branch, a Python number) raises.
 """
 

@@ -21,7 +21,7 @@ NUMBER = attrgetter("number")
 OPEN: set = set()  # the open levels of this kind, of all threads
 BATCHING: dict = {}  # NumPy function or wrapped primitive -> rule
 
-# functions of shape and dtype alone
+# functions of shape and dtype only
 ASKING = frozenset((
     np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type,
     np.common_type, np.zeros_like, np.ones_like, np.empty_like, np.zeros, np.ones, np.empty, np.eye, np.identity,
@@ -164,7 +164,7 @@ def _outlines(tree):
 
 
 def _array_function(self, function, types, args, kwargs):
-    """Bare values have no derivative, so that rules are for speed alone here."""
+    """Bare values have no derivative, so that rules only save time here."""
     if Tensor in types:
         return NotImplemented  # which makes an operand of it
     if function in ASKING:
@@ -209,7 +209,14 @@ def aligned(batched, args, core=()):
 
 
 def stacks(fn, *core):
-    """The rule of a function of stacks, which broadcast; `core` counts the last axes that it works on, per operand."""
+    """The rule of a function of stacks, which broadcast; `core` counts the last axes that it works on, per operand.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.stacks(np.matmul, 2, 2)((True, False), np.ones((4, 2, 3)), np.ones((3, 5))).shape
+    (4, 2, 5)
+    """
 
     def rule(batched, *args, **kwargs):
         n = len(core)
@@ -238,7 +245,14 @@ def over(fn, default=None):
 
 
 def shifted(axis, ndim):
-    """`axis` of one example, or a tuple of them, as axes of a stack of `ndim` axes; all of them for None."""
+    """`axis` of one example, or a tuple of them, as axes of a stack of `ndim` axes; all of them for None.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.shifted(-1, 3), qad.extend.shifted(None, 3)
+    (2, (1, 2))
+    """
     if axis is None:
         return tuple(range(1, ndim))
     if isinstance(axis, (tuple, list)):
@@ -247,13 +261,32 @@ def shifted(axis, ndim):
 
 
 def spread_out(batched, args):
-    """`args`, each with the axis of the batch in front: read-only views where one array serves all examples."""
+    """`args`, each with the axis of the batch in front: read-only views where one array serves all examples.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> [a.shape for a in qad.extend.spread_out((True, False), [np.ones((4, 2)), np.ones(3)])]
+    [(4, 2), (4, 3)]
+    """
     size = next(a.shape[0] for b, a in zip(batched, args, strict=True) if b)
     return [a if b else np.broadcast_to(a, (size, *np.shape(a))) for b, a in zip(batched, args, strict=True)]
 
 
 def each_alone(rule):
-    """A derivative rule that is called once per example where `qad.vmap` gives it a batch: for rules that iterate."""
+    """A derivative rule that is called once per example where `qad.vmap` gives it a batch: for rules that iterate.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> @qad.extend.primitive
+    ... def cube(x):
+    ...     return x**3
+    >>> qad.extend.defvjp(cube, qad.extend.each_alone(lambda g, ans, x: g * 3 * x**2))
+    >>> qad.vmap(qad.grad(lambda x: cube(x).sum()))(np.array([[1.0], [2.0]]))
+    array([[ 3.],
+           [12.]])
+    """
 
     def called(*args, **kwargs):
         level = batch_level((args, kwargs))

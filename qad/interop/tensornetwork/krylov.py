@@ -4,9 +4,8 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 from scipy.sparse.linalg import gmres as scipy_gmres
 
-from qad.core import no_grad
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.extend import Tensor, value_of
+from qad.extend import Tensor, no_grad, value_of
 from qad.linalg.implicit.gmres import solve
 from qad.linalg.implicit.root import attach, linear_solve
 

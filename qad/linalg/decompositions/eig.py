@@ -8,8 +8,7 @@
 
 import numpy as np
 
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 from qad.linalg.support.degeneracy import (
     check_blocks,

@@ -10,8 +10,7 @@ with the Hermitian part of ``C = V^H dA V``: ``dw_i = C_ii`` and ``(V^H dV)_ij =
 
 import numpy as np
 
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.clusters import (
     bent,

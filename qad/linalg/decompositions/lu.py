@@ -10,8 +10,7 @@ import numpy as np
 import scipy.linalg
 
 from qad.core.errors import ArgumentError
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defvjp, on_stack, opaque, primitive, stack_of
+from qad.extend import defbatch, defvjp, on_stack, opaque, primitive, stack_of, stacks
 from qad.linalg.equations.triangular import solve_lower, solve_upper
 from qad.linalg.support.check import matrices
 

@@ -11,8 +11,7 @@ arbitrary up to a unitary: see ``complement.py``.  The code is the complex conju
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
 from qad.linalg.equations.triangular import solve_lower, solve_upper
 from qad.linalg.support.check import batch_entry, matrices
 from qad.linalg.support.degeneracy import rounding

@@ -15,8 +15,7 @@ The code is its complex conjugate.
 import numpy as np
 import scipy.linalg
 
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defvjp, primitive, stack_of
+from qad.extend import defbatch, defvjp, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 from qad.linalg.support.degeneracy import check_phases, magnitude, max_of, noise, refuse, rounding, same_block
 from qad.linalg.support.derivative_order import orders

@@ -18,8 +18,7 @@ and outside of their own spaces ``dU = (1 - U U^H) dA V S^-1``, ``dV = (1 - V V^
 
 import numpy as np
 
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
 from qad.linalg.support.check import matrices
 from qad.linalg.support.clusters import (
     bent,

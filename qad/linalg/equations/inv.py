@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stacks
 from qad.linalg.support.check import solvable, square
 
 

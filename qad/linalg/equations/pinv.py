@@ -5,8 +5,7 @@ G_A = -P^H G P^H + (1 - A P) G^H P P^H + P^H P G^H (1 - P A).
 
 import numpy as np
 
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defvjp, implements, primitive, stack_of, value_of
+from qad.extend import defbatch, defvjp, implements, primitive, stack_of, stacks, value_of
 from qad.linalg.support.check import matrices
 
 

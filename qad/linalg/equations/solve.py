@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, implements, operand, primitive, unbroadcast, value_of
+from qad.extend import defbatch, defjvp, defvjp, implements, operand, primitive, stacks, unbroadcast, value_of
 from qad.linalg.support.check import rows_fit, solvable, square
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import scipy.linalg
 
 from qad.core.errors import ArgumentError
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, operand, primitive, unbroadcast, value_of
+from qad.extend import defbatch, defjvp, defvjp, operand, primitive, stacks, unbroadcast, value_of
 from qad.linalg.support.check import rows_fit, square
 
 

@@ -12,8 +12,7 @@ where P_ij is the product of all singular values but the i-th and the j-th.
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 
 

@@ -11,8 +11,8 @@ the quotient the one with the smaller error is taken, entry by entry.
 
 import numpy as np
 
-from qad.core import Tensor, jvp
 from qad.core.errors import ArgumentError, MissingRuleError
+from qad.extend import Tensor, jvp
 from qad.linalg.support.check import batch_entry
 
 NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR

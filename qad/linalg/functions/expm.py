@@ -11,8 +11,7 @@ References: N. J. Higham, SIAM J. Matrix Anal. Appl. 26, 1179 (2005); A. H. Al-M
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, primitive
+from qad.extend import defbatch, primitive, stacks
 from qad.linalg.functions.frechet import differentiable
 from qad.linalg.support.check import square
 

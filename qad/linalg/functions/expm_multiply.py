@@ -14,10 +14,9 @@ from math import ceil, lgamma, log
 
 import numpy as np
 
-from qad.core import no_grad, vjp
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import tree_map
-from qad.extend import value_of
+from qad.extend import no_grad, value_of, vjp
 from qad.linalg.implicit.eigenpair import Operator, operator_of
 from qad.linalg.implicit.gmres import plain_leaves
 

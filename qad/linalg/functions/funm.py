@@ -13,8 +13,7 @@ import numpy as np
 import scipy.linalg
 
 from qad.core.errors import ArgumentError
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, primitive
+from qad.extend import defbatch, defjvp, defvjp, primitive, stacks
 from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative
 from qad.linalg.support.check import square
 

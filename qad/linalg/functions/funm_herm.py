@@ -7,8 +7,7 @@ holds whatever the multiplicities, and so does the formula for the second deriva
 what the rules below say: ``tr(X D2F[E, G]) = tr(G D2F[E, X])``.
 """
 
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
 from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.drivers import hermitian_eigenpairs

@@ -13,8 +13,7 @@ degenerate singular values; the second derivative is that of f(J).  Both are sym
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, primitive
+from qad.extend import defbatch, defjvp, defvjp, primitive, stacks
 from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative
 from qad.linalg.support.check import batch_entry, matrices
 from qad.linalg.support.hermitian_parts import adjoint, hermitian, skew

@@ -2,8 +2,7 @@
 
 import scipy.linalg
 
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
 from qad.linalg.functions.block_matrix import each, frechet
 from qad.linalg.functions.sqrtm import off_the_cut
 from qad.linalg.support.check import square

@@ -8,8 +8,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from qad.core.errors import ArgumentError
-from qad.core.vmap.rules import shifted, stacks
-from qad.extend import defbatch, defjvp, defroot, defvjp, implements, primitive, stack_of, unrecorded
+from qad.extend import defbatch, defjvp, defroot, defvjp, implements, primitive, shifted, stack_of, stacks, unrecorded
 from qad.linalg.decompositions.svd import factored, thin
 from qad.linalg.support.check import finite
 from qad.linalg.support.degeneracy import same_block

@@ -6,8 +6,7 @@ That is: log det A changes by tr(A^-1 dA); its real part moves the logarithm, it
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import scipy.linalg
 
 from qad.core.errors import ArgumentError
-from qad.core.vmap.rules import spread_out, stacks
-from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, primitive, spread_out, stack_of, stacks
 from qad.linalg.functions.block_matrix import each
 from qad.linalg.support.check import batch_entry, square
 

@@ -9,11 +9,12 @@ from operator import getitem
 
 from qad.core.tape.node import ARGS, ID, LEAF, PARENTS, PICK, PRIMITIVE, given
 from qad.core.tape.reverse import Reverse
-from qad.core.tape.tensor import CONSTANT, Tensor
+from qad.core.tape.tensor import CONSTANT
 from qad.core.transforms.arguments import run
 from qad.core.transforms.grad import node_of, strip
 from qad.core.transforms.leaves import lift
 from qad.core.trees import flatten
+from qad.extend import Tensor
 
 
 class Program:

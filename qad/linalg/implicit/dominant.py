@@ -7,10 +7,9 @@ The adjoint of A, which left vectors and gradients need, is the vjp of the funct
 
 import numpy as np
 
-from qad.core import vjp
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import tree_map
-from qad.extend import value_of
+from qad.extend import value_of, vjp
 from qad.linalg.implicit.eigenpair import Operator, inner, normalised, operator_of, pair
 from qad.linalg.implicit.eigensearch import dominant
 from qad.linalg.implicit.gmres import Report, plain_leaves

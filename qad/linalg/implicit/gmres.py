@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from qad.core import no_grad
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import flatten, unflatten
-from qad.extend import value_of
+from qad.extend import no_grad, value_of
 from qad.linalg.support.check import finite
 
 

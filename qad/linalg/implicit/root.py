@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from qad.core import vjp
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.core.vmap.batched import Batched
-from qad.core.vmap.rules import OPEN, each_alone
-from qad.extend import defvjp, primitive, stack_of, unrecorded, value_of
+from qad.core.vmap.rules import OPEN
+from qad.extend import defvjp, each_alone, primitive, stack_of, unrecorded, value_of, vjp
 from qad.linalg.implicit.closure import capture
 from qad.linalg.implicit.gmres import Report, bare, plain_leaves, solve
 

@@ -17,8 +17,7 @@ For singular values U and V turn together, ``A V = U H`` and ``A^H U = V H``, an
 
 import numpy as np
 
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, primitive, stack_of
+from qad.extend import defbatch, defjvp, primitive, stack_of, stacks
 from qad.linalg.support.degeneracy import far_apart, noise, refuse, same_block, vanishing, width
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.gap_quotients import SPARE, TIGHT, columns_of, over_gaps, pairs, relative, where_moved

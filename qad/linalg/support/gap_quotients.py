@@ -12,8 +12,7 @@ vectors of a cluster alone, like that of a projector, has derivatives good to ``
 
 import numpy as np
 
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of
+from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
 from qad.linalg.support.degeneracy import NEAR, far_apart, noise, refuse, same_block, vanishing
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.hermitian_parts import hermitian, skew

@@ -9,8 +9,7 @@ of the mark where they are multiplied by s.  Higher powers of s leave less behin
 
 import numpy as np
 
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defvjp, primitive, stack_of
+from qad.extend import defbatch, defvjp, primitive, stack_of, stacks
 from qad.linalg.support.degeneracy import constant_scale, noise, refuse, vanishing
 
 

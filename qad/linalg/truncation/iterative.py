@@ -6,9 +6,8 @@ The kept space is found by block Lanczos (`leading.py`) and differentiated as th
 
 import numpy as np
 
-from qad.core import no_grad, vjp
 from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
-from qad.extend import stack_of, value_of
+from qad.extend import no_grad, stack_of, value_of, vjp
 from qad.linalg.decompositions.eigh import eigh
 from qad.linalg.decompositions.svd import svd
 from qad.linalg.functions.norm import norm

@@ -7,8 +7,7 @@ even where values that are kept coincide; ``chord.py`` tells how.
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.vmap.rules import stacks
-from qad.extend import defbatch, defvjp, quick_with_metadata, stack_of, unrecorded
+from qad.extend import defbatch, defvjp, quick_with_metadata, stack_of, stacks, unrecorded
 from qad.linalg.support.check import matrices
 from qad.linalg.support.degeneracy import magnitude, rounding
 from qad.linalg.support.hermitian_parts import skew

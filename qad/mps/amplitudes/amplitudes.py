@@ -7,9 +7,9 @@ configuration.
 
 import numpy as np
 
-from qad.core import jvp, stop_gradient, vjp
+from qad.core import stop_gradient
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, primitive, value_of
+from qad.extend import defvjp, jvp, primitive, value_of, vjp
 from qad.mps.amplitudes.prefix_trees import Words
 from qad.mps.environments import past_right
 

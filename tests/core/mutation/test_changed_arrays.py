@@ -11,10 +11,10 @@ from qad.core.define import PRIMITIVES
 from qad.core.errors import ArgumentError
 from qad.core.mutation import changed_arrays as watch
 from qad.core.mutation.changed_arrays import check
-from qad.core.tape.backward import plain_sweep, sweep
 from qad.core.tape.node import leaf
 from qad.core.tape.reverse import TAPE, Reverse, note
 from qad.core.tape.tensor import Tensor
+from tests.cases import needs_fast
 
 X = np.array([1.0, 2.0, 3.0])
 TWO = np.full(3, 2.0)
@@ -131,7 +131,7 @@ def test_graphs_of_the_tape_share_one_copy():
 
 
 @pytest.mark.skipif(watch.KNOWN < 0, reason="this Python does not count every reference")
-@pytest.mark.skipif(sweep is plain_sweep, reason="the plain recorders copy every constant")
+@needs_fast  # the plain recorders copy every constant
 def test_arrays_made_on_the_spot_are_not_copied(monkeypatch):
     monkeypatch.setattr(watch, "copied", None)
     np.testing.assert_array_equal(qad.grad(lambda x: (x * np.full(3, 2.0)).sum())(X), 2)
