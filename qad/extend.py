@@ -19,6 +19,7 @@ from qad.core.define import (
     unbroadcast,
 )
 from qad.core.freeze_hook import any_traced, as_array, opaque
+from qad.core.mutation.strides import lies_as
 from qad.core.tape.cotangents import Lazy, One
 from qad.core.tape.levels import unrecorded
 from qad.core.tape.modes import no_grad
@@ -27,15 +28,16 @@ from qad.core.tape.operands import operand, operand_of, same_root, square_of_roo
 from qad.core.tape.tensor import Tensor, refuse_out, value_of
 from qad.core.transforms.grad import value_and_grad, vjp
 from qad.core.transforms.jvp import hvp, jvp
+from qad.core.transforms.torch_style import stop_gradient
 from qad.core.transforms.vmap import vmap
 from qad.core.vmap.batched import on_stack, stack_of
 from qad.core.vmap.rules import defbatch, each_alone, shifted, spread_out, stacks
 
 __all__ = [
     "ARRAY_TYPES", "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch",
-    "defcanonical", "defjvp", "defroot", "defvjp", "each_alone", "hvp", "implements", "jvp", "no_grad",
-    "on_stack", "opaque", "operand", "operand_of", "passes_through", "primitive", "quick", "quick_product",
-    "quick_with_index", "quick_with_metadata", "refuse_out", "rules_of", "same_root", "shifted", "spread_out",
-    "square_of_root", "stack_of", "stacks", "unbroadcast", "unrecorded", "value_and_grad", "value_of", "vjp",
-    "vmap",
+    "defcanonical", "defjvp", "defroot", "defvjp", "each_alone", "hvp", "implements", "jvp", "lies_as",
+    "no_grad", "on_stack", "opaque", "operand", "operand_of", "passes_through", "primitive", "quick",
+    "quick_product", "quick_with_index", "quick_with_metadata", "refuse_out", "rules_of", "same_root",
+    "shifted", "spread_out", "square_of_root", "stack_of", "stacks", "stop_gradient", "unbroadcast",
+    "unrecorded", "value_and_grad", "value_of", "vjp", "vmap",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from functools import lru_cache
 from numpy import argsort, einsum, einsum_path, empty, int8, ndarray, nditer, zeros
 from numpy.lib.stride_tricks import as_strided
 
-from qad.core.strides import reordered, steps_of
+from qad.core.mutation.strides import reordered, steps_of
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.layouts import bottom
 

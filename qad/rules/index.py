@@ -8,7 +8,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from qad.core.errors import ArgumentError
 from qad.core.mutation.aliases import FIXED, is_copied, snapshot
 from qad.core.mutation.buffers import read, read_each
-from qad.core.strides import lies_as
+from qad.core.mutation.strides import lies_as
 from qad.extend import (
     ARRAY_TYPES,
     Tensor,

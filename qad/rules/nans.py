@@ -4,8 +4,7 @@ import warnings
 
 import numpy as np
 
-from qad.core.strides import lies_as
-from qad.extend import implements, operand, refuse_out, stack_of, unrecorded
+from qad.extend import implements, lies_as, operand, refuse_out, stack_of, unrecorded
 from qad.rules.reduce import _number
 
 

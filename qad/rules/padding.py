@@ -3,8 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.strides import lies_as
-from qad.extend import Tensor, implements, operand, value_of
+from qad.extend import Tensor, implements, lies_as, operand, value_of
 from qad.rules.index import along
 from qad.rules.repeat import pad_with
 

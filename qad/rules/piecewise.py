@@ -6,8 +6,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.core.strides import lies_as
-from qad.extend import Tensor, implements, operand, unrecorded
+from qad.extend import Tensor, implements, lies_as, operand, unrecorded
 from qad.rules.structured_cotangents import scatter
 
 

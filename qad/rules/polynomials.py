@@ -3,8 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.strides import lies_as
-from qad.extend import implements, operand, stack_of, value_of
+from qad.extend import implements, lies_as, operand, stack_of, value_of
 from qad.rules.resizing import within_zeros
 
 

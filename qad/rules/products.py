@@ -5,13 +5,13 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.strides import lies_as
 from qad.extend import (
     Tensor,
     attach,
     defcanonical,
     defvjp,
     implements,
+    lies_as,
     operand,
     primitive,
     quick,

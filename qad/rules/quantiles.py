@@ -6,8 +6,7 @@ Each is a mean of two neighbours in the sorted array: at place ``v = n q + m(q) 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.strides import lies_as
-from qad.extend import implements, operand, refuse_out, stack_of, unrecorded
+from qad.extend import implements, lies_as, operand, refuse_out, stack_of, unrecorded
 from qad.rules.reduce import axes_of
 
 # m(q) = alpha + q (1 - alpha - beta): Hyndman and Fan, The American Statistician 50, 361 (1996)

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.core.strides import lies_as
-from qad.extend import implements, operand, stack_of, value_of
+from qad.extend import implements, lies_as, operand, stack_of, value_of
 
 
 @implements(np.insert)

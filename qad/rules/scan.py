@@ -9,12 +9,12 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.core.strides import lies_as
 from qad.extend import (
     attach,
     defjvp,
     defvjp,
     implements,
+    lies_as,
     operand,
     primitive,
     refuse_out,

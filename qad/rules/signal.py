@@ -4,8 +4,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.strides import lies_as
-from qad.extend import defvjp, implements, operand, primitive, unrecorded
+from qad.extend import defvjp, implements, lies_as, operand, primitive, unrecorded
 from qad.rules.index import take
 
 # -- convolutions --------------------------------------------------------------------------------------------

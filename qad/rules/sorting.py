@@ -6,12 +6,12 @@ Where several entries are equal they share the derivative equally: that is the m
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.strides import lies_as
 from qad.extend import (
     attach,
     defjvp,
     defvjp,
     implements,
+    lies_as,
     primitive,
     quick_with_metadata,
     refuse_out,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.core.strides import elementwise, lies_as, relaid
+from qad.core.mutation.strides import elementwise, lies_as, relaid
 from qad.core.tape.tensor import UFUNCS
 from qad.extend import implements, operand, refuse_out, value_of
 from qad.rules.reduce import axes_of, logsumexp

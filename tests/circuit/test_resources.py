@@ -85,7 +85,7 @@ from pathlib import Path
 
 from helper import helper
 from qad.circuit.compiled.jit import jit
-from qad.core.kernel_version import version_of
+from qad.contract.kernel_version import version_of
 
 def kernels(version):
     @jit

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import qad
+from qad.contract import execute as program_module
+from qad.contract import interpreter as replay_module
 from qad.contract import planner as planner_module
-from qad.contract import program as program_module
-from qad.contract import replay as replay_module
 from qad.contract.execute import Program
 from qad.core.errors import ArgumentError
 from tests.contract.networks import operands_for, random_network

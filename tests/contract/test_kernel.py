@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import qad
-from qad.contract import compiler, stacks
+from qad.contract import compiler
+from qad.contract import small_matmul as stacks
 from qad.contract.costs import BLAS_FROM, LONGEST
 from qad.contract.execute import Program
 from qad.contract.pair import pair

@@ -1,13 +1,13 @@
 """The kernels that Python calls; their machine code is kept on disk.
 
-They close over the version of all files of this folder (`qad.core.kernel_version`), and call what is in them.
+They close over the version of all files of this folder (`qad.contract.kernel_version`), and call what is in them.
 """
 
 from pathlib import Path
 
 from qad.circuit.compiled import angles, drive, tangent, terms
 from qad.circuit.compiled.jit import jit
-from qad.core.kernel_version import version_of
+from qad.contract.kernel_version import version_of
 
 
 def rounds(version):

@@ -1,34 +1,28 @@
 """What Python calls of the compiled code, and how it is kept on disk.
 
 Numba finds machine code on disk by the file of the function, by its bytecode, and by the values that it closes over.
-The machine code contains all that the function calls, from whatever file; so these functions close over a version, a
-digest of all those files.
+The machine code contains all that the function calls, from whatever file; so these functions close over the version
+of all those files.
 """
 
-from hashlib import blake2b
 from pathlib import Path
 
-from qad.contract import replay as interpreter
+from qad.contract import interpreter
 from qad.contract.compiled import kernel
 from qad.contract.compiled.jit import numba
+from qad.contract.kernel_version import version_of
 
 __all__ = ["loop", "stack_product"]
 
 HERE = Path(__file__).parent
-FILES = [*sorted(HERE.glob("*.py")), *(HERE.parent / name for name in ("costs.py", "replay.py"))]
+FILES = [*sorted(HERE.glob("*.py")), *(HERE.parent / name for name in ("costs.py", "interpreter.py"))]
 
 for part in interpreter.PARTS:
     kernel.usable(part)
 replay, multiply_stacks = kernel.usable(interpreter.replay), kernel.usable(kernel.multiply_stacks)
 
 
-def version(files):
-    """A number that changes with what the files hold."""
-    text = b"".join(path.read_bytes() for path in files)
-    return int.from_bytes(blake2b(text, digest_size=7).digest())
-
-
-def loop(dtype, version=version(FILES)):  # noqa: B008 - what is imported does not change
+def loop(dtype, version=version_of(FILES)):  # noqa: B008 - what is imported does not change
     """`replay` for blocks of a dtype."""
 
     def carry_out(code, kept, work):
@@ -39,7 +33,7 @@ def loop(dtype, version=version(FILES)):  # noqa: B008 - what is imported does n
     return _compiled(carry_out, numba.types.Array(numba.int64, 1, "C"), block, block)
 
 
-def stack_product(dtype, version=version(FILES)):  # noqa: B008
+def stack_product(dtype, version=version_of(FILES)):  # noqa: B008
     """`multiply_stacks` for a dtype."""
 
     def product(a, b):

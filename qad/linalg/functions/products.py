@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.strides import relaid
+from qad.core.mutation.strides import relaid
 from qad.core.vmap.layouts import bottom
 from qad.extend import implements, value_of
 from qad.linalg.support.check import square

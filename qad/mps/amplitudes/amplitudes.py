@@ -7,9 +7,8 @@ configuration.
 
 import numpy as np
 
-from qad.core import stop_gradient
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, jvp, primitive, value_of, vjp
+from qad.extend import defvjp, jvp, primitive, stop_gradient, value_of, vjp
 from qad.mps.amplitudes.prefix_trees import Words
 from qad.mps.environments import past_right
 

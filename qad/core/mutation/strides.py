@@ -67,8 +67,27 @@ def elementwise(*operands):
 def lies_as(reference, always=False):
     """Decorate the handler of a function: its results lie in memory as those of `reference` for the bare arrays do.
 
-    Nothing is compared where operands and results are in C order, as NumPy gives them in C order then; but `always`
-    says that it does not.
+    Parameters
+    ----------
+    reference : callable
+        Takes bare arrays and gives one, or several, that lie as NumPy's results do; their numbers are not used.
+    always : bool
+        Compare also where operands and results are in C order; by default NumPy's results are taken to be so, too.
+
+    Returns
+    -------
+    callable
+        The decorator.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> @qad.extend.lies_as(np.cbrt)
+    ... def cube_root(x):
+    ...     return (x.T ** (1 / 3)).T.copy()  # in C order, whatever that of x
+    >>> x = qad.tensor(np.ones((2, 3), order="F"))
+    >>> cube_root(x).numpy().flags.f_contiguous
+    True
     """
 
     def decorate(handler):
