@@ -24,7 +24,8 @@ from qad.core.tape.cotangents import Lazy, One
 from qad.core.tape.levels import unrecorded
 from qad.core.tape.modes import no_grad
 from qad.core.tape.node import ARRAY_TYPES
-from qad.core.tape.operands import operand, operand_of, same_root, square_of_root
+from qad.core.tape.operands import operand
+from qad.core.tape.roots import operand_of, same_root, square_of_root
 from qad.core.tape.tensor import Tensor, refuse_out, value_of
 from qad.core.transforms.grad import value_and_grad, vjp
 from qad.core.transforms.jvp import hvp, jvp

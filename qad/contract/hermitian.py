@@ -14,8 +14,9 @@ from qad.contract.halves import Form, compare_halves, prove, refuse_imaginary
 from qad.contract.operands import recorded
 from qad.core.errors import ArgumentError
 from qad.core.tape.levels import records
-from qad.core.tape.operands import highest, node_below
+from qad.core.tape.operands import highest
 from qad.core.tape.reverse import Reverse
+from qad.core.tape.roots import node_below
 from qad.extend import Tensor, value_of
 
 __all__ = ["real_form"]

@@ -16,9 +16,10 @@ from qad.core.mutation.changed_arrays import watch
 from qad.core.tape.forward import Forward
 from qad.core.tape.levels import mode, records
 from qad.core.tape.node import NUMPY_SCALARS, PRIMITIVE, next_id
-from qad.core.tape.operands import NUMBERS, PLAIN, operand, remembered
+from qad.core.tape.operands import NUMBERS, PLAIN, operand
 from qad.core.tape.record import record
 from qad.core.tape.reverse import Reverse
+from qad.core.tape.roots import remembered
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch

@@ -13,8 +13,9 @@ from qad.core.tape.backward import arrived
 from qad.core.tape.cotangents import Lazy
 from qad.core.tape.levels import Level
 from qad.core.tape.node import leaf
-from qad.core.tape.operands import remembered, split
+from qad.core.tape.operands import split
 from qad.core.tape.reverse import Reverse
+from qad.core.tape.roots import remembered
 from qad.core.tape.tensor import Tensor, hidden, missing_rule, rebuild, value_of
 
 

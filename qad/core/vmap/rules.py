@@ -12,7 +12,8 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from qad.core.errors import BatchError
 from qad.core.tape.levels import Level, fresh, unrecorded
-from qad.core.tape.operands import HANDLES, PLAIN, remembered
+from qad.core.tape.operands import HANDLES, PLAIN
+from qad.core.tape.roots import remembered
 from qad.core.tape.tensor import CONSTANT, Tensor, rebuild
 from qad.core.vmap.batched import RESULT, Batched, enclosed, outline
 from qad.core.vmap.layouts import node_for
