@@ -105,13 +105,13 @@ def test_a_network_of_stacks_uses_them(monkeypatch):
 
 def test_machine_code_goes_by_its_sources(tmp_path):
     """A change of any file that the machine code is made of makes another version, whatever the file's time says."""
-    assert {path.name for path in kept.FILES} >= {"kernel.py", "tile.py", "replay.py", "costs.py"}
+    assert {path.name for path in kept.FILES} >= {"kernel.py", "tile.py", "interpreter.py", "costs.py"}
     copies = [tmp_path / path.name for path in kept.FILES]
     for path, copy in zip(kept.FILES, copies, strict=True):
         copy.write_bytes(path.read_bytes())
-    assert kept.version(copies) == kept.version(kept.FILES) != 0
+    assert kept.version_of(copies) == kept.version_of(kept.FILES) != 0
     copies[-1].write_bytes(copies[-1].read_bytes() + b"#")
-    assert kept.version(copies) != kept.version(kept.FILES)
+    assert kept.version_of(copies) != kept.version_of(kept.FILES)
 
 
 def test_who_waits_for_the_compiler_is_told(monkeypatch, caplog):

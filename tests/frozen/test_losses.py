@@ -13,12 +13,14 @@ from tests.examples.running import run
 from tests.frozen.agree import difference, elsewhere
 from tests.frozen.losses import BENCHMARKS, EXAMPLES, INNER
 
-# Eager calls of these take shortcuts for plain arrays, which change the rounding (for the last, within NumPy 2.0, whose
+# Eager calls of these take shortcuts for plain arrays, which change the rounding: small networks and chains run in
+# compiled loops (for the last, within NumPy 2.0, whose
 # complex products round by the layout in memory).
 SHORTCUTS = {
     "mps/01_heisenberg_ground_state.py energy", "mps/03_heisenberg_hundred_sites.py energy", "mps_energy energy",
     "mps/05_ising_transition.py energy", "mps/06_infinite_heisenberg.py energy", "time_to_energy energy",
-    "freeze_large energy", "contraction sandwich, hermitian=False",
+    "freeze_large energy", "contraction sandwich, hermitian=False", "contraction sandwich, hermitian=True",
+    "contraction trace", "contraction peps", "contraction regular", "contraction renormalisation",
     "transforms Hessian, partition", "transforms Hessian, repulsion", "trg/ising_trg.py lnZ",
     "transforms complex polynomial",
 }  # fmt: skip
