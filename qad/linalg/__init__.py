@@ -17,6 +17,7 @@ from qad.linalg.equations.pinv import pinv
 from qad.linalg.equations.solve import solve
 from qad.linalg.equations.tensorsolve import tensorinv, tensorsolve
 from qad.linalg.equations.triangular import solve_triangular
+from qad.linalg.factored import algebra
 from qad.linalg.functions.cond import cond, matrix_rank
 from qad.linalg.functions.det import det
 from qad.linalg.functions.expm import expm
@@ -33,7 +34,6 @@ from qad.linalg.implicit.dominant import dominant_eig
 from qad.linalg.implicit.gmres import Report
 from qad.linalg.implicit.lowest import lowest_eig
 from qad.linalg.implicit.root import linear_solve
-from qad.linalg.support import algebra
 from qad.linalg.truncation.split import split
 from qad.linalg.truncation.truncated import truncated_eigh, truncated_svd
 

@@ -11,6 +11,7 @@ with the Hermitian part of ``C = V^H dA V``: ``dw_i = C_ii`` and ``(V^H dV)_ij =
 import numpy as np
 
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
+from qad.linalg.factored.factors import factors
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.clusters import (
     bent,
@@ -34,7 +35,6 @@ from qad.linalg.support.degeneracy import (
 )
 from qad.linalg.support.derivative_order import is_pushed_gradient, orders
 from qad.linalg.support.drivers import EighResult, hermitian_eigenpairs
-from qad.linalg.support.factors import factors
 from qad.linalg.support.gap_quotients import over_gaps, unbacked, where_moved
 from qad.linalg.support.hermitian_parts import adjoint, diagonal_of, hermitian, skew
 

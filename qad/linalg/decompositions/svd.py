@@ -19,6 +19,7 @@ and outside of their own spaces ``dU = (1 - U U^H) dA V S^-1``, ``dV = (1 - V V^
 import numpy as np
 
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
+from qad.linalg.factored.factors import factors
 from qad.linalg.support.check import matrices
 from qad.linalg.support.clusters import (
     bent,
@@ -42,7 +43,6 @@ from qad.linalg.support.degeneracy import (
 )
 from qad.linalg.support.derivative_order import is_pushed_gradient, orders
 from qad.linalg.support.drivers import SVDResult
-from qad.linalg.support.factors import factors
 from qad.linalg.support.full_basis import folded
 from qad.linalg.support.gap_quotients import over_gaps, unbacked, where_moved
 from qad.linalg.support.hermitian_parts import adjoint, diagonal_of, hermitian, skew

@@ -12,13 +12,13 @@ from qad.core.errors import ConvergenceError
 from qad.extend import on_stack, stack_of, unrecorded
 from qad.linalg.decompositions.eigh import eigh
 from qad.linalg.decompositions.svd import svd
+from qad.linalg.factored.factors import in_order
 from qad.linalg.functions.funm_herm import funm_herm
 from qad.linalg.functions.funm_svd import funm_svd
 from qad.linalg.functions.norm import norm
 from qad.linalg.support.check import matrices, square
 from qad.linalg.support.degeneracy import check_policy
 from qad.linalg.support.drivers import hermitian_eigenpairs
-from qad.linalg.support.factors import in_order
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
 from qad.linalg.truncation.iterative import eigh_of_kept, is_wanted, svd_of_kept
 from qad.linalg.truncation.truncation_rank import has_gap, orthonormal, rank_of

@@ -4,8 +4,8 @@ import numpy as np
 
 from qad.core.structured import form_of
 from qad.extend import any_traced
-from qad.linalg.support.factors import Net, new_label
-from qad.linalg.support.spectrum import Pointwise
+from qad.linalg.factored.factors import Net, new_label
+from qad.linalg.factored.spectrum import Pointwise
 from qad.rules.reduce import axes_of
 
 

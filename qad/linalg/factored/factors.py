@@ -16,8 +16,8 @@ import numpy as np
 
 from qad.core.structured import Structured, Structuring, form_of, held, is_differentiated, settled
 from qad.extend import Tensor, on_stack, unrecorded
+from qad.linalg.factored.spectrum import Pointwise, Spectrum, is_close
 from qad.linalg.support.derivative_order import orders
-from qad.linalg.support.spectrum import Pointwise, Spectrum, is_close
 
 new_label = count().__next__
 

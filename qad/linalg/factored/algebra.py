@@ -9,9 +9,9 @@ import numpy as np
 
 from qad.core.structured import CONTRACTIONS, form_of
 from qad.extend import Tensor, any_traced
-from qad.linalg.support import axes
-from qad.linalg.support.factors import Net, Vectors, net_of, new_label
-from qad.linalg.support.spectrum import Pointwise
+from qad.linalg.factored import axes
+from qad.linalg.factored.factors import Net, Vectors, net_of, new_label
+from qad.linalg.factored.spectrum import Pointwise
 from qad.rules.casts import cast
 from qad.rules.complex import square_of_size
 from qad.rules.diagonal import on_diagonal

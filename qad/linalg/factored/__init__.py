@@ -1,0 +1,1 @@
+"""Products of the factors of a decomposition, written by hand, as functions of the matrix they came from."""
