@@ -137,15 +137,18 @@ def _recorded(a, UPLO, degenerate, vectors):
 
 
 @primitive(name="eigh")
-def _eigh(a, *, given=None, degenerate="raise", vectors=True, levels=1):
-    """The eigenpairs of all examples as functions of `a`: those `given`, if they were computed before."""
-    return given or hermitian_eigenpairs(a)
+def _eigh(a, *, given=None, degenerate="raise", vectors=True, levels=1, UPLO="L"):
+    """The eigenpairs of all examples as functions of `a`: those `given`, if they were computed before.
+
+    Programs that were stored before name the triangle.
+    """
+    return given or hermitian_eigenpairs(a, UPLO)
 
 
 @primitive(name="eigh")
-def _in_clusters(a, *, given, degenerate="raise", vectors=True):
+def _in_clusters(a, *, given=None, degenerate="raise", vectors=True, UPLO="L"):
     """Eigenpairs in a frame that is smooth where values cluster, and N; see ``clusters.py``."""
-    w, v = given
+    w, v = given or hermitian_eigenpairs(a, UPLO)
     return w, v, beside(w, v, "eigh")
 
 
