@@ -41,6 +41,7 @@ MOVED = {  # modules of primitives, which stored programs name: before -> now
     "qad.tensor.slices": "qad.contract.slices",
     "qad.tensor.trace": "qad.contract.trace",
 }
+RENAMED = {"qad.circuit.trigonometry.numbers": "qad.circuit.trigonometry.entries"}  # functions, within one module
 PICKLED = {  # modules of the classes and functions in a pickle; the first is the package of the next
     "qad.freeze": "qad.frozen",
     "qad.freeze.frozen": "qad.frozen.freeze",
@@ -51,6 +52,7 @@ PICKLED = {  # modules of the classes and functions in a pickle; the first is th
 
 def current(name):
     """What the function that a file calls `name` is called now."""
+    name = RENAMED.get(name, name)
     module, _, function = name.rpartition(".")
     return f"{MOVED[module]}.{function}" if module in MOVED else name
 

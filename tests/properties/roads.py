@@ -1,10 +1,12 @@
 """One program on the quick roads and on the plain ones: what it records, and what comes out of every transform."""
 
+import re
+
 import numpy as np
 
 import qad
 from qad.core.looking.observer import plain_roads
-from qad.core.tape.node import LEAF, PICK
+from qad.core.tape.node import LEAF, PICK, given
 from qad.core.tape.tensor import Tensor, value_of
 from qad.core.trees import flatten, tree_map
 from tests.cases import normal
@@ -34,14 +36,22 @@ def recorded(f, point) -> list:
 
 
 def described(node, number):
-    _, p, args, kwargs, _, parents = node
+    _, p, args, _, _, parents = node
+    kwargs = given(node)
     operands = [None if parent is None else number[parent[0]] for parent in parents]
     while operands[-1] is None:  # metadata, which only some recorders give a place
         operands.pop()
     if p is PICK:
         return "pick", args, operands[0]
-    simple = {key: value for key, value in (kwargs or {}).items() if type(value) in SIMPLE}
-    return p.name, p.fn, operands, repr([a for a in args if type(a) in SIMPLE]), sorted(kwargs or {}), repr(simple)
+    simple = {key: value for key, value in kwargs.items() if type(value) in SIMPLE}
+    return (
+        p.name,
+        p.fn,
+        operands,
+        repr([a for a in args if type(a) in SIMPLE]),
+        sorted(kwargs),
+        re.sub(r" at 0x\w+", "", repr(simple)),
+    )
 
 
 def outcomes(f, point, order):

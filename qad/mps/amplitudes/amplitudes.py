@@ -38,6 +38,8 @@ def plain(tensors, logs, configurations):
 
 
 def _amplitudes_vjp(needed, g, ans, *tensors, words, kept=None):
+    if g[0] is None:  # nothing depends on the values, and the logs are constants
+        return tuple(0.0 * tensors[i] for i in needed)
     slopes = slopes_of(g[0], *ans, *tensors, words=words, kept=kept)
     return tuple(slopes[i] for i in needed)
 
