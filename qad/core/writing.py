@@ -26,7 +26,7 @@ from qad.core.references import shared
 from qad.core.registry import PRIMITIVES, unbroadcast
 from qad.core.structured import settle, settled
 from qad.core.tensor import Tensor
-from qad.core.views import covers, in_stack, repeats
+from qad.core.views import accumulate, covers, in_stack, repeats
 
 
 class Form:
@@ -48,7 +48,7 @@ class Form:
 def _written(before, v, *, index, add):
     """A copy of `before` in which `v` stands at `index` (with `add`, is added there)."""
     out = before.copy()
-    (np.add.at if add else np.ndarray.__setitem__)(out, index, v)
+    (accumulate if add else np.ndarray.__setitem__)(out, index, v)
     return out
 
 
@@ -171,11 +171,11 @@ def _store(x, slot, index, v, add):
         foreign = type(v if type(target) is np.ndarray else target)
         if issubclass(foreign, (np.ndarray, np.generic, *SCALARS)):
             own = not held and target.base is None and target.flags.writeable
-            target = target if own else target.copy(order="K")
+            target = target if own else np.array(target)  # of a number an array without axes
         else:  # of another kind, whose views do not count as references
             target = target.copy(order="K") if type(target) is foreign else moved(target, v)
         if add:
-            np.add.at(target, index, v)
+            accumulate(target, index, v)
         else:
             target[index] = v
         setattr(x, slot, target)

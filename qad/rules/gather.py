@@ -77,7 +77,7 @@ def placed_at(x, v, *arrays, pattern, add):
     """A copy of `x` in which `v` stands at the index, or is added there."""
     out = x.copy(order="K")
     if add:
-        np.add.at(out, filled(pattern, arrays), v)
+        accumulate(out, filled(pattern, arrays), v)
     else:
         out[filled(pattern, arrays)] = v
     return out

@@ -10,6 +10,7 @@ from qad.core.errors import ArgumentError, RecordedTensorError
 from qad.core.levels import CONSTANT, limit
 from qad.core.node import ANSWER
 from qad.core.places import spot
+from qad.core.views import accumulate
 from qad.extend import Tensor, attach, implements, operand, stack_of, value_of
 from qad.rules.complex import imag, imag_part, real, real_part
 from qad.rules.flat import Flat, unraveled
@@ -68,7 +69,7 @@ def _step(x, index, value, add):
     if root is not x:
         index, value = spot(x, index, value, add)
     array = root.value.copy(order="K")
-    (np.add.at if add else np.ndarray.__setitem__)(array, index, value_of(value))
+    (accumulate if add else np.ndarray.__setitem__)(array, index, value_of(value))
     root.node[ANSWER] = array
     renew(root, array)
 
