@@ -7,6 +7,7 @@ from functools import lru_cache, partial, wraps
 import numpy as np
 
 from qad.core.node import Primitive
+from qad.core.numbers import as_numpy_gives
 from qad.core.operands import PLAIN, operand, top_level
 from qad.core.record import record
 from qad.core.recorders import binary, product, unary, unary_with_metadata, unary_with_one
@@ -192,7 +193,7 @@ def _install(fn, p):
         quick = fn.nout == 1 and len(p.vjps) == fn.nin and all(p.vjps)
         UFUNCS[fn] = unary(p) if quick and fn.nin == 1 else binary(p)[0] if quick and p.elementwise else _general(p)
     else:
-        FUNCTIONS[fn] = _general(p)
+        FUNCTIONS[fn] = as_numpy_gives(fn, _general(p))
 
 
 def quick(fn, metadata=False, operator=None, once=False):
@@ -316,7 +317,7 @@ def implements(fn):
     """
 
     def install(handler):
-        (UFUNCS if isinstance(fn, np.ufunc) else FUNCTIONS)[fn] = handler
+        (UFUNCS if isinstance(fn, np.ufunc) else FUNCTIONS)[fn] = as_numpy_gives(fn, handler)
         return handler
 
     return install
