@@ -12,7 +12,7 @@ from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeErr
 from qad.core.forward import push_forward
 from qad.core.levels import BATCH, CONSTANT, FORWARD, REVERSE, blocked
 from qad.core.node import PICK, next_id
-from qad.core.operands import PLAIN, rebuild, remembered, split, top_level, variant
+from qad.core.operands import PLAIN, held, rebuild, remembered, split, top_level, variant
 from qad.core.structured import meet
 from qad.core.tensor import Tensor, hidden, missing_rule
 from qad.core.watch import watch
@@ -101,6 +101,8 @@ def note(p, values, kwargs, ans, parents, level, read=None, sparing=False):
     plain = [i for i in constants if parents[i] is None and type(values[i]) is ndarray]
     if plain:
         values = watched(level, values, plain, sparing or p.sparing)
+    if Tensor in map(type, values):  # of lower levels, which may be written into before the rules read them
+        values = tuple([held(v) if parent is None else v for v, parent in zip(values, parents, strict=True)])
     return wrap(ans, [next_id(), p, values, kwargs or None, ans, parents], level)
 
 
