@@ -15,7 +15,7 @@ from qad.core.layouts import bottom
 from qad.core.tensor import Tensor
 
 NUMBERS = frozenset((
-    np.einsum, np.interp, np.linalg.matrix_norm, np.linalg.multi_dot, np.linalg.norm, np.linalg.vecdot,
+    np.interp, np.linalg.matrix_norm, np.linalg.multi_dot, np.linalg.norm, np.linalg.vecdot,
     np.linalg.vector_norm, np.median, np.nanmedian, np.nanpercentile, np.nanquantile, np.percentile, np.quantile,
     np.vecdot,
 ))  # fmt: skip

@@ -173,12 +173,17 @@ def _store(x, slot, index, v, add):
             own = not held and target.base is None and target.flags.writeable
             target = target if own else np.array(target)  # of a number an array without axes
         else:  # of another kind, whose views do not count as references
-            target = target.copy(order="K") if type(target) is foreign else moved(target, v)
+            target = _copied(target) if type(target) is foreign else moved(target, v)
         if add:
             accumulate(target, index, v)
         else:
             target[index] = v
         setattr(x, slot, target)
+
+
+def _copied(value):
+    """A copy of an array of another kind; of a number an array without axes."""
+    return np.copy(value) if isinstance(bottom(value)[0], np.generic) else value.copy(order="K")
 
 
 def moved(array, kin):

@@ -7,6 +7,7 @@ too; everything else is written in them.
 import numpy as np
 
 from qad.core.aliases import BY_LAYOUT, mark, shadow, snapshot
+from qad.core.numbers import as_array
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.layouts import is_vouched, unsure
 from qad.extend import Tensor, attach, defroot, defvjp, implements, operand, quick, stack_of, unbroadcast, value_of
@@ -123,7 +124,7 @@ atleast_1d, atleast_2d, atleast_3d = (implements(f)(_each(f)) for f in (np.atlea
 def broadcast_arrays(*args, subok=False):
     args = [operand(a) for a in args]
     shape = np.broadcast_shapes(*(np.shape(value_of(a)) for a in args))
-    return tuple([a if np.shape(value_of(a)) == shape else np.broadcast_to(a, shape) for a in args])
+    return tuple([as_array(a) if np.shape(value_of(a)) == shape else np.broadcast_to(a, shape) for a in args])
 
 
 # -- permutations of axes --------------------------------------------------------------------------

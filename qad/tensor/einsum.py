@@ -6,6 +6,7 @@ from operator import index
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.numbers import as_array, as_number
 from qad.core.recorders import ARRAYS
 from qad.extend import implements
 from qad.tensor.hermitian import real_form
@@ -14,7 +15,7 @@ from qad.tensor.pair import contract, pair
 from qad.tensor.parse import split_lists
 from qad.tensor.plan import as_operand, recorded
 from qad.tensor.planner import find_plan
-from qad.tensor.strides import in_c_order, like_numpy
+from qad.tensor.strides import gives_array, in_c_order, like_numpy
 
 __all__ = ["einsum", "tensordot"]
 
@@ -109,7 +110,8 @@ def _contracted(
     if like is None:
         return in_c_order(plan.execute(operands, wanted, executor), plan)
     given = tuple(operands)  # the list is used up
-    return like_numpy(plan.execute(operands, wanted, executor), plan, given, *like)
+    out = like_numpy(plan.execute(operands, wanted, executor), plan, given, *like)
+    return out if out.shape else as_array(out) if gives_array(plan, *like) else as_number(out)
 
 
 def _hashable(terms):

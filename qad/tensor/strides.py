@@ -11,7 +11,7 @@ from qad.core.layouts import bottom
 from qad.core.strides import reordered, steps_of
 from qad.core.tensor import Tensor
 
-__all__ = ["in_c_order", "like_numpy"]
+__all__ = ["gives_array", "in_c_order", "like_numpy"]
 
 MANY = 64  # layouts that a plan remembers
 FLAGS = ["external_loop", "buffered", "delay_bufalloc", "grow_inner", "zerosize_ok", "refs_ok", "reduce_ok"]
@@ -54,6 +54,20 @@ def like_numpy(out, plan, operands, optimize=False, order="K"):
             known.clear()
         axes = known[key] = _missing(array, plan, strides, optimize, order)
     return out if axes is None else reordered(out, *axes)
+
+
+def gives_array(plan, optimize, order) -> bool:
+    """Whether ``np.einsum`` gives an array, not a number, for a result without axes: its last pair may be one."""
+    if not optimize:
+        return False
+    key = str(optimize), order
+    if key not in plan.orders:
+        strides = [(0,) * len(shape) for shape in plan.shapes]
+        try:
+            plan.orders[key] = isinstance(_by_pairs(plan, strides, optimize, order), ndarray)
+        except (ValueError, KeyError):  # as in `_missing`
+            return False
+    return plan.orders[key]
 
 
 def _missing(array, plan, strides, optimize, order):
