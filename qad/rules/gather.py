@@ -9,6 +9,7 @@ import numpy as np
 from qad.core.batch import outline
 from qad.core.buffers import ELSEWHERE
 from qad.core.errors import BatchError
+from qad.core.views import accumulate
 from qad.extend import Tensor, defbatch, defjvp, defvjp, primitive, unbroadcast
 from qad.rules.lazy import scatter
 

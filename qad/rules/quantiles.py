@@ -3,6 +3,8 @@
 Each is a mean of two neighbours in the sorted array: at place ``v = n q + m(q) - 1``, with NumPy's name for every m.
 """
 
+from math import prod
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
@@ -36,7 +38,8 @@ def _rows(a, axis):
     axes = axes_of(axis, a.ndim)
     kept = tuple(1 if i in axes else n for i, n in enumerate(a.shape))
     others = [n for i, n in enumerate(a.shape) if i not in axes]
-    return np.moveaxis(a, axes, range(-len(axes), 0)).reshape((*others, -1)), kept
+    count = prod([a.shape[i] for i in axes])
+    return np.moveaxis(a, axes, range(-len(axes), 0)).reshape((*others, count)), kept
 
 
 def _quantile(a, q, axis, method, keepdims, skip_nan, of_none=True):

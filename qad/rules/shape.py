@@ -7,9 +7,9 @@ too; everything else is written in them.
 import numpy as np
 
 from qad.core.aliases import BY_LAYOUT, mark, shadow, snapshot
-from qad.core.numbers import as_array
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.layouts import is_vouched, unsure
+from qad.core.numbers import as_array
 from qad.extend import Tensor, attach, defroot, defvjp, implements, operand, quick, stack_of, unbroadcast, value_of
 
 # -- primitives ------------------------------------------------------------------------------------
