@@ -30,7 +30,11 @@ def as_number(x):
     if type(x) is not Tensor or x.shape:
         return x
     value = x.value
-    if type(value) is Tensor:
+    if type(value) is ndarray:
+        value = value[()]
+    elif isinstance(value, np.generic) and x.buffer is None:  # most often
+        return x
+    elif type(value) is Tensor:
         value = as_number(value)
     elif isinstance(bottom(value)[0], ndarray) and not bottom(value)[1]:
         value = value[()]
