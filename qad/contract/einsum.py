@@ -11,8 +11,9 @@ from qad.contract.operands import as_operand, recorded
 from qad.contract.pair import contract, pair
 from qad.contract.parse import split_lists
 from qad.contract.planner import find_plan
-from qad.contract.strides import in_c_order, like_numpy
+from qad.contract.strides import gives_array, in_c_order, like_numpy
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.mutation.numbers import as_array, as_number
 from qad.extend import Tensor, implements
 
 __all__ = ["einsum", "tensordot"]
@@ -116,7 +117,8 @@ def _contracted(
     if like is None:
         return in_c_order(plan.execute(operands, wanted, executor), plan)
     given = tuple(operands)  # the list is used up
-    return like_numpy(plan.execute(operands, wanted, executor), plan, given, *like)
+    out = like_numpy(plan.execute(operands, wanted, executor), plan, given, *like)
+    return out if out.shape else as_array(out) if gives_array(plan, *like) else as_number(out)
 
 
 def _hashable(terms):

@@ -13,7 +13,7 @@ from qad.core.mutation.strides import reordered, steps_of
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.layouts import bottom
 
-__all__ = ["in_c_order", "like_numpy"]
+__all__ = ["gives_array", "in_c_order", "like_numpy"]
 
 MANY = 64  # layouts that a plan remembers
 FLAGS = ["external_loop", "buffered", "delay_bufalloc", "grow_inner", "zerosize_ok", "refs_ok", "reduce_ok"]
@@ -62,6 +62,21 @@ def like_numpy(out, plan, operands, optimize=False, order="K"):
 def _orders(plan):
     """What is known of a plan: in what order of axes NumPy's result lies in memory, by the strides."""
     return {}
+
+
+def gives_array(plan, optimize, order) -> bool:
+    """Whether ``np.einsum`` gives an array, not a number, for a result without axes: its last pair may be one."""
+    if not optimize:
+        return False
+    key = str(optimize), order
+    known = _orders(plan)
+    if key not in known:
+        strides = [(0,) * len(shape) for shape in plan.shapes]
+        try:
+            known[key] = isinstance(_by_pairs(plan, strides, optimize, order), ndarray)
+        except (ValueError, KeyError):  # as in `_missing`
+            return False
+    return known[key]
 
 
 def _missing(array, plan, strides, optimize, order):

@@ -6,7 +6,7 @@ from functools import lru_cache, partial, wraps
 import numpy as np
 
 from qad.core.freeze_hook import RECORDINGS, as_step
-from qad.core.tape import recorders
+from qad.core.tape import hooks, recorders
 from qad.core.tape.node import Primitive
 from qad.core.tape.operands import PLAIN, highest, operand
 from qad.core.tape.record import record
@@ -222,7 +222,7 @@ def _install(fn, p):
             else _general(p)
         )
     else:
-        FUNCTIONS[fn] = _general(p)
+        FUNCTIONS[fn] = hooks.registered(fn, _general(p))
 
 
 def _general(p):
@@ -297,7 +297,7 @@ def implements(fn):
     """
 
     def install(handler):
-        (UFUNCS if isinstance(fn, np.ufunc) else FUNCTIONS)[fn] = handler
+        (UFUNCS if isinstance(fn, np.ufunc) else FUNCTIONS)[fn] = hooks.registered(fn, handler)
         return handler
 
     return install

@@ -3,6 +3,8 @@
 import numpy as np
 
 from qad.core.errors import GradientTypeError
+from qad.core.mutation.aliases import is_number
+from qad.core.mutation.numbers import as_array
 from qad.extend import attach, defvjp, implements, on_stack, primitive, quick_with_metadata
 
 
@@ -31,7 +33,10 @@ def astype(x, dtype, /, *, copy=True, device=None):
         raise GradientTypeError(
             f"astype from {old} to {new} would drop the imaginary part: write x.real (and then .astype({new}))"
         )
-    return _cast(x, new) if copy or old != new else x
+    if not copy and old == new:
+        return x
+    y = _cast(x, new)
+    return y if x.shape or is_number(x) else as_array(y)
 
 
 def narrowed(y, dtype):
@@ -66,4 +71,4 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 
 attach("astype", astype)
-attach("copy", lambda x, order="C": np.copy(x, order))
+attach("copy", lambda x, order="C": np.positive(x) if is_number(x) else np.copy(x, order))

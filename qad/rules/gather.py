@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.core.errors import BatchError
 from qad.core.mutation.buffers import ELSEWHERE
+from qad.core.mutation.indices import accumulate
 from qad.core.vmap.batched import outline
 from qad.extend import Tensor, defbatch, defjvp, defvjp, primitive, unbroadcast
 from qad.rules.structured_cotangents import scatter
@@ -77,7 +78,7 @@ def placed_at(x, v, *arrays, pattern, add):
     """A copy of `x` in which `v` stands at the index, or is added there."""
     out = x.copy(order="K")
     if add:
-        np.add.at(out, filled(pattern, arrays), v)
+        accumulate(out, filled(pattern, arrays), v)
     else:
         out[filled(pattern, arrays)] = v
     return out

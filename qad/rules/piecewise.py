@@ -40,7 +40,7 @@ def _conditions(condlist):
     """One condition need not stand in a list."""
     if isinstance(condlist, (list, tuple)) and isinstance(condlist[0], (list, np.ndarray, Tensor)):
         return condlist
-    return list(condlist) if np.ndim(condlist) > 1 else [condlist]
+    return list(condlist) if np.ndim(condlist) > 1 or isinstance(condlist, (list, tuple)) else [condlist]
 
 
 @implements(np.apply_along_axis)

@@ -3,6 +3,8 @@
 Each is a mean of two neighbours in the sorted array: at place ``v = n q + m(q) - 1``, with NumPy's name for every m.
 """
 
+from math import prod
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
@@ -35,14 +37,17 @@ def _rows(a, axis):
     axes = axes_of(axis, a.ndim)
     kept = tuple(1 if i in axes else n for i, n in enumerate(a.shape))
     others = [n for i, n in enumerate(a.shape) if i not in axes]
-    return np.moveaxis(a, axes, range(-len(axes), 0)).reshape((*others, -1)), kept
+    count = prod([a.shape[i] for i in axes])
+    return np.moveaxis(a, axes, range(-len(axes), 0)).reshape((*others, count)), kept
 
 
-def _quantile(a, q, axis, method, keepdims, skip_nan):
+def _quantile(a, q, axis, method, keepdims, skip_nan, of_none=True):
     a, q = operand(a), operand(q)
     if np.any(stack_of(q) < 0) or np.any(stack_of(q) > 1):
         raise ArgumentError("quantiles lie in the range from 0 to 1, percentiles from 0 to 100")
     rows, kept = _rows(a, axis)
+    if of_none and not rows.shape[-1]:
+        rows = np.concatenate([rows, np.full((*rows.shape[:-1], 1), np.nan)], -1)
     ordered = np.sort(rows, axis=-1)  # NaN comes last
     nan = np.isnan(unrecorded(ordered))
     n = np.sum(~nan, axis=-1, keepdims=True) if skip_nan and stack_of(nan).any() else ordered.shape[-1]
@@ -68,7 +73,7 @@ def _handler(name, scale, skip_nan):
         if weights is not None:
             raise ArgumentError(f"{name} of a Tensor takes no weights: repeat entries with np.repeat")
         q = operand(q) if scale == 1 else np.true_divide(operand(q), scale)
-        return _quantile(a, q, axis, interpolation or method, keepdims, skip_nan)
+        return _quantile(a, q, axis, interpolation or method, keepdims, skip_nan, of_none=skip_nan)
 
     return handler
 

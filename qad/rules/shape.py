@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.mutation.aliases import BY_LAYOUT, mark, shadow, snapshot
+from qad.core.mutation.numbers import as_array
 from qad.core.vmap.layouts import is_vouched, unsure
 from qad.extend import (
     Tensor,
@@ -137,7 +138,7 @@ atleast_1d, atleast_2d, atleast_3d = (implements(f)(_each(f)) for f in (np.atlea
 def broadcast_arrays(*args, subok=False):
     args = [operand(a) for a in args]
     shape = np.broadcast_shapes(*(np.shape(value_of(a)) for a in args))
-    return tuple([a if np.shape(value_of(a)) == shape else np.broadcast_to(a, shape) for a in args])
+    return tuple([as_array(a) if np.shape(value_of(a)) == shape else np.broadcast_to(a, shape) for a in args])
 
 
 # -- permutations of axes --------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, RecordedTensorError
 from qad.core.mutation.aliases import handle_of, is_number, root_of
 from qad.core.mutation.buffers import adopt, renew, write
+from qad.core.mutation.indices import accumulate
 from qad.core.mutation.view_indices import spot
 from qad.core.tape.levels import stopped
 from qad.core.tape.node import ANSWER
@@ -70,7 +71,7 @@ def _step(x, index, value, add):
     if root is not x:
         index, value = spot(x, index, value, add)
     array = root.value.copy(order="K")
-    (np.add.at if add else np.ndarray.__setitem__)(array, index, value_of(value))
+    (accumulate if add else np.ndarray.__setitem__)(array, index, value_of(value))
     root.node[ANSWER] = array
     renew(root, array)
 

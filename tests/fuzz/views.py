@@ -74,6 +74,20 @@ class Check:
         if doubt < 1e-6 * (1 + abs(curve)):
             self.same("hvp", self.along(h), curve, 1e-8 + 100 * doubt)
 
+    def levels(self):
+        """Each input on a level of its own: what one level records is written into while the other records."""
+        x, z = self.inputs
+
+        def slope(x):
+            return np.vdot(self.v[1], qad.grad(lambda z: self.program(x, z))(z)).real
+
+        h = qad.hvp(self.program, self.inputs, (np.zeros(3), self.v[1]))
+        self.same("gradient of the other gradient", qad.grad(slope)(x), h[0], 1e-9)
+        each = qad.vmap(qad.grad(lambda x: self.program(x, qad.tensor(z))))(np.stack([x, self.other[0]]))
+        self.same("vmap of one of the inputs", each[0], self.g[0])
+        each = qad.vmap(lambda x: qad.grad(lambda z: self.program(x, z))(z))(np.stack([x, self.other[0]]))
+        self.same("vmap of the other input", each[0], self.g[1])
+
     def batches(self):
         stacks = [np.stack(pair) for pair in zip(self.inputs, self.other, strict=True)]
         values = [self.plain(*self.inputs), self.plain(*self.other)]
@@ -118,7 +132,7 @@ def check(seed, *looks, length=14) -> list:
     program, inputs = draw(seed, length)
     c = Check(program, inputs)
     REFUSALS["programs"] += 1
-    rare = [c.second, c.frozen_forward, c.nothing, c.nothing][seed % 4]
+    rare = [c.second, c.frozen_forward, c.levels, c.nothing][seed % 4]
     for look in [getattr(c, name) for name in looks] or (c.eager, c.constant, c.batches, c.frozen, rare):
         try:
             look()

@@ -140,6 +140,10 @@ def value(rng, arrays, shape, dtype):
     return (lambda arrays: arrays[i]) if kind == 3 else lambda arrays: arrays[i] * c
 
 
+def _copied(v):
+    return lambda arrays: v(arrays) * 1.0
+
+
 def _fits(shape, other):
     return all(n in (1, m) for n, m in zip(shape[::-1], other[::-1], strict=False))
 
@@ -161,6 +165,8 @@ def writing(rng, arrays, free):
     index = basic(rng, a.shape) if rng.integers(3) else fancy(rng, a.shape)
     there = a[index]
     v = value(rng, arrays, np.shape(there), a.dtype)
+    if isinstance(index, np.ndarray) and index.dtype == bool:
+        v = _copied(v)  # NumPy reads what it has just written, where mask and value show one array
     whole = value(rng, arrays, a.shape, a.dtype)
     part = value(rng, arrays, a.shape, np.dtype(float))
 

@@ -103,6 +103,17 @@ def as_view(array, index):
     return array[index if any(i is ... for i in index) else (*index, ...)]
 
 
+def accumulate(array, index, v):
+    """Add `v` to ``array[index]``, in place; entries that are named several times add up.
+
+    NumPy stretches a value of one axis wrongly, past its end, for an array of one axis and an index of several.
+    """
+    if np.ndim(v) == array.ndim == 1:
+        several = [np.shape(i) for i in (index if type(index) is tuple else (index,)) if np.ndim(i) > 1]
+        v = np.broadcast_to(v, several[0]) if several else v
+    np.add.at(array, index, v)
+
+
 def has_tensors(index) -> bool:
     """Whether `index` has a Tensor in it, which `qad.vmap` makes of indices that differ from example to example."""
     return type(index) is Tensor or (type(index) is tuple and Tensor in map(type, index))

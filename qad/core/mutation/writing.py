@@ -17,7 +17,7 @@ import numpy as np
 from qad.core.define import PRIMITIVES, unbroadcast
 from qad.core.errors import LeakedTensorError
 from qad.core.mutation.aliases import Written, bottom, copied, handle_of, shadow
-from qad.core.mutation.indices import covers, in_stack, repeats
+from qad.core.mutation.indices import accumulate, covers, in_stack, repeats
 from qad.core.mutation.references import shared
 from qad.core.structured import settle, settled
 from qad.core.tape.forward import Forward
@@ -51,7 +51,7 @@ class Form:
 def _written(before, v, *, index, add):
     """A copy of `before` in which `v` stands at `index` (with `add`, is added there)."""
     out = before.copy()
-    (np.add.at if add else np.ndarray.__setitem__)(out, index, v)
+    (accumulate if add else np.ndarray.__setitem__)(out, index, v)
     return out
 
 
@@ -174,14 +174,19 @@ def _store(x, slot, index, v, add):
         foreign = type(v if type(target) is np.ndarray else target)
         if issubclass(foreign, (np.ndarray, np.generic, *PYTHON_NUMBERS)):
             own = not held and target.base is None and target.flags.writeable
-            target = target if own else target.copy(order="K")
+            target = target if own else np.array(target)  # of a number an array without axes
         else:  # of another kind, whose views do not count as references
-            target = target.copy(order="K") if type(target) is foreign else moved(target, v)
+            target = _copied(target) if type(target) is foreign else moved(target, v)
         if add:
-            np.add.at(target, index, v)
+            accumulate(target, index, v)
         else:
             target[index] = v
         setattr(x, slot, target)
+
+
+def _copied(value):
+    """A copy of an array of another kind; of a number an array without axes."""
+    return np.copy(value) if isinstance(bottom(value)[0], np.generic) else value.copy(order="K")
 
 
 def moved(array, kin):

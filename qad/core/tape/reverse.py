@@ -6,6 +6,7 @@ from qad.core.tape import hooks
 from qad.core.tape.levels import QUICK, WATCHING, Level, fresh
 from qad.core.tape.node import PICK, next_id
 from qad.core.tape.operands import PLAIN, highest, split, variant
+from qad.core.tape.roots import held
 from qad.core.tape.tensor import Tensor, hidden, missing_rule, rebuild
 
 MANY = -9  # names by which whoever comes this way may hold an array: too many to tell whether there are others
@@ -58,6 +59,8 @@ def note(p, values, kwargs, ans, parents, level, read=None, sparing=False):
     For plain values, whose nodes on that level are the `parents`, a caller may take this road instead of `record`, and
     say which constants the rules of `p` will `read`, by their numbers, and whether memory is short.
     """
+    if Tensor in map(type, values):  # of lower levels, which may be written into before the rules read them
+        values = tuple([held(v) if parent is None else v for v, parent in zip(values, parents, strict=True)])
     constants = range(len(values)) if read is None else read
     met = [i for i in constants if parents[i] is None and type(values[i]) is ndarray]
     if met:

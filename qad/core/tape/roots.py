@@ -38,11 +38,11 @@ def remembered(p, out, operands, kwargs=None):
     It holds the values of the operands, so that none of these is changed in place when their Tensors are written into.
     """
     if p.root is not None or (p.carries and getattr(operands[0], "source", None) is not None):
-        out.source = (p, tuple(map(_held, operands)), kwargs or {}), out.value, out.node
+        out.source = (p, tuple(map(held, operands)), kwargs or {}), out.value, out.node
     return out
 
 
-def _held(x):
+def held(x):
     """What `x` is now."""
     if type(x) is not Tensor:
         return x
