@@ -93,7 +93,7 @@ irfft = implements(np.fft.irfft)(_along(irfft_along, "irfft", lambda m: 2 * (m -
 @implements(np.fft.hfft)
 def hfft(a, n=None, axis=-1, norm=None, out=None):
     """``np.fft.hfft``: of the half of a Hermitian-symmetric signal."""
-    return irfft(np.conjugate(a) if a.dtype.kind == "c" else a, n, axis, _INVERSE[norm], out)
+    return irfft(a if a.dtype.kind == "b" else np.conjugate(a), n, axis, _INVERSE[norm], out)
 
 
 @implements(np.fft.ihfft)
