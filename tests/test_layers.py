@@ -1,6 +1,7 @@
 """The import law of the house: floors import only downwards, optional packages are lazy, files are small."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -265,6 +266,30 @@ def test_the_checker_sees_a_circle(tmp_path):
     }.items():
         (root / "mps" / f"{name}.py").write_text(line + "\n")
     assert sorted(circles(graph(root))) == ["qad.mps.a", "qad.mps.b", "qad.mps.c"]
+
+
+def strangers(root):
+    """Modules and files of the package that its texts mention, but that do not exist."""
+    files = [path.relative_to(root).as_posix() for path in root.rglob("*.py")]
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        text = path.read_text("utf-8")
+        for name in re.findall(r"`{1,2}([\w/]+\.py)`{1,2}", text):
+            if not any(("/" + file).endswith("/" + name) for file in files) and not (root.parent / name).exists():
+                found.append(f"{path.name}: {name}")
+        for name in re.findall(r"`{1,2}qad\.((?:core|contract|frozen)\.[a-z_.]+)`{1,2}", text):
+            parts = name.split(".")
+            if not any(
+                "/".join(parts[:n]) + end in files
+                for n in (len(parts), len(parts) - 1)
+                for end in (".py", "/__init__.py")
+            ):
+                found.append(f"{path.name}: qad.{name}")
+    return found
+
+
+def test_texts_mention_files_that_exist():
+    assert strangers(PACKAGE) == []
 
 
 def test_files_can_be_read_in_one_sitting():

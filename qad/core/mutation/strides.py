@@ -3,7 +3,7 @@
 Whether a reshape is a view, which shows what is written, depends on the order of the axes in memory; elementwise
 functions hand that order on.  So what is composed of several operations is copied into NumPy's order where it has come
 out in another one: NumPy's function itself, called with the bare arrays, tells.  Under `qad.vmap` the layout is not
-known, see `qad.core.layouts`.
+known, see `qad.core.vmap.layouts`.
 """
 
 from functools import wraps

@@ -5,7 +5,7 @@
 where R has a real diagonal, as LAPACK makes it.  A wide matrix is ``[A1 A2] = Q [R1 R2]`` with square A1: its rule is
 the one for A1 with ``G_Q + A2 G_R2^H``, and ``G_A2 = Q G_R2``.  (Liao et al., PRX 9, 031041, for the real case;
 arXiv:2009.10071 for wide matrices.)  The complete decomposition of a tall matrix is ``[Q Q'] [R; 0]``, of which Q' is
-arbitrary up to a unitary: see ``complement.py``.  The code is the complex conjugate.
+arbitrary up to a unitary: see ``full_basis.py``.  The code is the complex conjugate.
 """
 
 import numpy as np

@@ -121,7 +121,7 @@ def lower_sylvester(t, r, *, scale=None, order=1, transposed=False):
 
 
 def _together(w, t, order):
-    """Which two eigenvalues `w` of `t` are too close for a derivative of this `order`; see ``quotients.py``.
+    """Which two eigenvalues `w` of `t` are too close for a derivative of this `order`; see ``gap_quotients.py``.
 
     A coupling above the diagonal makes two that are near as badly conditioned as they are near.
     """

@@ -1,4 +1,4 @@
-"""Matrix logarithm; its derivative is the corner of the logarithm of a block matrix (see ``block.py``)."""
+"""Matrix logarithm; its derivative is the corner of the logarithm of a block matrix (see ``block_matrix.py``)."""
 
 import scipy.linalg
 

@@ -102,7 +102,7 @@ def check_left_alone(x, *, s, inside, moved, owner, degenerate):
     """Refuse a loss that sees single vectors of a cluster: by `x` = ``V^H G_V`` of bare arrays, and its derivative."""
     eps, gap = np.finfo(s.dtype).eps, relative(s[..., None, :] - s[..., :, None], s)
     columns, size = pairs(columns_of(x), gap), np.abs(skew(x))
-    if moved is not None:  # as in quotients.py: it may be a loss of V f(s) V^H
+    if moved is not None:  # as in gap_quotients.py: it may be a loss of V f(s) V^H
         size = np.where(moved[..., None, :] | moved[..., :, None], np.maximum(np.abs(x), np.abs(x.mT)), size)
     units = np.clip(eps**0.25 * gap, TIGHT * eps, noise(s.dtype, x.shape[-1]))
     refuse(np.where(inside & (size > units * columns), size, 0.0), s, owner, 0.0, degenerate, order=2)

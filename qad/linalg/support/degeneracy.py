@@ -1,7 +1,7 @@
 """Degenerate values of a spectrum, and what a loss may ask of them.
 
 Where a gap is lost in rounding the factors do not determine the derivative, and a loss that needs it is refused.
-The division by gaps itself is in ``quotients.py``.
+The division by gaps itself is in ``gap_quotients.py``.
 
 What counts as zero?  Where the loss is stationary in the vectors (a Rayleigh quotient, the variance of an energy) their
 cotangent is a difference of equal terms: rounding, which no comparison with its own size can tell from the
@@ -31,7 +31,7 @@ NEAR = 0.2  # the power of eps that is the relative gap (7e-4) above which spect
 def far_apart(s, kind="differences", condition=None):
     """Whether all the bare values `s` (..., k) are so far apart that no check in this package can object; see `NEAR`.
 
-    For "sums" and "values" (see ``quotients.py``) whether they are as far from zero; `condition` (..., k) divides gaps.
+    For "sums" and "values" (see ``gap_quotients.py``) whether they are as far from zero; `condition` (..., k) divides gaps.
     """
     info = np.finfo(s.dtype)
     least = max(info.eps**NEAR * np.abs(s).max(initial=0.0), info.tiny)  # a zero matrix has values marked as tiny

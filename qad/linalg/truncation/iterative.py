@@ -1,7 +1,7 @@
 """Truncated decompositions without the full one: of large matrices, and of operators that are no matrix.
 
-The kept space is found by block Lanczos (`leading.py`) and differentiated as the solution of an equation
-(`subspace.py`); in its orthonormal bases what remains is the decomposition of a small matrix.
+The kept space is found by block Lanczos (`block_lanczos.py`) and differentiated as the solution of an equation
+(`kept_space.py`); in its orthonormal bases what remains is the decomposition of a small matrix.
 """
 
 import numpy as np

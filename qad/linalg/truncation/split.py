@@ -1,7 +1,7 @@
 """Symmetric split ``A = L R`` with ``L = U sqrt(S)``, ``R = sqrt(S) V^H``, for losses that contract the new bond.
 
 Around the point it is this pair up to a unitary of the bond, ``L W`` and ``W^H R``, in a gauge in which it is smooth
-even where values that are kept coincide; ``chord.py`` tells how.
+even where values that are kept coincide; ``smooth_factors.py`` tells how.
 """
 
 import numpy as np
