@@ -217,7 +217,9 @@ def look_at_all(out, fn, args, kwargs, cut=False):
         v = y.value
         own = v.base is None if type(v) is ndarray else type(v) is Tensor and v.buffer is None
         for i, x in enumerate(args):
-            if type(x) is Tensor and y.buffer is None and not (own and x.value is not v) and not lie_apart(v, x):
+            if type(x) is not Tensor or (type(x.value) in NUMPY_SCALARS and x.buffer is None):
+                continue  # numbers have no memory
+            if y.buffer is None and not (own and x.value is not v) and not lie_apart(v, x):
                 look(y, x, Again(fn, args, i, kwargs, k, cut))
 
 
