@@ -55,6 +55,8 @@ def snapshot(x, order="C") -> Tensor:
 
 
 def _laid_out(value, order):
+    if type(value) is ndarray and value.flags.c_contiguous:  # most often
+        return value
     if type(value) is Tensor:
         return snapshot(value, order)
     if type(value) is Batched:
