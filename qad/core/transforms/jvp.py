@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.mutation.aliases import argument
+from qad.core.mutation.aliases import FIXED, argument
 from qad.core.tape.forward import Forward
 from qad.core.tape.node import NUMPY_SCALARS
 from qad.core.tape.tensor import CONSTANT, Tensor
@@ -82,7 +82,8 @@ def _dual(primal, tangent, level, name):
         and primal.dtype.kind in "fc"
         and primal.shape == tangent.shape
     ):  # the common case, quickly
-        dual = argument(Tensor(primal, tangent, level))
+        dual = Tensor(primal, tangent, level)
+        dual.buffer = FIXED
         return dual, dual
     leaves, spec = flatten(primal)
     moves, given = flatten(tangent)

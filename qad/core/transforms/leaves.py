@@ -69,7 +69,7 @@ def to_public(found, leaf):
     g, owned, _ = entry
     dtype = value.dtype
     if type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:  # the common case, quickly
-        if memory.waiting:
+        if memory.waiting and g.nbytes >= memory.LARGE:
             memory.ready(g.nbytes)
         ordered = g.flags.c_contiguous
         owned = owned and ordered and g.base is None
