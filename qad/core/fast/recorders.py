@@ -44,9 +44,7 @@ def unary(p, operator=None):
                 return record(p, (x,))
             out = Tensor(ans, [number, p, (v,), None, ans, (x.node,)], level)
             if shows and (
-                ans.base is not None
-                if type(ans) is ndarray
-                else kind is not ndarray and type(ans) not in NUMPY_SCALARS
+                ans.base is not None if type(ans) is ndarray else kind is not ndarray and type(ans) not in NUMPY_SCALARS
             ):
                 look_quickly(out, x, fn, ())
             return out

@@ -71,10 +71,9 @@ def to_public(found, leaf):
     if type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:  # the common case, quickly
         if memory.waiting and g.nbytes >= memory.LARGE:
             memory.ready(g.nbytes)
-        ordered = g.flags.c_contiguous
-        owned = owned and ordered and g.base is None
-        if dtype.kind == "c" and (owned or ordered):
-            g = conjugate(g, g) if owned else conjugate(g)
+        owned = owned and g.base is None and g.flags.c_contiguous
+        if dtype.kind == "c" and not owned and g.flags.c_contiguous:
+            g = conjugate(g)
             return g if type(g) is ndarray else array(g)  # the conjugate of an array without axes is a scalar
         g = g if owned else g.copy()  # in C order, which takes longer together with the conjugation
         return conjugate(g, g) if dtype.kind == "c" else g
