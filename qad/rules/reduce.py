@@ -10,6 +10,7 @@ import numpy as np
 
 from qad.core.errors import GradientTypeError, ShapeError
 from qad.extend import (
+    Tensor,
     as_array,
     attach,
     defjvp,
@@ -55,6 +56,8 @@ def spread(g, shape, axis=None, keepdims=False):
 
 def sum_over(x, axis=None, keepdims=False):
     """``x.sum(axis, keepdims)``."""
+    if type(x) is Tensor:  # most often of a lower level
+        return _sum(x, axis, keepdims)
     return np.add.reduce(x, axis=axis, keepdims=keepdims)
 
 

@@ -277,6 +277,8 @@ def _matrix_product(batched, a, b):
 
 def _stack_product(batched, a, b):
     row, column = a.ndim == 1 + batched[0], b.ndim == 1 + batched[1]
+    if row and column and not batched[0]:
+        return np.matmul(b, a)
     if column and not batched[0] and a.ndim == 2:
         return np.matmul(b, a.T)
     if not batched[1] and (column or (row and b.ndim == 2)):

@@ -38,10 +38,13 @@ def push_one(p, x, metadata, level):
 
 def moved(p, t, metadata):
     """A linear function of the tangent `t`, a Tensor: most often of a batch, and nobody looks for views of tangents."""
+    return batch_one(p, t, metadata, t.level) if runs_batch(t) else p.fn(t, *metadata)
+
+
+def runs_batch(t) -> bool:
+    """Whether the Tensor `t` is of a batch, which handles its operations itself."""
     level = t.level
-    if type(level) is Batch and level.open and t.source is None and (mode() is None or records(level)):
-        return batch_one(p, t, metadata, level)
-    return p.fn(t, *metadata)
+    return type(level) is Batch and level.open and t.source is None and (mode() is None or records(level))
 
 
 def push_two(p, x, y, level):
@@ -78,9 +81,14 @@ UNFRAMED = None, None
 
 
 def tangent_of(p, moving, tangents, ans, values, kwargs):
-    """`forward.tangent_of`, which lets the factor of a batch of tangents through elementwise functions."""
-    if p.elementwise and len(moving) == 1 and not (p.jvps or p.forward or plain()):
-        t = tangents[moving[0]]
+    """`forward.tangent_of` for one tangent, a batch: its factor goes through elementwise functions, see `moved`."""
+    if len(moving) != 1 or p.jvps or p.forward or plain():
+        return plain_tangent_of(p, moving, tangents, ans, values, kwargs)
+    t = tangents[moving[0]]
+    if p.linear:
+        if type(t) is Tensor and len(values) == 1 and type(ans) is not tuple and runs_batch(t):
+            return summed((t.level.apply(p, (t,), kwargs),), ans)
+    elif p.elementwise:
         frame, factor = framed(t, ans) if type(t) is Tensor and type(ans) is not Tensor else UNFRAMED
         if frame is not None:
             return through(t, frame, factor, p.vjps[moving[0]](factor, ans, *values, **kwargs), ans)

@@ -7,7 +7,7 @@ Each begins with `next_id`, also where it needs no number.  SciPy's solvers in C
 and NumPy's arithmetic of numbers forgets it; CPython finds it at a call of that kind, and the user sees it.
 """
 
-from numpy import complex128, float64, matmul, ndarray
+from numpy import complex128, float64, matmul, ndarray, ufunc
 
 from qad.core.fast.batches import batch_one, batch_product, batch_two
 from qad.core.fast.glances import look_quickly
@@ -20,7 +20,7 @@ from qad.core.tape.operands import NUMBERS, PLAIN, operand
 from qad.core.tape.record import record
 from qad.core.tape.reverse import Reverse
 from qad.core.tape.roots import remembered
-from qad.core.tape.tensor import Tensor
+from qad.core.tape.tensor import UFUNCS, Tensor
 from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch
 
@@ -38,14 +38,13 @@ def unary(p, operator=None):
         if level.quick or (type(level) is Reverse and records(level)):
             v, number = x.value, next_id()
             try:
-                ans = raw(v) if type(v) is ndarray else scalar(v) if type(v) in NUMPY_SCALARS else fn(v)
+                kind = type(v)
+                ans = raw(v) if kind is ndarray else scalar(v) if kind in NUMPY_SCALARS else deeper(v)
             except ValueError:
                 return record(p, (x,))
             out = Tensor(ans, [number, p, (v,), None, ans, (x.node,)], level)
             if shows and (
-                ans.base is not None
-                if type(ans) is ndarray
-                else type(v) is not ndarray and type(ans) not in NUMPY_SCALARS
+                ans.base is not None if type(ans) is ndarray else kind is not ndarray and type(ans) not in NUMPY_SCALARS
             ):
                 look_quickly(out, x, fn, ())
             return out
@@ -54,7 +53,21 @@ def unary(p, operator=None):
         except ValueError:
             return record(p, (x,))
 
+    deeper = past_dispatch(p, recorder)
     return recorder
+
+
+def past_dispatch(p, recorder):
+    """What runs `p` on a value that is most often a Tensor of a lower level, without NumPy's search for who records it.
+
+    Without it Hessians of layers take 1.06.
+    """
+    fn = p.fn
+    if p.raw is not fn:  # a function of ours, which would ask `record`
+        return lambda v: recorder(v) if type(v) is Tensor else fn(v)
+    if isinstance(fn, ufunc):
+        return lambda v: (UFUNCS.get(fn, fn) if type(v) is Tensor else fn)(v)
+    return fn
 
 
 def unary_with_metadata(p):
@@ -129,9 +142,10 @@ def both_pushed_or_batched(p, x, y):
     level = x.level if type(x) is Tensor else y.level if type(y) is Tensor else PLAIN
     if p.root is not None:
         return None  # its answer will be remembered
-    same = p.canonical is not None and (x is y or (type(x) is Tensor and x.source is not None))
-    if same and (ans := p.canonical(x, y)) is not None:
-        return ans
+    if p.canonical is not None and (x is y or (type(x) is Tensor and x.source is not None)):
+        ans = p.canonical(x, y)
+        if ans is not None:
+            return ans
     if type(level) is Forward and level.open and (mode() is None or records(level)):
         next_id()
         return push_two(p, x, y, level)

@@ -55,6 +55,8 @@ def snapshot(x, order="C") -> Tensor:
 
 
 def _laid_out(value, order):
+    if type(value) is ndarray and value.flags.c_contiguous:  # most often
+        return value
     if type(value) is Tensor:
         return snapshot(value, order)
     if type(value) is Batched:
@@ -217,7 +219,9 @@ def look_at_all(out, fn, args, kwargs, cut=False):
         v = y.value
         own = v.base is None if type(v) is ndarray else type(v) is Tensor and v.buffer is None
         for i, x in enumerate(args):
-            if type(x) is Tensor and y.buffer is None and not (own and x.value is not v) and not lie_apart(v, x):
+            if type(x) is not Tensor or (type(x.value) in NUMPY_SCALARS and x.buffer is None):
+                continue  # numbers have no memory
+            if y.buffer is None and not (own and x.value is not v) and not lie_apart(v, x):
                 look(y, x, Again(fn, args, i, kwargs, k, cut))
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.mutation.aliases import argument
+from qad.core.mutation.aliases import FIXED, argument
 from qad.core.tape.forward import Forward
+from qad.core.tape.node import NUMPY_SCALARS
 from qad.core.tape.tensor import CONSTANT, Tensor
 from qad.core.transforms.arguments import run
 from qad.core.transforms.grad import grad, match, node_of, vjp
@@ -48,7 +49,9 @@ def jvp(f, primals, tangents, **kwargs):
     with Forward() as level:
         duals = [_dual(p, t, level, n) for n, (p, t) in enumerate(zip(primals, tangents, strict=True))]
         out = run(f, [tree for _, tree in duals], kwargs)
-    if type(out) is Tensor and out.level is level:  # the common case, quickly
+    if type(out) is Tensor and out.level is level:  # the common cases, quickly
+        if type(out.value) in NUMPY_SCALARS and type(out.node) is type(out.value):
+            return out.value, out.node
         value = owned(out, level, duals)
         return value, _handed_out(out.node, number(value))
     leaves, spec = flatten(out)
@@ -79,7 +82,8 @@ def _dual(primal, tangent, level, name):
         and primal.dtype.kind in "fc"
         and primal.shape == tangent.shape
     ):  # the common case, quickly
-        dual = argument(Tensor(primal, tangent, level))
+        dual = Tensor(primal, tangent, level)
+        dual.buffer = FIXED
         return dual, dual
     leaves, spec = flatten(primal)
     moves, given = flatten(tangent)
