@@ -39,7 +39,10 @@ def as_number(x):
         value = as_number(value)
     elif isinstance(bottom(value)[0], ndarray) and not bottom(value)[1]:
         value = value[()]
-    return Tensor(value, x.node, x.level)
+    number = Tensor(value, x.node, x.level)
+    if x.source is not None and x.source[1] is x.value:  # it is still the root of what it was made of
+        number.source = x.source[0], value, x.node
+    return number
 
 
 def as_array(x):
