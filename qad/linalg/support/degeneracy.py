@@ -31,7 +31,8 @@ NEAR = 0.2  # the power of eps that is the relative gap (7e-4) above which spect
 def far_apart(s, kind="differences", condition=None):
     """Whether all the bare values `s` (..., k) are so far apart that no check in this package can object; see `NEAR`.
 
-    For "sums" and "values" (see ``gap_quotients.py``) whether they are as far from zero; `condition` (..., k) divides gaps.
+    For "sums" and "values" (see ``gap_quotients.py``) whether they are as far from zero; `condition` (..., k) divides
+    gaps.
     """
     info = np.finfo(s.dtype)
     least = max(info.eps**NEAR * np.abs(s).max(initial=0.0), info.tiny)  # a zero matrix has values marked as tiny
