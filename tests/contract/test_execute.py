@@ -13,7 +13,6 @@ from qad.contract import planner as planner_module
 from qad.contract.execute import Program
 from qad.core.errors import ArgumentError
 from tests.contract.networks import operands_for, random_network
-from tests.contract.test_plan import counter  # noqa: F401 - a fixture
 
 pytest.importorskip("numba")
 
@@ -188,7 +187,7 @@ def test_threads():
     assert wrong == []
 
 
-def test_tangents_pass_through_pairs(counter):  # noqa: F811
+def test_tangents_pass_through_pairs(counter):
     """Forward mode takes the value and two more products for a pair, no transposition."""
     text, operands = constants_case(6, 3)
     p = qad.plan(text, *[x.shape for x in operands])

@@ -7,7 +7,6 @@ import qad
 from qad.core.errors import ArgumentError, CheckError
 from tests.contract.networks import operands_for
 from tests.contract.test_order import chain
-from tests.contract.test_plan import counter  # noqa: F401 - a fixture
 
 RNG = np.random.default_rng(0)
 
@@ -200,7 +199,7 @@ def test_check_sees_a_form_that_is_not_real():
 
 
 @pytest.mark.parametrize("capped, most", [(False, 2.2e7), (True, 1.28e7)])
-def test_cost_of_a_sandwich(counter, capped, most):  # noqa: F811
+def test_cost_of_a_sandwich(counter, capped, most):
     terms, shapes = sandwich(16, 32, 5, capped)
     operands = operands_for(np.random.default_rng(0), shapes)
     sites, operators = operands[::3], [w + w.swapaxes(-1, -2).conj() for w in operands[1::3]]

@@ -10,7 +10,6 @@ import pytest
 import qad
 from qad.core.errors import ArgumentError, ShapeError
 from tests.contract.networks import operands_for, random_network
-from tests.contract.test_plan import counter  # noqa: F401 - a fixture
 
 
 def stretched(rng, text, shapes):
@@ -69,7 +68,7 @@ def test_all_orders():
     np.testing.assert_allclose(frozen(operands[0]), qad.grad(lambda x: held(x, operands[3]).real)(operands[0]))
 
 
-def test_what_constants_make_is_contracted_once(counter):  # noqa: F811
+def test_what_constants_make_is_contracted_once(counter):
     text, operands = ring(8)
     whole = qad.plan(text, *operands, variables=[0])
     held = whole.hold(dict(enumerate(operands[1:], 1)))

@@ -19,7 +19,6 @@ from qad.core.errors import ArgumentError
 from tests.cases import Case, normal
 from tests.contract.networks import operands_for, random_network
 from tests.contract.test_hermitian import chain_case, energy
-from tests.contract.test_plan import counter  # noqa: F401 - a fixture
 from tests.counting import calls
 
 
@@ -68,7 +67,7 @@ def problem(seed, count, kind=complex, **options):
 
 @pytest.mark.parametrize("count", [2, 4, 6])
 @pytest.mark.parametrize("closed", [True, False])
-def test_slices_equal_the_whole(counter, count, closed):  # noqa: F811
+def test_slices_equal_the_whole(counter, count, closed):
     for seed in range(3):
         text, shapes, variables, chosen, loss = problem(seed, count, closed=closed, hyper=True, repeat=True)
         whole, least = limits(text, shapes, variables)
@@ -245,7 +244,7 @@ def chain(count=12, size=60):
 
 
 @pytest.mark.parametrize("variables, share", [(tuple(range(1, 14, 2)), 0.9), (tuple(range(14)), 0.75)])
-def test_what_is_not_kept_is_computed_again(counter, variables, share):  # noqa: F811
+def test_what_is_not_kept_is_computed_again(counter, variables, share):
     text, shapes, path = chain()
     operands = operands_for(np.random.default_rng(0), shapes)
     operands = [x / np.linalg.norm(x) for x in operands]

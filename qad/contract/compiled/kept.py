@@ -16,14 +16,16 @@ __all__ = ["loop", "stack_product"]
 
 HERE = Path(__file__).parent
 FILES = [*sorted(HERE.glob("*.py")), *(HERE.parent / name for name in ("costs.py", "interpreter.py"))]
+VERSION = version_of(FILES)
 
 for part in interpreter.PARTS:
     kernel.usable(part)
 replay, multiply_stacks = kernel.usable(interpreter.replay), kernel.usable(kernel.multiply_stacks)
 
 
-def loop(dtype, version=version_of(FILES)):  # noqa: B008 - what is imported does not change
+def loop(dtype):
     """`replay` for blocks of a dtype."""
+    version = VERSION
 
     def carry_out(code, kept, work):
         if version:
@@ -33,8 +35,9 @@ def loop(dtype, version=version_of(FILES)):  # noqa: B008 - what is imported doe
     return _compiled(carry_out, numba.types.Array(numba.int64, 1, "C"), block, block)
 
 
-def stack_product(dtype, version=version_of(FILES)):  # noqa: B008
+def stack_product(dtype):
     """`multiply_stacks` for a dtype."""
+    version = VERSION
 
     def product(a, b):
         return multiply_stacks(a, b) if version else None

@@ -1,0 +1,50 @@
+"""What tests of contractions share: a count of the multiply-adds that are really executed."""
+
+import numpy as np
+import pytest
+
+from qad.contract import pair as pair_module
+from qad.contract import planner as planner_module
+from qad.contract.execute import program
+from qad.contract.planner import find_plan
+
+
+class Counter:
+    """Counts the multiply-adds of pairs that are really executed, from the shapes that arrive."""
+
+    def __init__(self, monkeypatch):
+        self.total = 0
+        original = pair_module.Pair.__init__
+        counter = self
+
+        def watched(self, labels, shapes):
+            original(self, labels, shapes)
+            run = self.run
+
+            def counted(a, b):
+                sizes = {
+                    label: size
+                    for term, x in zip(labels, (a, b), strict=False)
+                    for label, size in zip(term, np.shape(x), strict=True)
+                }
+                counter.total += int(np.prod(list(sizes.values()), dtype=np.int64))
+                return run(a, b)
+
+            self.run = self._quick = counted
+
+        monkeypatch.setattr(pair_module.Pair, "__init__", watched)
+        monkeypatch.setattr(planner_module, "has_numba", lambda: False)  # pairs are carried out one by one
+        forget()
+
+
+def forget():
+    """Clear what holds pairs."""
+    for cached in (pair_module._pair, find_plan, program):
+        cached.cache_clear()
+
+
+@pytest.fixture
+def counter(monkeypatch):
+    yield Counter(monkeypatch)
+    monkeypatch.undo()
+    forget()
