@@ -1,14 +1,12 @@
-"""Reductions: sum, mean, var, std, average, logsumexp, and what follows from them.
+"""Reductions: sum, mean, var, std, logsumexp, and what follows from them.
 
 A reduction is a small primitive of ``axis`` and ``keepdims``; the handlers of NumPy's signatures bring everything
 else (``dtype``, ``where``, ``initial``) to these by functions that have rules of their own.
 """
 
-from functools import cache
-
 import numpy as np
 
-from qad.core.errors import GradientTypeError, ShapeError
+from qad.core.errors import GradientTypeError
 from qad.extend import (
     Tensor,
     as_array,
@@ -16,7 +14,6 @@ from qad.extend import (
     defjvp,
     defvjp,
     implements,
-    operand,
     primitive,
     quick_with_metadata,
     refuse_out,
@@ -25,6 +22,7 @@ from qad.extend import (
 )
 from qad.rules.casts import narrowed
 from qad.rules.elementwise import nonzero
+from qad.rules.scales import are_ordinary, rounding, scale_along
 
 
 def axes_of(axis, ndim) -> tuple:
@@ -121,28 +119,6 @@ def var_over(x, axis=None, ddof=0, keepdims=False):
     return np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
 
 
-@cache
-def least_root(dtype) -> float:
-    """The least root of a sum of squares that has all its digits."""
-    return np.sqrt(np.finfo(dtype).tiny / np.finfo(dtype).eps)
-
-
-@cache
-def rounding(dtype) -> float:
-    """What rounding may make of the mean of equal numbers, of the size of 1."""
-    return 4 * np.finfo(dtype).eps
-
-
-def are_ordinary(roots) -> bool:
-    """Whether no sum of squares, of which these bare `roots` are, has overflowed or lost digits."""
-    least = least_root(roots.dtype)
-    if not roots.shape:
-        return bool(least < roots < np.inf)
-    if type(roots) is np.ndarray and roots.size:  # quicker than asking all of them; a NaN comes first
-        return least < roots.item(roots.argmin()) and roots.item(roots.argmax()) < np.inf
-    return bool(((roots > least) & (roots < np.inf)).all())
-
-
 def std_over(x, axis=None, ddof=0, keepdims=False):
     """The standard deviation; its derivative is taken to be 0 where it is 0, up to rounding.
 
@@ -153,8 +129,7 @@ def std_over(x, axis=None, ddof=0, keepdims=False):
     if not x.size or are_ordinary(stack_of(y)):
         return y
     d = x - np.mean(x, axis=axis, keepdims=True)
-    largest = np.max(np.absolute(d), axis=axis, keepdims=True)
-    scale = np.where((largest > 0) & np.isfinite(largest), largest, 1)
+    scale = scale_along(d, axis)
     y = np.std(d / scale, axis=axis, ddof=ddof, keepdims=True) * scale
     return y if keepdims else y.reshape(np.delete(x.shape, axes_of(axis, x.ndim)))[()]
 
@@ -232,25 +207,6 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     refuse_out(out, "np.std")
     a = _inexact(a, dtype, "np.std")
     return _std(a, axis, ddof or correction, keepdims)
-
-
-@implements(np.average)
-def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
-    """``np.average``; the weights have the shape of `a`, or of the axes averaged over, in their order."""
-    a = operand(a)
-    if weights is None:
-        y, norm = mean(a, axis, keepdims=keepdims), count(a.shape, axis)
-    else:
-        axes, weights = axes_of(axis, a.ndim), operand(weights)
-        if weights.shape != a.shape:
-            if weights.shape != tuple(a.shape[i] for i in axes) or list(axes) != sorted(axes):
-                raise ShapeError(
-                    f"weights of shape {weights.shape} do not fit axis {axis} of an array of shape {a.shape}"
-                )
-            weights = weights.reshape(tuple(n if i in axes else 1 for i, n in enumerate(a.shape)))
-        norm = np.sum(weights + np.zeros(a.shape, weights.dtype), axis=axis, keepdims=keepdims)
-        y = np.sum(a * weights, axis=axis, keepdims=keepdims) / norm
-    return (y, norm + np.zeros(y.shape, y.dtype)) if returned else y
 
 
 # -- logsumexp -----------------------------------------------------------------------------------------------

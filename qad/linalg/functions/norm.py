@@ -14,9 +14,10 @@ from qad.linalg.support.check import finite
 from qad.linalg.support.degeneracy import same_block
 from qad.linalg.support.derivative_order import orders
 from qad.rules.complex import abs2
-from qad.rules.reduce import are_ordinary, least_root
+from qad.rules.scales import are_ordinary, least_root, scale_along
 
 
+@implements(np.linalg.norm)
 def norm(x, ord=None, axis=None, keepdims=False):
     """Norm of vectors or matrices, with NumPy's signature.
 
@@ -69,6 +70,7 @@ def _bare(x):
     return x if stack_of(x) is x else np.zeros(x.shape, x.dtype)
 
 
+@implements(np.linalg.vector_norm)
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     """Norm of vectors: `norm`, but ``axis=None`` flattens `x` and several axes count as one vector.
 
@@ -104,6 +106,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     return _finish(_vector(x, ord, axes), axes, keepdims)
 
 
+@implements(np.linalg.matrix_norm)
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     """Norm of matrices over the last two axes: `norm` with ``axis=(-2, -1)``.
 
@@ -131,11 +134,6 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
            [0.8]])
     """
     return norm(x, ord, (-2, -1), keepdims)
-
-
-implements(np.linalg.norm)(norm)
-implements(np.linalg.vector_norm)(vector_norm)
-implements(np.linalg.matrix_norm)(matrix_norm)
 
 
 def _axes(x, axis):
@@ -226,8 +224,7 @@ def _length(x, *, axis):
         n = _root_of_squares(x, axis)
         if are_ordinary(n):
             return n
-    largest = np.abs(x).max(axis=axis, keepdims=True)
-    scale = np.where((largest > 0) & np.isfinite(largest), largest, 1)
+    scale = scale_along(x, axis)
     return scale * _root_of_squares(x / scale, axis)
 
 
@@ -262,20 +259,11 @@ def _direction_n(g, ans, x, n):
     return -(g * ans).real.sum(axis=axes, keepdims=True) / n
 
 
-def _length_forward(t, n, x, *, axis):
-    return (_direction(x, n) * t).real.sum(axis=axis, keepdims=True)
-
-
-def _direction_along_x(t, ans, x, n):
-    _no_second(n)
-    return t.conj() / n
-
-
 defroot(_length, lambda x, *, axis: np.sum(abs2(x), axis=axis, keepdims=True))
 defvjp(_length, lambda g, n, x, *, axis: g * _direction(x, n), fresh=True)
 defvjp(_direction, _direction_x, _direction_n)
-defjvp(_length, _length_forward)
-defjvp(_direction, _direction_along_x, lambda t, ans, x, n: -ans * (t / n))
+defjvp(_length, lambda t, n, x, *, axis: (_direction(x, n) * t).real.sum(axis=axis, keepdims=True))
+defjvp(_direction, _direction_x, lambda t, ans, x, n: -ans * (t / n))
 
 
 @primitive(name="norm")
