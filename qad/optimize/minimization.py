@@ -6,7 +6,7 @@ from tqdm import tqdm
 
 from qad.core import hvp, value_and_grad
 from qad.core.errors import ArgumentError
-from qad.optimize.packing import Packing
+from qad.optimize.packing import Parameters
 from qad.optimize.result import OptimizeResult
 
 # method -> SciPy's names of our options; what a method does not know is not in its row
@@ -122,7 +122,7 @@ class Search:
     def __init__(self, fun, params, callback):
         self.fun, self.callback = fun, callback
         self.value_and_grad = value_and_grad(fun)
-        self.packing = Packing(params)
+        self.packing = Parameters(params)
         self.start = self.packing.pack(params)
         self.best = self.latest = None  # (value, norm of the gradient, vector)
         self.history, self.evaluations, self.interrupted = [], 0, False

@@ -237,7 +237,7 @@ def logsumexp(x, axis=None, keepdims=False):
     1000.6931471805599
     """
     x = as_array(x)
-    m = _largest(x, axis)
+    m = largest_real(x, axis)
     with np.errstate(divide="ignore"):
         y = np.log(np.exp(x - m).sum(axis=axis, keepdims=True)) + m
     return y if keepdims else y.reshape(np.delete(x.shape, axes_of(axis, x.ndim)))[()]
@@ -246,12 +246,12 @@ def logsumexp(x, axis=None, keepdims=False):
 @primitive(name="softmax")
 def softmax_over(x, axis=None):
     """``exp(x) / sum(exp(x))``, which is ``exp(x - logsumexp(x))`` without cancellation; 0 where all x are -inf."""
-    m = _largest(x, axis)
+    m = largest_real(x, axis)
     e = np.exp(x - m)
     return e / nonzero(e.sum(axis=axis, keepdims=True))
 
 
-def _largest(x, axis):
+def largest_real(x, axis):
     """The largest real part, 0 where that is infinite."""
     m = x.real.max(axis=axis, keepdims=True)
     finite = np.isfinite(m)

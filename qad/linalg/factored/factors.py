@@ -184,6 +184,14 @@ def factors(a, given, record, owner):
     return _known(Spectrum(a, values, order, owner), on_stack(lambda bare: given, a), record)
 
 
+def by_size(w, v):
+    """Eigenpairs in descending order of size."""
+    order = np.argsort(-np.abs(unrecorded(w)), axis=-1, kind="stable")
+    if type(order) is np.ndarray and order.ndim == 1:
+        return w[order], v[:, order]
+    return in_order(w, v, order)
+
+
 def in_order(w, v, order):
     """Eigenpairs in the `order` (..., n), which may differ from example to example."""
 

@@ -15,7 +15,8 @@ import scipy  # loads scipy.sparse.linalg when it is first used
 from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.extend import operand, value_of
-from qad.linalg.implicit.gmres import Packing, bare, plain_leaves
+from qad.linalg.implicit.gmres import bare, plain_leaves
+from qad.linalg.implicit.packing import Packing
 from qad.linalg.implicit.rival_levels import isolated, unrefuted
 from qad.linalg.implicit.root import attach
 from qad.linalg.support.check import finite

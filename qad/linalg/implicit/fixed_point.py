@@ -15,7 +15,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import tree_map, unflatten
-from qad.linalg.implicit.gmres import Packing, Report, bare, correction, plain_leaves
+from qad.linalg.implicit.gmres import Report, bare, correction, plain_leaves
+from qad.linalg.implicit.packing import Packing
 from qad.linalg.implicit.root import attach, in_batches
 
 METHODS = ("anderson", "plain")

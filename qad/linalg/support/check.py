@@ -71,9 +71,9 @@ def solvable(function, name, a, *others):
 
 def require_hermitian(a, owner):
     """Raise unless the bare array `a` is Hermitian to half of its digits."""
-    apart, size = _largest(a.real - a.real.mT), _largest(a.real)
+    apart, size = largest_entry(a.real - a.real.mT), largest_entry(a.real)
     if a.dtype.kind == "c":
-        apart, size = np.maximum(apart, _largest(a.imag + a.imag.mT)), np.maximum(size, _largest(a.imag))
+        apart, size = np.maximum(apart, largest_entry(a.imag + a.imag.mT)), np.maximum(size, largest_entry(a.imag))
     bad = apart > np.sqrt(np.finfo(a.dtype).eps) * size
     if bad.any():
         bad = np.argwhere(bad)
@@ -83,5 +83,6 @@ def require_hermitian(a, owner):
         )
 
 
-def _largest(x):
+def largest_entry(x):
+    """The largest modulus of the entries of each matrix."""
     return np.abs(x).max(axis=(-2, -1), initial=0.0)
