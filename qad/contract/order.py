@@ -2,21 +2,21 @@
 
 from functools import lru_cache
 
-from qad.contract.initial_trees import starting_trees
 from qad.contract.optimal import LIMIT, optimal_order
 from qad.contract.tree import Tree, improve
 
 __all__ = ["find_order", "to_path", "from_path"]
 
-BEST = 2  # how many of each kind of starting tree are improved
+BATCHES, TRIALS = 16, 64  # random greedy searches, each keeping the best of some trials
+BEST = 4  # how many of these trees are improved: different ones serve better than sweeps from one end to the other
 
 
 @lru_cache(maxsize=512)
 def find_order(inputs, output, sizes, variable):
     """Which arrays to contract in which order.
 
-    Exact for up to `qad.contract.optimal.LIMIT` operands.  For more, sweeps and greedy trees of cotengrust are
-    rerooted and improved piece by piece, all under the cost of value and gradient together.
+    Exact for up to `qad.contract.optimal.LIMIT` operands.  For more, greedy trees of cotengrust are rerooted
+    and improved piece by piece, all under the cost of value and gradient together.
 
     Parameters
     ----------
@@ -39,11 +39,21 @@ def find_order(inputs, output, sizes, variable):
     if len(inputs) <= LIMIT:
         return optimal_order(inputs, output, sizes, variable)[0]
     network = inputs, output, sizes, variable
-    found = []
-    for kind in starting_trees(inputs, output, sizes):
-        trees = sorted((Tree(network, pairs) for pairs in kind), key=Tree.cost)
-        found += [improve(tree) for tree in trees[:BEST]]
-    return min(found, key=Tree.cost).pairs()
+    trees = sorted((Tree(network, pairs) for pairs in _greedy(inputs, output, sizes)), key=Tree.cost)
+    return min(map(improve, trees[:BEST]), key=Tree.cost).pairs()
+
+
+def _greedy(inputs, output, sizes):
+    """Yield complete trees as pairs, results numbered on from the operands."""
+    import cotengrust  # only large networks need it, and it is no part of `import qad`
+
+    names = [chr(0x100 + label) for label in range(len(sizes))]
+    network = [[names[label] for label in term] for term in inputs], [names[label] for label in output]
+    extent = dict(zip(names, map(float, sizes), strict=True))
+    how = {"simplify": False, "use_ssa": True}
+    yield cotengrust.optimize_greedy(*network, extent, **how)
+    for seed in range(BATCHES):
+        yield cotengrust.optimize_random_greedy_track_flops(*network, extent, ntrials=TRIALS, seed=seed, **how)[0]
 
 
 def to_path(pairs, count):
