@@ -199,7 +199,7 @@ class Plan:
     # -- execution -------------------------------------------------------------------------------------------------
 
     def hold(self, constants):
-        """A plan that holds some operands, so that what they alone make is contracted once and not at every call.
+        """A plan that holds some operands, so that what follows from these only is contracted once, not at every call.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
 """Energies of chains as one node of the tape.
 
-``E = <psi|H|psi> / <psi|psi>`` is real, so its derivative is that by the bra alone, doubled:
+``E = <psi|H|psi> / <psi|psi>`` is real, so its derivative is that by the bra, doubled:
 
     dE = 2 Re sum_i (d conj(A_i)) [<psi|(H - E)|psi> without conj(A_i)] / <psi|psi>
 

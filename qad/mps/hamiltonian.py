@@ -99,7 +99,7 @@ def with_norm(tensors):
 
 
 def starts_with_identity(tensor):
-    """Whether state 0 of the right bond follows from state 0 of the left one alone, by the identity."""
+    """Whether state 0 of the right bond follows, by the identity, only from state 0 of the left one."""
     return not tensor[1:, 0].any() and np.array_equal(tensor[0, 0], np.eye(*tensor.shape[2:]))
 
 

@@ -140,7 +140,7 @@ class Search:
         return self.guarded(search)
 
     def guarded(self, search):
-        """Success and message of ``search()``, which the user or a bad number may end too."""
+        """Success and message of ``search()``, which the user or a value that is not finite may end too."""
         try:
             return search()
         except Stop as stop:

@@ -20,7 +20,7 @@ STEPS = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint, "midpoint": l
 
 
 def _places(q, n, method):
-    """The place of quantile `q` among `n` numbers, counted from 0; recorded as `q` is."""
+    """The index, counted from 0 and real, of quantile `q` among `n` sorted entries; recorded as `q` is."""
     if method in STEPS:
         return STEPS[method](unrecorded((n - 1) * q))
     if method not in CONTINUOUS:

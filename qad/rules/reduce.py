@@ -33,7 +33,7 @@ def axes_of(axis, ndim) -> tuple:
 
 
 def count(shape, axis) -> int:
-    """How many numbers are reduced to one."""
+    """How many entries are reduced to one."""
     n = 1
     for a in axes_of(axis, len(shape)):
         n *= shape[a]
@@ -97,7 +97,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
 
 
 def _number(x, axis, keepdims, where):
-    """How many numbers each mean is taken of: an integer, or an array of them under a mask."""
+    """Over how many entries each mean is taken: an integer, or an array of them under a mask."""
     if where is True:
         return count(x.shape, axis)
     mask = np.broadcast_to(unrecorded(where), x.shape)
@@ -139,12 +139,12 @@ def _var_rule(g, y, x, axis=None, ddof=0, keepdims=False):
 
 
 def _direction(y, x, axis, keepdims):
-    """``conj(x - mean) / std``, of the size of 1 at all scales; 0 where the numbers are equal."""
+    """``conj(x - mean) / std``, of the size of 1 at all scales; 0 where the entries are equal."""
     y = spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
     center = mean(x, axis, keepdims=True)
     apart = unrecorded(y) > rounding(x.dtype) * np.absolute(unrecorded(center))  # by more than rounding
     deviation = (x - center).conj()
-    if type(apart) is np.ndarray and apart.all():  # most often, and quickly
+    if type(apart) is np.ndarray and apart.all():  # the usual case
         return deviation / y
     return deviation / np.where(apart, y, 1) * apart
 

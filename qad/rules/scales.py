@@ -13,7 +13,7 @@ def least_root(dtype) -> float:
 
 @cache
 def rounding(dtype) -> float:
-    """What rounding may make of the mean of equal numbers, of the size of 1."""
+    """How far, relatively, the mean of equal entries may be from them by rounding."""
     return 4 * np.finfo(dtype).eps
 
 
@@ -22,7 +22,7 @@ def are_ordinary(roots) -> bool:
     least = least_root(roots.dtype)
     if not roots.shape:
         return bool(least < roots < np.inf)
-    if type(roots) is np.ndarray and roots.size:  # quicker than asking all of them; a NaN comes first
+    if type(roots) is np.ndarray and roots.size:  # less time than comparisons; a NaN comes first
         return least < roots.item(roots.argmin()) and roots.item(roots.argmax()) < np.inf
     return bool(((roots > least) & (roots < np.inf)).all())
 

@@ -88,7 +88,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
 
 
 def _counts(function):
-    """A handler for histograms of several variables: counts alone."""
+    """A handler for histograms of several variables: only the counts."""
 
     def handler(*args, **kwargs):
         if type(kwargs.get("weights")) is Tensor:

@@ -58,7 +58,7 @@ def _around(y, mask):
 
 # -- methods -------------------------------------------------------------------------------------------------
 def outer(ufunc, a, b, **kwargs):
-    """``ufunc(a[i, j, ...], b[k, l, ...])`` for all pairs of places."""
+    """``ufunc(a[i, j, ...], b[k, l, ...])`` for all pairs of indices."""
     a, b = operand(a), operand(b)
     return ufunc(np.reshape(a, np.shape(a) + (1,) * np.ndim(b)), b, **kwargs)
 

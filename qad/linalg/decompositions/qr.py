@@ -32,7 +32,7 @@ def qr(a, mode="reduced"):
     Returns
     -------
     Q, R : a named tuple of arrays (..., m, k), (..., k, n), for "complete" (..., m, m), (..., m, n)
-        R has a real diagonal, whose signs are LAPACK's. With "r": R alone.
+        R has a real diagonal, whose signs are LAPACK's. With "r": only R.
 
     Raises
     ------

@@ -59,7 +59,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
     full_matrices : bool
         Whether U and Vh are square, (m, m) and (n, n), or have k = min(m, n) columns and rows.
     compute_uv : bool
-        False: the singular values alone.
+        False: only the singular values.
     hermitian : bool
         NumPy's shortcut for Hermitian matrices, on plain arrays; ignored where `a` is a Tensor.
     degenerate : "raise" or "warn"
@@ -69,7 +69,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
     Returns
     -------
     U, S, Vh : a named tuple of arrays (..., m, k), (..., k) in descending order, (..., k, n)
-        Or S alone.
+        Or only S.
 
     Raises
     ------

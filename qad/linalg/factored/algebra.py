@@ -98,7 +98,7 @@ def _multiplied(functions, x, at):
 
 
 def table(a):
-    """Constants that differ from place to place."""
+    """Constants that differ from value to value."""
     a = np.array(a).reshape(-1)
     return Pointwise(lambda x, at: a[at], (a,))
 

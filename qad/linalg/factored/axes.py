@@ -76,7 +76,7 @@ def item(p, args, kwargs):
 
 
 def _selected(net, label, index):
-    """With some places of a spectrum alone along an axis."""
+    """With only some values of a spectrum along an axis."""
     if label not in net.places or net.out.count(label) > 1 or (type(index) is not slice and np.ndim(index) != 1):
         return None, None
     (spectrum, places), size = net.places[label], net.sizes[label]

@@ -23,7 +23,7 @@ new_label = count().__next__
 
 
 class Vectors(NamedTuple):
-    """Eigenvectors or singular vectors in columns, as a term of a network; its labels are (row, place)."""
+    """Eigenvectors or singular vectors in columns, as a term of a network; its labels are (row, index of the value)."""
 
     spectrum: Spectrum
     side: str  # "u" or "v"

@@ -149,7 +149,7 @@ def _triangle(f, n, x, y, z):
 
 
 def _finite(f, d, w, *points):
-    """`d`, if all of it is finite; of no consequence for an odd function is what stands at zero alone."""
+    """`d`, if all of it is finite; for an odd function the entry of zero with itself does not count."""
     if f.odd:
         nowhere = ~np.isfinite(d)
         for p in points:
@@ -201,7 +201,7 @@ def _near(f, w, d, near, x, y):
 
 
 def _curved(f, w):
-    """Whether ``f''`` is finite and not zero at one of the points: a slope of zero alone does not make a constant."""
+    """Whether ``f''`` is finite and not zero at one of the points: a slope of zero does not yet make a constant."""
     with np.errstate(all="ignore"):
         second = f.second(w)
     return np.any(second[np.isfinite(second)])

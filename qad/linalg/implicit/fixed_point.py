@@ -147,7 +147,7 @@ class _Iteration:
         if self.tol < eps:
             raise ConvergenceError(
                 f"fixed_point: |f(x) - x| / |x| is {step:.3g}, but f contracts so slowly, by its derivative, that the "
-                f"fixed point may be {amplified:.3g} times as far, rounding alone {amplified * eps:.3g} of |x|: more "
+                f"fixed point may be {amplified:.3g} times as far, by rounding {amplified * eps:.3g} of |x|: more "
                 f"than tol={limit:.3g}. Take larger steps in f (Newton's, say), or raise tol"
             )
         return False

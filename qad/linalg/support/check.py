@@ -1,4 +1,4 @@
-"""What matrix functions ask of their arguments; refusals say so with the shape or the number that offends."""
+"""What matrix functions ask of their arguments; refusals quote the shape or the value that offends."""
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def batch_entry(index):
 
 
 def solvable(function, name, a, *others):
-    """``function(a, *others)`` on bare arrays; that `a` is singular is said with the number that shows it."""
+    """``function(a, *others)`` on bare arrays; a singular `a` is refused with its smallest singular value."""
     try:
         return function(a, *others)
     except np.linalg.LinAlgError as error:
