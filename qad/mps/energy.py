@@ -103,7 +103,7 @@ def is_plain(H):
 
 
 def has_own_node(psi, H):
-    """Whether the energy is one node: an open chain and a plain operator; what is frozen is better seen through."""
+    """Whether the energy is one node: an open chain and a plain operator; `qad.freeze` records all products."""
     return not (psi.periodic or H.periodic or any(type(w) is Tensor for w in H) or any_traced(*psi, *H))
 
 

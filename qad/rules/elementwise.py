@@ -47,7 +47,7 @@ def per_size(a, r):
 
 
 def apart(a, b, y):
-    """``a - b``, of which the share of exp(a) in ``exp(y) = exp(a) + exp(b)`` is a function; of nothing it is none."""
+    """``a - b``, which gives the share of exp(a) in ``exp(y) = exp(a) + exp(b)``; `a` itself where both terms are 0."""
     return a - np.where(np.isneginf(y), 0, b)
 
 

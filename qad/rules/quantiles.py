@@ -1,6 +1,6 @@
 """Medians, quantiles and percentiles, with and without NaN.
 
-Each is a mean of two neighbours in the sorted array: at place ``v = n q + m(q) - 1``, with NumPy's name for every m.
+Each is a mean of two neighbours in the sorted array: at index ``v = n q + m(q) - 1``, with NumPy's name for every m.
 """
 
 from math import prod
@@ -87,7 +87,7 @@ def _median(name, skip_nan):
 
 
 def _of_numbers(function):
-    """A function that lies as one that leaves out NaN, and has nothing to warn of."""
+    """A reference for `lies_as`: the layout does not depend on NaN, of which NumPy would warn."""
     return lambda a, *args, **kwargs: function(np.zeros_like(a) if np.isnan(a).any() else a, *args, **kwargs)
 
 

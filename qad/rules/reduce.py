@@ -74,7 +74,7 @@ _sum = quick_with_metadata(sum_over)
 
 @implements(np.sum)
 def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
-    """``np.sum``; without options the quick way."""
+    """``np.sum``; without options straight to the recorder."""
     if dtype is None and out is None and initial is None and where is True:
         return _sum(a, axis, keepdims)
     refuse_out(out, "np.sum")

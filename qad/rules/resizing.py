@@ -1,4 +1,4 @@
-"""Arrays of another size: what is inserted, repeated or trimmed."""
+"""Arrays of another size: entries inserted, repeated or trimmed."""
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index

@@ -39,7 +39,7 @@ class ScaledIdentity(Lazy):
         if type(scale) is One:
             self.factor = scale
         else:
-            self.factor = scale[...] if len(shape) == 2 else scale[..., None, None]  # arrays multiply quickest
+            self.factor = scale[...] if len(shape) == 2 else scale[..., None, None]
 
     @property
     def real(self):

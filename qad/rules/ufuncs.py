@@ -1,6 +1,6 @@
 """ufuncs with keywords, and their methods ``reduce``, ``accumulate``, ``reduceat`` and ``outer``.
 
-The sums and products have quick ways of their own; every other ufunc of two operands is folded, operation by operation.
+Sums and products are primitives; every other ufunc of two operands is folded, operation by operation.
 """
 
 import numpy as np

@@ -278,7 +278,7 @@ def _turn(p, s, clustered, how):
 
 
 def _full_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
-    """Columns of U (rows of Vh) beyond k turn with the others: ``dU' = -U dU^H U'``."""
+    """Columns of U (rows of Vh) beyond k follow the others: ``dU' = -U dU^H U'``."""
     gu, gs, gv = g
     u, s, vh = ans
     k, floor = s.shape[-1], rounding(stack_of(s), end)

@@ -16,7 +16,7 @@ def permuted(p, args, kwargs):
 
 
 def reshaped(p, args, kwargs):
-    """Axes of size 1 come and go."""
+    """A reshape that only adds or drops axes of size 1; None for any other."""
     net = form_of(args[0]).fresh()
     shape = np.empty(args[0].shape, bool).reshape(args[1]).shape
     kept = [label for label in net.out if not net.is_free(label)]

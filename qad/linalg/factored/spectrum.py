@@ -108,7 +108,7 @@ class Spectrum:
         return bool(s.min() <= lost + np.finfo(s.dtype).tiny) and bool(np.any(f(np.zeros(1, s.dtype))))
 
     def _restricted(self, places, functions):
-        """The product of `functions` as a function of a number: zero but at the values that the tables of `places` tell.
+        """The product of `functions` as a function of a number, zero except at the values chosen by `places`.
 
         None where it would change between close values.
         """
