@@ -185,7 +185,7 @@ def square(x):
 def _product(x, y):
     """The square that a product is, or None: of one Tensor, or of two that are the absolute values of one."""
     if x is y:
-        if type(x) is not Tensor or (type(x.node) is not list and x.dtype.kind == "b"):  # whose square is a number
+        if type(x) is not Tensor or (x.node is None and x.dtype.kind == "b"):  # whose square is a number
             return None
         return square(x)
     return square_of_root(x) if type(x) is type(y) is Tensor and same_root(x, y) else None

@@ -10,7 +10,7 @@ from qad.core.mutation.aliases import shadow
 from qad.core.mutation.buffers import buffer
 from qad.core.mutation.writing import handle
 from qad.core.tape.tensor import CONSTANT
-from qad.core.vmap.batched import RESULT, Batched
+from qad.core.vmap.batched import Batched
 from qad.core.vmap.layouts import bottom, is_vouched
 from qad.extend import Tensor, implements, value_of
 
@@ -91,7 +91,7 @@ def _like(function, a, dtype, order, shape):
         shape = shape if shape is None else (batch.array.shape[0], *(shape if np.iterable(shape) else (shape,)))
         array = function(batch.array, dtype, order, shape=shape)
         array = array.value if type(array) is Tensor and array.level is CONSTANT else array
-        return handle(Tensor(Batched(array, batch.level), RESULT, batch.level))
+        return handle(Tensor(Batched(array, batch.level), None, batch.level))
     return buffer(function(shadow(a), dtype, order, shape=shape))
 
 

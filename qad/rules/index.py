@@ -6,9 +6,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.core.mutation.aliases import FIXED, is_copied, snapshot
+from qad.core.mutation.aliases import is_copied, snapshot
 from qad.core.mutation.buffers import read, read_each
 from qad.core.mutation.strides import lies_as
+from qad.core.tape.tensor import FIXED
 from qad.extend import (
     ARRAY_TYPES,
     Tensor,

@@ -5,14 +5,14 @@ from operator import getitem
 import numpy as np
 
 from qad.core.errors import ArgumentError, RecordedTensorError
-from qad.core.mutation.aliases import handle_of, is_number, root_of
+from qad.core.mutation.aliases import is_number, root_of
 from qad.core.mutation.buffers import adopt, renew, write
 from qad.core.mutation.indices import accumulate
 from qad.core.mutation.view_indices import spot
 from qad.core.tape.levels import stopped
 from qad.core.tape.node import ANSWER
 from qad.core.tape.reverse import TAPE
-from qad.core.tape.tensor import CONSTANT
+from qad.core.tape.tensor import CONSTANT, handle_of
 from qad.extend import Tensor, attach, implements, operand, stack_of, value_of
 from qad.rules.complex import imag, imag_part, real, real_part
 from qad.rules.flat import Flat, unraveled

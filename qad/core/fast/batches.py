@@ -7,8 +7,8 @@ from numpy import ndarray
 
 from qad.core.tape.operands import NUMBERS
 from qad.core.tape.tensor import Tensor
-from qad.core.vmap.batched import RESULT, Batched
-from qad.core.vmap.layouts import node_for
+from qad.core.vmap.batched import Batched
+from qad.core.vmap.layouts import layout_of
 from qad.core.vmap.rules import BATCHING
 
 
@@ -21,7 +21,7 @@ def batch_one(p, x, metadata, level):
         ans = p.fn(x.value.array, *metadata)
     else:
         return level.apply(p, (x, *metadata), {})
-    return Tensor(Batched(ans, level), node_for(p, ans, (x,)), level)
+    return Tensor(Batched(ans, level, layout_of(p, ans, (x,))), None, level)
 
 
 def batch_two(p, x, y, level):
@@ -42,7 +42,7 @@ def batch_two(p, x, y, level):
         if kind not in NUMBERS and (kind is not ndarray or x.ndim >= y.ndim):
             return None
     ans = p.fn(x, y)
-    return Tensor(Batched(ans, level), node_for(p, ans, operands), level)
+    return Tensor(Batched(ans, level, layout_of(p, ans, operands)), None, level)
 
 
 def batch_product(p, v, w, level):
@@ -50,4 +50,4 @@ def batch_product(p, v, w, level):
     batched = type(v) is Batched, type(w) is Batched
     one, two = batched
     ans = BATCHING[p.fn](batched, v.array if one else v, w.array if two else w)
-    return Tensor(Batched(ans, level), RESULT, level)
+    return Tensor(Batched(ans, level), None, level)

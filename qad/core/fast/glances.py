@@ -7,10 +7,10 @@ from weakref import ref
 
 from numpy import ndarray
 
-from qad.core.mutation.aliases import BY_LAYOUT, FIXED, look, mark
+from qad.core.mutation.aliases import BY_LAYOUT, look, mark
 from qad.core.tape.node import LEAF, PRIMITIVE
 from qad.core.tape.reverse import TAPE
-from qad.core.tape.tensor import Tensor
+from qad.core.tape.tensor import FIXED, Tensor
 from qad.core.vmap.batched import Batched
 from qad.core.vmap.layouts import unsure
 
@@ -24,7 +24,7 @@ def look_quickly(out, x, fn, metadata):
         shown = None
     if shown is None:
         look(out, x, fn, metadata)
-    elif shown and views is None and type(x.node) is list:
+    elif shown and views is None and x.node is not None:
         out.buffer = x, fn, metadata
         if x.node[PRIMITIVE] is not LEAF or x.level is TAPE:  # as `mark` has it
             x.buffer = [ref(out)]

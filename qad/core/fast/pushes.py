@@ -12,13 +12,13 @@ from qad.core.tape.forward import tangent_of as plain_tangent_of
 from qad.core.tape.levels import mode, plain, records
 from qad.core.tape.operands import NUMBERS
 from qad.core.tape.tensor import Tensor
-from qad.core.vmap.batched import RESULT, Batched, scaled
+from qad.core.vmap.batched import Batched, scaled
 from qad.core.vmap.rules import Batch
 
 
 def push_one(p, x, metadata, level):
     """`Forward.apply` for one operand and positional metadata: without it jvp of 3x3 matrices takes 1.4."""
-    v, t = x.value, x.node
+    v, t = x.value, x.tangent
     if p.forward:
         return level.apply(p, (x, *metadata), {})
     ans = p.fn(v, *metadata)
@@ -29,11 +29,11 @@ def push_one(p, x, metadata, level):
     elif p.elementwise:
         frame, factor = framed(t, ans) if type(t) is Tensor and type(ans) is not Tensor else UNFRAMED
         if frame is not None:
-            return Tensor(ans, through(t, frame, factor, p.vjps[0](factor, ans, v, *metadata), ans), level)
+            return Tensor(ans, None, level, through(t, frame, factor, p.vjps[0](factor, ans, v, *metadata), ans))
         t = p.vjps[0](t, ans, v, *metadata)
     else:
         t = transpose(p, (0,), (t,), ans, (v, *metadata), {})
-    return Tensor(ans, t if t.dtype is ans.dtype and t.shape == ans.shape else summed((t,), ans), level)
+    return Tensor(ans, None, level, t if t.dtype is ans.dtype and t.shape == ans.shape else summed((t,), ans))
 
 
 def moved(p, t, metadata):
@@ -53,26 +53,26 @@ def push_two(p, x, y, level):
         return None
     kind, s, t = type(y), None, None
     if type(x) is Tensor:
-        x, s = x.value, x.node
+        x, s = x.value, x.tangent
         if kind is Tensor and y.level is level:
-            y, t = y.value, y.node
+            y, t = y.value, y.tangent
         elif kind is not ndarray and kind not in NUMBERS:
             return None
     else:
         if type(x) is not ndarray and type(x) not in NUMBERS:
             return None
-        y, t = y.value, y.node
+        y, t = y.value, y.tangent
     ans = p.fn(x, y)
     if type(ans) is not Tensor and (type(s) is Tensor or type(t) is Tensor):
         moved = push_frames(p, s, t, ans, x, y)
         if moved is not None:
-            return Tensor(ans, moved, level)
+            return Tensor(ans, None, level, moved)
     if s is not None:
         s = p.vjps[0](s, ans, x, y)
     if t is not None:
         t = p.vjps[1](t, ans, x, y)
         s = t if s is None else s + t
-    return Tensor(ans, s if s.dtype is ans.dtype and s.shape == ans.shape else summed((s,), ans), level)
+    return Tensor(ans, None, level, s if s.dtype is ans.dtype and s.shape == ans.shape else summed((s,), ans))
 
 
 # -- batches of tangents: what is elementwise changes a factor that all of them share; without it Hessians take 1.2 ----
@@ -139,7 +139,7 @@ def through(t, frame, before, factor, ans):
         return fitting(frame * factor, t.level, ans)
     if factor is before:
         return t
-    return Tensor(scaled(frame, factor, t.level), RESULT, t.level)
+    return Tensor(scaled(frame, factor, t.level), None, t.level)
 
 
 def stretched(rule, frame, factor, ans, x, y):
@@ -149,14 +149,15 @@ def stretched(rule, frame, factor, ans, x, y):
 
 def fitting(stack, level, ans):
     """Stacked tangents of `ans` as a batch: broadcast and real where that is."""
-    t = Tensor(Batched(stack, level), RESULT, level)
+    t = Tensor(Batched(stack, level), None, level)
     return t if stack.dtype is ans.dtype and stack.shape[1:] == ans.shape else summed((t,), ans)
 
 
-def push_product(multiplied, v, s, w, t, small, level):
-    """`Forward.apply` for a product of values `v`, `w` with tangents `s`, `t`, or None: else Hessians take 1.2."""
-    moved = None if s is None else multiplied(s, w, small)
-    if t is not None:
+def push_product(multiplied, x, y, v, w, small, level):
+    """`Forward.apply` for a product of `x` and `y`, whose values are `v` and `w`: else Hessians take 1.2."""
+    moved = multiplied(x.tangent, w, small) if type(x) is Tensor else None
+    if type(y) is Tensor:
+        t = y.tangent
         moved = multiplied(v, t, small) if moved is None else moved + multiplied(v, t, small)
     ans = multiplied(v, w, small)
-    return Tensor(ans, moved if moved.dtype is ans.dtype else summed((moved,), ans), level)
+    return Tensor(ans, None, level, moved if moved.dtype is ans.dtype else summed((moved,), ans))

@@ -253,7 +253,7 @@ def product(p, method, otherwise, stacks=None):
                             v, w = (kept, w) if left is None else (v, kept)
                         return Tensor(ans, [next_id(), q, (v, w), None, ans, (left, right)], level)
                     if type(level) is Forward and level.open and (mode() is None or records(level)):
-                        return push_product(multiplied, v, left, w, right, m <= 2 >= n, level)
+                        return push_product(multiplied, x, y, v, w, m <= 2 >= n, level)
                 except ValueError:
                     pass
         elif stacks is not None and type(level) is Batch and type(v) in BATCHES and type(w) in BATCHES:

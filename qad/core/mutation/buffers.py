@@ -24,7 +24,7 @@ from qad.core.mutation.view_indices import place_of, spot
 from qad.core.mutation.writing import get, handle, put
 from qad.core.structured import settle
 from qad.core.tape.reverse import Reverse
-from qad.core.tape.tensor import CONSTANT, Tensor, value_of
+from qad.core.tape.tensor import CONSTANT, Tensor, become, value_of
 from qad.core.vmap.batched import outline
 
 WHOLE = ...
@@ -82,7 +82,7 @@ def adopt(x, result):
         write(x, WHOLE, result)
         return
     views = release(x)
-    x.value, x.node, x.level = result.value, result.node, result.level
+    become(x, result)
     take_again(views)
 
 

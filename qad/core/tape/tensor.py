@@ -22,15 +22,17 @@ class Constant(Level):
 
 
 CONSTANT = Constant(-1)
+FIXED = "fixed"  # the mark, in the place of a buffer, of what a transform was given: nobody writes into it
 
 
 class Tensor:
     """An array whose operations are recorded.
 
     A handle, not an ndarray: ``value`` is any array that speaks NumPy's protocols (or a Tensor of a
-    lower level), ``node`` its place on the tape (its tangent, on a level of forward mode) and ``level``
-    says who records.  Make one with `qad.tensor`; the transforms make their own.  NumPy's functions,
-    operators and ndarray's methods work on it; ``qad.rules`` attaches them.
+    lower level) and ``level`` says who handles its operations.  ``node`` is its place on the tape, None where nothing
+    is recorded; ``tangent`` is what a level of forward mode pushes, None on others.  Make one with `qad.tensor`; the
+    transforms make their own.  NumPy's functions, operators and ndarray's methods work on it; ``qad.rules`` attaches
+    them.
 
     Examples
     --------
@@ -42,12 +44,13 @@ class Tensor:
     array([0.6, 0.8])
     """
 
-    __slots__ = ("value", "node", "level", "buffer", "source", "__weakref__")
+    __slots__ = ("value", "node", "level", "tangent", "buffer", "source", "__weakref__")
 
-    def __init__(self, value, node=None, level=CONSTANT):
+    def __init__(self, value, node=None, level=CONSTANT, tangent=None):
         self.value = value
         self.node = node
         self.level = level
+        self.tangent = tangent
         self.buffer = None  # a mark, once it has been written into
         self.source = None  # what a root was made of, see `remembered`; asked for more often than Tensors are made
 
@@ -85,7 +88,9 @@ class Tensor:
     @property
     def is_leaf(self) -> bool:
         """Whether this Tensor was made by the user (or a transform), not by an operation."""
-        return self.node is None or (type(self.node) is list and self.node[PRIMITIVE] is LEAF)
+        if self.node is None:
+            return self.level is CONSTANT or self.buffer is FIXED
+        return self.node[PRIMITIVE] is LEAF
 
     # -- ways out of the tape --------------------------------------------------------------------
 
@@ -171,8 +176,8 @@ class Tensor:
     def _origin(self):
         if self.level is CONSTANT:
             return ""
-        if type(self.node) is not list:
-            return ", tangent"
+        if self.node is None:
+            return "" if self.tangent is None else ", tangent"
         primitive = self.node[PRIMITIVE]
         return ", requires_grad" if primitive is LEAF else f", op={primitive.name}"
 
@@ -200,6 +205,16 @@ def restored(array, requires_grad):
     """A Tensor of a copy of `array`, for copies and pickles: a leaf of the tape or a constant."""
     array = array.copy()
     return Tensor(array, leaf(array), Tensor.TAPE) if requires_grad else Tensor(array)
+
+
+def handle_of(x, value=None):
+    """Another handle of what Tensor `x` holds now, or of the same derivative of another `value`."""
+    return Tensor(x.value if value is None else value, x.node, x.level, x.tangent)
+
+
+def become(x, y):
+    """Let the handle `x` hold what the Tensor `y` holds now."""
+    x.value, x.node, x.level, x.tangent = y.value, y.node, y.level, y.tangent
 
 
 def as_constant(ans):

@@ -10,21 +10,23 @@ import numpy as np
 from qad.core.errors import BatchError
 from qad.core.tape.tensor import Tensor, value_of
 
-RESULT = ()  # the node of what a batch computed; what it was given has none
+# how the examples of a batch lie in memory, see `qad.core.vmap.layouts`
+GIVEN, AS_NUMPY, UNKNOWN = "as given", "as NumPy's", "unknown"
 
 
 class Batched(np.lib.mixins.NDArrayOperatorsMixin):
     """An array per example, stacked along the first axis of `array` (which may be a Tensor of a lower level).
 
-    What `scaled` makes is a product ``frame * factor`` that is formed when its `array` is asked for; `frame` is None
-    otherwise.
+    `layout` says whether its examples lie in memory as they would without `qad.vmap`.  What `scaled` makes is a
+    product ``frame * factor`` that is formed when its `array` is asked for; `frame` is None otherwise.
     """
 
-    __slots__ = ("array", "level", "frame", "factor")
+    __slots__ = ("array", "level", "layout", "frame", "factor")
 
-    def __init__(self, array, level):
+    def __init__(self, array, level, layout=UNKNOWN):
         self.array = array
         self.level = level
+        self.layout = layout
         self.frame = None
 
     # the frame has the shape and dtype of the array
@@ -78,7 +80,7 @@ def scaled(frame, factor, level) -> Batched:
     It is formed when it is needed: what follows elementwise changes the factor, which has fewer entries.
     """
     batch = Batched.__new__(Batched)
-    batch.frame, batch.factor, batch.level = frame, factor, level
+    batch.frame, batch.factor, batch.level, batch.layout = frame, factor, level, UNKNOWN
     return batch
 
 
@@ -92,7 +94,7 @@ def enclosed(ans, level):
     if isinstance(ans, (tuple, list)):
         parts = [enclosed(a, level) for a in ans]
         return type(ans)(*parts) if hasattr(ans, "_fields") else type(ans)(parts)
-    return Tensor(Batched(ans, level), RESULT, level)
+    return Tensor(Batched(ans, level), None, level)
 
 
 def on_stack(fn, x):

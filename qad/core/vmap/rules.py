@@ -15,8 +15,8 @@ from qad.core.tape.levels import Level, fresh, unrecorded
 from qad.core.tape.operands import HANDLES, PLAIN
 from qad.core.tape.roots import remembered
 from qad.core.tape.tensor import CONSTANT, Tensor, rebuild
-from qad.core.vmap.batched import RESULT, Batched, enclosed, outline
-from qad.core.vmap.layouts import node_for
+from qad.core.vmap.batched import Batched, enclosed, outline
+from qad.core.vmap.layouts import layout_of
 
 NUMBER = attrgetter("number")
 OPEN: set = set()  # the open levels of this kind, of all threads
@@ -79,12 +79,12 @@ class Batch(Level):
         rule = p.batch or BATCHING.get(p.fn) or (pointwise(p.fn) if p.elementwise else None)
         out = by_rule(p.fn, rule, args, kwargs, self)
         if type(out) is Tensor:
-            out.node = node_for(p, out.value.array, args)
+            out.value.layout = layout_of(p, out.value.array, args)
         return remembered(p, out, args, kwargs)
 
     def without(self, x):
         batch = x.value if type(x) is Tensor else x
-        return Tensor(Batched(unrecorded(batch.array), self), RESULT, self)
+        return Tensor(Batched(unrecorded(batch.array), self), None, self)
 
 
 HANDLES[Batched] = Batched.tensor
