@@ -6,7 +6,7 @@ in NumPy's functions and ndarray's methods, which record themselves when they ar
 serves every order.  It never tests for ndarray and never writes in place.
 """
 
-from qad.core.attach import attach, attach_operator, quick, quick_product, quick_with_index, quick_with_metadata
+from qad.core.attach import attach, attach_operator, quick, quick_product, quick_with_metadata
 from qad.core.define import (
     defcanonical,
     defjvp,
@@ -38,7 +38,7 @@ __all__ = [
     "ARRAY_TYPES", "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch",
     "defcanonical", "defjvp", "defroot", "defvjp", "each_alone", "hvp", "implements", "jvp", "lies_as",
     "no_grad", "on_stack", "opaque", "operand", "operand_of", "passes_through", "primitive", "quick",
-    "quick_product", "quick_with_index", "quick_with_metadata", "refuse_out", "rules_of", "same_root",
+    "quick_product", "quick_with_metadata", "refuse_out", "rules_of", "same_root",
     "shifted", "spread_out", "square_of_root", "stack_of", "stacks", "stop_gradient", "unbroadcast",
     "unrecorded", "value_and_grad", "value_of", "vjp", "vmap",
 ]  # fmt: skip

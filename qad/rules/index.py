@@ -21,7 +21,7 @@ from qad.extend import (
     implements,
     operand,
     primitive,
-    quick_with_index,
+    quick_with_metadata,
     refuse_out,
     unbroadcast,
     unrecorded,
@@ -49,7 +49,7 @@ defvjp(
     adds=_add_entries,
 )
 defroot(getitem, None)
-_getitem = quick_with_index(getitem)
+_getitem = quick_with_metadata(getitem)
 SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 
 

@@ -18,7 +18,6 @@ from qad.extend import (
     implements,
     operand,
     quick,
-    quick_with_index,
     quick_with_metadata,
     stack_of,
     unbroadcast,
@@ -63,7 +62,7 @@ for _function in (T, mT, reshape, transpose, swapaxes, np.broadcast_to):
     defroot(_function, None)
 BY_LAYOUT.add(reshape)
 _T, _mT = quick(T), quick(mT)
-_reshape, _transpose = quick_with_index(reshape), quick_with_index(transpose)
+_reshape, _transpose = quick_with_metadata(reshape), quick_with_metadata(transpose)
 _swapaxes = quick_with_metadata(swapaxes)
 
 # -- reshapes --------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ cuts for complex elementary functions, 1987).  A number is subtracted, never add
 
 import numpy as np
 
-from qad.extend import Tensor, defvjp, primitive, quick_with_index, unrecorded
+from qad.extend import Tensor, defvjp, primitive, quick_with_metadata, unrecorded
 
 QUARTER_OF_THE_DIGITS = {np.dtype(kind): np.finfo(kind).eps ** 0.25 for kind in "efdg"}
 ONES = {kind: np.ones((), kind) for kind in QUARTER_OF_THE_DIGITS}
@@ -146,7 +146,7 @@ def _turn_of_tanh(g, ans, x, y):
 
 
 defvjp(slope_of_tanh, _turn_of_tanh, None, elementwise=True, fresh=True)
-_slope_of_tanh = quick_with_index(slope_of_tanh)
+_slope_of_tanh = quick_with_metadata(slope_of_tanh)
 
 
 def tanh_slope(g, y, x):

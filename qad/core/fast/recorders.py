@@ -7,7 +7,7 @@ Each begins with `next_id`, also where it needs no number.  SciPy's solvers in C
 and NumPy's arithmetic of numbers forgets it; CPython finds it at a call of that kind, and the user sees it.
 """
 
-from numpy import complex128, float64, matmul, ndarray, ufunc
+from numpy import complex128, float64, matmul, ndarray
 
 from qad.core.fast.batches import batch_one, batch_product, batch_two
 from qad.core.fast.glances import look_quickly
@@ -20,7 +20,7 @@ from qad.core.tape.operands import NUMBERS, PLAIN, operand
 from qad.core.tape.record import record
 from qad.core.tape.reverse import Reverse
 from qad.core.tape.roots import remembered
-from qad.core.tape.tensor import UFUNCS, Tensor
+from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch
 
@@ -30,6 +30,7 @@ BATCHES = frozenset((ndarray, Batched))
 
 def unary(p, operator=None):
     """A quick recorder for a primitive of one operand; NumPy's scalars go to `operator`, if there is one."""
+    # measured: without it the gradient of sum(sin(x) * x) takes 1.14 times as long, a chain of transposes 1.30
     fn, raw = p.fn, p.raw
     scalar, shows = operator or fn, not p.elementwise
 
@@ -39,7 +40,7 @@ def unary(p, operator=None):
             v, number = x.value, next_id()
             try:
                 kind = type(v)
-                ans = raw(v) if kind is ndarray else scalar(v) if kind in NUMPY_SCALARS else deeper(v)
+                ans = raw(v) if kind is ndarray else scalar(v) if kind in NUMPY_SCALARS else fn(v)
             except ValueError:
                 return record(p, (x,))
             out = Tensor(ans, [number, p, (v,), None, ans, (x.node,)], level)
@@ -53,25 +54,12 @@ def unary(p, operator=None):
         except ValueError:
             return record(p, (x,))
 
-    deeper = past_dispatch(p, recorder)
     return recorder
-
-
-def past_dispatch(p, recorder):
-    """What runs `p` on a value that is most often a Tensor of a lower level, without NumPy's search for who records it.
-
-    Without it Hessians of layers take 1.06.
-    """
-    fn = p.fn
-    if p.raw is not fn:  # a function of ours, which would ask `record`
-        return lambda v: recorder(v) if type(v) is Tensor else fn(v)
-    if isinstance(fn, ufunc):
-        return lambda v: (UFUNCS.get(fn, fn) if type(v) is Tensor else fn)(v)
-    return fn
 
 
 def unary_with_metadata(p):
     """A quick recorder for a primitive of one operand and positional metadata."""
+    # measured: without it the gradient of sum(sin(x) * x) takes 1.29 times as long
     fn = p.fn
 
     def recorder(x, *metadata):
@@ -94,29 +82,6 @@ def unary_with_metadata(p):
             return pushed_or_batched(p, x, metadata, level)
         except ValueError:
             return record(p, (x, *metadata))
-
-    return recorder
-
-
-def unary_with_one(p):
-    """`unary_with_metadata` for one piece of metadata, such as an index: without it x[i] and polynomials take 1.06."""
-    fn, otherwise = p.fn, unary_with_metadata(p)
-
-    def recorder(x, given):
-        if (
-            type(x) is Tensor
-            and ((level := x.level).quick or (type(level) is Reverse and records(level)))
-            and type(v := x.value) is ndarray
-        ):
-            try:
-                ans = fn(v, given)
-            except ValueError:
-                return record(p, (x, given))
-            out = Tensor(ans, [next_id(), p, (v, given), None, ans, (x.node,)], level)
-            if type(ans) is ndarray and ans.base is not None:
-                look_quickly(out, x, fn, (given,))
-            return out
-        return otherwise(x, given)
 
     return recorder
 
@@ -158,8 +123,10 @@ def binary(p, operator=None):
     """A quick recorder for an elementwise primitive of two operands, and its reflection.
 
     The broadcasting variant of `p` is chosen here, while shapes are at hand, and only where it is needed.  Numbers go
-    to Python's `operator`, if there is one: without it polynomials take 1.24 to 1.29 times as long.
+    to Python's `operator`, if there is one.
     """
+    # measured: without it x[i] * x[i] takes 2.4 times as long, a polynomial 3.7; without `operator` that takes 1.24;
+    # without a look at the array met last (`seen.last`) products with one array take 1.20
     fn, broadcasting = p.fn, p.broadcasting or p
     scalar = operator or fn
 
@@ -222,6 +189,7 @@ def product(p, method, otherwise, stacks=None):
     one, vectors and stacks; the function `otherwise` everything else.  The choice is made here, while shapes are at
     hand, so that the rules of `p` need not look at them.
     """
+    # measured: without it a chain of products of 4x4 matrices takes 2.1 times as long
 
     def recorder(x, y):
         if type(x) is Tensor:
