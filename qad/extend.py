@@ -12,13 +12,12 @@ from qad.core.define import (
     defjvp,
     defroot,
     defvjp,
-    implements,
-    passes_through,
+    defvjp_tuned,
     primitive,
-    rules_of,
     unbroadcast,
 )
 from qad.core.freeze_hook import any_traced, as_array, opaque
+from qad.core.handlers import implements, passes_through, rules_of
 from qad.core.mutation.strides import lies_as
 from qad.core.tape.cotangents import Lazy, One
 from qad.core.tape.levels import unrecorded
@@ -36,7 +35,7 @@ from qad.core.vmap.rules import defbatch, each_alone, shifted, spread_out, stack
 
 __all__ = [
     "ARRAY_TYPES", "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch",
-    "defcanonical", "defjvp", "defroot", "defvjp", "each_alone", "hvp", "implements", "jvp", "lies_as",
+    "defcanonical", "defjvp", "defroot", "defvjp", "defvjp_tuned", "each_alone", "hvp", "implements", "jvp", "lies_as",
     "no_grad", "on_stack", "opaque", "operand", "operand_of", "passes_through", "primitive", "quick",
     "quick_product", "quick_with_metadata", "refuse_out", "rules_of", "same_root",
     "shifted", "spread_out", "square_of_root", "stack_of", "stacks", "stop_gradient", "unbroadcast",

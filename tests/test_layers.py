@@ -33,6 +33,7 @@ ROOMS = (  # of core, each of which imports only those before it
     "trees",
     "containers",
     "freeze_hook",
+    "handlers",
     "define",
     "attach",
     "vmap",

@@ -20,7 +20,7 @@ from qad.core.tape.levels import records
 from qad.core.tape.operands import split
 from qad.core.tape.reverse import Reverse, note
 from qad.core.tape.tensor import CONSTANT
-from qad.extend import ARRAY_TYPES, Tensor, defvjp, primitive
+from qad.extend import ARRAY_TYPES, Tensor, defvjp_tuned, primitive
 
 __all__ = ["record", "network", "with_cotangents"]
 
@@ -108,7 +108,7 @@ def _operand_cotangents(plan, found, needed):
     return [found[number] for number in needed]
 
 
-defvjp(network, shared=_cotangents, fresh=True)
+defvjp_tuned(network, shared=_cotangents, fresh=True)
 
 
 def with_cotangents(g, operands, plan, needed):

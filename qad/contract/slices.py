@@ -17,7 +17,7 @@ from qad.contract.operands import recorded
 from qad.core.define import PRIMITIVES
 from qad.core.tape.operands import highest
 from qad.core.tape.reverse import Reverse
-from qad.extend import defvjp, primitive, vjp
+from qad.extend import defvjp_tuned, primitive, vjp
 
 __all__ = ["Value", "Pullback", "sum_of_slices"]
 
@@ -154,5 +154,5 @@ def _pull_back(needed, g, ans, *arrays, kernel, executor=None):
     return list(parts) if ready is None else [one + two for one, two in zip(ready, parts, strict=True)]
 
 
-defvjp(sum_slices, shared=_pull_back, fresh=True)
+defvjp_tuned(sum_slices, shared=_pull_back, fresh=True)
 PRIMITIVES[sum_slices].sparing = True

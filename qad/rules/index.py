@@ -17,7 +17,7 @@ from qad.extend import (
     attach,
     defjvp,
     defroot,
-    defvjp,
+    defvjp_tuned,
     implements,
     operand,
     primitive,
@@ -41,7 +41,7 @@ def _add_entries(total, g, x, index):
     return True
 
 
-defvjp(
+defvjp_tuned(
     getitem,
     lambda g, y, x, index: Scatter(x.shape, x.dtype, [(index, g)]),
     linear=True,
@@ -163,7 +163,7 @@ def chosen(x, y, condition):
     return np.where(condition, x, y)
 
 
-defvjp(
+defvjp_tuned(
     chosen,
     lambda g, ans, x, y, condition: unbroadcast(np.where(condition, g, 0), x.shape),
     lambda g, ans, x, y, condition: unbroadcast(np.where(condition, 0, g), y.shape),

@@ -15,6 +15,7 @@ from qad.extend import (
     attach,
     defroot,
     defvjp,
+    defvjp_tuned,
     implements,
     operand,
     quick,
@@ -52,8 +53,8 @@ def inverse(axes) -> tuple:
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 
-defvjp(T, lambda g, y, x: g.T, linear=True, name="transpose")
-defvjp(mT, lambda g, y, x: g.mT, linear=True, name="matrix_transpose")
+defvjp_tuned(T, lambda g, y, x: g.T, linear=True, name="transpose")
+defvjp_tuned(mT, lambda g, y, x: g.mT, linear=True, name="matrix_transpose")
 defvjp(reshape, lambda g, y, x, shape: g.reshape(x.shape), linear=True)
 defvjp(transpose, lambda g, y, x, axes: g.transpose(inverse(axes)), linear=True)
 defvjp(swapaxes, lambda g, y, x, axis1, axis2: g.swapaxes(axis1, axis2), linear=True)
