@@ -129,6 +129,7 @@ def defvjp_tuned(
     adds=None,
     consumes=False,
     scaled=False,
+    sparing=False,
     name=None,
 ):
     """`defvjp` for rules that are hot: what they promise saves copies, and they may ask more of the backward pass.
@@ -150,6 +151,8 @@ def defvjp_tuned(
     scaled : bool
         The shared rule takes a keyword ``end=None`` too: the pair (cotangent, value) from which the backward pass
         set out, which says how large the loss is, and so what is rounding in `g`.
+    sparing : bool
+        Memory is short where it is called: of plain arrays that meet Tensors there a digest is kept, and no copy.
     name : str, optional
         What users call the function, in messages and pictures; by default its own name.
 
@@ -170,7 +173,7 @@ def defvjp_tuned(
         load_rules_of(fn)  # a rule of one's own comes after the one that it replaces
     p = PRIMITIVES.get(fn) or Primitive(fn, fn.__name__)
     p.vjps, p.shared, p.scaled, p.name = rules, shared, scaled, name or p.name
-    p.consumes, p.adds = consumes, adds
+    p.consumes, p.adds, p.sparing = consumes, adds, sparing
     p.linear, p.elementwise, p.fresh, p.accepts = linear, elementwise, fresh, p.accepts.union(lazy)
     if elementwise:
         spread = tuple(rule and _unbroadcasting(rule, i) for i, rule in enumerate(rules))

@@ -98,6 +98,11 @@ def passes_through(*functions):
         implements(fn)(handler)
 
 
+def has_no_derivative(ufunc) -> bool:
+    """Whether `passes_through` has declared it so."""
+    return getattr(UFUNCS[ufunc], "passes", False)
+
+
 def rules_of(package, module) -> None:
     """Say in which module the rules of another package's ufuncs stand, to be loaded when one first meets a Tensor.
 

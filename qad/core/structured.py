@@ -6,7 +6,7 @@ no structure any more; for everything else the Tensor is `settled` first: record
 beginning.  So nothing is known of these Tensors but what they carry with them.
 """
 
-from qad.core.tape.levels import Level, stopped, unrecorded
+from qad.core.tape.levels import Level, fresh, stopped, unrecorded
 from qad.core.tape.operands import highest
 from qad.core.tape.tensor import Tensor, become, handle_of
 
@@ -16,7 +16,7 @@ CONTRACTIONS: dict = {}  # function -> what gives labels of the axes of its oper
 class Structured(Level):
     """The structure of a Tensor, which is its level; nothing closes it.  Subclasses give `understood`.
 
-    What is made of one origin has one `number`.
+    What is made of one origin has one `number`, see `new_family`, and that origin is its `root`.
 
     Attributes
     ----------
@@ -59,6 +59,11 @@ class Structured(Level):
                 self.plain = p.fn(*map(settled, args), **kwargs)
             self.made = None
         return self.plain
+
+
+def new_family() -> int:
+    """The number of the structures that are made of one origin."""
+    return fresh()
 
 
 def form_of(x):

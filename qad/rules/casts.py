@@ -3,9 +3,8 @@
 import numpy as np
 
 from qad.core.errors import GradientTypeError
-from qad.core.mutation.aliases import is_number
-from qad.core.mutation.numbers import as_array
 from qad.extend import attach, defvjp, defvjp_tuned, implements, on_stack, primitive, quick_with_metadata
+from qad.extend.memory import as_array, is_number
 
 
 def cast(x, dtype):

@@ -7,7 +7,6 @@ Derivatives at z = 0, where there is a kink: abs, angle and sign take 0.  `abs2`
 
 import numpy as np
 
-from qad.core.mutation.aliases import snapshot
 from qad.extend import (
     One,
     Tensor,
@@ -25,6 +24,7 @@ from qad.extend import (
     stack_of,
     value_of,
 )
+from qad.extend.memory import snapshot
 from qad.rules.constants import RADIAN
 from qad.rules.elementwise import nonzero, per_size, zero
 

@@ -6,10 +6,6 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.core.mutation.aliases import is_copied, snapshot
-from qad.core.mutation.buffers import read, read_each
-from qad.core.mutation.strides import lies_as
-from qad.core.tape.tensor import FIXED
 from qad.extend import (
     ARRAY_TYPES,
     Tensor,
@@ -19,6 +15,7 @@ from qad.extend import (
     defroot,
     defvjp_tuned,
     implements,
+    lies_as,
     operand,
     primitive,
     quick_with_metadata,
@@ -27,6 +24,7 @@ from qad.extend import (
     unrecorded,
     value_of,
 )
+from qad.extend.memory import FIXED, is_copied, read, read_each, snapshot
 from qad.rules.gather import item_at
 from qad.rules.structured_cotangents import Scatter, may_repeat
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.core.mutation.aliases import snapshot
 from qad.extend import Tensor, attach, defjvp, defvjp, defvjp_tuned, implements, operand, primitive, value_of
+from qad.extend.memory import snapshot
 from qad.rules.index import take
 
 # -- turned round ----------------------------------------------------------------------------------

@@ -7,9 +7,6 @@ too; everything else is written in them.
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.mutation.aliases import BY_LAYOUT, mark, shadow, snapshot
-from qad.core.mutation.numbers import as_array
-from qad.core.vmap.layouts import is_vouched, unsure
 from qad.extend import (
     Tensor,
     attach,
@@ -24,6 +21,7 @@ from qad.extend import (
     unbroadcast,
     value_of,
 )
+from qad.extend.memory import BY_LAYOUT, as_array, is_vouched, mark, shadow, snapshot, unsure
 
 # -- primitives ------------------------------------------------------------------------------------
 

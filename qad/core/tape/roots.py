@@ -7,12 +7,6 @@
 from qad.core.tape.node import ARGS, PARENTS, PRIMITIVE, given
 from qad.core.tape.tensor import Tensor, handle_of
 
-
-def node_below(node, fn):
-    """The node that `fn`, a function of one operand, made into `node` of a reverse level; None if it was not `fn`."""
-    return node[PARENTS][0] if node[PRIMITIVE].fn is fn else None
-
-
 UNKNOWN = None, (), {}
 
 

@@ -5,6 +5,8 @@ functions on it are applied to every example; so rules and programs need not kno
 can answer (a branch, a Python number) raises.
 """
 
+from operator import attrgetter
+
 import numpy as np
 
 from qad.core.errors import BatchError
@@ -122,3 +124,20 @@ def stack_of(x):
     while type(x) is Tensor or type(x) is Batched:
         x = x.value if type(x) is Tensor else x.array
     return x
+
+
+def is_batched(x) -> bool:
+    """Whether the value behind `x` holds one for each example of `qad.vmap`."""
+    return type(value_of(x)) is Batched
+
+
+def examples(arrays):
+    """The bare `arrays` themselves, or those of every example of `qad.vmap` in turn."""
+    level = max((x.level for x in arrays if type(x) is Batched), default=None, key=attrgetter("number"))
+    if level is None:
+        yield arrays
+        return
+    batched = [type(x) is Batched and x.level is level for x in arrays]
+    stacks = [value_of(x.array) if own else x for own, x in zip(batched, arrays, strict=True)]
+    for i in range(len(stacks[batched.index(True)])):
+        yield from examples([value_of(x[i]) if own else x for own, x in zip(batched, stacks, strict=True)])

@@ -296,3 +296,8 @@ def each_alone(rule):
         return one_by_one(rule, args, kwargs, level)
 
     return called
+
+
+def under_vmap() -> bool:
+    """Whether a level of `qad.vmap` is open, in any thread."""
+    return bool(OPEN)

@@ -7,8 +7,8 @@ Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527), comp
 
 import numpy as np
 
-from qad.core.mutation.aliases import snapshot
 from qad.extend import Tensor, defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
+from qad.extend.memory import snapshot
 from qad.linalg.equations.triangular import solve_lower
 from qad.linalg.support.check import batch_entry, require_hermitian, square
 from qad.linalg.support.hermitian_parts import hermitian

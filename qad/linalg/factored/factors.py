@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qad.core.structured import Structured, form_of, held, is_differentiated, settled
-from qad.core.tape.levels import fresh
 from qad.extend import Tensor, on_stack, unrecorded
+from qad.extend.structure import Structured, form_of, held, is_differentiated, new_family, settled
 from qad.linalg.factored.spectrum import Pointwise, Spectrum, is_close
 from qad.linalg.support.derivative_order import orders
 
@@ -200,7 +199,7 @@ def in_order(w, v, order):
 
 def _known(spectrum, plain, record):
     """The factors, `plain` ones, as Tensors that know their `spectrum`; `record` gives them as they are recorded."""
-    recorded, number = _Once(record), fresh()
+    recorded, number = _Once(record), new_family()
     row, column, place = new_label(), new_label(), new_label()
     (m, n), k = spectrum.a.shape, spectrum.values.shape[-1]
     sizes, where = {row: m, column: n, place: k}, {place: (spectrum, tuple(range(k)))}
