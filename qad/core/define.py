@@ -6,10 +6,10 @@ import numpy as np
 
 from qad.core.freeze_hook import RECORDINGS, as_step
 from qad.core.handlers import install
+from qad.core.tape.dispatch import load_rules_of
 from qad.core.tape.node import Primitive
 from qad.core.tape.operands import PLAIN, highest
 from qad.core.tape.record import record
-from qad.core.tape.tensor import load_rules_of
 
 PRIMITIVES: dict = {}  # NumPy function or wrapped primitive -> Primitive
 

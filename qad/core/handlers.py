@@ -6,9 +6,10 @@ from functools import lru_cache
 import numpy as np
 
 from qad.core.tape import hooks, recorders
+from qad.core.tape.dispatch import FUNCTIONS, LATE, UFUNCS, refuse_out
 from qad.core.tape.operands import operand
 from qad.core.tape.record import record
-from qad.core.tape.tensor import FUNCTIONS, LATE, UFUNCS, Tensor, refuse_out, value_of
+from qad.core.tape.tensor import Tensor, value_of
 
 
 def install(fn, p):

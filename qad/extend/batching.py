@@ -4,8 +4,9 @@
 """
 
 from qad.core.vmap.batched import enclosed, examples, is_batched, outline
+from qad.core.vmap.families import aligned, over, same
 from qad.core.vmap.layouts import ENTRYWISE, GIVES_C, KEEPS_C
-from qad.core.vmap.rules import aligned, over, same, under_vmap
+from qad.core.vmap.rules import under_vmap
 
 __all__ = [
     "ENTRYWISE", "GIVES_C", "KEEPS_C", "aligned", "enclosed", "examples", "is_batched", "outline", "over", "same",

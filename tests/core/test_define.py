@@ -5,7 +5,7 @@ from scipy.special import huber
 
 import qad
 from qad.core.define import PRIMITIVES
-from qad.core.tape.tensor import UFUNCS
+from qad.core.tape.dispatch import UFUNCS
 from qad.extend import defvjp
 
 

@@ -135,19 +135,11 @@ def look(out, x, again, metadata=()):
     part, whole = out.value, x.value
     by_layout = (again.fn if type(again) is Again else again) in BY_LAYOUT
     if type(x.buffer) not in (tuple, Written) and not by_layout and x.shape:  # most often, and quickly
-        if type(part) is type(whole) is Tensor:
-            if part.buffer is None and part is not whole:
-                return
-            if type(part.buffer) is tuple and part.buffer[0] is whole and part.buffer[1] is not unsure:
+        shown = _shown(part, whole, out.shape)
+        if shown is not None:
+            if shown:
                 mark(out, x, again, metadata)
-                return
-        elif type(part) is type(whole) is Batched:
-            if part.frame is not None or whole.frame is not None:
-                return
-            if type(part.array) is type(whole.array) is ndarray and out.shape:
-                if lies_in(part.array, whole.array):
-                    mark(out, x, again, metadata)
-                return
+            return
     if RECORDINGS and by_layout:
         for recording in RECORDINGS:
             recording.by_layout = True
@@ -170,6 +162,21 @@ def look(out, x, again, metadata=()):
         axes = axes and not out.shape
     if again is unsure or not (axes or is_copied(x)) or _is_view(x, again, metadata):  # else memory does not tell
         mark(out, x, again, metadata)
+
+
+def _shown(part, whole, shape):
+    """Whether the value `part` of a result of this `shape` shows the memory of `whole`; None if that is not known."""
+    if type(part) is type(whole) is Tensor:
+        if part.buffer is None and part is not whole:
+            return False
+        if type(part.buffer) is tuple and part.buffer[0] is whole and part.buffer[1] is not unsure:
+            return True
+    elif type(part) is type(whole) is Batched:
+        if part.frame is not None or whole.frame is not None:
+            return False
+        if type(part.array) is type(whole.array) is ndarray and shape:
+            return lies_in(part.array, whole.array)
+    return None
 
 
 def _is_known(part, whole) -> bool:

@@ -8,15 +8,15 @@ cotangent.  Nothing is kept, so memory does not grow with the depth of the progr
 
 import numpy as np
 
-from qad.core.tape import backward
+from qad.core.tape import backward, hooks
 from qad.core.tape.backward import arrived
 from qad.core.tape.cotangents import Lazy
+from qad.core.tape.dispatch import hidden, missing_rule
 from qad.core.tape.levels import Level
 from qad.core.tape.node import leaf
 from qad.core.tape.operands import split
 from qad.core.tape.reverse import Reverse
-from qad.core.tape.roots import remembered
-from qad.core.tape.tensor import Tensor, hidden, missing_rule, rebuild, value_of
+from qad.core.tape.tensor import Tensor, rebuild, value_of
 
 
 class Forward(Level):
@@ -26,7 +26,7 @@ class Forward(Level):
 
     def apply(self, p, args, kwargs):
         """Run `p` on the values of the level below, and push the tangents through it."""
-        return remembered(p, self.push(p, args, kwargs), args, kwargs)
+        return hooks.remembered(p, self.push(p, args, kwargs), args, kwargs)
 
     def push(self, p, args, kwargs):
         values, _ = split(args, self)

@@ -43,7 +43,7 @@ class Primitive:
         self.linear = linear
         self.elementwise = elementwise
         self.fresh = fresh
-        self.accepts = NUMPY_SCALARS.union(lazy)  # kinds of cotangents besides ndarray that rules take as they are
+        self.accepts = ARRAY_TYPES.union(lazy)  # kinds of cotangents that rules take as they are
         self.consumes = False  # whether the shared rule is told if it may write into the cotangent
         self.broadcasting = None  # the variant for operands of different shapes
         self.adds = None  # adds the cotangent of its argument to one that waits, see `defvjp`

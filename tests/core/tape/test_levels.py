@@ -7,8 +7,8 @@ import pytest
 
 import qad
 from qad.core.errors import LeakedTensorError
+from qad.core.modes import no_grad
 from qad.core.tape.levels import Level, mode
-from qad.core.tape.modes import no_grad
 from qad.core.tape.operands import PLAIN, highest, split
 from qad.core.tape.reverse import TAPE, Reverse
 from qad.core.tape.tensor import CONSTANT, Tensor
