@@ -1,9 +1,9 @@
 """Nodes of the tape and the primitives that they record.
 
-A node is a plain list ``[id, primitive, args, kwargs, answer, parents]`` of raw values of the level below;
-a list costs half of a class instance.  ``parents[i]`` is the node of
-``args[i]``, or None where that argument is a constant.  Ids increase, so that descending ids are a
-topological order.  A leaf keeps its accumulated gradient in the place of args.
+A node is a plain list ``[id, primitive, args, kwargs, answer, parents]`` of raw values of the level below; a list costs
+half of a class instance.  ``parents[i]`` is the node of ``args[i]``, or None where that argument is a constant; it may end
+with the last that is not.  Ids increase, so that descending ids are a topological order.  A leaf keeps its accumulated
+gradient in the place of args.
 """
 
 from itertools import count
@@ -23,7 +23,7 @@ ARRAY_TYPES = NUMPY_SCALARS | {
 
 
 class Primitive:
-    """A function with its derivative rules; `qad.extend.defvjp` explains the fields."""
+    """A function with its derivative rules; `qad.extend.defvjp` and `qad.extend.defvjp_tuned` explain the fields."""
 
     __slots__ = (
         "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "forward", "linear", "elementwise", "fresh", "accepts",
