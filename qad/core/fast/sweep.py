@@ -1,6 +1,7 @@
 """The quick sweep: it holds the contribution back whose node comes next, adds in place, and calls little.
 
 Measured: with `plain_sweep` in its place a chain of 1000 products takes 1.8 times as long, a polynomial 2.0, x[i] 2.4.
+Of 20,000 entries: without ``adds`` x[i] takes 1.28 times as long, without ``consumes`` or ``fresh`` writes 1.21.
 A node's cotangents are added in place only in a buffer that the sweep itself made, or that a rule promised to be fresh
 (views never are).
 """

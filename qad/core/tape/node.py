@@ -1,8 +1,8 @@
 """Nodes of the tape and the primitives that they record.
 
 A node is a plain list ``[id, primitive, args, kwargs, answer, parents]`` of raw values of the level below; a list costs
-half of a class instance.  ``parents[i]`` is the node of ``args[i]``, or None where that argument is a constant; it may end
-with the last that is not.  Ids increase, so that descending ids are a topological order.  A leaf keeps its accumulated
+half of a class instance.  ``parents[i]`` is the node of ``args[i]``, or None where that argument is a constant; those
+that trail may be left out.  Ids increase, so that descending ids are a topological order.  A leaf keeps its accumulated
 gradient in the place of args.
 """
 
