@@ -62,9 +62,14 @@ def descended(following, g, waiting, heap, free):
             pass
         elif p.vjps:
             seed, fresh = g, p.fresh
+            if pair := kwargs is None and len(args) == 2:  # no unpacking: 1.08 on a polynomial, 1.05 on 1000 products
+                left, right = args
             for parent, rule in zip(parents, p.vjps):  # noqa: B905 - metadata that trails has no rule
                 if parent is not None:
-                    c = rule(seed, ans, *args) if kwargs is None else rule(seed, ans, *args, **kwargs)
+                    if pair:
+                        c = rule(seed, ans, left, right)
+                    else:
+                        c = rule(seed, ans, *args) if kwargs is None else rule(seed, ans, *args, **kwargs)
                     if parent[PRIMITIVE] is LEAF:
                         if parent[ID] in found:
                             collect(found, parent, c, fresh)
