@@ -4,6 +4,10 @@ Inside the tape a cotangent ``g`` is unconjugated: the loss changes by ``Re sum(
 function has the textbook's rule ``g * f'(x)``, any other ``g * f_z + conj(g * f_zbar)``.  Rules are written
 in NumPy's functions and ndarray's methods, which record themselves when they are given Tensors; so a rule
 serves every order.  It never tests for ndarray and never writes in place.
+
+Four modules hold what few rules need: `memory` (views, writes, layouts), `batching` (rules of `qad.vmap` for families
+of functions), `recording` (who differentiates, and what was recorded) and `structure` (factors that know their
+matrix).  They are here because qad's own floors go through this door, too, and no other.
 """
 
 from qad.core.attach import attach, attach_operator, quick, quick_product, quick_with_metadata
