@@ -7,8 +7,6 @@ operand's method ``__qad_step__``.  (``__qad_like__`` makes a gradient without a
 
 from functools import wraps
 
-import numpy as np
-
 from qad.core.tape.tensor import value_of
 
 RECORDINGS: set = set()  # the recordings that run, in any thread; nearly always empty
@@ -35,18 +33,6 @@ def any_traced(*arrays):
     True
     """
     return bool(RECORDINGS) and any(hasattr(value_of(x), "__qad_step__") for x in arrays)
-
-
-def as_array(x):
-    """``np.asarray(x)``, which leaves a traced array what it is.
-
-    Examples
-    --------
-    >>> import qad
-    >>> qad.extend.as_array([1, 2])
-    array([1, 2])
-    """
-    return x if hasattr(x, "__qad_step__") else np.asarray(x)
 
 
 def opaque(fn):

@@ -10,7 +10,7 @@ from qad.core.tape.levels import unrecorded
 from qad.core.tape.node import GRAD, leaf
 from qad.core.tape.reverse import TAPE
 from qad.core.tape.tensor import Tensor, read_only, value_of
-from qad.core.transforms.grad import SEEDS, match, one, scalar_loss
+from qad.core.transforms.grad import SEEDS, match, scalar_loss, seed_of
 from qad.core.transforms.leaves import to_public
 from qad.core.trees import check_arithmetic, tree_map
 
@@ -85,7 +85,7 @@ def backward(x, gradient=None, retain_graph=False) -> None:
         seed = SEEDS.get(type(x.value))
         if seed is None:
             scalar_loss(x, TAPE, "backward()")
-            seed = one(x.dtype)
+            seed = seed_of(x)
     else:
         seed = np.conj(match(gradient, x.value, "gradient"))
     found = sweeping.sweep([(x.node, seed)], free=not retain_graph)

@@ -1,0 +1,78 @@
+"""Arrays of other libraries, such as CuPy's: they speak NumPy's protocols, are not converted, and meet only their kind.
+
+What qad creates beside such an array is created by `like`, and so is of its kind.  `docs/arrays.md` says what is exempt.
+"""
+
+from functools import partial
+
+import numpy as np
+from numpy import ndarray
+
+from qad.core.tape.tensor import Tensor
+from qad.core.vmap.batched import stack_of
+
+HOST = frozenset((ndarray, float, int, complex, bool, np.float64, np.complex128, np.float32, np.complex64))
+
+
+def is_foreign(x) -> bool:
+    """Whether `x`, a bare array or number, is an array of another library.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.is_foreign(np.ones(2)), qad.extend.is_foreign(1.0)
+    (False, False)
+    """
+    kind = type(x)
+    if kind in HOST or not hasattr(kind, "__array_function__"):
+        return False
+    return not (kind is Tensor or isinstance(x, ndarray) or hasattr(kind, "__qad_step__"))
+
+
+class Like:
+    """NumPy's functions that create arrays, which create arrays of the kind of `model` here."""
+
+    __slots__ = ("model",)
+
+    def __init__(self, model):
+        self.model = model
+
+    def __getattr__(self, name):
+        return partial(getattr(np, name), like=self.model)
+
+
+def like(*operands):
+    """The functions `zeros`, `ones`, `eye`, `asarray`, ... that create arrays of the kind of `operands`.
+
+    Parameters
+    ----------
+    *operands : arrays, Tensors, batches of `qad.vmap` and numbers
+        The first that is an array of another library decides.
+
+    Returns
+    -------
+    namespace
+        NumPy itself, or what calls the same functions with ``like=``.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.like(qad.tensor([1.0])).zeros(2)
+    array([0., 0.])
+    """
+    for x in operands:
+        if type(x) is not ndarray and is_foreign(array := stack_of(x)):
+            return Like(array)
+    return np
+
+
+def as_array(x):
+    """``np.asarray(x)``, which leaves what `qad.freeze` records, and an array of another library, what it is.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.as_array([1, 2])
+    array([1, 2])
+    """
+    return x if type(x) is ndarray or hasattr(x, "__qad_step__") or is_foreign(x) else np.asarray(x)
