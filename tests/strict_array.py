@@ -57,6 +57,9 @@ class StrictArray(NDArrayOperatorsMixin):
             return NotImplemented
         if out is not None:
             kwargs["out"] = tuple(x.held if type(x) is StrictArray else x for x in out)
+        if method == "at":
+            inputs = (inputs[0], place(inputs[1]), *inputs[2:])
+            return ufunc.at(inputs[0].held, inputs[1], *bare(inputs[2:]))
         found = getattr(ufunc, method)(*bare(inputs), **bare(kwargs))
         return out[0] if out is not None and len(out) == 1 else wrapped(found)
 
@@ -76,6 +79,12 @@ class StrictArray(NDArrayOperatorsMixin):
         if name in METHODS:
             return functools.partial(call, getattr(self.held, name), name)
         raise AttributeError(f"StrictArray has no {name}")
+
+    def __setattr__(self, name, value):
+        if name == "held":
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self.held, {"real": "real", "imag": "imag", "shape": "shape"}[name], bare(value))
 
     @property
     def flags(self):
@@ -141,7 +150,11 @@ def understood(tree):
     return isinstance(tree, (StrictArray, np.ndarray)) or getattr(type(tree), "__array_ufunc__", None) in KNOWN
 
 
-KNOWN = (None, np.ndarray.__array_ufunc__, np.generic.__array_ufunc__ if hasattr(np.generic, "__array_ufunc__") else None)
+KNOWN = (
+    None,
+    np.ndarray.__array_ufunc__,
+    np.generic.__array_ufunc__ if hasattr(np.generic, "__array_ufunc__") else None,
+)
 
 
 def bare(tree, free=False):

@@ -6,7 +6,19 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ShapeError
-from qad.extend import One, Tensor, attach, defvjp, defvjp_tuned, implements, like, primitive, quick, refuse_out, unbroadcast
+from qad.extend import (
+    One,
+    Tensor,
+    attach,
+    defvjp,
+    defvjp_tuned,
+    implements,
+    like,
+    primitive,
+    quick,
+    refuse_out,
+    unbroadcast,
+)
 from qad.rules.structured_cotangents import ScaledIdentity
 
 # -- diagonals -------------------------------------------------------------------------------------

@@ -28,7 +28,9 @@ def piecewise(x, condlist, funclist, *args, **kw):
         masks[i] = masks[i] & ~taken
         taken = taken | masks[i]
         entries = x[masks[i]]
-        parts.append(np.astype(np.broadcast_to(functions[i](entries), entries.shape), x.dtype))
+        y = functions[i](entries)
+        y = y if type(y) is Tensor else like(x).asarray(y)
+        parts.append(np.astype(np.broadcast_to(y, entries.shape), x.dtype))
     return scatter(*parts, indices=tuple(masks[::-1]), shape=x.shape, dtype=x.dtype)
 
 

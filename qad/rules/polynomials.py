@@ -3,12 +3,17 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import implements, lies_as, like, operand, stack_of, value_of
+from qad.extend import Tensor, implements, lies_as, like, operand, stack_of, value_of
 from qad.rules.resizing import within_zeros
 
 
 def _coefficients(p):
     return np.atleast_1d(operand(p))
+
+
+def _beside(p, k):
+    """Coefficients `k`, of the kind of `p`."""
+    return _coefficients(k if type(k) is Tensor else like(p).asarray(k))
 
 
 @implements(np.polyval)
@@ -55,7 +60,7 @@ def polyder(p, m=1):
 def polyint(p, m=1, k=None):
     """``np.polyint``; `k` are the constants of integration."""
     p = _coefficients(p)
-    k = like(p).zeros(m) if k is None else _coefficients(k)
+    k = like(p).zeros(m) if k is None else _beside(p, k)
     k = np.broadcast_to(k, (m,)) if k.size == 1 else k
     for i in range(m):
         p = np.concatenate([p / like(p).arange(len(p), 0, -1), k[i : i + 1]])

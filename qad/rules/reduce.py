@@ -131,7 +131,7 @@ def std_over(x, axis=None, ddof=0, keepdims=False):
     d = x - np.mean(x, axis=axis, keepdims=True)
     scale = scale_along(d, axis)
     y = np.std(d / scale, axis=axis, ddof=ddof, keepdims=True) * scale
-    return y if keepdims else y.reshape(np.delete(x.shape, axes_of(axis, x.ndim)))[()]
+    return y if keepdims else y.reshape(np.delete(x.shape, axes_of(axis, x.ndim)).tolist())[()]
 
 
 def _var_rule(g, y, x, axis=None, ddof=0, keepdims=False):

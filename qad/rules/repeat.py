@@ -13,7 +13,9 @@ defvjp(np.flip, lambda g, y, m, axis=None: np.flip(g, axis), linear=True)
 defvjp(np.fliplr, lambda g, y, m: np.fliplr(g), linear=True)
 defvjp(np.flipud, lambda g, y, m: np.flipud(g), linear=True)
 defvjp(np.rot90, lambda g, y, m, k=1, axes=(0, 1): np.rot90(g, -k, axes), linear=True)
-defvjp_tuned(np.roll, lambda g, y, a, shift, axis=None: np.roll(g, np.negative(shift), axis), linear=True, fresh=True)
+defvjp_tuned(
+    np.roll, lambda g, y, a, shift, axis=None: np.roll(g, np.negative(shift).tolist(), axis), linear=True, fresh=True
+)
 
 # -- repeated --------------------------------------------------------------------------------------
 

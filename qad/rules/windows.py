@@ -11,6 +11,7 @@ from qad.extend import (
     defvjp,
     defvjp_tuned,
     implements,
+    like,
     operand,
     primitive,
     stack_of,
@@ -29,7 +30,7 @@ def _overlap_add(g, *, shape, sizes, axes):
     """The adjoint of windows: each entry of an array of this `shape` sums those in which the windows show it."""
     for size, axis in zip(sizes[::-1], axes[::-1], strict=True):
         starts = g.shape[axis]
-        total = np.zeros((*g.shape[:axis], starts + size - 1, *g.shape[axis + 1 : -1]), g.dtype)
+        total = like(g).zeros((*g.shape[:axis], starts + size - 1, *g.shape[axis + 1 : -1]), g.dtype)
         for k in range(size):
             total[(slice(None),) * axis + (slice(k, k + starts),)] += g[..., k]
         g = total

@@ -11,6 +11,7 @@ from functools import wraps
 import numpy as np
 from numpy import ndarray
 
+from qad.core.foreign import as_array, is_foreign
 from qad.core.tape.tensor import Tensor, handle_of
 from qad.core.vmap.batched import UNKNOWN, Batched
 from qad.core.vmap.layouts import bottom, in_c_order
@@ -59,7 +60,9 @@ def _alone(x, like):
 
 def elementwise(*operands):
     """An array that lies in memory as the result of an elementwise function of these arrays and Tensors does."""
-    arrays = [np.asarray(bare(x)) for x in operands]
+    arrays = [as_array(bare(x)) for x in operands]
+    if any(map(is_foreign, arrays)):
+        return None  # `relaid` leaves them as they are
     flags = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]]
     return np.nditer([*arrays, None], ["zerosize_ok", "refs_ok"], flags).operands[-1]
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from qad.core.define import PRIMITIVES, unbroadcast
 from qad.core.errors import LeakedTensorError
+from qad.core.foreign import is_foreign, like
 from qad.core.mutation.aliases import Written, bottom, copied, shadow
 from qad.core.mutation.indices import accumulate, covers, in_stack, repeats
 from qad.core.mutation.references import shared
@@ -59,7 +60,7 @@ def _unwrite(needed, g, ans, before, v, *, index, add, owned=False):
     """Cotangents of a write; `g` itself, its entries at `index` zeroed, goes on where it is `owned`."""
     if type(g) is Tensor:
         g = g if owned and type(g.buffer) is Written else handle(handle_of(g))
-    elif not owned or not g.flags.writeable:
+    elif not owned or type(g) is not np.ndarray or not g.flags.writeable:
         g = g.copy()
     parts = {}
     if 1 in needed:
@@ -191,6 +192,8 @@ def _copied(value):
 
 def moved(array, kin):
     """`array` as a new one of the kind of `kin`, on its device or in its program."""
+    if is_foreign(kin):
+        return like(kin).array(array)
     order = _slowest_first(array)
     out = np.zeros([array.shape[axis] for axis in order], array.dtype, like=kin)
     out = out if order == sorted(order) else out.transpose(np.argsort(order).tolist())

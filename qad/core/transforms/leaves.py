@@ -155,6 +155,8 @@ def owned_leaves(leaves, level, lifted):
 
 def own(x):
     """An array, or what is recorded of one, in memory that nobody else holds."""
-    if type(x) is ndarray or is_foreign(x) or (hasattr(x, "__qad_like__") and x.shape):  # or of a program that is recorded
+    if (
+        type(x) is ndarray or is_foreign(x) or (hasattr(x, "__qad_like__") and x.shape)
+    ):  # or of a program that is recorded
         return x.copy()
     return snapshot(x) if type(x) is Tensor and x.shape else x

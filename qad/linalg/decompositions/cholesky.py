@@ -7,7 +7,7 @@ Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527), comp
 
 import numpy as np
 
-from qad.extend import Tensor, defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
+from qad.extend import Tensor, defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
 from qad.extend.memory import snapshot
 from qad.linalg.equations.triangular import solve_lower
 from qad.linalg.support.check import batch_entry, require_hermitian, square
@@ -49,7 +49,7 @@ def cholesky(a, /, *, upper=False):
     if not upper:
         return lower(a)
     y = lower(a.conj().mT).conj().mT
-    return snapshot(y) if type(y) is Tensor else np.ascontiguousarray(y)
+    return snapshot(y) if type(y) is Tensor else like(y).ascontiguousarray(y)
 
 
 implements(np.linalg.cholesky)(cholesky)
@@ -81,7 +81,7 @@ def _lower_jvp(t, ans, a):
 
 
 def _phi(x):
-    return np.tril(x, -1) + x.real * (0.5 * np.eye(x.shape[-1]))
+    return np.tril(x, -1) + x.real * (0.5 * like(x).eye(x.shape[-1]))
 
 
 defvjp_tuned(lower, _lower_vjp, fresh=True)

@@ -10,7 +10,7 @@ with the Hermitian part of ``C = V^H dA V``: ``dw_i = C_ii`` and ``(V^H dV)_ij =
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
 from qad.linalg.factored.factors import factors
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.clusters import (
@@ -170,7 +170,7 @@ def _eigh_vjp(needed, g, ans, a, *, given=None, degenerate="raise", vectors=True
             inner, w, n, kind="differences", part="skew", scale=scale, gs=gw, levels=levels, backward=True, **how
         )
     if gw is not None:
-        core = core + gw[..., None] * np.eye(w.shape[-1])
+        core = core + gw[..., None] * like(w).eye(w.shape[-1])
         core = core if n is None else core + bent(gw, w, n, **how)
     return (vc @ core @ v.mT,)
 

@@ -12,7 +12,7 @@ the quotient the one with the smaller error is taken, entry by entry.
 import numpy as np
 
 from qad.core.errors import ArgumentError, MissingRuleError
-from qad.extend import Tensor, jvp
+from qad.extend import Tensor, jvp, like
 from qad.linalg.support.check import batch_entry, largest_entry
 
 NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
@@ -189,7 +189,7 @@ def _far(d, near, inverse, x, y):
 def _near(f, w, d, near, x, y):
     """The terms in which both i and j are near to k."""
     x, y = np.where(near, x, 0.0), np.where(near, y, 0.0)
-    total, largest = np.zeros(x.shape, np.result_type(d, x, y)), _size(w)
+    total, largest = like(x).zeros(x.shape, np.result_type(d, x, y)), _size(w)
     for k in range(w.shape[-1]):
         at = np.flatnonzero(near[..., k, :].reshape(-1, w.shape[-1]).any(axis=0))
         block = (..., *np.ix_(at, at))

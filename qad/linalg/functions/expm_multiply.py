@@ -16,7 +16,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import tree_map
-from qad.extend import no_grad, value_of, vjp
+from qad.extend import as_array, like, no_grad, value_of, vjp
 from qad.linalg.implicit.eigenpair import Operator, operator_of
 from qad.linalg.implicit.gmres import plain_leaves
 
@@ -125,4 +125,4 @@ def _norm(apply, v, rounds=8):
 
 def _positive(x):
     """Some array like `x` that is not zero."""
-    return np.ones(np.shape(value_of(x)), np.asarray(value_of(x)).dtype)
+    return like(x).ones(np.shape(value_of(x)), as_array(value_of(x)).dtype)

@@ -10,7 +10,7 @@ import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import flatten, unflatten
-from qad.extend import no_grad, value_of
+from qad.extend import as_array, no_grad, value_of
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.support.check import finite
 
@@ -45,7 +45,7 @@ class Report:
 def plain_leaves(tree):
     """Leaves of `tree` as plain arrays of float or complex numbers, and its spec."""
     leaves, spec = flatten(tree)
-    arrays = [np.asarray(value_of(x)) for x in leaves]
+    arrays = [as_array(value_of(x)) for x in leaves]
     for x in arrays:
         finite(x, "an iteration starts from finite numbers")
     return [x if x.dtype.kind in "fc" else x.astype(float) for x in arrays], spec
@@ -62,7 +62,7 @@ def bare(f, spec, like, name):
             out, given = flatten(f(unflatten(spec, leaves)))
         if given != spec:
             raise ArgumentError(f"{name} returns the structure {given} for an argument of structure {spec}")
-        out = [np.asarray(value_of(x)) for x in out]
+        out = [as_array(value_of(x)) for x in out]
         for x, y in zip(like, out, strict=True):
             if x.shape != y.shape:
                 raise ArgumentError(f"{name} returns shape {y.shape} for an argument of shape {x.shape}")

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from qad.extend import like
+
 
 class Packing:
     """The bijection between lists of arrays like `leaves` and vectors, linear over the real numbers.
@@ -52,7 +54,7 @@ class Packing:
 
 def as_reals(leaf, dtype=np.float64):
     """The entries of a float or complex array as a vector of floats."""
-    wide = np.ascontiguousarray(leaf, np.result_type(dtype, np.complex64) if np.iscomplexobj(leaf) else dtype)
+    wide = like(leaf).ascontiguousarray(leaf, np.result_type(dtype, np.complex64) if np.iscomplexobj(leaf) else dtype)
     return wide.reshape(-1).view(dtype)
 
 
