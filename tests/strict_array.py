@@ -14,6 +14,7 @@ import types
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+import qad
 from qad.core.trees import tree_map
 
 CREATE = frozenset((  # which take an array of the host, and move it
@@ -55,12 +56,12 @@ class StrictArray(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
         if not understood((inputs, kwargs, out)):
             return NotImplemented
-        if out is not None:
-            kwargs["out"] = tuple(x.held if type(x) is StrictArray else x for x in out)
         if method == "at":
-            inputs = (inputs[0], place(inputs[1]), *inputs[2:])
-            return ufunc.at(inputs[0].held, inputs[1], *bare(inputs[2:]))
-        found = getattr(ufunc, method)(*bare(inputs), **bare(kwargs))
+            if type(inputs[0]) is not StrictArray:
+                raise HostArrayError("what lies on the device is added into an array of the host")
+            return ufunc.at(inputs[0].held, place(inputs[1]), *bare(inputs[2:]))
+        into = {} if out is None else {"out": tuple(x.held for x in out)}
+        found = getattr(ufunc, method)(*bare(inputs), **bare(kwargs), **into)
         return out[0] if out is not None and len(out) == 1 else wrapped(found)
 
     def __array_function__(self, function, kinds, args, kwargs):
@@ -215,7 +216,26 @@ class NumpyAbroad:
 
     def __getattr__(self, name):
         found = getattr(np, name)
+        if name == "random":
+            return RandomAbroad()
         return functools.partial(created, found) if name in self.CREATING else found
+
+
+class RandomAbroad:
+    """What a program calls as `np.random`."""
+
+    def default_rng(self, *seed):
+        return DrawingAbroad(np.random.default_rng(*seed))
+
+
+class DrawingAbroad:
+    """A generator of random numbers whose arrays lie on the device."""
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def __getattr__(self, name):
+        return functools.partial(created, getattr(self.rng, name))
 
 
 def created(fn, *args, **kwargs):
@@ -233,6 +253,8 @@ def abroad(x, known=None):
         return known[id(x)][0]
     if isinstance(x, np.ndarray):
         return moved(x)
+    if isinstance(x, (qad.mps.MPS, qad.mps.MPO)):
+        return tree_map(moved, x)
     if x is np:
         return NP
     if isinstance(x, functools.partial):

@@ -7,7 +7,7 @@ the place of each.
 import numpy as np
 
 from qad.core.errors import BatchError
-from qad.extend import Tensor, defbatch, defjvp, defvjp, defvjp_tuned, like, primitive, unbroadcast
+from qad.extend import Tensor, as_array, defbatch, defjvp, defvjp, defvjp_tuned, like, primitive, unbroadcast
 from qad.extend.batching import outline
 from qad.extend.memory import ELSEWHERE, accumulate
 from qad.rules.structured_cotangents import scatter
@@ -124,7 +124,7 @@ def _place(pattern, ndim):
 
 def _rows(batched, arrays, pattern):
     """The index of a whole stack, and how many axes its arrays make in one example."""
-    arrays = [a if b or type(a) is Tensor else np.asarray(a) for b, a in zip(batched, arrays, strict=True)]
+    arrays = [a if b or type(a) is Tensor else as_array(a) for b, a in zip(batched, arrays, strict=True)]
     fixed = [np.ndim(i) for i in pattern if isinstance(i, np.ndarray)]
     most = max([*fixed, *(a.ndim - b for b, a in zip(batched, arrays, strict=True))])
     size = next((len(a) for b, a in zip(batched, arrays, strict=True) if b), None)

@@ -7,6 +7,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from qad.core.errors import ArgumentError
 from qad.extend import (
     Tensor,
+    as_array,
     defbatch,
     defvjp,
     defvjp_tuned,
@@ -118,5 +119,5 @@ def _floats(p):
     p = operand(p)
     if type(p) is Tensor:
         return p
-    p = np.asarray(p)
+    p = as_array(p)
     return p * 1.0 if p.dtype.kind in "iu" and np.any(p < 0) else p

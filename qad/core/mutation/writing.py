@@ -66,7 +66,7 @@ def _unwrite(needed, g, ans, before, v, *, index, add, owned=False):
     if 1 in needed:
         part = get(g, index)
         if not add and (last := repeats(index, g.shape)) is not None:
-            part = part * last  # of values written to one place the last one stays
+            part = part * like(part).asarray(last)  # of values written to one place the last one stays
         parts[1] = unbroadcast(part, np.shape(v))
     if 0 in needed:
         if not add and not g.shape:
@@ -96,7 +96,7 @@ def put(x, index, v, add):
         v = unrecorded(v)
     gone = not add and covers(index) and is_vouched(x)  # what was there; its layout stays
     if gone:
-        become(x, Tensor(np.empty_like(shadow(x))))
+        become(x, Tensor(like(x).asarray(np.empty_like(shadow(x)))))
     level = v.level if type(v) is Tensor else CONSTANT
     if level.number > x.level.number:
         _raise(x, level, v)
@@ -213,6 +213,8 @@ def get(x, index):
     if type(x) is not Tensor:
         part = x[index]
         array = part if type(part) is np.ndarray else bottom(part)[0]
+        if is_foreign(array):
+            return part.copy()
         return copied(part) if isinstance(array, np.ndarray) and array.base is not None else part
     level = x.level
     if not level.open and not stopped(level):

@@ -67,7 +67,7 @@ def summed(parts, ans):
     for part in parts[1:]:
         total = total + part
     if total.shape != ans.shape:
-        total = total + np.zeros(ans.shape, total.dtype)
+        total = total + np.zeros_like(value_of(ans), total.dtype)
     return total.real if ans.dtype.kind == "f" and total.dtype.kind == "c" else total
 
 

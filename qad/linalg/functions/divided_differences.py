@@ -130,19 +130,19 @@ def _integrated(quotient, error, near, rule, *points):
     return out
 
 
-def _nodes(n):
-    """Nodes and weights of Gauss' rule on [0, 1]."""
-    t, weights = np.polynomial.legendre.leggauss(n)
+def _nodes(n, x):
+    """Nodes and weights of Gauss' rule on [0, 1], as arrays like `x`."""
+    t, weights = map(like(x).asarray, np.polynomial.legendre.leggauss(n))
     return (t + 1) / 2, weights / 2
 
 
 def _segment(f, n, x, y):
-    t, weights = _nodes(n)
+    t, weights = _nodes(n, x)
     return f.first(x[:, None] + t * (y - x)[:, None]) @ weights
 
 
 def _triangle(f, n, x, y, z):
-    t, weights = _nodes(n)
+    t, weights = _nodes(n, x)
     s = t[:, None]
     points = x[:, None, None] + s * (y - x)[:, None, None] + s * t * (z - y)[:, None, None]
     return np.einsum("pst,s,t->p", f.second(points), weights * t, weights)

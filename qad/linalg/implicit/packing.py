@@ -48,7 +48,7 @@ class Packing:
 
     def unpack(self, vector):
         """The arrays that `vector` holds, in memory of their own."""
-        parts = np.split(vector, self.ends[:-1])
+        parts = np.split(vector, self.ends[:-1].tolist())
         return [as_leaf(part, like) for part, like in zip(parts, self.like, strict=True)]
 
 
@@ -63,4 +63,4 @@ def as_leaf(part, like):
     if like.dtype.kind == "c" != part.dtype.kind:
         part = part.view(np.result_type(part, np.complex64))
     array = part.astype(like.dtype).reshape(like.shape)
-    return array if isinstance(like, np.ndarray) else array[()]
+    return array[()] if isinstance(like, np.generic) else array
