@@ -8,25 +8,8 @@ from functools import partial
 import numpy as np
 from numpy import ndarray
 
-from qad.core.tape.tensor import Tensor
+from qad.core.tape.operands import is_foreign
 from qad.core.vmap.batched import stack_of
-
-HOST = frozenset((ndarray, float, int, complex, bool, np.float64, np.complex128, np.float32, np.complex64))
-
-
-def is_foreign(x) -> bool:
-    """Whether `x`, a bare array or number, is an array of another library.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> qad.extend.is_foreign(np.ones(2)), qad.extend.is_foreign(1.0)
-    (False, False)
-    """
-    kind = type(x)
-    if kind in HOST or not hasattr(kind, "__array_function__"):
-        return False
-    return not (kind is Tensor or isinstance(x, ndarray) or hasattr(kind, "__qad_step__"))
 
 
 class Like:

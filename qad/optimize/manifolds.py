@@ -9,6 +9,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, nesting, unflatten
+from qad.extend import as_array
 from qad.linalg.implicit.packing import as_leaf, as_reals
 
 TOLERANCE = 1e-6  # how far from the manifold a starting point may lie; it is moved onto it
@@ -30,7 +31,7 @@ class Embedded:
         ArgumentError
             If `params` are farther from it than rounding explains.
         """
-        array = np.asarray(params)
+        array = as_array(params)
         if array.dtype.kind not in "fc":
             raise ArgumentError(f"{self.what} need a float or complex array, not {array.dtype}: write .astype(complex)")
         self.check(array)
@@ -70,7 +71,7 @@ class Embedded:
 
     def transport(self, point, vector, new, vectors):
         """Tangent vectors projected at the new point."""
-        return np.array([as_reals(self.project(new, as_leaf(v, new))) for v in vectors])
+        return np.stack([as_reals(self.project(new, as_leaf(v, new))) for v in vectors])
 
 
 class Euclidean(Embedded):

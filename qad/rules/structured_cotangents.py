@@ -115,7 +115,7 @@ class Scatter(Lazy):
         if np.result_type(g.dtype, *{part.dtype for _, part in self.parts}) != g.dtype:
             return self.add(g)
         for index, part in self.parts:
-            if type(part) is Tensor and type(g) is np.ndarray:
+            if type(part) is Tensor and (type(g) is np.ndarray or is_foreign(g)):
                 g = Tensor(g)  # and so a buffer
             elif not isinstance(part, (np.ndarray, np.generic)) and type(g) is np.ndarray:
                 g = moved(g, part)

@@ -140,7 +140,7 @@ def _raise(x, level, v):
         x.value = handle(handle_of(x))
     if type(level) is Batch:
         x.value = Batched(_stack(x, v.value.array.shape[0]), level, GIVEN)
-    x.node, x.level, x.tangent = None, level, np.zeros(x.shape, x.dtype) if type(level) is Forward else None
+    x.node, x.level, x.tangent = None, level, like(x).zeros(x.shape, x.dtype) if type(level) is Forward else None
 
 
 def _stack(x, size):

@@ -8,6 +8,9 @@ from qad.core.tape.tensor import CONSTANT, Tensor
 
 PYTHON_NUMBERS = frozenset((float, int, complex))
 NUMBERS = PYTHON_NUMBERS | {np.float64, np.complex128}  # as constants they do not change another operand's shape
+HOST = frozenset(
+    (np.ndarray, float, int, complex, bool, np.float64, np.complex128, np.float32, np.complex64)
+)  # kinds that are no array of another library
 HANDLES: dict = {}  # kind of a bare value that is an operand in the shape of a Tensor only -> what makes the Tensor
 
 
@@ -92,3 +95,18 @@ def check_arithmetic(x):
         raise ArgumentError(
             "a sparse matrix meets Tensors in products alone, np.matmul(A, x) and x @ A: elsewhere write A.toarray()"
         )
+
+
+def is_foreign(x) -> bool:
+    """Whether `x`, a bare array or number, is an array of another library.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.is_foreign(np.ones(2)), qad.extend.is_foreign(1.0)
+    (False, False)
+    """
+    kind = type(x)
+    if kind in HOST or not hasattr(kind, "__array_function__"):
+        return False
+    return not (kind is Tensor or isinstance(x, np.ndarray) or hasattr(kind, "__qad_step__"))

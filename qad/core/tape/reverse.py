@@ -5,10 +5,11 @@ from numpy import ndarray
 from qad.core.tape import hooks
 from qad.core.tape.dispatch import hidden, missing_rule
 from qad.core.tape.levels import QUICK, WATCHING, Level, fresh
-from qad.core.tape.node import PICK, next_id
-from qad.core.tape.operands import PLAIN, highest, split, variant
+from qad.core.tape.node import NUMPY_SCALARS, PICK, next_id
+from qad.core.tape.operands import PLAIN, PYTHON_NUMBERS, highest, is_foreign, split, variant
 from qad.core.tape.tensor import Tensor, held, rebuild
 
+UNCHANGING = PYTHON_NUMBERS | NUMPY_SCALARS | {Tensor, type(None), bool, tuple}  # kinds of constants
 MANY = -9  # names by which whoever comes this way may hold an array: too many to tell whether there are others
 _open, _close = QUICK.add, QUICK.discard
 
@@ -62,7 +63,7 @@ def note(p, values, kwargs, ans, parents, level, read=None, sparing=False):
     if Tensor in map(type, values):  # of lower levels, which may be written into before the rules read them
         values = tuple([held(v) if parent is None else v for v, parent in zip(values, parents, strict=True)])
     constants = range(len(values)) if read is None else read
-    met = [i for i in constants if parents[i] is None and type(values[i]) is ndarray]
+    met = [i for i in constants if parents[i] is None and type(values[i]) not in UNCHANGING]
     if met:
         values = _kept(level, values, met, sparing or p.sparing)
     node = [next_id(), p, values, kwargs or None, ans, parents]
@@ -75,7 +76,10 @@ def _kept(level, values, met, sparing):
     """`values` as a node may hold them: those numbered `met` are the caller's, who may change them."""
     kept = list(values)
     for i in met:
-        kept[i] = hooks.constant(level, kept[i], MANY, sparing)
+        if type(kept[i]) is ndarray:
+            kept[i] = hooks.constant(level, kept[i], MANY, sparing)
+        elif is_foreign(kept[i]):
+            kept[i] = kept[i].copy()
     return tuple(kept)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.foreign import like
 from qad.core.mutation.aliases import look
 from qad.core.structured import settled
 from qad.core.tape import backward as sweeping
@@ -45,7 +46,13 @@ def tensor(data, requires_grad=False, dtype=None) -> Tensor:
     """
     check_arithmetic(data)
     traced = hasattr(data, "__qad_step__")  # by qad.freeze: NumPy would make a plain array of it
-    array = np.copy(data) if traced and dtype is None else data.astype(dtype) if traced else np.array(data, dtype=dtype)
+    array = (
+        np.copy(data)
+        if traced and dtype is None
+        else data.astype(dtype)
+        if traced
+        else like(data).array(data, dtype=dtype)
+    )
     if array.dtype.kind not in "fciub":
         raise GradientTypeError(f"a Tensor holds numbers, not dtype {array.dtype}: write np.asarray(data, dtype=float)")
     if not requires_grad:

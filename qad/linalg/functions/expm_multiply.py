@@ -107,7 +107,8 @@ def _norm(apply, v, rounds=8):
     """The largest singular value of A, from below by power iteration with ``A^H A``."""
     operator = Operator(apply, tree_map(_positive, v), "expm_multiply")
     rng = np.random.default_rng(0)
-    x = rng.standard_normal(operator.packing.pack(operator.start).size).astype(operator.packing.dtype)
+    x = operator.packing.pack(operator.start)
+    x = like(x).asarray(rng.standard_normal(x.size).astype(x.dtype))
     with no_grad():
         _, pullback = vjp(apply, operator.tree(x))
     size = 0.0

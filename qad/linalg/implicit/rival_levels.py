@@ -92,7 +92,8 @@ class _Complement:
 
     def random(self):
         """A vector of the complement, always the same."""
-        return self.within(normal(np.random.default_rng(0), self.x.size, self.packing.dtype))
+        x = normal(np.random.default_rng(0), self.x.size, self.packing.dtype)
+        return self.within(like(self.x).asarray(x))
 
 
 def _lowest_rival(operator, value, x, find, maxiter):

@@ -105,7 +105,8 @@ def vanishing(s):
 def refuse(size, s, owner, scale, degenerate="raise", tolerance=None, order=1):
     """Raise (or warn) if an entry of `size` (..., m, k) exceeds rounding relative to `scale` (...)."""
     tolerance = noise(s.dtype, max(size.shape[-2:])) if tolerance is None else tolerance
-    bad = size > tolerance * as_array(scale)[..., None, None]
+    scale = as_array(scale) if like(size) is np else like(size).asarray(scale)
+    bad = size > tolerance * scale[..., None, None]
     if not bad.any():
         return
     *batch, i, j = map(int, np.argwhere(bad)[0])

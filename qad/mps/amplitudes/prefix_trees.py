@@ -75,7 +75,7 @@ def added_up(parts, places, count):
     if len(found) == len(places):
         out[places] = parts
     else:
-        out[found] = np.add.reduceat(parts[order], starts, axis=0)
+        out[found] = np.add.reduceat(parts[order], like(parts).asarray(starts), axis=0)
     return out
 
 
