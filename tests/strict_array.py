@@ -211,7 +211,22 @@ class NumpyAbroad:
     """NumPy as a program on the device calls it: what creates arrays creates them there."""
 
     CREATING = frozenset(
-        "array asarray zeros ones eye empty full arange linspace identity diag tri logspace meshgrid".split()
+        [
+            "array",
+            "asarray",
+            "zeros",
+            "ones",
+            "eye",
+            "empty",
+            "full",
+            "arange",
+            "linspace",
+            "identity",
+            "diag",
+            "tri",
+            "logspace",
+            "meshgrid",
+        ]
     )
 
     def __getattr__(self, name):

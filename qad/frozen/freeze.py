@@ -9,6 +9,7 @@ from types import MethodType
 from qad.core.errors import ArgumentError
 from qad.core.tape.tensor import value_of
 from qad.core.transforms.arguments import run as call
+from qad.extend import is_foreign, stack_of
 from qad.frozen import display
 from qad.frozen.branches import NOT_FOUND, RAISED, Branch, Branches
 from qad.frozen.capture.bindings import Bindings
@@ -221,6 +222,8 @@ class Frozen:
     def _recorded(self, leaves, spec, static, given):
         """Arguments that are recorded themselves: it is part of another recording, or a node of the tape."""
         args, kwargs = given
+        if any(is_foreign(stack_of(x)) for x in leaves):
+            return self._eagerly(args, kwargs)
         if any(type(value_of(x)) is Traced for x in leaves) or self._look([value for _, value in static]).live:
             return with_own_arrays(self.f(*args, **kwargs))
         if not static:
