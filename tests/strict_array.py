@@ -60,6 +60,8 @@ class StrictArray(NDArrayOperatorsMixin):
             if type(inputs[0]) is not StrictArray:
                 raise HostArrayError("what lies on the device is added into an array of the host")
             return ufunc.at(inputs[0].held, place(inputs[1]), *bare(inputs[2:]))
+        if out is not None and not all(type(x) is StrictArray for x in out):
+            raise HostArrayError("what lies on the device is written into an array of the host")
         into = {} if out is None else {"out": tuple(x.held for x in out)}
         found = getattr(ufunc, method)(*bare(inputs), **bare(kwargs), **into)
         return out[0] if out is not None and len(out) == 1 else wrapped(found)

@@ -42,9 +42,9 @@ from qad.core.vmap.rules import defbatch, each_alone
 
 __all__ = [
     "ARRAY_TYPES", "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch",
-    "defcanonical", "defjvp", "defroot", "defvjp", "defvjp_tuned", "each_alone", "hvp", "implements", "is_foreign", "jvp", "lies_as",
-    "like", "no_grad", "on_stack", "opaque", "operand", "operand_of", "passes_through", "primitive", "quick",
-    "quick_product", "quick_with_metadata", "refuse_out", "rules_of", "same_root",
-    "shifted", "spread_out", "square_of_root", "stack_of", "stacks", "stop_gradient", "unbroadcast",
-    "unrecorded", "value_and_grad", "value_of", "vjp", "vmap",
+    "defcanonical", "defjvp", "defroot", "defvjp", "defvjp_tuned", "each_alone", "hvp", "implements", "is_foreign",
+    "jvp", "lies_as", "like", "no_grad", "on_stack", "opaque", "operand", "operand_of", "passes_through",
+    "primitive", "quick", "quick_product", "quick_with_metadata", "refuse_out", "rules_of", "same_root", "shifted",
+    "spread_out", "square_of_root", "stack_of", "stacks", "stop_gradient", "unbroadcast", "unrecorded",
+    "value_and_grad", "value_of", "vjp", "vmap",
 ]  # fmt: skip

@@ -60,7 +60,8 @@ def factor(value, log_scale):
 def opened(outer, dtype, create):
     """The environment of no sites, ``(bra, operator ket)``.
 
-    `create` makes arrays like the tensors. For a periodic chain it is an identity with the three opened legs, as one, in front.
+    `create` makes arrays like the tensors.  For a periodic chain it is an identity with the three opened legs, as one,
+    in front.
     """
     size = outer[0] * outer[1] * outer[2]
     if size == 1:

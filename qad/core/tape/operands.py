@@ -8,9 +8,7 @@ from qad.core.tape.tensor import CONSTANT, Tensor
 
 PYTHON_NUMBERS = frozenset((float, int, complex))
 NUMBERS = PYTHON_NUMBERS | {np.float64, np.complex128}  # as constants they do not change another operand's shape
-HOST = frozenset(
-    (np.ndarray, float, int, complex, bool, np.float64, np.complex128, np.float32, np.complex64)
-)  # kinds that are no array of another library
+HOST = NUMBERS | {np.ndarray, Tensor, bool}  # kinds, the most frequent ones, that are no array of another library
 HANDLES: dict = {}  # kind of a bare value that is an operand in the shape of a Tensor only -> what makes the Tensor
 
 
@@ -106,7 +104,6 @@ def is_foreign(x) -> bool:
     >>> qad.extend.is_foreign(np.ones(2)), qad.extend.is_foreign(1.0)
     (False, False)
     """
-    kind = type(x)
-    if kind in HOST or not hasattr(kind, "__array_function__"):
+    if type(x) in HOST or not hasattr(kind := type(x), "__array_function__"):
         return False
-    return not (kind is Tensor or isinstance(x, np.ndarray) or hasattr(kind, "__qad_step__"))
+    return not (isinstance(x, np.ndarray) or hasattr(kind, "__qad_step__"))

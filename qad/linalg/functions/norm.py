@@ -9,18 +9,7 @@ from scipy.linalg import blas
 
 from qad.core.errors import ArgumentError
 from qad.extend import (
-    defbatch,
-    defjvp,
-    defroot,
-    defvjp,
-    defvjp_tuned,
-    implements,
-    like,
-    primitive,
-    shifted,
-    stack_of,
-    stacks,
-    unrecorded,
+    defbatch, defjvp, defroot, defvjp, defvjp_tuned, implements, primitive, shifted, stack_of, stacks, unrecorded,
 )  # fmt: skip
 from qad.linalg.decompositions.svd import factored, thin
 from qad.linalg.support.check import finite
@@ -80,7 +69,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
 
 def _bare(x):
     """A plain array, or one as empty as `x`."""
-    return x if stack_of(x) is x else like(x).zeros(x.shape, x.dtype)
+    return x if stack_of(x) is x else np.zeros_like(stack_of(x), shape=x.shape)
 
 
 @implements(np.linalg.vector_norm)
