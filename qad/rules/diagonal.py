@@ -13,6 +13,7 @@ from qad.extend import (
     defvjp,
     defvjp_tuned,
     implements,
+    is_foreign,
     like,
     primitive,
     quick,
@@ -81,7 +82,7 @@ def matrix_trace(x):
     """The trace over the last two axes; of one matrix by BLAS, in a third of the time of NumPy's method."""
     if type(x) is Tensor:
         return trace(x, 0, -2, -1)
-    if type(x) is np.ndarray and x.ndim == 2 and x.dtype.kind in "fc":
+    if x.ndim == 2 and x.dtype.kind in "fc" and (type(x) is np.ndarray or not is_foreign(x)):
         return x.diagonal().dot(_ones(min(x.shape), x.dtype))
     return np.add.reduce(x.diagonal(0, -2, -1), -1)
 
