@@ -102,16 +102,6 @@ CASES = {
             "second derivative-D4x4,D4x4",
             "zero-d3x3",
         ],
-        "SciPy's GMRES": [
-            "solution-D5x5,D5",
-            "solution-d5x5,d5",
-            "solution-d5x5,D5",
-            "solution-D5x5,D5",
-            "real_linear-D5x5,D5,D5",
-            "tree-D5x5,D5,D5",
-            "mixed-D5x5,D5",
-            "work without x-D5x5",
-        ],
         "SciPy's LU": [
             "lu, complex-D3x3",
             "lu, complex-D2x4x4",
@@ -153,8 +143,6 @@ CASES = {
     },
 }
 PROGRAMS_EXEMPT = {
-    "fixed_points": "SciPy's GMRES checks the solution",
-    "linear_solves": "SciPy's GMRES",
     "minima": "SciPy's minimize; qad.optimize.minimize_on and adam run",
     "ground_states": "SciPy's minimize; sweeps run",
 }

@@ -339,7 +339,8 @@ def exponentials_on_vectors():
 
 @program
 def lowest_levels():
-    return qad.linalg.lowest_eig(lambda v: SYM @ v, X[:3])[0]
+    f = lambda t: qad.linalg.lowest_eig(lambda v: t * (SYM @ v) + v * X[:3] * t**2, X[:3])[0]  # noqa: E731
+    return f(0.7), qad.grad(f)(0.7)
 
 
 @program
@@ -355,7 +356,8 @@ def fixed_points():
 
 @program
 def linear_solves():
-    return qad.linalg.linear_solve(lambda x: SYM @ x, X[:3])
+    f = lambda b: (qad.linalg.linear_solve(lambda x: SYM @ x, b) ** 2).sum()  # noqa: E731
+    return qad.linalg.linear_solve(lambda x: SYM @ x, X[:3]), qad.grad(f)(X[:3]), qad.hvp(f, (X[:3],), (X[1:],))
 
 
 @program
