@@ -128,22 +128,3 @@ def test_the_stand_in_takes_what_such_arrays_take():
 
 def test_exempt_programs_exist():
     assert PROGRAMS_EXEMPT.keys() <= PROGRAMS.keys()
-
-
-def test_like_makes_arrays_of_the_kind_of_any_operand():
-    x = StrictArray(np.ones(2))
-    for operands in ((x,), (qad.tensor(x),), (1.0, np.ones(2), x)):
-        assert type(qad.extend.like(*operands).zeros(3)) is StrictArray
-    assert qad.extend.like(np.ones(2), 1.0, qad.tensor([1.0])) is np
-
-
-def test_like_of_a_batch_is_like_its_examples():
-    kinds = []
-    qad.vmap(lambda x: kinds.append(type(qad.extend.like(x).ones(1))) or x)(StrictArray(np.ones((2, 3))))
-    assert kinds == [StrictArray]
-
-
-def test_a_tensor_holds_an_array_of_another_library():
-    x = qad.tensor(StrictArray(np.ones(2)), requires_grad=True)
-    (x * x).sum().backward()
-    assert type(x.value) is type(x.grad) is StrictArray and x.grad.tolist() == [2.0, 2.0]
