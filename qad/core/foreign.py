@@ -1,6 +1,6 @@
 """Arrays of other libraries, such as CuPy's, which speak NumPy's protocols, and meet only their kind.
 
-What qad creates beside such an array is created by `like`, and so is of its kind.  `docs/extending.md` says what is exempt.
+What qad creates beside such an array is created by `like`, and is of its kind; `docs/extending.md` says what is exempt.
 """
 
 from functools import partial
