@@ -9,7 +9,17 @@ from scipy.linalg import blas
 
 from qad.core.errors import ArgumentError
 from qad.extend import (
-    defbatch, defjvp, defroot, defvjp, defvjp_tuned, implements, primitive, shifted, stack_of, stacks, unrecorded,
+    defbatch,
+    defjvp,
+    defroot,
+    defvjp,
+    defvjp_tuned,
+    implements,
+    primitive,
+    shifted,
+    stack_of,
+    stacks,
+    unrecorded,
 )  # fmt: skip
 from qad.linalg.decompositions.svd import factored, thin
 from qad.linalg.support.check import finite
