@@ -63,7 +63,8 @@ def backward_angles(program, theta, psi, out, g, owned=False):
     if len(theta[0]) < len(slopes):
         slopes = slopes.sum(0, keepdims=True)
     found, schedule, (gates, (_, polynomials), _) = np.zeros(theta.shape), schedule_of(program), angle_tables(program)
-    kernels.collect(theta[0], *gates, polynomials, *entries, slopes, schedule.diagonal, schedule.parity, found[0])
+    angles = np.ascontiguousarray(theta[0])
+    kernels.rounds(out.dtype).collect(angles, *gates, polynomials, *entries, slopes, schedule.diagonal, schedule.parity, found[0])
     return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
 
 
@@ -71,7 +72,7 @@ def evolved(program, vr, vi, psi):
     """The final states (1, B, 2**n) from real and imaginary parts (B, E) of all entries."""
     out = np.zeros((max(len(vr), psi.shape[1]), 2**program.n), psi.dtype)
     out[:, : psi.shape[2]] = psi[0]
-    run(kernels.forward, program, (out,), (vr, vi))
+    run(kernels.rounds(psi.dtype).forward, program, (out,), (vr, vi))
     return out[None]
 
 
@@ -80,8 +81,8 @@ def taken_back(program, entries, out, g, owned):
 
     The given entries are those of the inverse gates.
     """
-    state, dual = np.array(out[0]), conjugated(g[0], out.dtype, owned)
-    return run(kernels.backward, program, (state, dual), entries, (entries[0].shape[1], 2)), dual
+    state, dual = np.array(out[0], order="C"), conjugated(g[0], out.dtype, owned)
+    return run(kernels.rounds(out.dtype).backward, program, (state, dual), entries, (entries[0].shape[1], 2)), dual
 
 
 def conjugated(g, dtype, owned):
@@ -94,10 +95,15 @@ def apply_sum(c, psi, strings):
     """``H psi`` for coefficients (T,) and states (B, 2**n)."""
     x, z, w, starts, bits = terms_of(c, psi, strings)
     psi = np.ascontiguousarray(psi)
-    out = np.zeros(psi.shape, np.result_type(psi.dtype, w.dtype))
+    out = np.zeros(psi.shape, psi.dtype)
     parts = len(psi) << strings.n - bits
     threads = threads_for(parts, len(x) * psi.size)
-    in_rounds(lambda _, t: kernels.apply(psi, out, *share(parts, t, threads), bits, x, z, w, starts), [0], threads)
+    kernel = kernels.sums[w.dtype.kind](psi.dtype).apply_sum
+
+    def work(_, t):
+        kernel(psi, out, *share(parts, t, threads), bits, x, z, w, starts, np.empty(1 << bits, w.dtype))
+
+    in_rounds(work, [0], threads)
     return out
 
 
@@ -107,8 +113,13 @@ def energy_of(c, psi, strings):
     psi = np.ascontiguousarray(psi)
     sums = np.empty((len(psi), 1 << strings.n - bits))
     threads = threads_for(sums.size, len(x) * psi.size)
-    energy = kernels.energy
-    in_rounds(lambda _, t: energy(psi, *share(sums.size, t, threads), bits, x, z, w, starts, sums), [0], threads)
+    kernel, size = kernels.sums[w.dtype.kind](psi.dtype).energy_of_sum, 1 << bits
+
+    def work(_, t):
+        rooms = np.empty(size, w.dtype), np.empty(size, psi.dtype)
+        kernel(psi, *share(sums.size, t, threads), bits, x, z, w, starts, sums, *rooms)
+
+    in_rounds(work, [0], threads)
     return sums.sum(-1).astype(psi.real.dtype)
 
 

@@ -2,11 +2,13 @@
 
 from math import cos, sin
 
-from qad.circuit.compiled.jit import inlined
+from qad.native import COMPLEX128, FLOAT, INT, REAL, Block
 
 
-@inlined
-def fill(theta, slots, frequencies, firsts, constants, polynomials, vr, vi):
+def fill(
+    theta: Block(FLOAT, 2), slots: Block(INT), frequencies: Block(FLOAT), firsts: Block(INT), constants: Block(COMPLEX128),
+    polynomials: Block(COMPLEX128, 2), vr: Block(REAL, 2), vi: Block(REAL, 2),
+):  # fmt: skip
     """Write all entries (B, E) of parameters (B, P): constants, and of gate g those from `firsts[g]` on."""
     shift = constants.size
     for b in range(theta.shape[0]):
@@ -20,8 +22,11 @@ def fill(theta, slots, frequencies, firsts, constants, polynomials, vr, vi):
                 vr[b, shift + k], vi[b, shift + k] = x.real, x.imag
 
 
-@inlined
-def collect(theta, slots, frequencies, firsts, polynomials, vr, vi, slopes, diagonal, parity, out):
+def collect(
+    theta: Block(FLOAT, 2), slots: Block(INT), frequencies: Block(FLOAT), firsts: Block(INT),
+    polynomials: Block(COMPLEX128, 2), vr: Block(REAL, 2), vi: Block(REAL, 2), slopes: Block(FLOAT, 3),
+    diagonal: Block(INT), parity: Block(INT), out: Block(FLOAT, 2),
+):  # fmt: skip
     """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) of the cotangents of entries.
 
     The sums of diagonal gates (`diagonal`, and `parity` for Pauli rotations) contain the gate itself, see
@@ -40,6 +45,6 @@ def collect(theta, slots, frequencies, firsts, polynomials, vr, vi, slopes, diag
             c, s = cos(angle), sin(angle)
             total = 0.0
             for k in range(firsts[g], firsts[g + 1]):
-                x = c * polynomials[2, k] - s * polynomials[1, k]
-                total += u[shift + k, 0] * x.real - u[shift + k, 1] * x.imag
+                change = c * polynomials[2, k] - s * polynomials[1, k]
+                total += u[shift + k, 0] * change.real - u[shift + k, 1] * change.imag
             out[b, slots[g]] += frequencies[g] * total

@@ -28,7 +28,7 @@ def entries_of(schedule, real, complex_, dtype, component=0):
 def inverted(schedule, vr, vi):
     """The entries of the inverse gates."""
     signs = schedule.signs.astype(vr.dtype, copy=False)
-    return vr[:, schedule.order] * signs[0], vi[:, schedule.order] * signs[1]
+    return np.take(vr, schedule.order, 1) * signs[0], np.take(vi, schedule.order, 1) * signs[1]
 
 
 def divide(schedule, slopes, vr, vi):
@@ -76,5 +76,5 @@ def entries_of_angles(program, theta, dtype, inverse=False):
     constants, polynomials = tables[inverse]
     vr = np.empty((len(theta), len(constants) + polynomials.shape[1]), REAL_OF[dtype])
     vi = np.empty_like(vr)
-    kernels.fill(theta, *gates, constants, polynomials, vr, vi)
+    kernels.rounds(dtype).fill(np.ascontiguousarray(theta), *gates, constants, polynomials, vr, vi)
     return vr, vi

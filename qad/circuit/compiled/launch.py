@@ -1,18 +1,27 @@
 """How kernels are called: round by round, on Python's threads; kernels release the interpreter's lock."""
 
+import os
 from threading import Barrier, Thread
 
 import numpy as np
 
 from qad.circuit.compiled.blocking import schedule_of
-from qad.circuit.compiled.jit import numba
+from qad.circuit.compiled.entries import REAL_OF
 
 WORTH = 1 << 18  # updates of amplitudes: a quarter of a millisecond; starting a thread takes 0.08
 
 
+def most_threads():
+    """How many threads kernels may use: ``QAD_NUM_THREADS`` or ``OMP_NUM_THREADS``, or as many as there are cores."""
+    given = os.environ.get("QAD_NUM_THREADS") or os.environ.get("OMP_NUM_THREADS") or ""
+    if given.isdigit() and int(given):
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def threads_for(parts, work):
     """How many threads share so many parts of some work, counted in updates of amplitudes."""
-    return min(numba.config.NUMBA_NUM_THREADS, parts) if work > WORTH and parts > 1 else 1
+    return min(most_threads(), parts) if work > WORTH and parts > 1 else 1
 
 
 def share(parts, thread, threads):
@@ -59,14 +68,24 @@ def run(kernel, program, states, entries, shape=None):
     rounds, sums = range(len(tables[0])), None
     if shape is not None:
         rounds, sums = rounds[::-1], np.zeros((batch if batch > 1 else threads, *shape))
+    components = states[0].size // (batch << program.n)
+    rooms = [room(tables[-1], widest, components * (1 + len(states)), states[0].dtype) for _ in range(threads)]
 
     def work(r, thread):
         first, last = share(parts, thread, threads)
         own = () if sums is None else (sums if batch > 1 else sums[thread : thread + 1],)
-        kernel(*states, r, size * first, size * last, tables, *entries, *own, widest)
+        kernel(*states, r, size * first, size * last, *tables, *entries, *own, *rooms[thread])
 
     in_rounds(work, rounds, threads)
     return sums.sum(0, keepdims=True) if threads > 1 and batch == 1 and sums is not None else sums
+
+
+def room(bits, widest, vectors, dtype):
+    """Memory of one thread: vectors of real and of imaginary parts and a diagonal, amplitudes of the largest matrix, and
+    a permutation."""
+    real = REAL_OF[dtype]
+    chunk, rows = np.empty((2 * vectors + 2, 1 << bits), real), np.empty((2, widest, 16), real)
+    return chunk, rows, np.empty(1 << bits, np.int32)
 
 
 def tables_of(program):

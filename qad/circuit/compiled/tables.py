@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from qad.native import row_dtype
+
 # Kinds of instructions, that is, which kernel applies them.
 REAL, COMPLEX, DENSE, EXCHANGE, PAULI, DIAGONAL, AFFINE = range(7)
 
@@ -74,12 +76,6 @@ class Permutation(NamedTuple):
     outer_count: int
 
 
-# One object each: Numba recognises a dtype by identity; comparing all fields takes 1.8 us in every call of a kernel.
-DTYPES = {
-    row: np.dtype([(name, np.int64) for name in row._fields]) for row in (Round, Instruction, Member, Permutation)
-}
-
-
 def table(row, rows):
     """Rows, named tuples of the type `row`, as a structured array of integers; there may be none."""
-    return np.array(rows, DTYPES[row])
+    return np.array(rows, row_dtype(row))

@@ -1,0 +1,123 @@
+"""Kernels as Python calls them."""
+
+import inspect
+from ctypes import CFUNCTYPE, c_double, c_int64, py_object
+from hashlib import blake2b
+from pathlib import Path
+from threading import RLock
+from types import SimpleNamespace
+
+import numpy as np
+
+from qad.native.kept import keep, kept
+from qad.native.values import FLOAT, INT, INT32, Block, kind_in
+
+__all__ = ["Kernels", "row_dtype"]
+
+LOCK = RLock()  # one thread compiles at a time
+SOURCES = sorted(Path(__file__).parent.glob("*.py"))
+PRECISIONS = {"double": (np.dtype("f8"), np.dtype("c16")), "float": (np.dtype("f4"), np.dtype("c8"))}
+PRECISION_OF = {dtype: precision for precision, dtypes in PRECISIONS.items() for dtype in dtypes}
+ROWS = {}
+
+
+def row_dtype(row):
+    """The dtype of a table of 64-bit integers with the fields of a named tuple; one object for each."""
+    if row not in ROWS:
+        ROWS[row] = np.dtype([(name, np.int64) for name in row._fields])
+    return ROWS[row]
+
+
+class Kernels:
+    """Functions that are compiled together, once for each precision.
+
+    Parameters
+    ----------
+    *functions : functions
+        Their parameters are annotated by `INT`, `FLOAT` or `Block`, and they return nothing.  They and what they call
+        are plain Python of numbers, arrays and records (`qad.native`).
+    files : iterable of Path
+        The files that hold them.
+    fast : bool
+        Whether products and sums may be contracted and put in another order; then all numbers must be finite.
+    """
+
+    def __init__(self, *functions, files, fast):
+        self.functions, self.files, self.fast, self.made = functions, files, fast, {}
+
+    def __call__(self, dtype):
+        """The kernels in the precision of a dtype, by name; compiled, or loaded, at first use."""
+        found = self.made.get(dtype)
+        return found or self.make(dtype)
+
+    def make(self, dtype):
+        """Compile the kernels in the precision of a dtype, or load those that are kept."""
+        precision = PRECISION_OF[dtype]
+        with LOCK:
+            if dtype not in self.made:
+                engine = self.engine(precision)
+                found = SimpleNamespace(
+                    **{f.__name__: Kernel(f, precision, engine, engine.get_function_address(f.__name__)) for f in self.functions}
+                )
+                self.made |= dict.fromkeys(PRECISIONS[precision], found)
+        return self.made[dtype]
+
+    def engine(self, precision):
+        """The machine code; what is not kept is compiled here, and only here."""
+        from qad.native import machine
+
+        name = self.version(precision, machine.description())
+        code = kept(name)
+        if code is None:
+            code = machine.compiled(self.text(precision))
+            keep(name, code)
+        return machine.loaded(code)
+
+    def version(self, precision, machine):
+        """The name under which the code is kept: it follows from all that the code depends on."""
+        names = [(f.__name__, blocks_of(f)) for f in self.functions]
+        texts = [path.read_bytes() for path in (*SOURCES, *sorted(self.files))]
+        parts = [repr((names, precision, self.fast, machine)).encode(), *texts]
+        return f"{names[0][0]}-{precision}-{blake2b(bytes(8).join(parts), digest_size=16).hexdigest()}"
+
+    def text(self, precision):
+        """The kernels in LLVM's language."""
+        from qad.native.module import Module
+
+        module = Module(precision, self.fast)
+        for function in self.functions:
+            module.export(function.__name__, function, blocks_of(function))
+        return module.text()
+
+
+class Kernel:
+    """A compiled function: arrays are checked, and not copied; other threads of Python run meanwhile."""
+
+    def __init__(self, function, precision, engine, address):
+        blocks = blocks_of(function)
+        self.name, self.engine = function.__name__, engine
+        self.arrays = [
+            (i, dtype_of(block.kind, precision), block.ndim) for i, block in enumerate(blocks) if isinstance(block, Block)
+        ]
+        kinds = [{INT: c_int64, FLOAT: c_double}.get(block, py_object) for block in blocks]
+        self.native = CFUNCTYPE(None, *kinds)(address)
+
+    def __call__(self, *args):
+        for i, dtype, ndim in self.arrays:
+            x = args[i]
+            if x.dtype != dtype or x.ndim != ndim or not x.flags.c_contiguous:
+                raise TypeError(f"{self.name}: argument {i} must be a C-contiguous array of {ndim} axes of {dtype}")
+        self.native(*args)
+
+
+def blocks_of(function):
+    """The annotations of a kernel's parameters."""
+    return [parameter.annotation for parameter in inspect.signature(function).parameters.values()]
+
+
+def dtype_of(kind, precision):
+    """NumPy's name for the kind of an array's elements."""
+    if isinstance(kind, type):
+        return row_dtype(kind)
+    llvm, pair = kind_in(kind, precision)
+    return PRECISIONS[llvm][pair] if llvm in PRECISIONS else np.dtype({INT.llvm: "i8", INT32.llvm: "i4"}[llvm])

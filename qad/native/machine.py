@@ -1,0 +1,45 @@
+"""LLVM's part: from its language to machine code, and machine code made ready to be called."""
+
+from functools import cache
+
+from llvmlite import binding
+
+__all__ = ["compiled", "description", "loaded"]
+
+
+@cache
+def target():
+    """This machine, as LLVM knows it."""
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    features = binding.get_host_cpu_features().flatten()
+    native = binding.Target.from_triple(binding.get_process_triple())
+    return native.create_target_machine(
+        cpu=binding.get_host_cpu_name(), features=features, opt=3, reloc="default", codemodel="jitdefault", jit=True
+    )
+
+
+def description():
+    """What machine code depends on besides its source."""
+    features = binding.get_host_cpu_features().flatten()
+    parts = binding.get_process_triple(), binding.get_host_cpu_name(), features, binding.llvm_version_info
+    return repr(parts)
+
+
+def compiled(text):
+    """The machine code, an object file in bytes, of a module in LLVM's language."""
+    module = binding.parse_assembly(text)
+    module.triple, module.data_layout = target().triple, str(target().target_data)
+    options = binding.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization, options.slp_vectorization = True, False
+    passes = binding.create_pass_builder(target(), options)
+    passes.getModulePassManager().run(module, passes)
+    return target().emit_object(module)
+
+
+def loaded(code):
+    """An engine that holds machine code and knows the addresses of its functions."""
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target())
+    engine.add_object_file(binding.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine

@@ -1,0 +1,95 @@
+"""A module of LLVM: functions of Python's, and all that they call, for arguments of given types."""
+
+from qad.native.statements import Function
+from qad.native.values import TAGS, Array, Bits, Block, Kind, Number, Record, join, kind_in, split
+
+__all__ = ["Module"]
+
+HEAD = object.__basicsize__  # of an array object: its data's address, the number of axes, and the address of its shape
+EXTERNAL = "declare double @cos(double)\ndeclare double @sin(double)\ndeclare double @ldexp(double, i32)"
+
+
+class Module:
+    """The code of some kernels in one precision.
+
+    Parameters
+    ----------
+    precision : "double" or "float"
+        Of `REAL` and `COMPLEX`.
+    fast : bool
+        Whether products and sums may be contracted and put in another order, and all numbers are finite.
+    """
+
+    def __init__(self, precision, fast):
+        self.precision, self.fast, self.functions, self.texts = precision, fast, {}, []
+
+    def function(self, function, arguments):
+        """The name of a function for arguments like these, and its `Function`; made at its first use."""
+        held = tuple(cell.cell_contents for cell in function.__closure__ or ())
+        key = function.__code__, held, kinds_of(arguments)
+        if key not in self.functions:
+            given = iter(range(len(split(arguments))))
+            own = join(arguments, (renamed(part, f"%a{next(given)}") for part in split(arguments)))
+            made = Function(self, function, own)
+            self.functions[key] = name, _ = f"{function.__name__}.{len(self.functions)}", made
+            parts = [part for part in split(own) if isinstance(part, tuple)]
+            self.texts.append(made.text(name, parts))
+        return self.functions[key]
+
+    def export(self, name, function, blocks):
+        """A function that is called from outside, with array objects of CPython."""
+        lines, values, given = [], [], []
+        for i, block in enumerate(blocks):
+            if isinstance(block, Block):
+                given.append(f"ptr %o{i}")
+                values.append(self.opened(lines, f"%o{i}", block))
+            else:
+                given.append(f"{block.llvm} %o{i}")
+                values.append(Number(block.llvm, f"%o{i}"))
+        target, _ = self.function(function, tuple(values))
+        passed = ", ".join(f"{part.type} {part.name}" for part in split(tuple(values)))
+        body = "\n".join([*lines, f"  call void @{target}({passed})", "  ret void", "}"])
+        self.texts.append(f"define dllexport void @{name}({', '.join(given)}) nounwind {{\n{body}")
+
+    def opened(self, lines, name, block):
+        """The array that an array object holds."""
+        lines += [
+            f"  {name}.p = getelementptr i8, ptr {name}, i64 {HEAD}",
+            f"  {name}.at = load ptr, ptr {name}.p",
+            f"  {name}.q = getelementptr i8, ptr {name}, i64 {HEAD + 16}",
+            f"  {name}.s = load ptr, ptr {name}.q",
+        ]
+        shape = []
+        for axis in range(block.ndim):
+            place, size = f"{name}.s{axis}", Number("i64", f"{name}.n{axis}")
+            lines.append(f"  {place} = getelementptr i64, ptr {name}.s, i64 {axis}")
+            lines.append(f"  {size.name} = load i64, ptr {place}")
+            shape.append(size)
+        return Array(kind_in(block.kind, self.precision), Number("ptr", f"{name}.at"), tuple(shape))
+
+    def text(self):
+        """All in LLVM's language."""
+        root, kinds = len(TAGS), len(TAGS) + 1
+        tags = [f'!{root} = !{{!"numbers"}}']
+        for i, (type, tag) in enumerate(TAGS.items()):
+            own = f"!{kinds + i}"
+            tags += [f"{tag} = !{{{own}, {own}, i64 0}}", f'{own} = !{{!"{type}", !{root}, i64 0}}']
+        return "\n\n".join([EXTERNAL, *self.texts, "\n".join(tags)])
+
+
+def renamed(part, name):
+    """A register of a function's own; what is known stays."""
+    return type(part)(part.type, name) if isinstance(part, tuple) else part
+
+
+def kinds_of(value):
+    """What is known of a value before it runs: hashable."""
+    if isinstance(value, (Number, Bits)):
+        return value.type
+    if isinstance(value, Array):
+        return Array, value.kind, kinds_of(value.shape)
+    if isinstance(value, Record):
+        return Record, value.row
+    if isinstance(value, tuple) and not isinstance(value, Kind):
+        return type(value), *map(kinds_of, value)
+    return type(value), value
