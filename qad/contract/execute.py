@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from numpy import empty, ndarray, result_type
 
 from qad.contract.bytecode import Schedule
-from qad.contract.compiler import loop
+from qad.contract.compiler import replay
 from qad.contract.gather import gather
 from qad.contract.small_matmul import DTYPES
 
@@ -107,7 +107,7 @@ class Program:
             schedule, root = self.schedule, len(values) - 1
             block = empty(schedule.size, kind)
             gather([values[node] for node in schedule.leaves], block[: schedule.inputs])
-            loop(kind)(schedule.forward, block, block)
+            replay(schedule.forward, block, block)
             return schedule.values(block, (root,))[root].copy()[()], (schedule, block)
         kept, carry_out = self.kept, self.carry_out
         for node, left, right, recipe in self.whole:
@@ -136,7 +136,7 @@ class Program:
         if schedule is not None:
             work = empty(schedule.back_size, block.dtype)
             schedule.seed(work)[...] = g
-            loop(block.dtype)(schedule.backward, block, work)
+            replay(schedule.backward, block, work)
             return schedule.cotangents(work)
         values, carry_out = dict(enumerate(operands)) | block, self.carry_out
         found = {len(self.plan.terms) - 1: g}

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import lru_cache
 from operator import index
 
-from qad.contract.compiler import has_numba
+from qad.contract.compiler import has_compiler
 from qad.contract.costs import loop_pays
 from qad.contract.memory import in_bytes
 from qad.contract.operands import as_operand, recorded
@@ -36,7 +36,7 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
         the network is contracted slice by slice, its gradient too, whichever takes fewer multiply-adds.  Thousands of
         slices come with a warning that says what limit would take fewer.
     compiled : bool, optional
-        Whether the network runs as one compiled loop, which Numba makes (the extra ``fast``); with False nothing that
+        Whether the network runs as one compiled loop, which LLVM makes (the extra ``fast``); with False nothing that
         is compiled runs.  By default costs decide: small networks run as loops and stacks of small matrices are
         multiplied by them, if Numba is installed.  Compiling takes some seconds, once on a machine for each dtype.
 
@@ -77,8 +77,8 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
     variables, limit = _checked(variables, len(shapes)), in_bytes(memory_limit)
     if compiled and limit is not None:
         raise ArgumentError("plan: a compiled loop keeps everything at once: leave out memory_limit or compiled=True")
-    if compiled and not has_numba():
-        raise ArgumentError("plan: compiled=True needs Numba: pip install 'qad[fast]'")
+    if compiled and not has_compiler():
+        raise ArgumentError("plan: compiled=True needs llvmlite: pip install 'qad[fast]'")
     return find_plan(subscripts, None, shapes, variables, dtype, None, limit, compiled)
 
 
@@ -109,7 +109,7 @@ def find_plan(subscripts, output, shapes, variables, dtype=complex, path=None, l
         expression = parse(subscripts, ndims)
     pairs = None if path is None else _given_order(path, len(shapes), expression.text)
     found = make_plan(expression, shapes, variables, dtype, pairs)
-    if compiled is None and has_numba():
+    if compiled is None and has_compiler():
         return replace(found, compiled="loop" if loop_pays(len(found.pairs), found.flops) else "products")
     return replace(found, compiled="loop" if compiled else "")
 

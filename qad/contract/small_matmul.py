@@ -1,4 +1,4 @@
-"""Products of stacks of small matrices, compiled where Numba is installed (the extra ``fast``)."""
+"""Products of stacks of small matrices, compiled where LLVM is installed (the extra ``fast``)."""
 
 from math import gcd
 
@@ -23,4 +23,4 @@ def multiply(a, b):
     steps = a.strides + b.strides
     if min(steps) < 0 or gcd(*steps) % a.itemsize:
         return a @ b
-    return stack_product(a.dtype)(a if a.ndim == 3 else a[None], b if b.ndim == 3 else b[None])
+    return stack_product(a if a.ndim == 3 else a[None], b if b.ndim == 3 else b[None])

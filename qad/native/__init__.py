@@ -5,7 +5,8 @@ arguments of given types, from its syntax tree, function by function, and all ke
 at once; the machine code is kept on disk.
 """
 
+from qad.native.intrinsics import inlined, intrinsic
 from qad.native.kernels import Kernels, row_dtype
 from qad.native.values import COMPLEX, COMPLEX128, FLOAT, INT, INT32, REAL, Block
 
-__all__ = ["COMPLEX", "COMPLEX128", "FLOAT", "INT", "INT32", "REAL", "Block", "Kernels", "row_dtype"]
+__all__ = ["COMPLEX", "COMPLEX128", "FLOAT", "INT", "INT32", "REAL", "Block", "Kernels", "inlined", "intrinsic", "row_dtype"]

@@ -45,6 +45,10 @@ class Arithmetic:
         self.lines.append(f"  {name} = {text}")
         return Number(type, name)
 
+    def emit_bits(self, type, text):
+        """One instruction that makes a vector."""
+        return Bits(*self.emit(type, text))
+
     def say(self, text):
         """One instruction that makes nothing."""
         self.lines.append("  " + text)
@@ -89,7 +93,7 @@ class Arithmetic:
             return self.complex(op, x, y)
         if isinstance(x, Bits) or isinstance(y, Bits):
             x, y = self.spread(x, y), self.spread(y, x)
-            return Bits(*self.emit(x.type, f"{FLOATING[op]} {self.flags}{x.type} {x.name}, {y.name}"))
+            return self.emit_bits(x.type, f"{FLOATING[op]} {self.flags}{x.type} {x.name}, {y.name}")
         if op == "Pow":
             if x != 2.0:
                 raise TypeError("only powers of 2.0 are known")
@@ -168,4 +172,4 @@ class Arithmetic:
         """The numbers of a vector at these places."""
         type = f"<{len(lanes)} x {Bits(*x).single}>"
         mask = f"<{len(lanes)} x i32> <{', '.join(f'i32 {lane}' for lane in lanes)}>"
-        return Bits(*self.emit(type, f"shufflevector {x.type} {x.name}, {x.type} poison, {mask}"))
+        return self.emit_bits(type, f"shufflevector {x.type} {x.name}, {x.type} poison, {mask}")

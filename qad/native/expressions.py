@@ -3,6 +3,7 @@
 import ast
 
 from qad.native.arithmetic import Arithmetic
+from qad.native.intrinsics import Range
 from qad.native.values import TAGS, Array, Bits, Complex, Kind, Number, Record, join, split, width
 
 __all__ = ["Expressions"]
@@ -21,7 +22,7 @@ class Expressions(Arithmetic):
 
     def __init__(self, fast, names):
         super().__init__(fast)
-        self.names, self.slots = names, {}
+        self.names, self.slots, self.bound = names, {}, {}
 
     def value(self, node):
         """The value of an expression."""
@@ -31,12 +32,25 @@ class Expressions(Arithmetic):
         return node.value
 
     def _name(self, node):
+        if node.id in self.bound:
+            return self.bound[node.id]
         if node.id in self.slots:
             return self.read(self.slots[node.id])
         return self.names[node.id]
 
     def _tuple(self, node):
         return tuple([self.value(x) for x in node.elts])
+
+    def _listcomp(self, node):
+        """A tuple: what it runs over is known."""
+        (loop,), found, before = node.generators, [], dict(self.bound)
+        over = self.value(loop.iter)
+        for x in range(*over) if isinstance(over, Range) else over:
+            names, values = (loop.target.elts, x) if isinstance(loop.target, ast.Tuple) else ((loop.target,), (x,))
+            self.bound |= {name.id: value for name, value in zip(names, values, strict=True)}
+            found.append(self.value(node.elt))
+        self.bound = before
+        return tuple(found)
 
     def _binop(self, node):
         return self.binary(type(node.op).__name__, self.value(node.left), self.value(node.right))
@@ -126,6 +140,8 @@ class Expressions(Arithmetic):
             for n in x.shape:
                 total = self.binary("Mult", total, n)
             return total
+        if isinstance(x, Array) and node.attr == "itemsize":
+            return width(x.kind)
         if isinstance(x, (Number, int, float)) and node.attr in ("real", "imag"):
             return x if node.attr == "real" else 0
         return getattr(x, node.attr)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from qad.native.values import Complex, Number
 
-__all__ = ["KNOWN", "Range"]
+__all__ = ["KNOWN", "Range", "inlined", "intrinsic"]
 
 
 class Range(NamedTuple):
@@ -14,6 +14,19 @@ class Range(NamedTuple):
     start: object
     stop: object
     step: object
+
+
+class intrinsic:
+    """Decorate a function ``rule(code, *values)`` that writes instructions, so that kernels may call it."""
+
+    def __init__(self, rule):
+        self.emit, self.__doc__ = rule, rule.__doc__
+
+
+def inlined(function):
+    """Make a function part of each that calls it, although it has loops."""
+    function.inlined = True
+    return function
 
 
 def known(function):
@@ -61,13 +74,12 @@ def _float(code, x):
 
 def _chosen(code, order, x, rest):
     for y in rest:
-        known = not isinstance(x, Number) and not isinstance(y, Number)
-        if known:
+        if isinstance(x, Number) or isinstance(y, Number):
+            x, y = code.common(x, y)
+            other = code.binary(order, y, x)
+            x = code.emit(x.type, f"select i1 {other.name}, {x.type} {y.name}, {x.type} {x.name}")
+        else:
             x = min(x, y) if order == "Lt" else max(x, y)
-            continue
-        x, y = code.common(x, y)
-        first = code.binary(order, x, y)
-        x = code.emit(x.type, f"select i1 {first.name}, {x.type} {x.name}, {x.type} {y.name}")
     return x
 
 
@@ -96,3 +108,11 @@ def _cos(code, x):
 @known(math.sin)
 def _sin(code, x):
     return code.emit("double", f"call double @sin(double {code.cast(x, 'double').name})")
+
+
+@known(math.frexp)
+def _frexp(code, x):
+    """Its exponent is that of the smallest normal number for all that are below."""
+    bits = code.emit("i64", f"bitcast double {code.cast(x, 'double').name} to i64")
+    exponent = code.binary("BitAnd", code.binary("RShift", bits, 52), 2047)
+    return None, code.binary("Sub", exponent, 1022)

@@ -40,10 +40,12 @@ class Kernels:
         The files that hold them.
     fast : bool
         Whether products and sums may be contracted and put in another order; then all numbers must be finite.
+    symbols : function, optional
+        Gives the addresses of functions from elsewhere, by their names.
     """
 
-    def __init__(self, *functions, files, fast):
-        self.functions, self.files, self.fast, self.made = functions, files, fast, {}
+    def __init__(self, *functions, files, fast, symbols=dict):
+        self.functions, self.files, self.fast, self.symbols, self.made = functions, files, fast, symbols, {}
 
     def __call__(self, dtype):
         """The kernels in the precision of a dtype, by name; compiled, or loaded, at first use."""
@@ -71,7 +73,7 @@ class Kernels:
         if code is None:
             code = machine.compiled(self.text(precision))
             keep(name, code)
-        return machine.loaded(code)
+        return machine.loaded(code, self.symbols())
 
     def version(self, precision, machine):
         """The name under which the code is kept: it follows from all that the code depends on."""
@@ -105,7 +107,7 @@ class Kernel:
     def __call__(self, *args):
         for i, dtype, ndim in self.arrays:
             x = args[i]
-            if x.dtype != dtype or x.ndim != ndim or not x.flags.c_contiguous:
+            if x.dtype != dtype or (ndim is not None and (x.ndim != ndim or not x.flags.c_contiguous)):
                 raise TypeError(f"{self.name}: argument {i} must be a C-contiguous array of {ndim} axes of {dtype}")
         self.native(*args)
 

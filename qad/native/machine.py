@@ -37,8 +37,10 @@ def compiled(text):
     return target().emit_object(module)
 
 
-def loaded(code):
-    """An engine that holds machine code and knows the addresses of its functions."""
+def loaded(code, symbols):
+    """An engine that holds machine code and knows the addresses of its functions; `symbols` are those that it needs."""
+    for name, address in symbols.items():
+        binding.add_symbol(name, address)
     engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target())
     engine.add_object_file(binding.ObjectFileRef.from_data(code))
     engine.finalize_object()

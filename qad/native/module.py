@@ -1,12 +1,12 @@
 """A module of LLVM: functions of Python's, and all that they call, for arguments of given types."""
 
 from qad.native.statements import Function
-from qad.native.values import TAGS, Array, Bits, Block, Kind, Number, Record, join, kind_in, split
+from qad.native.values import TAGS, Array, Bits, Block, Kind, Number, Record, join, kind_in, registers, split
 
 __all__ = ["Module"]
 
 HEAD = object.__basicsize__  # of an array object: its data's address, the number of axes, and the address of its shape
-EXTERNAL = "declare double @cos(double)\ndeclare double @sin(double)\ndeclare double @ldexp(double, i32)"
+EXTERNAL = "declare double @cos(double)", "declare double @sin(double)", "declare double @ldexp(double, i32)"
 
 
 class Module:
@@ -22,6 +22,7 @@ class Module:
 
     def __init__(self, precision, fast):
         self.precision, self.fast, self.functions, self.texts = precision, fast, {}, []
+        self.declared = dict.fromkeys(EXTERNAL)
 
     def function(self, function, arguments):
         """The name of a function for arguments like these, and its `Function`; made at its first use."""
@@ -32,9 +33,12 @@ class Module:
             own = join(arguments, (renamed(part, f"%a{next(given)}") for part in split(arguments)))
             made = Function(self, function, own)
             self.functions[key] = name, _ = f"{function.__name__}.{len(self.functions)}", made
-            parts = [part for part in split(own) if isinstance(part, tuple)]
-            self.texts.append(made.text(name, parts))
+            self.texts.append(made.text(name, registers(own)))
         return self.functions[key]
+
+    def declare(self, text):
+        """Declare a function from elsewhere."""
+        self.declared[text] = None
 
     def export(self, name, function, blocks):
         """A function that is called from outside, with array objects of CPython."""
@@ -47,7 +51,7 @@ class Module:
                 given.append(f"{block.llvm} %o{i}")
                 values.append(Number(block.llvm, f"%o{i}"))
         target, _ = self.function(function, tuple(values))
-        passed = ", ".join(f"{part.type} {part.name}" for part in split(tuple(values)))
+        passed = ", ".join(f"{part.type} {part.name}" for part in registers(tuple(values)))
         body = "\n".join([*lines, f"  call void @{target}({passed})", "  ret void", "}"])
         self.texts.append(f"define dllexport void @{name}({', '.join(given)}) nounwind {{\n{body}")
 
@@ -59,6 +63,8 @@ class Module:
             f"  {name}.q = getelementptr i8, ptr {name}, i64 {HEAD + 16}",
             f"  {name}.s = load ptr, ptr {name}.q",
         ]
+        if block.ndim is None:
+            return Array(kind_in(block.kind, self.precision), Number("ptr", f"{name}.at"), (0,))
         shape = []
         for axis in range(block.ndim):
             place, size = f"{name}.s{axis}", Number("i64", f"{name}.n{axis}")
@@ -74,7 +80,7 @@ class Module:
         for i, (type, tag) in enumerate(TAGS.items()):
             own = f"!{kinds + i}"
             tags += [f"{tag} = !{{{own}, {own}, i64 0}}", f'{own} = !{{!"{type}", !{root}, i64 0}}']
-        return "\n\n".join([EXTERNAL, *self.texts, "\n".join(tags)])
+        return "\n\n".join(["\n".join(self.declared), *self.texts, "\n".join(tags)])
 
 
 def renamed(part, name):

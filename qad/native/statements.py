@@ -7,7 +7,7 @@ from functools import cache
 
 from qad.native import intrinsics
 from qad.native.expressions import Expressions
-from qad.native.values import Array, Complex, Number, join, split
+from qad.native.values import Array, Complex, Number, join, registers, split
 
 __all__ = ["Function"]
 
@@ -38,6 +38,7 @@ class Function(Expressions):
         closure = zip(code.co_freevars, [cell.cell_contents for cell in function.__closure__ or ()], strict=True)
         super().__init__(module.fast, {**vars(builtins), **function.__globals__, **dict(closure)})
         self.module, self.tree = module, functions_of(code.co_filename)[code.co_firstlineno]
+        self.inlined = getattr(function, "inlined", False)
         self.result, self.loops, self.ended = None, [], False
         assigned = {x.id for x in ast.walk(self.tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
         for name, value in inspect.signature(function).bind(*arguments).arguments.items():
@@ -53,7 +54,8 @@ class Function(Expressions):
         """The definition in LLVM's language."""
         given = ", ".join(f"{part.type} {part.name}" for part in arguments)
         loops = any(isinstance(x, (ast.For, ast.While)) for x in ast.walk(self.tree))
-        kind = "nounwind noinline" if loops else "nounwind"  # a copy of a loop costs much time to compile, and saves none
+        # a copy of a loop takes much time to compile, and saves none
+        kind = "nounwind" + (" alwaysinline" if self.inlined else " noinline" if loops else "")
         head = f"define internal {self.type} @{name}({given}) {kind} {{"
         return "\n".join([head, "entry:", *self.allocations, *self.lines, "}"])
 
@@ -161,6 +163,9 @@ class Function(Expressions):
         else:
             self.jump(body)
         self.loop(body, node.body, head, out)
+        if test is True and not any(isinstance(x, ast.Break) for x in ast.walk(node)):
+            self.say("unreachable")
+            self.ended = True
 
     def loop(self, label, body, head, out):
         """The body of a loop, and what follows it."""
@@ -227,8 +232,7 @@ class Function(Expressions):
         if isinstance(function, type):
             return function(*arguments)
         name, made = self.module.function(function, arguments)
-        given = [part for part in split(arguments) if isinstance(part, tuple)]
-        passed = ", ".join(f"{part.type} {part.name}" for part in given)
+        passed = ", ".join(f"{part.type} {part.name}" for part in registers(arguments))
         if made.type == "void":
             self.say(f"call void @{name}({passed})")
             return None

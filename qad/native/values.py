@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 __all__ = [
     "COMPLEX", "COMPLEX128", "FLOAT", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex", "Kind", "Number", "Record", "constant",
-    "join", "kind_in", "split", "width",
+    "join", "kind_in", "registers", "split", "width",
 ]  # fmt: skip
 
 TAGS = {type: f"!{i}" for i, type in enumerate(("i64", "i32", "double", "float"))}  # numbers of one type in memory
@@ -32,7 +32,10 @@ def kind_in(kind, precision):
 
 
 class Block(NamedTuple):
-    """An array that a kernel is given: the kind of its elements, see `Array`, and the number of its axes."""
+    """An array that a kernel is given: the kind of its elements, see `Array`, and the number of its axes.
+
+    With None in their place it is any array, seen as one axis from its first element on; its steps are the caller's.
+    """
 
     kind: object
     ndim: int = 1
@@ -118,6 +121,11 @@ def split(value):
     if isinstance(value, tuple):
         return [part for x in value for part in split(x)]
     return []  # a function, a class: known beforehand, and nothing at run time
+
+
+def registers(value):
+    """The registers among them."""
+    return [part for part in split(value) if isinstance(part, tuple)]
 
 
 def join(like, parts):
