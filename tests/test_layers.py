@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "qad"
 
 FLOORS = (
     "core",
+    "native",
     "rules",
     "special",
     "linalg",
@@ -79,7 +80,7 @@ INSIDE = {  # files that still know the inside of core: this list only shrinks
     "rules/write.py",
 }
 BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
-OPTIONAL = {"cupy", "dask", "jax", "matplotlib", "numba", "pennylane", "qiskit", "quimb", "tensornetwork", "torch"}
+OPTIONAL = {"cupy", "dask", "jax", "llvmlite", "matplotlib", "numba", "pennylane", "qiskit", "quimb", "tensornetwork", "torch"}
 MAY_NEED_OPTIONAL = ("interop", "viz")
 MOST_LINES = 400
 

@@ -38,7 +38,7 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
     compiled : bool, optional
         Whether the network runs as one compiled loop, which LLVM makes (the extra ``fast``); with False nothing that
         is compiled runs.  By default costs decide: small networks run as loops and stacks of small matrices are
-        multiplied by them, if Numba is installed.  Compiling takes some seconds, once on a machine for each dtype.
+        multiplied by them, if llvmlite is installed.  Compiling takes about a second, once on a machine for each dtype.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
     ArgumentError, ShapeError
         The expression and the operands do not fit; the message quotes the expression and points at the operand.  The
         limit cannot be kept; the message names the smallest that can.  What shall be compiled has a limit, or there is
-        no Numba.
+        no llvmlite.
 
     Notes
     -----

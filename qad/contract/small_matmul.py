@@ -13,7 +13,7 @@ DTYPES = frozenset(map(dtype, ("f4", "f8", "c8", "c16")))
 
 
 def multiply(a, b):
-    """``a @ b`` for stacks of matrices, small ones by a compiled loop; Numba must be there."""
+    """``a @ b`` for stacks of matrices, small ones by a compiled loop; llvmlite must be there."""
     if not (type(a) is type(b) is ndarray and a.dtype == b.dtype and a.dtype in DTYPES):
         return a @ b
     (m, k), n = a.shape[-2:], b.shape[-1]

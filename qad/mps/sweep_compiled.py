@@ -1,7 +1,7 @@
 """The sweeps of an energy as one call: what `Sparse` does site by site, written down for `qad.contract.compiled.loop`.
 
 At small bonds Python's calls take longer than the products that they ask for.  So both sweeps are written once as
-tables of products and sums on one block of memory, and a loop that Numba compiles (the extra ``fast``) carries them
+tables of products and sums on one block of memory, and a compiled loop (the extra ``fast``) carries them
 out.  The block holds, one after another: the bras as they come, the kets, the derivatives, the coefficients of the
 operator, what the sweep from the right needs of the one from the left, and room for what a site needs.
 """

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import qad
-from tests.circuit.dense import ENGINES, needs_numba
+from tests.circuit.dense import ENGINES, needs_compiler
 
 
 def layers(n, depth, engine="auto"):
@@ -24,7 +24,7 @@ def layers(n, depth, engine="auto"):
     return c, lambda theta: c.with_parameters(theta).expectation(H)
 
 
-@needs_numba
+@needs_compiler
 @pytest.mark.parametrize("depth", [10, 100])
 def test_a_gradient_takes_three_states(depth):
     """The state on the tape, a copy from which gates are taken back, and the cotangent, in place.
@@ -59,7 +59,7 @@ def test_a_cotangent_of_someone_else_is_left_alone(engine):
     np.testing.assert_array_equal(first, again)
 
 
-@needs_numba
+@needs_compiler
 def test_kernels_call_only_files_of_their_version():
     """What they call is part of their machine code, from whatever file."""
     from qad.circuit.compiled import jit
@@ -99,7 +99,7 @@ print(kernel(1), "loaded" if kernel.stats.cache_hits else "compiled")
 """
 
 
-@needs_numba
+@needs_compiler
 def test_machine_code_is_as_new_as_the_files_that_it_calls(tmp_path):
     """A function that closes over their version is compiled anew after one has changed, and only then."""
     (tmp_path / "kernel.py").write_text(KERNEL, "utf-8")

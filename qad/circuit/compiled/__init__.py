@@ -1,4 +1,4 @@
-"""The engine compiled by Numba, with the interface of `qad.circuit.reference`; imported at first use.
+"""The compiled engine, with the interface of `qad.circuit.reference`; imported at first use.
 
 It serves one component (first derivatives) and two (second derivatives, `qad.circuit.compiled.dual_numbers`).  The
 backward pass of circuits with operators that are not unitary is left to the engine in NumPy, which stores states.
@@ -93,8 +93,8 @@ def conjugated(g, dtype, owned):
 
 def apply_sum(c, psi, strings):
     """``H psi`` for coefficients (T,) and states (B, 2**n)."""
+    psi = np.ascontiguousarray(psi, np.result_type(psi, np.complex64))
     x, z, w, starts, bits = terms_of(c, psi, strings)
-    psi = np.ascontiguousarray(psi)
     out = np.zeros(psi.shape, psi.dtype)
     parts = len(psi) << strings.n - bits
     threads = threads_for(parts, len(x) * psi.size)
@@ -109,8 +109,8 @@ def apply_sum(c, psi, strings):
 
 def energy_of(c, psi, strings):
     """``<psi|H|psi>`` (B,) for real coefficients (T,)."""
+    psi = np.ascontiguousarray(psi, np.result_type(psi, np.complex64))
     x, z, w, starts, bits = terms_of(c, psi, strings)
-    psi = np.ascontiguousarray(psi)
     sums = np.empty((len(psi), 1 << strings.n - bits))
     threads = threads_for(sums.size, len(x) * psi.size)
     kernel, size = kernels.sums[w.dtype.kind](psi.dtype).energy_of_sum, 1 << bits
