@@ -1,15 +1,12 @@
 """LLVM's part: from its language to machine code, and machine code made ready to be called."""
 
-from functools import cache
-
 from llvmlite import binding
 
 __all__ = ["compiled", "description", "loaded"]
 
 
-@cache
 def target():
-    """This machine, as LLVM knows it."""
+    """This machine, as LLVM knows it: an object of its own for each engine, which then owns it."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     features = binding.get_host_cpu_features().flatten()
@@ -29,12 +26,13 @@ def description():
 def compiled(text):
     """The machine code, an object file in bytes, of a module in LLVM's language."""
     module = binding.parse_assembly(text)
-    module.triple, module.data_layout = target().triple, str(target().target_data)
+    machine = target()
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
     options = binding.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization, options.slp_vectorization = True, False
-    passes = binding.create_pass_builder(target(), options)
+    passes = binding.create_pass_builder(machine, options)
     passes.getModulePassManager().run(module, passes)
-    return target().emit_object(module)
+    return machine.emit_object(module)
 
 
 def loaded(code, symbols):

@@ -115,9 +115,8 @@ def test_a_frozen_function_may_be_the_first_that_compiles(monkeypatch, tmp_path)
 
     monkeypatch.setenv("QAD_CACHE_DIR", str(tmp_path))
     monkeypatch.setitem(compiled.OF, "c", compiled.kernels(compiled.COMPLEX))
-    plan = qad.plan("ab,bc,ca->", *[(2, 2)] * 3, compiled=True)
-    x = np.array([[1, 2j], [3, 4]])
-    np.testing.assert_allclose(qad.freeze(lambda x: plan(x, x, x))(x), np.trace(x @ x @ x))
+    f = qad.freeze(lambda x: (compiled.warm_up([complex]), x * 2)[1])
+    np.testing.assert_array_equal(f(np.ones(2)), 2 * np.ones(2))
     assert len(list(tmp_path.iterdir())) == 1
 
 
