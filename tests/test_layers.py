@@ -80,7 +80,9 @@ INSIDE = {  # files that still know the inside of core: this list only shrinks
     "rules/write.py",
 }
 BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
-OPTIONAL = {"cupy", "dask", "jax", "llvmlite", "matplotlib", "numba", "pennylane", "qiskit", "quimb", "tensornetwork", "torch"}
+OPTIONAL = {
+    "cupy", "dask", "jax", "llvmlite", "matplotlib", "numba", "pennylane", "qiskit", "quimb", "tensornetwork", "torch",
+}  # fmt: skip
 MAY_NEED_OPTIONAL = ("interop", "viz")
 MOST_LINES = 400
 

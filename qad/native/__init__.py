@@ -9,4 +9,16 @@ from qad.native.intrinsics import inlined, intrinsic
 from qad.native.kernels import Kernels, row_dtype
 from qad.native.values import COMPLEX, COMPLEX128, FLOAT, INT, INT32, REAL, Block
 
-__all__ = ["COMPLEX", "COMPLEX128", "FLOAT", "INT", "INT32", "REAL", "Block", "Kernels", "inlined", "intrinsic", "row_dtype"]
+__all__ = [
+    "COMPLEX",
+    "COMPLEX128",
+    "FLOAT",
+    "INT",
+    "INT32",
+    "REAL",
+    "Block",
+    "Kernels",
+    "inlined",
+    "intrinsic",
+    "row_dtype",
+]

@@ -112,7 +112,9 @@ class Arithmetic:
     def compare(self, order, x, y):
         """A comparison of two numbers of one type."""
         if x.type in ("float", "double"):
-            return self.emit("i1", f"fcmp {self.flags}{'une' if order == 'ne' else 'o' + order} {x.type} {x.name}, {y.name}")
+            return self.emit(
+                "i1", f"fcmp {self.flags}{'une' if order == 'ne' else 'o' + order} {x.type} {x.name}, {y.name}"
+            )
         sign = "" if order in ("eq", "ne") else "s"
         return self.emit("i1", f"icmp {sign}{order} {x.type} {x.name}, {y.name}")
 

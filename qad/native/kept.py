@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from threading import get_ident
 
-__all__ = ["folder", "kept", "keep"]
+__all__ = ["folder", "keep", "kept"]
 
 DIGEST = 32
 

@@ -1,6 +1,7 @@
 """Kernels as Python calls them."""
 
 import inspect
+from contextlib import suppress
 from ctypes import CFUNCTYPE, c_double, c_int64, py_object
 from hashlib import blake2b
 from pathlib import Path
@@ -19,6 +20,7 @@ SOURCES = sorted(Path(__file__).parent.glob("*.py"))
 PRECISIONS = {"double": (np.dtype("f8"), np.dtype("c16")), "float": (np.dtype("f4"), np.dtype("c8"))}
 PRECISION_OF = {dtype: precision for precision, dtypes in PRECISIONS.items() for dtype in dtypes}
 ROWS = {}
+IN_C_ORDER, ALIGNED = 0x1, 0x100  # bits of an array's flags
 
 
 def row_dtype(row):
@@ -58,9 +60,7 @@ class Kernels:
         with LOCK:
             if dtype not in self.made:
                 engine = self.engine(precision)
-                found = SimpleNamespace(
-                    **{f.__name__: Kernel(f, precision, engine, engine.get_function_address(f.__name__)) for f in self.functions}
-                )
+                found = SimpleNamespace(**{f.__name__: Kernel(f, precision, engine) for f in self.functions})
                 self.made |= dict.fromkeys(PRECISIONS[precision], found)
         return self.made[dtype]
 
@@ -72,7 +72,8 @@ class Kernels:
         code = kept(name)
         if code is None:
             code = machine.compiled(self.text(precision))
-            keep(name, code)
+            with suppress(OSError):  # where it cannot be kept, every process compiles
+                keep(name, code)
         return machine.loaded(code, self.symbols())
 
     def version(self, precision, machine):
@@ -86,7 +87,7 @@ class Kernels:
         """The kernels in LLVM's language."""
         from qad.native.module import Module
 
-        module = Module(precision, self.fast)
+        module = Module(precision, self.fast, {str(path) for path in self.files})
         for function in self.functions:
             module.export(function.__name__, function, blocks_of(function))
         return module.text()
@@ -95,20 +96,24 @@ class Kernels:
 class Kernel:
     """A compiled function: arrays are checked, and not copied; other threads of Python run meanwhile."""
 
-    def __init__(self, function, precision, engine, address):
+    def __init__(self, function, precision, engine):
         blocks = blocks_of(function)
         self.name, self.engine = function.__name__, engine
         self.arrays = [
-            (i, dtype_of(block.kind, precision), block.ndim) for i, block in enumerate(blocks) if isinstance(block, Block)
+            (i, dtype_of(block.kind, precision), block.ndim, ALIGNED if block.ndim is None else ALIGNED | IN_C_ORDER)
+            for i, block in enumerate(blocks)
+            if isinstance(block, Block)
         ]
         kinds = [{INT: c_int64, FLOAT: c_double}.get(block, py_object) for block in blocks]
-        self.native = CFUNCTYPE(None, *kinds)(address)
+        self.native = CFUNCTYPE(None, *kinds)(engine.get_function_address(self.name))
 
     def __call__(self, *args):
-        for i, dtype, ndim in self.arrays:
+        for i, dtype, ndim, flags in self.arrays:
             x = args[i]
-            if x.dtype != dtype or (ndim is not None and (x.ndim != ndim or not x.flags.c_contiguous)):
-                raise TypeError(f"{self.name}: argument {i} must be a C-contiguous array of {ndim} axes of {dtype}")
+            if x.dtype != dtype or x.flags.num & flags != flags or (ndim is not None and x.ndim != ndim):
+                raise TypeError(
+                    f"{self.name}: argument {i} must be an aligned array of {ndim} axes in C order, {dtype}"
+                )
         self.native(*args)
 
 

@@ -18,9 +18,12 @@ class Module:
         Of `REAL` and `COMPLEX`.
     fast : bool
         Whether products and sums may be contracted and put in another order, and all numbers are finite.
+    files : set of str
+        From which functions may come.
     """
 
-    def __init__(self, precision, fast):
+    def __init__(self, precision, fast, files):
+        self.files = files
         self.precision, self.fast, self.functions, self.texts = precision, fast, {}, []
         self.declared = dict.fromkeys(EXTERNAL)
 
@@ -29,6 +32,8 @@ class Module:
         held = tuple(cell.cell_contents for cell in function.__closure__ or ())
         key = function.__code__, held, kinds_of(arguments)
         if key not in self.functions:
+            if function.__code__.co_filename not in self.files:
+                raise ValueError(f"{function.__qualname__} comes from a file that machine code does not go by: name it")
             given = iter(range(len(split(arguments))))
             own = join(arguments, (renamed(part, f"%a{next(given)}") for part in split(arguments)))
             made = Function(self, function, own)

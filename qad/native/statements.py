@@ -90,7 +90,9 @@ class Function(Expressions):
             self.assign(target, x)
 
     def _augassign(self, node):
-        old = self.value(node.target) if not isinstance(node.target, ast.Name) else self.read(self.slots[node.target.id])
+        old = (
+            self.value(node.target) if not isinstance(node.target, ast.Name) else self.read(self.slots[node.target.id])
+        )
         self.assign(node.target, self.binary(type(node.op).__name__, old, self.value(node.value)))
 
     def assign(self, target, x):

@@ -8,9 +8,10 @@ import struct
 from typing import NamedTuple
 
 __all__ = [
-    "COMPLEX", "COMPLEX128", "FLOAT", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex", "Kind", "Number", "Record", "constant",
-    "join", "kind_in", "registers", "split", "width",
+    "COMPLEX", "COMPLEX128", "FLOAT", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex", "Kind",
+    "Number", "Record", "constant", "join", "kind_in", "registers", "split", "width",
 ]  # fmt: skip
+
 
 TAGS = {type: f"!{i}" for i, type in enumerate(("i64", "i32", "double", "float"))}  # numbers of one type in memory
 

@@ -64,7 +64,9 @@ def backward_angles(program, theta, psi, out, g, owned=False):
         slopes = slopes.sum(0, keepdims=True)
     found, schedule, (gates, (_, polynomials), _) = np.zeros(theta.shape), schedule_of(program), angle_tables(program)
     angles = np.ascontiguousarray(theta[0])
-    kernels.rounds(out.dtype).collect(angles, *gates, polynomials, *entries, slopes, schedule.diagonal, schedule.parity, found[0])
+    kernels.rounds(out.dtype).collect(
+        angles, *gates, polynomials, *entries, slopes, schedule.diagonal, schedule.parity, found[0]
+    )
     return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
 
 

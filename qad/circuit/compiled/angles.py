@@ -6,8 +6,8 @@ from qad.native import COMPLEX128, FLOAT, INT, REAL, Block
 
 
 def fill(
-    theta: Block(FLOAT, 2), slots: Block(INT), frequencies: Block(FLOAT), firsts: Block(INT), constants: Block(COMPLEX128),
-    polynomials: Block(COMPLEX128, 2), vr: Block(REAL, 2), vi: Block(REAL, 2),
+    theta: Block(FLOAT, 2), slots: Block(INT), frequencies: Block(FLOAT), firsts: Block(INT),
+    constants: Block(COMPLEX128), polynomials: Block(COMPLEX128, 2), vr: Block(REAL, 2), vi: Block(REAL, 2),
 ):  # fmt: skip
     """Write all entries (B, E) of parameters (B, P): constants, and of gate g those from `firsts[g]` on."""
     shift = constants.size

@@ -81,8 +81,7 @@ def run(kernel, program, states, entries, shape=None):
 
 
 def room(bits, widest, vectors, dtype):
-    """Memory of one thread: vectors of real and of imaginary parts and a diagonal, amplitudes of the largest matrix, and
-    a permutation."""
+    """One thread's memory: vectors of real and imaginary parts and a diagonal, a matrix's amplitudes, a permutation."""
     real = REAL_OF[dtype]
     chunk, rows = np.empty((2 * vectors + 2, 1 << bits), real), np.empty((2, widest, 16), real)
     return chunk, rows, np.empty(1 << bits, np.int32)

@@ -7,6 +7,7 @@ a Walsh-Hadamard transform of their weights, those of the higher bits folded in 
 
 from qad.circuit.compiled.general import parity
 from qad.native import COMPLEX, FLOAT, INT, Block
+
 BITS = 11
 
 

@@ -6,7 +6,15 @@ import numpy as np
 
 from qad.contract.compiled.kernel import multiply
 from qad.contract.entries import (
-    ADD, COPY, IN_ADD, IN_COPY, IN_MULTIPLY, IN_PRODUCT, IN_RESCALE, PRODUCT, RESCALE,
+    ADD,
+    COPY,
+    IN_ADD,
+    IN_COPY,
+    IN_MULTIPLY,
+    IN_PRODUCT,
+    IN_RESCALE,
+    PRODUCT,
+    RESCALE,
 )  # fmt: skip
 
 __all__ = ["replay"]
@@ -153,4 +161,3 @@ def advance(counts, shape, axis, left, right):
         counts[axis] = 0
         axis -= 1
     return one, two, True
-
