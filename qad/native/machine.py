@@ -1,8 +1,16 @@
 """LLVM's part: from its language to machine code, and machine code made ready to be called."""
 
-from llvmlite import binding
-
 __all__ = ["compiled", "description", "loaded"]
+
+
+def llvm():
+    """llvmlite, which is optional: who imports this needs it."""
+    from llvmlite import binding
+
+    return binding
+
+
+binding = llvm()
 
 
 def target():

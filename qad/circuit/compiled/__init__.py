@@ -95,7 +95,7 @@ def conjugated(g, dtype, owned):
 
 def apply_sum(c, psi, strings):
     """``H psi`` for coefficients (T,) and states (B, 2**n)."""
-    psi = np.ascontiguousarray(psi, np.result_type(psi, np.complex64))
+    psi = np.ascontiguousarray(psi)
     x, z, w, starts, bits = terms_of(c, psi, strings)
     out = np.zeros(psi.shape, psi.dtype)
     parts = len(psi) << strings.n - bits
@@ -111,7 +111,7 @@ def apply_sum(c, psi, strings):
 
 def energy_of(c, psi, strings):
     """``<psi|H|psi>`` (B,) for real coefficients (T,)."""
-    psi = np.ascontiguousarray(psi, np.result_type(psi, np.complex64))
+    psi = np.ascontiguousarray(psi)
     x, z, w, starts, bits = terms_of(c, psi, strings)
     sums = np.empty((len(psi), 1 << strings.n - bits))
     threads = threads_for(sums.size, len(x) * psi.size)
