@@ -1,7 +1,11 @@
-"""The kernels that Python calls, compiled in parts, each at its first use: first order, second order, and Pauli sums
-with real and with complex weights."""
+"""The kernels that Python calls, compiled in parts, each at its first use.
+
+The parts are the first order, the second order, and Pauli sums with real and with complex weights.
+"""
 
 from pathlib import Path
+
+import numpy as np
 
 from qad.circuit.compiled import angles, drive, tangent, terms
 from qad.native import COMPLEX, REAL, Kernels
@@ -10,3 +14,10 @@ FILES = sorted(Path(__file__).parent.glob("*.py"))
 rounds = Kernels(drive.forward, drive.backward, angles.fill, angles.collect, files=FILES, fast=True)
 tangents = Kernels(tangent.forward, tangent.backward, files=FILES, fast=True)
 sums = {kind: Kernels(*terms.kernels(of), files=FILES, fast=True) for kind, of in (("f", REAL), ("c", COMPLEX))}
+
+
+def warm_up(dtypes):
+    """Compile all kernels in the precisions of some dtypes."""
+    for dtype in map(np.dtype, dtypes):
+        for kernels in (rounds, tangents, *sums.values()):
+            kernels(dtype)
