@@ -6,19 +6,10 @@ at once; the machine code is kept on disk.
 """
 
 from qad.native.intrinsics import inlined, intrinsic
-from qad.native.kernels import Kernels, row_dtype
-from qad.native.values import COMPLEX, COMPLEX128, FLOAT, INT, INT32, REAL, Block
+from qad.native.kernels import Bundle, Kernels, row_dtype
+from qad.native.values import COMPLEX, COMPLEX128, FLOAT, INT, INT32, REAL, Block, struct
 
 __all__ = [
-    "COMPLEX",
-    "COMPLEX128",
-    "FLOAT",
-    "INT",
-    "INT32",
-    "REAL",
-    "Block",
-    "Kernels",
-    "inlined",
-    "intrinsic",
-    "row_dtype",
-]
+    "COMPLEX", "COMPLEX128", "FLOAT", "INT", "INT32", "REAL", "Block", "Bundle", "Kernels", "inlined", "intrinsic",
+    "row_dtype", "struct",
+]  # fmt: skip

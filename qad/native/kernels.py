@@ -13,14 +13,14 @@ import numpy as np
 from qad.native.kept import keep, kept
 from qad.native.values import FLOAT, INT, INT32, Block, kind_in
 
-__all__ = ["Kernels", "row_dtype"]
+__all__ = ["Bundle", "Kernels", "row_dtype"]
 
 LOCK = RLock()  # one thread compiles at a time
 SOURCES = sorted(Path(__file__).parent.glob("*.py"))
 PRECISIONS = {"double": (np.dtype("f8"), np.dtype("c16")), "float": (np.dtype("f4"), np.dtype("c8"))}
 PRECISION_OF = {dtype: precision for precision, dtypes in PRECISIONS.items() for dtype in dtypes}
 ROWS = {}
-IN_C_ORDER, ALIGNED = 0x1, 0x100  # bits of an array's flags
+SOUND = 0x101  # bits of an array's flags: in C order, and aligned
 
 
 def row_dtype(row):
@@ -93,28 +93,65 @@ class Kernels:
         return module.text()
 
 
+class Bundle:
+    """What kernels read again and again, in one argument that is checked once.
+
+    Parameters
+    ----------
+    fields : named tuple of a class made by `struct`
+        Arrays of kinds that are the same in each precision, and integers.
+
+    Attributes
+    ----------
+    fields : as above
+    numbers : array of int64
+        The integers, and the addresses of the arrays.
+    """
+
+    __slots__ = ("fields", "numbers")
+
+    def __init__(self, fields):
+        self.fields, numbers = fields, []
+        for block, x in zip(fields.blocks, fields, strict=True):
+            if isinstance(block, Block) and not fits(x, dtype_of(block.kind, "double"), block.ndim):
+                raise TypeError(f"{type(fields).__name__} holds {x.ndim} axes of {x.dtype} where {block} is needed")
+            numbers.append(id(x) if isinstance(block, Block) else x)
+        self.numbers = np.array(numbers, np.int64)
+
+    def __reduce__(self):
+        return Bundle, (self.fields,)
+
+
 class Kernel:
     """A compiled function: arrays are checked, and not copied; other threads of Python run meanwhile."""
 
     def __init__(self, function, precision, engine):
-        blocks = blocks_of(function)
-        self.name, self.engine = function.__name__, engine
-        self.arrays = [
-            (i, dtype_of(block.kind, precision), block.ndim, ALIGNED if block.ndim is None else ALIGNED | IN_C_ORDER)
-            for i, block in enumerate(blocks)
-            if isinstance(block, Block)
-        ]
-        kinds = [{INT: c_int64, FLOAT: c_double}.get(block, py_object) for block in blocks]
+        self.name, self.engine, blocks = function.__name__, engine, list(enumerate(blocks_of(function)))
+        self.arrays = [(i, dtype_of(of.kind, precision), of.ndim) for i, of in blocks if isinstance(of, Block)]
+        self.bundles = [(i, of) for i, of in blocks if hasattr(of, "blocks")]
+        kinds = [{INT: c_int64, FLOAT: c_double}.get(of, py_object) for _, of in blocks]
         self.native = CFUNCTYPE(None, *kinds)(engine.get_function_address(self.name))
 
     def __call__(self, *args):
-        for i, dtype, ndim, flags in self.arrays:
+        given = list(args)
+        for i, dtype, ndim in self.arrays:
             x = args[i]
-            if x.dtype != dtype or x.flags.num & flags != flags or (ndim is not None and x.ndim != ndim):
-                raise TypeError(
-                    f"{self.name}: argument {i} must be an aligned array of {ndim} axes in C order, {dtype}"
-                )
-        self.native(*args)
+            if x.dtype is dtype and x.ndim == ndim and x.flags.num & SOUND == SOUND:
+                continue  # what mostly is the case, quickly
+            if not fits(x, dtype, ndim):
+                raise TypeError(f"{self.name}: argument {i} must be aligned, of {dtype} and {ndim} axes in C order")
+        for i, kind in self.bundles:
+            if type(args[i].fields) is not kind:
+                raise TypeError(f"{self.name}: argument {i} must be a bundle of {kind.__name__}")
+            given[i] = args[i].numbers
+        self.native(*given)
+
+
+def fits(x, dtype, ndim):
+    """Whether an array is what a kernel may read: of this dtype, and of so many axes in C order."""
+    if ndim is None:
+        return x.dtype == dtype and x.flags.aligned
+    return x.dtype == dtype and x.ndim == ndim and x.flags.num & SOUND == SOUND
 
 
 def blocks_of(function):

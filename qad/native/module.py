@@ -1,7 +1,7 @@
 """A module of LLVM: functions of Python's, and all that they call, for arguments of given types."""
 
 from qad.native.statements import Function
-from qad.native.values import TAGS, Array, Bits, Block, Kind, Number, Record, join, kind_in, registers, split
+from qad.native.values import INT, TAGS, Array, Bits, Block, Kind, Number, Record, join, kind_in, registers, split
 
 __all__ = ["Module"]
 
@@ -49,16 +49,26 @@ class Module:
         """A function that is called from outside, with array objects of CPython."""
         lines, values, given = [], [], []
         for i, block in enumerate(blocks):
-            if isinstance(block, Block):
-                given.append(f"ptr %o{i}")
-                values.append(self.opened(lines, f"%o{i}", block))
-            else:
-                given.append(f"{block.llvm} %o{i}")
-                values.append(Number(block.llvm, f"%o{i}"))
+            given.append(f"{block.llvm if isinstance(block, Kind) else 'ptr'} %o{i}")
+            values.append(self.given(lines, f"%o{i}", block))
         target, _ = self.function(function, tuple(values))
         passed = ", ".join(f"{part.type} {part.name}" for part in registers(tuple(values)))
         body = "\n".join([*lines, f"  call void @{target}({passed})", "  ret void", "}"])
         self.texts.append(f"define dllexport void @{name}({', '.join(given)}) nounwind {{\n{body}")
+
+    def given(self, lines, name, block):
+        """The value of a parameter; a bundle is an array of integers and of the addresses of array objects."""
+        if isinstance(block, Kind):
+            return Number(block.llvm, name)
+        if isinstance(block, Block):
+            return self.opened(lines, name, block)
+        values, held = [], self.opened(lines, name, Block(INT, None))
+        for i, part in enumerate(block.blocks):
+            type = part.llvm if isinstance(part, Kind) else "ptr"
+            lines.append(f"  {name}.q{i} = getelementptr i64, ptr {held.at.name}, i64 {i}")
+            lines.append(f"  {name}.f{i} = load {type}, ptr {name}.q{i}")
+            values.append(self.given(lines, f"{name}.f{i}", part))
+        return block(*values)
 
     def opened(self, lines, name, block):
         """The array that an array object holds."""

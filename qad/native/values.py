@@ -4,12 +4,13 @@ A number that is known beforehand is a number of Python's, and arithmetic on suc
 what it meets: ``0.5 * x`` is single precision where x is.
 """
 
-import struct
+from collections import namedtuple
+from struct import pack, unpack
 from typing import NamedTuple
 
 __all__ = [
     "COMPLEX", "COMPLEX128", "FLOAT", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex", "Kind",
-    "Number", "Record", "constant", "join", "kind_in", "registers", "split", "width",
+    "Number", "Record", "constant", "join", "kind_in", "registers", "split", "struct", "width",
 ]  # fmt: skip
 
 
@@ -40,6 +41,13 @@ class Block(NamedTuple):
 
     kind: object
     ndim: int = 1
+
+
+def struct(name, **blocks):
+    """A named tuple class for `qad.native.Bundle`: its fields and what they are, `INT` or `Block`."""
+    made = namedtuple(name, blocks)
+    made.blocks = tuple(blocks.values())
+    return made
 
 
 class Number(NamedTuple):
@@ -106,8 +114,8 @@ def constant(value, type):
     """How LLVM writes a number of this type."""
     if type in ("double", "float"):
         if type == "float":
-            value = struct.unpack("f", struct.pack("f", value))[0]
-        return f"0x{struct.unpack('Q', struct.pack('d', value))[0]:016X}"
+            value = unpack("f", pack("f", value))[0]
+        return f"0x{unpack('Q', pack('d', value))[0]:016X}"
     return str(int(value))
 
 

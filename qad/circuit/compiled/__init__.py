@@ -4,6 +4,8 @@ It serves one component (first derivatives) and two (second derivatives, `qad.ci
 backward pass of circuits with operators that are not unitary is left to the engine in NumPy, which stores states.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from qad.circuit import reference
@@ -11,6 +13,7 @@ from qad.circuit.compiled import dual_numbers, kernels, terms
 from qad.circuit.compiled.blocking import schedule_of
 from qad.circuit.compiled.entries import angle_tables, divide, entries_of, entries_of_angles, inverted, split
 from qad.circuit.compiled.launch import in_rounds, run, share, threads_for
+from qad.native import Bundle
 
 
 def serves(program, components):
@@ -62,11 +65,8 @@ def backward_angles(program, theta, psi, out, g, owned=False):
     slopes, dual = taken_back(program, entries, out, g, owned)
     if len(theta[0]) < len(slopes):
         slopes = slopes.sum(0, keepdims=True)
-    found, schedule, (gates, (_, polynomials), _) = np.zeros(theta.shape), schedule_of(program), angle_tables(program)
-    angles = np.ascontiguousarray(theta[0])
-    kernels.rounds(out.dtype).collect(
-        angles, *gates, polynomials, *entries, slopes, schedule.diagonal, schedule.parity, found[0]
-    )
+    found, (gates, _) = np.zeros(theta.shape), angle_tables(program)
+    kernels.rounds(out.dtype).collect(np.ascontiguousarray(theta[0]), gates, *entries, slopes, found[0])
     return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
 
 
@@ -95,15 +95,14 @@ def conjugated(g, dtype, owned):
 
 def apply_sum(c, psi, strings):
     """``H psi`` for coefficients (T,) and states (B, 2**n)."""
-    psi = np.ascontiguousarray(psi)
-    x, z, w, starts, bits = terms_of(c, psi, strings)
-    out = np.zeros(psi.shape, psi.dtype)
-    parts = len(psi) << strings.n - bits
-    threads = threads_for(parts, len(x) * psi.size)
+    psi, out = np.ascontiguousarray(psi), np.zeros(psi.shape, psi.dtype)
+    table, w = terms_of(strings), weights_of(c, psi, strings)
+    parts = len(psi) << strings.n - table.fields.bits
+    threads = threads_for(parts, len(table.fields.x) * psi.size)
     kernel = kernels.sums[w.dtype.kind](psi.dtype).apply_sum
 
     def work(_, t):
-        kernel(psi, out, *share(parts, t, threads), bits, x, z, w, starts, np.empty(1 << bits, w.dtype))
+        kernel(psi, out, *share(parts, t, threads), table, w, np.empty(1 << table.fields.bits, w.dtype))
 
     in_rounds(work, [0], threads)
     return out
@@ -112,21 +111,28 @@ def apply_sum(c, psi, strings):
 def energy_of(c, psi, strings):
     """``<psi|H|psi>`` (B,) for real coefficients (T,)."""
     psi = np.ascontiguousarray(psi)
-    x, z, w, starts, bits = terms_of(c, psi, strings)
-    sums = np.empty((len(psi), 1 << strings.n - bits))
-    threads = threads_for(sums.size, len(x) * psi.size)
-    kernel, size = kernels.sums[w.dtype.kind](psi.dtype).energy_of_sum, 1 << bits
+    table, w = terms_of(strings), weights_of(c, psi, strings)
+    size = 1 << table.fields.bits
+    sums = np.empty((len(psi), 2**strings.n // size))
+    threads = threads_for(sums.size, len(table.fields.x) * psi.size)
+    kernel = kernels.sums[w.dtype.kind](psi.dtype).energy_of_sum
 
     def work(_, t):
-        rooms = np.empty(size, w.dtype), np.empty(size, psi.dtype)
-        kernel(psi, *share(sums.size, t, threads), bits, x, z, w, starts, sums, *rooms)
+        kernel(psi, *share(sums.size, t, threads), table, w, sums, np.empty(size, w.dtype), np.empty(size, psi.dtype))
 
     in_rounds(work, [0], threads)
     return sums.sum(-1).astype(psi.real.dtype)
 
 
-def terms_of(c, psi, strings):
-    """The kernels' tables of a sum: flips, signs and weights by groups, where these start, and the chunk's size."""
-    x, order, z, starts, phases = strings.tables
+@lru_cache(maxsize=256)
+def terms_of(strings):
+    """A sum's strings as the kernels read them."""
+    x, _, z, starts, _ = strings.tables
+    return Bundle(terms.Terms(x, z, starts, min(strings.n, terms.BITS)))
+
+
+def weights_of(c, psi, strings):
+    """The weights of strings in the order of their groups, in the precision of the state; real if all are."""
+    _, order, _, _, phases = strings.tables
     w = c[order] * phases if phases.dtype.kind == "f" and c.dtype.kind == "f" else (c[order] * phases).astype(complex)
-    return x, z, w.astype(psi.real.dtype if w.dtype.kind == "f" else psi.dtype), starts, min(strings.n, terms.BITS)
+    return w.astype(psi.real.dtype if w.dtype.kind == "f" else psi.dtype)

@@ -5,7 +5,7 @@ with it, `rows` amplitudes of dense matrices, and `sources` a permutation.
 """
 
 from qad.circuit.compiled.block_kernels import run_backward, run_forward
-from qad.circuit.compiled.tables import Instruction, Member, Permutation, Round
+from qad.circuit.compiled.tables import Tables
 from qad.native import COMPLEX, FLOAT, INT, INT32, REAL, Block
 
 
@@ -29,15 +29,14 @@ def store(psi, pool, first, run, base, re, im):
 
 def forward(
     psi: Block(COMPLEX, 2), r: INT, begin: INT, end: INT,
-    rounds: Block(Round), code: Block(Instruction), members: Block(Member), permutations: Block(Permutation),
-    pool: Block(INT), bits: INT, vr: Block(REAL, 2), vi: Block(REAL, 2),
+    tables: Tables, vr: Block(REAL, 2), vi: Block(REAL, 2),
     chunk: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32),
 ):  # fmt: skip
     """Round r on chunks `begin` to `end` of states (B, 2**n), counted through all states.
 
     `vr` and `vi` are the entries of all gates, a row for each state, or one for all.
     """
-    tables = rounds, code, members, permutations, pool, bits
+    rounds, pool = tables.rounds, tables.pool
     re, im, dr, di = chunk[0], chunk[1], chunk[2], chunk[3]
     first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):
@@ -50,15 +49,14 @@ def forward(
 
 def backward(
     psi: Block(COMPLEX, 2), dual: Block(COMPLEX, 2), r: INT, begin: INT, end: INT,
-    rounds: Block(Round), code: Block(Instruction), members: Block(Member), permutations: Block(Permutation),
-    pool: Block(INT), bits: INT, vr: Block(REAL, 2), vi: Block(REAL, 2), slopes: Block(FLOAT, 3),
+    tables: Tables, vr: Block(REAL, 2), vi: Block(REAL, 2), slopes: Block(FLOAT, 3),
     chunk: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32),
 ):  # fmt: skip
     """Round r backward, with the entries of the inverse gates; `dual` is the conjugate of the cotangent.
 
     `slopes` (B, E, 2) collects the cotangents of the entries.
     """
-    tables = rounds, code, members, permutations, pool, bits
+    rounds, pool = tables.rounds, tables.pool
     re, im, dr, di, lr, li = chunk[0], chunk[1], chunk[2], chunk[3], chunk[4], chunk[5]
     first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):

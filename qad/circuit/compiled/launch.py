@@ -62,19 +62,20 @@ def run(kernel, program, states, entries, shape=None):
     """
     tables, widest = tables_of(program)
     batch = states[0].shape[-2]
-    chunks = int(tables[0]["chunks"][0])
+    fields = tables.fields
+    chunks = int(fields.rounds["chunks"][0])
     parts, size = (batch, chunks) if batch > 1 else (chunks, 1)
-    threads = threads_for(parts, len(tables[1]) * states[0].size)
-    rounds, sums = range(len(tables[0])), None
+    threads = threads_for(parts, len(fields.code) * states[0].size)
+    rounds, sums = range(len(fields.rounds)), None
     if shape is not None:
         rounds, sums = rounds[::-1], np.zeros((batch if batch > 1 else threads, *shape))
     components = states[0].size // (batch << program.n)
-    rooms = [room(tables[-1], widest, components * (1 + len(states)), states[0].dtype) for _ in range(threads)]
+    rooms = [room(fields.bits, widest, components * (1 + len(states)), states[0].dtype) for _ in range(threads)]
 
     def work(r, thread):
         first, last = share(parts, thread, threads)
         own = () if sums is None else (sums if batch > 1 else sums[thread : thread + 1],)
-        kernel(*states, r, size * first, size * last, *tables, *entries, *own, *rooms[thread])
+        kernel(*states, r, size * first, size * last, tables, *entries, *own, *rooms[thread])
 
     in_rounds(work, rounds, threads)
     return sums.sum(0, keepdims=True) if threads > 1 and batch == 1 and sums is not None else sums

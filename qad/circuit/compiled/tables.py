@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qad.native import row_dtype
+from qad.native import INT, Block, row_dtype, struct
 
 # Kinds of instructions, that is, which kernel applies them.
 REAL, COMPLEX, DENSE, EXCHANGE, PAULI, DIAGONAL, AFFINE = range(7)
@@ -74,6 +74,13 @@ class Permutation(NamedTuple):
     outer_bits: int  # where the bits beyond the chunk begin in the pool
     outer_columns: int  # where their columns begin
     outer_count: int
+
+
+Tables = struct(
+    "Tables", rounds=Block(Round), code=Block(Instruction), members=Block(Member), permutations=Block(Permutation),
+    pool=Block(INT), bits=INT,
+)  # fmt: skip
+Tables.__doc__ = """A program: its rounds, their instructions with all that these refer to, and the bits of a chunk."""
 
 
 def table(row, rows):

@@ -9,7 +9,7 @@ from qad.circuit.compiled.affine import permute, sources_of
 from qad.circuit.compiled.block_kernels import apply, reduce_one
 from qad.circuit.compiled.diagonal import apply_beyond, apply_diagonal, build, entry, reduce
 from qad.circuit.compiled.drive import load, store
-from qad.circuit.compiled.tables import AFFINE, DIAGONAL, Instruction, Member, Permutation, Round
+from qad.circuit.compiled.tables import AFFINE, DIAGONAL, Tables
 from qad.native import COMPLEX, FLOAT, INT, INT32, REAL, Block
 
 
@@ -158,12 +158,11 @@ def store_both(psi, b, pool, first, run, base, state):
 
 def forward(
     psi: Block(COMPLEX, 3), r: INT, begin: INT, end: INT,
-    rounds: Block(Round), code: Block(Instruction), members: Block(Member), permutations: Block(Permutation),
-    pool: Block(INT), bits: INT, vr: Block(REAL, 2), vi: Block(REAL, 2), ur: Block(REAL, 2), ui: Block(REAL, 2),
+    tables: Tables, vr: Block(REAL, 2), vi: Block(REAL, 2), ur: Block(REAL, 2), ui: Block(REAL, 2),
     chunk: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32),
 ):  # fmt: skip
     """Round r on chunks `begin` to `end` of states and their tangents (2, B, 2**n), counted through all states."""
-    tables = rounds, code, members, permutations, pool, bits
+    rounds, pool = tables.rounds, tables.pool
     state, room = (chunk[0], chunk[1], chunk[2], chunk[3]), (chunk[4], chunk[5])
     first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):
@@ -176,12 +175,11 @@ def forward(
 
 def backward(
     psi: Block(COMPLEX, 3), lam: Block(COMPLEX, 3), r: INT, begin: INT, end: INT,
-    rounds: Block(Round), code: Block(Instruction), members: Block(Member), permutations: Block(Permutation),
-    pool: Block(INT), bits: INT, vr: Block(REAL, 2), vi: Block(REAL, 2), ur: Block(REAL, 2), ui: Block(REAL, 2),
+    tables: Tables, vr: Block(REAL, 2), vi: Block(REAL, 2), ur: Block(REAL, 2), ui: Block(REAL, 2),
     slopes: Block(FLOAT, 4), chunk: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32),
 ):  # fmt: skip
     """Round r backward; `lam` (2, B, 2**n) are conjugate cotangents and their tangents, `slopes` is (B, 2, E, 2)."""
-    tables = rounds, code, members, permutations, pool, bits
+    rounds, pool = tables.rounds, tables.pool
     state, room = (chunk[0], chunk[1], chunk[2], chunk[3]), (chunk[4], chunk[5])
     dual = (chunk[6], chunk[7], chunk[8], chunk[9])
     first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks

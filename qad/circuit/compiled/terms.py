@@ -6,9 +6,11 @@ a Walsh-Hadamard transform of their weights, those of the higher bits folded in 
 """
 
 from qad.circuit.compiled.general import parity
-from qad.native import COMPLEX, FLOAT, INT, Block
+from qad.native import COMPLEX, FLOAT, INT, Block, struct
 
 BITS = 11
+Terms = struct("Terms", x=Block(INT), z=Block(INT), starts=Block(INT), bits=INT)
+Terms.__doc__ = """A sum of strings: flips of groups, signs of strings, where groups begin, and bits of a chunk."""
 
 
 def transform(x):
@@ -66,33 +68,33 @@ def add_product(target, source, d, inner, varied):
                 u[k] += d[0] * v[k]
 
 
-def add_image(target, psi, chunk, size, bits, x, z, w, starts, d):
+def add_image(target, psi, chunk, table, w, d):
     """Add one chunk of ``H psi`` for one state; `d` is room for a diagonal."""
+    x, z, starts, bits = table
+    size = 1 << bits
     for g in range(x.size):
         other = chunk ^ (x[g] >> bits)
         varied = diagonal(other, bits, z, w, starts[g], starts[g + 1], d)
         add_product(target, psi[other * size : (other + 1) * size], d, x[g] & (size - 1), varied)
 
 
-def apply(psi, out, begin, end, bits, x, z, w, starts, d):
+def apply(psi, out, begin, end, table, w, d):
     """Chunks `begin` to `end`, counted through all states (B, 2**n), of ``H psi``, added to `out`; `d` is room."""
-    size = 1 << bits
-    chunks = psi.shape[1] >> bits
+    size, chunks = 1 << table.bits, psi.shape[1] >> table.bits
     for task in range(begin, end):
         b, chunk = task // chunks, task % chunks
-        add_image(out[b][chunk * size : (chunk + 1) * size], psi[b], chunk, size, bits, x, z, w, starts, d)
+        add_image(out[b][chunk * size : (chunk + 1) * size], psi[b], chunk, table, w, d)
 
 
-def energy(psi, begin, end, bits, x, z, w, starts, sums, d, image):
+def energy(psi, begin, end, table, w, sums, d, image):
     """Parts of ``<psi|H|psi>``, one for each of these chunks, in `sums` (B, chunks); `d` and `image` are room."""
-    size = 1 << bits
-    chunks = psi.shape[1] >> bits
+    size, chunks = 1 << table.bits, psi.shape[1] >> table.bits
     for task in range(begin, end):
         b, chunk = task // chunks, task % chunks
         target = psi[b][chunk * size : (chunk + 1) * size]
         for k in range(size):
             image[k] = 0
-        add_image(image, psi[b], chunk, size, bits, x, z, w, starts, d)
+        add_image(image, psi[b], chunk, table, w, d)
         total = 0.0
         for k in range(size):
             total += target[k].real * image[k].real + target[k].imag * image[k].imag
@@ -103,16 +105,15 @@ def kernels(kind):
     """Both for weights that are real or complex."""
 
     def apply_sum(
-        psi: Block(COMPLEX, 2), out: Block(COMPLEX, 2), begin: INT, end: INT, bits: INT,
-        x: Block(INT), z: Block(INT), w: Block(kind), starts: Block(INT), d: Block(kind),
+        psi: Block(COMPLEX, 2), out: Block(COMPLEX, 2), begin: INT, end: INT, table: Terms, w: Block(kind),
+        d: Block(kind),
     ):  # fmt: skip
-        apply(psi, out, begin, end, bits, x, z, w, starts, d)
+        apply(psi, out, begin, end, table, w, d)
 
     def energy_of_sum(
-        psi: Block(COMPLEX, 2), begin: INT, end: INT, bits: INT,
-        x: Block(INT), z: Block(INT), w: Block(kind), starts: Block(INT), sums: Block(FLOAT, 2), d: Block(kind),
-        image: Block(COMPLEX),
+        psi: Block(COMPLEX, 2), begin: INT, end: INT, table: Terms, w: Block(kind), sums: Block(FLOAT, 2),
+        d: Block(kind), image: Block(COMPLEX),
     ):  # fmt: skip
-        energy(psi, begin, end, bits, x, z, w, starts, sums, d, image)
+        energy(psi, begin, end, table, w, sums, d, image)
 
     return apply_sum, energy_of_sum
