@@ -5,14 +5,14 @@ from threading import Barrier, Thread
 import numpy as np
 
 from qad.circuit.compiled.blocking import schedule_of
-from qad.circuit.compiled.jit import numba
+from qad.core.threads import kernels
 
 WORTH = 1 << 18  # updates of amplitudes: a quarter of a millisecond; starting a thread takes 0.08
 
 
 def threads_for(parts, work):
     """How many threads share so many parts of some work, counted in updates of amplitudes."""
-    return min(numba.config.NUMBA_NUM_THREADS, parts) if work > WORTH and parts > 1 else 1
+    return min(kernels(), parts) if work > WORTH and parts > 1 else 1
 
 
 def share(parts, thread, threads):

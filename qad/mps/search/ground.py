@@ -4,6 +4,7 @@ import numpy as np
 from tqdm import tqdm
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.threads import blas_for
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
 from qad.mps.energy import prepared
@@ -126,7 +127,7 @@ def ground_state(
     if any(np.iscomplexobj(t) for state in excluded for t in state) and start.dtype.kind == "f":
         start = start * (1 + 0j)  # the complement of complex states is complex
     file = None if checkpoint is None else Checkpoint(checkpoint, H, method)
-    with tqdm(total=maxiter, desc="energy", disable=not progress) as bar:
+    with blas_for(max(bond, start.bond)), tqdm(total=maxiter, desc="energy", disable=not progress) as bar:
         watch = Watch(start, callback, file, bar, maxiter, unit=natural_unit(H.tensors))
         resume(watch, bar)
         scaled = H if watch.unit == 1 else H * (1 / watch.unit)  # a power of 2, so that nothing is rounded

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.threads import blas_for
 from qad.extend import value_of
 from qad.mps.chain import bare, site_count
 from qad.mps.environments import past_left
@@ -115,16 +116,17 @@ def ground_state(
 
     start = start if given else random()
     check_term(start, h)
-    if method == "itebd":
-        return itebd(h, start, bond, tol, maxiter)
-    if given:
-        return riemannian(h, start, progress, tol, maxiter)
-    found = [grown(h, start, bond, rng, progress, max(tol, COARSE), maxiter)]
-    for number in range(1, starts):
-        begin = cooled(h, random(), bond) if cell == 2 and number % 2 else random()
-        found.append(grown(h, begin, bond, rng, progress, max(tol, COARSE), maxiter))
-    best = min(found, key=lambda result: result.energy)
-    last = riemannian(h, best.state, progress, tol, maxiter)
+    with blas_for(max(bond, *start.bonds)):
+        if method == "itebd":
+            return itebd(h, start, bond, tol, maxiter)
+        if given:
+            return riemannian(h, start, progress, tol, maxiter)
+        found = [grown(h, start, bond, rng, progress, max(tol, COARSE), maxiter)]
+        for number in range(1, starts):
+            begin = cooled(h, random(), bond) if cell == 2 and number % 2 else random()
+            found.append(grown(h, begin, bond, rng, progress, max(tol, COARSE), maxiter))
+        best = min(found, key=lambda result: result.energy)
+        last = riemannian(h, best.state, progress, tol, maxiter)
     return replace(last, history=np.concatenate([best.history, last.history]))
 
 
