@@ -15,7 +15,7 @@ Other libraries   qad.array_api  the namespace of the array-API standard
 Chains            qad.mps       matrix product states, operators, ground states, time evolution
 Circuits          Circuit  PauliSum, and qad.circuit
 Optimisation      qad.optimize  minimise over any structure of complex arrays
-Settings          config
+Settings          config, and warm_up, which compiles everything beforehand
 Your own rules    qad.extend    and check_grads, which finds the mistake in them
 Errors            qad.errors    all of them under QadError
 Building          array, r_, c_: arrays from nested lists of Tensors and numbers
@@ -64,11 +64,13 @@ __version__ = "0.1.0"
 if _FOR_EDITORS:  # which do not run `__getattr__`
     from qad import array_api, circuit, interop, mps, optimize, special, viz
     from qad.circuit import Circuit, PauliSum
+    from qad.circuit.warming import warm_up
     from qad.viz import draw
 
 _LATE = {  # what is loaded when it is first touched, and whence: a program that differentiates needs none of it
     **{name: f"qad.{name}" for name in ("array_api", "circuit", "interop", "mps", "optimize", "special", "viz")},
     "Circuit": "qad.circuit", "PauliSum": "qad.circuit", "draw": "qad.viz",
+    "warm_up": "qad.circuit.warming",
 }  # fmt: skip
 
 __all__ = [

@@ -1,9 +1,9 @@
 """What a caller waits for is told in one line on stderr; ``qad.config(messages=False)`` silences all such lines."""
 
-import math
 import sys
+from contextlib import contextmanager
 from functools import cache
-from threading import Timer
+from threading import Lock, Timer
 from time import monotonic
 
 from qad.core.config import config
@@ -13,10 +13,7 @@ __all__ = ["COMPILING", "NOT_KEPT", "tell", "tell_once", "waiting"]
 PATIENCE = 1.0  # seconds after which what takes long is told
 GAP = 1.0  # seconds: waits with less between them are one
 COMPILING = "compiling kernels, once on this machine (about 2 s)"
-NOT_KEPT = (
-    "no folder for compiled kernels can be written, so every process compiles them anew: name one in the environment "
-    "variable {}"
-)
+NOT_KEPT = "compiled kernels cannot be kept, and every process compiles them anew: {} names a folder for them"
 
 
 def tell(message):
@@ -31,29 +28,33 @@ def tell_once(message):
     tell(message)
 
 
-_waited = {}  # message -> seconds waited so far, and when that ended
+_lock = Lock()
+_under_way = 0  # waits, of which the first speaks for all
+_waited = {}  # message -> seconds waited, and when that ended
 
 
-class waiting:
+@contextmanager
+def waiting(message):
     """A context that is told while it lasts, if it lasts longer than `PATIENCE`.
 
-    Contexts of one message that follow each other closely count together, and are told once.
+    Those within another and those of several threads at once belong to the first, and those of one message that follow
+    each other closely are one.
     """
-
-    def __init__(self, message):
-        self.message = message
-
-    def __enter__(self):
-        self.begin = monotonic()
-        before, end = _waited.get(self.message, (0.0, -math.inf))
-        self.before = before if self.begin - end < GAP else 0.0
-        self.timer = Timer(max(PATIENCE - self.before, 0), tell, [self.message])
-        self.timer.daemon = True
-        if self.before <= PATIENCE:  # not told yet
-            self.timer.start()
-        return self
-
-    def __exit__(self, *exc):
-        self.timer.cancel()
-        end = monotonic()
-        _waited[self.message] = self.before + end - self.begin, end
+    global _under_way
+    with _lock:
+        first, _under_way = not _under_way, _under_way + 1
+    begin = monotonic()
+    seconds, end = _waited.get(message, (0.0, begin))
+    seconds = seconds if begin - end < GAP else 0.0
+    timer = Timer(max(PATIENCE - seconds, 0), tell, [message])
+    timer.daemon = True
+    if first and seconds <= PATIENCE:  # not told yet
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        with _lock:
+            _under_way -= 1
+        if first:
+            _waited[message] = seconds + monotonic() - begin, monotonic()

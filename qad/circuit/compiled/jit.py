@@ -4,17 +4,10 @@ Numba compiles a function again within each of its callers.  So a function that 
 Python (`inner`), and a long one with one caller becomes part of it before it is compiled (`inlined`).
 """
 
-
-def _numba():
-    try:
-        import numba
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("compiled circuits need Numba: pip install 'qad[fast]'") from error
-    return numba
-
-
-numba = _numba()
-
+try:
+    from qad.contract.compiled.jit import keeping, numba
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError("compiled circuits need Numba: pip install 'qad[fast]'") from error
 
 OPTIONS = {"fastmath": True, "error_model": "numpy", "nogil": True}
 INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -22,7 +15,7 @@ INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 def jit(fn):
     """Compile a kernel that Python calls, once on a machine; other threads of Python run meanwhile."""
-    return numba.njit(cache=True, **OPTIONS)(fn)
+    return keeping(fn, **OPTIONS)
 
 
 def inner(fn):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from qad.contract import interpreter
 from qad.contract.compiled import kernel
-from qad.contract.compiled.jit import numba
+from qad.contract.compiled.jit import keeping, numba
 from qad.contract.kernel_version import version_of
 
 __all__ = ["loop", "stack_product"]
@@ -47,7 +47,7 @@ def stack_product(dtype):
 
 
 def _compiled(function, *kinds):
-    compiled = numba.njit(cache=True, nogil=True)(function)
+    compiled = keeping(function, nogil=True)
     compiled.compile(kinds)
     compiled.disable_compile()  # so that arguments are made these types
     return compiled

@@ -1,0 +1,215 @@
+"""Who waits is told in one line: of compilers, plans, and folders that cannot be written."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+import qad
+from qad.core import waiting
+from qad.core.waiting import COMPILING, NOT_KEPT, tell, tell_once
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Every wait is a long one, however short; and all of one message are one."""
+    monkeypatch.setattr(waiting, "PATIENCE", 1e-6)
+    monkeypatch.setattr(waiting, "GAP", 1e9)
+    monkeypatch.setattr(waiting, "_waited", {})
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """What is told, and a wait until it has been: the timer is a thread of its own."""
+    lines, event = [], Event()
+    monkeypatch.setattr(waiting, "tell", lambda message: (lines.append(message), event.set()))
+    return lines, event
+
+
+def test_long_waits_are_told_while_they_last(at_once, told):
+    lines, event = told
+    with waiting.waiting("x"):
+        assert event.wait(30)
+        assert lines == ["x"]
+
+
+def test_short_waits_are_not(told, monkeypatch):
+    monkeypatch.setattr(waiting, "PATIENCE", 1e6)
+    with waiting.waiting("x"):
+        pass
+    assert told[0] == []
+
+
+def test_waits_of_one_message_that_follow_each_other_are_one(at_once, told):
+    lines, event = told
+    with waiting.waiting("x"):
+        event.wait(30)
+    for message in ("x", "x", "y"):
+        event.clear()
+        with waiting.waiting(message):
+            assert event.wait(30 if message == "y" else 0.05) == (message == "y")
+    assert lines == ["x", "y"]
+
+
+def test_short_waits_add_up(told, monkeypatch):
+    """The clock is ours: twice 0.6 s with little between them."""
+    now = iter([0.0, 0.6, 0.6, 0.7, 1.3, 1.3])
+    started = []
+
+    class Clock:
+        def __init__(self, seconds, function, arguments):
+            started.append(round(seconds, 9))
+
+        def start(self):
+            pass
+
+        cancel = start
+
+    monkeypatch.setattr(waiting, "monotonic", lambda: next(now))
+    monkeypatch.setattr(waiting, "Timer", Clock)
+    monkeypatch.setattr(waiting, "_waited", {})
+    for _ in range(2):
+        with waiting.waiting("x"):
+            pass
+    assert started == [1.0, 0.4]
+
+
+def test_waits_within_a_wait_are_its_own(at_once, told):
+    lines, event = told
+    with waiting.waiting("x"), waiting.waiting("y"):
+        assert event.wait(30)
+    assert lines == ["x"]
+
+
+def test_waits_of_two_threads_are_one(at_once, told):
+    lines, event = told
+
+    def other():
+        with waiting.waiting("x"):
+            event.wait(30)
+
+    with waiting.waiting("x"):
+        thread = Thread(target=other)
+        thread.start()
+        thread.join()
+    assert lines == ["x"]
+
+
+def test_an_error_ends_the_wait():
+    with pytest.raises(ZeroDivisionError), waiting.waiting("x"):
+        _ = 1 / 0
+    assert waiting._under_way == 0
+
+
+def test_lines_are_silenced(capsys):
+    tell("one")
+    qad.config(messages=False)
+    tell("two")
+    qad.config(messages=True)
+    tell("three")
+    assert capsys.readouterr() == ("", "qad: one\nqad: three\n")
+
+
+def test_some_lines_are_told_once(capsys):
+    for _ in range(3):
+        tell_once("once in a process, by a test")
+    assert capsys.readouterr().err == "qad: once in a process, by a test\n"
+
+
+# -- processes with kernels to compile
+
+
+ALWAYS = "from qad.core import waiting\nwaiting.PATIENCE, waiting.GAP = 1e-6, 1e9\n"
+PLAIN = """
+import numpy as np, qad
+print(qad.plan("ij,jk,ki->", (3, 3), (3, 3), (3, 3), dtype=float, compiled=True).execute([np.eye(3)] * 3, ()))
+"""
+USES = f"""{PLAIN}
+def energy(t):
+    return qad.Circuit(3).rx(t[0], 0).ry(t[1], 1).cx(0, 1).expectation("ZZI")
+print(*qad.value_and_grad(energy)(np.array([0.3, 0.4]))[1].round(6))
+"""
+NOWHERE = "import numba.core.caching as c\nc.CacheImpl._locator_classes = []\n"
+
+
+def lines_of(code, folder, **variables):
+    """What a new process prints on stdout and on stderr, with kernels kept in a folder."""
+    silent = {name: word for name, word in os.environ.items() if not name.startswith("QAD_")}
+    env = silent | {"NUMBA_CACHE_DIR": str(folder)} | variables
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=env)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.splitlines(), run.stderr.splitlines()
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """A folder with all kernels, and what was told when they were compiled."""
+    pytest.importorskip("numba")
+    folder = tmp_path_factory.mktemp("kernels")
+    return folder, lines_of(ALWAYS + "import qad; qad.warm_up()", folder)
+
+
+def test_compiling_everything_is_told_in_one_line(warm):
+    assert warm[1] == ([], ["qad: " + COMPILING])
+
+
+def test_what_is_compiled_is_not_compiled_again(warm):
+    out, err = lines_of(ALWAYS + USES, warm[0])
+    assert len(out) == 2
+    assert err == []
+
+
+@pytest.mark.parametrize("silenced", ["import qad; qad.config(messages=False)\n", ""])
+def test_who_does_not_want_to_know_is_not_told(warm, tmp_path, silenced):
+    variables = {} if silenced else {"QAD_MESSAGES": "0"}
+    assert lines_of(silenced + ALWAYS + PLAIN, tmp_path, **variables) == lines_of(PLAIN, warm[0])
+
+
+def test_without_a_folder_kernels_work_and_one_line_says_so(warm):
+    out, err = lines_of(NOWHERE + ALWAYS + PLAIN, warm[0])
+    assert out == lines_of(PLAIN, warm[0])[0]
+    assert err == ["qad: " + NOT_KEPT.format("NUMBA_CACHE_DIR"), "qad: " + COMPILING]
+
+
+def test_without_a_compiler_there_is_nothing_to_warm_up(warm):
+    code = "import importlib.util as u\ninner = u.find_spec\n"
+    code += "u.find_spec = lambda name, *rest: None if name == 'numba' else inner(name, *rest)\n"
+    out, err = lines_of(code + "import qad; qad.warm_up()", warm[0])
+    assert out == []
+    assert [line for line in err if "pip install 'qad[fast]'" in line] == err
+    assert len(err) == 1
+
+
+PLANS = """
+import qad, string
+letters = string.ascii_letters
+pairs = [(i, (i + step) % 14) for i in range(14) for step in (1, 5)]
+network = [[x for x, pair in enumerate(pairs) if i in pair] for i in range(14)]
+for _ in range(2):
+    qad.plan(",".join("".join(letters[x] for x in t) for t in network) + "->", *[(2,) * 4] * 14)
+"""
+
+
+def test_planning_is_told_once():
+    """And not again where the plan is remembered."""
+    assert lines_of(ALWAYS + PLANS, "")[1] == ["qad: planning a contraction, once for networks of this structure"]
+
+
+def test_fitting_into_memory_is_told(at_once, capfd):
+    qad.plan("ab,bc,cd,da->", *[(37, 37)] * 4, memory_limit="180kB")
+    assert "qad: planning a contraction within its memory limit" in capfd.readouterr().err
+
+
+def test_long_programs_are_told(at_once, capfd):
+    def chain(x):
+        for _ in range(150):
+            x = 0.5 * x * x.sum() + 0.1
+        return x.sum()
+
+    qad.freeze(chain)(0.01 * qad.array([1.0, 2.0]))
+    assert "qad: planning a frozen function" in capfd.readouterr().err
