@@ -3,14 +3,19 @@
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from string import ascii_letters
 from threading import Event, Thread
 
+import numpy as np
 import pytest
 
 import qad
+from qad.contract import order, planner
 from qad.core import waiting
 from qad.core.waiting import COMPILING, NOT_KEPT, tell, tell_once
+from qad.frozen import executable
 
 ROOT = Path(__file__).parents[2]
 
@@ -147,6 +152,19 @@ def lines_of(code, folder, **variables):
 
 
 @pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """A folder with the kernels of a contraction, and what was told when they were compiled."""
+    pytest.importorskip("numba")
+    folder = tmp_path_factory.mktemp("kernels")
+    return folder, lines_of(ALWAYS + PLAIN, folder)
+
+
+def test_a_first_contraction_is_told_and_no_second(plain):
+    assert plain[1] == (["3.0"], ["qad: " + COMPILING])
+    assert lines_of(ALWAYS + PLAIN, plain[0]) == (["3.0"], [])
+
+
+@pytest.fixture(scope="module")
 def warm(tmp_path_factory):
     """A folder with all kernels, and what was told when they were compiled."""
     pytest.importorskip("numba")
@@ -165,51 +183,66 @@ def test_what_is_compiled_is_not_compiled_again(warm):
 
 
 @pytest.mark.parametrize("silenced", ["import qad; qad.config(messages=False)\n", ""])
-def test_who_does_not_want_to_know_is_not_told(warm, tmp_path, silenced):
+def test_who_does_not_want_to_know_is_not_told(plain, tmp_path, silenced):
     variables = {} if silenced else {"QAD_MESSAGES": "0"}
-    assert lines_of(silenced + ALWAYS + PLAIN, tmp_path, **variables) == lines_of(PLAIN, warm[0])
+    assert lines_of(silenced + ALWAYS + PLAIN, tmp_path, **variables) == (plain[1][0], [])
 
 
-def test_without_a_folder_kernels_work_and_one_line_says_so(warm):
-    out, err = lines_of(NOWHERE + ALWAYS + PLAIN, warm[0])
-    assert out == lines_of(PLAIN, warm[0])[0]
+def test_without_a_folder_kernels_work_and_one_line_says_so(plain):
+    out, err = lines_of(NOWHERE + ALWAYS + PLAIN, plain[0])
+    assert out == plain[1][0]
     assert err == ["qad: " + NOT_KEPT.format("NUMBA_CACHE_DIR"), "qad: " + COMPILING]
 
 
-def test_without_a_compiler_there_is_nothing_to_warm_up(warm):
+def test_without_a_compiler_there_is_nothing_to_warm_up(tmp_path):
     code = "import importlib.util as u\ninner = u.find_spec\n"
     code += "u.find_spec = lambda name, *rest: None if name == 'numba' else inner(name, *rest)\n"
-    out, err = lines_of(code + "import qad; qad.warm_up()", warm[0])
+    out, err = lines_of(code + "import qad; qad.warm_up()", tmp_path)
     assert out == []
     assert [line for line in err if "pip install 'qad[fast]'" in line] == err
     assert len(err) == 1
 
 
-PLANS = """
-import qad, string
-letters = string.ascii_letters
-pairs = [(i, (i + step) % 14) for i in range(14) for step in (1, 5)]
-network = [[x for x, pair in enumerate(pairs) if i in pair] for i in range(14)]
-for _ in range(2):
-    qad.plan(",".join("".join(letters[x] for x in t) for t in network) + "->", *[(2,) * 4] * 14)
-"""
+# -- what is planned
 
 
-def test_planning_is_told_once():
-    """And not again where the plan is remembered."""
-    assert lines_of(ALWAYS + PLANS, "")[1] == ["qad: planning a contraction, once for networks of this structure"]
+@pytest.fixture
+def waits(monkeypatch):
+    """The messages of waits, from wherever."""
+    messages = []
+    for module in (order, planner, executable):
+        monkeypatch.setattr(module, "waiting", lambda message: messages.append(message) or nullcontext())
+    return messages
 
 
-def test_fitting_into_memory_is_told(at_once, capfd):
+def test_long_plans_are_told_once(waits):
+    """And not again where the plan is remembered; a few tensors are planned at once."""
+    pairs = [(i, (i + step) % 14) for i in range(14) for step in (1, 5)]
+    text = (
+        ",".join("".join(x for x, pair in zip(ascii_letters[:28], pairs, strict=True) if i in pair) for i in range(14))
+        + "->"
+    )
+    for _ in range(2):
+        qad.plan(text, *[(3,) * 4] * 14)
+    assert waits == ["planning a contraction, once for networks of this structure"]
+
+
+def test_small_plans_are_not_told(waits):
+    qad.plan("ab,bc,cd,da->", *[(38, 38)] * 4)
+    assert waits == []
+
+
+def test_fitting_into_memory_is_told(waits):
     qad.plan("ab,bc,cd,da->", *[(37, 37)] * 4, memory_limit="180kB")
-    assert "qad: planning a contraction within its memory limit" in capfd.readouterr().err
+    assert waits == ["planning a contraction within its memory limit, once for networks of this structure"]
 
 
-def test_long_programs_are_told(at_once, capfd):
+@pytest.mark.parametrize("length", [5, 150])
+def test_long_programs_are_told(waits, length):
     def chain(x):
-        for _ in range(150):
+        for _ in range(length):
             x = 0.5 * x * x.sum() + 0.1
         return x.sum()
 
-    qad.freeze(chain)(0.01 * qad.array([1.0, 2.0]))
-    assert "qad: planning a frozen function" in capfd.readouterr().err
+    qad.freeze(chain)(np.array([0.1, 0.2]))
+    assert waits == ["planning a frozen function, once for arguments of these shapes"] * (length > 100)
