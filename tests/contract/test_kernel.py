@@ -2,7 +2,6 @@
 
 import os
 from itertools import product
-from threading import Event
 
 import numpy as np
 import pytest
@@ -112,18 +111,6 @@ def test_machine_code_goes_by_its_sources(tmp_path):
     assert kept.version_of(copies) == kept.version_of(kept.FILES) != 0
     copies[-1].write_bytes(copies[-1].read_bytes() + b"#")
     assert kept.version_of(copies) != kept.version_of(kept.FILES)
-
-
-def test_who_waits_for_the_compiler_is_told(monkeypatch, caplog):
-    monkeypatch.setattr(compiler, "PATIENCE", 0.01)
-    asleep = Event()
-
-    def slowly(dtype):
-        asleep.wait(0.2)
-        return dtype
-
-    assert compiler._patiently(slowly, "f8", "a loop") == "f8"
-    assert "qad compiles a loop" in caplog.text
 
 
 def test_a_frozen_function_may_wait_for_the_compiler(monkeypatch):
