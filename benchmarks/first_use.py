@@ -19,10 +19,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from . import RESULTS
 from .__main__ import limit_threads
+from .report import markdown, write_json
 
 CACHES = ("NUMBA_CACHE_DIR", "QAD_CACHE_DIR", "XDG_CACHE_HOME", "JAX_COMPILATION_CACHE_DIR")
 LATER = 6  # calls after the second
+KEPT = RESULTS / "first_use.json"
 TOLERANCE = 1e-6  # of values, relative
 NETWORK = "abc,cde,efg,gha,bdfh->"
 
@@ -239,14 +242,24 @@ def agree(case, found):
             raise RuntimeError(f"{case}: {library} finds {value}, {next(iter(values))} {first}")
 
 
-def table(results):
-    """Rows for docs, in seconds."""
-    lines = ["| | | import | first call | second | later | lines |", "|---|---|---|---|---|---|---|"]
-    for case, found in results.items():
+def table(cases):
+    """All lines, as Markdown."""
+    rows = [["", "", "import", "first", "second", "later", "lines"]]
+    for case, found in cases.items():
         for library, line in found.items():
-            times = " | ".join(in_words(line[key]) for key in ("import", "first", "second", "later"))
-            lines.append(f"| {case if library == next(iter(found)) else ''} | {library} | {times} | {line['told']} |")
-    return "\n".join(lines)
+            times = [in_words(line[key]) for key in ("import", "first", "second", "later")]
+            rows.append([case if library == next(iter(found)) else "", library, *times, str(line["told"])])
+    return markdown(rows)
+
+
+def section(results):
+    """The page's section."""
+    title, _, explanation = __doc__.partition("\n\n")
+    facts = results["environment"]
+    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+    where = f"Python {facts['python']}, {versions}; {facts['system']} {facts['machine']}, one thread a library."
+    parts = ["## first_use", f"**{title}**", explanation.strip(), table(results["cases"]), where]
+    return "\n\n".join([*parts, "Reproduce: `python -m benchmarks.first_use`"])
 
 
 def in_words(seconds):
@@ -260,12 +273,14 @@ def main(arguments=None):
     parser.add_argument("names", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)}; all where none is given")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="*", metavar="LIBRARY", help="all that are installed where none is given")
-    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--json", metavar="FILE", help=f"where results are kept; all of them in {KEPT}")
     parser.add_argument("--alone", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.alone:
         alone(*options.alone)
         return
+    from .peers import environment
+
     results = {}
     for case in options.names or CASES:
         there = [x for x in CASES[case] if importlib.util.find_spec(PACKAGES.get(x, x)) and x in (options.only or [x])]
@@ -274,9 +289,9 @@ def main(arguments=None):
         agree(case, results[case])
         print(f"{case}: done", file=sys.stderr)
     print(table(results))
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(results, file, indent=1)
+    path = options.json or (None if options.names or options.only else KEPT)
+    if path:
+        write_json({"environment": environment(1), "cases": results}, path)
 
 
 if __name__ == "__main__":
