@@ -69,7 +69,7 @@ def kernels():
 
 @cache
 def _by_itself():
-    given = [os.environ.get(name, "") for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS")]
+    given = [os.environ.get(name, "") for name in ("QAD_NUM_THREADS", "OMP_NUM_THREADS")]
     found = [int(word) for word in given if word.isdecimal() and int(word)]
     available = getattr(os, "sched_getaffinity", None)  # Linux alone says on which processors it may run
     return found[0] if found else len(available(0)) if available else os.cpu_count() or 1

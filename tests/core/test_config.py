@@ -54,7 +54,7 @@ def test_threads_are_those_of_kernels_and_of_blas():
     assert (numbers(), kernels()) == before
 
 
-@pytest.mark.parametrize("variable", ["OMP_NUM_THREADS", "NUMBA_NUM_THREADS"])
+@pytest.mark.parametrize("variable", ["OMP_NUM_THREADS", "QAD_NUM_THREADS"])
 def test_kernels_have_what_the_environment_says(variable):
     code = "from qad.core.threads import kernels; print(kernels())"
     plain = {name: word for name, word in os.environ.items() if not name.endswith("_NUM_THREADS")}
