@@ -13,6 +13,7 @@ from qad.contract.parse import parse, parse_lists
 from qad.contract.plan import make_plan
 from qad.contract.slicing import sliced
 from qad.core.errors import ArgumentError
+from qad.core.waiting import waiting
 
 __all__ = ["find_plan", "plan"]
 
@@ -101,7 +102,8 @@ def find_plan(subscripts, output, shapes, variables, dtype=complex, path=None, l
     """
     if limit is not None:
         whole = find_plan(subscripts, output, shapes, variables, dtype, path, None, compiled)
-        return sliced(replace(whole, compiled="products" if whole.compiled else ""), limit)
+        with waiting("planning a contraction within its memory limit, once for networks of this structure"):
+            return sliced(replace(whole, compiled="products" if whole.compiled else ""), limit)
     ndims = tuple(map(len, shapes))
     if isinstance(subscripts, tuple):
         expression = parse_lists(subscripts, output, ndims)

@@ -1,7 +1,6 @@
 """Kernels as Python calls them."""
 
 import inspect
-from contextlib import suppress
 from ctypes import CFUNCTYPE, c_double, c_int64, py_object
 from hashlib import blake2b
 from pathlib import Path
@@ -10,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from qad.core.waiting import COMPILING, NOT_KEPT, tell_once, waiting
 from qad.native.kept import keep, kept
 from qad.native.values import FLOAT, INT, INT32, Block, kind_in
 
@@ -71,9 +71,12 @@ class Kernels:
         name = self.version(precision, machine.description())
         code = kept(name)
         if code is None:
-            code = machine.compiled(self.text(precision))
-            with suppress(OSError):  # where it cannot be kept, every process compiles
+            with waiting(COMPILING):
+                code = machine.compiled(self.text(precision))
+            try:
                 keep(name, code)
+            except (OSError, RuntimeError):  # it cannot be written, or there is no home
+                tell_once(NOT_KEPT.format("QAD_CACHE_DIR"))
         return machine.loaded(code, self.symbols())
 
     def version(self, precision, machine):

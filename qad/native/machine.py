@@ -13,21 +13,27 @@ def llvm():
 binding = llvm()
 
 
+def features():
+    """What this processor can do besides what all of its kind can."""
+    try:
+        return binding.get_host_cpu_features().flatten()
+    except RuntimeError:  # LLVM does not know it
+        return ""
+
+
 def target():
     """This machine, as LLVM knows it: an object of its own for each engine, which then owns it."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
-    features = binding.get_host_cpu_features().flatten()
     native = binding.Target.from_triple(binding.get_process_triple())
     return native.create_target_machine(
-        cpu=binding.get_host_cpu_name(), features=features, opt=3, reloc="default", codemodel="jitdefault", jit=True
+        cpu=binding.get_host_cpu_name(), features=features(), opt=3, reloc="default", codemodel="jitdefault", jit=True
     )
 
 
 def description():
     """What machine code depends on besides its source."""
-    features = binding.get_host_cpu_features().flatten()
-    parts = binding.get_process_triple(), binding.get_host_cpu_name(), features, binding.llvm_version_info
+    parts = binding.get_process_triple(), binding.get_host_cpu_name(), features(), binding.llvm_version_info
     return repr(parts)
 
 

@@ -27,7 +27,7 @@ def test_a_gradient_takes_three_states(depth):
     The rest is what one chunk takes on each thread, whatever the size of the state, and numbers: 100 bytes a gate.
     """
     from qad.circuit.compiled.blocking import LOCAL
-    from qad.circuit.compiled.launch import most_threads
+    from qad.core.threads import kernels
 
     n = 17
     c, energy = layers(n, depth)
@@ -39,7 +39,7 @@ def test_a_gradient_takes_three_states(depth):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    chunks = most_threads() * 2**LOCAL * (6 * 8 + 4)
+    chunks = kernels() * 2**LOCAL * (6 * 8 + 4)
     assert peak < 3 * 2**n * 16 + chunks + 120 * len(c) + 1e5
 
 

@@ -94,7 +94,12 @@ print(*qad.grad(energy)(np.array([0.3, 0.4])).tolist())
 
 
 def test_four_processes_that_compile_at_once(tmp_path):
-    environment = {**os.environ, "QAD_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(Path(qad.__file__).parents[1])}
+    environment = {
+        **os.environ,
+        "QAD_CACHE_DIR": str(tmp_path),
+        "QAD_MESSAGES": "0",
+        "PYTHONPATH": str(Path(qad.__file__).parents[1]),
+    }
     command = [sys.executable, "-c", PROGRAM]
     processes = [
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)

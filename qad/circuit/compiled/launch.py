@@ -1,27 +1,19 @@
 """How kernels are called: round by round, on Python's threads; kernels release the interpreter's lock."""
 
-import os
 from threading import Barrier, Thread
 
 import numpy as np
 
 from qad.circuit.compiled.blocking import schedule_of
 from qad.circuit.compiled.entries import REAL_OF
+from qad.core.threads import kernels
 
 WORTH = 1 << 18  # updates of amplitudes: a quarter of a millisecond; starting a thread takes 0.08
 
 
-def most_threads():
-    """How many threads kernels may use: ``QAD_NUM_THREADS`` or ``OMP_NUM_THREADS``, or as many as there are cores."""
-    given = os.environ.get("QAD_NUM_THREADS") or os.environ.get("OMP_NUM_THREADS") or ""
-    if given.isdigit() and int(given):
-        return int(given)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def threads_for(parts, work):
     """How many threads share so many parts of some work, counted in updates of amplitudes."""
-    return min(most_threads(), parts) if work > WORTH and parts > 1 else 1
+    return min(kernels(), parts) if work > WORTH and parts > 1 else 1
 
 
 def share(parts, thread, threads):

@@ -5,7 +5,7 @@ singular value that is degenerate shares its gradient equally among its multiple
 """
 
 import numpy as np
-from scipy.linalg import blas
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defroot, defvjp, implements, primitive, shifted, stack_of, stacks, unrecorded
@@ -212,14 +212,14 @@ def _euclidean(x, axes):
     return np.sum(x.real, axis=axes, keepdims=True) if empty else _length(x, axis=axes)
 
 
-_LENGTHS = {"f": blas.snrm2, "d": blas.dnrm2, "F": blas.scnrm2, "D": blas.dznrm2}
+_LENGTHS = {"f": "snrm2", "d": "dnrm2", "F": "scnrm2", "D": "dznrm2"}  # in BLAS
 
 
 @primitive(name="norm")
 def _length(x, *, axis):
     """Euclidean length along `axis`, kept; where squares overflow or lose digits the entries are scaled before."""
-    if type(x) is np.ndarray and len(axis) == x.ndim and (length := _LENGTHS.get(x.dtype.char)) is not None:
-        n = length(x.ravel())  # quicker, and without warnings
+    if type(x) is np.ndarray and len(axis) == x.ndim and (name := _LENGTHS.get(x.dtype.char)) is not None:
+        n = getattr(scipy.linalg.blas, name)(x.ravel())  # quicker, and without warnings
         if least_root(x.real.dtype) < n < np.inf:
             return np.full((1,) * x.ndim, n, x.real.dtype)
     with np.errstate(over="ignore"):
