@@ -63,6 +63,7 @@ def integers(x: Block(INT), out: Block(INT)):
     out[14] = total
     for i, (y, z) in enumerate(((a, b), (b, a))):
         out[15 + i] = y - 2 * z
+    out[18], out[19] = a // max(b, 1), a % max(b, 1)
     out[17] = sum_of(x[1:3]) + len(x) + min(a, b, 4) + abs(b - a)
 
 

@@ -19,13 +19,13 @@ X = np.array([3, 4, 5])
 
 def run(folder, files=()):
     """Results of a kernel that is compiled or loaded, and how often it was compiled."""
-    found, counted = np.zeros(18, int), []
+    found, counted = np.zeros(20, int), []
     kernels = Kernels(sources.integers, files=[Path(sources.__file__), *files], fast=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("QAD_CACHE_DIR", str(folder))
         patch.setattr(machine, "compiled", lambda text, inner=machine.compiled: counted.append(text) or inner(text))
         kernels(np.dtype(float)).integers(X, found)
-    expected = np.zeros(18, int)
+    expected = np.zeros(20, int)
     sources.integers(X.tolist(), expected)
     np.testing.assert_array_equal(found, expected)
     return len(counted)

@@ -17,7 +17,7 @@ FAST = Kernels(sources.reals, sources.complexes, files=[FILE], fast=True)
 
 @pytest.mark.parametrize("a, b", [(-17, 3), (4, 9), (0, 30), (9, -2), (16, 16), (5, 6)])
 def test_integers(a, b):
-    x, (found, expected) = np.array([a, b, 11]), np.zeros((2, 18), int)
+    x, (found, expected) = np.array([a, b, 11]), np.zeros((2, 20), int)
     STRICT(np.dtype(float)).integers(x, found)
     sources.integers(x.tolist(), expected)
     np.testing.assert_array_equal(found, expected)
@@ -59,7 +59,7 @@ def test_records_and_small_integers():
     [np.zeros(3), np.zeros((3, 1), int), np.zeros(6, int)[::2], np.zeros(3, ">i8"), np.zeros(25, "i1")[1:].view(int)],
 )
 def test_what_is_no_array_of_the_kernel_is_refused(x):
-    out = np.zeros(18, int)
+    out = np.zeros(20, int)
     with pytest.raises(TypeError, match="integers: argument 0 must be aligned, of int64 and 1 axes in C order"):
         STRICT(np.dtype(float)).integers(x, out)
     assert not out.any()

@@ -11,7 +11,7 @@ import numpy as np
 from qad.circuit import reference
 from qad.circuit.compiled import dual_numbers, kernels, terms
 from qad.circuit.compiled.blocking import schedule_of
-from qad.circuit.compiled.entries import angle_tables, divide, entries_of, entries_of_angles, inverted, split
+from qad.circuit.compiled.entries import REAL_OF, angle_tables, divide, entries_of, entries_of_angles, inverted, split
 from qad.circuit.compiled.launch import in_rounds, run, share, threads_for
 from qad.native import Bundle
 
@@ -121,7 +121,8 @@ def energy_of(c, psi, strings):
         kernel(psi, *share(sums.size, t, threads), table, w, sums, np.empty(size, w.dtype), np.empty(size, psi.dtype))
 
     in_rounds(work, [0], threads)
-    return sums.sum(-1).astype(psi.real.dtype)
+    found = sums[:, 0] if sums.shape[1] == 1 else sums.sum(-1)
+    return found.astype(REAL_OF[psi.dtype], copy=False)
 
 
 @lru_cache(maxsize=256)
