@@ -43,8 +43,10 @@ from qad.array_api.creation import (
 from qad.array_api.dtypes import astype, can_cast, finfo, iinfo, result_type
 from qad.array_api.functions import *
 from qad.array_api.info import __array_namespace_info__
-from qad.array_api.methods import __array_api_version__
 from qad.array_api.sorting import argsort, sort
+from qad.rules.array_protocol import VERSIONS
+
+__array_api_version__ = VERSIONS[-1]
 
 __all__ = [name for name in dir() if not name.startswith("_")]
-__all__ = [name for name in __all__ if name not in {"creation", "dtypes", "functions", "info", "methods", "sorting"}]
+__all__ = [name for name in __all__ if name not in {"creation", "dtypes", "functions", "info", "sorting", "VERSIONS"}]

@@ -58,9 +58,9 @@ def test_gradients_by_the_coefficients_of_a_noisy_observable():
     qad.check_grads(value, (np.array([1.0, -0.5, 0.7]),))
 
 
-@pytest.mark.parametrize("engine", ["numpy", "numba"])
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
 def test_noisy_gradients_of_both_engines_in_both_precisions(engine):
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     angles, observable = np.array([0.3, 0.7, -0.4]), OBSERVABLES["a string with Y"]
     exact = qad.grad(lambda a: noisy(a, 0.25, engine="numpy").expectation(observable))(angles)
     for dtype, tolerance in ((np.complex128, 1e-12), (np.complex64, 1e-5)):

@@ -7,7 +7,7 @@ of a rectangular one the rest is the solution of a triangular system.
 """
 
 import numpy as np
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defvjp, on_stack, opaque, primitive, stack_of, stacks

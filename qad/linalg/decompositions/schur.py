@@ -13,7 +13,7 @@ The code is its complex conjugate.
 """
 
 import numpy as np
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.extend import defbatch, defvjp, defvjp_tuned, primitive, stack_of, stacks
 from qad.linalg.support.check import square

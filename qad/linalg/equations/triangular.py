@@ -1,7 +1,7 @@
 """Triangular systems ``A x = b``: ``G_b = A^-H G``, ``G_A`` the triangle of ``-G_b x^H`` (Giles 2008)."""
 
 import numpy as np
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, operand, primitive, stacks, unbroadcast, value_of

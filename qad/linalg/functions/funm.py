@@ -10,7 +10,7 @@ general f suffers from.  For transposes ``tr(X L(A, E)) = tr(E L(A, X))``, and l
 """
 
 import numpy as np
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, primitive, stacks

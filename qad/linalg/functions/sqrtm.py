@@ -1,7 +1,7 @@
 """Square root X of a matrix: ``X dX + dX X = dA``, a Sylvester equation (Higham, "Functions of Matrices", 6.1)."""
 
 import numpy as np
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, primitive, spread_out, stack_of, stacks

@@ -1,12 +1,11 @@
-"""What the standard asks of the array itself."""
+"""What the array-API standard asks of the array itself; its namespace, `qad.array_api`, comes when it is asked for."""
 
 from importlib import import_module
 
 from qad.core.errors import ArgumentError
 from qad.extend import attach, value_of
 
-__array_api_version__ = "2024.12"
-VERSIONS = ("2021.12", "2022.12", "2023.12", __array_api_version__)
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
 
 def __array_namespace__(x, *, api_version=None):
