@@ -149,7 +149,7 @@ def with_qulacs(n, theta, pairs):
 
 
 def jax_energy(n, jax, pairs="ring", scan=None):
-    """The energy as a function of one set of angles, in jax; a scan of the layers compiles sooner, but may run slower."""
+    """The energy as a function of one set of angles, in jax; a scan of the layers compiles sooner than all of them."""
     np_ = jax.numpy
     index, bits = np.arange(2**n), lambda x, q: x >> (n - 1 - q) & 1
     source = index.copy()
