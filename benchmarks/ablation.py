@@ -1,0 +1,196 @@
+"""What each pass of `qad.freeze` gains: `python -m benchmarks.ablation [--rounds N] [--only TEXT] [--json FILE]`.
+
+Every frozen function of the benchmarks and of the examples (those of `tests/frozen/losses.py`, in their size) is
+frozen once with the passes that are run unless others are named, once without each of them, and once without any.  The
+variants take turns, sample by sample; a figure is the median over the turns of the time without a pass over the time
+with all: more than 1 is what the pass gains.  First calls are made with empty caches of plans.
+"""
+
+import argparse
+import gc
+import importlib
+import json
+import math
+import random
+import statistics
+import sys
+import time
+import warnings
+from contextlib import contextmanager
+from functools import partial
+
+from .__main__ import limit_threads
+
+MODULES = ("freeze", "freeze_large", "transforms", "circuits", "contraction")
+ROUNDS, FEWEST, SECONDS, SAMPLE = 11, 3, 12.0, 0.002
+FIRST = 3  # first calls of each variant
+ORDER = random.Random(0)
+WHOLE, NONE = "", "all"  # variants: nothing left out, everything left out
+
+
+def variants(passes=None):
+    """Dict of what is left out -> the passes that are run."""
+    from qad.frozen.passes import DEFAULT
+
+    left = {name: tuple(each for each in DEFAULT if each != name) for name in passes or DEFAULT}
+    return {WHOLE: DEFAULT, **left, NONE: ()}
+
+
+@contextmanager
+def default(names):
+    """Inside, functions are frozen with these passes."""
+    from qad.frozen import passes
+
+    before, passes.DEFAULT = passes.DEFAULT, names
+    try:
+        yield
+    finally:
+        passes.DEFAULT = before
+
+
+def rows(only=""):
+    """Pairs (name, function that freezes anew and gives the call)."""
+    yield from (row for row in (*of_benchmarks(), *of_examples()) if only in row[0])
+
+
+def of_benchmarks():
+    """The frozen contenders."""
+    for module in MODULES:
+        names = ("qad", "qad, hermitian network") if module.startswith("freeze") else ("qad, frozen",)
+        cases = importlib.import_module(f"benchmarks.{module}").cases
+        for i, case in enumerate(cases()):
+            for contender in case.contenders:
+                if contender.name in names:
+                    yield f"{module}: {case.name}{contender.name[3:]}", partial(setup, cases, i, contender.name)
+
+
+def setup(cases, i, name):
+    """The call of a contender whose case is made now: it may freeze before it is set up."""
+    case = next(case for k, case in enumerate(cases()) if k == i)
+    return next(one for one in case.contenders if one.name == name).setup()
+
+
+def of_examples():
+    """What examples compute."""
+    import qad
+    from tests.examples.running import run
+    from tests.frozen.losses import EXAMPLES
+
+    def call(f, point):
+        frozen = qad.freeze(f)
+        return lambda: frozen(*point)
+
+    for name, losses in EXAMPLES.items():
+        for label, pair in losses(lambda name=name: run(name)).items():
+            yield f"{name.removesuffix('.py')}: {label}", partial(call, *pair)
+
+
+def forget_plans():
+    """Empty what remembers how networks are contracted and programs are planned."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("qad.contract", "qad.frozen")) and name != "qad.frozen.functions":
+            for each in list(vars(module).values()):
+                if hasattr(each, "cache_clear"):
+                    each.cache_clear()
+
+
+def first_call(freeze, names):
+    """A new frozen function with these passes, and what its first call took."""
+    with default(names):
+        call = freeze()
+    forget_plans()
+    start = time.perf_counter()
+    call()
+    return call, time.perf_counter() - start
+
+
+def sample(call, times):
+    """Seconds a call."""
+    start = time.perf_counter()
+    for _ in range(times):
+        call()
+    return (time.perf_counter() - start) / times
+
+
+def measure(freeze, left, rounds=ROUNDS, first=FIRST):
+    """Dict of variant -> (time of a replay, of a first call, both over those of the whole)."""
+    firsts = {name: [] for name in left}
+    for _ in range(first):
+        calls = {}
+        for name in ORDER.sample(list(left), len(left)):
+            calls[name], seconds = first_call(freeze, left[name])
+            firsts[name].append(seconds)
+    times = {name: max(1, round(SAMPLE / sample(call, 2))) for name, call in calls.items()}
+    replays, start = {name: [] for name in left}, time.perf_counter()
+    gc.collect()
+    for turn in range(rounds):
+        for name in ORDER.sample(list(calls), len(calls)):
+            calls[name]()
+            replays[name].append(sample(calls[name], times[name]))
+        if turn + 1 >= min(FEWEST, rounds) and time.perf_counter() - start > SECONDS:
+            break
+    return {name: (*over(replays[name], replays[WHOLE]), *over(firsts[name], firsts[WHOLE])) for name in left}
+
+
+def over(samples, others):
+    """The least of samples, and the median of their ratios to others of the same turns."""
+    return min(samples), statistics.median(a / b for a, b in zip(samples, others, strict=True))
+
+
+def lines_of(name):
+    """Lines of the file of a pass."""
+    from pathlib import Path
+
+    from qad.frozen.passes import PASSES
+
+    return len(Path(sys.modules[PASSES[name].__module__].__file__).read_text("utf-8").splitlines())
+
+
+def table(found):
+    """The figures as Markdown: a line for each function, a column for each pass: replay, first call."""
+    left = list(next(iter(found.values())))
+    lines = [["frozen function", "replay", "first call", *[name for name in left if name != WHOLE]]]
+    for row, figures in found.items():
+        replay, _, first, _ = figures[WHOLE]
+        cells = [f"{figures[name][1]:.2f} {figures[name][3]:.2f}" for name in left if name != WHOLE]
+        lines.append([row, duration(replay), duration(first), *cells])
+    means = [
+        " ".join(f"{math.exp(statistics.fmean(math.log(each[name][i]) for each in found.values())):.2f}" for i in (1, 3))
+        for name in left
+        if name != WHOLE
+    ]
+    lines.append(["geometric mean", "", "", *means])
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def duration(seconds):
+    """Three digits."""
+    scale, unit = (1e6, "µs") if seconds < 1e-3 else (1e3, "ms") if seconds < 1 else (1, "s")
+    return f"{seconds * scale:.3g} {unit}"
+
+
+def main(arguments=None):
+    """Measure what the command line names, and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.ablation", description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--first", type=int, default=FIRST, help="first calls of each variant")
+    parser.add_argument("--only", default="", help="text in the names of the functions that are measured")
+    parser.add_argument("--passes", nargs="*", help="the passes that are left out, one at a time")
+    parser.add_argument("--json", help="a file for all figures")
+    options = parser.parse_args(arguments)
+    warnings.simplefilter("ignore", RuntimeWarning)
+    found = {}
+    for name, freeze in rows(options.only):
+        found[name] = measure(freeze, variants(options.passes), options.rounds, options.first)
+        gains = {left: f"{f[1]:.2f}/{f[3]:.2f}" for left, f in found[name].items() if abs(math.log(f[1])) > 0.03}
+        print(f"{name}  {duration(found[name][WHOLE][0])}  {duration(found[name][WHOLE][2])}  {gains}", file=sys.stderr)
+        if options.json:
+            with open(options.json, "w", encoding="utf-8") as file:
+                json.dump(found, file, indent=1)
+    print(table(found))
+
+
+if __name__ == "__main__":
+    limit_threads(1)
+    main()
