@@ -2,8 +2,8 @@
 
 Every frozen function of the benchmarks and of the examples (those of `tests/frozen/losses.py`, in their size) is
 frozen once with the passes that are run unless others are named, once without each of them, and once without any.  The
-variants take turns, sample by sample; a figure is the median over the turns of the time without a pass over the time
-with all: more than 1 is what the pass gains.  First calls are made with empty caches of plans.
+variants take turns, sample by sample; a figure is the median over the turns of the processor time without a pass over
+that with all: more than 1 is what the pass gains.  First calls are made with empty caches of plans.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from functools import partial
 from .__main__ import limit_threads
 
 MODULES = ("freeze", "freeze_large", "transforms", "circuits", "contraction")
-ROUNDS, FEWEST, SECONDS, SAMPLE = 11, 3, 12.0, 0.002
+ROUNDS, FEWEST, SECONDS, SAMPLE = 11, 3, 8.0, 0.002
 FIRST = 3  # first calls of each variant
 ORDER = random.Random(0)
 WHOLE, NONE = "", "all"  # variants: nothing left out, everything left out
@@ -99,17 +99,17 @@ def first_call(freeze, names):
     with default(names):
         call = freeze()
     forget_plans()
-    start = time.perf_counter()
+    start = time.process_time()
     call()
-    return call, time.perf_counter() - start
+    return call, time.process_time() - start
 
 
 def sample(call, times):
     """Seconds a call."""
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(times):
         call()
-    return (time.perf_counter() - start) / times
+    return (time.process_time() - start) / times
 
 
 def measure(freeze, left, rounds=ROUNDS, first=FIRST):
@@ -121,13 +121,13 @@ def measure(freeze, left, rounds=ROUNDS, first=FIRST):
             calls[name], seconds = first_call(freeze, left[name])
             firsts[name].append(seconds)
     times = {name: max(1, round(SAMPLE / sample(call, 2))) for name, call in calls.items()}
-    replays, start = {name: [] for name in left}, time.perf_counter()
+    replays, start = {name: [] for name in left}, time.process_time()
     gc.collect()
     for turn in range(rounds):
         for name in ORDER.sample(list(calls), len(calls)):
             calls[name]()
             replays[name].append(sample(calls[name], times[name]))
-        if turn + 1 >= min(FEWEST, rounds) and time.perf_counter() - start > SECONDS:
+        if turn + 1 >= min(FEWEST, rounds) and time.process_time() - start > SECONDS:
             break
     return {name: (*over(replays[name], replays[WHOLE]), *over(firsts[name], firsts[WHOLE])) for name in left}
 
@@ -155,7 +155,9 @@ def table(found):
         cells = [f"{figures[name][1]:.2f} {figures[name][3]:.2f}" for name in left if name != WHOLE]
         lines.append([row, duration(replay), duration(first), *cells])
     means = [
-        " ".join(f"{math.exp(statistics.fmean(math.log(each[name][i]) for each in found.values())):.2f}" for i in (1, 3))
+        " ".join(
+            f"{math.exp(statistics.fmean(math.log(each[name][i]) for each in found.values())):.2f}" for i in (1, 3)
+        )
         for name in left
         if name != WHOLE
     ]

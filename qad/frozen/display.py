@@ -11,9 +11,20 @@ from qad.frozen.functions import RESHAPE, TRANSPOSE, Attribute, Method, Reductio
 from qad.frozen.guards import is_guard
 from qad.frozen.index_notation import notation, sizes_of
 from qad.frozen.placement import Places
-from qad.frozen.program import Var, rebuilt
+from qad.frozen.program import Program, Var, rebuilt
 
-__all__ = ["flops", "profile", "source", "table"]
+__all__ = ["Listed", "flops", "profile", "source", "table"]
+
+
+class Listed(Program):
+    """A program that prints as a table of its steps."""
+
+    def __init__(self, program):
+        super().__init__(program.inputs, program.constants, program.steps, program.outputs)
+        self.kinds, self.counts = program.kinds, program.counts
+
+    def __str__(self):
+        return table(self)
 
 
 def table(program):

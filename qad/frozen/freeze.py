@@ -45,10 +45,9 @@ def freeze(f=None, *, constant=None, static_argnames=(), passes=None):
     static_argnames : str or tuple of str
         Arguments that are no arrays, but hashable values that the program is made for.  Integers, strings, functions
         and other objects are static without being named.
-    passes : collection of str, or "all", optional
-        The passes that improve the program, see `qad.frozen.passes`; by default all but ``equals``, whose merging of
-        equal products is decided at random points: ``"all"`` has that too.  ``()`` replays the very calls that were
-        recorded.
+    passes : collection of str, optional
+        The passes that improve the program, see `qad.frozen.passes`; by default all.  ``()`` replays the very calls
+        that were recorded.
 
     Returns
     -------
@@ -248,7 +247,7 @@ class Frozen:
             raise ArgumentError("nothing has been recorded yet: call the frozen function first")
         if not self._latest.branches:
             raise ArgumentError(f"there is no program: {self._latest.reason}")
-        return self._latest.branches[0].program
+        return display.Listed(self._latest.branches[0].program)
 
     @property
     def source(self):

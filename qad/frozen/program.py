@@ -131,11 +131,6 @@ class Program:
             known[step.out] = step.fn(*args, **kwargs)
         return [known[x] if type(x) is Var else x for x in self.outputs]
 
-    def __str__(self):
-        from qad.frozen.display import table
-
-        return table(self)
-
     def copy(self):
         """The same program, for passes to change."""
         other = Program(list(self.inputs), dict(self.constants), list(self.steps), list(self.outputs))

@@ -9,12 +9,14 @@ from qad.core.define import PRIMITIVES
 from qad.core.errors import ArgumentError, LeakedTensorError
 from qad.core.freeze_hook import RECORDINGS
 from qad.core.tape.tensor import rebuild
-from qad.frozen.caller import depth, is_ours, whereabouts
+from qad.frozen.caller import whereabouts
+from qad.frozen.decisions import shown
 from qad.frozen.floating_point_errors import current, is_quiet, turns_into_errors
 from qad.frozen.functions import ANSWERED, MUTATING, TRANSPARENT, keeps_shape, wants_numbers  # fmt: skip
 from qad.frozen.guards import check_layout, check_value, outcome
 from qad.frozen.may_raise import is_settled
 from qad.frozen.program import Program, Step, Var
+from qad.frozen.recorded_constants import Constants
 from qad.frozen.traced import Traced, decoded
 
 __all__ = ["Recorder", "pick"]
@@ -30,8 +32,8 @@ class Recorder:
     ----------
     path : list
         The outcomes of the guards.
-    captured : list of (array, Var)
-        The plain arrays that were met, to be watched for changes; their values are constants of the program.
+    constants : Constants
+        The plain arrays that were met.
     by_layout : bool
         Whether something was found to be a view, or a copy, that may be the other where arrays lie in another order.
     refusal : exception or None
@@ -43,14 +45,13 @@ class Recorder:
     """
 
     def __init__(self, chance, copies):
-        self.chance, self.copies = chance, copies
-        self.steps, self.inputs, self.given, self.constants = [], [], [], {}
-        self.path, self.places, self.captured = [], [], []
+        self.chance, self.constants = chance, Constants(copies, self.refuse)
+        self.steps, self.inputs, self.given = [], [], []
+        self.path, self.places = [], []
         self.running, self.by_layout = True, False
         self.refusal = self.failure = None
         self.silent = False
         self._errors, self._filters = current(), warnings.filters
-        self._known = {}  # id of a captured array -> its Var
 
     @contextmanager
     def recording(self):
@@ -131,7 +132,7 @@ class Recorder:
         var = Var.like(value, self._root_of(value, operands))
         self.steps.append(Step(fn, args, kwargs, var))
         if not settled:
-            self._guard(check_layout, var, outcome(value, "layout"))
+            self.guard(check_layout, var, outcome(value, "layout"))
         if isinstance(value, (tuple, list)):
             parts = [self._result(v, pick, (var, i), {}, True, operands) for i, v in enumerate(value)]
             return rebuild(value, parts)
@@ -142,7 +143,7 @@ class Recorder:
         kind = type(value)
         var = Var((), np.dtype(kind), "number")
         self.steps.append(Step(fn, args, kwargs, var))
-        self._guard(check_value, var, outcome(value, kind.__name__))
+        self.guard(check_value, var, outcome(value, kind.__name__))
         return value
 
     def _refuse_memory_order(self, fn, args, kwargs):
@@ -180,7 +181,7 @@ class Recorder:
                 "repeat: return the result instead, or write into a copy"
             )
         root = target.symbol.root
-        if root in self.inputs or root in self.constants:
+        if root in self.inputs or root in self.constants.values:
             self.refuse(
                 f"{_name(fn)} writes into an argument of the function (or a view of one), which a replay "
                 "could not repeat: write into a copy, x = x.copy()"
@@ -199,7 +200,7 @@ class Recorder:
     def function(self, fn, args, kwargs):
         """A NumPy function that was given a traced array."""
         if fn in SHOWING:
-            return self.shown(args[0], fn)
+            return shown(args[0], fn)
         if fn in ANSWERED:
             return fn(*decoded(args), **decoded(kwargs))
         kwargs = {key: x for key, x in kwargs.items() if key != "like"}
@@ -226,60 +227,12 @@ class Recorder:
 
     def constant(self, array):
         """A plain array as a traced constant."""
-        return Traced(array, self._constant(array), self)
+        return Traced(array, self.constants.var(array), self)
 
-    # -- decisions -------------------------------------------------------------------------------
+    # -- guards ----------------------------------------------------------------------------------
 
-    def decide(self, x, kind):
-        """The outcome of a decision on `x`, as a Python value; replays check it."""
-        found = outcome(x.value, kind)
-        if not self.running:
-            return _plain(x.value, kind)
-        if kind == "float":
-            warnings.warn(
-                f"qad.freeze: float() or .item() of a traced value, {whereabouts()}, makes a constant of it: every "
-                "other value will be recorded anew. Keep it an array (np.sqrt, not math.sqrt), or return it",
-                RuntimeWarning,
-                stacklevel=depth(),
-            )
-        self._guard(check_value, x.symbol, found)
-        return _plain(x.value, kind)
-
-    def shown(self, x, show):
-        """The text of a traced array, for messages of ours; a program made from a user's would always be the same."""
-        if self.running and not is_ours():
-            self.refuse(
-                f"text was made of a traced value, at {whereabouts()}, and a replay would not make it anew: leave the "
-                "printing out, or return the value and print it outside"
-            )
-        return show(x.value)
-
-    def missing(self, name):
-        """Raise for an attribute that traced arrays have not; where plain ones have it, the function may not go on."""
-        message = (
-            f"a traced array has no {name!r}: use NumPy's functions, or wrap what needs it in qad.extend.primitive, so "
-            "that it becomes one step"
-        )
-        asked = not name.startswith("__") or name in ("__copy__", "__deepcopy__")  # NumPy asks for the others
-        if asked and hasattr(np.ndarray, name) and self.running and not is_ours():
-            self.refuse(message, AttributeError)
-        raise AttributeError(f"qad.freeze: {message}")
-
-    def forced(self, x):
-        """A traced array that something wants as a plain one."""
-        if x.dtype.kind not in "biu" or not self.running:
-            self.refuse(
-                "a traced array was forced into a plain one, and what is computed from that would be lost "
-                "to the program: use NumPy's functions (np.stack for a list of arrays, np.take for table[i], "
-                "np.zeros_like for an array to write into), and wrap SciPy's routines and the like in "
-                "qad.extend.primitive or qad.extend.opaque, so that they become one step. Iterations until convergence "
-                "(fixed_point, dominant_eig, lowest_eig, linear_solve) cannot be frozen, for their length depends on "
-                "values: freeze the function that they call, or make one step of them with qad.extend.opaque"
-            )
-        self._guard(check_value, x.symbol, outcome(x.value, "array"))
-        return np.array(x.value)
-
-    def _guard(self, check, var, found):
+    def guard(self, check, var, found):
+        """A step that raises in a replay unless `check` of `var` comes out as `found`."""
         number = len(self.path)
         self.path.append(found)
         self.places.append(whereabouts())
@@ -293,7 +246,7 @@ class Recorder:
         if kind is Traced:
             return x.symbol
         if isinstance(x, np.ndarray):
-            return self._constant(x)
+            return self.constants.var(x)
         if kind is tuple:
             return tuple([self.encoded(each) for each in x])
         if kind is list:
@@ -304,30 +257,13 @@ class Recorder:
             return slice(*self.encoded((x.start, x.stop, x.step)))
         return tuple(map(self.encoded, x)) if isinstance(x, tuple) else x
 
-    def _constant(self, array):
-        """The Var of a plain array; its values are copied now, for the caller may change it later."""
-        var = self._known.get(id(array))
-        if var is not None and _same(self.constants[var], array):
-            return var
-        if array.dtype.kind not in "biufc":
-            self.refuse(
-                f"the function uses an array of dtype {array.dtype}, and programs are made of numbers: write "
-                "array.astype(float), or keep the objects in a list"
-            )
-        var, copy = Var.like(array), self.copies.get(id(array))
-        shared = copy is not None and copy.strides == array.strides and _same(copy, array)
-        self.constants[var] = copy if shared else array.copy(order="K")
-        self.captured.append((array, var))  # which keeps its id from being used again
-        self._known[id(array)] = var
-        return var
-
     def program(self, outputs):
         """The program that gives these leaves of a result."""
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
-        program = Program(self.inputs, self.constants, self.steps, leaves)
+        program = Program(self.inputs, self.constants.values, self.steps, leaves)
         if program.by_layout() or (self.by_layout and program.pinned()):
             for var, value in [each for each in zip(self.inputs, self.given, strict=True) if each[0].kind == "array"]:
-                self._guard(check_value, var, outcome(value, "strides"))
+                self.guard(check_value, var, outcome(value, "strides"))
         return program
 
 
@@ -350,14 +286,6 @@ def _owner(x):
     while (base := getattr(x, "base", None)) is not None:
         x = base
     return x
-
-
-def _same(one, two):
-    return one.shape == two.shape and one.dtype == two.dtype and one.tobytes() == two.tobytes()
-
-
-def _plain(value, kind):
-    return bool(value) if kind == "bool" else int(value) if kind == "int" else complex(value)
 
 
 def _name(fn):

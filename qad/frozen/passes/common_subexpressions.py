@@ -7,16 +7,16 @@ is known.
 import numpy as np
 
 from qad.frozen.functions import RESHAPE, Attribute, Method, Reduction
-from qad.frozen.passes.rewriting import add_view, rewrite, view_of
+from qad.frozen.passes.rewriting import add_view, view_of
 from qad.frozen.program import Step, Var, rebuilt
 
 __all__ = ["common", "frozen", "is_pure", "key_of"]
 
 
 def common(program):
-    """Merge; the number of steps that went."""
+    """The visitor that merges equal calls; equal constants are merged at once."""
     known, conjugates = {}, {}
-    merged = _merge_constants(program)
+    _merge_constants(program)
 
     def visit(step, definitions):
         if not is_pure(step.fn) or step.out.kind not in ("array", "scalar"):
@@ -32,7 +32,7 @@ def common(program):
             known[key] = step.out
         return None
 
-    return merged + rewrite(program, visit)
+    return visit
 
 
 def is_pure(fn):
@@ -68,17 +68,16 @@ def frozen(x):
 
 
 def _merge_constants(program):
-    """Keep one of equal constants; how many others went."""
+    """Keep one of equal constants."""
     first, same = {}, {}
     for var, value in program.constants.items():
         key = value.shape, value.dtype.str, var.layout, value.tobytes()
         if first.setdefault(key, var) is not var:
             same[var] = first[key]
     if same and not program.pinned():
-        program.constants = {var: value for var, value in program.constants.items() if var not in same}
+        for var in same:
+            del program.constants[var]  # in place: other visitors know the dict
         _substitute(program, same)
-        return len(same)
-    return 0
 
 
 def _substitute(program, same):

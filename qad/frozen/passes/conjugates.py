@@ -6,16 +6,15 @@ product with a conjugate is one call, and conjugates nothing.
 
 import numpy as np
 
-from qad.frozen.passes.rewriting import add_view, derived, is_view, rewrite, view_of
+from qad.frozen.passes.rewriting import add_view, derived, is_view, view_of
 from qad.frozen.program import Step
 
 __all__ = ["conjugates"]
 
 
 def conjugates(program):
-    """Turn products; their number."""
-    found = _Conjugates(program)
-    return rewrite(program, found.visit)
+    """The visitor that turns products."""
+    return _Conjugates(program).visit
 
 
 class _Conjugates:

@@ -7,7 +7,7 @@ import numpy as np
 
 from qad.frozen.functions import VIEWS
 from qad.frozen.passes.common_subexpressions import is_pure
-from qad.frozen.passes.rewriting import add_view, rewrite, view_of
+from qad.frozen.passes.rewriting import add_view, view_of
 from qad.frozen.program import Step, Var, rebuilt
 
 __all__ = ["constants"]
@@ -18,7 +18,7 @@ MOST = 1 << 24  # bytes of one constant
 
 
 def constants(program):
-    """Fold; the number of steps that went.  Views of constants stay views."""
+    """The visitor that folds.  Views of constants stay views."""
     known, casts = program.constants, {}
 
     def visit(step, definitions):
@@ -37,7 +37,7 @@ def constants(program):
             return None
         return _known(known, value.copy(order="K"))
 
-    return rewrite(program, visit)
+    return visit
 
 
 def _cast(step, definitions, known, casts):

@@ -6,14 +6,14 @@ BLAS reads transposed factors as they are, and the product then lies in memory i
 import numpy as np
 
 from qad.frozen.functions import TRANSPOSE
-from qad.frozen.passes.rewriting import derived, rewrite
+from qad.frozen.passes.rewriting import derived
 from qad.frozen.program import Step
 
 __all__ = ["products"]
 
 
 def products(program):
-    """Turn products that are only read as transposes; their number."""
+    """The visitor that turns products which are only read as transposes."""
     uses = program.uses()
 
     def visit(step, definitions):
@@ -26,4 +26,4 @@ def products(program):
         turned = [derived(TRANSPOSE, (x, (1, 0)), x.shape[::-1], x.dtype, x.root) for x in (b, a)]
         return [*turned, Step(np.dot, (turned[0].out, turned[1].out), {}, step.out)]
 
-    return rewrite(program, visit)
+    return visit

@@ -7,14 +7,14 @@ conjugated in the end.  One conjugation is left of all.
 import numpy as np
 
 from qad.frozen.functions import RESHAPE, TRANSPOSE
-from qad.frozen.passes.rewriting import derived, rewrite
+from qad.frozen.passes.rewriting import derived
 from qad.frozen.program import Step
 
 __all__ = ["sums"]
 
 
 def sums(program):
-    """Rewrite; the number of sums."""
+    """The visitor that rewrites sums."""
     uses = program.uses()
 
     def visit(step, definitions):
@@ -38,7 +38,7 @@ def sums(program):
         steps[-1] = Step(steps[-1].fn, steps[-1].args, {}, step.out)
         return steps
 
-    return rewrite(program, visit)
+    return visit
 
 
 def _terms(x, definitions, uses, top=False):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.frozen.functions import RESHAPE, TRANSPOSE, method
-from qad.frozen.passes.rewriting import derived, rewrite
+from qad.frozen.passes.rewriting import derived
 from qad.frozen.program import Step
 
 __all__ = ["traces"]
@@ -13,7 +13,7 @@ TRACES = (np.trace, method("trace"))
 
 
 def traces(program):
-    """Fuse; the number of traces."""
+    """The visitor that fuses."""
     uses, known = program.uses(), program.constants
 
     def visit(step, definitions):
@@ -25,7 +25,7 @@ def traces(program):
         flat = [derived(RESHAPE, (x, (x.size,)), (x.size,), x.dtype, x.root) for x in (a, turned.out)]
         return [turned, *flat, Step(np.dot, (flat[0].out, flat[1].out), {}, step.out)]
 
-    return rewrite(program, visit)
+    return visit
 
 
 def _product_under(step, definitions, known):
