@@ -3,7 +3,8 @@
 Every frozen function of the benchmarks and of the examples (those of `tests/frozen/losses.py`, in their size) is
 frozen once with the passes that are run unless others are named, once without each of them, and once without any.  The
 variants take turns, sample by sample; a figure is the median over the turns of the processor time without a pass over
-that with all: more than 1 is what the pass gains.  First calls are made with empty caches of plans.
+that with all: more than 1 is what the pass gains.  Where a pass changes nothing in a program there is no figure for
+replays.  First calls are made with empty caches of plans.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import time
 import warnings
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 from .__main__ import limit_threads
 
@@ -30,22 +32,30 @@ WHOLE, NONE = "", "all"  # variants: nothing left out, everything left out
 
 def variants(passes=None):
     """Dict of what is left out -> the passes that are run."""
-    from qad.frozen.passes import DEFAULT
+    from qad.frozen.passes import PASSES
 
-    left = {name: tuple(each for each in DEFAULT if each != name) for name in passes or DEFAULT}
-    return {WHOLE: DEFAULT, **left, NONE: ()}
+    left = {name: tuple(each for each in PASSES if each != name) for name in passes or PASSES}
+    return {WHOLE: PASSES, **left, NONE: ()}
 
 
 @contextmanager
 def default(names):
-    """Inside, functions are frozen with these passes."""
+    """Inside, functions are frozen with these passes; a list of the programs that come of it, as text."""
     from qad.frozen import passes
+    from qad.frozen.display import source
 
-    before, passes.DEFAULT = passes.DEFAULT, names
+    executable, texts = importlib.import_module("qad.frozen.executable"), []
+
+    def improve(program, names):
+        texts.append(source(made := passes.improve(program, names)))
+        return made
+
+    before, passes.PASSES = passes.PASSES, names
+    executable.improve = improve
     try:
-        yield
+        yield texts
     finally:
-        passes.DEFAULT = before
+        passes.PASSES, executable.improve = before, passes.improve
 
 
 def rows(only=""):
@@ -104,6 +114,13 @@ def first_call(freeze, names):
     return call, time.process_time() - start
 
 
+def programs(freeze, names):
+    """The programs of a function under these passes, as text."""
+    with default(names) as texts:
+        freeze()()
+    return texts
+
+
 def sample(call, times):
     """Seconds a call."""
     start = time.process_time()
@@ -113,57 +130,63 @@ def sample(call, times):
 
 
 def measure(freeze, left, rounds=ROUNDS, first=FIRST):
-    """Dict of variant -> (time of a replay, of a first call, both over those of the whole)."""
-    firsts = {name: [] for name in left}
+    """Dict of variant -> (time of a replay, that over the whole's, time of a first call, that over the whole's)."""
+    firsts, replays = ({name: [] for name in left} for _ in range(2))
     for _ in range(first):
         calls = {}
         for name in ORDER.sample(list(left), len(left)):
             calls[name], seconds = first_call(freeze, left[name])
             firsts[name].append(seconds)
+    texts = {name: programs(freeze, names) for name, names in left.items()}
+    calls = {name: call for name, call in calls.items() if name in (WHOLE, NONE) or texts[name] != texts[WHOLE]}
     times = {name: max(1, round(SAMPLE / sample(call, 2))) for name, call in calls.items()}
-    replays, start = {name: [] for name in left}, time.process_time()
+    start = time.perf_counter()
     gc.collect()
     for turn in range(rounds):
         for name in ORDER.sample(list(calls), len(calls)):
             calls[name]()
             replays[name].append(sample(calls[name], times[name]))
-        if turn + 1 >= min(FEWEST, rounds) and time.process_time() - start > SECONDS:
+        if turn + 1 >= min(FEWEST, rounds) and time.perf_counter() - start > SECONDS:
             break
     return {name: (*over(replays[name], replays[WHOLE]), *over(firsts[name], firsts[WHOLE])) for name in left}
 
 
 def over(samples, others):
-    """The least of samples, and the median of their ratios to others of the same turns."""
+    """The least of samples, and the median of their ratios to others of the same turns; None where there are none."""
+    if not samples:
+        return None, None
     return min(samples), statistics.median(a / b for a, b in zip(samples, others, strict=True))
 
 
 def lines_of(name):
     """Lines of the file of a pass."""
-    from pathlib import Path
+    from qad.frozen import passes
 
-    from qad.frozen.passes import PASSES
-
-    return len(Path(sys.modules[PASSES[name].__module__].__file__).read_text("utf-8").splitlines())
+    return len(Path(sys.modules[getattr(passes, name).__module__].__file__).read_text("utf-8").splitlines())
 
 
 def table(found):
-    """The figures as Markdown: a line for each function, a column for each pass: replay, first call."""
-    left = list(next(iter(found.values())))
-    lines = [["frozen function", "replay", "first call", *[name for name in left if name != WHOLE]]]
+    """The figures as Markdown: a line for each function, a column for each variant, with its replay and first call."""
+    left = [name for name in next(iter(found.values())) if name != WHOLE]
+    lines = [["frozen function", "replay", "first call", *left], ["---"] * (3 + len(left))]
     for row, figures in found.items():
         replay, _, first, _ = figures[WHOLE]
-        cells = [f"{figures[name][1]:.2f} {figures[name][3]:.2f}" for name in left if name != WHOLE]
-        lines.append([row, duration(replay), duration(first), *cells])
-    means = [
-        " ".join(
-            f"{math.exp(statistics.fmean(math.log(each[name][i]) for each in found.values())):.2f}" for i in (1, 3)
-        )
-        for name in left
-        if name != WHOLE
-    ]
-    lines.append(["geometric mean", "", "", *means])
-    lines.insert(1, ["---"] * len(lines[0]))
+        lines.append([row, duration(replay), duration(first), *[cell(*figures[name][1::2]) for name in left]])
+    columns = [[figures[name] for figures in found.values()] for name in left]
+    lines.append(["most", "", "", *[cell(*(max(f[i] or 1 for f in column) for i in (1, 3))) for column in columns]])
+    lines.append(["mean", "", "", *[cell(*(mean([f[i] or 1 for f in column]) for i in (1, 3))) for column in columns]])
+    lines.append(["lines", "", "", *[str(lines_of(name)) if name != NONE else "" for name in left]])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def cell(replay, first):
+    """Two ratios; a dash for a replay of the same program."""
+    return f"{'–' if replay is None else f'{replay:.2f}'}, {first:.2f}"
+
+
+def mean(ratios):
+    """The geometric mean."""
+    return math.exp(statistics.fmean(map(math.log, ratios)))
 
 
 def duration(seconds):
@@ -185,8 +208,7 @@ def main(arguments=None):
     found = {}
     for name, freeze in rows(options.only):
         found[name] = measure(freeze, variants(options.passes), options.rounds, options.first)
-        gains = {left: f"{f[1]:.2f}/{f[3]:.2f}" for left, f in found[name].items() if abs(math.log(f[1])) > 0.03}
-        print(f"{name}  {duration(found[name][WHOLE][0])}  {duration(found[name][WHOLE][2])}  {gains}", file=sys.stderr)
+        print(name, {left: cell(*f[1::2]) for left, f in found[name].items() if f[1]}, file=sys.stderr, flush=True)
         if options.json:
             with open(options.json, "w", encoding="utf-8") as file:
                 json.dump(found, file, indent=1)

@@ -16,7 +16,7 @@ from qad.frozen.capture.captured import Captured
 from qad.frozen.executable import executable
 from qad.frozen.files import Absent, read_entries, stored
 from qad.frozen.floating_point_errors import current, is_quiet, silenced
-from qad.frozen.passes import chosen
+from qad.frozen.passes import PASSES, chosen
 from qad.frozen.recording import record
 from qad.frozen.results import builder, with_own_arrays
 from qad.frozen.signature import front, signature_of, typed
@@ -288,8 +288,8 @@ def _parameters(f, names):
 
 
 def restored(name, names, passes, entries):
-    """The frozen function of a file."""
-    frozen = Frozen(Absent(name), (), passes)
+    """The frozen function of a file; passes that were there when it was written, and left since, are nobody's loss."""
+    frozen = Frozen(Absent(name), (), [each for each in passes if each in PASSES])
     frozen._names = names
     frozen._entries = read_entries(entries, frozen.passes, frozen.stats)
     frozen._latest = next(reversed(frozen._entries.values()), None)

@@ -6,7 +6,7 @@ import numpy as np
 
 from qad.frozen.functions import RESHAPE, TRANSPOSE
 from qad.frozen.passes.canonical import REAL
-from qad.frozen.passes.rewriting import add_view, derived, view_of
+from qad.frozen.passes.rewriting import add_view, derived, is_view, view_of
 from qad.frozen.program import Step, Var
 from qad.rules.structured_cotangents import scatter
 
@@ -46,10 +46,10 @@ def _conjugate(step, definitions, known):
 
 def _transpose(step, definitions, known):
     """Two permutations are one."""
-    x, axes = step.args
-    inner = _inner(x, definitions, TRANSPOSE)
-    if inner is None:
+    inner = _inner(step.args[0], definitions, TRANSPOSE)
+    if inner is None or not is_view(step) or not is_view(inner):
         return None
+    axes = step.args[1]
     source, first = inner.args
     both = tuple(first[axis] for axis in axes)
     if both == tuple(range(len(both))):
@@ -59,9 +59,11 @@ def _transpose(step, definitions, known):
 
 def _reshape(step, definitions, known):
     """Of two reshapes the last one counts."""
+    if not is_view(step):
+        return None
     x, shape = step.args
     inner = _inner(x, definitions, RESHAPE)
-    if inner is None:
+    if inner is None or not is_view(inner):
         return x if x.shape == shape else None
     source = inner.args[0]
     return source if source.shape == shape else [Step(RESHAPE, (source, shape), {}, step.out)]
