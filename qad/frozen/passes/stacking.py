@@ -33,7 +33,7 @@ def batches(program):
     groups = [group for group in _groups(program) if len(group) >= FEWEST]
     if not groups:
         return 0
-    book = _Book(program)
+    book = _Book(program, {step.out for group in groups for step in group})
     gone = sum(book.merge(members) for group in groups for members in book.alike(group))
     if gone:
         program.steps = book.ordered()
@@ -86,14 +86,16 @@ class _Book:
         Of what batches compute.
     """
 
-    def __init__(self, program):
+    def __init__(self, program, candidates):
         self.program = program
         self.entries, self.made = {}, {}
         self.moving = _moving(program)
         self.returned = {x for x in program.outputs if type(x) is Var and x.kind == "array"}
         scalar = [step for step in program.steps if is_scalar(step)]
         self.scalars = {step.out for step in scalar} if len(scalar) >= SCALARS else set()
-        self.read_by_scalars = {var for step in scalar if step.out in self.scalars for var in step.reads()}
+        single = [step for step in scalar if step.out in self.scalars]
+        self.read_by_scalars = {var for step in single for var in step.reads()}
+        self.surely_picked = {var for step in single if step.out not in candidates for var in step.reads()}
         pinned = program.pinned()
         entries = [step for step in program.steps if step.fn is operator.getitem and not touches(step, pinned)]
         self.shown = {step.out: self._entry(step) for step in entries}
@@ -132,8 +134,9 @@ class _Book:
             order = [where[i][2] for where, base in zip(places, key, strict=True) if base]
             found.setdefault(key, []).append((order, step))
         for parts in found.values():
-            if len(parts) >= FEWEST:
-                yield [step for _, step in sorted(parts, key=operator.itemgetter(0))]
+            for family in _families(sorted(parts, key=operator.itemgetter(0))):
+                if len(family) >= FEWEST:
+                    yield [step for _, step in family]
 
     # -- batches ---------------------------------------------------------------------------------
 
@@ -158,7 +161,7 @@ class _Book:
         first, count = members[0], len(members)
         if is_view(first):
             return stacking <= Replayed.MOVING
-        picks = Replayed.SCALAR * sum(step.out in self.read_by_scalars for step in members)
+        picks = Replayed.SCALAR * sum(step.out in self.surely_picked for step in members)
         picks += Replayed.COPY * sum(step.out in self.returned for step in members)
         alone = Replayed.SCALAR if first.out in self.scalars else _cost(first, 1)
         if first.fn in (SUM, np.concatenate) and any(x in self.moving for step in members for x in operands(step)):
@@ -242,6 +245,20 @@ def _moving(program):
         if any(var in found for var in step.reads()) if is_view(step) else not writes(step, step.out):
             found.add(step.out)
     return found
+
+
+def _families(parts):
+    """Members by the differences of their numbers, where the numbers of all together are in no equal distances.
+
+    ``x[k + 1] @ x[k]`` and ``x[k] @ x[k]`` are two families: each is a product of two slices.
+    """
+    numbers = [np.diff(column) for column in zip(*[order for order, _ in parts], strict=True)]
+    if all((column == column[0]).all() and column[0] > 0 for column in numbers if len(column)):
+        return [parts]
+    families = {}
+    for order, step in parts:
+        families.setdefault(tuple([number - order[0] for number in order]), []).append((order, step))
+    return families.values() if min(map(len, families.values())) >= FEWEST else [parts]
 
 
 def _bases(column, places):
