@@ -38,7 +38,7 @@ def may_raise(step) -> bool:
     if step.out.kind == "number":
         return fn not in _OF_NUMBERS
     if fn is operator.getitem:
-        return any(True for _ in variables(step.args[1]))  # an index that is out of bounds
+        return bool(variables(step.args[1]))  # an index that is out of bounds
     if isinstance(fn, np.ufunc) or type(fn) in (Attribute, Reduction) or fn in _FUNCTIONS or fn in TRANSPARENT:
         return False
     if fn is np.linalg.norm:

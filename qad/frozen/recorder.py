@@ -22,6 +22,9 @@ from qad.frozen.traced import Traced, decoded
 __all__ = ["Recorder", "pick"]
 
 SHOWING = frozenset((np.array_repr, np.array_str, np.array2string))
+PLAIN = frozenset((int, float, complex, bool, str, type(None), type(...)))
+WITHOUT_CHANCE = ("qad.rules.", "qad.special.", "qad.contract.")  # whose primitives draw no random numbers
+RESULTS = (np.ndarray, np.generic, float, complex, tuple, list, type(None))
 _FLOAT = np.dtype(float)
 
 
@@ -34,8 +37,6 @@ class Recorder:
         The outcomes of the guards.
     constants : Constants
         The plain arrays that were met.
-    by_layout : bool
-        Whether something was found to be a view, or a copy, that may be the other where arrays lie in another order.
     refusal : exception or None
         What could not be recorded; raised again in the end, for the function may have caught it.
     silent : bool
@@ -48,7 +49,7 @@ class Recorder:
         self.chance, self.constants = chance, Constants(copies, self.refuse)
         self.steps, self.inputs, self.given = [], [], []
         self.path, self.places = [], []
-        self.running, self.by_layout = True, False
+        self.running = True
         self.refusal = self.failure = None
         self.silent = False
         self._errors, self._filters = current(), warnings.filters
@@ -87,16 +88,16 @@ class Recorder:
         self._refuse_memory_order(fn, args, kwargs)
         if wants_numbers(fn):
             args, kwargs = (*args[:1], *self._numbers(args[1:])), self._numbers(kwargs)
-        values, named = decoded(args), decoded(kwargs)
+        traced = []
+        values, template = self._taken(args, traced)
+        named, keywords = self._taken(kwargs, traced) if kwargs else ({}, {})
         if mutates is not None:
             target = self._writable(mutates, fn)
         value = self._called(fn, values, named, args)
-        template, keywords = self.encoded(args), self.encoded(kwargs) if kwargs else {}
         if mutates is not None:
             self.steps.append(Step(fn, template, keywords, Var(kind="other"), target))
             return None
-        settled = keeps_shape(fn, args)
-        return self._result(value, fn, template, keywords, settled, [*_traced((args, kwargs))])
+        return self._result(value, fn, template, keywords, keeps_shape(fn, args), traced)
 
     def _called(self, fn, values, named, args):
         """The result of a step; what it raises is noted, for the function may catch that and go on."""
@@ -116,19 +117,9 @@ class Recorder:
 
     def _result(self, value, fn, args, kwargs, settled, operands):
         """`value` as a traced array, or as whatever it is made of."""
-        kind = type(value)
-        if kind in (bool, int):
+        if type(value) in (bool, int):
             return self._settled(value, fn, args, kwargs)
-        if not isinstance(value, (np.ndarray, np.generic, float, complex, tuple, list, type(None))):
-            self.refuse(
-                f"{_name(fn)} returned {kind.__name__}, which is no array: wrap what uses it in "
-                "qad.extend.primitive, so that it becomes one step"
-            )
-        if getattr(value, "dtype", _FLOAT).kind not in "biufc":
-            self.refuse(
-                f"{_name(fn)} gives an array of dtype {value.dtype}, and programs are made of numbers: stay with float "
-                "or complex, or make one step of all that needs objects with qad.extend.opaque"
-            )
+        self._refuse_result(value, fn)
         var = Var.like(value, self._root_of(value, operands))
         self.steps.append(Step(fn, args, kwargs, var))
         if not settled:
@@ -137,6 +128,19 @@ class Recorder:
             parts = [self._result(v, pick, (var, i), {}, True, operands) for i, v in enumerate(value)]
             return rebuild(value, parts)
         return None if value is None else Traced(value, var, self)
+
+    def _refuse_result(self, value, fn):
+        """Raise for what programs cannot hold."""
+        if not isinstance(value, RESULTS):
+            self.refuse(
+                f"{_name(fn)} returned {type(value).__name__}, which is no array: wrap what uses it in "
+                "qad.extend.primitive, so that it becomes one step"
+            )
+        if getattr(value, "dtype", _FLOAT).kind not in "biufc":
+            self.refuse(
+                f"{_name(fn)} gives an array of dtype {value.dtype}, and programs are made of numbers: stay with float "
+                "or complex, or make one step of all that needs objects with qad.extend.opaque"
+            )
 
     def _settled(self, value, fn, args, kwargs):
         """A truth or an integer of Python's, upon which it will decide."""
@@ -168,8 +172,9 @@ class Recorder:
         """The Var in whose memory `value` lies, or None; `operands` are all that the function was given."""
         if not isinstance(value, np.ndarray):
             return None
+        owner = _owner(value)
         for x in operands:
-            if isinstance(x.value, np.ndarray) and _owner(value) is _owner(x.value):
+            if isinstance(x.value, np.ndarray) and owner is _owner(x.value):
                 return x.symbol.root
         return None
 
@@ -203,7 +208,8 @@ class Recorder:
             return shown(args[0], fn)
         if fn in ANSWERED:
             return fn(*decoded(args), **decoded(kwargs))
-        kwargs = {key: x for key, x in kwargs.items() if key != "like"}
+        if "like" in kwargs:
+            kwargs = {key: x for key, x in kwargs.items() if key != "like"}
         if fn in MUTATING:
             return self.step(fn, args, kwargs, mutates=args[0])
         out = kwargs.get("out")
@@ -214,12 +220,14 @@ class Recorder:
 
     def primitive(self, call, fn, args, kwargs):
         """A primitive: looked into where its inside is made of NumPy's calls, one step otherwise."""
-        rules = PRIMITIVES.get(call)
-        if rules is not None and fn.__module__.startswith("qad."):  # what is not differentiated are axes and the like
+        rules, module = PRIMITIVES.get(call), getattr(fn, "__module__", None) or ""
+        if rules is not None and module.startswith("qad."):  # what is not differentiated are axes and the like
             args = [x if rules.has_rule(i) else self._numbers(x) for i, x in enumerate(args)]
             kwargs = self._numbers(kwargs)
         if call in TRANSPARENT:
             return fn(*[self.constant(x) if type(x) is np.ndarray else x for x in args], **kwargs)
+        if module.startswith(WITHOUT_CHANCE):
+            return self.step(call, tuple(args), kwargs)
         before = self.chance.before()
         result = self.step(call, tuple(args), kwargs)
         self.chance.excuse(before)
@@ -240,28 +248,38 @@ class Recorder:
 
     # -- arguments -------------------------------------------------------------------------------
 
-    def encoded(self, x):
-        """`x` with a Var in the place of each array."""
+    def _taken(self, x, traced):
+        """`x` with plain values, and with Vars, in the places of arrays; the traced ones are appended to a list."""
         kind = type(x)
         if kind is Traced:
-            return x.symbol
+            traced.append(x)
+            return x.value, x.symbol
+        if kind in PLAIN:
+            return x, x
         if isinstance(x, np.ndarray):
-            return self.constants.var(x)
-        if kind is tuple:
-            return tuple([self.encoded(each) for each in x])
-        if kind is list:
-            return [self.encoded(each) for each in x]
-        if kind is dict:
-            return {key: self.encoded(each) for key, each in x.items()}
+            return x, self.constants.var(x)
         if kind is slice:
-            return slice(*self.encoded((x.start, x.stop, x.step)))
-        return tuple(map(self.encoded, x)) if isinstance(x, tuple) else x
+            values, template = self._taken((x.start, x.stop, x.step), traced)
+            return slice(*values), slice(*template)
+        if kind is dict:
+            values, template = self._taken(list(x.values()), traced)
+            return dict(zip(x, values, strict=True)), dict(zip(x, template, strict=True))
+        if not isinstance(x, (tuple, list)) or (kind is not list and isinstance(x, list)):
+            return x, x
+        values, template = [], []
+        for each in x:
+            value, symbol = self._taken(each, traced)
+            values.append(value)
+            template.append(symbol)
+        if kind is list:
+            return values, template
+        return tuple(values) if kind is tuple else rebuild(x, values), tuple(template)
 
     def program(self, outputs):
         """The program that gives these leaves of a result."""
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
         program = Program(self.inputs, self.constants.values, self.steps, leaves)
-        if program.by_layout() or (self.by_layout and program.pinned()):
+        if program.by_layout():
             for var, value in [each for each in zip(self.inputs, self.given, strict=True) if each[0].kind == "array"]:
                 self.guard(check_value, var, outcome(value, "strides"))
         return program
@@ -270,15 +288,6 @@ class Recorder:
 def pick(parts, i):
     """One of several results."""
     return parts[i]
-
-
-def _traced(x):
-    """The traced arrays among arguments, in keywords and in lists too."""
-    if type(x) is Traced:
-        yield x
-    elif type(x) in (tuple, list, dict):
-        for each in x.values() if type(x) is dict else x:
-            yield from _traced(each)
 
 
 def _owner(x):

@@ -190,7 +190,7 @@ class _Emitter:
 
 def _is_flat(step):
     """Whether no argument hides an array in a container."""
-    return not any(True for x in (*step.args, *step.kwargs.values()) if type(x) is not Var for _ in variables(x))
+    return not any(variables(x) for x in (*step.args, *step.kwargs.values()) if type(x) is not Var)
 
 
 def _direct(step):

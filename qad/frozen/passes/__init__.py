@@ -8,7 +8,7 @@ steps it changed.
 from qad.core.errors import ArgumentError
 from qad.frozen.passes.algebra import algebra
 from qad.frozen.passes.canonical import canonical
-from qad.frozen.passes.common_subexpressions import common
+from qad.frozen.passes.common_subexpressions import common, equal_constants
 from qad.frozen.passes.constants import constants
 from qad.frozen.passes.dead_code import dead
 from qad.frozen.passes.rewriting import rewrite
@@ -55,7 +55,8 @@ def improve(program, names):
 
     whole("dead")
     visitors = {name: make(program) for name, make in OF_STEPS.items() if name in names}
-    program.counts |= rewrite(program, visitors) if visitors else {}
+    if visitors:
+        program.counts |= rewrite(program, visitors, equal_constants(program) if "common" in names else ())
     for name in ("dead", "zeros", "dead", "batches", "dead"):
         whole(name)
     return program

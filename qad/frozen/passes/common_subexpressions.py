@@ -8,15 +8,14 @@ import numpy as np
 
 from qad.frozen.functions import RESHAPE, Attribute, Method, Reduction
 from qad.frozen.passes.rewriting import add_view, view_of
-from qad.frozen.program import Step, Var, rebuilt
+from qad.frozen.program import Var
 
-__all__ = ["common", "frozen", "is_pure", "key_of"]
+__all__ = ["common", "equal_constants", "frozen", "is_pure", "key_of"]
 
 
 def common(program):
-    """The visitor that merges equal calls; equal constants are merged at once."""
+    """The visitor that merges equal calls."""
     known, conjugates = {}, {}
-    _merge_constants(program)
 
     def visit(step, definitions):
         if not is_pure(step.fn) or step.out.kind not in ("array", "scalar"):
@@ -59,7 +58,7 @@ def frozen(x):
     if kind is Var:
         return x
     if kind in (tuple, list):
-        return kind, tuple([y if type(y) is Var else frozen(y) for y in x])
+        return kind, tuple([y if type(y) is Var or type(y) is int else frozen(y) for y in x])
     if kind is dict:
         return tuple((name, frozen(value)) for name, value in sorted(x.items()))
     if kind is slice:
@@ -67,27 +66,14 @@ def frozen(x):
     return kind, repr(x) if isinstance(x, (float, complex, np.generic)) else x
 
 
-def _merge_constants(program):
-    """Keep one of equal constants."""
+def equal_constants(program):
+    """Constants that others stand for: a dict of Var -> Var; empty where the program writes into memory."""
     first, same = {}, {}
-    for var, value in program.constants.items():
+    for var, value in program.constants.items() if not program.pinned() else ():
         key = value.shape, value.dtype.str, var.layout, value.tobytes()
         if first.setdefault(key, var) is not var:
             same[var] = first[key]
-    if same and not program.pinned():
-        for var in same:
-            del program.constants[var]  # in place: other visitors know the dict
-        _substitute(program, same)
-
-
-def _substitute(program, same):
-    def current(var):
-        return same.get(var, var)
-
-    program.steps = [
-        Step(s.fn, rebuilt(s.args, current), rebuilt(s.kwargs, current), s.out, s.mutates) for s in program.steps
-    ]
-    program.outputs = [current(x) if type(x) is Var else x for x in program.outputs]
+    return same
 
 
 def _conjugate(step, definitions, conjugates):

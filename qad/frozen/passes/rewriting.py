@@ -9,7 +9,7 @@ from qad.frozen.program import Step, Var, rebuilt, touches
 __all__ = ["add_view", "derived", "is_view", "rewrite", "touches", "view_of"]
 
 
-def rewrite(program, visitors):
+def rewrite(program, visitors, same=()):
     """Offer every step to each of the visitors in turn, until none of them changes it.
 
     Steps that touch memory which the program writes into are not offered, nor known: what they read may have changed
@@ -22,13 +22,15 @@ def rewrite(program, visitors):
     visitors : dict of name -> function
         Each is called as ``visit(step, definitions)`` and returns None (keep the step), a Var (the value is that one),
         or a list of steps of which the last makes the value.  `definitions` knows the steps so far by what they make.
+    same : dict of Var -> Var, optional
+        What stands for a value from the beginning.
 
     Returns
     -------
     Counter
         How many changes each visitor made.
     """
-    pinned, same, definitions, steps, changes = program.pinned(), {}, {}, [], Counter()
+    pinned, same, definitions, steps, changes = program.pinned(), dict(same), {}, [], Counter()
     for given in program.steps:
         waiting = [given]
         while waiting:

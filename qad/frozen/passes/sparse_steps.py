@@ -43,7 +43,7 @@ class Few:
 
 def is_index(step):
     """Whether a step shows entries of its argument, wherever the numbers are."""
-    return step.fn in VIEWS and step.fn not in PARTS and not any(True for _ in variables((step.args[1:], step.kwargs)))
+    return step.fn in VIEWS and step.fn not in PARTS and not variables((step.args[1:], step.kwargs))
 
 
 class Writer:

@@ -185,7 +185,7 @@ def _product(book, step):
 
 def _scatter(book, step):
     indices, out = step.kwargs["indices"], step.out
-    if any(True for _ in variables(indices)) or any(x.dtype != out.dtype for x in step.args):
+    if variables(indices) or any(x.dtype != out.dtype for x in step.args):
         return None
     total, numbers = Few(out.shape, out.dtype, []), np.arange(out.size).reshape(out.shape)
     for part, index in zip(step.args, indices, strict=True):
