@@ -4,7 +4,8 @@ import weakref
 
 import numpy as np
 
-from qad.core.mutation.changed_arrays import copied, holds, laid_out
+from qad.core.mutation.changed_arrays import Private, copied, holds, laid_out
+from qad.frozen.capture.bindings import holds as unchanged
 
 __all__ = ["contents", "while_they_live"]
 
@@ -33,10 +34,10 @@ def while_they_live(arrays) -> list:
 
 
 def _is_read_only(array):
-    """Whether nobody can write into the memory that an array shows."""
+    """Whether nobody can write into the memory that an array shows, or only the tape knows it."""
     while type(array.base) is np.ndarray:
         array = array.base
-    return array.base is None and not array.flags.writeable
+    return type(array.base) is Private or (array.base is None and not array.flags.writeable)
 
 
 def _dense(array):
@@ -47,20 +48,29 @@ def _dense(array):
 
 def _binding(array):
     if array.nbytes <= SMALL:
-        return "array", array, array.shape, array.tobytes()
+        return _small(array)
     array = _dense(array)
     return "test", array, f"an array of shape {array.shape}", _Lasting(lambda: array, array)
+
+
+def _small(array):
+    """The binding that compares a small array."""
+    form, numbers = "array", array.dtype.kind in "biufc"  # others do not show their memory
+    if numbers and array.flags.forc:
+        form = "memory" if array.flags.c_contiguous else "turned"
+    return form, array, array.shape, bytearray(array.T.tobytes() if form == "turned" else array.tobytes())
 
 
 class _Short:
     """Whether a small array that may be gone holds what it did."""
 
     def __init__(self, array):
-        self.alive, self.kept = weakref.ref(array), array.tobytes()
+        self.alive = weakref.ref(array)
+        self.form, _, self.shape, self.kept = _small(array)
 
     def __call__(self):
         array = self.alive()
-        return array is None or array.tobytes() == self.kept
+        return array is None or unchanged((self.form, array, self.shape, self.kept))
 
 
 class _Lasting:
