@@ -1,6 +1,5 @@
 """`freeze`: the public function, and what it returns."""
 
-import inspect
 import warnings
 from collections import OrderedDict
 from functools import partial, update_wrapper
@@ -20,6 +19,7 @@ from qad.frozen.passes import PASSES, chosen
 from qad.frozen.recording import record
 from qad.frozen.results import builder, with_own_arrays
 from qad.frozen.signature import front, signature_of, typed
+from qad.frozen.static_arguments import StaticArguments, names_of
 from qad.frozen.stats import Stats
 from qad.frozen.tape_node import as_node
 from qad.frozen.traced import Traced
@@ -94,10 +94,9 @@ class Frozen:
         update_wrapper(self, f)
         self.f = f
         self.stats = Stats()
-        self._names = _tuple(static_argnames)
-        self._parameters = _parameters(f, self._names)
+        self.static = StaticArguments(f, static_argnames)
         self.passes = chosen(passes)
-        self.constant = constant if constant is True else _tuple(constant or ())
+        self.constant = constant if constant is True else names_of(constant or ())
         self.forward, self.backward = {}, {}  # for calls on Tensors, by structure; see qad.frozen.tape_node
         self._entries = OrderedDict()
         self._plain = None, -1, None  # of the last signature of plain arrays: a test, their number, the branches
@@ -125,7 +124,7 @@ class Frozen:
             return self
         bound = self._bound.get(id(owner))
         if bound is None:
-            names = tuple([name for name in self._names if name != "self"])
+            names = [name for name in self.static.names if name != "self"]
             bound = Frozen(MethodType(self.f, owner), names, self.passes, self.constant or None)
             self._bound[id(owner)] = bound
             if len(self._bound) > OBJECTS:
@@ -142,9 +141,8 @@ class Frozen:
         if state is not self._quiet and not is_quiet():
             return self._eagerly(args, kwargs)
         self._quiet = state
-        static, given = (), (args, kwargs)
-        if self._names:
-            args, kwargs, static = self._without_static(args, kwargs)
+        given = args, kwargs
+        args, kwargs, static = self.static.taken_out(args, kwargs)
         signature, leaves, spec = signature_of(args, kwargs, static)
         if signature is None:
             return self._recorded(leaves, spec, static, given)
@@ -229,15 +227,6 @@ class Frozen:
             self._parts[key] = Frozen(partial(self.f, **dict(static)), (), self.passes, self.constant or None)
         return as_node(self._parts[key], leaves, spec)
 
-    def _without_static(self, args, kwargs):
-        """Arguments by name, without the static ones, and those as pairs."""
-        if self._parameters is None:  # of a file: arguments were bound to names when it was stored
-            static = tuple((name, kwargs.pop(name)) for name in self._names if name in kwargs)
-            return args, kwargs, static
-        bound = self._parameters.bind(*args, **kwargs)
-        static = tuple((name, bound.arguments.pop(name)) for name in self._names if name in bound.arguments)
-        return (), dict(bound.arguments), static
-
     # -- seeing ----------------------------------------------------------------------------------
 
     @property
@@ -257,9 +246,7 @@ class Frozen:
     def profile(self, *args, **kwargs):
         """Where the time goes for these arguments: a table of calls, their number and microseconds."""
         self(*args, **kwargs)
-        static = ()
-        if self._names:
-            args, kwargs, static = self._without_static(args, kwargs)
+        args, kwargs, static = self.static.taken_out(args, kwargs)
         signature, leaves, _ = signature_of(args, kwargs, static)
         entry = self._entries.get(signature)
         if entry is None or not entry.branches:
@@ -270,31 +257,16 @@ class Frozen:
 
     def __reduce__(self):
         """Programs and constants as data; see `qad.frozen.files`."""
-        return restored, (getattr(self, "__name__", "frozen"), self._names, self.passes, stored(self._entries))
+        return restored, (getattr(self, "__name__", "frozen"), self.static.names, self.passes, stored(self._entries))
 
     def __repr__(self):
         return f"<frozen {getattr(self.f, '__name__', self.f)}: {self.stats}>"
 
 
-def _parameters(f, names):
-    """The signature of `f`, needed for static names alone."""
-    if not names:
-        return None
-    parameters = inspect.signature(f)
-    for name in names:
-        if name not in parameters.parameters:
-            raise ArgumentError(f"static_argnames: {name!r} is no argument of {getattr(f, '__name__', f)}")
-    return parameters
-
-
 def restored(name, names, passes, entries):
     """The frozen function of a file; passes that were there when it was written, and left since, are nobody's loss."""
     frozen = Frozen(Absent(name), (), [each for each in passes if each in PASSES])
-    frozen._names = names
+    frozen.static = StaticArguments(None, names)
     frozen._entries = read_entries(entries, frozen.passes, frozen.stats)
     frozen._latest = next(reversed(frozen._entries.values()), None)
     return frozen
-
-
-def _tuple(names):
-    return (names,) if isinstance(names, str) else tuple(names)

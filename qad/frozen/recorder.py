@@ -17,12 +17,12 @@ from qad.frozen.guards import check_layout, check_value, outcome
 from qad.frozen.may_raise import is_settled
 from qad.frozen.program import Program, Step, Var
 from qad.frozen.recorded_constants import Constants
+from qad.frozen.step_arguments import taken
 from qad.frozen.traced import Traced, decoded
 
 __all__ = ["Recorder", "pick"]
 
 SHOWING = frozenset((np.array_repr, np.array_str, np.array2string))
-PLAIN = frozenset((int, float, complex, bool, str, type(None), type(...)))
 WITHOUT_CHANCE = ("qad.rules.", "qad.special.", "qad.contract.")  # whose primitives draw no random numbers
 RESULTS = (np.ndarray, np.generic, float, complex, tuple, list, type(None))
 _FLOAT = np.dtype(float)
@@ -89,8 +89,8 @@ class Recorder:
         if wants_numbers(fn):
             args, kwargs = (*args[:1], *self._numbers(args[1:])), self._numbers(kwargs)
         traced = []
-        values, template = self._taken(args, traced)
-        named, keywords = self._taken(kwargs, traced) if kwargs else ({}, {})
+        values, template = taken(args, traced, self.constants)
+        named, keywords = taken(kwargs, traced, self.constants) if kwargs else ({}, {})
         if mutates is not None:
             target = self._writable(mutates, fn)
         value = self._called(fn, values, named, args)
@@ -245,35 +245,6 @@ class Recorder:
         self.path.append(found)
         self.places.append(whereabouts())
         self.steps.append(Step(check, (var,), {"expected": found, "number": number}, Var(kind="other")))
-
-    # -- arguments -------------------------------------------------------------------------------
-
-    def _taken(self, x, traced):
-        """`x` with plain values, and with Vars, in the places of arrays; the traced ones are appended to a list."""
-        kind = type(x)
-        if kind is Traced:
-            traced.append(x)
-            return x.value, x.symbol
-        if kind in PLAIN:
-            return x, x
-        if isinstance(x, np.ndarray):
-            return x, self.constants.var(x)
-        if kind is slice:
-            values, template = self._taken((x.start, x.stop, x.step), traced)
-            return slice(*values), slice(*template)
-        if kind is dict:
-            values, template = self._taken(list(x.values()), traced)
-            return dict(zip(x, values, strict=True)), dict(zip(x, template, strict=True))
-        if not isinstance(x, (tuple, list)) or (kind is not list and isinstance(x, list)):
-            return x, x
-        values, template = [], []
-        for each in x:
-            value, symbol = self._taken(each, traced)
-            values.append(value)
-            template.append(symbol)
-        if kind is list:
-            return values, template
-        return tuple(values) if kind is tuple else rebuild(x, values), tuple(template)
 
     def program(self, outputs):
         """The program that gives these leaves of a result."""
