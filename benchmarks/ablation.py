@@ -96,12 +96,11 @@ def of_examples():
 
 
 def forget_plans():
-    """Empty what remembers how networks are contracted and programs are planned."""
+    """Empty what remembers how networks are contracted."""
     for name, module in list(sys.modules.items()):
-        if name.startswith(("qad.contract", "qad.frozen")) and name != "qad.frozen.functions":
-            for each in list(vars(module).values()):
-                if hasattr(each, "cache_clear"):
-                    each.cache_clear()
+        for each in list(vars(module).values()) if name.startswith("qad.contract") else ():
+            if hasattr(each, "cache_clear") and each.__module__.startswith("qad.contract"):
+                each.cache_clear()
 
 
 def first_call(freeze, names):

@@ -1,4 +1,4 @@
-"""Where the user's own code is, seen from ours: for messages."""
+"""Which frame of the call stack is the user's: file and line for messages, `stacklevel` for warnings."""
 
 import sys
 from pathlib import Path

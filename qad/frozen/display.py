@@ -65,7 +65,7 @@ def flops(step):
 
 
 def source(program):
-    """A program as Python, to be read: names are made up, constants are named, and nobody runs it."""
+    """A program as Python, for reading: names are made up, constants appear by name, and it is never executed."""
     names = _names(program)
     lines = [f"def replay({', '.join(names[x] for x in program.inputs)}):"]
     for var in program.constants:

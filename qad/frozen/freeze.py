@@ -109,7 +109,7 @@ class Frozen:
 
     def __call__(self, *args, **kwargs):
         fits, count, branches = self._plain
-        if len(args) == count and not kwargs and current() is self._quiet and fits(*args):  # quickly
+        if len(args) == count and not kwargs and current() is self._quiet and fits(*args):  # the common case
             result = branches.replay(args)
             if result is NOT_FOUND or result is RAISED:
                 return self._answer(result, branches, args, args, kwargs)
@@ -264,7 +264,7 @@ class Frozen:
 
 
 def restored(name, names, passes, entries):
-    """The frozen function of a file; passes that were there when it was written, and left since, are nobody's loss."""
+    """The frozen function of a file; names of passes that this version does not have are left out."""
     frozen = Frozen(Absent(name), (), [each for each in passes if each in PASSES])
     frozen.static = StaticArguments(None, names)
     frozen._entries = read_entries(entries, frozen.passes, frozen.stats)

@@ -172,7 +172,7 @@ class Program:
 
 
 def touches(step, pinned):
-    """Whether a step reads or shows memory that the program writes into, or writes itself."""
+    """Whether a step reads, writes or returns a view of memory that the program writes into."""
     if not pinned:
         return False
     return step.mutates is not None or step.out.root in pinned or any(var.root in pinned for var in step.reads())

@@ -160,7 +160,7 @@ class Recorder:
             )
 
     def _numbers(self, x):
-        """`x` with Python's integers in the places of traced ones; replays check them."""
+        """`x` with Python's integers instead of traced ones; replays check them."""
         kind = type(x)
         if kind is Traced and not x.shape and x.dtype.kind in "iu":
             return int(x)
@@ -169,7 +169,7 @@ class Recorder:
         return {key: self._numbers(each) for key, each in x.items()} if kind is dict else x
 
     def _root_of(self, value, operands):
-        """The Var in whose memory `value` lies, or None; `operands` are all that the function was given."""
+        """The Var of which `value` is a view, or None; `operands` are the traced arguments."""
         if not isinstance(value, np.ndarray):
             return None
         owner = _owner(value)
@@ -262,7 +262,7 @@ def pick(parts, i):
 
 
 def _owner(x):
-    """Whose memory an array shows; NumPy's sliding windows put an object of their own in between."""
+    """The object that owns an array's memory; NumPy's sliding windows put one of their own in between."""
     while (base := getattr(x, "base", None)) is not None:
         x = base
     return x

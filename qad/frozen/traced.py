@@ -175,7 +175,7 @@ def decoded(x):
 
 
 def _bare(index):
-    """An index without Tensors, which are places and nothing else here."""
+    """An index whose Tensors are replaced by their values: no derivative goes through an index."""
     return tuple([value_of(i) for i in index]) if type(index) is tuple else value_of(index)
 
 

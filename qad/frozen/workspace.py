@@ -1,7 +1,7 @@
 """A workspace: the buffers, views and instructions with which one thread runs a program.
 
 An instruction is a function and its arguments, all made beforehand; a run is a loop over them.  Where an argument
-is known in the run alone (an input, something that a function allocated), the instruction goes through the
+is known only in the run (an input, something that a function allocated), the instruction goes through the
 registers.
 """
 

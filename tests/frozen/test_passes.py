@@ -138,6 +138,17 @@ def test_squares_of_absolute_values(dtype):
     assert calls(program, np.absolute) == calls(program, np.linalg.norm) == 0
 
 
+def test_traces():
+    program = improved(lambda x, y: qad.tr(x @ y), X, Y, passes=("canonical", "traces", "dead"))
+    (product,) = [step for step in program.steps if step.fn is np.dot]
+    assert all(len(x.shape) == 1 for x in product.args)
+
+
+def test_a_product_that_is_used_is_formed_once():
+    program = improved(lambda x, y: (qad.tr(x @ y), x @ y), X, Y, passes=("canonical", "common", "traces", "dead"))
+    assert sum(len(step.out.shape) == 2 for step in program.steps if step.fn is np.dot) == 1
+
+
 def test_scatters_of_scalars_are_one_vector():
     def f(x):
         return x[0] * x[1] + x[2] * x[0]

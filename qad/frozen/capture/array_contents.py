@@ -16,11 +16,11 @@ def contents(arrays) -> list:
     """Bindings that hold as long as no entry of these arrays changes."""
     known = {id(array) for array in arrays}
     different = {_entries(array): array for array in sorted(arrays, key=_is_flat)}.values()
-    return [_binding(array) for array in different if id(array.base) not in known]  # what shows memory of another
+    return [_binding(array) for array in different if id(array.base) not in known]  # bases are compared whole
 
 
 def while_they_live(arrays) -> list:
-    """The same for arrays that nobody need keep: what is gone cannot change, nor can what is read-only."""
+    """The same for arrays that the bindings do not keep alive: an array that is gone, or read-only, cannot change."""
     bindings, done = [], set()
     for array in arrays:
         owner = array.base if type(array.base) is np.ndarray and array.base.nbytes <= SMALL else array
@@ -34,14 +34,14 @@ def while_they_live(arrays) -> list:
 
 
 def _is_read_only(array):
-    """Whether nobody can write into the memory that an array shows, or only the tape knows it."""
+    """Whether no code of the user's can write into the memory of an array: it is read-only, or a copy of the tape's."""
     while type(array.base) is np.ndarray:
         array = array.base
     return type(array.base) is Private or (array.base is None and not array.flags.writeable)
 
 
 def _dense(array):
-    """A view that shows every entry of memory once: without what `broadcast_to` repeats."""
+    """A view with every entry of memory once: without what `broadcast_to` repeats."""
     repeats = [n > 1 and not step for n, step in zip(array.shape, array.strides, strict=True)]
     return array[tuple([slice(1) if repeated else slice(None) for repeated in repeats])] if any(repeats) else array
 
@@ -90,13 +90,13 @@ def _is_flat(array):
 
 
 def _entries(array):
-    """Which entries of which memory an array shows: the same for an array and its transpose."""
+    """Which entries of memory an array consists of: the same for an array and its transpose."""
     axes = sorted([(n, step) for n, step in zip(array.shape, array.strides, strict=True) if n != 1])
     return array.__array_interface__["data"][0], array.dtype, tuple(axes)
 
 
 def _finder(array):
-    """A function that returns `array` as long as its memory exists; afterwards nobody can change it, and it is None.
+    """A function that returns `array` as long as its memory exists, and None afterwards.
 
     A view would keep that memory alive, so it is made again; unless that cannot be, and then it is kept.
     """

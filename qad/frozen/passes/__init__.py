@@ -15,6 +15,7 @@ from qad.frozen.passes.rewriting import rewrite
 from qad.frozen.passes.scatters import scatters
 from qad.frozen.passes.sparsity import zeros
 from qad.frozen.passes.stacking import batches
+from qad.frozen.passes.traces import traces
 
 __all__ = ["PASSES", "chosen", "improve"]
 
@@ -23,6 +24,7 @@ OF_STEPS = {
     "constants": constants,
     "algebra": algebra,
     "scatters": scatters,
+    "traces": traces,
     "common": common,
 }
 OF_PROGRAMS = {

@@ -13,7 +13,7 @@ from qad.frozen.program import Step, Var, rebuilt
 __all__ = ["constants"]
 
 PRODUCTS = frozenset((np.multiply, np.dot, np.matmul))
-FILLED = frozenset((np.zeros_like, np.ones_like))  # of their argument they want shape and dtype alone
+FILLED = frozenset((np.zeros_like, np.ones_like))  # which read only shape and dtype of their argument
 MOST = 1 << 24  # bytes of one constant
 
 

@@ -13,7 +13,7 @@ __all__ = ["dead"]
 def dead(program):
     """Remove them; their number."""
     alive = {x for x in program.outputs if type(x) is Var}
-    pinned = program.pinned()  # of other memory it does not matter who else shows it
+    pinned = program.pinned()  # views of other memory need not be tracked
     alive |= {x.root for x in alive}.intersection(pinned)
     kept = []
     for step in reversed(program.steps):

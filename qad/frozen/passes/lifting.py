@@ -28,7 +28,7 @@ def is_view(step):
 
 
 def operands(step):
-    """What a step combines, numbers too: of a view the array that it shows, of a list its entries."""
+    """The operands of a step, literal numbers included: of a view its base, of a list its entries."""
     if is_view(step):
         return step.args[:1]
     return tuple(step.args[0]) if step.fn in JOINS else step.args

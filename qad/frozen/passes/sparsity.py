@@ -1,4 +1,4 @@
-"""Entries that are zero whatever the input: computed are the others alone.
+"""Entries that are zero whatever the input are not computed.
 
 Constants with few entries, the unit vectors along which a Hessian is taken above all, make arrays of the same kind:
 their products with others, sums of those, what is shown of them and where they are put.  Such an array is kept as the

@@ -121,7 +121,7 @@ class _Book:
         return self.shown.get(x)
 
     def alike(self, group):
-        """Parts of a group whose operands lie in the same arrays, in order of their places there."""
+        """Parts of a group whose operands lie in the same arrays, in the order of their indices there."""
         columns = list(zip(*map(operands, group), strict=True))
         places = [[self.place(x) if type(x) is Var else None for x in column] for column in columns]
         bases = [_bases(column, where) for column, where in zip(columns, places, strict=True)]
@@ -169,7 +169,7 @@ class _Book:
         return stacking + picks + _cost(first, count) < MARGIN * alone * count
 
     def _way(self, column):
-        """What it costs to have a column of operands as a stack, and what makes it; None where all share one."""
+        """What it costs to stack a column of operands, and what makes the stack; None where all members share one."""
         if type(column[0]) is not Var or len(set(column)) == 1:
             return 0, None
         places = [self.place(x) for x in column]
@@ -233,13 +233,13 @@ class _Book:
         return steps
 
     def _pick(self, step, stack, i):
-        """The step that shows one result."""
+        """The step that takes one result out of the stack."""
         shown = step.out.shape == () and step.out not in self.read_by_scalars
         return Step(operator.getitem, (stack, (i, ...) if shown else i), {}, step.out)
 
 
 def _moving(program):
-    """What is found in the run alone: inputs, what functions allocate for themselves, and views of that."""
+    """What is known only in the run: inputs, what functions allocate for themselves, and views of that."""
     found = set(program.inputs)
     for step in program.steps:
         if any(var in found for var in step.reads()) if is_view(step) else not writes(step, step.out):
