@@ -1,10 +1,10 @@
 """What each pass of `qad.freeze` gains: `python -m benchmarks.ablation [--rounds N] [--only TEXT] [--json FILE]`.
 
 Every frozen function of the benchmarks and of the examples (those of `tests/frozen/losses.py`, in their size) is
-frozen once with the passes that are run unless others are named, once without each of them, and once without any.  The
-variants take turns, sample by sample; a figure is the median over the turns of the processor time without a pass over
-that with all: more than 1 is what the pass gains.  Where a pass changes nothing in a program there is no figure for
-replays.  First calls are made with empty caches of plans.
+frozen once with all passes, once without each of them, once with ``canonical`` only, which is run with any other, and
+once without any.  The variants take turns, sample by sample; a figure is the median over the turns of the processor
+time without a pass over that with all: more than 1 is what the pass gains.  Where a pass changes nothing in a program
+there is no figure for replays.  First calls are made with empty caches of plans.
 """
 
 import argparse
@@ -27,15 +27,17 @@ MODULES = ("freeze", "freeze_large", "transforms", "circuits", "contraction")
 ROUNDS, FEWEST, SECONDS, SAMPLE = 11, 3, 8.0, 0.002
 FIRST = 3  # first calls of each variant
 ORDER = random.Random(0)
-WHOLE, NONE = "", "all"  # variants: nothing left out, everything left out
+BASE = "canonical"  # which is run with any other
+WHOLE, ONLY, NONE = "", "all others", "all"  # variants: nothing is left out, all passes but the base, all
 
 
 def variants(passes=None):
     """Dict of what is left out -> the passes that are run."""
     from qad.frozen.passes import PASSES
 
-    left = {name: tuple(each for each in PASSES if each != name) for name in passes or PASSES}
-    return {WHOLE: PASSES, **left, NONE: ()}
+    names = passes or [name for name in PASSES if name != BASE]
+    left = {name: tuple(each for each in PASSES if each != name) for name in names}
+    return {WHOLE: PASSES, **left, ONLY: (BASE,), NONE: ()}
 
 
 @contextmanager
@@ -174,7 +176,7 @@ def table(found):
     columns = [[figures[name] for figures in found.values()] for name in left]
     lines.append(["most", "", "", *[cell(*(max(f[i] or 1 for f in column) for i in (1, 3))) for column in columns]])
     lines.append(["mean", "", "", *[cell(*(mean([f[i] or 1 for f in column]) for i in (1, 3))) for column in columns]])
-    lines.append(["lines", "", "", *[str(lines_of(name)) if name != NONE else "" for name in left]])
+    lines.append(["lines", "", "", *[str(lines_of(name)) if name not in (ONLY, NONE) else "" for name in left]])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -194,3 +194,22 @@ def test_real_constants_that_multiply_complex_arrays_are_complex():
 def test_constants_of_ones():
     program = improved(lambda x: x * np.ones((4, 4)) * np.full((4, 4), -1.0), X.real, passes=("canonical", "algebra"))
     assert [step.fn for step in program.steps] == [np.negative]
+
+
+def test_a_pass_that_left_is_refused_with_the_names_of_those_that_are_there():
+    for name in ("equals", "chains"):
+        with pytest.raises(qad.errors.ArgumentError, match=f"no pass '{name}': the passes are canonical, .*batches"):
+            qad.freeze(np.sin, passes=(name,))
+
+
+@pytest.mark.parametrize("left", PASSES)
+def test_every_pass_can_be_left_out_and_can_stand_alone(left):
+    def f(x, v):
+        a = np.stack([np.stack([np.cos(t), -np.sin(t)]) for t in v]) * 1.0
+        y = (x.transpose(1, 0).reshape(2, 8).conj().reshape((4, 4)).T @ np.eye(4)).real[1:][0] * a.sum()
+        return np.sum(np.diag(v) * v) + y.sum() + np.abs(v @ v) ** 2 + np.trace(x @ x).real + v[0] * v[1] * v[0]
+
+    v = normal(6, seed=2)
+    for passes in ([name for name in PASSES if name != left], [left]):
+        for g, args in ((f, (X, v)), (qad.value_and_grad(f, (0, 1)), (X, v)), (qad.hessian(lambda v: f(X, v)), (v,))):
+            improved(g, *args, passes=passes)

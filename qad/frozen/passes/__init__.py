@@ -47,8 +47,10 @@ def chosen(names):
 def improve(program, names):
     """Run the named passes; `program.counts` says what each has done.
 
-    ``zeros`` and ``batches`` come last, for they hide what the others look for.
+    ``canonical`` always runs, for all that follows is written for its forms; ``zeros`` and ``batches`` come last, for
+    they hide what the others look for.
     """
+    names = ("canonical", *(name for name in names if name != "canonical"))
     program.counts = dict.fromkeys(names, 0)
 
     def whole(name):
@@ -57,8 +59,7 @@ def improve(program, names):
 
     whole("dead")
     visitors = {name: make(program) for name, make in OF_STEPS.items() if name in names}
-    if visitors:
-        program.counts |= rewrite(program, visitors, equal_constants(program) if "common" in names else ())
+    program.counts |= rewrite(program, visitors, equal_constants(program) if "common" in names else ())
     for name in ("dead", "zeros", "dead", "batches", "dead"):
         whole(name)
     return program
