@@ -76,10 +76,6 @@ def read(data):
     return program
 
 
-def _var(number, made):
-    return None if number is None else made[number]
-
-
 def _number(var, number):
     return None if var is None else number[var]
 

@@ -69,13 +69,6 @@ def test_common_subexpressions():
     assert calls(program, np.dot) == calls(program, np.sin) == 1
 
 
-def test_conjugates_are_found_behind_views():
-    def f(x):
-        return x.conj().T @ x.T.conj() @ x.reshape(2, 8).conj().reshape(4, 4) @ x.T.reshape(16).conj().reshape(4, 4)
-
-    assert calls(improved(f, X, passes=("canonical", "common")), np.conjugate) == 1
-
-
 def test_a_users_primitive_is_not_merged():
     count = []
 
@@ -103,10 +96,10 @@ def test_constant_folding():
 
 def test_algebra():
     def f(x, y):
-        return (x.conj().conj() * 1.0 @ np.eye(4) @ y).T.T * -1 + np.conj(x).real
+        return (x * 1.0 @ np.eye(4) @ y).T.T * -1 + x.reshape(2, 8).reshape(4, 4)
 
     program = improved(f, X, Y, passes=("canonical", "algebra", "dead"))
-    assert calls(program, np.conjugate) == calls(program, TRANSPOSE) == calls(program, np.multiply) == 0
+    assert calls(program, RESHAPE) == calls(program, TRANSPOSE) == calls(program, np.multiply) == 0
     assert calls(program, np.dot) == calls(program, np.negative) == 1
 
 
@@ -129,13 +122,6 @@ def test_entries_of_slices_and_entries():
     assert [step.args[1] for step in program.steps if step.fn is operator.getitem] == [
         (1, 2), (0, 2), (slice(0, 3), 1), 2,
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("dtype", [float, complex])
-def test_squares_of_absolute_values(dtype):
-    x = normal(3, 4, dtype)
-    program = improved(lambda x: np.abs(x) ** 2 + np.linalg.norm(x) ** 2, x, passes=("canonical", "algebra", "dead"))
-    assert calls(program, np.absolute) == calls(program, np.linalg.norm) == 0
 
 
 def test_traces():

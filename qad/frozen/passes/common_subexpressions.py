@@ -1,13 +1,8 @@
-"""Common subexpressions: equal calls of equal arguments are made once, and equal constants are kept once.
-
-Conjugates are found again behind transposes and reshapes: ``conj(view(x))`` is a view of ``conj(x)`` where that
-is known.
-"""
+"""Common subexpressions: equal calls of equal arguments are made once, and equal constants are kept once."""
 
 import numpy as np
 
-from qad.frozen.functions import RESHAPE, Attribute, Method, Reduction
-from qad.frozen.passes.rewriting import add_view, view_of
+from qad.frozen.functions import Attribute, Method, Reduction
 from qad.frozen.program import Var
 
 __all__ = ["common", "equal_constants", "frozen", "is_pure", "key_of"]
@@ -15,7 +10,7 @@ __all__ = ["common", "equal_constants", "frozen", "is_pure", "key_of"]
 
 def common(program):
     """The visitor that merges equal calls."""
-    known, conjugates = {}, {}
+    known = {}
 
     def visit(step, definitions):
         if not is_pure(step.fn) or step.out.kind not in ("array", "scalar"):
@@ -23,10 +18,6 @@ def common(program):
         key = key_of(step)
         if key in known:
             return known[key]
-        if step.fn is np.conjugate and step.out.kind == "array":
-            found = _conjugate(step, definitions, conjugates)
-            if found is not None:
-                return found
         if key is not None:
             known[key] = step.out
         return None
@@ -74,19 +65,3 @@ def equal_constants(program):
         if first.setdefault(key, var) is not var:
             same[var] = first[key]
     return same
-
-
-def _conjugate(step, definitions, conjugates):
-    """The conjugate of a view, as a view of a conjugate that is known; else it becomes known."""
-    base, chain = view_of(step.args[0], definitions)
-    if base not in conjugates:
-        conjugates[base] = step.out, chain
-        return None
-    found, made = conjugates[base]
-    steps, x = [], found
-    for fn, argument, before in reversed(made):  # back to the shape of the base
-        undo = before if fn is RESHAPE else tuple(sorted(range(len(argument)), key=argument.__getitem__))
-        x = add_view(steps, fn, x, undo)
-    for fn, argument, _ in chain:
-        x = add_view(steps, fn, x, argument)
-    return steps or x

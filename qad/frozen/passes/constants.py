@@ -33,9 +33,7 @@ def constants(program):
         if any(var not in known for var in step.reads()):
             return None
         value = step.fn(*rebuilt(step.args, known.__getitem__), **rebuilt(step.kwargs, known.__getitem__))
-        if type(value) is not np.ndarray:
-            return None
-        return _known(known, value.copy(order="K"))
+        return _known(known, value.copy(order="K")) if type(value) is np.ndarray else None
 
     return visit
 

@@ -85,10 +85,9 @@ def derived(fn, args, shape, dtype, root=None, kwargs=None):
 
 def is_view(step):
     """Whether a step is a permutation or a reshape in its canonical form."""
-    if len(step.args) != 2 or step.kwargs:
-        return False
-    return (step.fn is RESHAPE and step.args[1] == step.out.shape) or (
-        step.fn is TRANSPOSE and type(step.args[1]) is tuple
+    return len(step.args) == 2 and (
+        (step.fn is RESHAPE and step.args[1] == step.out.shape and not step.kwargs)
+        or (step.fn is TRANSPOSE and type(step.args[1]) is tuple)
     )
 
 

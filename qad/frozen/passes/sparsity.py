@@ -126,14 +126,6 @@ def _multiply(book, step):
     return book.writer.scaled(np.multiply, few, other, step.out)
 
 
-def _divide(book, step):
-    few = book.sparse(step.args[0])
-    if few is None:
-        return None
-    book.form(step.args[1])
-    return book.writer.scaled(np.divide, few, step.args[1], step.out)
-
-
 def _add(book, step):
     few = [book.sparse(x) for x in step.args]
     if None in few or any(each.dtype != step.out.dtype for each in few):
@@ -147,13 +139,6 @@ def _view(book, step):
         return None
     numbers = step.fn(few.numbers(), *step.args[1:], **step.kwargs)
     return book.writer.shown(few, numbers, step.out.shape)
-
-
-def _sum(book, step):
-    few = book.sparse(step.args[0])
-    if few is None or len(step.args) > 1 or few.dtype != step.out.dtype or set(step.kwargs) != {"axis", "keepdims"}:
-        return None
-    return _added(book, few, step.kwargs["axis"], step.out)
 
 
 def _added(book, few, axis, out):
@@ -207,10 +192,8 @@ def _all(book, x, out):
 
 RULES = dict.fromkeys(LINEAR, _linear) | {
     np.multiply: _multiply,
-    np.divide: _divide,
     np.add: _add,
     np.subtract: _add,
-    SUM: _sum,
     np.dot: _product,
     np.matmul: _product,
     scatter: _scatter,
