@@ -212,7 +212,7 @@ class _Batching:
         return self._new(np.concatenate, (parts,), (len(column), *shape[1:]), column[0].dtype, None, {"axis": 0})
 
     def ordered(self):
-        """The steps, each after those that it reads; a result in a batch is taken out of the stack before it is read."""
+        """The steps, each after those that it reads; a result in a batch is taken out of the stack when it is read."""
         program, steps = self.program, []
         defined = program.definitions() | self.made
         defined |= {var: self._pick(defined[var], *entry) for var, entry in self.entries.items()}
