@@ -19,6 +19,7 @@ import time
 import warnings
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from .__main__ import limit_threads
@@ -61,8 +62,8 @@ def default(names):
 
 
 def rows(only=""):
-    """Pairs (name, function that freezes anew and gives the call)."""
-    yield from (row for row in (*of_benchmarks(), *of_examples()) if only in row[0])
+    """Pairs (name, function that freezes anew and gives the call); `only` is in the name, its file first."""
+    yield from (row for row in chain(of_benchmarks(), of_examples(only)) if only in row[0])
 
 
 def of_benchmarks():
@@ -82,8 +83,8 @@ def setup(cases, i, name):
     return next(one for one in case.contenders if one.name == name).setup()
 
 
-def of_examples():
-    """What examples compute."""
+def of_examples(only=""):
+    """What examples compute; those whose files a text does not name are not run."""
     import qad
     from tests.examples.running import run
     from tests.frozen.losses import EXAMPLES
@@ -93,7 +94,8 @@ def of_examples():
         return lambda: frozen(*point)
 
     for name, losses in EXAMPLES.items():
-        for label, pair in losses(lambda name=name: run(name)).items():
+        found = losses(lambda name=name: run(name)) if only.partition(":")[0] in name else {}
+        for label, pair in found.items():
             yield f"{name.removesuffix('.py')}: {label}", partial(call, *pair)
 
 
@@ -201,7 +203,7 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ablation", description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--first", type=int, default=FIRST, help="first calls of each variant")
-    parser.add_argument("--only", default="", help="text in the names of the functions that are measured")
+    parser.add_argument("--only", default="", help="a file, or a file and a part of a name: 'freeze: MPS'")
     parser.add_argument("--passes", nargs="*", help="the passes that are left out, one at a time")
     parser.add_argument("--json", help="a file for all figures")
     options = parser.parse_args(arguments)
