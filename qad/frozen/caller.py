@@ -26,7 +26,7 @@ def whereabouts():
 
 
 def is_ours():
-    """Whether it was qad (but for its recorder) or NumPy that asked something of a traced array, not the user."""
+    """Whether qad (other than this floor) or NumPy asks something of a traced array, not the user's code."""
     frame = sys._getframe(1)
     while frame.f_code.co_filename.startswith(HERE):
         frame = frame.f_back

@@ -136,7 +136,7 @@ class Frozen:
         return self.f
 
     def _general(self, args, kwargs):
-        """The way of all signatures."""
+        """Find the branches of this signature, and replay one of them or record."""
         state = current()
         if state is not self._quiet and not is_quiet():
             return self._eagerly(args, kwargs)
@@ -169,7 +169,7 @@ class Frozen:
         return branches
 
     def _answer(self, result, branches, values, args, kwargs):
-        """What the function itself says where no program does; it is recorded, unless one has just raised."""
+        """The result of the function itself; it is recorded, unless a replay has just raised."""
         if result is RAISED and isinstance(self.f, Absent):
             return branches.branches[0].run(values)  # which raises again
         captured = self._look(branches.signature.statics())
@@ -195,7 +195,7 @@ class Frozen:
         return self._captured
 
     def _eagerly(self, args, kwargs):
-        """The answer of the function itself."""
+        """The result of the function itself, not recorded."""
         self.stats.eager += 1
         return with_own_arrays(call(self.f, args, kwargs))
 
@@ -216,7 +216,7 @@ class Frozen:
             )
 
     def _recorded(self, leaves, spec, static, given):
-        """Arguments that are recorded themselves: it is part of another recording, or a node of the tape."""
+        """Called with Tensors or traced arrays: one node of the tape, or a part of another recording."""
         args, kwargs = given
         if any(type(value_of(x)) is Traced for x in leaves) or self._look([value for _, value in static]).live:
             return with_own_arrays(self.f(*args, **kwargs))
@@ -227,7 +227,7 @@ class Frozen:
             self._parts[key] = Frozen(partial(self.f, **dict(static)), (), self.passes, self.constant or None)
         return as_node(self._parts[key], leaves, spec)
 
-    # -- seeing ----------------------------------------------------------------------------------
+    # -- inspection ----------------------------------------------------------------------------------
 
     @property
     def program(self):

@@ -33,7 +33,7 @@ _ROOMS = ("qad.core.", "qad.rules.", "qad.special.", "qad.contract.", "qad.froze
 
 
 def may_raise(step) -> bool:
-    """Whether it may; what is not known to be harmless may."""
+    """Whether a step may raise; functions that are in no table here may."""
     fn = step.fn
     if step.out.kind == "number":
         return fn not in _OF_NUMBERS

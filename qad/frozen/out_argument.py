@@ -1,4 +1,4 @@
-"""Functions that can write their result into a given array, and how they are told to."""
+"""Functions that can write their result into a given array, and the calls that do so."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Where the values of a program live.
+"""Where the values of a program are stored.
 
 Every value is one of: a constant; a register, filled anew in every run (inputs, results, whatever a function
 allocates for itself); a buffer, allocated once and written with ``out=``; or a view of a constant or buffer, which

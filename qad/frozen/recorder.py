@@ -193,7 +193,7 @@ class Recorder:
             )
         return target.symbol
 
-    # -- the ways in -----------------------------------------------------------------------------
+    # -- calls of traced arrays -----------------------------------------------------------------------------
 
     def method(self, fn, args, kwargs):
         """A method of a traced array."""

@@ -68,7 +68,7 @@ def _aligned(size):
 
 
 def _numbers(program, arrays):
-    """Numbers of registers: inputs first, then what is filled in a run, then static arrays."""
+    """The register of each Var: inputs first, then what a run computes, then static arrays."""
     seen = dict.fromkeys(program.inputs)
     for step in program.steps:
         seen.update(dict.fromkeys(step.reads()))
@@ -81,7 +81,7 @@ def _numbers(program, arrays):
 
 
 class _Emitter:
-    """Makes instructions: by which arguments are in registers, and by where the result goes."""
+    """Makes instructions, of a form that depends on which arguments are in registers and where the result goes."""
 
     def __init__(self, registers, arrays, number, places):
         self.registers, self.arrays, self.number, self.places = registers, arrays, number, places
@@ -126,7 +126,7 @@ class _Emitter:
         return self._write(step, args, moving, out)
 
     def result(self, x, kind):
-        """What makes a leaf of the result: fresh, and of the kind that it was when it was recorded."""
+        """The call that makes a leaf of the result: a new array, or a number of the kind that was recorded."""
         if type(x) is not Var:
             return _itself, (x,)
         if x in self.places.last:

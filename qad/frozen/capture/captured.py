@@ -46,7 +46,7 @@ class Captured:
             )
 
     def serves(self, statics) -> bool:
-        """Whether a look around would find the same for these static values."""
+        """Whether these are the static values that were looked at, and nothing that is reached has changed."""
         return len(statics) == len(self.statics) and all(map(is_, statics, self.statics)) and self.bindings.hold()
 
     def arrays_changed(self) -> bool:
