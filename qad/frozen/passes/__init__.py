@@ -1,8 +1,8 @@
 """The passes that improve a program, in the order in which they run; each is a file of its own.
 
-The docstring of each says what it gains.  A pass of single steps makes a visitor, to which `qad.frozen.passes.rewriting.rewrite` offers one step after another:
-all of them share one walk.  A pass of the whole program is a function that changes it in place, and returns how many
-steps it changed.
+The docstring of each says what it gains.  A pass of single steps makes a visitor, to which
+`qad.frozen.passes.rewriting.rewrite` offers one step after another: all of them share one walk.  A pass of the whole
+program is a function that changes it in place, and returns how many steps it changed.
 """
 
 from qad.core.errors import ArgumentError
