@@ -1,4 +1,4 @@
-"""Identities that make steps superfluous whatever the entries are: 1.5 times as fast on the gradient of a polynomial.
+"""Identities that make steps superfluous whatever the entries are: 1.6 times as fast on the gradient of a polynomial.
 
 Factors 1 and -1, products with the identity, permutations of permutations, reshapes of reshapes, entries of entries.
 """
