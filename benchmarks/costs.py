@@ -72,7 +72,6 @@ def calls():
     yield "Replayed.CALL", nanoseconds(lambda: np.add(a, b, out=b))
     yield "Replayed.SCALAR", nanoseconds(lambda: number * number + number)
     yield "Replayed.SUMMED", nanoseconds(lambda: np.add.reduce(a, (0,)))
-    yield "Replayed.DOT", nanoseconds(lambda: a.dot(a, b))
     yield "Replayed.PRODUCT", nanoseconds(lambda: np.matmul(a, a, out=b))
     each, call = slope(lambda count: partial(np.concatenate, [a] * count), 4, 40)
     yield "Replayed.JOIN", call

@@ -31,7 +31,6 @@ class Replayed:
     """Calls on small arrays in a program that is replayed (`qad.freeze`)."""
 
     CALL, SCALAR, SUMMED, PRODUCT = 450.0, 100.0, 1050.0, 1100.0
-    DOT = 300.0  # a product of two matrices that is written into a buffer
     EACH_PRODUCT = 80.0  # further one in a stack of products
     JOIN, EACH_PART = 700.0, 150.0  # np.concatenate
     GATHER, EACH_NUMBER = 500.0, 30.0  # np.array of numbers

@@ -65,7 +65,7 @@ def pooled(program, build):
 
 
 def fresh(program, results):
-    """Results that alias nothing: neither inputs, constants, what a step has kept, nor each other."""
+    """Results that share no memory with inputs, constants, what a step has kept, or each other."""
     made, seen, owned = program.definitions(), set(), []
     for var, x in zip(program.outputs, results, strict=True):
         own = type(var) is Var and var in made and allocates(made[var]) and id(x) not in seen

@@ -1,6 +1,5 @@
 """`freeze`: the public function, and what it returns."""
 
-import inspect
 import warnings
 from collections import OrderedDict
 from functools import partial, update_wrapper
@@ -16,10 +15,11 @@ from qad.frozen.capture.captured import Captured
 from qad.frozen.executable import executable
 from qad.frozen.files import Absent, read_entries, stored
 from qad.frozen.floating_point_errors import current, is_quiet, silenced
-from qad.frozen.passes import chosen
+from qad.frozen.passes import PASSES, chosen
 from qad.frozen.recording import record
 from qad.frozen.results import builder, with_own_arrays
 from qad.frozen.signature import front, signature_of, typed
+from qad.frozen.static_arguments import StaticArguments, names_of
 from qad.frozen.stats import Stats
 from qad.frozen.tape_node import as_node
 from qad.frozen.traced import Traced
@@ -45,10 +45,9 @@ def freeze(f=None, *, constant=None, static_argnames=(), passes=None):
     static_argnames : str or tuple of str
         Arguments that are no arrays, but hashable values that the program is made for.  Integers, strings, functions
         and other objects are static without being named.
-    passes : collection of str, or "all", optional
-        The passes that improve the program, see `qad.frozen.passes`; by default all but ``equals``, whose merging of
-        equal products is decided at random points: ``"all"`` has that too.  ``()`` replays the very calls that were
-        recorded.
+    passes : collection of str, optional
+        The passes that improve the program, see `qad.frozen.passes`; by default all.  ``()`` replays the very calls
+        that were recorded.
 
     Returns
     -------
@@ -95,10 +94,9 @@ class Frozen:
         update_wrapper(self, f)
         self.f = f
         self.stats = Stats()
-        self._names = _tuple(static_argnames)
-        self._parameters = _parameters(f, self._names)
+        self.static = StaticArguments(f, static_argnames)
         self.passes = chosen(passes)
-        self.constant = constant if constant is True else _tuple(constant or ())
+        self.constant = constant if constant is True else names_of(constant or ())
         self.forward, self.backward = {}, {}  # for calls on Tensors, by structure; see qad.frozen.tape_node
         self._entries = OrderedDict()
         self._plain = None, -1, None  # of the last signature of plain arrays: a test, their number, the branches
@@ -111,7 +109,7 @@ class Frozen:
 
     def __call__(self, *args, **kwargs):
         fits, count, branches = self._plain
-        if len(args) == count and not kwargs and current() is self._quiet and fits(*args):  # quickly
+        if len(args) == count and not kwargs and current() is self._quiet and fits(*args):  # the common case
             result = branches.replay(args)
             if result is NOT_FOUND or result is RAISED:
                 return self._answer(result, branches, args, args, kwargs)
@@ -126,7 +124,7 @@ class Frozen:
             return self
         bound = self._bound.get(id(owner))
         if bound is None:
-            names = tuple([name for name in self._names if name != "self"])
+            names = [name for name in self.static.names if name != "self"]
             bound = Frozen(MethodType(self.f, owner), names, self.passes, self.constant or None)
             self._bound[id(owner)] = bound
             if len(self._bound) > OBJECTS:
@@ -138,14 +136,13 @@ class Frozen:
         return self.f
 
     def _general(self, args, kwargs):
-        """The way of all signatures."""
+        """Find the branches of this signature, and replay one of them or record."""
         state = current()
         if state is not self._quiet and not is_quiet():
             return self._eagerly(args, kwargs)
         self._quiet = state
-        static, given = (), (args, kwargs)
-        if self._names:
-            args, kwargs, static = self._without_static(args, kwargs)
+        given = args, kwargs
+        args, kwargs, static = self.static.taken_out(args, kwargs)
         signature, leaves, spec = signature_of(args, kwargs, static)
         if signature is None:
             return self._recorded(leaves, spec, static, given)
@@ -172,7 +169,7 @@ class Frozen:
         return branches
 
     def _answer(self, result, branches, values, args, kwargs):
-        """What the function itself says where no program does; it is recorded, unless one has just raised."""
+        """The result of the function itself; it is recorded, unless a replay has just raised."""
         if result is RAISED and isinstance(self.f, Absent):
             return branches.branches[0].run(values)  # which raises again
         captured = self._look(branches.signature.statics())
@@ -198,7 +195,7 @@ class Frozen:
         return self._captured
 
     def _eagerly(self, args, kwargs):
-        """The answer of the function itself."""
+        """The result of the function itself, not recorded."""
         self.stats.eager += 1
         return with_own_arrays(call(self.f, args, kwargs))
 
@@ -219,7 +216,7 @@ class Frozen:
             )
 
     def _recorded(self, leaves, spec, static, given):
-        """Arguments that are recorded themselves: it is part of another recording, or a node of the tape."""
+        """Called with Tensors or traced arrays: one node of the tape, or a part of another recording."""
         args, kwargs = given
         if any(type(value_of(x)) is Traced for x in leaves) or self._look([value for _, value in static]).live:
             return with_own_arrays(self.f(*args, **kwargs))
@@ -230,16 +227,7 @@ class Frozen:
             self._parts[key] = Frozen(partial(self.f, **dict(static)), (), self.passes, self.constant or None)
         return as_node(self._parts[key], leaves, spec)
 
-    def _without_static(self, args, kwargs):
-        """Arguments by name, without the static ones, and those as pairs."""
-        if self._parameters is None:  # of a file: arguments were bound to names when it was stored
-            static = tuple((name, kwargs.pop(name)) for name in self._names if name in kwargs)
-            return args, kwargs, static
-        bound = self._parameters.bind(*args, **kwargs)
-        static = tuple((name, bound.arguments.pop(name)) for name in self._names if name in bound.arguments)
-        return (), dict(bound.arguments), static
-
-    # -- seeing ----------------------------------------------------------------------------------
+    # -- inspection ----------------------------------------------------------------------------------
 
     @property
     def program(self):
@@ -248,7 +236,7 @@ class Frozen:
             raise ArgumentError("nothing has been recorded yet: call the frozen function first")
         if not self._latest.branches:
             raise ArgumentError(f"there is no program: {self._latest.reason}")
-        return self._latest.branches[0].program
+        return display.Listed(self._latest.branches[0].program)
 
     @property
     def source(self):
@@ -258,9 +246,7 @@ class Frozen:
     def profile(self, *args, **kwargs):
         """Where the time goes for these arguments: a table of calls, their number and microseconds."""
         self(*args, **kwargs)
-        static = ()
-        if self._names:
-            args, kwargs, static = self._without_static(args, kwargs)
+        args, kwargs, static = self.static.taken_out(args, kwargs)
         signature, leaves, _ = signature_of(args, kwargs, static)
         entry = self._entries.get(signature)
         if entry is None or not entry.branches:
@@ -271,31 +257,16 @@ class Frozen:
 
     def __reduce__(self):
         """Programs and constants as data; see `qad.frozen.files`."""
-        return restored, (getattr(self, "__name__", "frozen"), self._names, self.passes, stored(self._entries))
+        return restored, (getattr(self, "__name__", "frozen"), self.static.names, self.passes, stored(self._entries))
 
     def __repr__(self):
         return f"<frozen {getattr(self.f, '__name__', self.f)}: {self.stats}>"
 
 
-def _parameters(f, names):
-    """The signature of `f`, needed for static names alone."""
-    if not names:
-        return None
-    parameters = inspect.signature(f)
-    for name in names:
-        if name not in parameters.parameters:
-            raise ArgumentError(f"static_argnames: {name!r} is no argument of {getattr(f, '__name__', f)}")
-    return parameters
-
-
 def restored(name, names, passes, entries):
-    """The frozen function of a file."""
-    frozen = Frozen(Absent(name), (), passes)
-    frozen._names = names
+    """The frozen function of a file; names of passes that this version does not have are left out."""
+    frozen = Frozen(Absent(name), (), [each for each in passes if each in PASSES])
+    frozen.static = StaticArguments(None, names)
     frozen._entries = read_entries(entries, frozen.passes, frozen.stats)
     frozen._latest = next(reversed(frozen._entries.values()), None)
     return frozen
-
-
-def _tuple(names):
-    return (names,) if isinstance(names, str) else tuple(names)

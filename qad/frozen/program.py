@@ -70,6 +70,8 @@ def layout_of(value):
     """The axes of an array in the order of its strides, or None for C order."""
     if value.flags.c_contiguous or not value.size:
         return None
+    if value.ndim == 2 and value.flags.f_contiguous:
+        return 1, 0
     order = tuple(sorted(range(value.ndim), key=lambda axis: (-abs(value.strides[axis]), axis)))
     return None if order == tuple(range(value.ndim)) else order
 
@@ -131,11 +133,6 @@ class Program:
             known[step.out] = step.fn(*args, **kwargs)
         return [known[x] if type(x) is Var else x for x in self.outputs]
 
-    def __str__(self):
-        from qad.frozen.display import table
-
-        return table(self)
-
     def copy(self):
         """The same program, for passes to change."""
         other = Program(list(self.inputs), dict(self.constants), list(self.steps), list(self.outputs))
@@ -159,6 +156,8 @@ class Program:
 
     def by_layout(self):
         """Whether what is written depends on layouts in memory: as it does where a reshape may be a view or a copy."""
+        if not self.pinned():
+            return False
         shown = set()  # the roots of arrays that were reshaped, and of what came out
         for step in self.steps:
             if step.mutates is not None and step.mutates.root in shown:
@@ -173,7 +172,7 @@ class Program:
 
 
 def touches(step, pinned):
-    """Whether a step reads or shows memory that the program writes into, or writes itself."""
+    """Whether a step reads, writes or returns a view of memory that the program writes into."""
     if not pinned:
         return False
     return step.mutates is not None or step.out.root in pinned or any(var.root in pinned for var in step.reads())
@@ -196,14 +195,17 @@ def rebuilt(x, replace):
 
 
 def variables(x):
-    """Every Var in `x`, at any depth."""
-    kind = type(x)
-    if kind is Var:
-        yield x
-    elif kind in (tuple, list):
-        for each in x:
-            yield from variables(each)
-    elif kind is slice:
-        yield from variables((x.start, x.stop, x.step))
-    elif kind is dict:
-        yield from variables(tuple(x.values()))
+    """Every Var in `x`, at any depth, as a list."""
+    found, waiting = [], [x]
+    while waiting:
+        x = waiting.pop()
+        kind = type(x)
+        if kind is Var:
+            found.append(x)
+        elif kind is tuple or kind is list:
+            waiting.extend(reversed(x))
+        elif kind is slice:
+            waiting += x.step, x.stop, x.start
+        elif kind is dict:
+            waiting.extend(reversed(x.values()))
+    return found

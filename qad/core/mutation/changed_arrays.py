@@ -26,6 +26,12 @@ from qad.core.tape.reverse import TAPE
 SMALL = 1 << 15  # bytes up to which `tobytes` is the quickest copy
 
 
+class Private(bytearray):
+    """The memory of a copy that graphs hold: nobody else knows it, so that it never changes."""
+
+    __slots__ = ()
+
+
 class Seen(dict):
     """The plain arrays that a level has met, by their ids, each with its copy; and the last one, to be quick.
 
@@ -82,10 +88,10 @@ def holds(array, held) -> bool:
 def copied(array):
     """A copy of what an array holds, over memory that can be compared: in the order of its axes, or `_flat`."""
     if array.nbytes <= SMALL:
-        return np.ndarray(array.shape, array.dtype, bytearray(array.tobytes()))
+        return np.ndarray(array.shape, array.dtype, Private(array.tobytes()))
     memory.ready(array.nbytes)
     flat = _flat(array)
-    return np.ndarray(flat.shape, flat.dtype, bytearray(flat.data))
+    return np.ndarray(flat.shape, flat.dtype, Private(flat.data))
 
 
 def laid_out(copy, array):
