@@ -147,7 +147,7 @@ def hessian(name, n):
 
     def of_jax():
         jax = peers.import_jax()
-        f = jax.jit(jax.hessian(circuits.jax_energy(n, jax)))
+        f = jax.jit(jax.hessian(circuits.jax_energy(n, jax, scan=True)))
         return lambda: jax.block_until_ready(f(theta))
 
     return of_qad if name == "qad" else of_jax

@@ -1,5 +1,6 @@
 """What a bare ``import qad`` loads, and that all else comes when it is first touched, in whatever way."""
 
+import os
 import pickle
 import pydoc
 import subprocess
@@ -19,8 +20,9 @@ PACKAGES = {"numpy", "optree", "scipy", "typing_extensions"}  # typing_extension
 
 
 def fresh(code):
-    """What a new process prints."""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    """What a new process prints, which is not asked what it compiles."""
+    env = os.environ | {"QAD_MESSAGES": "0"}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=env)
     assert run.returncode == 0, run.stderr
     assert run.stderr == ""
     return run.stdout.split()
