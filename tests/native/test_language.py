@@ -60,7 +60,7 @@ def test_records_and_small_integers():
 )
 def test_what_is_no_array_of_the_kernel_is_refused(x):
     out = np.zeros(20, int)
-    with pytest.raises(TypeError, match="integers: argument 0 must be aligned, of int64 and 1 axes in C order"):
+    with pytest.raises(TypeError, match="argument 0 of integers: an aligned array of int64 and 1 axes in C order, not"):
         STRICT(np.dtype(float)).integers(x, out)
     assert not out.any()
 
