@@ -21,8 +21,6 @@ from qad.native.values import (
 __all__ = ["Module"]
 
 HEAD = object.__basicsize__  # an array object goes on with addresses: data, (number of axes), shape, strides
-    object.__basicsize__
-)  # of an array object: its data's address, the number of axes, and the addresses of its shape and its strides
 EXTERNAL = "declare double @cos(double)", "declare double @sin(double)", "declare double @ldexp(double, i32)"
 
 
