@@ -13,8 +13,8 @@ from qad.contract.parse import split_lists
 from qad.contract.planner import find_plan
 from qad.contract.strides import gives_array, in_c_order, like_numpy
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.mutation.numbers import as_array, as_number
 from qad.extend import Tensor, implements
+from qad.extend.memory import as_array, as_number
 
 __all__ = ["einsum", "tensordot"]
 
@@ -62,7 +62,7 @@ def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=
     ------
     ArgumentError, ShapeError
         The expression and the operands do not fit; the message quotes the expression and points at the operand.  With
-        `hermitian`: a variable operand has no partner, or the output holds a leg of one half alone.
+        `hermitian`: a variable operand has no partner, or the output holds a leg of only one half.
     CheckError
         With `hermitian`: the network is no real form, its halves are not conjugate to each other.
 

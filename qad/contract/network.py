@@ -10,24 +10,20 @@ from functools import partial
 
 import numpy as np
 
-from qad.contract.execute import program
+from qad.contract.execute import execution
 from qad.contract.pair import contract
 from qad.contract.unary import reduce, spread
-from qad.core.define import PRIMITIVES
 from qad.core.errors import GradientTypeError
-from qad.core.mutation.aliases import look_at_all
-from qad.core.tape.levels import records
-from qad.core.tape.operands import split
-from qad.core.tape.reverse import Reverse, note
-from qad.core.tape.tensor import CONSTANT
-from qad.extend import ARRAY_TYPES, Tensor, defvjp, primitive
+from qad.extend import ARRAY_TYPES, Tensor, defvjp_tuned, primitive
+from qad.extend.memory import look_at_all
+from qad.extend.recording import PRIMITIVES, Reverse, highest, note, records, split
 
 __all__ = ["record", "network", "with_cotangents"]
 
 
 def record(plan, operands, wanted):
     """Contract a list of operands that are not all plain arrays, those numbered `wanted` variable."""
-    level = max([x.level for x in operands if type(x) is Tensor], default=CONSTANT, key=lambda level: level.number)
+    level = highest(operands)
     values, nodes = split(operands, level)
     kinds = {x.dtype for x in values}
     if "O" in {kind.kind for kind in kinds}:
@@ -36,7 +32,7 @@ def record(plan, operands, wanted):
             f'expression "{plan.expression.text}": operand {number} is an object array, which has no gradient: '
             "write array.astype(float) or array.astype(complex)"
         )
-    if level is CONSTANT:
+    if level.number < 0:  # of constants
         plain = ARRAY_TYPES.issuperset(map(type, values))  # and not traced by qad.freeze, nor of another library
         value = plan.execute(list(values), ()) if plain else _pairs(plan, values)[-1]
         if not any(type(x) is Tensor for x in operands):
@@ -50,9 +46,9 @@ def record(plan, operands, wanted):
             return network(*operands, **options)
         p = PRIMITIVES[network]  # what `network` itself would look for is known here
         ans, kept = p.raw(*values, **options)
-        own, options = program(plan, wanted), {**options, "kept": kept}
+        own, options = execution(plan, wanted), {**options, "kept": kept}
         return note(p, values, options, ans, nodes, level, own.read(kept), sparing=bool(own.again))
-    return _pairs(plan, [x.value if type(x) is Tensor and x.level is CONSTANT else x for x in operands])[-1]
+    return _pairs(plan, [x.value if type(x) is Tensor and not x.requires_grad else x for x in operands])[-1]
 
 
 def _constant(plan, *operands):
@@ -73,12 +69,12 @@ def _pairs(plan, operands):
 @primitive(keeps=True)
 def network(*operands, plan, wanted):
     """Contract a network of plain arrays, and keep what the backward pass for the operands `wanted` needs."""
-    return program(plan, wanted).forward(operands)
+    return execution(plan, wanted).forward(operands)
 
 
 def _cotangents(needed, g, ans, *operands, plan, wanted, kept=None):
     """Cotangents of the operands `needed`, which are those `wanted`: the pairs in reverse."""
-    own = program(plan, wanted)
+    own = execution(plan, wanted)
     if not ARRAY_TYPES.issuperset(map(type, operands)):
         found = _recorded(plan, own, g, dict(enumerate(_pairs(plan, operands))))
     else:
@@ -108,12 +104,12 @@ def _operand_cotangents(plan, found, needed):
     return [found[number] for number in needed]
 
 
-defvjp(network, shared=_cotangents, fresh=True)
+defvjp_tuned(network, shared=_cotangents, fresh=True)
 
 
 def with_cotangents(g, operands, plan, needed):
     """The result, and the cotangents of the operands `needed` where `g` (None for 1) is that of the result."""
-    own = program(plan, tuple(sorted(needed)))
+    own = execution(plan, tuple(sorted(needed)))
     if not ARRAY_TYPES.issuperset(map(type, operands if g is None else (g, *operands))):
         values = _pairs(plan, operands)
         value, g = values[-1], np.ones(values[-1].shape, values[-1].dtype) if g is None else g

@@ -12,7 +12,7 @@ are dropped.  A loss that does see the basis of a bond is noticed in the backwar
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, defvjp, each_alone, primitive, stack_of, value_of
+from qad.extend import Tensor, defvjp_tuned, each_alone, primitive, stack_of, value_of
 from qad.linalg import norm, split
 from qad.linalg.support.degeneracy import rounding
 from qad.mps.environments import past_left
@@ -60,7 +60,7 @@ def _check_gauge(q, gq, gc, c, floor):
     if turn > floor + 100 * np.sqrt(np.finfo(c.dtype).eps) * size:
         raise ArgumentError(
             f"the loss depends on the basis of a bond (its slope along a rotation of it is {turn:.3g}), which is "
-            "arbitrary in a canonical form: let it depend on the state alone, not on single entries of its tensors"
+            "arbitrary in a canonical form: let it depend only on the state, not on single entries of its tensors"
         )
 
 
@@ -69,7 +69,7 @@ def largest(x):
     return 0.0 if x is None else np.abs(x).max(initial=0.0)
 
 
-defvjp(isometric, shared=each_alone(_isometric_vjp), scaled=True)  # ranks differ between examples
+defvjp_tuned(isometric, shared=each_alone(_isometric_vjp), scaled=True)  # ranks differ between examples
 
 
 def orthogonal_from_left(tensors, stop):

@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, nesting, unflatten
-from qad.optimize.packing import as_leaf, as_reals
+from qad.linalg.implicit.packing import as_leaf, as_reals
 
 TOLERANCE = 1e-6  # how far from the manifold a starting point may lie; it is moved onto it
 

@@ -1,6 +1,6 @@
 """Elementwise functions: a line each.
 
-The flag `elementwise` promises that the derivative of one output depends on the inputs at its own place and
+The flag `elementwise` promises that the derivative of one output depends on the inputs at its own index and
 that the rule is a multiplication ``g * w``: then forward mode is the same multiplication (and takes the real
 part where the answer is real), and broadcasting is added at the door.  `g` may be a batch of cotangents, so it meets
 one factor.  A formula is right at all magnitudes and in the whole plane, to second order, or it stands in `slopes`: the
@@ -10,7 +10,7 @@ sweeps of ``tests/rules/test_sweep.py`` compare them with mpmath.
 import numpy as np
 
 from qad.core.errors import GradientTypeError
-from qad.extend import defvjp, implements, value_of
+from qad.extend import defvjp_tuned, implements, value_of
 from qad.rules.constants import DEGREE, LN2, LN10, RADIAN
 from qad.rules.slopes import (
     cosine,
@@ -28,7 +28,7 @@ from qad.rules.slopes import (
 
 def table(fn, *rules, fresh=True):
     """One line: an elementwise function and the rule of each argument."""
-    defvjp(fn, *rules, elementwise=True, fresh=fresh)
+    defvjp_tuned(fn, *rules, elementwise=True, fresh=fresh)
 
 
 def zero(g, y, *args):
@@ -47,7 +47,7 @@ def per_size(a, r):
 
 
 def apart(a, b, y):
-    """``a - b``, of which the share of exp(a) in ``exp(y) = exp(a) + exp(b)`` is a function; of nothing it is none."""
+    """``a - b``, which gives the share of exp(a) in ``exp(y) = exp(a) + exp(b)``; `a` itself where both terms are 0."""
     return a - np.where(np.isneginf(y), 0, b)
 
 
@@ -57,7 +57,7 @@ def arctan_slope(g, y, x):
 
 
 def tan_slope(g, y, x):
-    """``1 / cos(x)^2``: through the answer, where that is real, which is quicker."""
+    """``1 / cos(x)^2``: through the answer where that is real, which saves the cosine."""
     return g * sech(1j * x) ** 2 if x.dtype.kind == "c" else g * (1 + y * y)
 
 

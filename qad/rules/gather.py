@@ -7,10 +7,9 @@ the place of each.
 import numpy as np
 
 from qad.core.errors import BatchError
-from qad.core.mutation.buffers import ELSEWHERE
-from qad.core.mutation.indices import accumulate
-from qad.core.vmap.batched import outline
-from qad.extend import Tensor, defbatch, defjvp, defvjp, primitive, unbroadcast
+from qad.extend import Tensor, defbatch, defjvp, defvjp, defvjp_tuned, primitive, unbroadcast
+from qad.extend.batching import outline
+from qad.extend.memory import ELSEWHERE, accumulate
 from qad.rules.structured_cotangents import scatter
 
 HOLE = object()
@@ -49,7 +48,7 @@ def _back(g, y, x, *arrays, pattern):
     return gathered_back(g, *arrays, pattern=pattern, shape=x.shape, dtype=x.dtype)
 
 
-defvjp(gather, _back, linear=True, fresh=True)
+defvjp_tuned(gather, _back, linear=True, fresh=True)
 defvjp(
     gathered_back,
     lambda g, y, x, *arrays, pattern, shape, dtype: gather(g, *arrays, pattern=pattern),
@@ -90,7 +89,7 @@ def _placed_back(needed, g, y, x, v, *arrays, pattern, add):
         parts[0] = g if add else placed_at(g, 0, *arrays, pattern=pattern, add=False)
     if 1 in needed:
         part = gather(g, *arrays, pattern=pattern)
-        if not add and _may_meet(filled(pattern, arrays)):  # of values written to one place the last one stays
+        if not add and _may_meet(filled(pattern, arrays)):  # of values written to one index the last one stays
             numbers = np.arange(part.size).reshape(part.shape)
             order = placed_at(np.full(g.shape, -1), numbers, *arrays, pattern=pattern, add=False)
             part = np.where(np.equal(gather(order, *arrays, pattern=pattern), numbers), part, 0)

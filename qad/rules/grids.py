@@ -1,10 +1,10 @@
-"""Grids of numbers and of points: `linspace` and its kin, `meshgrid`."""
+"""Grids of values and of points: `linspace` and its kin, `meshgrid`."""
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.mutation.aliases import snapshot
 from qad.extend import Tensor, implements, operand
+from qad.extend.memory import snapshot
 
 
 def _fractions(num, endpoint, start, stop):

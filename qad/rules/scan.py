@@ -13,6 +13,7 @@ from qad.extend import (
     attach,
     defjvp,
     defvjp,
+    defvjp_tuned,
     implements,
     lies_as,
     operand,
@@ -45,7 +46,7 @@ def prod_over(x, axis):
 
 
 def _shifted(x, fill, forward):
-    """`x` moved by one place along its first axis, with `fill` where nothing comes in."""
+    """`x` shifted by one along its first axis, with `fill` where nothing comes in."""
     edge = np.full_like(x[:1], fill)
     return np.concatenate([edge, x[:-1]] if forward else [x[1:], edge])
 
@@ -107,8 +108,8 @@ def _cumsum_rule(g, y, x, axis):
 
 
 defvjp(cumsum_over, _cumsum_rule, linear=True)
-defvjp(cumprod_over, _cumprod_rule, fresh=True)
-defvjp(prod_over, _prod_rule, fresh=True)
+defvjp_tuned(cumprod_over, _cumprod_rule, fresh=True)
+defvjp_tuned(prod_over, _prod_rule, fresh=True)
 defjvp(prod_over, _prod_forward)
 defjvp(cumprod_over, _cumprod_forward)
 

@@ -18,7 +18,7 @@ and outside of their own spaces ``dU = (1 - U U^H) dA V S^-1``, ``dV = (1 - V V^
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
 from qad.linalg.factored.factors import factors
 from qad.linalg.support.check import matrices
 from qad.linalg.support.clusters import (
@@ -59,7 +59,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
     full_matrices : bool
         Whether U and Vh are square, (m, m) and (n, n), or have k = min(m, n) columns and rows.
     compute_uv : bool
-        False: the singular values alone.
+        False: only the singular values.
     hermitian : bool
         NumPy's shortcut for Hermitian matrices, on plain arrays; ignored where `a` is a Tensor.
     degenerate : "raise" or "warn"
@@ -69,7 +69,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
     Returns
     -------
     U, S, Vh : a named tuple of arrays (..., m, k), (..., k) in descending order, (..., k, n)
-        Or S alone.
+        Or only S.
 
     Raises
     ------
@@ -278,7 +278,7 @@ def _turn(p, s, clustered, how):
 
 
 def _full_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
-    """Columns of U (rows of Vh) beyond k turn with the others: ``dU' = -U dU^H U'``."""
+    """Columns of U (rows of Vh) beyond k follow the others: ``dU' = -U dU^H U'``."""
     gu, gs, gv = g
     u, s, vh = ans
     k, floor = s.shape[-1], rounding(stack_of(s), end)
@@ -290,10 +290,10 @@ def _full_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
     return _thin_vjp(needed, (gu, gs, gv), (u, s, vh), a, degenerate=degenerate, levels=levels, end=end)
 
 
-defvjp(thin, shared=_thin_vjp, scaled=True)
-defvjp(_full, shared=_full_vjp, scaled=True)
+defvjp_tuned(thin, shared=_thin_vjp, scaled=True)
+defvjp_tuned(_full, shared=_full_vjp, scaled=True)
 defjvp(thin, shared=_thin_jvp)
-defvjp(_in_clusters, shared=_thin_vjp, scaled=True)
+defvjp_tuned(_in_clusters, shared=_thin_vjp, scaled=True)
 defjvp(_in_clusters, shared=_thin_jvp)
 defbatch(thin, stacks(thin, 2))
 defbatch(_in_clusters, stacks(_in_clusters, 2))

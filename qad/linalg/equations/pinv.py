@@ -5,7 +5,7 @@ G_A = -P^H G P^H + (1 - A P) G^H P P^H + P^H P G^H (1 - P A).
 
 import numpy as np
 
-from qad.extend import defbatch, defvjp, implements, primitive, stack_of, stacks, value_of
+from qad.extend import defbatch, defvjp_tuned, implements, primitive, stack_of, stacks, value_of
 from qad.linalg.support.check import matrices
 
 
@@ -50,7 +50,7 @@ implements(np.linalg.pinv)(pinv)
 
 
 def _cut(rcond, rtol):
-    """The one that is given."""
+    """Whichever of the two names of the cutoff was given."""
     return {"rcond": rcond} if rcond is not None else {"rtol": rtol} if rtol is not None else {}
 
 
@@ -77,5 +77,5 @@ def _rank(a):
     return np.linalg.matrix_rank(stack_of(a)).min() if a.size else np.inf
 
 
-defvjp(_pinv, _pinv_vjp, fresh=True)
+defvjp_tuned(_pinv, _pinv_vjp, fresh=True)
 defbatch(_pinv, stacks(_pinv, 2))

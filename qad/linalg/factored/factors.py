@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qad.core.structured import Structured, Structuring, form_of, held, is_differentiated, settled
 from qad.extend import Tensor, on_stack, unrecorded
+from qad.extend.structure import Structured, form_of, held, is_differentiated, new_family, settled
 from qad.linalg.factored.spectrum import Pointwise, Spectrum, is_close
 from qad.linalg.support.derivative_order import orders
 
@@ -23,7 +23,7 @@ new_label = count().__next__
 
 
 class Vectors(NamedTuple):
-    """Eigenvectors or singular vectors in columns, as a term of a network; its labels are (row, place)."""
+    """Eigenvectors or singular vectors in columns, as a term of a network; its labels are (row, index of the value)."""
 
     spectrum: Spectrum
     side: str  # "u" or "v"
@@ -42,7 +42,7 @@ class Net(Structured):
     sizes : dict
         Of labels.
     places : dict
-        Label of a spectrum -> (Spectrum, the tuple of places in it).
+        Label of a spectrum -> (Spectrum, the indices of the values in it).
     functions : dict
         Label of a spectrum -> tuple of Pointwise, to be multiplied.
     """
@@ -51,7 +51,6 @@ class Net(Structured):
 
     def __init__(self, terms, out, sizes, places, functions):
         self.terms, self.out, self.sizes, self.places, self.functions = terms, out, sizes, places, functions
-        self.made = self.plain = None
 
     @property
     def root(self):
@@ -61,7 +60,7 @@ class Net(Structured):
     # -- manipulation ----------------------------------------------------------------------------
 
     def renamed(self, names):
-        """With other names of labels."""
+        """The same network with labels renamed."""
 
         def of(labels):
             return tuple([names.get(label, label) for label in labels])
@@ -75,7 +74,7 @@ class Net(Structured):
         )
 
     def fresh(self):
-        """With labels that no other network has."""
+        """The same network with labels of its own."""
         return self.renamed({label: new_label() for label in self.sizes})
 
     def is_free(self, label):
@@ -90,7 +89,7 @@ class Net(Structured):
         )  # fmt: skip
 
     def tied(self, one, two):
-        """With two labels made one, and its name; None where they cannot be."""
+        """The network with two labels identified, and the label that is left; None where they cannot be."""
         if one == two:
             return self, one
         if self.is_free(one):
@@ -110,7 +109,7 @@ class Net(Structured):
         return net, one
 
     def with_out(self, out):
-        """With other axes of the result."""
+        """The same network with these axes of the result."""
         return Net(self.terms, tuple(out), self.sizes, self.places, self.functions)
 
     # -- values ----------------------------------------------------------------------------------
@@ -125,7 +124,7 @@ class Net(Structured):
         return net if net.places else net._evaluated()
 
     def _summed(self, label):
-        """With the vectors that meet at a label in one term, a function of the matrix; None where they do not."""
+        """The network with the two vectors that share a label replaced by a function of the matrix; None if none do."""
         (spectrum, places), functions = self.places[label], self.functions.get(label, ())
         here = [(x, labels) for x, labels in self.terms if label in labels]
         rest = [(x, labels) for x, labels in self.terms if label not in labels]
@@ -184,6 +183,14 @@ def factors(a, given, record, owner):
     return _known(Spectrum(a, values, order, owner), on_stack(lambda bare: given, a), record)
 
 
+def by_size(w, v):
+    """Eigenpairs in descending order of size."""
+    order = np.argsort(-np.abs(unrecorded(w)), axis=-1, kind="stable")
+    if type(order) is np.ndarray and order.ndim == 1:
+        return w[order], v[:, order]
+    return in_order(w, v, order)
+
+
 def in_order(w, v, order):
     """Eigenpairs in the `order` (..., n), which may differ from example to example."""
 
@@ -200,7 +207,7 @@ def in_order(w, v, order):
 
 def _known(spectrum, plain, record):
     """The factors, `plain` ones, as Tensors that know their `spectrum`; `record` gives them as they are recorded."""
-    recorded, level = _Once(record), Structuring()
+    recorded, number = _Once(record), new_family()
     row, column, place = new_label(), new_label(), new_label()
     (m, n), k = spectrum.a.shape, spectrum.values.shape[-1]
     sizes, where = {row: m, column: n, place: k}, {place: (spectrum, tuple(range(k)))}
@@ -209,8 +216,7 @@ def _known(spectrum, plain, record):
 
     def net(i, terms, out, functions):
         form = Net(terms, out, {label: sizes[label] for label in (*out, place)}, where, functions)
-        form.made = lambda: recorded()[i]
-        return Tensor(plain[i], form, level)
+        return form.tensor(plain[i], lambda: recorded()[i], number)
 
     columns = [(u, (row, place))], (row, place), {}
     if spectrum.owner == "eigh":

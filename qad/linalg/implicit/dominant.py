@@ -39,7 +39,7 @@ def dominant_eig(a, v0, side="right", *, tol=1e-12, restart=60, maxiter=1000, re
     -------
     value : scalar of the dtype of the vectors
     right : pytree like `v0`, of unit norm ``sum |r|^2 = 1``
-    left : pytree like `v0`, with ``sum conj(l) r = 1`` (of unit norm, and with the phase of v0, if it is alone)
+    left : pytree like `v0`, with ``sum conj(l) r = 1`` (of unit norm, and with the phase of v0, if only it is wanted)
 
     Raises
     ------
@@ -57,7 +57,7 @@ def dominant_eig(a, v0, side="right", *, tol=1e-12, restart=60, maxiter=1000, re
     where it is crowded near the largest, and several times as many where one eigenvalue, found in a few dozen
     products, stands above a crowded rest, like that of a positive random matrix.
 
-    A derivative costs one GMRES solve with the bordered operator, except that of the value alone with
+    A derivative costs one GMRES solve with the bordered operator, except that of the value only, with
     ``side="both"``: ``d lambda = l^H dA r``.
 
     Examples

@@ -7,12 +7,12 @@ in double precision, the gap is lost: below 2e-12 at first order, 4e-6 at second
 raises, and a zero contributes zero.  Because the division itself is what refuses, its own derivatives refuse too.
 
 Numerators that are no more than rounding are set to zero before any division.  So a loss that leaves the single
-vectors of a cluster alone, like that of a projector, has derivatives good to ``eps / gap`` at every order.
+vectors of a cluster out of account, like that of a projector, has derivatives good to ``eps / gap`` at every order.
 """
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, primitive, stack_of, stacks
 from qad.linalg.support.degeneracy import NEAR, far_apart, noise, refuse, same_block, vanishing
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.hermitian_parts import hermitian, skew
@@ -120,7 +120,7 @@ def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward,
         size = np.where(moved[both[0]] | moved[both[1]], whole, size)
     units = np.maximum(units, np.minimum(eps**0.25 * gap, noise(gap.dtype, x.shape[-1])))
     left = lost & (size > units * columns)
-    if owner == "eig" and moved is not None:  # V f(w) V^-1, say: the commutator alone is seen, which may look like zero
+    if owner == "eig" and moved is not None:  # V f(w) V^-1, say: only the commutator is seen, and may look like zero
         left |= (moved[both[0]] | moved[both[1]]) & (gap**order <= SPARE * eps**0.75)
     if divided:  # what has been divided by this gap before hides a numerator that matters
         left |= lost & (columns > 0.0)
@@ -210,6 +210,6 @@ def _s_moved(
     return -_over_gaps(ans * dt, s, kind=kind, part="all", weight=None, **how)
 
 
-defvjp(_over_gaps, _for_x, _for_s, fresh=True)
+defvjp_tuned(_over_gaps, _for_x, _for_s, fresh=True)
 defjvp(_over_gaps, _x_moved, _s_moved)
 defbatch(_over_gaps, stacks(_over_gaps, 2, 1))
