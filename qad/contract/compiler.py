@@ -13,15 +13,19 @@ def has_compiler():
     return find_spec("llvmlite") is not None and sys.implementation.name == "cpython"
 
 
-def replay(code, kept, work):
-    """`qad.contract.compiled.replay`, imported at its first use."""
+@cache
+def compiled():
+    """What is compiled, imported at first use."""
     from qad.contract import compiled
 
-    compiled.replay(code, kept, work)
+    return compiled
+
+
+def replay(code, kept, work):
+    """`qad.contract.compiled.replay`."""
+    compiled().replay(code, kept, work)
 
 
 def stack_product(a, b):
-    """`qad.contract.compiled.stack_product`, imported at its first use."""
-    from qad.contract import compiled
-
-    return compiled.stack_product(a, b)
+    """`qad.contract.compiled.stack_product`."""
+    return compiled().stack_product(a, b)

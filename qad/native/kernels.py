@@ -20,7 +20,6 @@ SOURCES = sorted(Path(__file__).parent.glob("*.py"))
 PRECISIONS = {"double": (np.dtype("f8"), np.dtype("c16")), "float": (np.dtype("f4"), np.dtype("c8"))}
 PRECISION_OF = {dtype: precision for precision, dtypes in PRECISIONS.items() for dtype in dtypes}
 ROWS = {}
-SOUND = 0x101  # bits of an array's flags: in C order, and aligned
 
 
 def row_dtype(row):
@@ -116,8 +115,8 @@ class Bundle:
     def __init__(self, fields):
         self.fields, numbers = fields, []
         for block, x in zip(fields.blocks, fields, strict=True):
-            if isinstance(block, Block) and not fits(x, dtype_of(block.kind, "double"), block.ndim):
-                raise TypeError(f"{type(fields).__name__} holds {x.ndim} axes of {x.dtype} where {block} is needed")
+            if isinstance(block, Block):
+                check(x, dtype_of(block.kind, "double"), block.ndim, flags_of(block), type(fields).__name__)
             numbers.append(id(x) if isinstance(block, Block) else x)
         self.numbers = np.array(numbers, np.int64)
 
@@ -130,19 +129,19 @@ class Kernel:
 
     def __init__(self, function, precision, engine):
         self.name, self.engine, blocks = function.__name__, engine, list(enumerate(blocks_of(function)))
-        self.arrays = [(i, dtype_of(of.kind, precision), of.ndim) for i, of in blocks if isinstance(of, Block)]
+        self.arrays = [
+            (i, dtype_of(of.kind, precision), of.ndim, flags_of(of)) for i, of in blocks if isinstance(of, Block)
+        ]
         self.bundles = [(i, of) for i, of in blocks if hasattr(of, "blocks")]
         kinds = [{INT: c_int64, FLOAT: c_double}.get(of, py_object) for _, of in blocks]
         self.native = CFUNCTYPE(None, *kinds)(engine.get_function_address(self.name))
 
     def __call__(self, *args):
         given = list(args)
-        for i, dtype, ndim in self.arrays:
+        for i, dtype, ndim, flags in self.arrays:
             x = args[i]
-            if x.dtype is dtype and x.ndim == ndim and x.flags.num & SOUND == SOUND:
-                continue  # what mostly is the case, quickly
-            if not fits(x, dtype, ndim):
-                raise TypeError(f"{self.name}: argument {i} must be aligned, of {dtype} and {ndim} axes in C order")
+            if x.dtype is not dtype or x.ndim != ndim or x.flags.num & flags != flags:
+                check(x, dtype, ndim, flags, f"argument {i} of {self.name}")
         for i, kind in self.bundles:
             if type(args[i].fields) is not kind:
                 raise TypeError(f"{self.name}: argument {i} must be a bundle of {kind.__name__}")
@@ -150,11 +149,16 @@ class Kernel:
         self.native(*given)
 
 
-def fits(x, dtype, ndim):
-    """Whether an array is what a kernel may read: of this dtype, and of so many axes in C order."""
-    if ndim is None:
-        return x.dtype == dtype and x.flags.aligned
-    return x.dtype == dtype and x.ndim == ndim and x.flags.num & SOUND == SOUND
+def check(x, dtype, ndim, flags, where):
+    """Refuse an array that a kernel may not read."""
+    if x.dtype != dtype or x.ndim != ndim or x.flags.num & flags != flags:
+        order = " in C order" if flags & 1 else ""
+        raise TypeError(f"{where}: an aligned array of {dtype} and {ndim} axes{order}, not one of {x.dtype}, {x.shape}")
+
+
+def flags_of(block):
+    """Bits of the flags of an array that a kernel may read: it is aligned, and in C order if that is needed."""
+    return 0x100 if block.strided else 0x101
 
 
 def blocks_of(function):

@@ -1,11 +1,26 @@
 """A module of LLVM: functions of Python's, and all that they call, for arguments of given types."""
 
 from qad.native.statements import Function
-from qad.native.values import INT, TAGS, Array, Bits, Block, Kind, Number, Record, join, kind_in, registers, split
+from qad.native.values import (
+    INT,
+    TAGS,
+    Array,
+    Bits,
+    Block,
+    Kind,
+    Number,
+    Record,
+    Strided,
+    join,
+    kind_in,
+    registers,
+    split,
+    width,
+)
 
 __all__ = ["Module"]
 
-HEAD = object.__basicsize__  # of an array object: its data's address, the number of axes, and the address of its shape
+HEAD = object.__basicsize__  # an array object goes on with addresses: data, (number of axes), shape, strides
 EXTERNAL = "declare double @cos(double)", "declare double @sin(double)", "declare double @ldexp(double, i32)"
 
 
@@ -62,7 +77,7 @@ class Module:
             return Number(block.llvm, name)
         if isinstance(block, Block):
             return self.opened(lines, name, block)
-        values, held = [], self.opened(lines, name, Block(INT, None))
+        values, held = [], self.opened(lines, name, Block(INT))
         for i, part in enumerate(block.blocks):
             type = part.llvm if isinstance(part, Kind) else "ptr"
             lines.append(f"  {name}.q{i} = getelementptr i64, ptr {held.at.name}, i64 {i}")
@@ -78,15 +93,14 @@ class Module:
             f"  {name}.q = getelementptr i8, ptr {name}, i64 {HEAD + 16}",
             f"  {name}.s = load ptr, ptr {name}.q",
         ]
-        if block.ndim is None:
-            return Array(kind_in(block.kind, self.precision), Number("ptr", f"{name}.at"), (0,))
-        shape = []
-        for axis in range(block.ndim):
-            place, size = f"{name}.s{axis}", Number("i64", f"{name}.n{axis}")
-            lines.append(f"  {place} = getelementptr i64, ptr {name}.s, i64 {axis}")
-            lines.append(f"  {size.name} = load i64, ptr {place}")
-            shape.append(size)
-        return Array(kind_in(block.kind, self.precision), Number("ptr", f"{name}.at"), tuple(shape))
+        kind, at = kind_in(block.kind, self.precision), Number("ptr", f"{name}.at")
+        shape = loaded(lines, f"{name}.s", block.ndim)
+        if not block.strided:
+            return Array(kind, at, shape)
+        lines += [f"  {name}.r = getelementptr i8, ptr {name}, i64 {HEAD + 24}", f"  {name}.t = load ptr, ptr {name}.r"]
+        steps = loaded(lines, f"{name}.t", block.ndim)
+        lines += [f"  {step.name}.e = sdiv exact i64 {step.name}, {width(kind)}" for step in steps]
+        return Strided(Array(kind, at, (0,)), shape, tuple([Number("i64", f"{step.name}.e") for step in steps]))
 
     def text(self):
         """All in LLVM's language."""
@@ -96,6 +110,14 @@ class Module:
             own = f"!{kinds + i}"
             tags += [f"{tag} = !{{{own}, {own}, i64 0}}", f'{own} = !{{!"{type}", !{root}, i64 0}}']
         return "\n\n".join(["\n".join(self.declared), *self.texts, "\n".join(tags)])
+
+
+def loaded(lines, name, count):
+    """So many integers in memory."""
+    for i in range(count):
+        lines.append(f"  {name}{i}.p = getelementptr i64, ptr {name}, i64 {i}")
+        lines.append(f"  {name}{i} = load i64, ptr {name}{i}.p")
+    return tuple([Number("i64", f"{name}{i}") for i in range(count)])
 
 
 def renamed(part, name):

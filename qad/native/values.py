@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 __all__ = [
     "COMPLEX", "COMPLEX128", "FLOAT", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex", "Kind",
-    "Number", "Record", "constant", "join", "kind_in", "registers", "split", "struct", "width",
+    "Number", "Record", "Strided", "constant", "join", "kind_in", "registers", "split", "struct", "width",
 ]  # fmt: skip
 
 
@@ -36,11 +36,12 @@ def kind_in(kind, precision):
 class Block(NamedTuple):
     """An array that a kernel is given: the kind of its elements, see `Array`, and the number of its axes.
 
-    With None in their place it is any array, seen as one axis from its first element on; its steps are the caller's.
+    It is in C order, or, if `strided`, in any: then it comes as a `Strided`.
     """
 
     kind: object
     ndim: int = 1
+    strided: bool = False
 
 
 def struct(name, **blocks):
@@ -79,6 +80,22 @@ class Array(NamedTuple):
     kind: object
     at: Number
     shape: tuple
+
+
+class Strided(NamedTuple):
+    """An array whose elements need not lie side by side.
+
+    Attributes
+    ----------
+    flat : Array
+        One axis, of unknown length, from the first element on.
+    shape, steps : tuples of numbers
+        Sizes, and the distances along each axis in elements.
+    """
+
+    flat: Array
+    shape: tuple
+    steps: tuple
 
 
 class Record(NamedTuple):

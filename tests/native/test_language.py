@@ -11,7 +11,9 @@ from qad.native import INT, Block, Kernels, row_dtype
 from tests.native import sources
 
 FILE = Path(sources.__file__)
-STRICT = Kernels(sources.integers, sources.reals, sources.complexes, sources.records, files=[FILE], fast=False)
+STRICT = Kernels(
+    sources.integers, sources.reals, sources.complexes, sources.records, sources.steps, files=[FILE], fast=False
+)
 FAST = Kernels(sources.reals, sources.complexes, files=[FILE], fast=True)
 
 
@@ -54,13 +56,26 @@ def test_records_and_small_integers():
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("dtype", [np.dtype("f8"), np.dtype("f4")], ids=str)
+def test_arrays_of_any_order(dtype):
+    x, weights, out = (
+        np.arange(24.0).astype(dtype).reshape(4, 6),
+        np.add.outer(1 + np.arange(4), 10 * np.arange(6)),
+        np.zeros(1, dtype),
+    )
+    for rows, columns in ((slice(None), slice(None)), (slice(None, None, 2), slice(1, 5, 3)), (slice(0), slice(1))):
+        for view in (x[rows, columns], np.asfortranarray(x)[rows, columns], x[::-1, ::-1][rows, columns]):
+            STRICT(dtype).steps(view, out)
+            assert out == (weights[: len(view), : view.shape[1]] * view).sum()
+
+
 @pytest.mark.parametrize(
     "x",
     [np.zeros(3), np.zeros((3, 1), int), np.zeros(6, int)[::2], np.zeros(3, ">i8"), np.zeros(25, "i1")[1:].view(int)],
 )
 def test_what_is_no_array_of_the_kernel_is_refused(x):
     out = np.zeros(20, int)
-    with pytest.raises(TypeError, match="integers: argument 0 must be aligned, of int64 and 1 axes in C order"):
+    with pytest.raises(TypeError, match="argument 0 of integers: an aligned array of int64 and 1 axes in C order, not"):
         STRICT(np.dtype(float)).integers(x, out)
     assert not out.any()
 

@@ -22,11 +22,10 @@ def kernels(kind):
     def replay(code: Block(INT), kept: Block(kind), work: Block(kind), room: Block(kind), counts: Block(INT)):
         loop.replay(code, kept, work, room, counts)
 
-    def stack_product(
-        a: Block(kind, None), b: Block(kind, None), out: Block(kind, None), count: INT, m: INT, k: INT, n: INT,
-        to_one: INT, a_row: INT, a_column: INT, to_two: INT, b_row: INT, b_column: INT, room: Block(kind),
-    ):  # fmt: skip
-        kernel.multiply_stacks(a, b, out, count, m, k, n, to_one, a_row, a_column, to_two, b_row, b_column, room)
+    stack = Block(kind, 3, strided=True)
+
+    def stack_product(a: stack, b: stack, out: stack, room: Block(kind)):
+        kernel.multiply_stacks(a, b, out, room)
 
     return Kernels(replay, stack_product, files=FILES, fast=False, symbols=symbols)
 
@@ -43,14 +42,9 @@ def replay(code, kept, work):
 
 def stack_product(a, b):
     """``a @ b`` for stacks of small matrices, shapes (count or 1, m, k) and (count or 1, k, n); strides >= 0."""
-    kind, (m, k), n = a.dtype, a.shape[1:], b.shape[2]
-    out = np.empty((max(a.shape[0], b.shape[0]), m, n), kind)
-    room = np.empty(LONGEST * WIDTH // kind.itemsize, kind)
-    steps = [step // kind.itemsize for step in (*a.strides, *b.strides)]
-    for side, x in ((0, a), (3, b)):
-        if x.shape[0] == 1:
-            steps[side] = 0
-    OF[kind.kind](kind).stack_product(a, b, out, len(out), m, k, n, *steps, room)
+    kind = a.dtype
+    out = np.empty((max(len(a), len(b)), a.shape[1], b.shape[2]), kind)
+    OF[kind.kind](kind).stack_product(a, b, out, np.empty(LONGEST * WIDTH // kind.itemsize, kind))
     return out
 
 

@@ -44,11 +44,14 @@ def multiply(first, one, second, two, work, out, m, k, n, form, room):
         tiles(first, a, second, b, work, Place(out, n, 1), m, k, n, room)
 
 
-def multiply_stacks(first, second, work, count, m, k, n, to_one, a_row, a_column, to_two, b_row, b_column, room):
-    """``a @ b`` for stacks of small matrices, shapes (count, m, k) and (count, k, n), by their steps, all >= 0."""
-    for i in range(count):
-        a, b = Place(i * to_one, a_row, a_column), Place(i * to_two, b_row, b_column)
-        tiles(first, a, second, b, work, Place(i * m * n, n, 1), m, k, n, room)
+def multiply_stacks(one, two, out, room):
+    """``a @ b`` for stacks of small matrices, shapes (count or 1, m, k) and (count or 1, k, n); steps >= 0."""
+    (ones, m, k), (to_one, a_row, a_column) = one.shape, one.steps
+    (twos, _, n), (to_two, b_row, b_column) = two.shape, two.steps
+    for i in range(out.shape[0]):
+        a = Place(i * to_one if ones > 1 else 0, a_row, a_column)
+        b = Place(i * to_two if twos > 1 else 0, b_row, b_column)
+        tiles(one.flat, a, two.flat, b, out.flat, Place(i * m * n, n, 1), m, k, n, room)
 
 
 def tiles(first, a, second, b, work, c, m, k, n, room):

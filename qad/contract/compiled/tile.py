@@ -29,9 +29,9 @@ def tile(rows, columns, first, a, second, b, work, c, k):
     """
     sums = [zeros(work, columns) for r in range(rows)]
     for t in range(k):
-        x = lanes(second, b.start + t * b.row, columns)
+        x, term = lanes(second, b.start + t * b.row, columns), first[a.start + t * a.column :]
         sums = [
-            [fused(x, y, total) for y, total in zip(numbers(first[a.start + r * a.row + t * a.column]), sums[r])]  # noqa: B905
+            [fused(x, y, total) for y, total in zip(numbers(term[r * a.row]), sums[r])]  # noqa: B905
             for r in range(rows)
         ]
     if c.column == 1:
