@@ -190,9 +190,10 @@ class Frozen:
 
     def _look(self, statics):
         """What the function reads beyond its arguments, as it is now."""
-        if self._captured is None or not self._captured.serves(statics):
-            self._captured = Captured(self.f, statics, self.constant)
-        return self._captured
+        captured = self._captured  # which another thread may replace, or forget
+        if captured is None or not captured.serves(statics):
+            captured = self._captured = Captured(self.f, statics, self.constant)
+        return captured
 
     def _eagerly(self, args, kwargs):
         """The result of the function itself, not recorded."""
