@@ -1,10 +1,19 @@
 """NumPy's functions, giving Tensors."""
 
+from __future__ import annotations
+
 from functools import wraps
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.extend import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.typing import P
 
 KINDS = (np.ndarray, np.generic)
 
@@ -19,7 +28,7 @@ def as_tensors(x):
     return x
 
 
-def giving_tensors(fn):
+def giving_tensors(fn: Callable[P, Any]) -> Callable[P, Any]:
     """`fn` with the same signature, giving Tensors."""
 
     @wraps(fn)

@@ -4,7 +4,10 @@ A reduction is a small primitive of ``axis`` and ``keepdims``; the handlers of N
 else (``dtype``, ``where``, ``initial``) to these by functions that have rules of their own.
 """
 
+from __future__ import annotations
+
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +28,9 @@ from qad.extend import (
 )
 from qad.rules.casts import narrowed
 from qad.rules.elementwise import nonzero
+
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike, Axis
 
 
 def axes_of(axis, ndim) -> tuple:
@@ -255,7 +261,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
 
 # -- logsumexp -----------------------------------------------------------------------------------------------
 @primitive
-def logsumexp(x, axis=None, keepdims=False):
+def logsumexp(x: ArrayLike, axis: Axis | None = None, keepdims: bool = False) -> Array:
     """Logarithm of a sum of exponentials, without overflow.
 
     Parameters

@@ -1,0 +1,69 @@
+"""The words of the signatures: what arrays, numbers and trees are called there; for annotations of your own, too.
+
+Types say what kind of thing goes in and comes out.  Shapes and dtypes stand in the docstrings, in words.
+
+>>> import numpy as np
+>>> from qad.typing import Array, Real
+>>> def energy(theta: Array) -> Real:
+...     return np.sum(np.cos(theta))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, ParamSpec, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from qad.core.tape.tensor import Tensor
+
+Array: TypeAlias = npt.NDArray[Any] | Tensor
+"""An array, plain or recorded.  Functions give Tensors where they were given one, else plain arrays."""
+
+ArrayLike: TypeAlias = npt.ArrayLike | Tensor
+"""What becomes an array: an array, a Tensor, a number, nested lists of numbers."""
+
+Number: TypeAlias = complex | np.number[Any] | Array
+"""A number, or an array of shape ()."""
+
+RealNumber: TypeAlias = float | np.floating[Any] | np.integer[Any] | Array
+"""A real number, or a real array of shape ()."""
+
+Scalar: TypeAlias = np.floating[Any] | np.complexfloating[Any, Any] | Tensor
+"""The result of shape () of a function: NumPy's number, or a recorded one."""
+
+Real: TypeAlias = np.floating[Any] | Tensor
+"""The result of shape () of a function that is real: NumPy's number, or a recorded one."""
+
+DTypeLike: TypeAlias = npt.DTypeLike
+"""What becomes a dtype: ``float``, ``np.complex64``, "complex128"."""
+
+Shape: TypeAlias = int | Sequence[int]
+"""A shape; a number stands for a single axis."""
+
+Axis: TypeAlias = int | Sequence[int]
+"""An axis, or several."""
+
+Seed: TypeAlias = int | np.random.Generator
+"""Where random numbers come from: the seed of a new generator, or a generator, which moves on."""
+
+FilePath: TypeAlias = str | PathLike[str]
+"""The name of a file."""
+
+Tree: TypeAlias = Any
+"""A pytree: an array or a number, or containers of pytrees, such as lists, tuples, dicts, dataclasses, chains."""
+
+Function: TypeAlias = Callable[..., Any]
+"""Any function."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+F = TypeVar("F", bound=Function)
+
+LinearMap: TypeAlias = Callable[[Tree], Tree] | ArrayLike
+"""A linear operator: a function of a pytree that returns the same structure, or a matrix."""
+
+Progress: TypeAlias = Any
+"""True for a progress bar, False for none, or a bar of tqdm's kind that is moved."""
