@@ -1,6 +1,9 @@
 """Transfer operators: what a row of sites does to environments."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,6 +12,9 @@ from qad.mps.chain import zip_sites
 from qad.mps.environments import through_left, through_right
 from qad.mps.observables import check_kind
 from qad.mps.state import MPS
+
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
 
 @dataclass(frozen=True)
@@ -32,27 +38,27 @@ class Transfer:
     bras: tuple
 
     @property
-    def shape(self) -> tuple:
+    def shape(self) -> tuple[int, int]:
         """Dimensions of the matrix: (ket bra) on the left, (ket bra) on the right."""
         first, last = (self.kets[0], self.bras[0]), (self.kets[-1], self.bras[-1])
         return first[0].shape[0] * first[1].shape[0], last[0].shape[2] * last[1].shape[2]
 
-    def apply_left(self, environment):
+    def apply_left(self, environment: ArrayLike) -> Array:
         """Environments (..., ket, bra) of the left, carried to the right end."""
         return through_left(environment.mT, self.kets, self.bras).mT
 
-    def apply_right(self, environment):
+    def apply_right(self, environment: ArrayLike) -> Array:
         """Environments (..., ket, bra) of the right, carried to the left end."""
         return through_right(environment.mT, self.kets, self.bras).mT
 
-    def to_dense(self):
+    def to_dense(self) -> Array:
         """The matrix, of shape `shape`."""
         a, b = self.kets[0].shape[0], self.bras[0].shape[0]
         unit = np.eye(a * b, dtype=np.result_type(self.kets[0].dtype, self.bras[0].dtype)).reshape(-1, a, b)
         return self.apply_left(unit).reshape(self.shape)
 
 
-def transfer(psi, start=0, stop=None, bra=None):
+def transfer(psi: MPS, start: int = 0, stop: int | None = None, bra: MPS | None = None) -> Transfer:
     """The transfer operator of sites `start` to `stop` (not included).
 
     Parameters
