@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,10 @@ import numpy.typing as npt
 from qad.core.tape.tensor import Tensor
 
 Array: TypeAlias = npt.NDArray[Any] | Tensor
-"""An array, plain or recorded.  Functions give Tensors where they were given one, else plain arrays."""
+"""An array, plain or recorded; a number of NumPy where the shape is ().
+
+Functions give Tensors where they were given one.
+"""
 
 ArrayLike: TypeAlias = npt.ArrayLike | Tensor
 """What becomes an array: an array, a Tensor, a number, nested lists of numbers."""
@@ -60,6 +63,7 @@ Function: TypeAlias = Callable[..., Any]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 F = TypeVar("F", bound=Function)
 
 LinearMap: TypeAlias = Callable[[Tree], Tree] | ArrayLike
@@ -67,3 +71,32 @@ LinearMap: TypeAlias = Callable[[Tree], Tree] | ArrayLike
 
 Progress: TypeAlias = Any
 """True for a progress bar, False for none, or a bar of tqdm's kind that is moved."""
+
+
+class SVDResult(NamedTuple):
+    """Singular values, and their vectors; NumPy's own kind of tuple."""
+
+    U: Array
+    S: Array
+    Vh: Array
+
+
+class EigResult(NamedTuple):
+    """Eigenvalues, and eigenvectors in columns; NumPy's own kind of tuple."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class QRResult(NamedTuple):
+    """A matrix of orthonormal columns and a triangular one; NumPy's own kind of tuple."""
+
+    Q: Array
+    R: Array
+
+
+class SlogdetResult(NamedTuple):
+    """The sign or phase of a determinant, and the logarithm of its absolute value; NumPy's own kind of tuple."""
+
+    sign: Array
+    logabsdet: Array

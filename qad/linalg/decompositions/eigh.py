@@ -8,6 +8,10 @@ In the public convention, with ``sk(X) = (X - X^H) / 2``,
 with the Hermitian part of ``C = V^H dA V``: ``dw_i = C_ii`` and ``(V^H dV)_ij = C_ij / (w_j - w_i)``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
@@ -38,8 +42,11 @@ from qad.linalg.support.drivers import EighResult, hermitian_eigenpairs
 from qad.linalg.support.gap_quotients import over_gaps, unbacked, where_moved
 from qad.linalg.support.hermitian_parts import adjoint, diagonal_of, hermitian, skew
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike, EigResult
 
-def eigh(a, UPLO="L", *, degenerate="raise"):
+
+def eigh(a: ArrayLike, UPLO: str = "L", *, degenerate: str = "raise") -> EigResult:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
     Parameters
@@ -86,7 +93,7 @@ def eigh(a, UPLO="L", *, degenerate="raise"):
     return EighResult(*_recorded(square(a, "eigh"), UPLO, degenerate, True))
 
 
-def eigvalsh(a, UPLO="L", *, degenerate="raise"):
+def eigvalsh(a: ArrayLike, UPLO: str = "L", *, degenerate: str = "raise") -> Array:
     """Eigenvalues of Hermitian matrices, ascending; see `eigh`.
 
     Parameters

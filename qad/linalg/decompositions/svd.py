@@ -16,6 +16,10 @@ Forward, with ``P = U^H dA V``, its Hermitian part H and its skew part K,
 and outside of their own spaces ``dU = (1 - U U^H) dA V S^-1``, ``dV = (1 - V V^H) dA^H U S^-1``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
@@ -48,8 +52,40 @@ from qad.linalg.support.gap_quotients import over_gaps, unbacked, where_moved
 from qad.linalg.support.hermitian_parts import adjoint, diagonal_of, hermitian, skew
 from qad.linalg.support.null_space import at_kinks, check_null_spaces, marked
 
+if TYPE_CHECKING:
+    from typing import Any, Literal, overload
 
-def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="raise"):
+    from qad.typing import Array, ArrayLike
+    from qad.typing import SVDResult as SVD
+
+    @overload
+    def svd(
+        a: ArrayLike,
+        full_matrices: bool = True,
+        compute_uv: Literal[True] = True,
+        hermitian: bool = False,
+        *,
+        degenerate: str = "raise",
+    ) -> SVD: ...
+    @overload
+    def svd(
+        a: ArrayLike,
+        full_matrices: bool = True,
+        *,
+        compute_uv: Literal[False],
+        hermitian: bool = False,
+        degenerate: str = "raise",
+    ) -> Array: ...
+
+
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+    *,
+    degenerate: str = "raise",
+) -> Any:
     """Singular value decomposition, with NumPy's signature and defaults.
 
     Parameters
@@ -117,7 +153,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
     return SVDResult(*factored(a, degenerate=degenerate))
 
 
-def svdvals(x, *, degenerate="raise"):
+def svdvals(x: ArrayLike, *, degenerate: str = "raise") -> Array:
     """Singular values, in descending order.
 
     Parameters

@@ -4,6 +4,10 @@ Where a norm has a kink (at zero, for the Euclidean ones) the gradient is the su
 singular value that is degenerate shares its gradient equally among its multiplet.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.linalg import blas
 
@@ -16,8 +20,11 @@ from qad.linalg.support.derivative_order import orders
 from qad.rules.complex import abs2
 from qad.rules.reduce import are_ordinary, least_root
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike, Axis
 
-def norm(x, ord=None, axis=None, keepdims=False):
+
+def norm(x: ArrayLike, ord: float | str | None = None, axis: Axis | None = None, keepdims: bool = False) -> Array:
     """Norm of vectors or matrices, with NumPy's signature.
 
     Parameters
@@ -69,7 +76,7 @@ def _bare(x):
     return x if stack_of(x) is x else np.zeros(x.shape, x.dtype)
 
 
-def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
+def vector_norm(x: ArrayLike, /, *, axis: Axis | None = None, keepdims: bool = False, ord: float = 2) -> Array:
     """Norm of vectors: `norm`, but ``axis=None`` flattens `x` and several axes count as one vector.
 
     Parameters
@@ -104,7 +111,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     return _finish(_vector(x, ord, axes), axes, keepdims)
 
 
-def matrix_norm(x, /, *, keepdims=False, ord="fro"):
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str = "fro") -> Array:
     """Norm of matrices over the last two axes: `norm` with ``axis=(-2, -1)``.
 
     Parameters
