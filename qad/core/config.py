@@ -1,5 +1,7 @@
 """The settings of qad, which hold for the whole process."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import dataclass, replace
 
@@ -19,7 +21,7 @@ WORDS = {"auto": "auto", "1": True, "0": False}  # in the environment
 _settings = Settings()
 
 
-def config(*, keep_memory=None):
+def config(*, keep_memory: str | bool | None = None) -> Settings:
     """Change settings, which hold for the whole process, and say what they are.
 
     Parameters

@@ -1,7 +1,10 @@
 """The registry of derivative rules, and the ways to fill it; `qad.extend` is its public door."""
 
+from __future__ import annotations
+
 import inspect
 from functools import lru_cache, partial, wraps
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +15,26 @@ from qad.core.tape.operands import PLAIN, highest, operand
 from qad.core.tape.record import record
 from qad.core.tape.tensor import FUNCTIONS, LATE, UFUNCS, Tensor, load_rules_of, refuse_out, value_of
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, overload
+
+    from qad.typing import F, Function, P, R
+
 PRIMITIVES: dict = {}  # NumPy function or wrapped primitive -> Primitive
 
 
-def primitive(fn=None, *, name=None, keeps=False):
+if TYPE_CHECKING:
+
+    @overload
+    def primitive(fn: Callable[P, R], *, name: str | None = None) -> Callable[P, R]: ...
+    @overload
+    def primitive(
+        fn: None = None, *, name: str | None = None, keeps: bool = False
+    ) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
+
+
+def primitive(fn: Any = None, *, name: str | None = None, keeps: bool = False) -> Any:
     """Make a function recordable (a decorator).
 
     Parameters
@@ -80,19 +99,19 @@ def _answer_of(fn):
 
 
 def defvjp(
-    fn,
-    *rules,
-    argnums=None,
-    shared=None,
-    scaled=False,
-    consumes=False,
-    linear=False,
-    elementwise=False,
-    fresh=False,
-    lazy=(),
-    adds=None,
-    name=None,
-):
+    fn: Function,
+    *rules: Function | None,
+    argnums: Sequence[int] | None = None,
+    shared: Function | None = None,
+    scaled: bool = False,
+    consumes: bool = False,
+    linear: bool = False,
+    elementwise: bool = False,
+    fresh: bool = False,
+    lazy: tuple[type, ...] = (),
+    adds: Function | None = None,
+    name: str | None = None,
+) -> None:
     """Define the reverse-mode rules of a function.
 
     Parameters
@@ -157,7 +176,7 @@ def defvjp(
         _install(fn, p)
 
 
-def defjvp(fn, *rules, shared=None):
+def defjvp(fn: Function, *rules: Function | None, shared: Function | None = None) -> None:
     """Define forward-mode rules, where they pay.
 
     ``rule(t, ans, *args, **kwargs)`` returns the contribution of one argument's tangent `t` to the tangent
@@ -179,7 +198,7 @@ def defjvp(fn, *rules, shared=None):
     PRIMITIVES[fn].jvps, PRIMITIVES[fn].forward = rules, shared
 
 
-def defroot(fn, square) -> None:
+def defroot(fn: Function, square: Function | None) -> None:
     """Say that `fn` has a kink which its square has not: ``square(*args, **kwargs)`` computes that square smoothly.
 
     The square of what `fn` made, however it is written (``r * r``, ``r ** 2``, ``np.square``), is recorded as that.
@@ -196,7 +215,7 @@ def defroot(fn, square) -> None:
         p.broadcasting.root = square
 
 
-def defcanonical(fn, rule) -> None:
+def defcanonical(fn: Function, rule: Function) -> None:
     """Say what a function of two operands is recorded as where it is a simpler one of them.
 
     ``rule(x, y)`` is asked by every road that records `fn`, and returns the answer, or None.
@@ -258,7 +277,7 @@ def _unbroadcasting(rule, i):
     return spread
 
 
-def unbroadcast(g, shape):
+def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Sum `g` over the axes along which an array of this `shape` was broadcast: the adjoint of broadcasting.
 
     Examples
@@ -276,7 +295,7 @@ def unbroadcast(g, shape):
     return g.sum(axis=stretched, keepdims=True) if stretched else g
 
 
-def implements(fn):
+def implements(fn: Function | tuple[Function | None, str]) -> Callable[[F], F]:
     """Decorator: call this instead of NumPy's `fn` whenever a Tensor is among its arguments.
 
     For functions that are written in others with rules, and to normalise arguments; the signature is that of `fn`.
@@ -303,7 +322,7 @@ def implements(fn):
     return install
 
 
-def passes_through(*functions):
+def passes_through(*functions: Function) -> None:
     """Declare functions without derivative: they run on the bare values and return plain arrays.
 
     Examples
@@ -322,7 +341,7 @@ def passes_through(*functions):
         implements(fn)(handler)
 
 
-def rules_of(package, module) -> None:
+def rules_of(package: str, module: str) -> None:
     """Say in which module the rules of another package's ufuncs stand, to be loaded when one first meets a Tensor.
 
     Examples

@@ -1,10 +1,13 @@
 """`freeze`: the public function, and what it returns."""
 
+from __future__ import annotations
+
 import inspect
 import warnings
 from collections import OrderedDict
 from functools import partial, update_wrapper
 from types import MethodType
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 from qad.core.errors import ArgumentError
 from qad.core.tape.tensor import value_of
@@ -24,14 +27,46 @@ from qad.frozen.stats import Stats
 from qad.frozen.tape_node import as_node
 from qad.frozen.traced import Traced
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from typing import Any, Literal, overload
+
+    from qad.frozen.program import Program
+
 __all__ = ["Frozen", "freeze", "Stats"]
 
 MANY = 8  # recordings in a row, without a replay between them, before the user is told why
 SIGNATURES = 64
 OBJECTS = 64  # whose method a frozen one is
+P, R = ParamSpec("P"), TypeVar("R")  # what the function takes and returns
+
+if TYPE_CHECKING:
+
+    @overload
+    def freeze(
+        f: Callable[P, R],
+        *,
+        constant: str | tuple[str, ...] | Literal[True] | None = None,
+        static_argnames: str | tuple[str, ...] = (),
+        passes: Collection[str] | None = None,
+    ) -> Frozen[P, R]: ...
+    @overload
+    def freeze(
+        f: None = None,
+        *,
+        constant: str | tuple[str, ...] | Literal[True] | None = None,
+        static_argnames: str | tuple[str, ...] = (),
+        passes: Collection[str] | None = None,
+    ) -> Callable[[Callable[P, R]], Frozen[P, R]]: ...
 
 
-def freeze(f=None, *, constant=None, static_argnames=(), passes=None):
+def freeze(
+    f: Any = None,
+    *,
+    constant: str | tuple[str, ...] | Literal[True] | None = None,
+    static_argnames: str | tuple[str, ...] = (),
+    passes: Collection[str] | None = None,
+) -> Any:
     """Record a function once per signature, and replay it as a flat list of NumPy calls.
 
     Parameters
@@ -83,7 +118,7 @@ def freeze(f=None, *, constant=None, static_argnames=(), passes=None):
     return Frozen(f, static_argnames, passes, constant)
 
 
-class Frozen:
+class Frozen(Generic[P, R]):
     """A frozen function; made by `freeze`.
 
     Attributes
@@ -91,7 +126,9 @@ class Frozen:
     stats : Stats
     """
 
-    def __init__(self, f, static_argnames=(), passes=None, constant=None):
+    def __init__(
+        self, f: Callable[P, R], static_argnames: str | tuple[str, ...] = (), passes: Any = None, constant: Any = None
+    ):
         update_wrapper(self, f)
         self.f = f
         self.stats = Stats()
@@ -109,7 +146,7 @@ class Frozen:
         self._streak = 0
         self._warned = False
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         fits, count, branches = self._plain
         if len(args) == count and not kwargs and current() is self._quiet and fits(*args):  # quickly
             result = branches.replay(args)
@@ -120,7 +157,7 @@ class Frozen:
             return result
         return self._general(args, kwargs)
 
-    def __get__(self, owner, kind=None):
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
         """As a method: a frozen function for each object, which is captured; those of the last 64 are kept."""
         if owner is None:
             return self
@@ -133,7 +170,7 @@ class Frozen:
                 self._bound.popitem(last=False)
         return bound
 
-    def __qad_reached__(self):
+    def __qad_reached__(self) -> Any:
         """What it reads is what its function reads."""
         return self.f
 
@@ -242,7 +279,7 @@ class Frozen:
     # -- seeing ----------------------------------------------------------------------------------
 
     @property
-    def program(self):
+    def program(self) -> Program:
         """The program that was run or recorded last; ``print(frozen.program)`` lists its steps."""
         if not self._entries:
             raise ArgumentError("nothing has been recorded yet: call the frozen function first")
@@ -251,11 +288,11 @@ class Frozen:
         return self._latest.branches[0].program
 
     @property
-    def source(self):
+    def source(self) -> str:
         """The program as Python, for reading: a replay runs a list of steps, and no text at all."""
         return display.source(self.program)
 
-    def profile(self, *args, **kwargs):
+    def profile(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Where the time goes for these arguments: a table of calls, their number and microseconds."""
         self(*args, **kwargs)
         static = ()
@@ -269,11 +306,11 @@ class Frozen:
             )
         return display.profile(entry.branches[0].program, signature.moving(leaves))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         """Programs and constants as data; see `qad.frozen.files`."""
         return restored, (getattr(self, "__name__", "frozen"), self._names, self.passes, stored(self._entries))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<frozen {getattr(self.f, '__name__', self.f)}: {self.stats}>"
 
 

@@ -6,7 +6,10 @@ out in another one: NumPy's function itself, called with the bare arrays, tells.
 known, see `qad.core.vmap.layouts`.
 """
 
+from __future__ import annotations
+
 from functools import wraps
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
@@ -14,6 +17,11 @@ from numpy import ndarray
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import RESULT, Batched
 from qad.core.vmap.layouts import bottom, in_c_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.typing import F, Function
 
 __all__ = ["bare", "elementwise", "lies_as", "relaid", "reordered", "steps_of"]
 
@@ -64,7 +72,7 @@ def elementwise(*operands):
     return np.nditer([*arrays, None], ["zerosize_ok", "refs_ok"], flags).operands[-1]
 
 
-def lies_as(reference, always=False):
+def lies_as(reference: Function, always: bool = False) -> Callable[[F], F]:
     """Decorate the handler of a function: its results lie in memory as those of `reference` for the bare arrays do.
 
     Parameters

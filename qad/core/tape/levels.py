@@ -5,8 +5,14 @@ level among its operands, which runs it on values of the level below; so nesting
 has what may stand above levels: `no_grad`, and what looks on.
 """
 
+from __future__ import annotations
+
 from contextvars import ContextVar
 from itertools import count
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 fresh = count(1).__next__
 MODE = ContextVar("qad_mode", default=None)
@@ -74,7 +80,7 @@ def plain() -> bool:
     return top is not None and top.plain
 
 
-def unrecorded(x):
+def unrecorded(x: Any) -> Any:
     """The value of `x` as an operand without derivative: a bare array, under `qad.vmap` a Tensor of all examples.
 
     Examples

@@ -1,10 +1,17 @@
 """Operands of a primitive: their levels, their values, and what is refused."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.tape.levels import Level
 from qad.core.tape.tensor import CONSTANT, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
 
 PYTHON_NUMBERS = frozenset((float, int, complex))
 NUMBERS = PYTHON_NUMBERS | {np.float64, np.complex128}  # as constants they do not change another operand's shape
@@ -55,7 +62,7 @@ def variant(p, values):
     return p if len(shapes) <= 1 else p.broadcasting
 
 
-def operand(x):
+def operand(x: Any) -> Any:
     """`x` as an operand: lists become arrays; what NumPy would store as objects is refused.
 
     Raises

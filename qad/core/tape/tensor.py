@@ -1,14 +1,28 @@
 """The handle that users hold: a value, its node on the tape, and the level that recorded it."""
 
+from __future__ import annotations
+
 import sys
 from html import escape
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, MissingRuleError, RecordedTensorError
 from qad.core.tape.levels import Level, unrecorded
 from qad.core.tape.node import LEAF, PRIMITIVE, leaf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from qad.core.tape.attached import Attached
+    from qad.typing import Function
+else:
+    Attached = object
 
 
 class Constant(Level):
@@ -24,7 +38,7 @@ class Constant(Level):
 CONSTANT = Constant(-1)
 
 
-class Tensor:
+class Tensor(Attached):
     """An array whose operations are recorded.
 
     A handle, not an ndarray: ``value`` is any array that speaks NumPy's protocols (or a Tensor of a
@@ -43,8 +57,13 @@ class Tensor:
     """
 
     __slots__ = ("value", "node", "level", "buffer", "source", "__weakref__")
+    value: Any
+    node: Any
+    level: Any
+    buffer: Any
+    source: Any
 
-    def __init__(self, value, node=None, level=CONSTANT):
+    def __init__(self, value: Any, node: Any = None, level: Any = CONSTANT):
         self.value = value
         self.node = node
         self.level = level
@@ -54,11 +73,11 @@ class Tensor:
     # -- what it is ------------------------------------------------------------------------------
 
     @property
-    def shape(self) -> tuple:
+    def shape(self) -> tuple[int, ...]:
         return self.value.shape
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype[Any]:
         return self.value.dtype
 
     @property
@@ -89,47 +108,47 @@ class Tensor:
 
     # -- ways out of the tape --------------------------------------------------------------------
 
-    def numpy(self):
+    def numpy(self) -> NDArray[Any]:
         """The values as they are now, in a read-only array that later writes do not change; no gradient flows."""
         return read_only(value_of(self))
 
-    def item(self, *index):
+    def item(self, *index: Any) -> Any:
         """The single value (or that at `index`) of a constant Tensor as a Python number; recorded ones refuse."""
         self._refuse("a Python number", "x.detach().item()")
         return value_of(self).item(*index)
 
-    def tolist(self):
+    def tolist(self) -> Any:
         """The values of a constant Tensor as nested lists of Python numbers; recorded ones refuse."""
         self._refuse("Python numbers", "x.detach().tolist()")
         return value_of(self).tolist()
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         self._refuse("a plain ndarray", "np.array(x.detach())")
         if copy is None or copy:  # what is written later into one of the two is not seen in the other
             return np.array(self.value, dtype=dtype)
         return read_only(np.array(self.value, dtype=dtype, copy=False))
 
-    def __float__(self):
+    def __float__(self) -> float:
         self._refuse("a Python float", "float(x.detach())")
         return float(self.value)
 
-    def __complex__(self):
+    def __complex__(self) -> complex:
         self._refuse("a Python complex", "complex(x.detach())")
         return complex(self.value)
 
-    def __int__(self):  # steps, whose derivative is zero; so is that of a branch, and text has none
+    def __int__(self) -> int:  # steps, whose derivative is zero; so is that of a branch, and text has none
         return int(value_of(self))
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(value_of(self))
 
-    def __index__(self):
+    def __index__(self) -> int:
         return value_of(self).__index__()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(value_of(self))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Tensor]:
         return (self[i] for i in range(len(self)))
 
     def _refuse(self, what, instead):
@@ -147,14 +166,14 @@ class Tensor:
 
     # -- NumPy's protocols -----------------------------------------------------------------------
 
-    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs:
             recorder = UFUNCS.get(ufunc)
             if recorder is not None:
                 return recorder(*inputs)
         return dispatch_ufunc(ufunc, method, inputs, kwargs)
 
-    def __array_function__(self, function, types, args, kwargs):
+    def __array_function__(self, function: Function, types: Any, args: Any, kwargs: Any) -> Any:
         handler = FUNCTIONS.get(function)
         if handler is None:
             raise missing_rule(function)
@@ -162,7 +181,7 @@ class Tensor:
 
     # -- seeing ----------------------------------------------------------------------------------
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         values = value_of(self)
         if isinstance(values, (np.ndarray, np.generic)):
             values = np.array2string(np.asarray(values), separator=", ", prefix="Tensor(")
@@ -181,7 +200,7 @@ class Tensor:
         values = np.array2string(np.asarray(value_of(self)), separator=", ", threshold=100)
         return f"<div><b>Tensor</b> <small>{escape(kind)}</small><pre>{escape(values)}</pre></div>"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         """Values are copied and pickled, graphs are not."""
         if self.level is CONSTANT:
             return restored, (self.value, False)
@@ -192,7 +211,7 @@ class Tensor:
             "values, or x.detach() for a Tensor of them"
         )
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         return format(value_of(self)[()] if self.ndim == 0 else repr(self), spec)
 
 
@@ -247,7 +266,7 @@ def load_rules_of(ufunc) -> bool:
     return ufunc in UFUNCS
 
 
-def refuse_out(out, name) -> None:
+def refuse_out(out: object, name: str) -> None:
     """Raise for ``out=``: what is written into an array cannot be recorded.
 
     Examples
@@ -300,7 +319,7 @@ def hidden(name) -> ArgumentError:
     )
 
 
-def value_of(x):
+def value_of(x: Any) -> Any:
     """The bare array or number behind `x`, all levels removed; for decisions that carry no derivative.
 
     Examples

@@ -5,10 +5,19 @@ functions on it are applied to every example; so rules and programs need not kno
 can answer (a branch, a Python number) raises.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import BatchError
 from qad.core.tape.tensor import Tensor, value_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import Function
 
 RESULT = ()  # the node of what a batch computed; what it was given has none
 
@@ -95,7 +104,7 @@ def enclosed(ans, level):
     return Tensor(Batched(ans, level), RESULT, level)
 
 
-def on_stack(fn, x):
+def on_stack(fn: Function, x: Any) -> Any:
     """``fn`` of the bare array behind `x`: for functions of stacks that are not NumPy's, and without derivative.
 
     Examples
@@ -108,7 +117,7 @@ def on_stack(fn, x):
     return enclosed(on_stack(fn, x.array), x.level) if type(x) is Batched else fn(x)
 
 
-def stack_of(x):
+def stack_of(x: Any) -> Any:
     """The bare array behind `x`, with the axes of `qad.vmap` in front: for decisions about all examples at once.
 
     Examples

@@ -5,7 +5,10 @@ so it is recorded there, and derivatives of a batch need no rules of their own. 
 their flag.  What has none is called once per example.
 """
 
+from __future__ import annotations
+
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
@@ -17,6 +20,12 @@ from qad.core.tape.roots import remembered
 from qad.core.tape.tensor import CONSTANT, Tensor, rebuild
 from qad.core.vmap.batched import RESULT, Batched, enclosed, outline
 from qad.core.vmap.layouts import node_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.typing import Axis, F, Function
 
 NUMBER = attrgetter("number")
 OPEN: set = set()  # the open levels of this kind, of all threads
@@ -30,7 +39,7 @@ ASKING = frozenset((
 ))  # fmt: skip
 
 
-def defbatch(fn, rule):
+def defbatch(fn: Function, rule: Function) -> None:
     """Define what a function does to a batch of examples under `qad.vmap`.
 
     Without a rule the function is called once per example, unless it is flagged elementwise.
@@ -209,7 +218,7 @@ def aligned(batched, args, core=()):
     ]
 
 
-def stacks(fn, *core):
+def stacks(fn: Function, *core: int) -> Function:
     """The rule of a function of stacks, which broadcast; `core` counts the last axes that it works on, per operand.
 
     Examples
@@ -245,7 +254,7 @@ def over(fn, default=None):
     return rule
 
 
-def shifted(axis, ndim):
+def shifted(axis: Axis | None, ndim: int) -> Any:
     """`axis` of one example, or a tuple of them, as axes of a stack of `ndim` axes; all of them for None.
 
     Examples
@@ -261,7 +270,7 @@ def shifted(axis, ndim):
     return normalize_axis_index(axis, ndim - 1) + 1
 
 
-def spread_out(batched, args):
+def spread_out(batched: Sequence[bool], args: Sequence[Any]) -> list[Any]:
     """`args`, each with the axis of the batch in front: read-only views where one array serves all examples.
 
     Examples
@@ -274,7 +283,7 @@ def spread_out(batched, args):
     return [a if b else np.broadcast_to(a, (size, *np.shape(a))) for b, a in zip(batched, args, strict=True)]
 
 
-def each_alone(rule):
+def each_alone(rule: F) -> F:
     """A derivative rule that is called once per example where `qad.vmap` gives it a batch: for rules that iterate.
 
     Examples
