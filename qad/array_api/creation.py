@@ -136,4 +136,7 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     return buffer(np.from_dlpack(x).copy() if copy else np.from_dlpack(x))
 
 
+meshgrid: Callable[..., tuple[Tensor, ...]]
+tril: Callable[..., Tensor]
+triu: Callable[..., Tensor]
 meshgrid, tril, triu = map(giving_tensors, (np.meshgrid, np.tril, np.triu))

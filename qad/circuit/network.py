@@ -48,7 +48,7 @@ class Network:
     """
 
     subscripts: str
-    operands: tuple
+    operands: tuple[Array, ...]
     real: bool
     memory_limit: Any
     gates: int
@@ -85,7 +85,7 @@ class NetworkSum:
     coefficients : array or Tensor
     """
 
-    networks: tuple
+    networks: tuple[Network, ...]
     coefficients: Any
 
     def value(self) -> Array:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from qad.typing import Array, ArrayLike
 
@@ -84,17 +85,17 @@ class Plan:
     """
 
     expression: Expression
-    shapes: tuple
-    variables: tuple
-    dtype: np.dtype
-    pairs: tuple
-    terms: tuple
-    prepare: tuple
-    steps: tuple
+    shapes: tuple[tuple[int, ...], ...]
+    variables: tuple[int, ...]
+    dtype: np.dtype[Any]
+    pairs: tuple[tuple[int, int], ...]
+    terms: tuple[tuple[int, ...], ...]
+    prepare: tuple[Any, ...]
+    steps: tuple[Any, ...]
     compiled: str = ""
-    again: tuple = ()
-    parts: tuple = ()
-    constants: tuple = ()
+    again: tuple[int, ...] = ()
+    parts: tuple[tuple[int, int], ...] = ()
+    constants: tuple[NDArray[Any], ...] = ()
 
     # -- what follows from the fields ------------------------------------------------------------------------------
 

@@ -38,7 +38,8 @@ __all__ = ["Frozen", "freeze", "Stats"]
 MANY = 8  # recordings in a row, without a replay between them, before the user is told why
 SIGNATURES = 64
 OBJECTS = 64  # whose method a frozen one is
-P, R = ParamSpec("P"), TypeVar("R")  # what the function takes and returns
+P = ParamSpec("P")  # what the function takes
+R = TypeVar("R")  # what it returns
 
 if TYPE_CHECKING:
 
@@ -125,6 +126,13 @@ class Frozen(Generic[P, R]):
     ----------
     stats : Stats
     """
+
+    f: Callable[P, R]
+    stats: Stats
+    passes: tuple[str, ...]
+    constant: Any
+    forward: dict[Any, Any]
+    backward: dict[Any, Any]
 
     def __init__(
         self, f: Callable[P, R], static_argnames: str | tuple[str, ...] = (), passes: Any = None, constant: Any = None

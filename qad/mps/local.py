@@ -37,8 +37,8 @@ class Site:
     """
 
     name: str
-    operators: dict
-    fermionic: frozenset = frozenset()
+    operators: dict[str, NDArray[Any]]
+    fermionic: frozenset[str] = frozenset()
 
     @property
     def phys(self) -> int:

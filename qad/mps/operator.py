@@ -41,7 +41,8 @@ class MPO(Chain):
     """
 
     __slots__ = ("_prepared",)  # what energies remember of it, its check included
-    LEGS, RIGHT = ("left", "right", "out", "in"), 1
+    LEGS: tuple[str, ...] = ("left", "right", "out", "in")
+    RIGHT: int = 1
 
     @property
     def prepared(self) -> Any:

@@ -55,7 +55,8 @@ class MPS(Readings, Chain):
     """
 
     __slots__ = ()
-    LEGS, RIGHT = ("left", "physical", "right"), 2
+    LEGS: tuple[str, ...] = ("left", "physical", "right")
+    RIGHT: int = 2
 
     @property
     def phys(self) -> tuple[int, ...]:

@@ -34,8 +34,8 @@ class Transfer:
     array([[1.]])
     """
 
-    kets: tuple
-    bras: tuple
+    kets: tuple[Array, ...]
+    bras: tuple[Array, ...]
 
     @property
     def shape(self) -> tuple[int, int]:

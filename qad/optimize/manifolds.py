@@ -201,6 +201,9 @@ class Product:
     True
     """
 
+    factors: list[Any]
+    spec: Any
+
     def __init__(self, manifolds: Tree):
         self.factors, self.spec = flatten(manifolds)
 

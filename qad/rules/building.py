@@ -90,6 +90,8 @@ def _entry(x):
 class _Joiner:
     """What `numpy.r_` and `numpy.c_` do, of entries that may be Tensors."""
 
+    __name__: str
+
     def __init__(self, name: str, like: Any, axis: int, ndmin: int, place: int, doc: str):
         self.__name__, self.__doc__, self._like = name, doc, like
         self._defaults = axis, ndmin, place
@@ -143,7 +145,7 @@ def _raised(x, ndmin, place):
     return x.reshape((1,) * first + x.shape + (1,) * (new - first))
 
 
-r_ = _Joiner(
+r_: _Joiner = _Joiner(
     "r_", np.r_, 0, 1, -1,
     """`numpy.r_` for Tensors: vectors and numbers in a row.
 
@@ -154,7 +156,7 @@ r_ = _Joiner(
     array([2., 4.])
     """,
 )  # fmt: skip
-c_ = _Joiner(
+c_: _Joiner = _Joiner(
     "c_", np.c_, -1, 2, 0,
     """`numpy.c_` for Tensors: vectors as the columns of a matrix.
 

@@ -30,6 +30,8 @@ INSIDE = tuple(str(Path(sys.modules[name].__file__).parent) for name in ("qad", 
 class Observer(Mode):
     """A context manager that sees every operation on Tensors of the running thread; subclasses extend `apply`."""
 
+    below: Any
+    plain: bool
     open = looks_on = True
 
     def __enter__(self) -> Self:

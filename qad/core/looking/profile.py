@@ -55,6 +55,9 @@ class profile(Observer):
     (1, 8000, 8000)
     """
 
+    rows: dict[str, Row]
+    seconds: float
+
     def __init__(self, show: bool = True):
         self.show = show
         self.rows = {}

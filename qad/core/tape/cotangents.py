@@ -35,7 +35,8 @@ class One(Lazy):
     """The cotangent of a scalar loss.  A rule of the form ``g * x`` may accept it, and saves the product."""
 
     __slots__ = ("dtype", "_dense")
-    shape = ()
+    shape: tuple[int, ...] = ()
+    dtype: Any
 
     def __init__(self, dtype: DTypeLike):
         self.dtype = dtype

@@ -21,8 +21,8 @@ class Mode:
         What it stands upon.
     """
 
-    below = None
-    plain = False  # whether short-cuts step aside that would not by themselves
+    below: Any = None
+    plain: bool = False  # whether short-cuts step aside that would not by themselves
 
     def enter(self, top: Any) -> Any:
         """Make `top` what the running thread finds; levels that are open have to be asked for it from now on."""

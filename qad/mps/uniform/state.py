@@ -32,7 +32,8 @@ class UniformMPS(Chain):
     """
 
     __slots__ = ()
-    LEGS, RIGHT = ("left", "physical", "right"), 2
+    LEGS: tuple[str, ...] = ("left", "physical", "right")
+    RIGHT: int = 2
 
     @classmethod
     def random(cls, bond: int, phys: int = 2, cell: int = 1, dtype: DTypeLike = complex, seed: Seed = 0) -> Self:
