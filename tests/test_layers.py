@@ -43,7 +43,7 @@ ROOMS = (  # of core, each of which imports only those before it
 )
 INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "unary_with_one", "binary", "product"}
 FROM_CORE = {"errors", "trees", "containers"}  # what every floor may take from core; all else comes through extend
-BY_THE_DOOR = ("core", "extend", "testing", "optimize", "viz", "frozen", "__init__")  # which need not
+BY_THE_DOOR = ("core", "extend", "testing", "optimize", "viz", "frozen", "typing", "__init__")  # which need not
 INSIDE = {  # files that still know the inside of core: this list only shrinks
     "contract/einsum.py",
     "contract/operands.py",
@@ -79,6 +79,7 @@ INSIDE = {  # files that still know the inside of core: this list only shrinks
     "rules/write.py",
 }
 BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
+WORDS = "typing"  # what annotations are written in: rests on core alone, and is open to every floor
 OPTIONAL = {"cupy", "dask", "jax", "matplotlib", "numba", "pennylane", "qiskit", "quimb", "tensornetwork", "torch"}
 MAY_NEED_OPTIONAL = ("interop", "viz")
 MOST_LINES = 400
@@ -89,10 +90,10 @@ def allowed(floor):
     if floor == "__init__":
         return None
     if floor == "core":
-        return {"core"}
-    if floor in BESIDE_CORE:
-        return {"core", floor}
-    return {*FLOORS[: FLOORS.index(floor) + 1], *BESIDE_CORE}
+        return {"core", WORDS}
+    if floor in (*BESIDE_CORE, WORDS):
+        return {"core", floor, WORDS}
+    return {*FLOORS[: FLOORS.index(floor) + 1], *BESIDE_CORE, WORDS}
 
 
 def imports(tree, package):
@@ -103,7 +104,7 @@ def imports(tree, package):
     lazy = {
         id(inner)
         for outer in ast.walk(tree)
-        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef))
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) or for_type_checkers(outer)
         for inner in ast.walk(outer)
     }
     for node in ast.walk(tree):
@@ -115,6 +116,11 @@ def imports(tree, package):
             target = (*base, *(node.module.split(".") if node.module else ()))
             for alias in node.names:
                 yield node.lineno, target, alias.name, id(node) not in lazy
+
+
+def for_type_checkers(node) -> bool:
+    """Whether this is ``if TYPE_CHECKING:``, whose imports never run."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 def breaches(root):
@@ -136,7 +142,7 @@ def judge(floor, target, name, eager):
         if eager and target[0] in OPTIONAL and floor not in MAY_NEED_OPTIONAL:
             return f"imports {target[0]}, which is optional: import it inside the function that needs it"
         return None
-    if floor != "__init__" and floor not in (*FLOORS, *BESIDE_CORE):
+    if floor != "__init__" and floor not in (*FLOORS, *BESIDE_CORE, WORDS):
         return f"'{floor}' is no floor of the house: add it to FLOORS in its place"
     other = target[1] if len(target) > 1 else name
     limit = allowed(floor)
@@ -308,6 +314,8 @@ def test_importing_qad_imports_nothing_optional():
     [
         ("core/tape.py", "from qad.rules import elementwise", "core may not import qad.rules"),
         ("core/tape.py", "from qad.extend import primitive", "core may not import qad.extend"),
+        ("core/tape.py", "if TYPE_CHECKING:\n    from qad.mps import MPS", "core may not import qad.mps"),
+        ("typing.py", "from qad.mps import MPS", "typing may not import qad.mps"),
         ("core/tape.py", "from .. import mps", "core may not import qad.mps"),
         ("extend.py", "from .rules import table", "extend may not import qad.rules"),
         ("testing.py", "from qad import grad", "testing may not import qad.grad"),
@@ -340,6 +348,8 @@ def test_the_checker_sees_a_breach(tmp_path, path, line, complaint):
         ("extend.py", "from .core import primitive"),
         ("rules/shape.py", "from qad.extend import defvjp"),
         ("mps/energy.py", "from ..optimize import minimize"),
+        ("core/tape.py", "if TYPE_CHECKING:\n    from qad.typing import Array"),
+        ("mps/plot.py", "if TYPE_CHECKING:\n    from matplotlib.axes import Axes"),
         ("mps/energy.py", "from qad.testing import check_grads"),
         ("circuit/kernels.py", "def fast():\n    import numba"),
         ("viz.py", "import matplotlib"),
