@@ -27,6 +27,7 @@ MODULES = (
     "qad", "qad.array_api", "qad.array_api.fft", "qad.array_api.linalg", "qad.circuit", "qad.core.errors", "qad.extend",
     "qad.linalg", "qad.mps", "qad.mps.uniform", "qad.optimize", "qad.special", "qad.typing", "qad.viz",
 )  # fmt: skip
+NEED_OTHERS = ("qad.interop.pennylane", "qad.interop.qiskit")  # which are read here, not imported
 CHECKER = importlib.util.find_spec("pyright") is not None
 
 
@@ -127,6 +128,12 @@ def test_the_stubs_of_the_array_api_have_its_names(part):
 def facade() -> str:
     """A module that offers all that is public, each name but once."""
     pairs = [(place, name) for place in MODULES for name in names_of(importlib.import_module(place))]
+    for place in NEED_OTHERS:
+        source = ast.parse(PACKAGE.joinpath(*place.split(".")[1:]).with_suffix(".py").read_text())
+        (names,) = (
+            n.value for n in source.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"
+        )
+        pairs += [(place, name) for name in ast.literal_eval(names)]
     lines = [f"from {place} import {name} as {place.replace('.', '_')}__{name}" for place, name in pairs]
     return "\n".join([*lines, f"__all__ = {[line.rpartition(' ')[2] for line in lines]}", ""])
 
