@@ -1,4 +1,4 @@
-"""The words of the signatures: what arrays, numbers and trees are called there; for annotations of your own, too.
+"""The words of the signatures: what arrays, numbers and trees are called there, for annotations of your own too.
 
 Types say what kind of thing goes in and comes out.  Shapes and dtypes stand in the docstrings, in words.
 
@@ -18,6 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from qad.core.tape.tensor import Tensor
+
+__all__ = [
+    "Array", "ArrayLike", "Axis", "DTypeLike", "EigResult", "FilePath", "Function", "LinearMap", "Number", "Progress",
+    "QRResult", "Real", "RealNumber", "SVDResult", "Scalar", "Seed", "Shape", "SlogdetResult", "Tree",
+]  # fmt: skip
 
 Array: TypeAlias = npt.NDArray[Any] | Tensor
 """An array, plain or recorded; a number of NumPy where the shape is ().
@@ -61,16 +66,16 @@ Tree: TypeAlias = Any
 Function: TypeAlias = Callable[..., Any]
 """Any function."""
 
-P = ParamSpec("P")
-R = TypeVar("R")
-T = TypeVar("T")
-F = TypeVar("F", bound=Function)
-
 LinearMap: TypeAlias = Callable[[Tree], Tree] | ArrayLike
 """A linear operator: a function of a pytree that returns the same structure, or a matrix."""
 
 Progress: TypeAlias = Any
 """True for a progress bar, False for none, or a bar of tqdm's kind that is moved."""
+
+P = ParamSpec("P")  # what a function takes
+R = TypeVar("R")  # what it returns
+F = TypeVar("F", bound=Function)
+T = TypeVar("T")
 
 
 class SVDResult(NamedTuple):
