@@ -157,14 +157,12 @@ def checked(folder, *arguments) -> dict:
 
 
 def unknown(folder) -> list:
-    """What is public, or reached from there, and has no type that is known for certain."""
+    """What is public, or reached from there, and has no type that is known for certain; the causes, if there are any."""
     report = checked(folder, "--verifytypes", "qad.public", "--ignoreexternal")["typeCompleteness"]
     assert sum(report["exportedSymbolCounts"].values()) > 700  # it has been found, and all of it was looked at
-    return [
-        f"{symbol['name']}: {'; '.join(d['message'] for d in symbol['diagnostics'])}"
-        for symbol in report["symbols"]
-        if not symbol["isTypeKnown"]
-    ]
+    found = {s["name"]: [d["message"] for d in s["diagnostics"]] for s in report["symbols"] if not s["isTypeKnown"]}
+    causes = {name: [m for m in messages if "partially unknown" not in m] for name, messages in found.items()}
+    return [f"{name}: {'; '.join(m)}" for name, m in causes.items() if m] or [*found]
 
 
 def complaints(folder) -> list:
