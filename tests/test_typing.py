@@ -157,7 +157,7 @@ def checked(folder, *arguments) -> dict:
 
 
 def unknown(folder) -> list:
-    """What is public, or reached from there, and has no type that is known for certain; the causes, if there are any."""
+    """What is public, or reached from there, and has no type that is known for certain; the causes if there are any."""
     report = checked(folder, "--verifytypes", "qad.public", "--ignoreexternal")["typeCompleteness"]
     assert sum(report["exportedSymbolCounts"].values()) > 700  # it has been found, and all of it was looked at
     found = {s["name"]: [d["message"] for d in s["diagnostics"]] for s in report["symbols"] if not s["isTypeKnown"]}
