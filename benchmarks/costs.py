@@ -87,14 +87,14 @@ def loops():
     import numpy as np
 
     from qad.contract.compiler import has_numba
-    from qad.contract.execute import program
+    from qad.contract.execute import execution
     from qad.contract.planner import find_plan
 
     def chain(count, compiled):
         terms = tuple((place, place + 1) for place in range(count))
         path = ((0, 1), *((0, count - 1 - step) for step in range(1, count - 1)))
         plan = find_plan(terms, (0, count), ((2, 2),) * count, (), complex, path, None, compiled)
-        own, operands = program(plan, ()), [np.ones((2, 2), complex)] * count
+        own, operands = execution(plan, ()), [np.ones((2, 2), complex)] * count
         return lambda: own.forward(operands)
 
     each, _ = slope(lambda count: chain(count, False), 10, 40)

@@ -15,7 +15,7 @@ from qad.contract.costs import MISPLACED
 from qad.contract.interpreter import Copy, Multiply, Product, entry
 from qad.contract.pair import outcome
 
-__all__ = ["Schedule"]
+__all__ = ["Bytecode"]
 
 SHORT = 8  # the innermost loop of a copy writes elements side by side, unless it were shorter than this
 
@@ -24,14 +24,14 @@ Piece.__doc__ = """An array in a block: its labels of more than one value in the
 and whether it is in the block of the forward pass."""
 
 
-class Schedule:
+class Bytecode:
     """The forward and the backward pass of a plan for some operands, for blocks of any dtype.
 
     Parameters
     ----------
     plan : Plan
     steps, back : sequences
-        The steps of the forward pass and of the backward pass, as in `qad.contract.execute.Program`.
+        The steps of the forward pass and of the backward pass, as in `qad.contract.execute.Execution`.
     kept : sequence of int
         The nodes that the backward pass needs.
 

@@ -79,7 +79,7 @@ def einsum(
     ------
     ArgumentError, ShapeError
         The expression and the operands do not fit; the message quotes the expression and points at the operand.  With
-        `hermitian`: a variable operand has no partner, or the output holds a leg of one half alone.
+        `hermitian`: a variable operand has no partner, or the output holds a leg of only one half.
     CheckError
         With `hermitian`: the network is no real form, its halves are not conjugate to each other.
 

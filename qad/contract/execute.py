@@ -5,19 +5,20 @@ Pairs are carried out one by one, or, where their arrays are small, all of them 
 """
 
 from functools import cached_property, lru_cache
+from operator import attrgetter
 
 from numpy import empty, ndarray, result_type
 
-from qad.contract.bytecode import Schedule
+from qad.contract.bytecode import Bytecode
 from qad.contract.compiler import loop
 from qad.contract.gather import gather
 from qad.contract.small_matmul import DTYPES
 
-__all__ = ["Program", "program"]
+__all__ = ["Execution", "execution"]
 
 
-class Program:
-    """A plan for given variables; made by `program`, never changed.
+class Execution:
+    """A plan for given variables; made by `execution`, never changed.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class Program:
         }
         constants = set(range(count)).difference(wanted)
         self._read = tuple(sorted(constants if self.again else constants & sides))
-        self.carry_out = quickly if plan.compiled else plainly
+        self.way = attrgetter("quick" if plan.compiled else "run")  # of the recipes
 
     def _below(self, top, count):
         """The steps below a node that is the top of a subtree to be computed again, down to the next such nodes."""
@@ -85,15 +86,15 @@ class Program:
         values.update((node, found[node]) for node, *_ in part if node in self.renewed)
 
     @cached_property
-    def schedule(self):
+    def bytecode(self):
         """Both passes as tables for a compiled loop."""
-        return Schedule(self.plan, self.whole, self.kept, self.steps)
+        return Bytecode(self.plan, self.whole, self.kept, self.steps)
 
     def loop_dtype(self, values):
         """The dtype in which a compiled loop is run on arrays like `values`; None where the pairs run one by one."""
-        if self.plan.compiled != "loop" or {type(values[node]) for node in self.schedule.leaves} != {ndarray}:
+        if self.plan.compiled != "loop" or {type(values[node]) for node in self.bytecode.leaves} != {ndarray}:
             return None
-        kinds = {values[node].dtype for node in self.schedule.leaves}
+        kinds = {values[node].dtype for node in self.bytecode.leaves}
         kind = kinds.pop() if len(kinds) == 1 else result_type(*kinds)
         return kind if kind in DTYPES else None
 
@@ -104,14 +105,14 @@ class Program:
             values[number] = recipe.run(values[number])
         kind = self.loop_dtype(values)
         if kind is not None:
-            schedule, root = self.schedule, len(values) - 1
-            block = empty(schedule.size, kind)
-            gather([values[node] for node in schedule.leaves], block[: schedule.inputs])
-            loop(kind)(schedule.forward, block, block)
-            return schedule.values(block, (root,))[root].copy()[()], (schedule, block)
-        kept, carry_out = self.kept, self.carry_out
+            bytecode, root = self.bytecode, len(values) - 1
+            block = empty(bytecode.size, kind)
+            gather([values[node] for node in bytecode.leaves], block[: bytecode.inputs])
+            loop(kind)(bytecode.forward, block, block)
+            return bytecode.values(block, (root,))[root].copy()[()], (bytecode, block)
+        kept, way = self.kept, self.way
         for node, left, right, recipe in self.whole:
-            values[node] = carry_out(recipe, values[left], values[right])
+            values[node] = way(recipe)(values[left], values[right])
             for child in (left, right):
                 if child not in kept:
                     values[child] = None
@@ -123,8 +124,8 @@ class Program:
 
     def intermediates(self, operands, state):
         """The values of all nodes that the backward pass needs, operands included; `state` is what `forward` left."""
-        schedule, found = state
-        kept = found if schedule is None else schedule.values(found, (*schedule.leaves, *self.kept))
+        bytecode, found = state
+        kept = found if bytecode is None else bytecode.values(found, (*bytecode.leaves, *self.kept))
         values = dict(enumerate(operands)) | kept
         for part in self.again.values():
             self.renew(part, values)
@@ -132,36 +133,28 @@ class Program:
 
     def backward(self, g, operands, state):
         """The cotangents of the operands `wanted` (after the steps on single operands), for plain arrays."""
-        schedule, block = state
-        if schedule is not None:
-            work = empty(schedule.back_size, block.dtype)
-            schedule.seed(work)[...] = g
-            loop(block.dtype)(schedule.backward, block, work)
-            return schedule.cotangents(work)
-        values, carry_out = dict(enumerate(operands)) | block, self.carry_out
+        bytecode, block = state
+        if bytecode is not None:
+            work = empty(bytecode.back_size, block.dtype)
+            bytecode.seed(work)[...] = g
+            loop(block.dtype)(bytecode.backward, block, work)
+            return bytecode.cotangents(work)
+        values, way = dict(enumerate(operands)) | block, self.way
         found = {len(self.plan.terms) - 1: g}
         for node, left, right, to_left, to_right in self.steps:
             if node in self.again:
                 self.renew(self.again[node], values)
             c = found.pop(node)
             if to_left is not None:
-                found[left] = carry_out(to_left, c, values[right])
+                found[left] = way(to_left)(c, values[right])
             if to_right is not None:
-                found[right] = carry_out(to_right, values[left], c)
+                found[right] = way(to_right)(values[left], c)
             for child in self.renewed.intersection((left, right)):
                 del values[child]
         return found
 
 
-def plainly(recipe, a, b):
-    return recipe.run(a, b)
-
-
-def quickly(recipe, a, b):
-    return recipe.quick(a, b)
-
-
 @lru_cache(maxsize=4096)
-def program(plan, wanted):
-    """The program of a plan for the variable operands `wanted`, a tuple of numbers."""
-    return Program(plan, wanted)
+def execution(plan, wanted):
+    """The execution of a plan for the variable operands `wanted`, a tuple of numbers."""
+    return Execution(plan, wanted)

@@ -18,6 +18,7 @@ from qad.contract.gather import octets
 from qad.core.errors import CheckError
 from qad.core.vmap.batched import Batched
 from qad.extend import opaque, stack_of, unrecorded, value_of, vjp
+from qad.linalg.support.random import normal
 
 __all__ = ["Form", "compare_halves", "prove", "refuse_imaginary"]
 
@@ -151,7 +152,7 @@ def _generic(form, operands):
 
 
 def _gaussian(rng, shape, dtype):
-    x = rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if dtype.kind == "c" else 0.0)
+    x = normal(rng, shape, np.result_type(dtype, np.float64))
     return x * max(x.size, 1) ** -0.25
 
 

@@ -23,7 +23,7 @@ __all__ = ["real_form"]
 
 
 def real_form(planned, operands, check, text, executor=None):
-    """Contract a network that is real by Hermiticity; its gradient passes through the bra half alone.
+    """Contract a network that is real by Hermiticity; its gradient passes only through the bra half.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def _check_batch(expression, groups):
     for label in kets.symmetric_difference(bras).intersection(expression.output):
         raise ArgumentError(
             f'einsum: expression "{expression.text}", hermitian=True: output label '
-            f"'{expression.names[label]}' is a leg of one half alone, so the result is no real scalar or batch"
+            f"'{expression.names[label]}' is a leg of one half only, so the result is no real scalar or batch"
         )
 
 

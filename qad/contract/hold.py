@@ -1,4 +1,4 @@
-"""Constants that a plan holds: what they alone make is contracted once, and the rest is a smaller network."""
+"""Constants that a plan holds: what follows from them only is contracted once, and the rest is a smaller network."""
 
 from operator import index
 

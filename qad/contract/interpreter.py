@@ -1,8 +1,8 @@
 """The loop that carries out tables of numbers (`qad.contract.bytecode`, `qad.mps.sweep_compiled`), in plain Python.
 
 Each entry of a table begins with its kind, and goes on with the fields of a named tuple in their order.  What writes a
-table makes such tuples; here they are read by names that stand for their places.  `qad.contract.compiler` compiles the
-loop.
+table makes such tuples; here they are read by names that stand for their positions.  `qad.contract.compiler` compiles
+the loop.
 """
 
 import math
@@ -26,11 +26,11 @@ Multiply = namedtuple("Multiply", "first_kept first second_kept second out ndim"
 Multiply.__doc__ = """An elementwise product: then sizes and the steps in both operands of `ndim` axes."""
 
 Add = namedtuple("Add", "fresh factor read from_step write to_step rows columns")
-Add.__doc__ = """A multiple of a matrix written (`fresh`) or added to another, rows so far apart; `factor` is where the
-number lies, negative for zeros."""
+Add.__doc__ = """A multiple of a matrix written (`fresh`) or added to another, rows so far apart; `factor` is where
+that multiple lies, negative for zeros."""
 
 Rescale = namedtuple("Rescale", "start size room exponent")
-Rescale.__doc__ = """A piece divided by a power of two where its largest number is not within 2**-room and 2**room; the
+Rescale.__doc__ = """A piece divided by a power of two where its largest entry is not within 2**-room and 2**room; the
 power is written at `exponent`."""
 
 COPY, PRODUCT, MULTIPLY, ADD, RESCALE = range(5)
@@ -157,7 +157,7 @@ def _add(code, place, work):
 
 
 def _rescale(code, place, work):
-    """A piece divided by a power of two where its largest number has drifted too far from 1; the power is written."""
+    """A piece divided by a power of two where its largest entry has drifted too far from 1; the power is written."""
     fields, at = code[place:], IN_RESCALE
     room, exponent, largest = fields[at.room], 0, 0.0
     piece = work[fields[at.start] : fields[at.start] + fields[at.size]]
@@ -195,7 +195,7 @@ def _columns(numbers, ndim):
 
 
 def _advance(counts, shape, axis, left, right):
-    """Count on along the axes up to `axis`: the steps of two places in memory, and whether all is over."""
+    """Count on along the axes up to `axis`: the steps of two positions in memory, and whether all is over."""
     one = two = 0
     while axis >= 0:
         counts[axis] += 1

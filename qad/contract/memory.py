@@ -3,7 +3,7 @@
 import re
 from math import prod
 
-from qad.contract.execute import program
+from qad.contract.execute import execution
 from qad.core.errors import ArgumentError
 
 __all__ = ["in_bytes", "peak_size", "sliced_peak"]
@@ -34,7 +34,7 @@ def peak_size(plan, sizes=None, copies=False):
     """
     sizes = plan.sizes if sizes is None else sizes
     count = len(plan.shapes)
-    wanted = program(plan, plan.variables)
+    wanted = execution(plan, plan.variables)
     size = [prod([sizes[label] for label in term]) for term in plan.terms]
     prepared = {number for number, _ in plan.prepare}
     held = [size[node] * (node >= count or node in prepared) for node in range(len(size))]

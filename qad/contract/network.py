@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from qad.contract.execute import program
+from qad.contract.execute import execution
 from qad.contract.pair import contract
 from qad.contract.unary import reduce, spread
 from qad.core.define import PRIMITIVES
@@ -50,7 +50,7 @@ def record(plan, operands, wanted):
             return network(*operands, **options)
         p = PRIMITIVES[network]  # what `network` itself would look for is known here
         ans, kept = p.raw(*values, **options)
-        own, options = program(plan, wanted), {**options, "kept": kept}
+        own, options = execution(plan, wanted), {**options, "kept": kept}
         return note(p, values, options, ans, nodes, level, own.read(kept), sparing=bool(own.again))
     return _pairs(plan, [x.value if type(x) is Tensor and x.level is CONSTANT else x for x in operands])[-1]
 
@@ -73,12 +73,12 @@ def _pairs(plan, operands):
 @primitive(keeps=True)
 def network(*operands, plan, wanted):
     """Contract a network of plain arrays, and keep what the backward pass for the operands `wanted` needs."""
-    return program(plan, wanted).forward(operands)
+    return execution(plan, wanted).forward(operands)
 
 
 def _cotangents(needed, g, ans, *operands, plan, wanted, kept=None):
     """Cotangents of the operands `needed`, which are those `wanted`: the pairs in reverse."""
-    own = program(plan, wanted)
+    own = execution(plan, wanted)
     if not ARRAY_TYPES.issuperset(map(type, operands)):
         found = _recorded(plan, own, g, dict(enumerate(_pairs(plan, operands))))
     else:
@@ -113,7 +113,7 @@ defvjp(network, shared=_cotangents, fresh=True)
 
 def with_cotangents(g, operands, plan, needed):
     """The result, and the cotangents of the operands `needed` where `g` (None for 1) is that of the result."""
-    own = program(plan, tuple(sorted(needed)))
+    own = execution(plan, tuple(sorted(needed)))
     if not ARRAY_TYPES.issuperset(map(type, operands if g is None else (g, *operands))):
         values = _pairs(plan, operands)
         value, g = values[-1], np.ones(values[-1].shape, values[-1].dtype) if g is None else g

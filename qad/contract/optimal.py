@@ -30,7 +30,7 @@ def optimal_order(inputs, output, sizes, variable):
     sizes : tuple of int
         The size of each label.
     variable : tuple of bool
-        Which operands need a gradient; none: the forward cost alone counts.
+        Which operands need a gradient; none: only the forward cost counts.
 
     Returns
     -------

@@ -2,21 +2,21 @@
 
 from functools import lru_cache
 
-from qad.contract.initial_trees import starting_trees
 from qad.contract.optimal import LIMIT, optimal_order
 from qad.contract.tree import Tree, improve
 
 __all__ = ["find_order", "to_path", "from_path"]
 
-BEST = 2  # how many of each kind of starting tree are improved
+BATCHES, TRIALS = 16, 64  # random greedy searches, each keeping the best of some trials
+BEST = 4  # how many of these trees are improved
 
 
 @lru_cache(maxsize=512)
 def find_order(inputs, output, sizes, variable):
     """Which arrays to contract in which order.
 
-    Exact for up to `qad.contract.optimal.LIMIT` operands.  For more, sweeps and greedy trees of cotengrust are
-    rerooted and improved piece by piece, all under the cost of value and gradient together.
+    Exact for up to `qad.contract.optimal.LIMIT` operands.  For more, greedy trees of cotengrust and sweeps
+    are rerooted and improved piece by piece, all under the cost of value and gradient together.
 
     Parameters
     ----------
@@ -39,11 +39,47 @@ def find_order(inputs, output, sizes, variable):
     if len(inputs) <= LIMIT:
         return optimal_order(inputs, output, sizes, variable)[0]
     network = inputs, output, sizes, variable
-    found = []
-    for kind in starting_trees(inputs, output, sizes):
-        trees = sorted((Tree(network, pairs) for pairs in kind), key=Tree.cost)
-        found += [improve(tree) for tree in trees[:BEST]]
-    return min(found, key=Tree.cost).pairs()
+    greedy = sorted((Tree(network, pairs) for pairs in _greedy(inputs, output, sizes)), key=Tree.cost)
+    sweeps = [Tree(network, pairs) for pairs in _sweeps(inputs)]
+    return min(map(improve, greedy[:BEST] + sweeps), key=Tree.cost).pairs()
+
+
+def _greedy(inputs, output, sizes):
+    """Yield complete trees as pairs, results numbered on from the operands."""
+    import cotengrust  # only large networks need it, and it is no part of `import qad`
+
+    names = [chr(0x100 + label) for label in range(len(sizes))]
+    network = [[names[label] for label in term] for term in inputs], [names[label] for label in output]
+    extent = dict(zip(names, map(float, sizes), strict=True))
+    how = {"simplify": False, "use_ssa": True}
+    yield cotengrust.optimize_greedy(*network, extent, **how)
+    for seed in range(BATCHES):
+        yield cotengrust.optimize_random_greedy_track_flops(*network, extent, ntrials=TRIALS, seed=seed, **how)[0]
+
+
+def _sweeps(inputs):
+    """Yield trees that take in one operand after another, near ones first, from two ends that lie far apart.
+
+    So a physicist contracts a sandwich of chains, for which greedy trees cost two to four times as much.
+    """
+    one = _by_distance(inputs, _by_distance(inputs, 0)[-1])
+    for first, *others in (one, _by_distance(inputs, one[-1])):
+        nodes = (first, *range(len(inputs), 2 * len(inputs)))
+        yield list(zip(nodes, others, strict=False))
+
+
+def _by_distance(inputs, start):
+    """All operands in order of their distance from `start`; those not connected to it come last."""
+    holders = {}
+    for number, term in enumerate(inputs):
+        for label in term:
+            holders.setdefault(label, []).append(number)
+    found, queue = {start: True}, [start]
+    for number in queue:
+        new = dict.fromkeys(other for label in inputs[number] for other in holders[label] if other not in found)
+        queue += new
+        found |= new
+    return [*found, *(number for number in range(len(inputs)) if number not in found)]
 
 
 def to_path(pairs, count):

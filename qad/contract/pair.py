@@ -83,7 +83,7 @@ def pair(labels, shapes):
     ----------
     labels : three tuples of int
         Of the left operand, the right operand and the result.  No label stands twice in one of them, and each stands
-        in at least two: what is alone is summed or broadcast beforehand (`qad.contract.unary`).
+        in at least two: a label of one array only is summed or broadcast beforehand (`qad.contract.unary`).
     shapes : three tuples of int
         Their shapes.
     """

@@ -14,7 +14,7 @@ import numpy as np
 
 from qad.contract.costs import loop_pays
 from qad.contract.draw import draw
-from qad.contract.execute import program
+from qad.contract.execute import execution
 from qad.contract.hold import smaller
 from qad.contract.memory import peak_size, sliced_peak
 from qad.contract.network import record
@@ -154,7 +154,7 @@ class Plan:
         total += self.slices * sum(recipe.flops * (depends[left] + depends[right]) for left, right, recipe in steps)
         if self.parts:  # the value of a slice is computed once more backward, unless its gradient comes with it
             return total + self.flops * bool(self.expression.output and self.variables)
-        own = program(self, self.variables)
+        own = execution(self, self.variables)
         return total + sum(recipe.flops for part in own.again.values() for *_, recipe in part)
 
     @cached_property
@@ -211,8 +211,8 @@ class Plan:
 
     # -- execution -------------------------------------------------------------------------------------------------
 
-    def hold(self, constants: Mapping[int, ArrayLike]) -> Plan:
-        """A plan that holds some operands, so that what they alone make is contracted once and not at every call.
+    def hold(self, constants):
+        """A plan that holds some operands, so that what follows from these only is contracted once, not at every call.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class Plan:
             return sum_of_slices(self, operands, wanted, executor)
         if wanted or not ARRAY_TYPES.issuperset(map(type, operands)):
             return record(self, operands, wanted)
-        return program(self, ()).forward(operands)[0]
+        return execution(self, ()).forward(operands)[0]
 
 
 def make_plan(expression, shapes, variables, dtype, pairs=None, compiled=""):

@@ -28,7 +28,7 @@ def sliced(plan, limit):
     if least > most:
         raise ArgumentError(
             f'expression "{plan.expression.text}": memory_limit of {limit:,} bytes cannot be kept; the smallest that '
-            f"can is {least * plan.dtype.itemsize:,} bytes, what the result and the gradients alone need"
+            f"can is {least * plan.dtype.itemsize:,} bytes, what the result and the gradients need by themselves"
         )
     again = recomputing(plan, most)
     parts, peaks = {}, {}

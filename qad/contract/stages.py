@@ -26,7 +26,7 @@ def _network(expression, shapes, sizes, variables):
     """What is left to order after the steps on single operands.
 
     A repeated label is a diagonal, a stretched axis is dropped (the other operands carry its label), and a label that
-    one operand alone holds is summed at once.
+    only one operand holds is summed at once.
     """
     terms = [
         tuple(dict.fromkeys(label for label, size in zip(labels, shape, strict=True) if size == sizes[label]))

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 @dataclass(frozen=True)
 class Entry:
-    """One block of a site tensor: from a state to a state by an operator (a number in the list), times a weight."""
+    """One block of a site tensor: from a state to a state by an operator (its index in the list), times a weight."""
 
     left: int
     right: int
@@ -144,7 +144,7 @@ def rows_of_cover(edges, rows, columns):
 class Family:
     """The sum over pairs ``i < j`` of ``weight * rate**(j - i) * left(i) * between(i+1 ... j-1) * right(j)``.
 
-    Operators are numbers, one per site.
+    Operators are given by their indices in the list, one per site.
     """
 
     weight: object

@@ -9,7 +9,7 @@ operator, ket), as in `qad.mps.environments`.
 `Dense` carries all channels at once, in ``5 w d bond**3`` multiply-adds for both directions.  `Sparse` uses that an
 operator made of a sum is nearly empty: of its pairs (w, w') each has w in a small set E, or w' in a small set F (a
 vertex cover).  A pair of E is applied after the products with the state, on ``T = bra^T L ket``; a pair of F before
-them, in ``M = sum_w W L``; so products are made for E and F alone, ``(3 d + 2 d**2) bond**3`` for each of their
+them, in ``M = sum_w W L``; so products are made only for E and F, ``(3 d + 2 d**2) bond**3`` for each of their
 members: 28 instead of 50 for a chain of spins 1/2 with neighbours coupled, whatever the couplings.
 """
 
@@ -29,12 +29,12 @@ class Dense:
 
     @staticmethod
     def opened(channels):
-        """The environment beyond an end, from a number for every channel."""
+        """The environment beyond an end, from one value for every channel."""
         return channels.reshape(1, -1)
 
     @staticmethod
     def closed(environment):
-        """The numbers in the channels of the finished environment."""
+        """The values in the channels of the finished environment."""
         return environment.ravel()
 
     @staticmethod
@@ -58,7 +58,7 @@ class Dense:
 
 
 class Sparse:
-    """Products for a vertex cover of the operator's channels alone; environments are matrices by channel."""
+    """Products only for a vertex cover of the operator's channels; environments are matrices by channel."""
 
     def __init__(self, tensor):
         self.left, self.right, self.out, self.in_ = tensor.shape
@@ -93,7 +93,7 @@ class Sparse:
         return (len(self.early) + len(self.late)) * (3 * self.out + 2 * self.out * self.in_)
 
     def coefficients(self):
-        """The numbers by which blocks are multiplied."""
+        """The coefficients by which blocks are multiplied."""
         sums = [
             *self.from_t,
             *self.from_u,

@@ -1,6 +1,6 @@
 """Energies of chains as one node of the tape.
 
-``E = <psi|H|psi> / <psi|psi>`` is real, so its derivative is that by the bra alone, doubled:
+``E = <psi|H|psi> / <psi|psi>`` is real, so its derivative is that by the bra, doubled:
 
     dE = 2 Re sum_i (d conj(A_i)) [<psi|(H - E)|psi> without conj(A_i)] / <psi|psi>
 
@@ -103,7 +103,7 @@ def is_plain(H):
 
 
 def has_own_node(psi, H):
-    """Whether the energy is one node: an open chain and a plain operator; what is frozen is better seen through."""
+    """Whether the energy is one node: an open chain and a plain operator; `qad.freeze` records all products."""
     return not (psi.periodic or H.periodic or any(type(w) is Tensor for w in H) or any_traced(*psi, *H))
 
 

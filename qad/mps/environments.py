@@ -128,12 +128,12 @@ def right_block(w, environment):
 
 
 def left_edge_block(environment):
-    """A left environment (a', v, a) alone, as ``(a' v, a)``."""
+    """A left environment (a', v, a), not in a batch, as ``(a' v, a)``."""
     return environment.reshape(-1, environment.shape[2])
 
 
 def right_edge_block(environment):
-    """A right environment (b', v, b) alone, as ``(v b, b')``."""
+    """A right environment (b', v, b), not in a batch, as ``(v b, b')``."""
     return np.ascontiguousarray(environment.transpose(1, 2, 0)).reshape(-1, environment.shape[0])
 
 

@@ -60,7 +60,7 @@ def _check_gauge(q, gq, gc, c, floor):
     if turn > floor + 100 * np.sqrt(np.finfo(c.dtype).eps) * size:
         raise ArgumentError(
             f"the loss depends on the basis of a bond (its slope along a rotation of it is {turn:.3g}), which is "
-            "arbitrary in a canonical form: let it depend on the state alone, not on single entries of its tensors"
+            "arbitrary in a canonical form: let it depend only on the state, not on single entries of its tensors"
         )
 
 

@@ -1,4 +1,4 @@
-"""An operator prepared for energies: checked once, its norm channel led out, its sites routed."""
+"""An operator prepared for energies: checked once, with a channel for the norm, and a route for every site."""
 
 import numpy as np
 
@@ -78,10 +78,10 @@ def distinct_map(function, items):
 
 
 def with_norm(tensors):
-    """The operator with its last bond led out: channel 0 the identity, channel 1 the operator.
+    """The operator with two channels at its right end: 0 is the identity, whose value is the norm, 1 the operator.
 
     Operators made of sums carry the identity of all sites swept so far as state 0 of their bonds.  Where that is seen
-    in the numbers it is led out; else the identity is put beside the operator.
+    in the tensors it becomes channel 0; else an identity is added beside the operator.
     """
     *others, last = tensors
     if all(distinct_map(starts_with_identity, others)):
@@ -99,7 +99,7 @@ def with_norm(tensors):
 
 
 def starts_with_identity(tensor):
-    """Whether state 0 of the right bond follows from state 0 of the left one alone, by the identity."""
+    """Whether state 0 of the right bond follows, by the identity, only from state 0 of the left one."""
     return not tensor[1:, 0].any() and np.array_equal(tensor[0, 0], np.eye(*tensor.shape[2:]))
 
 

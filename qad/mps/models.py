@@ -134,7 +134,7 @@ def long_range_ising(n: int, rate: RealNumber, g: RealNumber) -> MPO:
     """
     rate, g = real_number(rate, "rate"), real_number(g, "g")
     if np.any(stack_of(rate) == 0):
-        raise ArgumentError("rate must not be zero: qad.mps.ising has couplings of neighbours alone")
+        raise ArgumentError("rate must not be zero: qad.mps.ising couples neighbours only")
     total = OpSum(ring_or_chain(n, False)).add_exponential(-1 / rate, rate, "Z", "Z")
     for i in range(n):
         total.add(-g, "X", i)

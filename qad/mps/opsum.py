@@ -145,7 +145,7 @@ class OpSum:
         coefficient = finite_number(coefficient, "the coefficient of a family")
         rate = finite_number(rate, "the rate of a family")
         strings, scales = [], []
-        for i in range(len(self.sites)):  # left(i) with the string that right casts on it, the string, right alone
+        for i in range(len(self.sites)):  # left(i) with the string that right casts on it; the string; right by itself
             ends = [matrix for matrix, _ in (self._factor(left, i), self._factor(right, i))]
             cast = self._parity(i) if self._factor(right, i)[1] else self.sites[i].operators["Id"]
             numbered = [self.operators.number(m) for m in (ends[0] @ cast, cast, ends[1])]
@@ -273,12 +273,12 @@ def site_tensor(shape, blocks, matrices, dtype):
 
 
 def weight_key(weight):
-    """What tells weights apart: numbers by value, Tensors by identity."""
+    """What tells weights apart: plain ones by value, Tensors by identity."""
     return ("recorded", id(weight)) if type(weight) is Tensor else weight
 
 
 def scaled(coefficient, scale):
-    """The product of two numbers, real where its imaginary part is exactly zero."""
+    """The product of two scalars, real where its imaginary part is exactly zero."""
     if type(coefficient) is Tensor:
         scale = scale.real if isinstance(scale, complex) and scale.imag == 0 else scale
         return coefficient if scale == 1 else coefficient * scale

@@ -69,7 +69,7 @@ def opened(outer, dtype):
 
 
 def closed(environment, outer, channels):
-    """The number in every channel of the finished environment; the opened legs are traced."""
+    """The value in every channel of the finished environment; the opened legs are traced."""
     size = outer[0] * outer[1] * outer[2]
     if size == 1:
         return [environment[0, channel] for channel in range(channels)]

@@ -6,7 +6,7 @@ from qad.core.errors import ArgumentError, ShapeError
 
 
 def random_gaussian(rng, left, phys, right, dtype):
-    """A site tensor of independent Gaussian numbers, as large as an isometry from the left bond."""
+    """A site tensor of independent Gaussian entries, as large as an isometry from the left bond."""
     shape = (left, phys, right)
     gauss = rng.standard_normal(shape)
     if dtype.kind == "c":

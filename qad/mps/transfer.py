@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import prod
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Transfer:
-    """The transfer operator of a row of sites, ``E[ket bra, ket' bra'] = sum_s A[ket, s, ket'] conj(B[bra, s, bra'])``.
+    """The transfer operator of a row of sites, ``E[bra ket, bra' ket'] = sum_s conj(B[bra, s, bra']) A[ket, s, ket']``.
 
     Parameters
     ----------
@@ -38,22 +38,22 @@ class Transfer:
     bras: tuple[Array, ...]
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Dimensions of the matrix: (ket bra) on the left, (ket bra) on the right."""
-        first, last = (self.kets[0], self.bras[0]), (self.kets[-1], self.bras[-1])
-        return first[0].shape[0] * first[1].shape[0], last[0].shape[2] * last[1].shape[2]
+    def shape(self) -> tuple:
+        """Dimensions of the matrix: (bra ket) on the left, (bra ket) on the right."""
+        ends = (self.bras[0].shape[0], self.kets[0].shape[0]), (self.bras[-1].shape[2], self.kets[-1].shape[2])
+        return prod(ends[0]), prod(ends[1])
 
-    def apply_left(self, environment: ArrayLike) -> Array:
-        """Environments (..., ket, bra) of the left, carried to the right end."""
-        return through_left(environment.mT, self.kets, self.bras).mT
+    def apply_left(self, environment):
+        """Environments (..., bra, ket) of the left, carried to the right end."""
+        return through_left(environment, self.kets, self.bras)
 
-    def apply_right(self, environment: ArrayLike) -> Array:
-        """Environments (..., ket, bra) of the right, carried to the left end."""
-        return through_right(environment.mT, self.kets, self.bras).mT
+    def apply_right(self, environment):
+        """Environments (..., bra, ket) of the right, carried to the left end."""
+        return through_right(environment, self.kets, self.bras)
 
     def to_dense(self) -> Array:
         """The matrix, of shape `shape`."""
-        a, b = self.kets[0].shape[0], self.bras[0].shape[0]
+        a, b = self.bras[0].shape[0], self.kets[0].shape[0]
         unit = np.eye(a * b, dtype=np.result_type(self.kets[0].dtype, self.bras[0].dtype)).reshape(-1, a, b)
         return self.apply_left(unit).reshape(self.shape)
 

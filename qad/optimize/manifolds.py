@@ -13,7 +13,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, nesting, unflatten
-from qad.optimize.packing import as_leaf, as_reals
+from qad.linalg.implicit.packing import as_leaf, as_reals
 
 if TYPE_CHECKING:
     from typing import Any

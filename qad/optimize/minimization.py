@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from qad.core import hvp, value_and_grad
 from qad.core.errors import ArgumentError
-from qad.optimize.packing import Packing
+from qad.optimize.packing import Parameters
 from qad.optimize.result import OptimizeResult
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Search:
     def __init__(self, fun, params, callback):
         self.fun, self.callback = fun, callback
         self.value_and_grad = value_and_grad(fun)
-        self.packing = Packing(params)
+        self.packing = Parameters(params)
         self.start = self.packing.pack(params)
         self.best = self.latest = None  # (value, norm of the gradient, vector)
         self.history, self.evaluations, self.interrupted = [], 0, False
@@ -159,7 +159,7 @@ class Search:
         return self.guarded(search)
 
     def guarded(self, search):
-        """Success and message of ``search()``, which the user or a bad number may end too."""
+        """Success and message of ``search()``, which the user or a value that is not finite may end too."""
         try:
             return search()
         except Stop as stop:

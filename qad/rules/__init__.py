@@ -33,6 +33,7 @@ from qad.rules import (
     sparse,
     statistics,
     ufuncs,
+    vmap_index,
     vmap_table,
     windows,
     write,

@@ -55,7 +55,7 @@ def array(object: ArrayLike, dtype: DTypeLike | None = None) -> Array:
 
 
 def _spread(x):
-    """The entries of nested lists in a row, and the shape of the lists alone."""
+    """The entries of nested lists in a row, and the shape of the lists without them."""
     if not isinstance(x, (list, tuple)):
         return [x], ()
     parts = [_spread(entry) for entry in x]

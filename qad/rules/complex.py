@@ -73,7 +73,7 @@ def abs2(z: ArrayLike) -> Array:
         return _abs2(z)
     y = square_of_size(z)
     own = y.base is None if type(y) is np.ndarray else not hasattr(y, "__qad_array__")
-    return y if own else y.copy(order="K")  # as the result of a ufunc lies, and not every other number
+    return y if own else y.copy(order="K")  # without the gaps that a real part has
 
 
 def real_part(z):

@@ -1,6 +1,6 @@
 """Elementwise functions: a line each.
 
-The flag `elementwise` promises that the derivative of one output depends on the inputs at its own place and
+The flag `elementwise` promises that the derivative of one output depends on the inputs at its own index and
 that the rule is a multiplication ``g * w``: then forward mode is the same multiplication (and takes the real
 part where the answer is real), and broadcasting is added at the door.  `g` may be a batch of cotangents, so it meets
 one factor.  A formula is right at all magnitudes and in the whole plane, to second order, or it stands in `slopes`: the
@@ -47,7 +47,7 @@ def per_size(a, r):
 
 
 def apart(a, b, y):
-    """``a - b``, of which the share of exp(a) in ``exp(y) = exp(a) + exp(b)`` is a function; of nothing it is none."""
+    """``a - b``, which gives the share of exp(a) in ``exp(y) = exp(a) + exp(b)``; `a` itself where both terms are 0."""
     return a - np.where(np.isneginf(y), 0, b)
 
 
@@ -57,7 +57,7 @@ def arctan_slope(g, y, x):
 
 
 def tan_slope(g, y, x):
-    """``1 / cos(x)^2``: through the answer, where that is real, which is quicker."""
+    """``1 / cos(x)^2``: through the answer where that is real, which saves the cosine."""
     return g * sech(1j * x) ** 2 if x.dtype.kind == "c" else g * (1 + y * y)
 
 

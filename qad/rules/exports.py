@@ -16,7 +16,7 @@ from numpy import (  # reductions, order, differences
     all, amax, amin, any, argmax, argmin, argsort, average, count_nonzero, cumprod, cumsum, diff, max, mean, median,
     min, nonzero, prod, ptp, searchsorted, sort, std, sum, trapezoid, var,
 )  # fmt: skip
-from numpy import (  # shapes, places, products
+from numpy import (  # shapes, indices, products
     argwhere, array_split, atleast_1d, atleast_2d, atleast_3d, broadcast_to, column_stack, concatenate, diag,
     diagflat, diagonal, dot, dstack, expand_dims, flip, fliplr, flipud, hstack, inner, kron, matmul, moveaxis,
     outer, pad, ravel, repeat, reshape, roll, rot90, select, split, squeeze, stack, swapaxes, take, take_along_axis,

@@ -90,7 +90,7 @@ def _placed_back(needed, g, y, x, v, *arrays, pattern, add):
         parts[0] = g if add else placed_at(g, 0, *arrays, pattern=pattern, add=False)
     if 1 in needed:
         part = gather(g, *arrays, pattern=pattern)
-        if not add and _may_meet(filled(pattern, arrays)):  # of values written to one place the last one stays
+        if not add and _may_meet(filled(pattern, arrays)):  # of values written to one index the last one stays
             numbers = np.arange(part.size).reshape(part.shape)
             order = placed_at(np.full(g.shape, -1), numbers, *arrays, pattern=pattern, add=False)
             part = np.where(np.equal(gather(order, *arrays, pattern=pattern), numbers), part, 0)

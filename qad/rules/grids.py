@@ -1,4 +1,4 @@
-"""Grids of numbers and of points: `linspace` and its kin, `meshgrid`."""
+"""Grids of values and of points: `linspace` and its kin, `meshgrid`."""
 
 import numpy as np
 

@@ -33,7 +33,7 @@ from qad.rules.structured_cotangents import Scatter, may_repeat
 
 
 def _add_entries(total, g, x, index):
-    """Add the cotangent of ``x[index]`` to an array of the shape of `x`, unless that needs a closer look."""
+    """Add the cotangent of ``x[index]`` to an array of the shape of `x`, if dtypes agree and no entry repeats."""
     if g.dtype is not total.dtype or type(g) not in ARRAY_TYPES or (type(index) is not int and may_repeat(index)):
         return False
     total[index] += g

@@ -30,7 +30,7 @@ def stacked(*arrays, axis):
 
 
 def _together(join):
-    """The forward rule: what stays put has zeros for its tangent."""
+    """The forward rule: constant arguments have zero tangents."""
 
     def rule(tangents, y, *arrays, axis):
         pairs = zip(tangents, arrays, strict=True)

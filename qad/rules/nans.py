@@ -16,7 +16,7 @@ def without(a, fill):
 
 
 def _of_copy(function):
-    """A function that lies as one that leaves out NaN, of which a copy was made."""
+    """A reference for `lies_as`: NumPy's functions that leave out NaN compute with a copy, which sets the layout."""
     return lambda a, *args, **kwargs: function(np.array(a), *args, **kwargs)
 
 

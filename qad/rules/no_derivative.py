@@ -19,7 +19,7 @@ passes_through(  # steps
     np.floor, np.ceil, np.trunc, np.rint, np.round, np.around, np.floor_divide, np.spacing, np.gcd, np.lcm,
     np.digitize, np.searchsorted, np.histogram_bin_edges,
 )  # fmt: skip
-passes_through(  # places and counts
+passes_through(  # indices and counts
     np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.argsort, np.lexsort, np.argpartition, np.argwhere,
     np.nonzero, np.flatnonzero, np.count_nonzero, np.diag_indices_from, np.tril_indices_from, np.triu_indices_from,
     np.unravel_index, np.ravel_multi_index, np.ix_, np.packbits, np.unpackbits,

@@ -104,10 +104,10 @@ def vander(x, N=None, increasing=False):
 
 @implements(np.polyfit)
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
-    """``np.polyfit``: the coefficients alone, by least squares."""
+    """``np.polyfit``: only the coefficients, by least squares."""
     if full or cov:
         raise ArgumentError(
-            "np.polyfit of Tensors gives coefficients alone: for the covariance write np.linalg.inv(V.T @ V) of "
+            "np.polyfit of Tensors gives only the coefficients: for the covariance write np.linalg.inv(V.T @ V) of "
             "V = np.vander(x, deg + 1)"
         )
     x, y = operand(x) + 0.0, operand(y) + 0.0

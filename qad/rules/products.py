@@ -1,4 +1,4 @@
-"""Products of arrays: two matrices by `dot`, stacks and vectors by `matmul`, and what is written in them."""
+"""Products of arrays: two matrices by `dot`, stacks and vectors by `matmul`, and the functions that reduce to them."""
 
 from math import prod
 

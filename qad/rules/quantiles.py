@@ -1,6 +1,6 @@
 """Medians, quantiles and percentiles, with and without NaN.
 
-Each is a mean of two neighbours in the sorted array: at place ``v = n q + m(q) - 1``, with NumPy's name for every m.
+Each is a mean of two neighbours in the sorted array: at index ``v = n q + m(q) - 1``, with NumPy's name for every m.
 """
 
 from math import prod
@@ -20,7 +20,7 @@ STEPS = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint, "midpoint": l
 
 
 def _places(q, n, method):
-    """The place of quantile `q` among `n` numbers, counted from 0; recorded as `q` is."""
+    """The index, counted from 0 and real, of quantile `q` among `n` sorted entries; recorded as `q` is."""
     if method in STEPS:
         return STEPS[method](unrecorded((n - 1) * q))
     if method not in CONTINUOUS:
@@ -87,7 +87,7 @@ def _median(name, skip_nan):
 
 
 def _of_numbers(function):
-    """A function that lies as one that leaves out NaN, and has nothing to warn of."""
+    """A reference for `lies_as`: the layout does not depend on NaN, of which NumPy would warn."""
     return lambda a, *args, **kwargs: function(np.zeros_like(a) if np.isnan(a).any() else a, *args, **kwargs)
 
 

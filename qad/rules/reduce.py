@@ -1,17 +1,12 @@
-"""Reductions: sum, mean, var, std, average, logsumexp, and what follows from them.
+"""Reductions: sum, mean, var, std, logsumexp, and what follows from them.
 
 A reduction is a small primitive of ``axis`` and ``keepdims``; the handlers of NumPy's signatures bring everything
 else (``dtype``, ``where``, ``initial``) to these by functions that have rules of their own.
 """
 
-from __future__ import annotations
-
-from functools import cache
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from qad.core.errors import GradientTypeError, ShapeError
+from qad.core.errors import GradientTypeError
 from qad.extend import (
     Tensor,
     as_array,
@@ -19,7 +14,6 @@ from qad.extend import (
     defjvp,
     defvjp,
     implements,
-    operand,
     primitive,
     quick_with_metadata,
     refuse_out,
@@ -28,6 +22,7 @@ from qad.extend import (
 )
 from qad.rules.casts import narrowed
 from qad.rules.elementwise import nonzero
+from qad.rules.scales import are_ordinary, rounding, scale_along
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, Axis
@@ -41,7 +36,7 @@ def axes_of(axis, ndim) -> tuple:
 
 
 def count(shape, axis) -> int:
-    """How many numbers are reduced to one."""
+    """How many entries are reduced to one."""
     n = 1
     for a in axes_of(axis, len(shape)):
         n *= shape[a]
@@ -82,7 +77,7 @@ _sum = quick_with_metadata(sum_over)
 
 @implements(np.sum)
 def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
-    """``np.sum``; without options the quick way."""
+    """``np.sum``; without options straight to the recorder."""
     if dtype is None and out is None and initial is None and where is True:
         return _sum(a, axis, keepdims)
     refuse_out(out, "np.sum")
@@ -105,7 +100,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
 
 
 def _number(x, axis, keepdims, where):
-    """How many numbers each mean is taken of: an integer, or an array of them under a mask."""
+    """Over how many entries each mean is taken: an integer, or an array of them under a mask."""
     if where is True:
         return count(x.shape, axis)
     mask = np.broadcast_to(unrecorded(where), x.shape)
@@ -127,28 +122,6 @@ def var_over(x, axis=None, ddof=0, keepdims=False):
     return np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
 
 
-@cache
-def least_root(dtype) -> float:
-    """The least root of a sum of squares that has all its digits."""
-    return np.sqrt(np.finfo(dtype).tiny / np.finfo(dtype).eps)
-
-
-@cache
-def rounding(dtype) -> float:
-    """What rounding may make of the mean of equal numbers, of the size of 1."""
-    return 4 * np.finfo(dtype).eps
-
-
-def are_ordinary(roots) -> bool:
-    """Whether no sum of squares, of which these bare `roots` are, has overflowed or lost digits."""
-    least = least_root(roots.dtype)
-    if not roots.shape:
-        return bool(least < roots < np.inf)
-    if type(roots) is np.ndarray and roots.size:  # quicker than asking all of them; a NaN comes first
-        return least < roots.item(roots.argmin()) and roots.item(roots.argmax()) < np.inf
-    return bool(((roots > least) & (roots < np.inf)).all())
-
-
 def std_over(x, axis=None, ddof=0, keepdims=False):
     """The standard deviation; its derivative is taken to be 0 where it is 0, up to rounding.
 
@@ -159,8 +132,7 @@ def std_over(x, axis=None, ddof=0, keepdims=False):
     if not x.size or are_ordinary(stack_of(y)):
         return y
     d = x - np.mean(x, axis=axis, keepdims=True)
-    largest = np.max(np.absolute(d), axis=axis, keepdims=True)
-    scale = np.where((largest > 0) & np.isfinite(largest), largest, 1)
+    scale = scale_along(d, axis)
     y = np.std(d / scale, axis=axis, ddof=ddof, keepdims=True) * scale
     return y if keepdims else y.reshape(np.delete(x.shape, axes_of(axis, x.ndim)))[()]
 
@@ -170,12 +142,12 @@ def _var_rule(g, y, x, axis=None, ddof=0, keepdims=False):
 
 
 def _direction(y, x, axis, keepdims):
-    """``conj(x - mean) / std``, of the size of 1 at all scales; 0 where the numbers are equal."""
+    """``conj(x - mean) / std``, of the size of 1 at all scales; 0 where the entries are equal."""
     y = spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
     center = mean(x, axis, keepdims=True)
     apart = unrecorded(y) > rounding(x.dtype) * np.absolute(unrecorded(center))  # by more than rounding
     deviation = (x - center).conj()
-    if type(apart) is np.ndarray and apart.all():  # most often, and quickly
+    if type(apart) is np.ndarray and apart.all():  # the usual case
         return deviation / y
     return deviation / np.where(apart, y, 1) * apart
 
@@ -240,25 +212,6 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
     return _std(a, axis, ddof or correction, keepdims)
 
 
-@implements(np.average)
-def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
-    """``np.average``; the weights have the shape of `a`, or of the axes averaged over, in their order."""
-    a = operand(a)
-    if weights is None:
-        y, norm = mean(a, axis, keepdims=keepdims), count(a.shape, axis)
-    else:
-        axes, weights = axes_of(axis, a.ndim), operand(weights)
-        if weights.shape != a.shape:
-            if weights.shape != tuple(a.shape[i] for i in axes) or list(axes) != sorted(axes):
-                raise ShapeError(
-                    f"weights of shape {weights.shape} do not fit axis {axis} of an array of shape {a.shape}"
-                )
-            weights = weights.reshape(tuple(n if i in axes else 1 for i, n in enumerate(a.shape)))
-        norm = np.sum(weights + np.zeros(a.shape, weights.dtype), axis=axis, keepdims=keepdims)
-        y = np.sum(a * weights, axis=axis, keepdims=keepdims) / norm
-    return (y, norm + np.zeros(y.shape, y.dtype)) if returned else y
-
-
 # -- logsumexp -----------------------------------------------------------------------------------------------
 @primitive
 def logsumexp(x: ArrayLike, axis: Axis | None = None, keepdims: bool = False) -> Array:
@@ -287,7 +240,7 @@ def logsumexp(x: ArrayLike, axis: Axis | None = None, keepdims: bool = False) ->
     1000.6931471805599
     """
     x = as_array(x)
-    m = _largest(x, axis)
+    m = largest_real(x, axis)
     with np.errstate(divide="ignore"):
         y = np.log(np.exp(x - m).sum(axis=axis, keepdims=True)) + m
     return y if keepdims else y.reshape(np.delete(x.shape, axes_of(axis, x.ndim)))[()]
@@ -296,12 +249,12 @@ def logsumexp(x: ArrayLike, axis: Axis | None = None, keepdims: bool = False) ->
 @primitive(name="softmax")
 def softmax_over(x, axis=None):
     """``exp(x) / sum(exp(x))``, which is ``exp(x - logsumexp(x))`` without cancellation; 0 where all x are -inf."""
-    m = _largest(x, axis)
+    m = largest_real(x, axis)
     e = np.exp(x - m)
     return e / nonzero(e.sum(axis=axis, keepdims=True))
 
 
-def _largest(x, axis):
+def largest_real(x, axis):
     """The largest real part, 0 where that is infinite."""
     m = x.real.max(axis=axis, keepdims=True)
     finite = np.isfinite(m)

@@ -1,4 +1,4 @@
-"""Arrays of another size: what is inserted, repeated or trimmed."""
+"""Arrays of another size: entries inserted, repeated or trimmed."""
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -10,7 +10,7 @@ from qad.extend import implements, lies_as, operand, stack_of, value_of
 @implements(np.insert)
 @lies_as(np.insert)
 def insert(arr, obj, values, axis=None):
-    """``np.insert``: the places are taken from NumPy, on numbers of places."""
+    """``np.insert``: NumPy itself inserts into the array of indices, which tells where every entry goes."""
     arr, values = operand(arr), operand(values)
     if axis is None:
         arr, axis = np.reshape(arr, -1), 0

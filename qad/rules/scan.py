@@ -45,7 +45,7 @@ def prod_over(x, axis):
 
 
 def _shifted(x, fill, forward):
-    """`x` moved by one place along its first axis, with `fill` where nothing comes in."""
+    """`x` shifted by one along its first axis, with `fill` where nothing comes in."""
     edge = np.full_like(x[:1], fill)
     return np.concatenate([edge, x[:-1]] if forward else [x[1:], edge])
 

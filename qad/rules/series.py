@@ -118,7 +118,7 @@ def _mul(function):
 
 def _fit(vander):
     def fit(x, y, deg, rcond=None, full=False, w=None):
-        """The coefficients alone, by least squares."""
+        """Only the coefficients, by least squares."""
         if full or np.ndim(deg):
             raise ArgumentError("a fit of Tensors gives the coefficients of all degrees up to deg, and no diagnostics")
         matrix, y = vander(operand(x) * 1.0, deg), operand(y) * 1.0

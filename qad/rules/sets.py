@@ -1,4 +1,4 @@
-"""Sets of values: where numbers are equal they share the derivative equally."""
+"""Sets of values: where entries are equal they share the derivative equally."""
 
 from collections import namedtuple
 
@@ -9,7 +9,7 @@ from qad.extend import defvjp, implements, operand, primitive, value_of
 
 @primitive(name="unique")
 def representatives(x, *, first, inverse, counts):
-    """The entries of a vector at places `first`; entry i of the vector is equal to number ``inverse[i]`` of them."""
+    """The entries of a vector at the indices `first`; entry i of the vector equals entry ``inverse[i]`` of them."""
     return x[first]
 
 
@@ -21,7 +21,7 @@ defvjp(
 
 
 def _unique(x, equal_nan=True):
-    """Values, and their first places, group numbers (of the shape of `x`) and counts."""
+    """Values, and their first indices, group numbers (of the shape of `x`) and counts."""
     x = operand(x)
     values, first, inverse, counts = np.unique(
         value_of(x), return_index=True, return_inverse=True, return_counts=True, equal_nan=equal_nan

@@ -1,6 +1,6 @@
 """Functions that give the same entries another shape, or another order of axes.
 
-The few primitives are methods of arrays, which are quicker than NumPy's functions and which Tensors have
+The few primitives are methods of arrays, which take less time than NumPy's functions and which Tensors have
 too; everything else is written in them.
 """
 

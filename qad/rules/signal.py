@@ -90,7 +90,7 @@ def _slope(f, axis, h, edge_order):
     before, after = h[:-1], h[1:]
     inner = (after * steps[..., :-1] + before * steps[..., 1:]) / (before + after)
     first, last = steps[..., :1], steps[..., -1:]
-    if edge_order == 2:  # straight on through the two slopes next to the edge
+    if edge_order == 2:  # linear extrapolation of the two slopes next to the edge
         first = first + (first - steps[..., 1:2]) * (h[0] / (h[0] + h[1]))
         last = last + (last - steps[..., -2:-1]) * (h[-1] / (h[-1] + h[-2]))
     return np.moveaxis(np.concatenate([first, inner, last], axis=-1), -1, axis)

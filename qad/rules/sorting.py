@@ -96,7 +96,7 @@ def sort_along(x, axis):
 
 @primitive(name="sort")
 def share_ties(g, groups):
-    """The mean of `g` over each group of places, given as an array of group numbers of its shape."""
+    """The mean of `g` over each group of entries; `groups`, of the shape of `g`, numbers them."""
     numbers = np.maximum(np.bincount(groups.ravel()), 1)
     sums = np.bincount(groups.ravel(), weights=g.ravel()).astype(g.dtype)
     return (sums / numbers)[groups].astype(g.dtype)

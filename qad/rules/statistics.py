@@ -1,10 +1,30 @@
-"""Covariances, and counts with weights."""
+"""Averages with weights, covariances, and counts with weights."""
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, implements, operand, value_of
+from qad.rules.reduce import axes_of, count, mean
 from qad.rules.structured_cotangents import scatter
+
+
+@implements(np.average)
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    """``np.average``; the weights have the shape of `a`, or of the axes averaged over, in their order."""
+    a = operand(a)
+    if weights is None:
+        y, norm = mean(a, axis, keepdims=keepdims), count(a.shape, axis)
+    else:
+        axes, weights = axes_of(axis, a.ndim), operand(weights)
+        if weights.shape != a.shape:
+            if weights.shape != tuple(a.shape[i] for i in axes) or list(axes) != sorted(axes):
+                raise ShapeError(
+                    f"weights of shape {weights.shape} do not fit axis {axis} of an array of shape {a.shape}"
+                )
+            weights = weights.reshape(tuple(n if i in axes else 1 for i, n in enumerate(a.shape)))
+        norm = np.sum(weights + np.zeros(a.shape, weights.dtype), axis=axis, keepdims=keepdims)
+        y = np.sum(a * weights, axis=axis, keepdims=keepdims) / norm
+    return (y, norm + np.zeros(y.shape, y.dtype)) if returned else y
 
 
 @implements(np.cov)
@@ -68,7 +88,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
 
 
 def _counts(function):
-    """A handler for histograms of several variables: counts alone."""
+    """A handler for histograms of several variables: only the counts."""
 
     def handler(*args, **kwargs):
         if type(kwargs.get("weights")) is Tensor:

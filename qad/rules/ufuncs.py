@@ -1,6 +1,6 @@
 """ufuncs with keywords, and their methods ``reduce``, ``accumulate``, ``reduceat`` and ``outer``.
 
-The sums and products have quick ways of their own; every other ufunc of two operands is folded, operation by operation.
+Sums and products are primitives; every other ufunc of two operands is folded, operation by operation.
 """
 
 import numpy as np
@@ -58,7 +58,7 @@ def _around(y, mask):
 
 # -- methods -------------------------------------------------------------------------------------------------
 def outer(ufunc, a, b, **kwargs):
-    """``ufunc(a[i, j, ...], b[k, l, ...])`` for all pairs of places."""
+    """``ufunc(a[i, j, ...], b[k, l, ...])`` for all pairs of indices."""
     a, b = operand(a), operand(b)
     return ufunc(np.reshape(a, np.shape(a) + (1,) * np.ndim(b)), b, **kwargs)
 

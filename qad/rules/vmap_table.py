@@ -1,6 +1,7 @@
 """What functions of arrays do to a batch of examples under `qad.vmap`; see `qad.extend.defbatch`.
 
-Elementwise functions need no line here.  `batched` says which arguments carry the axis of the batch, as their first.
+Elementwise functions need no line here; indices and diagonals have `vmap_index.py`.  `batched` says which arguments
+carry the axis of the batch, as their first.
 """
 
 from math import prod
@@ -32,7 +33,6 @@ from qad.rules import (
 )
 from qad.rules.complex import direction, imag_part, real_part
 
-ALL = slice(None)
 LARGE, SHORT = 1 << 12, 8  # entries of an array, and of its rows
 
 
@@ -57,7 +57,7 @@ defbatch(index.chosen, lambda batched, *args: index.chosen(*aligned(batched, arg
 
 
 def _sum(batched, x, axis=None, keepdims=False):
-    """Sums of short rows are products with ones: ten times quicker than NumPy's reduction."""
+    """Sums of short rows are products with ones, which take a tenth of the time of NumPy's reduction."""
     axes = shifted(axis, x.ndim)
     place = axes if type(axes) is int else axes[0] if len(axes) == 1 else 0
     if not place or type(x) is Tensor or x.dtype.kind not in "fc" or not x.size:
@@ -109,7 +109,7 @@ def _spread(batched, g, shape, axis=None, keepdims=False):
 
 
 def in_full(x):
-    """Short rows of one number each, written out if they are many: NumPy takes five times as long to multiply views."""
+    """Many short rows, each of one repeated entry, written out: NumPy multiplies such views five times slower."""
     if type(x) is not np.ndarray or x.size < LARGE or not 1 < x.shape[-1] <= SHORT:
         return x
     if x.strides[-1] or not x.strides[-2]:
@@ -121,7 +121,7 @@ def in_full(x):
 
 
 def _share_ties(batched, g, groups):
-    """Groups of different examples get different numbers."""
+    """Groups of different examples are numbered differently."""
     g, groups = spread_out((*batched, False)[:2], (g, groups))
     first = np.arange(len(groups)).reshape((-1,) + (1,) * (groups.ndim - 1))
     return order.share_ties(g, groups + first * (groups.max(initial=0) + 1))
@@ -160,7 +160,7 @@ def _pad(batched, x, *, widths, value):
 
 
 def _outlined(fn):
-    """A rule of a function that changes the shape alone."""
+    """A rule of a function that only changes the shape."""
 
     def rule(batched, x, *args, **kwargs):
         one = np.broadcast_to(False, x.shape[1:])
@@ -198,71 +198,6 @@ def _joining(join, more):
 
 defbatch(join.joined, _joining(join.joined, 0))
 defbatch(join.stacked, _joining(join.stacked, 1))
-
-# -- entries at an index -----------------------------------------------------------------------------------------------
-
-
-def behind(index):
-    """The number of axes that NumPy puts before those of slices in ``x[index]``: not 0 where arrays stand apart."""
-    parts = index if type(index) is tuple else (index,)
-    if not any(isinstance(i, np.ndarray) for i in parts):
-        return 0
-    kinds = [np.ndim(i) if isinstance(i, (np.ndarray, np.generic, int)) else None for i in parts]
-    arrays = [n for n, kind in enumerate(kinds) if kind is not None]
-    if arrays[-1] - arrays[0] < len(arrays):
-        return 0
-    return max(1 if parts[n].dtype == bool else kinds[n] for n in arrays if isinstance(parts[n], np.ndarray))
-
-
-def within(index):
-    """`index` behind the axis of the batch."""
-    return (ALL, *index) if type(index) is tuple else (ALL, index)
-
-
-def _getitem(batched, x, index):
-    if type(index) is np.ndarray is type(x) and index.ndim and index.dtype.kind in "iu":
-        return np.take(x, index, 1)
-    before = behind(index)
-    return np.moveaxis(x[within(index)], before, 0) if before else x[within(index)]
-
-
-def _scatter(batched, *parts, indices, shape, dtype):
-    parts = spread_out(batched, parts)
-    shape = (len(parts[0]), *shape)
-    parts = [np.moveaxis(p, 0, n) if (n := behind(i)) else p for p, i in zip(parts, indices, strict=True)]
-    return lazy.scatter(*parts, indices=tuple(map(within, indices)), shape=shape, dtype=dtype)
-
-
-defbatch(getitem, _getitem)
-defbatch(lazy.scatter, _scatter)
-
-# -- diagonals and triangles -------------------------------------------------------------------------------------------
-
-
-def _diagonal(batched, x, offset=0, axis1=0, axis2=1):
-    return np.diagonal(x, offset, shifted(axis1, x.ndim), shifted(axis2, x.ndim))
-
-
-def _on_diagonal(batched, d, *, shape, offset, axis1, axis2):
-    n = len(shape) + 1
-    place = {"axis1": shifted(axis1, n), "axis2": shifted(axis2, n)}
-    return diagonal.on_diagonal(d, shape=(len(d), *shape), offset=offset, **place)
-
-
-def _triangle(fn):
-    """A vector becomes the rows of a matrix."""
-
-    def rule(batched, x, k=0):
-        return fn(np.broadcast_to(x[:, None], (len(x), x.shape[1], x.shape[1])) if x.ndim == 2 else x, k)
-
-    return rule
-
-
-defbatch(np.diagonal, _diagonal)
-defbatch(diagonal.on_diagonal, _on_diagonal)
-defbatch(np.tril, _triangle(np.tril))
-defbatch(np.triu, _triangle(np.triu))
-defbatch(diagonal.matrix_trace, same(diagonal.matrix_trace))
 
 # -- products ----------------------------------------------------------------------------------------------------------
 
@@ -309,7 +244,7 @@ defbatch(products.cross_product, stacks(products.cross_product, 1, 1))
 
 
 def _convolved(batched, a, v):
-    """The product of the shorter one and a matrix, whose rows are the longer one, each moved one place further."""
+    """The product of the shorter one and a matrix, whose rows are the longer one, each shifted one column further."""
     if a.shape[-1] > v.shape[-1]:
         batched, a, v = batched[::-1], v, a
     n, m = a.shape[-1], v.shape[-1]

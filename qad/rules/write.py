@@ -146,7 +146,7 @@ def at(ufunc, a, indices, *b):
 
 
 def _rounds(places):
-    """Numbers of `places`, in groups in which none stands twice: all that come first, all that come second, ..."""
+    """Positions in `places`, in groups within which no index repeats: first occurrences, second occurrences, ..."""
     order = np.argsort(places, kind="stable")
     starts = np.searchsorted(places[order], places[order])
     times = np.arange(places.size) - starts

@@ -225,8 +225,7 @@ def logsumexp(a: ArrayLike, axis: Axis | None = None, b: ArrayLike | None = None
     if b is None:
         return reduce.logsumexp(operand(a), axis=axis, keepdims=keepdims)
     a, b = np.broadcast_arrays(operand(a), operand(b))
-    m = np.max(value_of(a).real, axis=axis, keepdims=True)
-    m = np.where(np.isfinite(m), m, 0)
+    m = reduce.largest_real(value_of(a), axis)
     y = np.log(np.sum(b * np.exp(a - m), axis=axis, keepdims=True)) + m
     return y if keepdims else np.squeeze(y, reduce.axes_of(axis, a.ndim))
 

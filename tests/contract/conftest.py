@@ -5,7 +5,7 @@ import pytest
 
 from qad.contract import pair as pair_module
 from qad.contract import planner as planner_module
-from qad.contract.execute import program
+from qad.contract.execute import execution
 from qad.contract.planner import find_plan
 
 
@@ -39,7 +39,7 @@ class Counter:
 
 def forget():
     """Clear what holds pairs."""
-    for cached in (pair_module._pair, find_plan, program):
+    for cached in (pair_module._pair, find_plan, execution):
         cached.cache_clear()
 
 

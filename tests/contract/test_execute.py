@@ -10,7 +10,7 @@ import qad
 from qad.contract import execute as program_module
 from qad.contract import interpreter as replay_module
 from qad.contract import planner as planner_module
-from qad.contract.execute import Program
+from qad.contract.execute import Execution
 from qad.core.errors import ArgumentError
 from tests.contract.networks import operands_for, random_network
 
@@ -43,7 +43,7 @@ def test_schedules_do_what_pairs_do(count, closed, monkeypatch):
     counted = plain(monkeypatch)
     for seed in range(6):
         p, variables, operands = problem(seed, count, closed=closed, hyper=True, repeat=True)
-        own, looped = Program(replace(p, compiled=""), variables), Program(replace(p, compiled="loop"), variables)
+        own, looped = Execution(replace(p, compiled=""), variables), Execution(replace(p, compiled="loop"), variables)
         value, state = own.forward(list(operands))
         assert state[0] is None
         g = operands_for(np.random.default_rng(seed), [value.shape])[0]
@@ -68,7 +68,7 @@ def test_products_of_a_schedule_are_the_plans(monkeypatch):
     ring = ",".join("abcdefgh"[i] + "bcdefgha"[i] for i in range(8)) + "->"
     operands = operands_for(np.random.default_rng(0), [(3, 3)] * 8)
     p = qad.plan(ring, *[(3, 3)] * 8)
-    own = Program(p, tuple(range(8)))
+    own = Execution(p, tuple(range(8)))
     state = own.forward(list(operands))[1]
     own.backward(np.complex128(1), operands, state)
     assert state[0] is not None
@@ -86,7 +86,7 @@ def test_compiled_loops(kind):
     tolerance = 1e-5 if kind in ("f4", "c8") else 1e-12
     expected, expected_gradients = qad.value_and_grad(lambda operands: pairs(*operands).real)(operands)
     value, gradients = qad.value_and_grad(lambda operands: loops(*operands).real)(operands)
-    assert Program(loops, ()).forward(list(operands))[1][0] is not None
+    assert Execution(loops, ()).forward(list(operands))[1][0] is not None
     np.testing.assert_allclose(value, expected, rtol=tolerance)
     assert value.dtype == expected.dtype
     for x, one, two in zip(operands, gradients, expected_gradients, strict=True):

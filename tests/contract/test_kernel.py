@@ -11,7 +11,7 @@ import qad
 from qad.contract import compiler
 from qad.contract import small_matmul as stacks
 from qad.contract.costs import BLAS_FROM, LONGEST
-from qad.contract.execute import Program
+from qad.contract.execute import Execution
 from qad.contract.pair import pair
 from tests.contract.networks import operands_for
 
@@ -93,7 +93,7 @@ def test_a_network_of_stacks_uses_them(monkeypatch):
     operands = operands_for(np.random.default_rng(0), shapes)
     weights, found = np.ones(400, complex), []
     for compiled_asked in (False, None):
-        program = Program(qad.plan(text, *shapes, compiled=compiled_asked), (0, 1, 2, 3))
+        program = Execution(qad.plan(text, *shapes, compiled=compiled_asked), (0, 1, 2, 3))
         value, state = program.forward(list(operands))
         found.append((value, program.backward(weights, operands, state)))
         assert len(used) == (0 if compiled_asked is False else 7)  # all pairs, and backwards two that are no multiples

@@ -116,6 +116,10 @@ def test_transfer_operators(periodic):
     assert np.trace(whole.to_dense()) == pytest.approx(overlap(phi, psi))
     parts = transfer(psi, 0, 2, phi).to_dense() @ transfer(psi, 2, 4, phi).to_dense()
     np.testing.assert_allclose(whole.to_dense(), parts, atol=1e-13)
+    wide = MPS.random(4, 3, seed=3, periodic=periodic)
+    pairs = np.einsum("bsd,asc->badc", wide[1].conj(), psi[1])  # bra before ket, as of all environments
+    expected = pairs.reshape(pairs.shape[0] * pairs.shape[1], -1)
+    np.testing.assert_allclose(transfer(psi, 1, 2, wide).to_dense(), expected, atol=1e-13)
     middle = transfer(psi, 1, 3)
     left, right = normal(2, 2, complex), normal(2, 2, complex, seed=1)
     assert middle.shape == (4, 4)

@@ -8,7 +8,7 @@ import qad
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.optimize import OptimizeResult, minimize
 from qad.optimize.minimization import METHODS
-from qad.optimize.packing import Packing
+from qad.optimize.packing import Parameters
 
 TARGET = np.array([1 + 2j, 3 - 1j])
 
@@ -172,7 +172,7 @@ def test_packing_there_and_back():
         "b": [np.float32(2.5), 1.5, np.zeros((0, 2))],
         "c": np.asfortranarray(rng.normal(size=(3, 4)))[:, ::2],
     }
-    packing = Packing(tree)
+    packing = Parameters(tree)
     vector = packing.pack(tree)
     assert vector.dtype == np.float64
     assert vector.shape == (12 + 2 + 6,)
@@ -188,5 +188,5 @@ def test_packing_there_and_back():
 def test_packing_keeps_the_inner_product():
     rng = np.random.default_rng(1)
     a, b = (rng.normal(size=(2, 2)) + 1j * rng.normal(size=(2, 2)) for _ in range(2))
-    packing = Packing(a)
+    packing = Parameters(a)
     assert packing.pack(a) @ packing.pack(b) == pytest.approx(np.vdot(a, b).real)

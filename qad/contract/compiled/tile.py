@@ -134,13 +134,13 @@ class _Tile:
         self.builder.store(vector, self.builder.bitcast(pointer, vector.type.as_pointer()), align=self.size)
 
     def scatter(self, vector, pointer, step):
-        """Store numbers that do not lie side by side."""
+        """Store entries that do not lie side by side."""
         for column in range(self.columns):
             number = self.shuffled(vector, [column * self.parts + part for part in range(self.parts)])
             self.store(number, self.builder.gep(pointer, [self.builder.mul(step, step.type(column))]))
 
     def gather(self, pointer, step):
-        """A vector of numbers that do not lie side by side."""
+        """A vector of entries that do not lie side by side."""
         vector = ir.Constant(self.vector, ir.Undefined)
         for column in range(self.columns):
             place = self.builder.gep(pointer, [self.builder.mul(step, step.type(column))])
@@ -150,7 +150,7 @@ class _Tile:
         return vector
 
     def spread(self, number):
-        """A vector of one number."""
+        """A vector of one repeated entry."""
         vector = self.builder.insert_element(ir.Constant(self.vector, ir.Undefined), number, INT(0))
         return self.shuffled(vector, [0] * self.lanes)
 

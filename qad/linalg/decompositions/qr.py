@@ -46,7 +46,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     Returns
     -------
     Q, R : a named tuple of arrays (..., m, k), (..., k, n), for "complete" (..., m, m), (..., m, n)
-        R has a real diagonal, whose signs are LAPACK's. With "r": R alone.
+        R has a real diagonal, whose signs are LAPACK's. With "r": only R.
 
     Raises
     ------

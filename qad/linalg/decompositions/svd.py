@@ -95,7 +95,7 @@ def svd(
     full_matrices : bool
         Whether U and Vh are square, (m, m) and (n, n), or have k = min(m, n) columns and rows.
     compute_uv : bool
-        False: the singular values alone.
+        False: only the singular values.
     hermitian : bool
         NumPy's shortcut for Hermitian matrices, on plain arrays; ignored where `a` is a Tensor.
     degenerate : "raise" or "warn"
@@ -105,7 +105,7 @@ def svd(
     Returns
     -------
     U, S, Vh : a named tuple of arrays (..., m, k), (..., k) in descending order, (..., k, n)
-        Or S alone.
+        Or only S.
 
     Raises
     ------
@@ -314,7 +314,7 @@ def _turn(p, s, clustered, how):
 
 
 def _full_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
-    """Columns of U (rows of Vh) beyond k turn with the others: ``dU' = -U dU^H U'``."""
+    """Columns of U (rows of Vh) beyond k follow the others: ``dU' = -U dU^H U'``."""
     gu, gs, gv = g
     u, s, vh = ans
     k, floor = s.shape[-1], rounding(stack_of(s), end)

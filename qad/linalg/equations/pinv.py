@@ -59,7 +59,7 @@ implements(np.linalg.pinv)(pinv)
 
 
 def _cut(rcond, rtol):
-    """The one that is given."""
+    """Whichever of the two names of the cutoff was given."""
     return {"rcond": rcond} if rcond is not None else {"rtol": rtol} if rtol is not None else {}
 
 

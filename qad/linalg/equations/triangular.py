@@ -68,16 +68,18 @@ def solve_triangular(
 @primitive(name="solve_triangular")
 def solve_upper(r, b):
     """``r^-1 b`` for upper triangular `r` (..., n, n), `b` (..., n, k); what is below the diagonal must be zero."""
-    if r.ndim == b.ndim == 2 and type(r) is np.ndarray:
-        return scipy.linalg.solve_triangular(r, b, check_finite=False)
-    return np.linalg.solve(r, b)
+    return _solution(r, b, lower=False)
 
 
 @primitive(name="solve_triangular")
 def solve_lower(r, b):
     """``r^-1 b`` for lower triangular `r`."""
-    if r.ndim == b.ndim == 2 and type(r) is np.ndarray:
-        return scipy.linalg.solve_triangular(r, b, lower=True, check_finite=False)
+    return _solution(r, b, lower=True)
+
+
+def _solution(r, b, lower):
+    if r.ndim == b.ndim == 2 and type(r) is np.ndarray and b.size:  # SciPy before 1.14 takes no empty matrices
+        return scipy.linalg.solve_triangular(r, b, lower=lower, check_finite=False)
     return np.linalg.solve(r, b)
 
 

@@ -24,7 +24,7 @@ ELEMENTWISE = frozenset((chosen, cast))  # besides ufuncs and what is flagged
 
 
 def understood(net, p, args, kwargs):
-    """What `p` makes of its operands, of which `net` is one; see `qad.core.structured`."""
+    """The result of the primitive `p` with `net` among its operands, or None; see `qad.core.structured`."""
     found = network(p, args, kwargs)
     return None if found is None else found.finished()
 
@@ -98,7 +98,7 @@ def _multiplied(functions, x, at):
 
 
 def table(a):
-    """Constants that differ from place to place."""
+    """Constants that differ from value to value."""
     a = np.array(a).reshape(-1)
     return Pointwise(lambda x, at: a[at], (a,))
 

@@ -16,7 +16,7 @@ def permuted(p, args, kwargs):
 
 
 def reshaped(p, args, kwargs):
-    """Axes of size 1 come and go."""
+    """A reshape that only adds or drops axes of size 1; None for any other."""
     net = form_of(args[0]).fresh()
     shape = np.empty(args[0].shape, bool).reshape(args[1]).shape
     kept = [label for label in net.out if not net.is_free(label)]
@@ -76,7 +76,7 @@ def item(p, args, kwargs):
 
 
 def _selected(net, label, index):
-    """With some places of a spectrum alone along an axis."""
+    """With only some values of a spectrum along an axis."""
     if label not in net.places or net.out.count(label) > 1 or (type(index) is not slice and np.ndim(index) != 1):
         return None, None
     (spectrum, places), size = net.places[label], net.sizes[label]

@@ -23,7 +23,7 @@ new_label = count().__next__
 
 
 class Vectors(NamedTuple):
-    """Eigenvectors or singular vectors in columns, as a term of a network; its labels are (row, place)."""
+    """Eigenvectors or singular vectors in columns, as a term of a network; its labels are (row, index of the value)."""
 
     spectrum: Spectrum
     side: str  # "u" or "v"
@@ -42,7 +42,7 @@ class Net(Structured):
     sizes : dict
         Of labels.
     places : dict
-        Label of a spectrum -> (Spectrum, the tuple of places in it).
+        Label of a spectrum -> (Spectrum, the indices of the values in it).
     functions : dict
         Label of a spectrum -> tuple of Pointwise, to be multiplied.
     """
@@ -61,7 +61,7 @@ class Net(Structured):
     # -- manipulation ----------------------------------------------------------------------------
 
     def renamed(self, names):
-        """With other names of labels."""
+        """The same network with labels renamed."""
 
         def of(labels):
             return tuple([names.get(label, label) for label in labels])
@@ -75,7 +75,7 @@ class Net(Structured):
         )
 
     def fresh(self):
-        """With labels that no other network has."""
+        """The same network with labels of its own."""
         return self.renamed({label: new_label() for label in self.sizes})
 
     def is_free(self, label):
@@ -90,7 +90,7 @@ class Net(Structured):
         )  # fmt: skip
 
     def tied(self, one, two):
-        """With two labels made one, and its name; None where they cannot be."""
+        """The network with two labels identified, and the label that is left; None where they cannot be."""
         if one == two:
             return self, one
         if self.is_free(one):
@@ -110,7 +110,7 @@ class Net(Structured):
         return net, one
 
     def with_out(self, out):
-        """With other axes of the result."""
+        """The same network with these axes of the result."""
         return Net(self.terms, tuple(out), self.sizes, self.places, self.functions)
 
     # -- values ----------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ class Net(Structured):
         return net if net.places else net._evaluated()
 
     def _summed(self, label):
-        """With the vectors that meet at a label in one term, a function of the matrix; None where they do not."""
+        """The network with the two vectors that share a label replaced by a function of the matrix; None if none do."""
         (spectrum, places), functions = self.places[label], self.functions.get(label, ())
         here = [(x, labels) for x, labels in self.terms if label in labels]
         rest = [(x, labels) for x, labels in self.terms if label not in labels]
@@ -182,6 +182,14 @@ def factors(a, given, record, owner):
     if a.ndim != 2 or not is_close(values, order) or not is_differentiated(a):
         return record()
     return _known(Spectrum(a, values, order, owner), on_stack(lambda bare: given, a), record)
+
+
+def by_size(w, v):
+    """Eigenpairs in descending order of size."""
+    order = np.argsort(-np.abs(unrecorded(w)), axis=-1, kind="stable")
+    if type(order) is np.ndarray and order.ndim == 1:
+        return w[order], v[:, order]
+    return in_order(w, v, order)
 
 
 def in_order(w, v, order):

@@ -30,9 +30,9 @@ def _near(s, order):
 
 
 class Pointwise:
-    """An elementwise function of values: ``fn(x, at)`` of points `x` and of their places `at` in the `tables`.
+    """An elementwise function of values: ``fn(x, at)`` of values `x` and of their indices `at` in the `tables`.
 
-    The tables are constants that differ from place to place.
+    The tables are constants that differ from value to value.
     """
 
     __slots__ = ("fn", "tables")
@@ -108,7 +108,7 @@ class Spectrum:
         return bool(s.min() <= lost + np.finfo(s.dtype).tiny) and bool(np.any(f(np.zeros(1, s.dtype))))
 
     def _restricted(self, places, functions):
-        """The product of `functions` as one of a number: zero but at `places`, where their tables tell which it is.
+        """The product of `functions` as a function of a number, zero except at the values chosen by `places`.
 
         None where it would change between close values.
         """

@@ -16,10 +16,9 @@ def frechet(f, a, e):
 
 
 def each(f, a):
-    """`f` of every matrix of the stack `a` (..., n, n)."""
+    """`f` of every matrix of the stack `a` (..., n, n), in the precision of `a`: SciPy widens some answers."""
     if not a.size:
         return a
-    if a.ndim == 2:
-        return f(a)
-    flat = [f(x) for x in a.reshape(-1, *a.shape[-2:])]
-    return np.stack(flat).reshape(*a.shape[:-2], *flat[0].shape)
+    flat = np.stack([f(x) for x in a.reshape(-1, *a.shape[-2:])])
+    narrow = np.result_type(a.real.dtype, np.complex64) if flat.dtype.kind == "c" else a.real.dtype
+    return flat.reshape(*a.shape[:-2], *flat.shape[1:]).astype(narrow, copy=False)

@@ -13,7 +13,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, MissingRuleError
 from qad.extend import Tensor, jvp
-from qad.linalg.support.check import batch_entry
+from qad.linalg.support.check import batch_entry, largest_entry
 
 NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
 GOOD = 1e-13  # relative error of a quotient that needs no integral
@@ -81,7 +81,7 @@ def first_differences(f, w):
     with np.errstate(all="ignore"):
         quotient = (fy - fx) / gap
         error = np.finfo(w.dtype).eps * (np.abs(fx) + np.abs(fy)) / np.abs(gap)
-    near = np.abs(gap) <= NEAR * _largest(w)
+    near = np.abs(gap) <= NEAR * _size(w)
     if not f.through_zero:
         near &= x * y > 0
     d = _integrated(quotient, error, near, lambda n, *p: _segment(f, n, *p), x, y)
@@ -93,7 +93,7 @@ def second_differences(f, w, d, k, largest=None):
 
     `largest` (..., 1, 1) is the size of the spectrum from which `w` was taken, if it is only a part.
     """
-    largest = _largest(w) if largest is None else largest
+    largest = _size(w) if largest is None else largest
     x, y, z = np.broadcast_arrays(w[..., k, None, None], w[..., :, None], w[..., None, :])
     dxy, dxz = d[..., k, :, None], d[..., k, None, :]
     gaps = np.stack([np.abs(z - x), np.abs(z - y), np.abs(y - x)])
@@ -110,8 +110,9 @@ def second_differences(f, w, d, k, largest=None):
     return _finite(f, d, w, x, y, z)
 
 
-def _largest(w):
-    return np.abs(w).max(axis=-1, initial=0.0)[..., None, None]
+def _size(w):
+    """That of the whole spectrum, (..., 1, 1)."""
+    return largest_entry(w[..., None])[..., None, None]
 
 
 def _integrated(quotient, error, near, rule, *points):
@@ -148,7 +149,7 @@ def _triangle(f, n, x, y, z):
 
 
 def _finite(f, d, w, *points):
-    """`d`, if all of it is finite; of no consequence for an odd function is what stands at zero alone."""
+    """`d`, if all of it is finite; for an odd function the entry of zero with itself does not count."""
     if f.odd:
         nowhere = ~np.isfinite(d)
         for p in points:
@@ -174,7 +175,7 @@ def second_derivative(f, w, x, y):
     """
     d = first_differences(f, w)
     gap = w[..., None, :] - w[..., :, None]
-    near = np.abs(gap) <= NEAR * _largest(w)
+    near = np.abs(gap) <= NEAR * _size(w)
     inverse = np.where(near, 0.0, 1.0 / np.where(near, 1.0, gap))
     return _far(d, near, inverse, x, y) + _far(d, near, inverse, y, x) + _near(f, w, d, near, x, y)
 
@@ -188,7 +189,7 @@ def _far(d, near, inverse, x, y):
 def _near(f, w, d, near, x, y):
     """The terms in which both i and j are near to k."""
     x, y = np.where(near, x, 0.0), np.where(near, y, 0.0)
-    total, largest = np.zeros(x.shape, np.result_type(d, x, y)), _largest(w)
+    total, largest = np.zeros(x.shape, np.result_type(d, x, y)), _size(w)
     for k in range(w.shape[-1]):
         at = np.flatnonzero(near[..., k, :].reshape(-1, w.shape[-1]).any(axis=0))
         block = (..., *np.ix_(at, at))
@@ -200,10 +201,15 @@ def _near(f, w, d, near, x, y):
 
 
 def _curved(f, w):
-    """Whether ``f''`` is finite and not zero at one of the points: a slope of zero alone does not make a constant."""
+    """Whether ``f''`` is finite and not zero at one of the points: a slope of zero does not yet make a constant."""
     with np.errstate(all="ignore"):
         second = f.second(w)
     return np.any(second[np.isfinite(second)])
+
+
+def zero(x):
+    """The rule of a factor of a decomposition, argument number `x`: the rule of the matrix speaks for it."""
+    return lambda *args, f: args[x] * 0.0
 
 
 def no_third(owner):

@@ -2,7 +2,7 @@
 
     exp(t A) v = (sum_k (t A / s)^k / k!)^s v
 
-The number of steps s and the degree m follow from an estimate of the norm of tA alone, so that the polynomial is as
+The number of steps s and the degree m follow from an estimate of the norm of tA only, so that the polynomial is as
 good for derivatives as for the value; ending the series where a term happens to vanish would lose, at
 ``A v = 0``, the derivative with respect to A.  Every product is an ordinary recorded operation.  Therefore gradients
 with respect to v, t and whatever A closes over are right, in both modes and to every order.
@@ -73,7 +73,7 @@ def expm_multiply(a: LinearMap, v: Tree, t: Number = 1.0) -> Any:
     if np.shape(value_of(t)) != ():
         raise ShapeError(f"expm_multiply: t is a scalar, not an array of shape {np.shape(value_of(t))}")
     apply = operator_of(a)
-    plain_leaves(v)  # refuses numbers that are not finite
+    plain_leaves(v)  # refuses entries that are not finite
     steps, degree = _schedule(abs(value_of(t)) * MARGIN * _norm(apply, v))
     step = t * (1 / steps)
     for _ in range(steps):

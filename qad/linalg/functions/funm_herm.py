@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
-from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative
+from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative, zero
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.drivers import hermitian_eigenpairs
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
@@ -84,11 +84,6 @@ def _along_two(e, d, a, w, v, *, f):
     return v @ second_derivative(f, w, vh @ e @ v, vh @ d @ v) @ vh
 
 
-def _zero(x):
-    """The rule of an eigenvalue or eigenvector: a function of `a`, whose rule speaks for it."""
-    return lambda *args, f: args[x] * 0.0
-
-
 def _funm_vjp(needed, g, ans, a, *, f):
     _, w, v = ans
     return (hermitian(_along(g[0].mT, a, w, v, f=f).mT) if g[0] is not None else a * 0.0,)
@@ -105,15 +100,15 @@ defvjp(
     _along,
     lambda g, ans, e, a, w, v, *, f: _along(g.mT, a, w, v, f=f).mT,
     lambda g, ans, e, a, w, v, *, f: hermitian(_along_two(e, g.mT, a, w, v, f=f).mT),
-    _zero(4),
-    _zero(5),
+    zero(4),
+    zero(5),
 )
 defjvp(
     _along,
     lambda t, ans, e, a, w, v, *, f: _along(t, a, w, v, f=f),
     lambda t, ans, e, a, w, v, *, f: _along_two(e, hermitian(t), a, w, v, f=f),
-    _zero(1),
-    _zero(1),
+    zero(1),
+    zero(1),
 )
 defvjp(
     _along_two,

@@ -18,7 +18,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, primitive, stacks
-from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative
+from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative, zero
 from qad.linalg.support.check import batch_entry, matrices
 from qad.linalg.support.hermitian_parts import adjoint, hermitian, skew
 
@@ -141,11 +141,6 @@ def _dilated(a):
     return j
 
 
-def _zero(x):
-    """The rule of a factor: a function of `a`, whose rule speaks for it."""
-    return lambda *args, f: args[x] * 0.0
-
-
 def _funm_vjp(needed, g, ans, a, *, f):
     _, u, s, vh = ans
     return (_along(g[0].conj(), a, u, s, vh, f=f).conj() if g[0] is not None else a * 0.0,)
@@ -162,13 +157,13 @@ defvjp(
     _along,
     lambda g, ans, e, a, u, s, vh, *, f: _along(g.conj(), a, u, s, vh, f=f).conj(),
     lambda g, ans, e, a, u, s, vh, *, f: _along_two(e, g.conj(), a, u, s, vh, f=f).conj(),
-    *(_zero(4), _zero(5), _zero(6)),
+    *(zero(4), zero(5), zero(6)),
 )
 defjvp(
     _along,
     lambda t, ans, e, a, u, s, vh, *, f: _along(t, a, u, s, vh, f=f),
     lambda t, ans, e, a, u, s, vh, *, f: _along_two(e, t, a, u, s, vh, f=f),
-    *(_zero(1), _zero(1), _zero(1)),
+    *(zero(1), zero(1), zero(1)),
 )
 defvjp(
     _along_two,

@@ -49,8 +49,7 @@ def logm(a: ArrayLike) -> Array:
 
 @primitive(name="logm")
 def _log(a):
-    log = each(scipy.linalg.logm, a)
-    return log.astype(a.dtype) if a.dtype.itemsize < log.dtype.itemsize and a.dtype.kind == log.dtype.kind else log
+    return each(scipy.linalg.logm, a)
 
 
 defvjp(_log, lambda g, ans, a: frechet(_log, a, g.mT).mT)

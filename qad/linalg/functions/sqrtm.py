@@ -65,8 +65,7 @@ def off_the_cut(a, owner):
 
 @primitive(name="sqrtm")
 def _root(a):
-    root = each(scipy.linalg.sqrtm, a)
-    return root.astype(a.dtype) if a.dtype.itemsize < root.dtype.itemsize and a.dtype.kind == root.dtype.kind else root
+    return each(scipy.linalg.sqrtm, a)
 
 
 @primitive

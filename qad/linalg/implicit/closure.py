@@ -17,8 +17,8 @@ from qad.core.trees import flatten
 from qad.extend import Tensor
 
 
-class Program:
-    """A function ``program(leaves, captured) -> leaves`` made by `capture`.
+class Closure:
+    """A function ``closure(leaves, captured) -> leaves`` made by `capture`.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ def capture(f, x):
 
     Returns
     -------
-    program : Program
+    closure : Closure
     captured : list of Tensors
         Those of open levels that `f` uses, each once.
     """
@@ -71,7 +71,7 @@ def capture(f, x):
     for k, node in enumerate(nodes, len(leaves) + len(captured)):
         steps.append(_step(node, number))
         number[node[ID]] = k
-    return Program(spec, steps, [_output(leaf, node_of(leaf, level), number) for leaf in out]), captured
+    return Closure(spec, steps, [_output(leaf, node_of(leaf, level), number) for leaf in out]), captured
 
 
 def _below(nodes):

@@ -82,7 +82,7 @@ def dominant_eig(
     -------
     value : scalar of the dtype of the vectors
     right : pytree like `v0`, of unit norm ``sum |r|^2 = 1``
-    left : pytree like `v0`, with ``sum conj(l) r = 1`` (of unit norm, and with the phase of v0, if it is alone)
+    left : pytree like `v0`, with ``sum conj(l) r = 1`` (of unit norm, and with the phase of v0, if only it is wanted)
 
     Raises
     ------
@@ -100,7 +100,7 @@ def dominant_eig(
     where it is crowded near the largest, and several times as many where one eigenvalue, found in a few dozen
     products, stands above a crowded rest, like that of a positive random matrix.
 
-    A derivative costs one GMRES solve with the bordered operator, except that of the value alone with
+    A derivative costs one GMRES solve with the bordered operator, except that of the value only, with
     ``side="both"``: ``d lambda = l^H dA r``.
 
     Examples

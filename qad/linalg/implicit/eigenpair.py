@@ -15,7 +15,8 @@ import scipy  # loads scipy.sparse.linalg when it is first used
 from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.extend import operand, value_of
-from qad.linalg.implicit.gmres import Packing, bare, plain_leaves
+from qad.linalg.implicit.gmres import bare, plain_leaves
+from qad.linalg.implicit.packing import Packing
 from qad.linalg.implicit.rival_levels import isolated, unrefuted
 from qad.linalg.implicit.root import attach
 from qad.linalg.support.check import finite
@@ -85,8 +86,8 @@ def pair(operator, hermitian, limits, report, find, start=None, partner=None):
     start : vector, optional
         Where to search from, if not from v0.
     partner : list of arrays, optional
-        The left eigenvector, if it is known: then a gradient of the value alone takes no solve. A Hermitian
-        operator's is the right one.
+        The left eigenvector, if it is known: then a gradient of the value takes no solve, unless the vector is
+        used too. A Hermitian operator's is the right one.
     """
     start = operator.packing.pack(operator.start) if start is None else start
     value, x, distance = unrefuted(operator, start, find, limits["maxiter"], hermitian)
@@ -107,7 +108,7 @@ def pair(operator, hermitian, limits, report, find, start=None, partner=None):
         return tree_map(lambda y, v: y * (1 / scale) - nu * v, y, v), inner(w, v) - 1
 
     def guess(seeds, solution):
-        """The adjoint solution for a cotangent of the value alone: the left eigenvector."""
+        """The adjoint solution for a cotangent of the value only: the left eigenvector."""
         left = solution[:-1] if hermitian else partner
         overlap = sum(np.vdot(v, u) for v, u in zip(solution[:-1], left, strict=True))
         return [*(-seeds[-1] / overlap * u for u in left), np.zeros_like(seeds[-1])]

@@ -18,7 +18,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import tree_map, unflatten
-from qad.linalg.implicit.gmres import Packing, Report, bare, correction, plain_leaves
+from qad.linalg.implicit.gmres import Report, bare, correction, plain_leaves
+from qad.linalg.implicit.packing import Packing
 from qad.linalg.implicit.root import attach, in_batches
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class _Iteration:
         if self.tol < eps:
             raise ConvergenceError(
                 f"fixed_point: |f(x) - x| / |x| is {step:.3g}, but f contracts so slowly, by its derivative, that the "
-                f"fixed point may be {amplified:.3g} times as far, rounding alone {amplified * eps:.3g} of |x|: more "
+                f"fixed point may be {amplified:.3g} times as far, by rounding {amplified * eps:.3g} of |x|: more "
                 f"than tol={limit:.3g}. Take larger steps in f (Newton's, say), or raise tol"
             )
         return False

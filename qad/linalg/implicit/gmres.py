@@ -1,4 +1,4 @@
-"""Krylov solvers on plain arrays: GMRES, and pytrees as vectors.
+"""Linear equations over lists of plain arrays, by SciPy's GMRES.
 
 Reference: Y. Saad and M. H. Schultz, SIAM J. Sci. Stat. Comput. 7, 856 (1986).
 """
@@ -6,10 +6,12 @@ Reference: Y. Saad and M. H. Schultz, SIAM J. Sci. Stat. Comput. 7, 856 (1986).
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import flatten, unflatten
 from qad.extend import no_grad, value_of
+from qad.linalg.implicit.packing import Packing
 from qad.linalg.support.check import finite
 
 
@@ -38,44 +40,6 @@ class Report:
     iterations: int = 0
     residual: float = float("inf")
     adjoint: list[tuple[int, float]] = field(default_factory=list)
-
-
-class Packing:
-    """Lists of arrays as one vector: complex where all of them are complex and `real` is not asked for.
-
-    A real vector holds the real parts of everything, then the imaginary parts of what is complex.
-    """
-
-    def __init__(self, leaves, real=False):
-        self.shapes = [x.shape for x in leaves]
-        self.dtypes = [x.dtype for x in leaves]
-        self.complex = [d.kind == "c" for d in self.dtypes]
-        self.real = real or not all(self.complex)
-        self.dtype = np.result_type(*self.dtypes)
-        if self.real:
-            self.dtype = np.empty(0, self.dtype).real.dtype
-        self.cuts = np.cumsum([int(np.prod(s)) for s in self.shapes])[:-1]
-
-    def pack(self, leaves):
-        """The vector that holds `leaves`."""
-        if not self.real:
-            return np.concatenate([np.ravel(x) for x in leaves])
-        parts = [np.ravel(x.real) for x in leaves]
-        parts += [np.ravel(x.imag) for x, is_complex in zip(leaves, self.complex, strict=True) if is_complex]
-        return np.concatenate(parts)
-
-    def unpack(self, vector):
-        """The arrays that `vector` holds."""
-        if not self.real or not any(self.complex):
-            parts = np.split(vector, self.cuts)
-        else:
-            n = sum(int(np.prod(s)) for s in self.shapes)
-            parts, imag = np.split(vector[:n], self.cuts), vector[n:]
-            for k, is_complex in enumerate(self.complex):
-                if is_complex:
-                    size = parts[k].size
-                    parts[k], imag = parts[k] + 1j * imag[:size], imag[size:]
-        return [p.reshape(s).astype(d, copy=False) for p, s, d in zip(parts, self.shapes, self.dtypes, strict=True)]
 
 
 def plain_leaves(tree):
@@ -158,64 +122,37 @@ def gmres(matvec, b, x0, tol, restart, maxiter, name):
     size = np.linalg.norm(b)
     if size == 0:
         return np.zeros_like(b), 0, 0.0
-    tol = max(tol, 20 * np.finfo(b.dtype).eps)
-    x = np.zeros_like(b) if x0 is None else x0.copy()
-    r = b - matvec(x) if x0 is not None else b
-    calls, previous = int(x0 is not None), np.inf
-    while (error := np.linalg.norm(r) / size) > tol:
-        if calls >= maxiter or not np.isfinite(error) or error > 0.99 * previous:
-            if error < 1e3 * tol:
-                break  # what rounding leaves
-            raise ConvergenceError(
-                f"{name}: GMRES stopped after {calls} products at a relative residual of {error:.3g} (tol={tol:.3g}): "
-                "the operator is singular, not linear or badly conditioned, or needs a larger maxiter or restart"
-            )
-        step, used = _cycle(matvec, r, tol * size, min(restart, maxiter - calls, b.size))
-        x = x + step
-        r, previous = b - matvec(x), error
-        calls += used + 1
+    tol, calls = max(tol, 20 * np.finfo(b.dtype).eps), 0
+
+    def product(v):
+        nonlocal calls
+        calls += 1
+        return matvec(v)
+
+    x = np.zeros_like(b) if x0 is None else x0
+    r = b if x0 is None else b - product(x)
+    error, previous = np.linalg.norm(r) / size, np.inf
+    while error > tol and calls < maxiter and error <= 0.99 * previous:
+        step = _cycle(product, r, tol * size, min(restart, maxiter - calls, b.size))
+        moved = b - product(x + step)
+        previous, error = error, np.linalg.norm(moved) / size
+        if error < previous:
+            x, r = x + step, moved
+    error = min(error, previous)
+    if not error < 1e3 * tol:  # what rounding leaves
+        raise ConvergenceError(
+            f"{name}: GMRES stopped after {calls} products at a relative residual of {error:.3g} (tol={tol:.3g}): "
+            "the operator is singular, not linear or badly conditioned, or needs a larger maxiter or restart"
+        )
     return x, calls, float(error)
 
 
 def correction(matvec, r, tol, m):
     """An approximate solution of ``matvec(x) = r`` from `m` products, or fewer for a relative residual `tol`."""
-    return _cycle(matvec, r, tol * np.linalg.norm(r), m)[0]
+    return _cycle(matvec, r, tol * np.linalg.norm(r), m)
 
 
 def _cycle(matvec, r, target, m):
-    """One cycle of Arnoldi's process from residual `r`: the correction and the number of products.
-
-    The residual after step j is ``|r| / |n|``, n being the vector with ``n_0 = 1`` and ``n^T H = 0`` for the
-    Hessenberg matrix H, (j + 2, j + 1), whose range it spans the complement of.
-    """
-    basis = np.empty((m + 1, r.size), r.dtype)
-    h = np.zeros((m + 1, m), r.dtype)
-    normal = np.zeros(m + 1, r.dtype)
-    size = np.linalg.norm(r)
-    basis[0], normal[0] = r / size, 1
-    for j in range(m):
-        h[: j + 2, j] = _orthogonalise(basis, matvec(basis[j]), j)
-        below = h[j + 1, j]
-        if below != 0:
-            normal[j + 1] = -(normal[: j + 1] @ h[: j + 1, j]) / below
-        if below == 0 or size <= target * np.linalg.norm(normal):
-            break
-    right = np.zeros(j + 2, r.dtype)
-    right[0] = size
-    y = np.linalg.lstsq(h[: j + 2, : j + 1], right, rcond=None)[0]
-    return y @ basis[: j + 1], j + 1
-
-
-def _orthogonalise(basis, w, j):
-    """Make `w` the next basis vector by two passes of Gram-Schmidt; the column of Hessenberg's matrix."""
-    known = basis[: j + 1]
-    column = np.zeros(j + 2, basis.dtype)
-    size = np.linalg.norm(w)
-    for _ in range(2):
-        overlap = (known @ w.conj()).conj()
-        w = w - overlap @ known
-        column[:-1] += overlap
-    rest = np.linalg.norm(w)
-    column[-1] = rest if rest > 10 * np.finfo(rest.dtype).eps * size else 0
-    basis[j + 1] = w / (rest or 1)
-    return column
+    """The correction for a residual `r`, from `m` steps of GMRES, or fewer if what is left is below `target`."""
+    operator = scipy.sparse.linalg.LinearOperator((r.size, r.size), matvec=matvec, dtype=r.dtype)
+    return scipy.sparse.linalg.gmres(operator, r, rtol=0.0, atol=target, restart=m, maxiter=1)[0]

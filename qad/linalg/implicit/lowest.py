@@ -16,6 +16,7 @@ from qad.core.errors import ArgumentError
 from qad.linalg.implicit.eigenpair import Operator, normalised, operator_of, pair
 from qad.linalg.implicit.eigensearch import lowest, preconditioned
 from qad.linalg.implicit.gmres import Report
+from qad.linalg.support.random import normal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +109,7 @@ def _check_hermitian(operator):
     """Compare ``<u, H v>`` with ``conj(<v, H u>)`` for random vectors."""
     rng = np.random.default_rng(0)
     n, kind = sum(x.size for x in operator.start), operator.packing.dtype
-    u, v = (_random(rng, n, kind) for _ in range(2))
+    u, v = (normal(rng, n, kind) for _ in range(2))
     hu, hv = operator(u), operator(v)
     found = abs(np.vdot(u, hv) - np.vdot(hu, v))
     size = np.linalg.norm(hu) * np.linalg.norm(v)
@@ -117,8 +118,3 @@ def _check_hermitian(operator):
             f"lowest_eig: the operator is not Hermitian: <u, H v> - <H u, v> is {found / size:.3g} of |H u| |v| for "
             "random u and v; use dominant_eig, or symmetrise it"
         )
-
-
-def _random(rng, n, kind):
-    x = rng.standard_normal(n)
-    return (x + 1j * rng.standard_normal(n) if kind.kind == "c" else x).astype(kind)

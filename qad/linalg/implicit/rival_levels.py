@@ -1,4 +1,4 @@
-"""Is it the lowest level, and is it alone?  What a random vector says about an eigenpair that a search has found.
+"""Is it the lowest level, and is it simple?  What a random vector says about an eigenpair that a search has found.
 
 A Krylov space knows no more of the spectrum than its first vector holds: from a vector in an invariant subspace it
 finds that subspace's level, and of a degenerate level one vector, whatever its multiplicity.  So the operator is
@@ -15,6 +15,7 @@ from qad.core.errors import ArgumentError, ConvergenceError
 from qad.extend import defjvp, defvjp, primitive
 from qad.linalg.implicit.eigensearch import dominant
 from qad.linalg.support.derivative_order import orders
+from qad.linalg.support.random import normal
 
 ROUNDS = 5  # of searches, each of which refutes the level before
 ERRORS = 1e-2, 1e-4, 1e-7, 1e-10, 0.0  # of the competing level, relative to the norm, until
@@ -91,9 +92,7 @@ class _Complement:
 
     def random(self):
         """A vector of the complement, always the same."""
-        rng, n, kind = np.random.default_rng(0), self.x.size, self.packing.dtype
-        v = rng.standard_normal(n) + (1j * rng.standard_normal(n) if kind.kind == "c" else 0.0)
-        return self.within(v.astype(kind))
+        return self.within(normal(np.random.default_rng(0), self.x.size, self.packing.dtype))
 
 
 def _lowest_rival(operator, value, x, find, maxiter):

@@ -3,7 +3,7 @@
     dx = -(dF/dx)^-1 (dF/dp) dp        G_p = -(dF/dp)^* u   with   (dF/dx)^* u = G_x
 
 One primitive, `root`, does it for fixed points, linear equations and eigenvectors alike.  It holds the solution,
-found outside of the tape, and F as a program of x and of the Tensors p that F closes over.  Its rule solves the
+found outside of the tape, and F as a function of x and of the Tensors p that F closes over.  Its rule solves the
 adjoint equation by GMRES with the vjp of F at the solution; that solve is a linear equation, therefore again
 a `root` where its operands are Tensors.  So derivatives of every order and forward mode follow.
 """
@@ -70,11 +70,11 @@ def attach(f, x, resolve, **how):
         Fields of `Equation`.
     """
     leaves, spec = flatten(x)
-    program, captured = capture(f, x)
+    closure, captured = capture(f, x)
     if not captured:
         return x
     operands = [value_of(c) for c in captured]
-    equation = Equation(program, operands, leaves, resolve, **how)
+    equation = Equation(closure, operands, leaves, resolve, **how)
     return unflatten(spec, list(root(*captured, equation=equation)))
 
 
@@ -88,12 +88,12 @@ def in_batches(f, x0, resolve, **how):
     leaves, spec = flatten(x0)
     starts, stacked = [unrecorded(x) for x in leaves], [np.asarray(stack_of(x)) for x in leaves]
     firsts = plain_leaves([s[(0,) * (s.ndim - np.ndim(x))] for x, s in zip(leaves, stacked, strict=True)])[0]
-    program, captured = capture(f, unflatten(spec, firsts))
+    closure, captured = capture(f, unflatten(spec, firsts))
     if not any(type(value_of(x)) is Batched for x in (*starts, *captured)):
         return None
     starts = [x if type(value_of(x)) is Batched else y for x, y in zip(starts, firsts, strict=True)]
     n = len(starts)
-    equation = Equation(lambda x, given: program(x, given[n:]), None, None, resolve, starts=n, **how)
+    equation = Equation(lambda x, given: closure(x, given[n:]), None, None, resolve, starts=n, **how)
     return unflatten(spec, list(root(*starts, *captured, equation=equation)))
 
 

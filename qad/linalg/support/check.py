@@ -1,4 +1,4 @@
-"""What matrix functions ask of their arguments; refusals say so with the shape or the number that offends."""
+"""What matrix functions ask of their arguments; refusals quote the shape or the value that offends."""
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def batch_entry(index):
 
 
 def solvable(function, name, a, *others):
-    """``function(a, *others)`` on bare arrays; that `a` is singular is said with the number that shows it."""
+    """``function(a, *others)`` on bare arrays; a singular `a` is refused with its smallest singular value."""
     try:
         return function(a, *others)
     except np.linalg.LinAlgError as error:
@@ -71,9 +71,9 @@ def solvable(function, name, a, *others):
 
 def require_hermitian(a, owner):
     """Raise unless the bare array `a` is Hermitian to half of its digits."""
-    apart, size = _largest(a.real - a.real.mT), _largest(a.real)
+    apart, size = largest_entry(a.real - a.real.mT), largest_entry(a.real)
     if a.dtype.kind == "c":
-        apart, size = np.maximum(apart, _largest(a.imag + a.imag.mT)), np.maximum(size, _largest(a.imag))
+        apart, size = np.maximum(apart, largest_entry(a.imag + a.imag.mT)), np.maximum(size, largest_entry(a.imag))
     bad = apart > np.sqrt(np.finfo(a.dtype).eps) * size
     if bad.any():
         bad = np.argwhere(bad)
@@ -83,5 +83,6 @@ def require_hermitian(a, owner):
         )
 
 
-def _largest(x):
+def largest_entry(x):
+    """The largest modulus of the entries of each matrix."""
     return np.abs(x).max(axis=(-2, -1), initial=0.0)

@@ -7,7 +7,7 @@ in double precision, the gap is lost: below 2e-12 at first order, 4e-6 at second
 raises, and a zero contributes zero.  Because the division itself is what refuses, its own derivatives refuse too.
 
 Numerators that are no more than rounding are set to zero before any division.  So a loss that leaves the single
-vectors of a cluster alone, like that of a projector, has derivatives good to ``eps / gap`` at every order.
+vectors of a cluster out of account, like that of a projector, has derivatives good to ``eps / gap`` at every order.
 """
 
 import numpy as np
@@ -120,7 +120,7 @@ def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward,
         size = np.where(moved[both[0]] | moved[both[1]], whole, size)
     units = np.maximum(units, np.minimum(eps**0.25 * gap, noise(gap.dtype, x.shape[-1])))
     left = lost & (size > units * columns)
-    if owner == "eig" and moved is not None:  # V f(w) V^-1, say: the commutator alone is seen, which may look like zero
+    if owner == "eig" and moved is not None:  # V f(w) V^-1, say: only the commutator is seen, and may look like zero
         left |= (moved[both[0]] | moved[both[1]]) & (gap**order <= SPARE * eps**0.75)
     if divided:  # what has been divided by this gap before hides a numerator that matters
         left |= lost & (columns > 0.0)

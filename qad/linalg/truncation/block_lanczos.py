@@ -15,6 +15,7 @@ and J. A. Tropp, SIAM Rev. 53, 217 (2011).
 import numpy as np
 
 from qad.core.errors import ConvergenceError
+from qad.linalg.support.random import normal
 
 SPARE = 8  # vectors of a block beyond those that are asked for
 LENGTH = 8  # blocks before a new start
@@ -48,7 +49,7 @@ def triples(apply, adjoint, start, k, name, restarts=RESTARTS):
     m, dtype = len(image), np.result_type(start, image)
     if 3 * width >= min(m, n):
         return np.linalg.svd(apply(np.eye(n, dtype=dtype)), full_matrices=False)
-    v = np.column_stack([start, _random(n, width - 1, dtype)])
+    v = np.column_stack([start, normal(np.random.default_rng(0), (n, width - 1), dtype)])
     for _ in range(restarts):
         u, s, v, residual = _expanded(apply, adjoint, v, k, min(LENGTH, min(m, n) // width))
         if _converged(residual, s, k):
@@ -95,9 +96,3 @@ def _orthogonal(block, basis):
 def _converged(residual, s, k):
     eps = np.finfo(s.dtype).eps
     return bool((residual[:k] <= 20 * eps * s[0]).all() and residual[k] <= np.sqrt(eps) * s[0])
-
-
-def _random(n, k, dtype):
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((n, k))
-    return (x + 1j * rng.standard_normal((n, k)) if np.dtype(dtype).kind == "c" else x).astype(dtype)

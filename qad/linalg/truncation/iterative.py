@@ -10,10 +10,12 @@ from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
 from qad.extend import no_grad, stack_of, value_of, vjp
 from qad.linalg.decompositions.eigh import eigh
 from qad.linalg.decompositions.svd import svd
+from qad.linalg.factored.factors import by_size
 from qad.linalg.functions.norm import norm
 from qad.linalg.support.check import finite, require_hermitian
 from qad.linalg.support.degeneracy import width
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
+from qad.linalg.support.random import normal
 from qad.linalg.truncation.block_lanczos import RESTARTS, triples
 from qad.linalg.truncation.kept_space import eigenspace, singular_spaces
 from qad.linalg.truncation.truncation_rank import has_gap, orthonormal, rank_of
@@ -65,12 +67,12 @@ def eigh_of_kept(a, v0, max_rank, cutoff, relative, *, multiplets, degenerate, p
     v = adjoint(vh[:k])
     core = adjoint(v) @ operator.plain(operator.apply)(v)
     _check_hermitian(core)
-    w, turn = _by_size(*np.linalg.eigh(hermitian(core)))
+    w, turn = by_size(*np.linalg.eigh(hermitian(core)))
     v = v @ turn
     basis = eigenspace(operator.apply, w, v)
     if value_of(basis) is not basis:
         basis = orthonormal(basis)
-        w, turn = _by_size(*eigh(hermitian(adjoint(basis) @ operator.apply(basis)), degenerate=degenerate))
+        w, turn = by_size(*eigh(hermitian(adjoint(basis) @ operator.apply(basis)), degenerate=degenerate))
         v = basis @ turn
     return w, v, None if callable(a) else norm(a - (v * w) @ adjoint(v))
 
@@ -137,9 +139,7 @@ def _start(v0, name):
 
 
 def _direction(a):
-    rng = np.random.default_rng(1)
-    x = rng.standard_normal(a.shape[1])
-    return (x + 1j * rng.standard_normal(a.shape[1]) if a.dtype.kind == "c" else x).astype(a.dtype)
+    return normal(np.random.default_rng(1), a.shape[1], a.dtype)
 
 
 def _rank(s, max_rank, cutoff, relative, multiplets, operator):
@@ -162,8 +162,3 @@ def _check_hermitian(core):
             f"truncated_eigh: the operator is not Hermitian: between vectors that it keeps, it differs from its "
             f"adjoint by {apart / size:.3g} of its norm. Use truncated_svd, or symmetrise it"
         )
-
-
-def _by_size(w, v):
-    order = np.argsort(-np.abs(value_of(w)), kind="stable")
-    return w[order], v[:, order]

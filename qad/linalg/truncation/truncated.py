@@ -16,7 +16,7 @@ from qad.core.errors import ConvergenceError
 from qad.extend import on_stack, stack_of, unrecorded
 from qad.linalg.decompositions.eigh import eigh
 from qad.linalg.decompositions.svd import svd
-from qad.linalg.factored.factors import in_order
+from qad.linalg.factored.factors import by_size
 from qad.linalg.functions.funm_herm import funm_herm
 from qad.linalg.functions.funm_svd import funm_svd
 from qad.linalg.functions.norm import norm
@@ -163,25 +163,17 @@ def truncated_eigh(
         except ConvergenceError:
             if how["patient"]:
                 raise
-    w, v = _by_size(*on_stack(hermitian_eigenpairs, a))
+    w, v = by_size(*on_stack(hermitian_eigenpairs, a))
     k = rank_of(np.abs(stack_of(w)), max_rank, cutoff, relative, multiplets)
     if stack_of(a) is a:
         return w[..., :k], v[..., :, :k], np.linalg.norm(w[..., k:], axis=-1)
     if not has_gap(np.abs(stack_of(w)), k):
-        w, v = _by_size(*eigh(a, degenerate=degenerate))
+        w, v = by_size(*eigh(a, degenerate=degenerate))
         return w[..., :k], v[..., :, :k], _size(w, k)
     basis = orthonormal(funm_herm(outside_one, a * (1 / threshold(np.abs(w), k))) @ v[..., :, :k])
-    w, v = _by_size(*eigh(hermitian(adjoint(basis) @ a @ basis), degenerate=degenerate))
+    w, v = by_size(*eigh(hermitian(adjoint(basis) @ a @ basis), degenerate=degenerate))
     v = basis @ v
     return w, v, norm(a - (v * w[..., None, :]) @ adjoint(v), axis=(-2, -1))
-
-
-def _by_size(w, v):
-    """Eigenpairs in descending order of size."""
-    order = np.argsort(-np.abs(unrecorded(w)), axis=-1, kind="stable")
-    if type(order) is np.ndarray and order.ndim == 1:
-        return w[order], v[:, order]
-    return in_order(w, v, order)
 
 
 def _size(s, k):

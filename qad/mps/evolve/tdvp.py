@@ -38,7 +38,7 @@ class Tdvp:
         return exponential(apply, x.reshape(-1), sign * self.factor, self.tol, MOST_PRODUCTS).reshape(x.shape)
 
     def evolve_site(self, site, sign=1):
-        """The centre alone."""
+        """Only the centre."""
         x = self.tensors[site]
         self.tensors[site] = self.exponential(self.environments.one_site(site, x.shape), x, sign)
 

@@ -37,7 +37,7 @@ def two_sites(H, watch, bond, tol, excluded):
 
 
 def begin(sweeps, watch):
-    """Note the first energy; after a restart find the numbers that sweeps remember."""
+    """Note the first energy; after a restart restore the energies that sweeps remember."""
     watch.begin(sweeps.first_energy)
     for name in sweeps.REMEMBERED:
         setattr(sweeps, name, watch.extra.get(name, getattr(sweeps, name)))

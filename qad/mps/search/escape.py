@@ -8,6 +8,7 @@ with an earlier state find that.
 
 import numpy as np
 
+from qad.linalg.support.random import normal
 from qad.mps.canonical import schmidt_form
 from qad.mps.observables import overlap
 from qad.mps.sandwich import factor, operator_matrices, sandwich
@@ -55,8 +56,7 @@ class Stirred(OneSite):
         return (change / np.linalg.norm(change) + NOISE * noise / np.linalg.norm(noise)).reshape(-1)
 
     def gaussian(self, *shape):
-        x = self.rng.standard_normal(shape)
-        return x + 1j * self.rng.standard_normal(shape) if self.tensors[0].dtype.kind == "c" else x
+        return normal(self.rng, shape, np.result_type(self.tensors[0].dtype, np.float64))
 
     @staticmethod
     def beside(centre, x):

@@ -39,7 +39,7 @@ def lowest(apply, start, tol, most):
 def exponential(apply, start, factor, tol, most):
     """``exp(factor A) start`` for a Hermitian operator A, of which `apply` gives the products.
 
-    For a real `factor` it is scaled to the norm of `start`, for it might leave the range of numbers.  The Krylov
+    For a real `factor` it is scaled to the norm of `start`, for it might overflow or vanish.  The Krylov
     approximation of Y. Saad, SIAM J. Numer. Anal. 29, 209 (1992), with his first error estimate; a step that the space
     cannot resolve is halved.
     """

@@ -27,7 +27,7 @@ class Finished(Exception):
 
 @dataclass
 class Watch:
-    """Told of every step.
+    """The observer of a search: it hears of every step, reports it, and ends the search.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Watch:
     history : list of float
         Energies so far.
     extra : dict of str to float
-        Numbers that a method wants to find again after a restart.
+        Values that a method needs again after a restart from a checkpoint.
     unit : float
         In which methods tell energies.
     earlier : MPS

@@ -122,7 +122,7 @@ def correlation_length(psi: UniformMPS) -> float:
 
 
 def check_single(psi):
-    """Raise where a plain state is a sum of several, in which every number is that of an arbitrary one of them."""
+    """Raise where a plain state is a sum of several, of which every result would be that of an arbitrary one."""
     if psi.bonds[0] == 1 or any(type(t) is not np.ndarray for t in psi):
         return
     second, first = largest_two(psi)

@@ -222,7 +222,7 @@ class IsometricCell(IsometricChain):
         return Point(isometries, [complement(a) for a in isometries])
 
     def retract(self, point, vector):
-        """Cayley's transform, its rounding taken out: the environments hold for isometries alone.
+        """Cayley's transform, its rounding taken out: the environments hold only for isometries.
 
         Long steps lose many digits of ``A A^H = 1``, and the energy would be wrong by as much.
         """

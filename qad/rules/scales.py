@@ -1,0 +1,33 @@
+"""Whether sums of squares, and differences from a mean, keep their digits in a dtype."""
+
+from functools import cache
+
+import numpy as np
+
+
+@cache
+def least_root(dtype) -> float:
+    """The least root of a sum of squares that has all its digits."""
+    return np.sqrt(np.finfo(dtype).tiny / np.finfo(dtype).eps)
+
+
+@cache
+def rounding(dtype) -> float:
+    """How far, relatively, the mean of equal entries may be from them by rounding."""
+    return 4 * np.finfo(dtype).eps
+
+
+def are_ordinary(roots) -> bool:
+    """Whether no sum of squares, of which these bare `roots` are, has overflowed or lost digits."""
+    least = least_root(roots.dtype)
+    if not roots.shape:
+        return bool(least < roots < np.inf)
+    if type(roots) is np.ndarray and roots.size:  # less time than comparisons; a NaN comes first
+        return least < roots.item(roots.argmin()) and roots.item(roots.argmax()) < np.inf
+    return bool(((roots > least) & (roots < np.inf)).all())
+
+
+def scale_along(x, axis):
+    """The largest absolute value along `axis`, kept, to divide by before squaring; 1 where it is 0 or infinite."""
+    largest = np.max(np.absolute(x), axis=axis, keepdims=True)
+    return np.where((largest > 0) & np.isfinite(largest), largest, 1)

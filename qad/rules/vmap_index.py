@@ -1,0 +1,74 @@
+"""What reading and writing at an index, and diagonals, do to a batch of examples under `qad.vmap`."""
+
+from operator import getitem
+
+import numpy as np
+
+from qad.extend import defbatch, shifted, spread_out
+from qad.rules import diagonal
+from qad.rules.structured_cotangents import scatter
+
+# -- entries at an index -----------------------------------------------------------------------------------------------
+
+
+def behind(index):
+    """The number of axes that NumPy puts before those of slices in ``x[index]``: not 0 where arrays stand apart."""
+    parts = index if type(index) is tuple else (index,)
+    if not any(isinstance(i, np.ndarray) for i in parts):
+        return 0
+    kinds = [np.ndim(i) if isinstance(i, (np.ndarray, np.generic, int)) else None for i in parts]
+    arrays = [n for n, kind in enumerate(kinds) if kind is not None]
+    if arrays[-1] - arrays[0] < len(arrays):
+        return 0
+    return max(1 if parts[n].dtype == bool else kinds[n] for n in arrays if isinstance(parts[n], np.ndarray))
+
+
+def within(index):
+    """`index` behind the axis of the batch."""
+    return (slice(None), *index) if type(index) is tuple else (slice(None), index)
+
+
+def _getitem(batched, x, index):
+    if type(index) is np.ndarray is type(x) and index.ndim and index.dtype.kind in "iu":
+        return np.take(x, index, 1)
+    before = behind(index)
+    return np.moveaxis(x[within(index)], before, 0) if before else x[within(index)]
+
+
+def _scatter(batched, *parts, indices, shape, dtype):
+    parts = spread_out(batched, parts)
+    shape = (len(parts[0]), *shape)
+    parts = [np.moveaxis(p, 0, n) if (n := behind(i)) else p for p, i in zip(parts, indices, strict=True)]
+    return scatter(*parts, indices=tuple(map(within, indices)), shape=shape, dtype=dtype)
+
+
+defbatch(getitem, _getitem)
+defbatch(scatter, _scatter)
+
+# -- diagonals and triangles -------------------------------------------------------------------------------------------
+
+
+def _diagonal(batched, x, offset=0, axis1=0, axis2=1):
+    return np.diagonal(x, offset, shifted(axis1, x.ndim), shifted(axis2, x.ndim))
+
+
+def _on_diagonal(batched, d, *, shape, offset, axis1, axis2):
+    n = len(shape) + 1
+    place = {"axis1": shifted(axis1, n), "axis2": shifted(axis2, n)}
+    return diagonal.on_diagonal(d, shape=(len(d), *shape), offset=offset, **place)
+
+
+def _triangle(fn):
+    """A vector becomes the rows of a matrix."""
+
+    def rule(batched, x, k=0):
+        return fn(np.broadcast_to(x[:, None], (len(x), x.shape[1], x.shape[1])) if x.ndim == 2 else x, k)
+
+    return rule
+
+
+defbatch(np.diagonal, _diagonal)
+defbatch(diagonal.on_diagonal, _on_diagonal)
+defbatch(np.tril, _triangle(np.tril))
+defbatch(np.triu, _triangle(np.triu))
+defbatch(diagonal.matrix_trace, lambda batched, x: diagonal.matrix_trace(x))
