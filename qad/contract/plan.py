@@ -211,7 +211,7 @@ class Plan:
 
     # -- execution -------------------------------------------------------------------------------------------------
 
-    def hold(self, constants):
+    def hold(self, constants: Mapping[int, ArrayLike]) -> Plan:
         """A plan that holds some operands, so that what follows from these only is contracted once, not at every call.
 
         Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -43,11 +44,11 @@ class Transfer:
         ends = (self.bras[0].shape[0], self.kets[0].shape[0]), (self.bras[-1].shape[2], self.kets[-1].shape[2])
         return prod(ends[0]), prod(ends[1])
 
-    def apply_left(self, environment):
+    def apply_left(self, environment: ArrayLike) -> Array:
         """Environments (..., bra, ket) of the left, carried to the right end."""
         return through_left(environment, self.kets, self.bras)
 
-    def apply_right(self, environment):
+    def apply_right(self, environment: ArrayLike) -> Array:
         """Environments (..., bra, ket) of the right, carried to the left end."""
         return through_right(environment, self.kets, self.bras)
 

@@ -4,6 +4,10 @@ A reduction is a small primitive of ``axis`` and ``keepdims``; the handlers of N
 else (``dtype``, ``where``, ``initial``) to these by functions that have rules of their own.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import GradientTypeError

@@ -23,8 +23,9 @@ from qad.rules.scales import are_ordinary, least_root, scale_along
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, Axis
 
+
 @implements(np.linalg.norm)
-def norm(x, ord=None, axis=None, keepdims=False):
+def norm(x: ArrayLike, ord: float | str | None = None, axis: Axis | None = None, keepdims: bool = False) -> Array:
     """Norm of vectors or matrices, with NumPy's signature.
 
     Parameters
@@ -77,7 +78,7 @@ def _bare(x):
 
 
 @implements(np.linalg.vector_norm)
-def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
+def vector_norm(x: ArrayLike, /, *, axis: Axis | None = None, keepdims: bool = False, ord: float = 2) -> Array:
     """Norm of vectors: `norm`, but ``axis=None`` flattens `x` and several axes count as one vector.
 
     Parameters
@@ -113,7 +114,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
 
 
 @implements(np.linalg.matrix_norm)
-def matrix_norm(x, /, *, keepdims=False, ord="fro"):
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str = "fro") -> Array:
     """Norm of matrices over the last two axes: `norm` with ``axis=(-2, -1)``.
 
     Parameters
