@@ -39,7 +39,7 @@ class Transfer:
     bras: tuple[Array, ...]
 
     @property
-    def shape(self) -> tuple:
+    def shape(self) -> tuple[int, int]:
         """Dimensions of the matrix: (bra ket) on the left, (bra ket) on the right."""
         ends = (self.bras[0].shape[0], self.kets[0].shape[0]), (self.bras[-1].shape[2], self.kets[-1].shape[2])
         return prod(ends[0]), prod(ends[1])
