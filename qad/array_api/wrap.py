@@ -11,6 +11,7 @@ from qad.extend import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
     from typing import Any
 
     from qad.typing import P
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 KINDS = (np.ndarray, np.generic)
 
 
-def as_tensors(x):
+def as_tensors(x: Any) -> Any:
     """Arrays and NumPy's scalars as constant Tensors, also in tuples and lists; everything else as it is."""
     if isinstance(x, KINDS):
         return Tensor(x)
@@ -38,6 +39,6 @@ def giving_tensors(fn: Callable[P, Any]) -> Callable[P, Any]:
     return call
 
 
-def names_of(module, names):
+def names_of(module: ModuleType, names: str) -> dict[str, Any]:
     """A dictionary of functions of `module` that give Tensors, by name."""
     return {name: giving_tensors(getattr(module, name)) for name in names.split()}

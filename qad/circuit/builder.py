@@ -30,6 +30,7 @@ class Builder(Sequence, GateMethods):
     """The part of `qad.Circuit` that adds gates; every method changes the circuit and returns it."""
 
     __slots__ = ()
+    operations: list[Operation]
 
     def gate(self, name: str, *args: Any) -> Self:
         """Add a gate of the table by its name.
