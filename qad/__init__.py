@@ -23,10 +23,7 @@ State             zeros, ones, empty, full and their kin: arrays into which reco
 NumPy             sin, sum, reshape, ...: NumPy's own functions, which take Tensors
 """
 
-from __future__ import annotations
-
 from importlib import import_module as _load
-from typing import TYPE_CHECKING
 
 from qad import array_api, circuit, extend, linalg, mps, optimize
 from qad import rules as _rules  # gives NumPy's functions and Tensor their derivatives
@@ -63,9 +60,6 @@ from qad.rules.exports import *
 from qad.testing import check_grads
 from qad.viz.picture import draw
 
-if TYPE_CHECKING:
-    from typing import Any
-
 __version__ = "0.1.0"
 
 _LATE = ("special",)  # loaded at first use: SciPy's takes its time
@@ -95,11 +89,11 @@ __all__ = [
 extend.rules_of("scipy.special", "qad.special")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name):
     if name in _LATE:
         return _load(f"qad.{name}")
     raise AttributeError(f"module 'qad' has no attribute {name!r}")
 
 
-def __dir__() -> list[str]:
+def __dir__():
     return ["__version__", *__all__]
