@@ -39,7 +39,7 @@ from qad.core.containers import apply_updates, register_container
 from qad.core.errors import QadError
 from qad.core.looking.debug import debug
 from qad.core.looking.profile import profile
-from qad.core.tape.modes import no_grad
+from qad.core.modes import no_grad
 from qad.core.tape.tensor import Tensor
 from qad.core.transforms.checkpoint import checkpoint
 from qad.core.transforms.grad import grad, value_and_grad, vjp

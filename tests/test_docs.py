@@ -11,8 +11,8 @@ import pytest
 import qad
 from qad.circuit.gates import GATES
 from qad.core.define import PRIMITIVES
+from qad.core.tape.dispatch import FUNCTIONS, UFUNCS
 from qad.core.tape.node import Primitive
-from qad.core.tape.tensor import FUNCTIONS, UFUNCS
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(m.name for m in pkgutil.walk_packages(qad.__path__, "qad."))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.tape.tensor import FUNCTIONS, UFUNCS
+from qad.core.tape.dispatch import FUNCTIONS, UFUNCS
 
 DOCS = Path(__file__).parents[1] / "docs"
 spec = importlib.util.spec_from_file_location("numpy_table", DOCS / "numpy_table.py")

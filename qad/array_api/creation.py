@@ -9,8 +9,8 @@ import numpy as np
 
 from qad.array_api.wrap import as_tensors, giving_tensors
 from qad.core.errors import ArgumentError
-from qad.core.mutation.buffers import buffer
 from qad.extend import Tensor, value_of
+from qad.extend.memory import buffer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

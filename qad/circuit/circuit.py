@@ -18,9 +18,8 @@ from qad.circuit.pauli import PauliSum
 from qad.circuit.pauli_apply import energy
 from qad.circuit.pauli_masks import strings_of
 from qad.circuit.sampling import counted, draws
-from qad.core import malloc as memory
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, value_of
+from qad.extend import Tensor, memory, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

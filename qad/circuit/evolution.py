@@ -14,7 +14,7 @@ import numpy as np
 
 from qad.circuit import reference
 from qad.circuit.vmap_rule import forward_rule, pullback_rule
-from qad.extend import defbatch, defjvp, defvjp, primitive
+from qad.extend import defbatch, defjvp, defvjp, defvjp_tuned, primitive
 
 
 @primitive
@@ -88,7 +88,7 @@ def define(forward, back):
         found = back(*lifted, after, np.concatenate([above, bra]), program=program, engine=engine)
         return tuple(b[:count] for b in found)
 
-    defvjp(forward, shared=forward_vjp, consumes=True)
+    defvjp_tuned(forward, shared=forward_vjp, consumes=True)
     defjvp(forward, shared=forward_jvp)
     defvjp(back, shared=back_vjp)
     defjvp(back, shared=back_jvp)

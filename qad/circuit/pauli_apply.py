@@ -10,7 +10,7 @@ Strings that flip the same bits share one pass over the state (`qad.circuit.paul
 import numpy as np
 
 from qad.circuit.vmap_rule import each
-from qad.extend import defbatch, defjvp, defvjp, primitive
+from qad.extend import defbatch, defjvp, defvjp, defvjp_tuned, primitive
 
 
 def complex_of(psi):
@@ -93,8 +93,8 @@ def _slope_psi(h, ans, g, c, psi, *, strings, engine):
     return apply(_transposed(c, strings), (2 * g)[:, None] * h.conj(), strings=strings, engine=engine)
 
 
-defvjp(slope, _slope_g, _slope_c, _slope_psi, linear=True, fresh=True)
-defvjp(energy, _energy_c, _energy_psi, fresh=True)
+defvjp_tuned(slope, _slope_g, _slope_c, _slope_psi, linear=True, fresh=True)
+defvjp_tuned(energy, _energy_c, _energy_psi, fresh=True)
 defjvp(energy, lambda t, ans, c, psi, **given: energy(t, psi, **given), _energy_jvp)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qad.extend import defvjp, primitive
+from qad.extend import defvjp_tuned, primitive
 
 
 class Indices:
@@ -46,5 +46,5 @@ def gather(x, *, indices):
     return x[..., indices.indices]
 
 
-defvjp(scatter, lambda g, ans, x, *, indices: gather(g, indices=indices), linear=True, fresh=True)
-defvjp(gather, lambda g, ans, x, *, indices: scatter(g, indices=indices), linear=True, fresh=True)
+defvjp_tuned(scatter, lambda g, ans, x, *, indices: gather(g, indices=indices), linear=True, fresh=True)
+defvjp_tuned(gather, lambda g, ans, x, *, indices: scatter(g, indices=indices), linear=True, fresh=True)

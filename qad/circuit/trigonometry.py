@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.circuit.scatter import Indices, scatter
-from qad.extend import defjvp, defvjp, primitive
+from qad.extend import defjvp, defvjp_tuned, primitive
 
 
 class Polynomials:
@@ -80,5 +80,5 @@ def _jvp(t, ans, theta, *, polynomials):
     return tangents[None] * entries(theta, polynomials=polynomials.derivative)
 
 
-defvjp(entries, _vjp, fresh=True)
+defvjp_tuned(entries, _vjp, fresh=True)
 defjvp(entries, _jvp)

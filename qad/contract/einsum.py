@@ -16,8 +16,8 @@ from qad.contract.parse import split_lists
 from qad.contract.planner import find_plan
 from qad.contract.strides import gives_array, in_c_order, like_numpy
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.mutation.numbers import as_array, as_number
 from qad.extend import Tensor, implements
+from qad.extend.memory import as_array, as_number
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -10,14 +10,13 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import prod
-from operator import attrgetter
 
 import numpy as np
 
 from qad.contract.gather import octets
 from qad.core.errors import CheckError
-from qad.core.vmap.batched import Batched
 from qad.extend import opaque, stack_of, unrecorded, value_of, vjp
+from qad.extend.batching import examples
 from qad.linalg.support.random import normal
 
 __all__ = ["Form", "compare_halves", "prove", "refuse_imaginary"]
@@ -86,7 +85,7 @@ def prove(form, operands):
         for number in (*kets, *bras):
             kinds[number] = operands[number].shape, operands[number].dtype
     constants = [value_of(x) for x, kind in zip(operands, kinds, strict=True) if kind is None]
-    steps = [_vouch(*example, form=form, kinds=kinds) for example in _examples(constants)]
+    steps = [_vouch(*example, form=form, kinds=kinds) for example in examples(constants)]
     steps = [step for step in steps if type(step) is not np.ndarray]
     return prod(steps) if steps else None
 
@@ -118,18 +117,6 @@ def _content(arrays):
     """What arrays hold, byte by byte, to be compared as a whole; of many bytes the digest."""
     content = octets(arrays)
     return "".join([x.dtype.char for x in arrays]), content if len(content) <= MOST else blake2b(content).digest()
-
-
-def _examples(arrays):
-    """The arrays themselves, or those of every example of `qad.vmap` in turn."""
-    level = max((x.level for x in arrays if type(x) is Batched), default=None, key=attrgetter("number"))
-    if level is None:
-        yield arrays
-        return
-    batched = [type(x) is Batched and x.level is level for x in arrays]
-    stacks = [value_of(x.array) if own else x for own, x in zip(batched, arrays, strict=True)]
-    for i in range(len(stacks[batched.index(True)])):
-        yield from _examples([value_of(x[i]) if own else x for own, x in zip(batched, stacks, strict=True)])
 
 
 def _generic(form, operands):

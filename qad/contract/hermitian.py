@@ -13,11 +13,8 @@ import numpy as np
 from qad.contract.halves import Form, compare_halves, prove, refuse_imaginary
 from qad.contract.operands import recorded
 from qad.core.errors import ArgumentError
-from qad.core.tape.levels import records
-from qad.core.tape.operands import highest
-from qad.core.tape.reverse import Reverse
-from qad.core.tape.roots import node_below
-from qad.extend import Tensor, value_of
+from qad.extend import Tensor, operand_of, value_of
+from qad.extend.recording import recording_level
 
 __all__ = ["real_form"]
 
@@ -37,8 +34,8 @@ def real_form(planned, operands, check, text, executor=None):
     executor : concurrent.futures.Executor, optional
         For slices.
     """
-    level = highest(operands)
-    groups = _groups(operands, level, text) if type(level) is Reverse and records(level) else []
+    level = recording_level(operands)
+    groups = _groups(operands, level, text) if level is not None else []
     if not groups:  # plain arrays, no_grad, and forward mode, which has no halves
         out = _contract(planned, list(operands), executor)
         refuse_imaginary(out, planned, operands, text)
@@ -84,9 +81,9 @@ def _groups(operands, level, text):
     nodes = {id(x.node) for x in variable.values()}
     found = {}
     for number, x in variable.items():
-        ket = node_below(x.node, np.conjugate)
-        is_bra = ket is not None and id(ket) in nodes
-        found.setdefault(id(ket if is_bra else x.node), ([], []))[is_bra].append(number)
+        ket = operand_of(x, np.conjugate)
+        is_bra = ket is not None and id(ket.node) in nodes
+        found.setdefault(id(ket.node if is_bra else x.node), ([], []))[is_bra].append(number)
     for key, (kets, bras) in found.items():
         if not bras and variable[kets[0]].dtype.kind != "c":
             found[key] = kets[: len(kets) // 2], kets[len(kets) // 2 :]

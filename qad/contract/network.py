@@ -13,21 +13,17 @@ import numpy as np
 from qad.contract.execute import execution
 from qad.contract.pair import contract
 from qad.contract.unary import reduce, spread
-from qad.core.define import PRIMITIVES
 from qad.core.errors import GradientTypeError
-from qad.core.mutation.aliases import look_at_all
-from qad.core.tape.levels import records
-from qad.core.tape.operands import split
-from qad.core.tape.reverse import Reverse, note
-from qad.core.tape.tensor import CONSTANT
-from qad.extend import ARRAY_TYPES, Tensor, defvjp, primitive
+from qad.extend import ARRAY_TYPES, Tensor, defvjp_tuned, primitive
+from qad.extend.memory import look_at_all
+from qad.extend.recording import PRIMITIVES, Reverse, highest, note, records, split
 
 __all__ = ["record", "network", "with_cotangents"]
 
 
 def record(plan, operands, wanted):
     """Contract a list of operands that are not all plain arrays, those numbered `wanted` variable."""
-    level = max([x.level for x in operands if type(x) is Tensor], default=CONSTANT, key=lambda level: level.number)
+    level = highest(operands)
     values, nodes = split(operands, level)
     kinds = {x.dtype for x in values}
     if "O" in {kind.kind for kind in kinds}:
@@ -36,7 +32,7 @@ def record(plan, operands, wanted):
             f'expression "{plan.expression.text}": operand {number} is an object array, which has no gradient: '
             "write array.astype(float) or array.astype(complex)"
         )
-    if level is CONSTANT:
+    if level.number < 0:  # of constants
         plain = ARRAY_TYPES.issuperset(map(type, values))  # and not traced by qad.freeze, nor of another library
         value = plan.execute(list(values), ()) if plain else _pairs(plan, values)[-1]
         if not any(type(x) is Tensor for x in operands):
@@ -52,7 +48,7 @@ def record(plan, operands, wanted):
         ans, kept = p.raw(*values, **options)
         own, options = execution(plan, wanted), {**options, "kept": kept}
         return note(p, values, options, ans, nodes, level, own.read(kept), sparing=bool(own.again))
-    return _pairs(plan, [x.value if type(x) is Tensor and x.level is CONSTANT else x for x in operands])[-1]
+    return _pairs(plan, [x.value if type(x) is Tensor and not x.requires_grad else x for x in operands])[-1]
 
 
 def _constant(plan, *operands):
@@ -108,7 +104,7 @@ def _operand_cotangents(plan, found, needed):
     return [found[number] for number in needed]
 
 
-defvjp(network, shared=_cotangents, fresh=True)
+defvjp_tuned(network, shared=_cotangents, fresh=True)
 
 
 def with_cotangents(g, operands, plan, needed):

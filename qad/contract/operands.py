@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from qad.core.tape.tensor import CONSTANT
 from qad.extend import Tensor
 
 __all__ = ["as_operand", "recorded"]
@@ -16,5 +15,5 @@ def as_operand(operand):
 def recorded(operands):
     """The numbers of the operands that are being recorded."""
     return tuple(
-        [number for number, operand in enumerate(operands) if type(operand) is Tensor and operand.level is not CONSTANT]
+        [number for number, operand in enumerate(operands) if type(operand) is Tensor and operand.requires_grad]
     )

@@ -10,8 +10,8 @@ from math import prod
 
 from qad.contract.lower import canonical, lowered
 from qad.contract.small_matmul import multiply
-from qad.core.structured import CONTRACTIONS
 from qad.extend import defbatch, defvjp, primitive
+from qad.extend.structure import CONTRACTIONS
 
 __all__ = ["Pair", "pair", "contract"]
 

@@ -14,17 +14,15 @@ import numpy as np
 
 from qad.contract.network import with_cotangents
 from qad.contract.operands import recorded
-from qad.core.define import PRIMITIVES
-from qad.core.tape.operands import highest
-from qad.core.tape.reverse import Reverse
-from qad.extend import defvjp, primitive, vjp
+from qad.extend import defvjp_tuned, primitive, vjp
+from qad.extend.recording import recording_level
 
 __all__ = ["Value", "Pullback", "sum_of_slices"]
 
 
 def sum_of_slices(plan, operands, wanted, executor=None):
     """Contract slice by slice; the gradient of a scalar by the operands `wanted` is computed along with it."""
-    at_once = wanted and not plan.expression.output and type(highest(operands)) is Reverse
+    at_once = wanted and not plan.expression.output and recording_level(operands) is not None
     return sum_slices(*operands, kernel=Value(plan, wanted if at_once else ()), executor=executor)[0]
 
 
@@ -154,5 +152,4 @@ def _pull_back(needed, g, ans, *arrays, kernel, executor=None):
     return list(parts) if ready is None else [one + two for one, two in zip(ready, parts, strict=True)]
 
 
-defvjp(sum_slices, shared=_pull_back, fresh=True)
-PRIMITIVES[sum_slices].sparing = True
+defvjp_tuned(sum_slices, shared=_pull_back, fresh=True, sparing=True)

@@ -9,9 +9,8 @@ from functools import lru_cache
 from numpy import argsort, einsum, einsum_path, empty, int8, ndarray, nditer, zeros
 from numpy.lib.stride_tricks import as_strided
 
-from qad.core.mutation.strides import reordered, steps_of
-from qad.core.tape.tensor import Tensor
-from qad.core.vmap.layouts import bottom
+from qad.extend import Tensor
+from qad.extend.memory import bottom, reordered, steps_of
 
 __all__ = ["gives_array", "in_c_order", "like_numpy"]
 

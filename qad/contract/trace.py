@@ -11,7 +11,7 @@ import numpy as np
 from qad.contract.operands import as_operand, recorded
 from qad.contract.planner import find_plan
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import One, defbatch, defvjp, primitive, quick, quick_product, stacks
+from qad.extend import One, defbatch, defvjp_tuned, primitive, quick, quick_product, stacks
 from qad.rules.diagonal import matrix_trace
 from qad.rules.structured_cotangents import ScaledIdentity
 
@@ -72,7 +72,7 @@ def ring_trace(a):
     return matrix_trace(a)
 
 
-defvjp(ring_trace, lambda g, ans, a: ScaledIdentity(g, a.shape), linear=True, fresh=True, lazy=(One,))
+defvjp_tuned(ring_trace, lambda g, ans, a: ScaledIdentity(g, a.shape), linear=True, fresh=True, lazy=(One,))
 
 
 @primitive
@@ -84,7 +84,9 @@ def trace_product(a, b):
     return a.ravel().dot(turned.ravel())
 
 
-defvjp(trace_product, lambda g, ans, a, b: g * b.T, lambda g, ans, a, b: g * a.T, linear=True, fresh=True, lazy=(One,))
+defvjp_tuned(
+    trace_product, lambda g, ans, a, b: g * b.T, lambda g, ans, a, b: g * a.T, linear=True, fresh=True, lazy=(One,)
+)
 
 
 def _any_two(a, b):

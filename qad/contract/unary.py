@@ -8,8 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from qad.core.structured import CONTRACTIONS
 from qad.extend import defbatch, defvjp, primitive
+from qad.extend.structure import CONTRACTIONS
 
 __all__ = ["Single", "single", "reduce", "spread"]
 

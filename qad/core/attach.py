@@ -45,20 +45,7 @@ def quick_with_metadata(fn: Function) -> Function:
     return recorders.unary_with_metadata(PRIMITIVES[fn])
 
 
-def quick_with_index(fn: Function) -> Function:
-    """As `quick_with_metadata`, for one piece of metadata, such as an index, a shape or a tuple of axes.
-
-    Examples
-    --------
-    >>> import operator, qad
-    >>> entry = qad.extend.quick_with_index(operator.getitem)
-    >>> entry(qad.tensor([1.0, 2.0]), 1)
-    Tensor(2., shape=(), dtype=float64)
-    """
-    return recorders.unary_with_one(PRIMITIVES[fn])
-
-
-def quick_product(fn: Function, method: Function, otherwise: Function, stacks: Function | None = None) -> Function:
+def quick_product(fn, method, otherwise, stacks=None):
     """A recorder of `fn` with little overhead for two matrices, as `method` on ndarrays; `otherwise` takes all else.
 
     With `stacks`, the primitive for vectors and stacks of matrices, it serves those too.

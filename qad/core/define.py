@@ -1,19 +1,15 @@
 """The registry of derivative rules, and the ways to fill it; `qad.extend` is its public door."""
 
-from __future__ import annotations
-
-import inspect
-from functools import lru_cache, partial, wraps
-from typing import TYPE_CHECKING
+from functools import partial, wraps
 
 import numpy as np
 
 from qad.core.freeze_hook import RECORDINGS, as_step
-from qad.core.tape import hooks, recorders
+from qad.core.handlers import install
+from qad.core.tape.dispatch import load_rules_of
 from qad.core.tape.node import Primitive
-from qad.core.tape.operands import PLAIN, highest, operand
+from qad.core.tape.operands import PLAIN, highest
 from qad.core.tape.record import record
-from qad.core.tape.tensor import FUNCTIONS, LATE, UFUNCS, Tensor, load_rules_of, refuse_out, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,20 +94,7 @@ def _answer_of(fn):
     return wraps(fn)(lambda *args, **kwargs: fn(*args, **kwargs)[0])
 
 
-def defvjp(
-    fn: Function,
-    *rules: Function | None,
-    argnums: Sequence[int] | None = None,
-    shared: Function | None = None,
-    scaled: bool = False,
-    consumes: bool = False,
-    linear: bool = False,
-    elementwise: bool = False,
-    fresh: bool = False,
-    lazy: tuple[type, ...] = (),
-    adds: Function | None = None,
-    name: str | None = None,
-) -> None:
+def defvjp(fn, *rules, argnums=None, shared=None, linear=False, elementwise=False):
     """Define the reverse-mode rules of a function.
 
     Parameters
@@ -126,30 +109,19 @@ def defvjp(
         One rule for all arguments: ``shared(needed, g, ans, *args, **kwargs)`` returns one cotangent per
         entry of `needed`, a tuple of argument numbers. For several outputs `g` is a list, with None
         for an output that was not used.
-    scaled : bool
-        The shared rule takes a keyword ``end=None`` too: the pair (cotangent, value) from which the backward pass
-        set out, which says how large the loss is, and so what is rounding in `g`.
-    consumes : bool
-        The shared rule takes a keyword ``owned=False`` too, which says whether nobody else holds the cotangent; then
-        the rule may write into it, if it is an array.
     linear : bool
         `fn` is real-linear in each of these arguments separately: forward mode applies it to tangents.
     elementwise : bool
         `fn` is elementwise and holomorphic; a rule may ignore broadcasting, and serves forward mode.
-    fresh : bool
-        The rules always return newly allocated arrays, so that they may be given away without a copy.
-    lazy : tuple of type
-        Kinds of `Lazy` cotangents that the rules accept as they are.
-    adds : callable, optional
-        For a function of one array: ``adds(total, g, *args)`` adds the cotangent of that array to `total`, in place,
-        and returns True; or it returns False, and then the rule is called. It saves an array for each ``x[i]``.
-    name : str, optional
-        What users call the function, in messages and pictures; by default its own name.
 
     Notes
     -----
     Cotangents are unconjugated: the loss changes by ``Re sum(g * d_ans)``. A holomorphic function has the rule
     ``g * f'(x)``, any other ``g * f_z + conj(g * f_zbar)``.
+
+    See Also
+    --------
+    defvjp_tuned : for rules that are called so often, or on such arrays, that they promise or ask for more.
 
     Examples
     --------
@@ -158,6 +130,58 @@ def defvjp(
     >>> from qad.extend import defvjp
     >>> defvjp(np.i0, lambda g, ans, x: g * i1(x), elementwise=True)
     """
+    defvjp_tuned(fn, *rules, argnums=argnums, shared=shared, linear=linear, elementwise=elementwise)
+
+
+def defvjp_tuned(
+    fn,
+    *rules,
+    argnums=None,
+    shared=None,
+    linear=False,
+    elementwise=False,
+    fresh=False,
+    lazy=(),
+    adds=None,
+    consumes=False,
+    scaled=False,
+    sparing=False,
+    name=None,
+):
+    """`defvjp` for rules that are hot: what they promise saves copies, and they may ask more of the backward pass.
+
+    Parameters
+    ----------
+    fn, *rules, argnums, shared, linear, elementwise
+        As in `defvjp`.
+    fresh : bool
+        The rules always return newly allocated arrays, so that they may be given away, and added to, without a copy.
+    lazy : tuple of type
+        Kinds of `Lazy` cotangents that the rules accept as they are.
+    adds : callable, optional
+        For a function of one array: ``adds(total, g, *args)`` adds the cotangent of that array to `total`, in place,
+        and returns True; or it returns False, and then the rule is called. It saves an array for each ``x[i]``.
+    consumes : bool
+        The shared rule takes a keyword ``owned=False`` too, which says whether nobody else holds the cotangent; then
+        the rule may write into it, if it is an array.
+    scaled : bool
+        The shared rule takes a keyword ``end=None`` too: the pair (cotangent, value) from which the backward pass
+        set out, which says how large the loss is, and so what is rounding in `g`.
+    sparing : bool
+        Memory is short where it is called: of plain arrays that meet Tensors there a digest is kept, and no copy.
+    name : str, optional
+        What users call the function, in messages and pictures; by default its own name.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> @qad.extend.primitive
+    ... def cube(x):
+    ...     return x**3
+    >>> qad.extend.defvjp_tuned(cube, lambda g, ans, x: g * 3 * x**2, fresh=True)
+    >>> qad.grad(lambda x: cube(x).sum())(np.array([2.0]))
+    array([12.])
+    """
     if argnums is not None:
         table = dict(zip(argnums, rules, strict=True))
         rules = tuple(table.get(i) for i in range(max(argnums) + 1))
@@ -165,7 +189,7 @@ def defvjp(
         load_rules_of(fn)  # a rule of one's own comes after the one that it replaces
     p = PRIMITIVES.get(fn) or Primitive(fn, fn.__name__)
     p.vjps, p.shared, p.scaled, p.name = rules, shared, scaled, name or p.name
-    p.consumes, p.adds = consumes, adds
+    p.consumes, p.adds, p.sparing = consumes, adds, sparing
     p.linear, p.elementwise, p.fresh, p.accepts = linear, elementwise, fresh, p.accepts.union(lazy)
     if elementwise:
         spread = tuple(rule and _unbroadcasting(rule, i) for i, rule in enumerate(rules))
@@ -173,7 +197,7 @@ def defvjp(
         p.broadcasting.vjps, p.broadcasting.fresh = spread, fresh
     if fn not in PRIMITIVES:
         PRIMITIVES[fn] = p
-        _install(fn, p)
+        install(fn, p)
 
 
 def defjvp(fn: Function, *rules: Function | None, shared: Function | None = None) -> None:
@@ -230,46 +254,6 @@ def defcanonical(fn: Function, rule: Function) -> None:
     PRIMITIVES[fn].canonical = rule
 
 
-def _install(fn, p):
-    if isinstance(fn, np.ufunc):
-        quick = fn.nout == 1 and len(p.vjps) == fn.nin and all(p.vjps)
-        UFUNCS[fn] = (
-            recorders.unary(p)
-            if quick and fn.nin == 1
-            else recorders.binary(p)[0]
-            if quick and p.elementwise
-            else _general(p)
-        )
-    else:
-        FUNCTIONS[fn] = hooks.registered(fn, _general(p))
-
-
-def _general(p):
-    """A handler with the signature of the NumPy function."""
-
-    def handler(*args, **kwargs):
-        refuse_out(kwargs.get("out"), f"np.{p.name}")
-        if any(type(v) is Tensor for v in kwargs.values()):
-            args, kwargs = _by_position(p.fn, args, kwargs)
-        arrays = len(p.vjps) or len(args)
-        return record(p, (*map(operand, args[:arrays]), *args[arrays:]), kwargs)
-
-    return handler
-
-
-_signature = lru_cache(maxsize=None)(inspect.signature)
-
-
-def _by_position(fn, args, kwargs):
-    """Move Tensors given by keyword to their positions."""
-    bound = _signature(fn).bind(*args, **kwargs)
-    bound.apply_defaults()
-    names = list(bound.arguments)
-    last = max(i for i, name in enumerate(names) if type(kwargs.get(name)) is Tensor)
-    moved = names[: last + 1]
-    return tuple(bound.arguments[n] for n in moved), {k: v for k, v in kwargs.items() if k not in moved}
-
-
 def _unbroadcasting(rule, i):
     def spread(g, ans, *args, **kwargs):
         return unbroadcast(rule(g, ans, *args, **kwargs), args[i].shape)
@@ -293,64 +277,3 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
         g = g.sum(axis=tuple(range(extra)))
     stretched = tuple(i for i, n in enumerate(shape) if n == 1 and g.shape[i] != 1)
     return g.sum(axis=stretched, keepdims=True) if stretched else g
-
-
-def implements(fn: Function | tuple[Function | None, str]) -> Callable[[F], F]:
-    """Decorator: call this instead of NumPy's `fn` whenever a Tensor is among its arguments.
-
-    For functions that are written in others with rules, and to normalise arguments; the signature is that of `fn`.
-    A pair ``(ufunc, method)`` stands for a method such as ``np.add.reduce``, ``(None, method)`` for that of every ufunc
-    that has none of its own; it takes the ufunc first. The method ``__call__`` is a call with keywords.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> @qad.extend.implements(np.polyval)
-    ... def polyval(p, x):
-    ...     y = 0 * x
-    ...     for c in p:
-    ...         y = y * x + c
-    ...     return y
-    >>> qad.grad(lambda x: np.polyval([1.0, 0.0, 5.0], x))(3.0)
-    np.float64(6.0)
-    """
-
-    def install(handler):
-        (UFUNCS if isinstance(fn, np.ufunc) else FUNCTIONS)[fn] = hooks.registered(fn, handler)
-        return handler
-
-    return install
-
-
-def passes_through(*functions: Function) -> None:
-    """Declare functions without derivative: they run on the bare values and return plain arrays.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> qad.extend.passes_through(np.histogram)
-    >>> np.histogram(qad.tensor([0.1, 0.9, 0.8]), bins=2, range=(0, 1))[0]
-    array([1, 2])
-    """
-    for fn in functions:
-
-        def handler(*args, _fn=fn, **kwargs):
-            return _fn(*_bare(args), **{k: _bare(v) for k, v in kwargs.items()})
-
-        handler.passes = True
-        implements(fn)(handler)
-
-
-def rules_of(package: str, module: str) -> None:
-    """Say in which module the rules of another package's ufuncs stand, to be loaded when one first meets a Tensor.
-
-    Examples
-    --------
-    >>> import qad
-    >>> qad.extend.rules_of("scipy.special", "qad.special")  # as qad does
-    """
-    LATE[package] = module
-
-
-def _bare(x):
-    return type(x)(map(_bare, x)) if type(x) in (list, tuple) else value_of(x)

@@ -1,20 +1,22 @@
 """Tensors that know how they were made from something with a structure, such as the factors of a decomposition.
 
-The `value` of such a Tensor is the plain value, its `node` a `Structured`, and its level a `Structuring`, above those
-of all that it was made of, so that every operation on it comes there.  What is understood is noted, and recorded only
-when its result has no structure any more; for everything else the Tensor is `settled` first: recorded as it would have
-been in the beginning.  So nothing is known of these Tensors but what they carry with them.
+The value of such a Tensor is the plain value, and its level a `Structured` of its own, above those of all that it was
+made of, so that every operation on it comes there.  What is understood is noted, and recorded only when its result has
+no structure any more; for everything else the Tensor is `settled` first: recorded as it would have been in the
+beginning.  So nothing is known of these Tensors but what they carry with them.
 """
 
-from qad.core.tape.levels import Level, stopped, unrecorded
+from qad.core.tape.levels import Level, fresh, stopped, unrecorded
 from qad.core.tape.operands import highest
-from qad.core.tape.tensor import Tensor
+from qad.core.tape.tensor import Tensor, become, handle_of
 
 CONTRACTIONS: dict = {}  # function -> what gives labels of the axes of its operands and, last, of its result
 
 
-class Structured:
-    """The node of a Tensor with a structure; subclasses give `understood`.
+class Structured(Level):
+    """The structure of a Tensor, which is its level; nothing closes it.  Subclasses give `understood`.
+
+    What is made of one origin has one `number`, see `new_family`, and that origin is its `root`.
 
     Attributes
     ----------
@@ -28,6 +30,25 @@ class Structured:
         """What primitive `p` makes of `args`: a Structured, a recorded Tensor, or None where it is not understood."""
         raise NotImplementedError
 
+    def tensor(self, value, made, number) -> Tensor:
+        """The Tensor of this structure, `made` as said above."""
+        Level.__init__(self, number)
+        self.made, self.plain = made, None
+        return Tensor(value, None, self)
+
+    def apply(self, primitive, operands, keywords):
+        """Note what the primitive does to the structure, or settle the operands of this number and record it."""
+        found = self.understood(primitive, operands, keywords)
+        if found is None:
+            return primitive.fn(*[settled(a) if self.is_kin(form_of(a)) else a for a in operands], **keywords)
+        value = primitive.fn(*map(unrecorded, operands), **keywords)
+        if not isinstance(found, Structured):
+            return found.real if found.dtype.kind == "c" and value.dtype.kind == "f" else found
+        return found.tensor(value, (primitive, tuple(map(held, operands)), keywords), self.number)
+
+    def is_kin(self, form) -> bool:
+        return form is not None and form.number == self.number
+
     def settled(self) -> Tensor:
         """The Tensor as it is recorded without structure."""
         if self.plain is None:
@@ -40,9 +61,14 @@ class Structured:
         return self.plain
 
 
+def new_family() -> int:
+    """The number of the structures that are made of one origin."""
+    return fresh()
+
+
 def form_of(x):
     """The structure of `x`, or None."""
-    return x.node if type(x) is Tensor and isinstance(x.node, Structured) else None
+    return x.level if type(x) is Tensor and isinstance(x.level, Structured) else None
 
 
 def settled(x):
@@ -56,34 +82,14 @@ def settle(x) -> None:
     """Make Tensor `x` one without structure, before it is written into."""
     now = settled(x)
     if now is not x:
-        x.value, x.node, x.level = now.value, now.node, now.level
+        become(x, now)
 
 
 def held(x):
     """What `x` is now: later writes into arrays and Tensors do not reach it."""
     if type(x) is Tensor:
-        return Tensor(x.value, x.node, x.level)
+        return handle_of(x)
     return x.copy() if hasattr(x, "shape") and x.shape else x
-
-
-class Structuring(Level):
-    """The level of one Tensor with a structure, above those of all that it was made of; nothing closes it."""
-
-    __slots__ = ()
-
-    def apply(self, primitive, operands, keywords):
-        """Note what the primitive does to the structure, or settle the operands of this level and record it."""
-        own = [type(a) is Tensor and a.level is self for a in operands]
-        form = next(a.node for a, is_own in zip(operands, own, strict=True) if is_own)
-        found = form.understood(primitive, operands, keywords)
-        if found is None:
-            operands = [settled(a) if is_own else a for a, is_own in zip(operands, own, strict=True)]
-            return primitive.fn(*operands, **keywords)
-        value = primitive.fn(*map(unrecorded, operands), **keywords)
-        if not isinstance(found, Structured):
-            return found.real if found.dtype.kind == "c" and value.dtype.kind == "f" else found
-        found.made, found.plain = (primitive, tuple(map(held, operands)), keywords), None
-        return Tensor(value, found, self)
 
 
 def is_differentiated(x) -> bool:

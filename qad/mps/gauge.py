@@ -12,7 +12,7 @@ are dropped.  A loss that does see the basis of a bond is noticed in the backwar
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, defvjp, each_alone, primitive, stack_of, value_of
+from qad.extend import Tensor, defvjp_tuned, each_alone, primitive, stack_of, value_of
 from qad.linalg import norm, split
 from qad.linalg.support.degeneracy import rounding
 from qad.mps.environments import past_left
@@ -69,7 +69,7 @@ def largest(x):
     return 0.0 if x is None else np.abs(x).max(initial=0.0)
 
 
-defvjp(isometric, shared=each_alone(_isometric_vjp), scaled=True)  # ranks differ between examples
+defvjp_tuned(isometric, shared=each_alone(_isometric_vjp), scaled=True)  # ranks differ between examples
 
 
 def orthogonal_from_left(tensors, stop):

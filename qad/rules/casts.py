@@ -3,9 +3,8 @@
 import numpy as np
 
 from qad.core.errors import GradientTypeError
-from qad.core.mutation.aliases import is_number
-from qad.core.mutation.numbers import as_array
-from qad.extend import attach, defvjp, implements, on_stack, primitive, quick_with_metadata
+from qad.extend import attach, defvjp, defvjp_tuned, implements, on_stack, primitive, quick_with_metadata
+from qad.extend.memory import as_array, is_number
 
 
 def cast(x, dtype):
@@ -18,7 +17,7 @@ def _cast_rule(g, y, x, dtype):
     return (g.real if x.dtype.kind == "f" else g).astype(x.dtype)
 
 
-defvjp(cast, _cast_rule, linear=True, fresh=True, name="astype")
+defvjp_tuned(cast, _cast_rule, linear=True, fresh=True, name="astype")
 _cast = quick_with_metadata(cast)
 defvjp(np.copy, lambda g, y, x, order="K": g, linear=True)
 
@@ -57,7 +56,7 @@ def _replace_rule(g, y, z, nan, posinf, neginf):
     return g.real * np.isfinite(z.real) + 1j * (g.imag * np.isfinite(z.imag))
 
 
-defvjp(replace_nonfinite, _replace_rule, fresh=True)
+defvjp_tuned(replace_nonfinite, _replace_rule, fresh=True)
 
 
 @implements(np.nan_to_num)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.mutation.aliases import snapshot
 from qad.extend import (
     One,
     Tensor,
@@ -20,6 +19,7 @@ from qad.extend import (
     defjvp,
     defroot,
     defvjp,
+    defvjp_tuned,
     implements,
     primitive,
     quick,
@@ -28,6 +28,7 @@ from qad.extend import (
     stack_of,
     value_of,
 )
+from qad.extend.memory import snapshot
 from qad.rules.constants import RADIAN
 from qad.rules.elementwise import nonzero, per_size, zero
 
@@ -41,7 +42,7 @@ def square_of_size(z):
     return np.multiply(z, np.conjugate(z)).real
 
 
-defvjp(square_of_size, lambda g, y, z: g * (2 * z.conj()), elementwise=True, fresh=True)
+defvjp_tuned(square_of_size, lambda g, y, z: g * (2 * z.conj()), elementwise=True, fresh=True)
 _abs2 = quick(square_of_size)
 
 
@@ -97,7 +98,7 @@ def _turned(g, u, z, r):
     return -1j * u * (g * u).imag / nonzero(r)
 
 
-defvjp(direction, _turned, zero, fresh=True)
+defvjp_tuned(direction, _turned, zero, fresh=True)
 defjvp(direction, _turned, zero)
 
 
@@ -106,11 +107,11 @@ def _size_rule(g, y, z):
     return g * (direction(z, y) if z.dtype.kind == "c" else np.sign(z))
 
 
-defvjp(real_part, lambda g, y, z: g, linear=True, lazy=(One,), name="real")
-defvjp(imag_part, lambda g, y, z: g * -1j, linear=True, fresh=True, name="imag")
+defvjp_tuned(real_part, lambda g, y, z: g, linear=True, lazy=(One,), name="real")
+defvjp_tuned(imag_part, lambda g, y, z: g * -1j, linear=True, fresh=True, name="imag")
 defvjp(np.conjugate, lambda g, y, z: g.conj(), linear=True)
-defvjp(np.absolute, _size_rule, elementwise=True, fresh=True)
-defvjp(np.fabs, lambda g, y, x: g * np.sign(x), elementwise=True, fresh=True)
+defvjp_tuned(np.absolute, _size_rule, elementwise=True, fresh=True)
+defvjp_tuned(np.fabs, lambda g, y, x: g * np.sign(x), elementwise=True, fresh=True)
 
 
 def _absolute_squared(x):
@@ -142,8 +143,8 @@ def _sign_forward(t, y, z):
     return 1j * y * (y.conj() * t).imag / nonzero(np.absolute(z))
 
 
-defvjp(np.angle, _angle_rule, elementwise=True, fresh=True)
-defvjp(np.sign, _sign_rule, fresh=True)
+defvjp_tuned(np.angle, _angle_rule, elementwise=True, fresh=True)
+defvjp_tuned(np.sign, _sign_rule, fresh=True)
 defjvp(np.sign, _sign_forward)
 
 _real, _imag, _conj = quick(real_part), quick(imag_part), quick(np.conjugate)
@@ -192,7 +193,7 @@ def square(x):
 def _product(x, y):
     """The square that a product is, or None: of one Tensor, or of two that are the absolute values of one."""
     if x is y:
-        if type(x) is not Tensor or (type(x.node) is not list and x.dtype.kind == "b"):  # whose square is a number
+        if type(x) is not Tensor or (x.node is None and x.dtype.kind == "b"):  # whose square is a number
             return None
         return square(x)
     return square_of_root(x) if type(x) is type(y) is Tensor and same_root(x, y) else None

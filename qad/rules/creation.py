@@ -10,13 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.mutation.aliases import shadow
-from qad.core.mutation.buffers import buffer
-from qad.core.mutation.writing import handle
-from qad.core.tape.tensor import CONSTANT
-from qad.core.vmap.batched import RESULT, Batched
-from qad.core.vmap.layouts import bottom, is_vouched
 from qad.extend import Tensor, implements, value_of
+from qad.extend.batching import enclosed
+from qad.extend.memory import bottom, buffer, handle, is_vouched, shadow
 
 if TYPE_CHECKING:
     from qad.typing import ArrayLike, DTypeLike, Number, Shape
@@ -97,8 +93,8 @@ def _like(function, a, dtype, order, shape):
         batch = value_of(a)  # so is the result, whose layout is no more certain
         shape = shape if shape is None else (batch.array.shape[0], *(shape if np.iterable(shape) else (shape,)))
         array = function(batch.array, dtype, order, shape=shape)
-        array = array.value if type(array) is Tensor and array.level is CONSTANT else array
-        return handle(Tensor(Batched(array, batch.level), RESULT, batch.level))
+        array = array.value if type(array) is Tensor and not array.requires_grad else array
+        return handle(enclosed(array, batch.level))
     return buffer(function(shadow(a), dtype, order, shape=shape))
 
 

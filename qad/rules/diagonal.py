@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ShapeError
-from qad.extend import One, Tensor, attach, defvjp, implements, primitive, quick, refuse_out, unbroadcast
+from qad.extend import One, Tensor, attach, defvjp, defvjp_tuned, implements, primitive, quick, refuse_out, unbroadcast
 from qad.rules.structured_cotangents import ScaledIdentity
 
 # -- diagonals -------------------------------------------------------------------------------------
@@ -26,7 +26,7 @@ def _onto(g, y, a, offset=0, axis1=0, axis2=1):
     return on_diagonal(g, shape=a.shape, offset=offset, axis1=axis1, axis2=axis2)
 
 
-defvjp(np.diagonal, _onto, linear=True, fresh=True)
+defvjp_tuned(np.diagonal, _onto, linear=True, fresh=True)
 defvjp(
     on_diagonal,
     lambda g, y, d, *, shape, offset, axis1, axis2: np.diagonal(g, offset, axis1, axis2),
@@ -59,8 +59,8 @@ attach("diagonal", lambda x, offset=0, axis1=0, axis2=1: np.diagonal(x, offset, 
 # -- triangles -------------------------------------------------------------------------------------
 
 # a vector becomes the rows of a matrix first
-defvjp(np.tril, lambda g, y, m, k=0: unbroadcast(np.tril(g, k), m.shape), linear=True, fresh=True)
-defvjp(np.triu, lambda g, y, m, k=0: unbroadcast(np.triu(g, k), m.shape), linear=True, fresh=True)
+defvjp_tuned(np.tril, lambda g, y, m, k=0: unbroadcast(np.tril(g, k), m.shape), linear=True, fresh=True)
+defvjp_tuned(np.triu, lambda g, y, m, k=0: unbroadcast(np.triu(g, k), m.shape), linear=True, fresh=True)
 
 # -- traces ----------------------------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ def _identity(g, y, x):
     return g[..., None, None] * np.eye(*shape[-2:], dtype=bool)
 
 
-defvjp(matrix_trace, _identity, linear=True, fresh=True, lazy=(One,), name="trace")
+defvjp_tuned(matrix_trace, _identity, linear=True, fresh=True, lazy=(One,), name="trace")
 _trace = quick(matrix_trace)
 
 

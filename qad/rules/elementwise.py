@@ -10,7 +10,7 @@ sweeps of ``tests/rules/test_sweep.py`` compare them with mpmath.
 import numpy as np
 
 from qad.core.errors import GradientTypeError
-from qad.extend import defvjp, implements, value_of
+from qad.extend import defvjp_tuned, implements, value_of
 from qad.rules.constants import DEGREE, LN2, LN10, RADIAN
 from qad.rules.slopes import (
     cosine,
@@ -28,7 +28,7 @@ from qad.rules.slopes import (
 
 def table(fn, *rules, fresh=True):
     """One line: an elementwise function and the rule of each argument."""
-    defvjp(fn, *rules, elementwise=True, fresh=fresh)
+    defvjp_tuned(fn, *rules, elementwise=True, fresh=fresh)
 
 
 def zero(g, y, *args):

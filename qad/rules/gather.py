@@ -7,10 +7,9 @@ the place of each.
 import numpy as np
 
 from qad.core.errors import BatchError
-from qad.core.mutation.buffers import ELSEWHERE
-from qad.core.mutation.indices import accumulate
-from qad.core.vmap.batched import outline
-from qad.extend import Tensor, defbatch, defjvp, defvjp, primitive, unbroadcast
+from qad.extend import Tensor, defbatch, defjvp, defvjp, defvjp_tuned, primitive, unbroadcast
+from qad.extend.batching import outline
+from qad.extend.memory import ELSEWHERE, accumulate
 from qad.rules.structured_cotangents import scatter
 
 HOLE = object()
@@ -49,7 +48,7 @@ def _back(g, y, x, *arrays, pattern):
     return gathered_back(g, *arrays, pattern=pattern, shape=x.shape, dtype=x.dtype)
 
 
-defvjp(gather, _back, linear=True, fresh=True)
+defvjp_tuned(gather, _back, linear=True, fresh=True)
 defvjp(
     gathered_back,
     lambda g, y, x, *arrays, pattern, shape, dtype: gather(g, *arrays, pattern=pattern),

@@ -3,8 +3,8 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.mutation.aliases import snapshot
 from qad.extend import Tensor, implements, operand
+from qad.extend.memory import snapshot
 
 
 def _fractions(num, endpoint, start, stop):

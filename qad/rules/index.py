@@ -6,9 +6,6 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.core.mutation.aliases import FIXED, is_copied, snapshot
-from qad.core.mutation.buffers import read, read_each
-from qad.core.mutation.strides import lies_as
 from qad.extend import (
     ARRAY_TYPES,
     Tensor,
@@ -16,16 +13,18 @@ from qad.extend import (
     attach,
     defjvp,
     defroot,
-    defvjp,
+    defvjp_tuned,
     implements,
+    lies_as,
     operand,
     primitive,
-    quick_with_index,
+    quick_with_metadata,
     refuse_out,
     unbroadcast,
     unrecorded,
     value_of,
 )
+from qad.extend.memory import FIXED, is_copied, read, read_each, snapshot
 from qad.rules.gather import item_at
 from qad.rules.structured_cotangents import Scatter, may_repeat
 
@@ -40,7 +39,7 @@ def _add_entries(total, g, x, index):
     return True
 
 
-defvjp(
+defvjp_tuned(
     getitem,
     lambda g, y, x, index: Scatter(x.shape, x.dtype, [(index, g)]),
     linear=True,
@@ -48,7 +47,7 @@ defvjp(
     adds=_add_entries,
 )
 defroot(getitem, None)
-_getitem = quick_with_index(getitem)
+_getitem = quick_with_metadata(getitem)
 SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 
 
@@ -162,7 +161,7 @@ def chosen(x, y, condition):
     return np.where(condition, x, y)
 
 
-defvjp(
+defvjp_tuned(
     chosen,
     lambda g, ans, x, y, condition: unbroadcast(np.where(condition, g, 0), x.shape),
     lambda g, ans, x, y, condition: unbroadcast(np.where(condition, 0, g), y.shape),

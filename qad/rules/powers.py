@@ -11,7 +11,7 @@ import operator
 
 import numpy as np
 
-from qad.extend import Tensor, attach, defvjp, implements, quick, square_of_root
+from qad.extend import Tensor, attach, defvjp_tuned, implements, quick, square_of_root
 from qad.rules.complex import square
 
 
@@ -35,8 +35,8 @@ def _exponent_rule(g, y, x, p):
     return g * (y * np.log(x))
 
 
-defvjp(np.power, base_rule(lambda x, p: x**p), _exponent_rule, elementwise=True, fresh=True)
-defvjp(np.float_power, base_rule(np.float_power), _exponent_rule, elementwise=True, fresh=True)
+defvjp_tuned(np.power, base_rule(lambda x, p: x**p), _exponent_rule, elementwise=True, fresh=True)
+defvjp_tuned(np.float_power, base_rule(np.float_power), _exponent_rule, elementwise=True, fresh=True)
 
 _general = quick(np.power, operator=operator.pow)
 _quick = {2: square, 0.5: quick(np.sqrt)}

@@ -9,7 +9,7 @@ from qad.extend import (
     Tensor,
     attach,
     defcanonical,
-    defvjp,
+    defvjp_tuned,
     implements,
     lies_as,
     operand,
@@ -47,7 +47,7 @@ def _matrix_right(g, y, a, b):
     return g.factor * a.T if type(g) is ScaledIdentity else np.dot(a.T, g)
 
 
-defvjp(matrix_product, _matrix_left, _matrix_right, linear=True, fresh=True, lazy=(ScaledIdentity,))
+defvjp_tuned(matrix_product, _matrix_left, _matrix_right, linear=True, fresh=True, lazy=(ScaledIdentity,))
 
 # -- stacks of matrices, and vectors ---------------------------------------------------------------
 
@@ -79,7 +79,7 @@ def _stack_right(g, y, a, b):
     return unbroadcast(a.mT @ g, b.shape)
 
 
-defvjp(stack_product, _stack_left, _stack_right, linear=True, fresh=True, lazy=(ScaledIdentity,))
+defvjp_tuned(stack_product, _stack_left, _stack_right, linear=True, fresh=True, lazy=(ScaledIdentity,))
 
 
 def _squared_length(x, y):
@@ -157,7 +157,7 @@ def _vdot_right(g, y, a, b):
     return (g * a.conj()).reshape(b.shape)
 
 
-defvjp(np.vdot, _vdot_left, _vdot_right, linear=True, fresh=True)
+defvjp_tuned(np.vdot, _vdot_left, _vdot_right, linear=True, fresh=True)
 _vdot = quick(np.vdot)
 
 
@@ -176,7 +176,7 @@ def _outer_right(g, y, a, b):
     return (a.reshape(-1) @ g).reshape(b.shape)
 
 
-defvjp(np.outer, _outer_left, _outer_right, linear=True, fresh=True)
+defvjp_tuned(np.outer, _outer_left, _outer_right, linear=True, fresh=True)
 _outer = quick(np.outer)
 
 
@@ -231,7 +231,7 @@ def cross_product(a, b):
     return np.cross(a, b)
 
 
-defvjp(
+defvjp_tuned(
     cross_product,
     lambda g, y, a, b: unbroadcast(cross_product(b, g), a.shape),
     lambda g, y, a, b: unbroadcast(cross_product(g, a), b.shape),

@@ -16,7 +16,7 @@ from qad.extend import (
     as_array,
     attach,
     defjvp,
-    defvjp,
+    defvjp_tuned,
     implements,
     primitive,
     quick_with_metadata,
@@ -74,8 +74,8 @@ def _spread_rule(g, y, x, shape, axis=None, keepdims=False):
     return g.sum(axis, keepdims=keepdims)
 
 
-defvjp(sum_over, _sum_rule, linear=True, name="sum")
-defvjp(spread, _spread_rule, linear=True, fresh=True)
+defvjp_tuned(sum_over, _sum_rule, linear=True, name="sum")
+defvjp_tuned(spread, _spread_rule, linear=True, fresh=True)
 _sum = quick_with_metadata(sum_over)
 
 
@@ -175,8 +175,8 @@ def _std_forward(t, y, x, axis=None, ddof=0, keepdims=False):
     return np.sum(_direction(y, x, axis, keepdims) * t, axis=axis, keepdims=keepdims) / n
 
 
-defvjp(var_over, _var_rule, fresh=True, name="var")
-defvjp(std_over, _std_rule, fresh=True, name="std")
+defvjp_tuned(var_over, _var_rule, fresh=True, name="var")
+defvjp_tuned(std_over, _std_rule, fresh=True, name="std")
 defjvp(var_over, _var_forward)
 defjvp(std_over, _std_forward)
 _var, _std = quick_with_metadata(var_over), quick_with_metadata(std_over)
@@ -273,7 +273,7 @@ def _softmax_rule(g, p, x, axis=None):
     return p * (d - np.sum(p * d, axis=axis, keepdims=True))
 
 
-defvjp(softmax_over, _softmax_rule, fresh=True)
+defvjp_tuned(softmax_over, _softmax_rule, fresh=True)
 defjvp(softmax_over, _softmax_rule)
 
 
@@ -286,7 +286,7 @@ def _logsumexp_forward(t, y, x, axis=None, keepdims=False):
     return np.sum(t * softmax_over(x, axis=axis), axis=axis, keepdims=keepdims)
 
 
-defvjp(logsumexp, _logsumexp_rule, fresh=True)
+defvjp_tuned(logsumexp, _logsumexp_rule, fresh=True)
 defjvp(logsumexp, _logsumexp_forward)
 
 attach("sum", sum)

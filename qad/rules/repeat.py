@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.core.mutation.aliases import snapshot
-from qad.extend import Tensor, attach, defjvp, defvjp, implements, operand, primitive, value_of
+from qad.extend import Tensor, attach, defjvp, defvjp, defvjp_tuned, implements, operand, primitive, value_of
+from qad.extend.memory import snapshot
 from qad.rules.index import take
 
 # -- turned round ----------------------------------------------------------------------------------
@@ -13,7 +13,7 @@ defvjp(np.flip, lambda g, y, m, axis=None: np.flip(g, axis), linear=True)
 defvjp(np.fliplr, lambda g, y, m: np.fliplr(g), linear=True)
 defvjp(np.flipud, lambda g, y, m: np.flipud(g), linear=True)
 defvjp(np.rot90, lambda g, y, m, k=1, axes=(0, 1): np.rot90(g, -k, axes), linear=True)
-defvjp(np.roll, lambda g, y, a, shift, axis=None: np.roll(g, np.negative(shift), axis), linear=True, fresh=True)
+defvjp_tuned(np.roll, lambda g, y, a, shift, axis=None: np.roll(g, np.negative(shift), axis), linear=True, fresh=True)
 
 # -- repeated --------------------------------------------------------------------------------------
 
@@ -26,7 +26,7 @@ def _untile(g, y, A, reps):
     return g.reshape(pairs).sum(axis=tuple(range(0, 2 * y.ndim, 2))).reshape(A.shape)
 
 
-defvjp(np.tile, _untile, linear=True, fresh=True)
+defvjp_tuned(np.tile, _untile, linear=True, fresh=True)
 
 
 @implements(np.repeat)

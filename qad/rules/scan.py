@@ -13,6 +13,7 @@ from qad.extend import (
     attach,
     defjvp,
     defvjp,
+    defvjp_tuned,
     implements,
     lies_as,
     operand,
@@ -107,8 +108,8 @@ def _cumsum_rule(g, y, x, axis):
 
 
 defvjp(cumsum_over, _cumsum_rule, linear=True)
-defvjp(cumprod_over, _cumprod_rule, fresh=True)
-defvjp(prod_over, _prod_rule, fresh=True)
+defvjp_tuned(cumprod_over, _cumprod_rule, fresh=True)
+defvjp_tuned(prod_over, _prod_rule, fresh=True)
 defjvp(prod_over, _prod_forward)
 defjvp(cumprod_over, _cumprod_forward)
 

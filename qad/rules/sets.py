@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from qad.extend import defvjp, implements, operand, primitive, value_of
+from qad.extend import defvjp_tuned, implements, operand, primitive, value_of
 
 
 @primitive(name="unique")
@@ -13,7 +13,7 @@ def representatives(x, *, first, inverse, counts):
     return x[first]
 
 
-defvjp(
+defvjp_tuned(
     representatives,
     lambda g, y, x, *, first, inverse, counts: (g / counts)[inverse],
     fresh=True,

@@ -7,23 +7,21 @@ too; everything else is written in them.
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.mutation.aliases import BY_LAYOUT, mark, shadow, snapshot
-from qad.core.mutation.numbers import as_array
-from qad.core.vmap.layouts import is_vouched, unsure
 from qad.extend import (
     Tensor,
     attach,
     defroot,
     defvjp,
+    defvjp_tuned,
     implements,
     operand,
     quick,
-    quick_with_index,
     quick_with_metadata,
     stack_of,
     unbroadcast,
     value_of,
 )
+from qad.extend.memory import BY_LAYOUT, as_array, is_vouched, mark, shadow, snapshot, unsure
 
 # -- primitives ------------------------------------------------------------------------------------
 
@@ -53,8 +51,8 @@ def inverse(axes) -> tuple:
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 
-defvjp(T, lambda g, y, x: g.T, linear=True, name="transpose")
-defvjp(mT, lambda g, y, x: g.mT, linear=True, name="matrix_transpose")
+defvjp_tuned(T, lambda g, y, x: g.T, linear=True, name="transpose")
+defvjp_tuned(mT, lambda g, y, x: g.mT, linear=True, name="matrix_transpose")
 defvjp(reshape, lambda g, y, x, shape: g.reshape(x.shape), linear=True)
 defvjp(transpose, lambda g, y, x, axes: g.transpose(inverse(axes)), linear=True)
 defvjp(swapaxes, lambda g, y, x, axis1, axis2: g.swapaxes(axis1, axis2), linear=True)
@@ -63,7 +61,7 @@ for _function in (T, mT, reshape, transpose, swapaxes, np.broadcast_to):
     defroot(_function, None)
 BY_LAYOUT.add(reshape)
 _T, _mT = quick(T), quick(mT)
-_reshape, _transpose = quick_with_index(reshape), quick_with_index(transpose)
+_reshape, _transpose = quick_with_metadata(reshape), quick_with_metadata(transpose)
 _swapaxes = quick_with_metadata(swapaxes)
 
 # -- reshapes --------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from math import factorial
 
 import numpy as np
 
-from qad.extend import defvjp, primitive
+from qad.extend import defvjp_tuned, primitive
 from qad.rules.constants import PI
 
 _TERMS = 16  # of the series, which serves up to |x| = 1; 22 give the digits of long doubles
@@ -43,13 +43,13 @@ def _series(x, order):
     return total * x if order % 2 else total
 
 
-defvjp(
+defvjp_tuned(
     sinc_derivative,
     lambda g, y, x, order: g * sinc_derivative(x, order=order + 1),
     elementwise=True,
     fresh=True,
 )
-defvjp(np.sinc, lambda g, y, x: g * sinc_derivative(x, order=1), elementwise=True, fresh=True)
+defvjp_tuned(np.sinc, lambda g, y, x: g * sinc_derivative(x, order=1), elementwise=True, fresh=True)
 
 
 def _i0_rule(g, y, x):
@@ -58,4 +58,4 @@ def _i0_rule(g, y, x):
     return g * special.i1(x)
 
 
-defvjp(np.i0, _i0_rule, elementwise=True, fresh=True)
+defvjp_tuned(np.i0, _i0_rule, elementwise=True, fresh=True)

@@ -8,7 +8,7 @@ cuts for complex elementary functions, 1987).  A number is subtracted, never add
 
 import numpy as np
 
-from qad.extend import Tensor, defvjp, primitive, quick_with_index, unrecorded
+from qad.extend import Tensor, defvjp_tuned, primitive, quick_with_metadata, unrecorded
 
 QUARTER_OF_THE_DIGITS = {np.dtype(kind): np.finfo(kind).eps ** 0.25 for kind in "efdg"}
 ONES = {kind: np.ones((), kind) for kind in QUARTER_OF_THE_DIGITS}
@@ -137,7 +137,7 @@ for _function, _rule in (
     (root_beyond, lambda g, y, x: g * (x / y)),
     (logistic, lambda g, y, x: g * (y * logistic(-x))),
 ):
-    defvjp(_function, _rule, elementwise=True, fresh=True)
+    defvjp_tuned(_function, _rule, elementwise=True, fresh=True)
 
 
 def _turn_of_tanh(g, ans, x, y):
@@ -145,8 +145,8 @@ def _turn_of_tanh(g, ans, x, y):
     return g * -(half + half)
 
 
-defvjp(slope_of_tanh, _turn_of_tanh, None, elementwise=True, fresh=True)
-_slope_of_tanh = quick_with_index(slope_of_tanh)
+defvjp_tuned(slope_of_tanh, _turn_of_tanh, None, elementwise=True, fresh=True)
+_slope_of_tanh = quick_with_metadata(slope_of_tanh)
 
 
 def tanh_slope(g, y, x):
@@ -157,5 +157,5 @@ def tanh_slope(g, y, x):
     return g * (_slope_of_tanh if type(x) is Tensor is not type(y) else slope_of_tanh)(x, y)
 
 
-defvjp(cosine, _turn(1), _turn(-1), elementwise=True, fresh=True)
-defvjp(per_square, _turn_per_size(True), _turn_per_size(False), elementwise=True, fresh=True)
+defvjp_tuned(cosine, _turn(1), _turn(-1), elementwise=True, fresh=True)
+defvjp_tuned(per_square, _turn_per_size(True), _turn_per_size(False), elementwise=True, fresh=True)

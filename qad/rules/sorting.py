@@ -9,7 +9,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import (
     attach,
     defjvp,
-    defvjp,
+    defvjp_tuned,
     implements,
     lies_as,
     primitive,
@@ -55,8 +55,8 @@ def _extreme_forward(name):
     return rule
 
 
-defvjp(max_over, _extreme_rule("max"), fresh=True, name="max")
-defvjp(min_over, _extreme_rule("min"), fresh=True, name="min")
+defvjp_tuned(max_over, _extreme_rule("max"), fresh=True, name="max")
+defvjp_tuned(min_over, _extreme_rule("min"), fresh=True, name="min")
 defjvp(max_over, _extreme_forward("max"))
 defjvp(min_over, _extreme_forward("min"))
 
@@ -102,7 +102,7 @@ def share_ties(g, groups):
     return (sums / numbers)[groups].astype(g.dtype)
 
 
-defvjp(share_ties, lambda g, y, x, groups: share_ties(g, groups), linear=True, fresh=True)
+defvjp_tuned(share_ties, lambda g, y, x, groups: share_ties(g, groups), linear=True, fresh=True)
 
 
 def _shared(g, y, axis):
@@ -126,7 +126,7 @@ def _sort_forward(t, y, x, axis):
     return _shared(np.take_along_axis(t, np.argsort(x, axis=axis), axis=axis), y, axis)
 
 
-defvjp(sort_along, _sort_rule, fresh=True)
+defvjp_tuned(sort_along, _sort_rule, fresh=True)
 defjvp(sort_along, _sort_forward)
 
 

@@ -1,7 +1,7 @@
 """SciPy's sparse matrices and arrays, as constants in products with vectors and matrices."""
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, defvjp, primitive
+from qad.extend import Tensor, defvjp_tuned, primitive
 
 
 def is_sparse(x) -> bool:
@@ -15,7 +15,7 @@ def sparse_times(x, *, matrix):
     return matrix @ x
 
 
-defvjp(
+defvjp_tuned(
     sparse_times,
     lambda g, y, x, *, matrix: sparse_times(g, matrix=matrix.T),
     linear=True,

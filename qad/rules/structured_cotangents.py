@@ -5,9 +5,8 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.core.mutation.aliases import Written
-from qad.core.mutation.writing import moved
 from qad.extend import ARRAY_TYPES, Lazy, One, Tensor, defjvp, defvjp, primitive, value_of
+from qad.extend.memory import Written, moved
 
 
 class ScaledIdentity(Lazy):

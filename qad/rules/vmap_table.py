@@ -9,9 +9,8 @@ from operator import getitem
 
 import numpy as np
 
-from qad.core.vmap.layouts import ENTRYWISE, GIVES_C, KEEPS_C
-from qad.core.vmap.rules import aligned, over, same
 from qad.extend import Tensor, defbatch, shifted, spread_out, stacks
+from qad.extend.batching import ENTRYWISE, GIVES_C, KEEPS_C, aligned, over, same
 from qad.rules import (
     casts,
     diagonal,

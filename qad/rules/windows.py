@@ -5,7 +5,18 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.lib.stride_tricks import sliding_window_view
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, defbatch, defvjp, implements, operand, primitive, stack_of, unrecorded, value_of
+from qad.extend import (
+    Tensor,
+    defbatch,
+    defvjp,
+    defvjp_tuned,
+    implements,
+    operand,
+    primitive,
+    stack_of,
+    unrecorded,
+    value_of,
+)
 
 
 @primitive(name="sliding_window_view")
@@ -25,7 +36,7 @@ def _overlap_add(g, *, shape, sizes, axes):
     return g
 
 
-defvjp(
+defvjp_tuned(
     _windows,
     lambda g, y, x, *, sizes, axes: _overlap_add(g, shape=x.shape, sizes=sizes, axes=axes),
     linear=True,

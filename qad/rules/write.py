@@ -5,15 +5,8 @@ from operator import getitem
 import numpy as np
 
 from qad.core.errors import ArgumentError, RecordedTensorError
-from qad.core.mutation.aliases import handle_of, is_number, root_of
-from qad.core.mutation.buffers import adopt, renew, write
-from qad.core.mutation.indices import accumulate
-from qad.core.mutation.view_indices import spot
-from qad.core.tape.levels import stopped
-from qad.core.tape.node import ANSWER
-from qad.core.tape.reverse import TAPE
-from qad.core.tape.tensor import CONSTANT
 from qad.extend import Tensor, attach, implements, operand, stack_of, value_of
+from qad.extend.memory import accumulate, adopt, handle_of, is_number, is_parameter, renew, root_of, spot, write
 from qad.rules.complex import imag, imag_part, real, real_part
 from qad.rules.flat import Flat, unraveled
 from qad.rules.index import along, settled
@@ -48,22 +41,16 @@ def _same(one, two):
 def _to(x, index, value, add=False):
     """Write into `x`, which must be a Tensor if anything recorded is written."""
     if type(x) is not Tensor:
-        if type(value) is Tensor and value.level is not CONSTANT:
+        if type(value) is Tensor and value.requires_grad:
             raise RecordedTensorError(
                 "a recorded value would be written into a plain ndarray, where its gradient is lost: make that array "
                 "with qad.zeros(shape), which records what is written"
             )
         raise ArgumentError("a Tensor was given where NumPy writes into an array: write x.numpy()")
-    if _is_parameter(x):
+    if is_parameter(x):
         _step(x, index, value, add)
     else:
         write(x, index, value, add)
-
-
-def _is_parameter(x) -> bool:
-    """Whether `x` is a leaf of the tape under `qad.no_grad`, or a view of one: it takes a step that is not recorded."""
-    root = root_of(x)
-    return root.level is TAPE and root.is_leaf and stopped(TAPE)
 
 
 def _step(x, index, value, add):
@@ -72,7 +59,6 @@ def _step(x, index, value, add):
         index, value = spot(x, index, value, add)
     array = root.value.copy(order="K")
     (accumulate if add else np.ndarray.__setitem__)(array, index, value_of(value))
-    root.node[ANSWER] = array
     renew(root, array)
 
 
@@ -101,7 +87,7 @@ def _in_place(name, ufunc):
         result = ufunc(x, y)
         if is_number(x):
             return result  # numbers do not change
-        if _is_parameter(x):
+        if is_parameter(x):
             _step(x, ..., result, False)
         else:
             adopt(x, result)

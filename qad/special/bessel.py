@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special
 
-from qad.extend import defvjp, unrecorded
+from qad.extend import defvjp_tuned, unrecorded
 from qad.rules.elementwise import table
 
 _SMALL = 1e-9  # up to here one term of the power series has all digits
@@ -60,7 +60,7 @@ def _airy_rule(needed, g, y, z):
     return [total]
 
 
-defvjp(special.airy, shared=_airy_rule, fresh=True)
+defvjp_tuned(special.airy, shared=_airy_rule, fresh=True)
 
 # -- hypergeometric functions: the derivative raises every parameter by one --------------------------------------
 table(special.hyp0f1, None, lambda g, y, v, z: g * (special.hyp0f1(v + 1, z) / v))

@@ -5,7 +5,7 @@ from math import pi, sqrt
 import numpy as np
 from scipy import special
 
-from qad.extend import defvjp, primitive
+from qad.extend import defvjp_tuned, primitive
 from qad.rules.elementwise import table
 from qad.special.faddeeva import dawsn_derivative, erfcx_derivative, gauss
 
@@ -51,4 +51,4 @@ def _inverse_mills_rule(g, m, x):
     return g * np.where(plain, left, -m * (m + x))
 
 
-defvjp(inverse_mills, _inverse_mills_rule, elementwise=True, fresh=True)
+defvjp_tuned(inverse_mills, _inverse_mills_rule, elementwise=True, fresh=True)

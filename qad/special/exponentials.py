@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, operand, primitive, value_of
+from qad.extend import defvjp_tuned, operand, primitive, value_of
 from qad.rules import reduce
 from qad.rules.constants import LN2, LN10
 from qad.rules.elementwise import nonzero, table
@@ -61,9 +61,9 @@ for _function, _rule in (
     (exp_per, lambda g, y, x: g * (y * ((x - 1) / x))),
     (per_spread, lambda g, y, p: g * (y * y * (2 * p - 1))),
 ):
-    defvjp(_function, _rule, elementwise=True, fresh=True)
-defvjp(log_ratio, lambda g, y, p, q: g / p, lambda g, y, p, q: -g / q, elementwise=True, fresh=True)
-defvjp(
+    defvjp_tuned(_function, _rule, elementwise=True, fresh=True)
+defvjp_tuned(log_ratio, lambda g, y, p, q: g / p, lambda g, y, p, q: -g / q, elementwise=True, fresh=True)
+defvjp_tuned(
     expn_derivative,
     None,
     lambda g, y, n, x, order: g * expn_derivative(n, x, order=order + 1),
@@ -111,7 +111,7 @@ def exprel_derivative(x, *, order):
     return np.where(small, series, y).astype(x.dtype)[()]
 
 
-defvjp(
+defvjp_tuned(
     exprel_derivative,
     lambda g, y, x, order: g * exprel_derivative(x, order=order + 1),
     elementwise=True,
@@ -157,7 +157,7 @@ def lambertw_branch(z, *, k):
     return special.lambertw(z, k)
 
 
-defvjp(
+defvjp_tuned(
     lambertw_branch,
     lambda g, y, z, k: g / (np.exp(y) * (1 + y)),
     elementwise=True,

@@ -9,7 +9,7 @@ is differentiated instead (Abramowitz and Stegun 7.1.23, DLMF 7.12.1).
 import numpy as np
 from scipy import special
 
-from qad.extend import defvjp, primitive
+from qad.extend import defvjp_tuned, primitive
 
 _C = 2 / np.sqrt(np.pi)
 _FAR, _TERMS = 10, 20
@@ -28,7 +28,7 @@ def gauss(x):
         return np.where(turn == 0, size, size * np.exp(1j * turn)).astype(x.dtype)[()]
 
 
-defvjp(gauss, lambda g, y, x: g * (-2 * x * y), elementwise=True, fresh=True)
+defvjp_tuned(gauss, lambda g, y, x: g * (-2 * x * y), elementwise=True, fresh=True)
 
 
 @primitive(name="erfcx")
@@ -103,7 +103,7 @@ def _dawsn_far(z, order):
 
 
 for _derivative in (erfcx_derivative, dawsn_derivative):
-    defvjp(
+    defvjp_tuned(
         _derivative,
         lambda g, y, x, order, _of=_derivative: g * _of(x, order=order + 1),
         elementwise=True,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, primitive, unrecorded, value_of
+from qad.extend import defvjp_tuned, primitive, unrecorded, value_of
 from qad.rules.elementwise import table
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _beside_poles(x, y):
     return np.where(beside, special.digamma(1 - at) - pi / np.tan(pi * (at - np.rint(at))), y).astype(x.dtype)[()]
 
 
-defvjp(
+defvjp_tuned(
     polygamma_of,
     lambda g, y, x, order: g * polygamma_of(x, order=order + 1),
     elementwise=True,
@@ -144,7 +144,7 @@ def polygamma_gap(a, b, *, order):
     return (y - np.where(near, (-1) ** order * factorial(order) * (b * v) * u * poles, 0))[()]
 
 
-defvjp(
+defvjp_tuned(
     polygamma_gap,
     lambda g, y, a, b, order: g * polygamma_gap(a, b, order=order + 1),
     lambda g, y, a, b, order: -g * polygamma_of(a + b, order=order + 1),

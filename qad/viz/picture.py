@@ -77,7 +77,7 @@ def draw(y: Tensor, names: dict[str, Tensor] | None = None) -> Picture:
     >>> picture
     <Picture of 4 operations>
     """
-    if type(y) is not Tensor or type(y.node) is not list:
+    if type(y) is not Tensor or y.node is None:
         raise ArgumentError("qad.draw shows recorded Tensors: make x with qad.tensor(data, requires_grad=True)")
     titles = {x.node[ID]: name for name, x in (names or {}).items()}
     return Picture(_svg(cards(y, titles)))

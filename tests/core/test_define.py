@@ -1,12 +1,14 @@
 """The registry of rules: a rule may be replaced."""
 
+import inspect
+
 import numpy as np
 from scipy.special import huber
 
 import qad
 from qad.core.define import PRIMITIVES
-from qad.core.tape.tensor import UFUNCS
-from qad.extend import defvjp
+from qad.core.tape.dispatch import UFUNCS
+from qad.extend import defvjp, defvjp_tuned
 
 
 def gradients():
@@ -25,3 +27,10 @@ def test_a_replaced_rule_serves_every_road():
         assert gradients() == ([5.0, 5.0], [15.0, 15.0])
     finally:
         del PRIMITIVES[huber], UFUNCS[huber]
+
+
+def test_defvjp_has_the_keywords_of_the_contract_and_no_others():
+    keywords = [p.name for p in inspect.signature(defvjp).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    assert keywords == ["argnums", "shared", "linear", "elementwise"]
+    tuned = [p.name for p in inspect.signature(defvjp_tuned).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    assert tuned[:4] == keywords and "fresh" in tuned

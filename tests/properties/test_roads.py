@@ -2,10 +2,10 @@
 
 They are, by where they stand:
 
-* ``core/fast/recorders.py``: `unary`, `unary_with_metadata`, `unary_with_one`, `binary` with its choice of the variant
-  that broadcasts and Python's operators for NumPy's scalars, `product`;
-* ``core/fast/pushes.py``: `push_one`, `push_two`, `push_product`, and the frames that batches of tangents share
-  (`framed`, `push_frames`, ``batched.scaled``);
+* ``core/fast/recorders.py``: `unary`, `unary_with_metadata`, `binary` with its choice of the variant that
+  broadcasts and Python's operators for NumPy's scalars, `product`;
+* ``core/fast/pushes.py``: `push_one`, `push_two`, `push_product`, and the rules of one batch of tangents;
+* ``core/fast/frames.py``: the frames that batches of tangents share (`framed`, `push_frames`, ``batched.scaled``);
 * ``core/fast/batches.py``: `batch_one`, `batch_two`, `batch_product`;
 * ``core/fast/sweep.py``: the held contribution and the stack in front of the heap, sums in arrays that the
   sweep owns (``fresh``), ``adds``, ``consumes``, and the `Lazy` cotangents, which rules take as they are (``accepts``).

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.define import FUNCTIONS
+from qad.core.tape.dispatch import FUNCTIONS
 from qad.mps.automaton import rows_of_cover
 
 X = np.array([0.5, -1.0, 3.0, 0.25, -1.0, 2.0])

@@ -7,7 +7,7 @@ import pytest
 
 import qad
 from qad.core.define import PRIMITIVES
-from qad.core.tape.tensor import FUNCTIONS, UFUNCS
+from qad.core.tape.dispatch import FUNCTIONS, UFUNCS
 from qad.rules import exports as names
 
 X = np.array([[1.0, -2.5], [0.0, 3.0]])

@@ -16,7 +16,7 @@ import qad
 from qad.core.define import PRIMITIVES
 from qad.core.looking.observer import Observer
 from qad.core.tape.cotangents import Lazy
-from qad.core.tape.tensor import FUNCTIONS
+from qad.core.tape.dispatch import FUNCTIONS
 from tests.cases import below, normal
 from tests.linalg.draw import apart
 

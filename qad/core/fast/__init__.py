@@ -11,7 +11,7 @@ def install():
     from qad.core.tape import backward, forward, recorders
 
     backward.sweep, forward.tangent_of = sweep, tangent_of
-    for name in ("unary", "unary_with_metadata", "unary_with_one", "binary", "product"):
+    for name in ("unary", "unary_with_metadata", "binary", "product"):
         setattr(recorders, name, getattr(quick, name))
 
 

@@ -1,13 +1,14 @@
 """The quick sweep: it holds the contribution back whose node comes next, adds in place, and calls little.
 
 Measured: with `plain_sweep` in its place a chain of 1000 products takes 1.8 times as long, a polynomial 2.0, x[i] 2.4.
+Of 20,000 entries: without ``adds`` x[i] takes 1.28 times as long, without ``consumes`` or ``fresh`` writes 1.21.
 A node's cotangents are added in place only in a buffer that the sweep itself made, or that a rule promised to be fresh
 (views never are).
 """
 
 from heapq import heappop, heappush
 
-from numpy import complex128, float64, ndarray
+from numpy import float64, ndarray
 
 from qad.core.tape.backward import alive, plain_sweep
 from qad.core.tape.cotangents import add, prepared
@@ -29,17 +30,22 @@ def sweep(roots, free=False) -> dict:
     top = mode()
     if top is not None and top.plain:
         return plain_sweep(roots, free)
-    found, waiting, heap = {}, {}, []  # waiting: id -> (cotangent, owned, node); heap: the ids, negative
-    owned = following = end = None  # a contribution, held back: most often its node is the next to be visited
-    if roots:
-        following, g = roots.pop()
-        end = g, following[ANSWER]
+    waiting, heap = {}, []  # waiting: id -> (cotangent, owned, node); heap: the ids, negative
+    if not roots:
+        return {}
+    following, g = roots.pop()
     while roots:
         arrive(waiting, heap, *roots.pop(), False)
-    while True:
+    return descended(following, g, waiting, heap, free)
+
+
+def descended(following, g, waiting, heap, free):
+    """What `sweep` finds, from the cotangent `g` of the node `following` and those that wait."""
+    # measured: with a function of its own for what is done with a contribution a polynomial takes 1.08 times as long,
+    # and a small gradient 1.06; so it is long
+    found, owned, end = {}, False, (g, following[ANSWER])
+    while heap or following is not None:  # that contribution is held back whose node is most often visited next
         if following is None:
-            if not heap:
-                return found
             g, owned, following = waiting.pop(-heappop(heap))
         elif heap and -heap[0] >= following[ID]:
             arrive(waiting, heap, following, g, owned)
@@ -48,19 +54,15 @@ def sweep(roots, free=False) -> dict:
         _, p, args, kwargs, ans, parents = node
         if p is FREED:
             alive(node)
-        kind = type(g)
-        if kind is ndarray:
-            if g.dtype is not ans.dtype and g.dtype.kind == "c":
-                g, owned = prepared(g, owned, ans, p)
-        elif kind is float64 or (kind is complex128 and type(ans) is complex128):
-            pass  # right as it is
-        elif kind not in p.accepts or (g.dtype is not ans.dtype and g.dtype.kind == "c"):
+        if (kind := type(g)) is not float64 and (
+            kind not in p.accepts or (g.dtype is not ans.dtype and g.dtype.kind == "c")
+        ):
             g, owned = prepared(g, owned, ans, p)
         if p.adds is not None and added(p, found.get(parents[0][ID]) or waiting.get(parents[0][ID]), g, args):
             pass
         elif p.vjps:
             seed, fresh = g, p.fresh
-            if pair := kwargs is None and len(args) == 2:  # no unpacking: 1.06 on 1000 products, 1.05 on a polynomial
+            if pair := kwargs is None and len(args) == 2:  # no unpacking: 1.08 on a polynomial, 1.05 on 1000 products
                 left, right = args
             for parent, rule in zip(parents, p.vjps):  # noqa: B905 - metadata that trails has no rule
                 if parent is not None:
@@ -88,6 +90,7 @@ def sweep(roots, free=False) -> dict:
             spread(found, waiting, heap, node, g, owned, end)
         if free and p is not LEAF:
             node[1:] = NOTHING
+    return found
 
 
 def arrive(waiting, heap, node, c, fresh):

@@ -78,7 +78,7 @@ def checked(rule, places, name, line):
 def complain(out, operands, subject, line):
     """Raise if an array in `out`, or its tangent, is not finite."""
     for x in out if isinstance(out, (tuple, list)) else (out,):
-        trouble = finding(stack_of(x)) or (type(x) is Tensor and type(x.node) is not list and finding(stack_of(x.node)))
+        trouble = finding(stack_of(x)) or (type(x) is Tensor and x.tangent is not None and finding(stack_of(x.tangent)))
         if trouble:
             old = any(finding(stack_of(a)) for a in operands)
             origin = "; what it was given has some already" if old else ""

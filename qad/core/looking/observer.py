@@ -14,8 +14,8 @@ from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qad.core.modes import Mode
 from qad.core.tape.levels import MODE, WATCHING, mode
-from qad.core.tape.modes import Mode
 from qad.core.tape.node import LEAF, PARENTS, PICK, PRIMITIVE
 from qad.core.tape.record import handed_down
 from qad.core.tape.reverse import Reverse

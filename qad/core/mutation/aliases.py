@@ -24,9 +24,9 @@ from qad.core.tape import hooks
 from qad.core.tape.levels import MODE, unrecorded
 from qad.core.tape.node import LEAF, NUMPY_SCALARS, PRIMITIVE
 from qad.core.tape.reverse import TAPE
-from qad.core.tape.tensor import CONSTANT, Tensor
-from qad.core.vmap.batched import Batched
-from qad.core.vmap.layouts import AS_NUMPY, FIXED, bottom, is_vouched, only_splits, root_of, unsure
+from qad.core.tape.tensor import FIXED, Tensor, become, handle_of
+from qad.core.vmap.batched import AS_NUMPY, Batched
+from qad.core.vmap.layouts import bottom, is_vouched, only_splits, root_of, unsure
 
 BY_LAYOUT = set()  # functions whose result is a view or a copy, as the layout of the operand allows
 FEW = 32  # views that a root may have before those that are gone are forgotten
@@ -38,20 +38,15 @@ class Written(list):
     __slots__ = ()
 
 
-def handle_of(x) -> Tensor:
-    """Another handle of what Tensor `x` holds now."""
-    return Tensor(x.value, x.node, x.level)
-
-
 def snapshot(x, order="C") -> Tensor:
     """A copy of Tensor `x`, although nothing is copied before one of the two is written into.
 
     An array that does not lie in memory as the copy would is copied at once: what is a view of it depends on that.
     """
-    value, node = _laid_out(x.value, order), x.node
+    value = _laid_out(x.value, order)
     if type(value) is Batched and value.frame is None and (order == "C" or is_vouched(x)):
-        node = AS_NUMPY
-    return Tensor(value, node, x.level)
+        value = Batched(value.array, value.level, AS_NUMPY)
+    return handle_of(x, value)
 
 
 def _laid_out(value, order):
@@ -60,7 +55,7 @@ def _laid_out(value, order):
     if type(value) is Tensor:
         return snapshot(value, order)
     if type(value) is Batched:
-        return value if value.frame is not None else Batched(_laid_out(value.array, order), value.level)
+        return value if value.frame is not None else Batched(_laid_out(value.array, order), value.level, value.layout)
     array = bottom(value)[0]
     if not isinstance(array, ndarray) or (array.flags.c_contiguous if order == "C" else array.flags.forc):
         return value
@@ -140,19 +135,11 @@ def look(out, x, again, metadata=()):
     part, whole = out.value, x.value
     by_layout = (again.fn if type(again) is Again else again) in BY_LAYOUT
     if type(x.buffer) not in (tuple, Written) and not by_layout and x.shape:  # most often, and quickly
-        if type(part) is type(whole) is Tensor:
-            if part.buffer is None and part is not whole:
-                return
-            if type(part.buffer) is tuple and part.buffer[0] is whole and part.buffer[1] is not unsure:
+        shown = _shown(part, whole, out.shape)
+        if shown is not None:
+            if shown:
                 mark(out, x, again, metadata)
-                return
-        elif type(part) is type(whole) is Batched:
-            if part.frame is not None or whole.frame is not None:
-                return
-            if type(part.array) is type(whole.array) is ndarray and out.shape:
-                if lies_in(part.array, whole.array):
-                    mark(out, x, again, metadata)
-                return
+            return
     if RECORDINGS and by_layout:
         for recording in RECORDINGS:
             recording.by_layout = True
@@ -177,6 +164,21 @@ def look(out, x, again, metadata=()):
         mark(out, x, again, metadata)
 
 
+def _shown(part, whole, shape):
+    """Whether the value `part` of a result of this `shape` shows the memory of `whole`; None if that is not known."""
+    if type(part) is type(whole) is Tensor:
+        if part.buffer is None and part is not whole:
+            return False
+        if type(part.buffer) is tuple and part.buffer[0] is whole and part.buffer[1] is not unsure:
+            return True
+    elif type(part) is type(whole) is Batched:
+        if part.frame is not None or whole.frame is not None:
+            return False
+        if type(part.array) is type(whole.array) is ndarray and shape:
+            return lies_in(part.array, whole.array)
+    return None
+
+
 def _is_known(part, whole) -> bool:
     """Whether the level below, where these are Tensors, knows one as a view of the other; it may have read a copy."""
     if type(part) is not Tensor or type(whole) is not Tensor:
@@ -196,7 +198,7 @@ def mark(out, x, again, metadata):
     out.buffer = x, again, metadata
     views, node = x.buffer, x.node
     if views is None:
-        if type(node) is not list or node[PRIMITIVE] is not LEAF or x.level is TAPE:  # else nobody writes into it
+        if node is None or node[PRIMITIVE] is not LEAF or x.level is TAPE:  # else nobody writes into it
             x.buffer = [ref(out)]
         return
     if type(views) is tuple:
@@ -272,7 +274,7 @@ def release(root, touched=lambda view: True) -> list:
     root.buffer[:] = map(ref, held)
     views = [view for view in held if touched(view)]
     for view in views:
-        view.value = view.node = None
+        view.value = view.node = view.tangent = None
     return views
 
 
@@ -285,9 +287,6 @@ def take_again(views):
         for view in views:
             base, again, metadata = view.buffer
             now = again(base, *metadata)
-            if type(now) is Tensor:
-                view.value, view.node, view.level = now.value, now.node, now.level
-            else:
-                view.value, view.node, view.level = now, None, CONSTANT
+            become(view, now if type(now) is Tensor else Tensor(now))
     finally:
         MODE.reset(token)

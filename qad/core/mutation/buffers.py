@@ -23,8 +23,10 @@ from qad.core.mutation.indices import as_view, covers, has_tensors, is_basic, on
 from qad.core.mutation.view_indices import place_of, spot
 from qad.core.mutation.writing import get, handle, put
 from qad.core.structured import settle
-from qad.core.tape.reverse import Reverse
-from qad.core.tape.tensor import CONSTANT, Tensor, value_of
+from qad.core.tape.levels import stopped
+from qad.core.tape.node import ANSWER
+from qad.core.tape.reverse import TAPE, Reverse
+from qad.core.tape.tensor import CONSTANT, Tensor, become, value_of
 from qad.core.vmap.batched import outline
 
 WHOLE = ...
@@ -82,7 +84,7 @@ def adopt(x, result):
         write(x, WHOLE, result)
         return
     views = release(x)
-    x.value, x.node, x.level = result.value, result.node, result.level
+    become(x, result)
     take_again(views)
 
 
@@ -115,10 +117,16 @@ def _shows(x, index) -> bool:
     return lies_in(whole[tuple([i for i, _ in found])], whole)
 
 
+def is_parameter(x) -> bool:
+    """Whether `x` is a leaf of the tape under `qad.no_grad`, or a view of one: it takes a step that is not recorded."""
+    root = root_of(x)
+    return root.level is TAPE and root.is_leaf and stopped(TAPE)
+
+
 def renew(x, value):
     """Make the leaf `x` of the tape another array, and let its views follow."""
     views = release(x)
-    x.value = value
+    x.value = x.node[ANSWER] = value
     take_again(views)
 
 

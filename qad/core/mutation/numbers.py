@@ -10,9 +10,9 @@ from functools import wraps
 import numpy as np
 from numpy import ndarray
 
-from qad.core.mutation.aliases import Written, handle_of, is_number
+from qad.core.mutation.aliases import Written, is_number
 from qad.core.tape import hooks
-from qad.core.tape.tensor import Tensor
+from qad.core.tape.tensor import Tensor, handle_of
 from qad.core.vmap.layouts import bottom
 
 NUMBERS = frozenset((
@@ -39,9 +39,9 @@ def as_number(x):
         value = as_number(value)
     elif isinstance(bottom(value)[0], ndarray) and not bottom(value)[1]:
         value = value[()]
-    number = Tensor(value, x.node, x.level)
+    number = handle_of(x, value)
     if x.source is not None and x.source[1] is x.value:  # it is still the root of what it was made of
-        number.source = x.source[0], value, x.node
+        number.source = x.source[0], value, x.tangent
     return number
 
 

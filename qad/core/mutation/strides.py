@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
-from qad.core.tape.tensor import Tensor
-from qad.core.vmap.batched import RESULT, Batched
+from qad.core.tape.tensor import Tensor, handle_of
+from qad.core.vmap.batched import UNKNOWN, Batched
 from qad.core.vmap.layouts import bottom, in_c_order
 
 if TYPE_CHECKING:
@@ -47,21 +47,21 @@ def relaid(x, like):
 def reordered(x, order, back):
     """A copy of `x` with its axes in this `order`, from the slowest to the fastest; `back` is the inverse."""
     if type(x) is Tensor:
-        return Tensor(reordered(x.value, order, back), x.node, x.level)
+        return handle_of(x, reordered(x.value, order, back))
     return x.transpose(order).copy().transpose(back)
 
 
 def unvouched(x):
     """Tensor `x` with memory of its own, and nothing known of how the examples of a batch lie."""
-    if type(x) is not Tensor:
-        return x
-    return Tensor(unvouched(x.value), RESULT if type(x.value) is Batched else x.node, x.level)
+    if type(x) is Batched:
+        return x if x.layout is UNKNOWN else Batched(x.array, x.level)
+    return handle_of(x, unvouched(x.value)) if type(x) is Tensor else x
 
 
 def _alone(x, like):
     """`relaid`, and copied where it is a view: what nobody else sees, or an operand."""
     if type(x) is Tensor and type(x.buffer) is tuple:
-        x = Tensor(x.value, x.node, x.level)
+        x = handle_of(x)
     return relaid(x, like)
 
 

@@ -10,7 +10,8 @@ from qad.core.mutation.aliases import lies_in, root_of, shadow, unsure
 from qad.core.mutation.indices import composed, has_tensors
 from qad.core.mutation.writing import get
 from qad.core.tape.tensor import Tensor
-from qad.core.vmap.rules import defbatch, pointwise
+from qad.core.vmap.families import pointwise
+from qad.core.vmap.rules import defbatch
 
 
 def spot(x, index, v, add):

@@ -16,7 +16,7 @@ import numpy as np
 
 from qad.core.define import PRIMITIVES, unbroadcast
 from qad.core.errors import LeakedTensorError
-from qad.core.mutation.aliases import Written, bottom, copied, handle_of, shadow
+from qad.core.mutation.aliases import Written, bottom, copied, shadow
 from qad.core.mutation.indices import accumulate, covers, in_stack, repeats
 from qad.core.mutation.references import shared
 from qad.core.structured import settle, settled
@@ -26,8 +26,8 @@ from qad.core.tape.node import Primitive, next_id
 from qad.core.tape.operands import PYTHON_NUMBERS
 from qad.core.tape.record import record
 from qad.core.tape.reverse import Reverse
-from qad.core.tape.tensor import CONSTANT, Tensor
-from qad.core.vmap.batched import RESULT, Batched, outline
+from qad.core.tape.tensor import CONSTANT, Tensor, become, handle_of
+from qad.core.vmap.batched import GIVEN, Batched, outline
 from qad.core.vmap.layouts import is_vouched
 from qad.core.vmap.rules import Batch
 
@@ -95,7 +95,7 @@ def put(x, index, v, add):
         v = unrecorded(v)
     gone = not add and covers(index) and is_vouched(x)  # what was there; its layout stays
     if gone:
-        x.value, x.node, x.level = np.empty_like(shadow(x)), None, CONSTANT
+        become(x, Tensor(np.empty_like(shadow(x))))
     level = v.level if type(v) is Tensor else CONSTANT
     if level.number > x.level.number:
         _raise(x, level, v)
@@ -111,10 +111,10 @@ def put(x, index, v, add):
         _store(x, "value", index, below, add)
         x.node = [next_id(), WRITE, args, {"index": index, "add": add}, form, (before, parent)]
     elif type(level) is Forward:
-        below, tangent = (v.value, v.node) if type(v) is Tensor and v.level is level else (v, 0)
-        if x.node.dtype != x.dtype:  # the tangent of a complex array may be real
-            x.node = x.node.astype(x.dtype)
-        _store(x, "node", index, tangent, add)
+        below, tangent = (v.value, v.tangent) if type(v) is Tensor and v.level is level else (v, 0)
+        if x.tangent.dtype != x.dtype:  # that of a complex array may be real
+            x.tangent = x.tangent.astype(x.dtype)
+        _store(x, "tangent", index, tangent, add)
         _store(x, "value", index, below, add)
     else:
         _write_batch(x, index, v, add)
@@ -127,7 +127,7 @@ def _write_batch(x, index, v, add):
         gap = outline(x)[index].ndim + 1 - v.ndim
         v = v if gap <= 0 else v.reshape(v.shape[:1] + (1,) * gap + v.shape[1:])
     if shared(x, "value") or x.value.frame is not None:
-        x.value = Batched(x.value.array, x.level)
+        x.value = Batched(x.value.array, x.level, x.value.layout)
     _store(x.value, "array", in_stack(index), v, add)
 
 
@@ -138,8 +138,8 @@ def _raise(x, level, v):
             raise finished()
         x.value = handle(handle_of(x))
     if type(level) is Batch:
-        x.value = Batched(_stack(x, v.value.array.shape[0]), level)
-    x.node, x.level = np.zeros(x.shape, x.dtype) if type(level) is Forward else None, level
+        x.value = Batched(_stack(x, v.value.array.shape[0]), level, GIVEN)
+    x.node, x.level, x.tangent = None, level, np.zeros(x.shape, x.dtype) if type(level) is Forward else None
 
 
 def _stack(x, size):
@@ -215,7 +215,7 @@ def get(x, index):
     if not level.open and not stopped(level):
         raise finished()
     if type(level) is Batch:
-        return Tensor(Batched(get(x.value.array, in_stack(index)), level), RESULT, level)
+        return Tensor(Batched(get(x.value.array, in_stack(index)), level), None, level)
     value = get(x.value, index)
     if level is CONSTANT:
         return Tensor(value)
@@ -224,7 +224,7 @@ def get(x, index):
     if type(level) is Reverse:
         args = Form(x.shape, x.dtype), index
         return Tensor(value, [next_id(), PRIMITIVES[getitem], args, None, value, (x.node,)], level)
-    return Tensor(value, get(x.node, index), level)
+    return Tensor(value, None, level, get(x.tangent, index))
 
 
 def finished():

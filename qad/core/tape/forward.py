@@ -8,28 +8,29 @@ cotangent.  Nothing is kept, so memory does not grow with the depth of the progr
 
 import numpy as np
 
-from qad.core.tape import backward
+from qad.core.tape import backward, hooks
 from qad.core.tape.backward import arrived
 from qad.core.tape.cotangents import Lazy
+from qad.core.tape.dispatch import hidden, missing_rule
 from qad.core.tape.levels import Level
 from qad.core.tape.node import leaf
 from qad.core.tape.operands import split
 from qad.core.tape.reverse import Reverse
-from qad.core.tape.roots import remembered
-from qad.core.tape.tensor import Tensor, hidden, missing_rule, rebuild, value_of
+from qad.core.tape.tensor import Tensor, rebuild, value_of
 
 
 class Forward(Level):
-    """A level whose Tensors carry tangents, in the place of nodes."""
+    """A level whose Tensors carry tangents; it records nothing."""
 
     __slots__ = ()
 
     def apply(self, p, args, kwargs):
         """Run `p` on the values of the level below, and push the tangents through it."""
-        return remembered(p, self.push(p, args, kwargs), args, kwargs)
+        return hooks.remembered(p, self.push(p, args, kwargs), args, kwargs)
 
     def push(self, p, args, kwargs):
-        values, tangents = split(args, self)
+        values, _ = split(args, self)
+        tangents = [a.tangent if type(a) is Tensor and a.level is self else None for a in args]
         ans = p.fn(*values, **kwargs)
         if type(ans) is Tensor and ans.level.number >= self.number:
             raise hidden(p.name)
@@ -39,8 +40,9 @@ class Forward(Level):
                 raise missing_rule(p.fn, i if any(p.vjps) else None)
         out = tangent_of(p, moving, tangents, ans, values, kwargs)
         if isinstance(ans, (tuple, list)):
-            return rebuild(ans, [Tensor(a, t, self) if t is not None else a for a, t in zip(ans, out, strict=True)])
-        return Tensor(ans, out, self)
+            parts = zip(ans, out, strict=True)
+            return rebuild(ans, [a if t is None else Tensor(a, None, self, t) for a, t in parts])
+        return Tensor(ans, None, self, out)
 
 
 def tangent_of(p, moving, tangents, ans, values, kwargs):

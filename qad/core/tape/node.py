@@ -1,9 +1,9 @@
 """Nodes of the tape and the primitives that they record.
 
-A node is a plain list ``[id, primitive, args, kwargs, answer, parents]`` of raw values of the level below;
-a list costs half of a class instance.  ``parents[i]`` is the node of
-``args[i]``, or None where that argument is a constant.  Ids increase, so that descending ids are a
-topological order.  A leaf keeps its accumulated gradient in the place of args.
+A node is a plain list ``[id, primitive, args, kwargs, answer, parents]`` of raw values of the level below; a list costs
+half of a class instance.  ``parents[i]`` is the node of ``args[i]``, or None where that argument is a constant; those
+that trail may be left out.  Ids increase, so that descending ids are a topological order.  A leaf keeps its accumulated
+gradient in the place of args.
 """
 
 from itertools import count
@@ -23,7 +23,7 @@ ARRAY_TYPES = NUMPY_SCALARS | {
 
 
 class Primitive:
-    """A function with its derivative rules; `qad.extend.defvjp` explains the fields."""
+    """A function with its derivative rules; `qad.extend.defvjp` and `qad.extend.defvjp_tuned` explain the fields."""
 
     __slots__ = (
         "fn", "raw", "name", "vjps", "shared", "scaled", "jvps", "forward", "linear", "elementwise", "fresh", "accepts",
@@ -43,7 +43,7 @@ class Primitive:
         self.linear = linear
         self.elementwise = elementwise
         self.fresh = fresh
-        self.accepts = NUMPY_SCALARS.union(lazy)  # kinds of cotangents besides ndarray that rules take as they are
+        self.accepts = ARRAY_TYPES.union(lazy)  # kinds of cotangents that rules take as they are
         self.consumes = False  # whether the shared rule is told if it may write into the cotangent
         self.broadcasting = None  # the variant for operands of different shapes
         self.adds = None  # adds the cotangent of its argument to one that waits, see `defvjp`

@@ -42,7 +42,7 @@ def highest(args) -> Level:
 
 
 def split(args, level):
-    """Values of the level below, and the nodes (or tangents) of those operands that live on `level`."""
+    """Values of the level below, and the nodes of those operands that live on `level`."""
     values, nodes = [], []
     for a in args:
         node = None

@@ -17,11 +17,6 @@ def unary_with_metadata(p):
     return lambda x, *metadata: record(p, (x, *metadata))
 
 
-def unary_with_one(p):
-    """A recorder of one operand and one piece of metadata, such as an index."""
-    return lambda x, given: record(p, (x, given))
-
-
 def binary(p, operator=None):
     """A recorder of an elementwise function of two operands, and its reflection."""
 

@@ -3,11 +3,11 @@
 from numpy import ndarray
 
 from qad.core.tape import hooks
+from qad.core.tape.dispatch import hidden, missing_rule
 from qad.core.tape.levels import QUICK, WATCHING, Level, fresh
 from qad.core.tape.node import PICK, next_id
 from qad.core.tape.operands import PLAIN, highest, split, variant
-from qad.core.tape.roots import held
-from qad.core.tape.tensor import Tensor, hidden, missing_rule, rebuild
+from qad.core.tape.tensor import Tensor, held, rebuild
 
 MANY = -9  # names by which whoever comes this way may hold an array: too many to tell whether there are others
 _open, _close = QUICK.add, QUICK.discard

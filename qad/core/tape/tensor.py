@@ -1,15 +1,11 @@
 """The handle that users hold: a value, its node on the tape, and the level that recorded it."""
 
-from __future__ import annotations
-
-import sys
 from html import escape
-from importlib import import_module
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, MissingRuleError, RecordedTensorError
+from qad.core.errors import RecordedTensorError
+from qad.core.tape.dispatch import FUNCTIONS, UFUNCS, dispatch_ufunc, missing_rule
 from qad.core.tape.levels import Level, unrecorded
 from qad.core.tape.node import LEAF, PRIMITIVE, leaf
 
@@ -36,15 +32,17 @@ class Constant(Level):
 
 
 CONSTANT = Constant(-1)
+FIXED = "fixed"  # the mark, in the place of a buffer, of what a transform was given: nobody writes into it
 
 
 class Tensor(Attached):
     """An array whose operations are recorded.
 
     A handle, not an ndarray: ``value`` is any array that speaks NumPy's protocols (or a Tensor of a
-    lower level), ``node`` its place on the tape (its tangent, on a level of forward mode) and ``level``
-    says who records.  Make one with `qad.tensor`; the transforms make their own.  NumPy's functions,
-    operators and ndarray's methods work on it; ``qad.rules`` attaches them.
+    lower level) and ``level`` says who handles its operations.  ``node`` is its place on the tape, None where nothing
+    is recorded; ``tangent`` is what a level of forward mode pushes, None on others.  Make one with `qad.tensor`; the
+    transforms make their own.  NumPy's functions, operators and ndarray's methods work on it; ``qad.rules`` attaches
+    them.
 
     Examples
     --------
@@ -56,17 +54,13 @@ class Tensor(Attached):
     array([0.6, 0.8])
     """
 
-    __slots__ = ("value", "node", "level", "buffer", "source", "__weakref__")
-    value: Any
-    node: Any
-    level: Any
-    buffer: Any
-    source: Any
+    __slots__ = ("value", "node", "level", "tangent", "buffer", "source", "__weakref__")
 
-    def __init__(self, value: Any, node: Any = None, level: Any = CONSTANT):
+    def __init__(self, value, node=None, level=CONSTANT, tangent=None):
         self.value = value
         self.node = node
         self.level = level
+        self.tangent = tangent
         self.buffer = None  # a mark, once it has been written into
         self.source = None  # what a root was made of, see `remembered`; asked for more often than Tensors are made
 
@@ -104,7 +98,9 @@ class Tensor(Attached):
     @property
     def is_leaf(self) -> bool:
         """Whether this Tensor was made by the user (or a transform), not by an operation."""
-        return self.node is None or (type(self.node) is list and self.node[PRIMITIVE] is LEAF)
+        if self.node is None:
+            return self.level is CONSTANT or self.buffer is FIXED
+        return self.node[PRIMITIVE] is LEAF
 
     # -- ways out of the tape --------------------------------------------------------------------
 
@@ -190,8 +186,8 @@ class Tensor(Attached):
     def _origin(self):
         if self.level is CONSTANT:
             return ""
-        if type(self.node) is not list:
-            return ", tangent"
+        if self.node is None:
+            return "" if self.tangent is None else ", tangent"
         primitive = self.node[PRIMITIVE]
         return ", requires_grad" if primitive is LEAF else f", op={primitive.name}"
 
@@ -221,6 +217,25 @@ def restored(array, requires_grad):
     return Tensor(array, leaf(array), Tensor.TAPE) if requires_grad else Tensor(array)
 
 
+def handle_of(x, value=None):
+    """Another handle of what Tensor `x` holds now, or of the same derivative of another `value`."""
+    return Tensor(x.value if value is None else value, x.node, x.level, x.tangent)
+
+
+def held(x):
+    """What `x` is now."""
+    if type(x) is not Tensor:
+        return x
+    now = handle_of(x)
+    now.source = x.source
+    return now
+
+
+def become(x, y):
+    """Let the handle `x` hold what the Tensor `y` holds now."""
+    x.value, x.node, x.level, x.tangent = y.value, y.node, y.level, y.tangent
+
+
 def as_constant(ans):
     """`ans`, or each of a tuple of answers, as a constant Tensor."""
     if isinstance(ans, (tuple, list)):
@@ -233,93 +248,7 @@ def rebuild(template, items):
     return type(template)(*items) if hasattr(template, "_fields") else type(template)(items)
 
 
-UFUNCS: dict = {}  # ufunc -> recorder(*inputs), filled by qad.extend
-FUNCTIONS: dict = {}  # NumPy function -> handler of the same signature, filled by qad.extend
-
-
-def dispatch_ufunc(ufunc, method, inputs, kwargs):
-    """The rare forms of a ufunc call: keywords, methods such as ``np.add.reduce``, rules that are not loaded yet.
-
-    ``FUNCTIONS[ufunc, method]`` comes before ``FUNCTIONS[None, method]``, which serves every ufunc.
-    """
-    refuse_out(kwargs.get("out"), f"np.{ufunc.__name__}")
-    if ufunc not in UFUNCS and not load_rules_of(ufunc):
-        raise missing_rule(ufunc if method == "__call__" else getattr(ufunc, method))
-    if method == "__call__" and not kwargs:
-        return UFUNCS[ufunc](*inputs)
-    if (ufunc, method) in FUNCTIONS:
-        return FUNCTIONS[ufunc, method](*inputs, **kwargs)
-    if (None, method) in FUNCTIONS:
-        return FUNCTIONS[None, method](ufunc, *inputs, **kwargs)
-    raise missing_rule(getattr(ufunc, method))
-
-
-LATE: dict = {}  # name of another package -> name of the module with the rules of its ufuncs, not loaded yet
-
-
-def load_rules_of(ufunc) -> bool:
-    """Load the module that has the rule of `ufunc`, if there is one; SciPy's are loaded when they are needed."""
-    for package, module in list(LATE.items()):
-        if getattr(sys.modules.get(package), ufunc.__name__, None) is ufunc:
-            import_module(module)
-            LATE.pop(package, None)
-    return ufunc in UFUNCS
-
-
-def refuse_out(out: object, name: str) -> None:
-    """Raise for ``out=``: what is written into an array cannot be recorded.
-
-    Examples
-    --------
-    >>> import qad
-    >>> qad.extend.refuse_out(None, "np.sum")
-    """
-    if out is not None:
-        raise ArgumentError(
-            f"{name}(..., out=...) would write a recorded value into an array: write y = {name}(...), "
-            "and a = a + x instead of a += x, or make a with qad.zeros: then a[...] = x and a += x are recorded"
-        )
-
-
-def missing_rule(function, argument=None):
-    """The error for a function without a rule (in that `argument`); it shows the two lines that define one."""
-    ufunc = getattr(function, "__self__", None)
-    if isinstance(ufunc, np.ufunc):  # one of its methods
-        return MissingRuleError(
-            f"{_name(ufunc)}.{function.__name__} has no derivative rule in qad: write it in functions that have one, "
-            "such as np.sum, np.cumsum, np.cumprod, qad.logsumexp, or x[:, None] * y for an outer product"
-        )
-    name = _name(function)
-    if argument is not None:
-        return MissingRuleError(
-            f"{name} has no derivative rule in its argument number {argument}: pass a plain number or array there "
-            "(x.numpy()), or define the rule with qad.extend.defvjp"
-        )
-    return MissingRuleError(
-        f"{name} has no derivative rule in qad. Define one (unconjugated cotangent g):\n"
-        f"    from qad.extend import defvjp\n"
-        f"    defvjp({name}, lambda g, ans, x: g * derivative_at(x))\n"
-        f"or, if it has no derivative: qad.extend.passes_through({name})"
-    )
-
-
-def _name(function) -> str:
-    """A function as one writes it: ``np.interp``; other packages' ufuncs do not say where they come from."""
-    name = getattr(function, "__name__", str(function))
-    if isinstance(function, np.ufunc):
-        return f"np.{name}" if getattr(np, name, None) is function else name
-    return f"{getattr(function, '__module__', None) or 'numpy'}.{name}".replace("numpy", "np", 1)
-
-
-def hidden(name) -> ArgumentError:
-    """The error for a Tensor that an operation used without the tape's knowledge."""
-    return ArgumentError(
-        f"a recorded Tensor reached {name} by keyword, inside a list or through a closure, where no rule sees it: pass "
-        "every Tensor as a positional argument of its own"
-    )
-
-
-def value_of(x: Any) -> Any:
+def value_of(x):
     """The bare array or number behind `x`, all levels removed; for decisions that carry no derivative.
 
     Examples

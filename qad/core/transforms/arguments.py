@@ -5,7 +5,7 @@ from operator import index
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError, QadError
-from qad.core.structured import Structured, form_of, settled
+from qad.core.structured import form_of, settled
 from qad.core.tape.tensor import Tensor, value_of
 from qad.core.trees import flatten, unflatten
 
@@ -63,7 +63,7 @@ def run(f, args, kwargs):
 def without_structure(tree):
     """`tree`, each of its leaves as it is recorded."""
     if type(tree) is Tensor:  # most often
-        return settled(tree) if isinstance(tree.node, Structured) else tree
+        return settled(tree) if form_of(tree) is not None else tree
     if type(tree) is np.ndarray:
         return tree
     leaves, spec = flatten(tree)

@@ -72,65 +72,79 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
         leaves, spec = flatten((args, kwargs))
         level = highest(leaves)
         tied = [i for i, x in enumerate(leaves) if type(x) is Tensor and x.level is level is not CONSTANT]
-        if not tied:
-            out, out_spec = flatten(f(*args, **kwargs))
-            return unflatten(out_spec, [own(number(x)) for x in out])
-        out_spec = drawing = chance = first = None
+        if tied:
+            return _Call(f, args, kwargs, spec, tied).recorded(leaves)
+        out, out_spec = flatten(f(*args, **kwargs))
+        return unflatten(out_spec, [own(number(x)) for x in out])
 
-        def run(*xs):
-            nonlocal out_spec
-            args, kwargs = unflatten(spec, xs)
-            out, out_spec = flatten(f(*args, **kwargs))
-            out = list(map(settled, out))
-            check_levels(out, xs)
-            return tuple(map(number, out))
+    return remade(checkpointed, checkpoint, f)
 
-        def recorded(xs):
-            """The record of a run in which those that are `tied` are recorded."""
 
-            def moving(*changed):
-                full = list(xs)
-                for i, x in zip(tied, changed, strict=True):
-                    full[i] = x
-                return run(*full)
+class _Call:
+    """One call of a checkpointed function `f`, of whose leaves those numbered `tied` are recorded."""
 
-            with steadily():
-                made = Record(moving, [xs[i] for i in tied], {})
-            check_levels(made.values, xs)
-            return made
+    def __init__(self, f, args, kwargs, spec, tied):
+        self.f, self.args, self.kwargs, self.spec, self.tied = f, args, kwargs, spec, tied
+        self.out_spec = None  # the structure of the output
+        self.first = None  # the digest of what the first run did
+        self.drawing = self.chance = None  # the generators of random numbers before it, and again if it drew from them
 
-        def value(*xs):
-            nonlocal drawing, chance, first
-            drawing = Chance(f, args, kwargs)
-            made = recorded(xs)
-            chance, first = drawing if drawing.drawn() else None, digest(made.nodes)
-            return tuple(made.values)
-
-        def rule(needed, g, ans, *xs):
-            try:
-                with chance.again() if chance is not None else nullcontext():
-                    made = recorded(xs)
-            except _ClosesOver:
-                raise ArgumentError(CHANGED) from None
-            if digest(made.nodes) != first:
-                raise ArgumentError(CHANGED)
-            seeds = [zeros_of(a) if part is None else part for part, a in zip(g, ans, strict=True)]
-            found = dict(zip(tied, made.pulled(seeds), strict=True))
-            return [np.conj(found[i]) for i in needed]
-
-        def batch(batched, *xs):
-            return checkpoint(vmap(run, tuple([0 if stacked else None for stacked in batched])))(*xs)
-
-        p = Primitive(value, getattr(f, "__name__", "checkpoint"), shared=rule)
-        p.batch = batch
+    def recorded(self, leaves):
+        """The output, recorded as one operation; step by step where the function closes over a recorded Tensor."""
+        p = Primitive(self.value, getattr(self.f, "__name__", "checkpoint"), shared=self.rule)
+        p.batch = self.batch
         try:
             out = record(p, tuple(leaves))
         except _ClosesOver:
-            with drawing.again() if drawing is not None else nullcontext():
-                return f(*args, **kwargs)
-        return unflatten(out_spec, [own(x) for x in out])
+            with self.drawing.again() if self.drawing is not None else nullcontext():
+                return self.f(*self.args, **self.kwargs)
+        return unflatten(self.out_spec, [own(x) for x in out])
 
-    return remade(checkpointed, checkpoint, f)
+    def value(self, *xs):
+        """The leaves of the output."""
+        self.drawing = Chance(self.f, self.args, self.kwargs)
+        made = self.run_on_tape(xs)
+        self.chance, self.first = self.drawing if self.drawing.drawn() else None, digest(made.nodes)
+        return tuple(made.values)
+
+    def rule(self, needed, g, ans, *xs):
+        """The cotangents of leaves, for which the function runs again."""
+        try:
+            with self.chance.again() if self.chance is not None else nullcontext():
+                made = self.run_on_tape(xs)
+        except _ClosesOver:
+            raise ArgumentError(CHANGED) from None
+        if digest(made.nodes) != self.first:
+            raise ArgumentError(CHANGED)
+        seeds = [zeros_of(a) if part is None else part for part, a in zip(g, ans, strict=True)]
+        found = dict(zip(self.tied, made.pulled(seeds), strict=True))
+        return [np.conj(found[i]) for i in needed]
+
+    def batch(self, batched, *xs):
+        """The leaves of the output for all examples of `qad.vmap`: those of a checkpointed function of all of them."""
+        return checkpoint(vmap(self.run, tuple([0 if stacked else None for stacked in batched])))(*xs)
+
+    def run_on_tape(self, xs):
+        """The record of a run in which the leaves that are `tied` are recorded."""
+
+        def moving(*changed):
+            full = list(xs)
+            for i, x in zip(self.tied, changed, strict=True):
+                full[i] = x
+            return self.run(*full)
+
+        with steadily():
+            made = Record(moving, [xs[i] for i in self.tied], {})
+        check_levels(made.values, xs)
+        return made
+
+    def run(self, *xs):
+        """The leaves of the output, step by step."""
+        args, kwargs = unflatten(self.spec, xs)
+        out, self.out_spec = flatten(self.f(*args, **kwargs))
+        out = list(map(settled, out))
+        check_levels(out, xs)
+        return tuple(map(number, out))
 
 
 class _ClosesOver(Exception):

@@ -258,11 +258,20 @@ class Record:
 
 def node_of(x, level):
     """The node of an output of a transform on `level`, or None where it does not depend on the arguments."""
+    return x.node if _is_on(x, level) else None
+
+
+def tangent_out(x, level):
+    """The tangent of an output of a transform on `level`, or None where it does not depend on the arguments."""
+    return x.tangent if _is_on(x, level) else None
+
+
+def _is_on(x, level) -> bool:
     if type(x) is not Tensor:
-        return None
+        return False
     if not x.level.open and x.level is not level:
         raise leaked("the output of a transform")
-    return x.node if x.level is level else None
+    return x.level is level
 
 
 def seeds_like(w, values, spec):

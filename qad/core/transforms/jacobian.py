@@ -19,10 +19,10 @@ from qad.core.tape.forward import Forward
 from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import Tensor, value_of
 from qad.core.transforms.arguments import check_argnums, numbers_of, output_dtype, run
-from qad.core.transforms.grad import node_of
+from qad.core.transforms.grad import node_of, tangent_out
 from qad.core.transforms.leaves import lift
 from qad.core.trees import LEAF, flatten, strip, unflatten
-from qad.core.vmap.batched import Batched
+from qad.core.vmap.batched import GIVEN, Batched
 from qad.core.vmap.rules import Batch
 
 PORTION = 2**20  # numbers in a batch of cotangents or tangents
@@ -171,7 +171,7 @@ def _cotangents(node, seed, xs):
 
 def _batch_swept(node, seeds, xs):
     with Batch() as level:
-        rows = _cotangents(node, Batched(seeds, level).tensor(), xs)
+        rows = _cotangents(node, Batched(seeds, level, GIVEN).tensor(), xs)
     return [_own(stacked(row, level, len(seeds)), alone) for row, alone in rows]
 
 
@@ -247,13 +247,13 @@ def pushed(f, x, directions, value=None):
 
 def _batch_pushed(f, x, directions):
     with Batch() as level:
-        return stacked(_pushed(f, x, Batched(directions, level).tensor()), level, len(directions))
+        return stacked(_pushed(f, x, Batched(directions, level, GIVEN).tensor()), level, len(directions))
 
 
 def _pushed(f, x, t):
     with Forward() as level:
-        out = run(f, (argument(Tensor(x, t, level)),), {})
-    value, moved = strip(out, level), node_of(out, level)
+        out = run(f, (argument(Tensor(x, None, level, t)),), {})
+    value, moved = strip(out, level), tangent_out(out, level)
     if moved is None:
         return np.zeros(np.shape(value_of(value)), np.result_type(value_of(value)))
     return moved if moved.dtype == value.dtype else moved.astype(value.dtype)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.mutation.aliases import FIXED, argument
+from qad.core.mutation.aliases import argument
 from qad.core.tape.forward import Forward
 from qad.core.tape.node import NUMPY_SCALARS
-from qad.core.tape.tensor import CONSTANT, Tensor
+from qad.core.tape.tensor import CONSTANT, FIXED, Tensor
 from qad.core.transforms.arguments import run
-from qad.core.transforms.grad import grad, match, node_of, vjp
+from qad.core.transforms.grad import grad, match, tangent_out, vjp
 from qad.core.transforms.leaves import alike, number, own, owned, owned_leaves, zeros_of
 from qad.core.trees import check_leaf, flatten, leaf_path, nesting, strip, tree_map, unflatten
 
@@ -60,12 +60,12 @@ def jvp(f: Callable[..., R], primals: Sequence[Tree], tangents: Sequence[Tree], 
         duals = [_dual(p, t, level, n) for n, (p, t) in enumerate(zip(primals, tangents, strict=True))]
         out = run(f, [tree for _, tree in duals], kwargs)
     if type(out) is Tensor and out.level is level:  # the common cases, quickly
-        if type(out.value) in NUMPY_SCALARS and type(out.node) is type(out.value):
-            return out.value, out.node
+        if type(out.value) in NUMPY_SCALARS and type(out.tangent) is type(out.value):
+            return out.value, out.tangent
         value = owned(out, level, duals)
-        return value, _handed_out(out.node, number(value))
+        return value, _handed_out(out.tangent, number(value))
     leaves, spec = flatten(out)
-    tangents = [node_of(x, level) for x in leaves]
+    tangents = [tangent_out(x, level) for x in leaves]
     values = owned_leaves(leaves, level, duals)
     moved = [_handed_out(t, number(value)) for t, value in zip(tangents, values, strict=True)]
     return unflatten(spec, values), unflatten(spec, moved)
@@ -92,7 +92,7 @@ def _dual(primal, tangent, level, name):
         and primal.dtype.kind in "fc"
         and primal.shape == tangent.shape
     ):  # the common case, quickly
-        dual = Tensor(primal, tangent, level)
+        dual = Tensor(primal, None, level, tangent)
         dual.buffer = FIXED
         return dual, dual
     leaves, spec = flatten(primal)
@@ -104,7 +104,7 @@ def _dual(primal, tangent, level, name):
         value, t = strip(value, CONSTANT), strip(t, CONSTANT)
         check_leaf(value, lambda i=i: f"{name}{leaf_path(primal, i)}")
         value = number(value)
-        duals.append(argument(Tensor(value, match(t, value, "tangent"), level)))
+        duals.append(argument(Tensor(value, None, level, match(t, value, "tangent"))))
     return duals, unflatten(spec, duals)
 
 

@@ -13,7 +13,7 @@ from qad.core.errors import ShapeError
 from qad.core.mutation.aliases import c_ordered, snapshot
 from qad.core.tape.backward import arrived
 from qad.core.tape.node import ANSWER, ID, LEAF, next_id
-from qad.core.tape.tensor import CONSTANT, Tensor, value_of
+from qad.core.tape.tensor import CONSTANT, Tensor, handle_of, value_of
 from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
 
 KINDS = frozenset("fc")  # of dtypes that have a gradient
@@ -114,7 +114,7 @@ def of_the_kind(g, bare):
     """The Tensor `g` without axes, over an array or over a NumPy scalar, whichever `bare` is."""
     if type(g) is Tensor:
         inner = of_the_kind(g.value, bare)
-        return g if inner is g.value else Tensor(inner, g.node, g.level)
+        return g if inner is g.value else handle_of(g, inner)
     if type(bare) is ndarray and isinstance(g, np.generic):
         return np.asarray(g)
     return g[()] if type(g) is ndarray and isinstance(bare, np.generic) else g

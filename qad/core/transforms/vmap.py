@@ -17,7 +17,7 @@ from qad.core.transforms.arguments import run
 from qad.core.transforms.leaves import own
 from qad.core.transforms.transformed import remade
 from qad.core.trees import NAMESPACE, flatten, leaf_path, strip, unflatten
-from qad.core.vmap.batched import Batched
+from qad.core.vmap.batched import GIVEN, Batched
 from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _size(leaves, entries, args) -> int:
 def _example(x, axis, level):
     x = strip(x, CONSTANT)
     x = x if type(x) is Tensor else as_array(x)
-    return argument(Batched(np.moveaxis(x, axis, 0) if axis % x.ndim else x, level).tensor())
+    return argument(Batched(np.moveaxis(x, axis, 0) if axis % x.ndim else x, level, GIVEN).tensor())
 
 
 def _handed_out(x, axis, size, level, known):

@@ -5,35 +5,30 @@ functions on it are applied to every example; so rules and programs need not kno
 can answer (a branch, a Python number) raises.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from operator import attrgetter
 
 import numpy as np
 
 from qad.core.errors import BatchError
 from qad.core.tape.tensor import Tensor, value_of
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    from qad.typing import Function
-
-RESULT = ()  # the node of what a batch computed; what it was given has none
+# how the examples of a batch lie in memory, see `qad.core.vmap.layouts`
+GIVEN, AS_NUMPY, UNKNOWN = "as given", "as NumPy's", "unknown"
 
 
 class Batched(np.lib.mixins.NDArrayOperatorsMixin):
     """An array per example, stacked along the first axis of `array` (which may be a Tensor of a lower level).
 
-    What `scaled` makes is a product ``frame * factor`` that is formed when its `array` is asked for; `frame` is None
-    otherwise.
+    `layout` says whether its examples lie in memory as they would without `qad.vmap`.  What `scaled` makes is a
+    product ``frame * factor`` that is formed when its `array` is asked for; `frame` is None otherwise.
     """
 
-    __slots__ = ("array", "level", "frame", "factor")
+    __slots__ = ("array", "level", "layout", "frame", "factor")
 
-    def __init__(self, array, level):
+    def __init__(self, array, level, layout=UNKNOWN):
         self.array = array
         self.level = level
+        self.layout = layout
         self.frame = None
 
     # the frame has the shape and dtype of the array
@@ -87,7 +82,7 @@ def scaled(frame, factor, level) -> Batched:
     It is formed when it is needed: what follows elementwise changes the factor, which has fewer entries.
     """
     batch = Batched.__new__(Batched)
-    batch.frame, batch.factor, batch.level = frame, factor, level
+    batch.frame, batch.factor, batch.level, batch.layout = frame, factor, level, UNKNOWN
     return batch
 
 
@@ -101,7 +96,7 @@ def enclosed(ans, level):
     if isinstance(ans, (tuple, list)):
         parts = [enclosed(a, level) for a in ans]
         return type(ans)(*parts) if hasattr(ans, "_fields") else type(ans)(parts)
-    return Tensor(Batched(ans, level), RESULT, level)
+    return Tensor(Batched(ans, level), None, level)
 
 
 def on_stack(fn: Function, x: Any) -> Any:
@@ -129,3 +124,20 @@ def stack_of(x: Any) -> Any:
     while type(x) is Tensor or type(x) is Batched:
         x = x.value if type(x) is Tensor else x.array
     return x
+
+
+def is_batched(x) -> bool:
+    """Whether the value behind `x` holds one for each example of `qad.vmap`."""
+    return type(value_of(x)) is Batched
+
+
+def examples(arrays):
+    """The bare `arrays` themselves, or those of every example of `qad.vmap` in turn."""
+    level = max((x.level for x in arrays if type(x) is Batched), default=None, key=attrgetter("number"))
+    if level is None:
+        yield arrays
+        return
+    batched = [type(x) is Batched and x.level is level for x in arrays]
+    stacks = [value_of(x.array) if own else x for own, x in zip(batched, arrays, strict=True)]
+    for i in range(len(stacks[batched.index(True)])):
+        yield from examples([value_of(x[i]) if own else x for own, x in zip(batched, stacks, strict=True)])

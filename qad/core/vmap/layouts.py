@@ -3,7 +3,7 @@
 A reshape is a view or a copy, as the layout of its operand allows.  Under `qad.vmap` the layout of an example follows
 from what a rule did to the whole stack, and need not be the one that NumPy gives to one example.  So a layout counts
 only where it is NumPy's by construction: that of an argument, of an elementwise function of such operands, and C order
-where NumPy is known to give it.  The node of a Tensor that a batch computed tells; what was given to it has none.
+where NumPy is known to give it.  The `layout` of a `Batched` tells.
 """
 
 import numpy as np
@@ -11,10 +11,8 @@ from numpy import ndarray
 
 from qad.core.errors import ArgumentError
 from qad.core.tape.tensor import Tensor
-from qad.core.vmap.batched import RESULT, Batched
+from qad.core.vmap.batched import AS_NUMPY, UNKNOWN, Batched
 
-FIXED = "fixed"  # the mark of an argument of a transform, see `qad.core.mutation.aliases`
-AS_NUMPY = ("as NumPy",)  # the node of a result whose examples lie as NumPy's, in the place of RESULT
 ENTRYWISE = set()  # functions whose results lie as those of elementwise functions do
 KEEPS_C = set()  # functions that give C order, in NumPy, for operands in C order
 GIVES_C = set()  # functions that give C order for all operands
@@ -63,10 +61,12 @@ def is_vouched(x) -> bool:
     if type(x) is not Tensor:
         return type(x) is not Batched
     if x.buffer is None:  # most often, and quickly
-        if x.node is AS_NUMPY and type(x.value.array) is ndarray:
-            return True
-        if x.node is RESULT and 1 not in x.shape and len(x.shape) > 1:
-            return False
+        value = x.value
+        if type(value) is Batched:
+            if value.layout is AS_NUMPY and type(value.array) is ndarray:
+                return True
+            if value.layout is UNKNOWN and 1 not in x.shape and len(x.shape) > 1:
+                return False
     level = x
     while type(level) is Tensor:
         while type(level.buffer) is tuple:
@@ -77,9 +77,7 @@ def is_vouched(x) -> bool:
             return True
         value = level.value
         if type(value) is Batched:
-            if level.node is not AS_NUMPY and level.node is not None:
-                return False
-            if value.frame is not None:
+            if value.layout is UNKNOWN or value.frame is not None:
                 return False
             value = value.array
         level = value
@@ -104,18 +102,18 @@ def in_blocks(array, axes) -> bool:
     return all(step == 0 or abs(step) >= array[(0,) * axes].nbytes for step in array.strides[:axes])
 
 
-def node_for(p, ans, operands):
-    """The node of what the rule of primitive `p` gave, stacked in `ans`, for `operands`."""
+def layout_of(p, ans, operands):
+    """The layout of what the rule of primitive `p` gave, stacked in `ans`, for `operands`."""
     if ans.ndim < 3:
-        return RESULT  # there is but one layout
+        return UNKNOWN  # there is but one layout
     fn, entrywise = p.fn, p.elementwise
     if not entrywise:
         if fn in GIVES_C or (fn is np.copy and operands[1:] == ("C",)):
-            return AS_NUMPY if in_c_order(ans) else RESULT
+            return AS_NUMPY if in_c_order(ans) else UNKNOWN
         entrywise = fn in ENTRYWISE
     if not (entrywise or fn in KEEPS_C) or not all(map(is_vouched, operands)):
-        return RESULT
-    return AS_NUMPY if entrywise or (in_c_order(ans) and all(map(in_c_order, operands))) else RESULT
+        return UNKNOWN
+    return AS_NUMPY if entrywise or (in_c_order(ans) and all(map(in_c_order, operands))) else UNKNOWN
 
 
 def in_c_order(x) -> bool:

@@ -11,15 +11,15 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from qad.core.errors import BatchError
+from qad.core.roots import remembered
 from qad.core.tape.levels import Level, fresh, unrecorded
 from qad.core.tape.operands import HANDLES, PLAIN
-from qad.core.tape.roots import remembered
 from qad.core.tape.tensor import CONSTANT, Tensor, rebuild
-from qad.core.vmap.batched import RESULT, Batched, enclosed, outline
-from qad.core.vmap.layouts import node_for
+from qad.core.vmap.batched import Batched, enclosed, outline
+from qad.core.vmap.families import pointwise
+from qad.core.vmap.layouts import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,12 +88,12 @@ class Batch(Level):
         rule = p.batch or BATCHING.get(p.fn) or (pointwise(p.fn) if p.elementwise else None)
         out = by_rule(p.fn, rule, args, kwargs, self)
         if type(out) is Tensor:
-            out.node = node_for(p, out.value.array, args)
+            out.value.layout = layout_of(p, out.value.array, args)
         return remembered(p, out, args, kwargs)
 
     def without(self, x):
         batch = x.value if type(x) is Tensor else x
-        return Tensor(Batched(unrecorded(batch.array), self), RESULT, self)
+        return Tensor(Batched(unrecorded(batch.array), self), None, self)
 
 
 HANDLES[Batched] = Batched.tensor
@@ -193,97 +193,7 @@ def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
 Batched.__array_function__, Batched.__array_ufunc__ = _array_function, _array_ufunc
 
 
-# -- rules for whole families ------------------------------------------------------------------------------------------
-
-
-def pointwise(fn):
-    """The rule of a function of operands that broadcast; keywords have no axes in them."""
-
-    def rule(batched, *args, **kwargs):
-        return fn(*aligned(batched, args), **kwargs)
-
-    return rule
-
-
-def aligned(batched, args, core=()):
-    """`args` with axes of length 1 after that of the batch, so that what is left of the last `core` axes broadcasts."""
-    if len(args) == 1:
-        return args
-    core = core or (0,) * len(args)
-    loops = [getattr(a, "ndim", 0) - b - c for b, a, c in zip(batched, args, core, strict=True)]
-    most = max(loops)
-    return [
-        a.reshape((a.shape[0],) + (1,) * (most - n) + a.shape[1:]) if b and n < most else a
-        for b, a, n in zip(batched, args, loops, strict=True)
-    ]
-
-
-def stacks(fn: Function, *core: int) -> Function:
-    """The rule of a function of stacks, which broadcast; `core` counts the last axes that it works on, per operand.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> qad.extend.stacks(np.matmul, 2, 2)((True, False), np.ones((4, 2, 3)), np.ones((3, 5))).shape
-    (4, 2, 5)
-    """
-
-    def rule(batched, *args, **kwargs):
-        n = len(core)
-        arrays = spread_out(batched[:n], args[:n])
-        return fn(*aligned((True,) * n, arrays, core), *args[n:], **kwargs)
-
-    return rule
-
-
-def same(fn):
-    """The rule of a function of one array that works on last axes, or on entries."""
-
-    def rule(batched, x, *args, **kwargs):
-        return fn(x, *args, **kwargs)
-
-    return rule
-
-
-def over(fn, default=None):
-    """The rule of a function ``fn(x, axis=default, ...)`` of one array, whose axis (None: all) may be a tuple."""
-
-    def rule(batched, x, axis=default, *args, **kwargs):
-        return fn(x, shifted(axis, x.ndim), *args, **kwargs)
-
-    return rule
-
-
-def shifted(axis: Axis | None, ndim: int) -> Any:
-    """`axis` of one example, or a tuple of them, as axes of a stack of `ndim` axes; all of them for None.
-
-    Examples
-    --------
-    >>> import qad
-    >>> qad.extend.shifted(-1, 3), qad.extend.shifted(None, 3)
-    (2, (1, 2))
-    """
-    if axis is None:
-        return tuple(range(1, ndim))
-    if isinstance(axis, (tuple, list)):
-        return tuple([a + 1 for a in normalize_axis_tuple(axis, ndim - 1)])
-    return normalize_axis_index(axis, ndim - 1) + 1
-
-
-def spread_out(batched: Sequence[bool], args: Sequence[Any]) -> list[Any]:
-    """`args`, each with the axis of the batch in front: read-only views where one array serves all examples.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> [a.shape for a in qad.extend.spread_out((True, False), [np.ones((4, 2)), np.ones(3)])]
-    [(4, 2), (4, 3)]
-    """
-    size = next(a.shape[0] for b, a in zip(batched, args, strict=True) if b)
-    return [a if b else np.broadcast_to(a, (size, *np.shape(a))) for b, a in zip(batched, args, strict=True)]
-
-
-def each_alone(rule: F) -> F:
+def each_alone(rule):
     """A derivative rule that is called once per example where `qad.vmap` gives it a batch: for rules that iterate.
 
     Examples
@@ -305,3 +215,8 @@ def each_alone(rule: F) -> F:
         return one_by_one(rule, args, kwargs, level)
 
     return called
+
+
+def under_vmap() -> bool:
+    """Whether a level of `qad.vmap` is open, in any thread."""
+    return bool(OPEN)

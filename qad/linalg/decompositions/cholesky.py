@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.mutation.aliases import snapshot
-from qad.extend import Tensor, defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
+from qad.extend import Tensor, defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
+from qad.extend.memory import snapshot
 from qad.linalg.equations.triangular import solve_lower
 from qad.linalg.support.check import batch_entry, require_hermitian, square
 from qad.linalg.support.hermitian_parts import hermitian
@@ -91,6 +91,6 @@ def _phi(x):
     return np.tril(x, -1) + x.real * (0.5 * np.eye(x.shape[-1]))
 
 
-defvjp(lower, _lower_vjp, fresh=True)
+defvjp_tuned(lower, _lower_vjp, fresh=True)
 defjvp(lower, _lower_jvp)
 defbatch(lower, stacks(lower, 2))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 from qad.linalg.support.degeneracy import (
     check_blocks,
@@ -228,6 +228,6 @@ def _check(w, gw, gv, lengths, floor):
     return max_of(scale, floor / noise(w.dtype, w.shape[-1]))
 
 
-defvjp(_eig, shared=_eig_vjp, scaled=True)
+defvjp_tuned(_eig, shared=_eig_vjp, scaled=True)
 defjvp(_eig, shared=_eig_jvp)
 defbatch(_eig, stacks(_eig, 2))

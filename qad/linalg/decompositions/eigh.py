@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
 from qad.linalg.factored.factors import factors
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.clusters import (
@@ -212,9 +212,9 @@ def _check(w, gw, gv, inner, degenerate, end):
     return scale
 
 
-defvjp(_eigh, shared=_eigh_vjp, scaled=True)
+defvjp_tuned(_eigh, shared=_eigh_vjp, scaled=True)
 defjvp(_eigh, shared=_eigh_jvp)
 defbatch(_eigh, stacks(_eigh, 2))
-defvjp(_in_clusters, shared=_eigh_vjp, scaled=True)
+defvjp_tuned(_in_clusters, shared=_eigh_vjp, scaled=True)
 defjvp(_in_clusters, shared=_eigh_jvp)
 defbatch(_in_clusters, stacks(_in_clusters, 2))

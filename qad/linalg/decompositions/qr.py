@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
 from qad.linalg.equations.triangular import solve_lower, solve_upper
 from qad.linalg.support.check import batch_entry, matrices
 from qad.linalg.support.degeneracy import rounding
@@ -156,8 +156,8 @@ def _check_rank(r):
         )
 
 
-defvjp(reduced, shared=_reduced_vjp, fresh=True)
-defvjp(complete, shared=_complete_vjp, scaled=True)
+defvjp_tuned(reduced, shared=_reduced_vjp, fresh=True)
+defvjp_tuned(complete, shared=_complete_vjp, scaled=True)
 defjvp(reduced, shared=_reduced_jvp)
 defbatch(reduced, stacks(reduced, 2))
 defbatch(complete, stacks(complete, 2))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.linalg
 
-from qad.extend import defbatch, defvjp, primitive, stack_of, stacks
+from qad.extend import defbatch, defvjp, defvjp_tuned, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 from qad.linalg.support.degeneracy import check_phases, magnitude, max_of, noise, refuse, rounding, same_block
 from qad.linalg.support.derivative_order import orders
@@ -99,7 +99,7 @@ def _check(t, n, g, end):
     return max_of(scale, floor / noise(w.dtype, w.shape[-1]))
 
 
-defvjp(_schur, shared=_schur_vjp, scaled=True)
+defvjp_tuned(_schur, shared=_schur_vjp, scaled=True)
 defbatch(_schur, stacks(_schur, 2))
 
 

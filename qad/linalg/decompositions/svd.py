@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
 from qad.linalg.factored.factors import factors
 from qad.linalg.support.check import matrices
 from qad.linalg.support.clusters import (
@@ -326,10 +326,10 @@ def _full_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
     return _thin_vjp(needed, (gu, gs, gv), (u, s, vh), a, degenerate=degenerate, levels=levels, end=end)
 
 
-defvjp(thin, shared=_thin_vjp, scaled=True)
-defvjp(_full, shared=_full_vjp, scaled=True)
+defvjp_tuned(thin, shared=_thin_vjp, scaled=True)
+defvjp_tuned(_full, shared=_full_vjp, scaled=True)
 defjvp(thin, shared=_thin_jvp)
-defvjp(_in_clusters, shared=_thin_vjp, scaled=True)
+defvjp_tuned(_in_clusters, shared=_thin_vjp, scaled=True)
 defjvp(_in_clusters, shared=_thin_jvp)
 defbatch(thin, stacks(thin, 2))
 defbatch(_in_clusters, stacks(_in_clusters, 2))

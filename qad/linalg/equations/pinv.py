@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defvjp, implements, primitive, stack_of, stacks, value_of
+from qad.extend import defbatch, defvjp_tuned, implements, primitive, stack_of, stacks, value_of
 from qad.linalg.support.check import matrices
 
 if TYPE_CHECKING:
@@ -86,5 +86,5 @@ def _rank(a):
     return np.linalg.matrix_rank(stack_of(a)).min() if a.size else np.inf
 
 
-defvjp(_pinv, _pinv_vjp, fresh=True)
+defvjp_tuned(_pinv, _pinv_vjp, fresh=True)
 defbatch(_pinv, stacks(_pinv, 2))

@@ -7,8 +7,8 @@ from operator import getitem
 
 import numpy as np
 
-from qad.core.structured import CONTRACTIONS, form_of
 from qad.extend import Tensor, any_traced
+from qad.extend.structure import CONTRACTIONS, form_of
 from qad.linalg.factored import axes
 from qad.linalg.factored.factors import Net, Vectors, net_of, new_label
 from qad.linalg.factored.spectrum import Pointwise

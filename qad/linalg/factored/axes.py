@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from qad.core.structured import form_of
 from qad.extend import any_traced
+from qad.extend.structure import form_of
 from qad.linalg.factored.factors import Net, new_label
 from qad.linalg.factored.spectrum import Pointwise
 from qad.rules.reduce import axes_of

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qad.core.structured import Structured, Structuring, form_of, held, is_differentiated, settled
 from qad.extend import Tensor, on_stack, unrecorded
+from qad.extend.structure import Structured, form_of, held, is_differentiated, new_family, settled
 from qad.linalg.factored.spectrum import Pointwise, Spectrum, is_close
 from qad.linalg.support.derivative_order import orders
 
@@ -51,7 +51,6 @@ class Net(Structured):
 
     def __init__(self, terms, out, sizes, places, functions):
         self.terms, self.out, self.sizes, self.places, self.functions = terms, out, sizes, places, functions
-        self.made = self.plain = None
 
     @property
     def root(self):
@@ -208,7 +207,7 @@ def in_order(w, v, order):
 
 def _known(spectrum, plain, record):
     """The factors, `plain` ones, as Tensors that know their `spectrum`; `record` gives them as they are recorded."""
-    recorded, level = _Once(record), Structuring()
+    recorded, number = _Once(record), new_family()
     row, column, place = new_label(), new_label(), new_label()
     (m, n), k = spectrum.a.shape, spectrum.values.shape[-1]
     sizes, where = {row: m, column: n, place: k}, {place: (spectrum, tuple(range(k)))}
@@ -217,8 +216,7 @@ def _known(spectrum, plain, record):
 
     def net(i, terms, out, functions):
         form = Net(terms, out, {label: sizes[label] for label in (*out, place)}, where, functions)
-        form.made = lambda: recorded()[i]
-        return Tensor(plain[i], form, level)
+        return form.tensor(plain[i], lambda: recorded()[i], number)
 
     columns = [(u, (row, place))], (row, place), {}
     if spectrum.owner == "eigh":

@@ -6,8 +6,8 @@ which gives the divided differences of `funm_herm` and `funm_svd`; so such a pro
 
 import numpy as np
 
-from qad.core.structured import held
 from qad.extend import any_traced, as_array, stack_of
+from qad.extend.structure import held
 from qad.linalg.functions.funm_herm import funm_herm
 from qad.linalg.functions.funm_svd import funm_svd
 from qad.linalg.support.hermitian_parts import adjoint

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 
 if TYPE_CHECKING:
@@ -137,11 +137,11 @@ def _trace(x):
     return np.trace(x, axis1=-2, axis2=-1)[..., None, None]
 
 
-defvjp(_det, lambda g, ans, a: g[..., None, None] * cofactors(a), fresh=True)
+defvjp_tuned(_det, lambda g, ans, a: g[..., None, None] * cofactors(a), fresh=True)
 defjvp(_det, lambda t, ans, a: (cofactors(a) * t).sum(axis=(-2, -1)))
-defvjp(cofactors, lambda g, ans, a: cofactors_derivative(g, a), fresh=True)
+defvjp_tuned(cofactors, lambda g, ans, a: cofactors_derivative(g, a), fresh=True)
 defjvp(cofactors, lambda t, ans, a: cofactors_derivative(t, a))
-defvjp(cofactors_derivative, lambda g, ans, e, a: cofactors_derivative(g, a), _third, fresh=True)
+defvjp_tuned(cofactors_derivative, lambda g, ans, e, a: cofactors_derivative(g, a), _third, fresh=True)
 defbatch(_det, stacks(_det, 2))
 defbatch(cofactors, stacks(cofactors, 2))
 defbatch(cofactors_derivative, stacks(cofactors_derivative, 2, 2))

@@ -12,7 +12,19 @@ import numpy as np
 from scipy.linalg import blas
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defroot, defvjp, implements, primitive, shifted, stack_of, stacks, unrecorded
+from qad.extend import (
+    defbatch,
+    defjvp,
+    defroot,
+    defvjp,
+    defvjp_tuned,
+    implements,
+    primitive,
+    shifted,
+    stack_of,
+    stacks,
+    unrecorded,
+)  # fmt: skip
 from qad.linalg.decompositions.svd import factored, thin
 from qad.linalg.support.check import finite
 from qad.linalg.support.degeneracy import same_block
@@ -207,7 +219,7 @@ def _multiplet(s, *, index):
     return members / members.sum(axis=-1, keepdims=True)
 
 
-defvjp(_extreme, lambda g, ans, s, *, index: g[..., None] * _multiplet(unrecorded(s), index=index), fresh=True)
+defvjp_tuned(_extreme, lambda g, ans, s, *, index: g[..., None] * _multiplet(unrecorded(s), index=index), fresh=True)
 defjvp(_extreme, lambda t, ans, s, *, index: (t * _multiplet(unrecorded(s), index=index)).sum(-1))
 
 
@@ -267,7 +279,7 @@ def _direction_n(g, ans, x, n):
 
 
 defroot(_length, lambda x, *, axis: np.sum(abs2(x), axis=axis, keepdims=True))
-defvjp(_length, lambda g, n, x, *, axis: g * _direction(x, n), fresh=True)
+defvjp_tuned(_length, lambda g, n, x, *, axis: g * _direction(x, n), fresh=True)
 defvjp(_direction, _direction_x, _direction_n)
 defjvp(_length, lambda t, n, x, *, axis: (_direction(x, n) * t).real.sum(axis=axis, keepdims=True))
 defjvp(_direction, _direction_x, lambda t, ans, x, n: -ans * (t / n))
@@ -295,7 +307,7 @@ def _p_norm_forward(t, n, x, *, p, axis):
     return (_p_norm_vjp(1.0, n, x, p=p, axis=axis) * t).real.sum(axis=axis, keepdims=True)
 
 
-defvjp(_p_norm, _p_norm_vjp, fresh=True)
+defvjp_tuned(_p_norm, _p_norm_vjp, fresh=True)
 defjvp(_p_norm, _p_norm_forward)
 defbatch(_extreme, stacks(_extreme, 1))
 defbatch(_direction, stacks(_direction, 0, 0))

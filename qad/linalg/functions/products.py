@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.core.mutation.strides import relaid
-from qad.core.vmap.layouts import bottom
 from qad.extend import implements, value_of
+from qad.extend.memory import bottom, relaid
 from qad.linalg.support.check import square
 
 if TYPE_CHECKING:

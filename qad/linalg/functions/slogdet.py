@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, implements, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 
 if TYPE_CHECKING:
@@ -79,6 +79,6 @@ def _check_regular(sign):
         raise ArgumentError("slogdet: the matrix is singular, where the logarithm has no derivative; det(A) has one")
 
 
-defvjp(_slogdet, shared=_slogdet_vjp, fresh=True)
+defvjp_tuned(_slogdet, shared=_slogdet_vjp, fresh=True)
 defjvp(_slogdet, shared=_slogdet_jvp)
 defbatch(_slogdet, stacks(_slogdet, 2))

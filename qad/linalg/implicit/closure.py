@@ -5,16 +5,8 @@ and for the captured Tensors, on plain arrays or on Tensors of any level.  Whate
 without x (``A.conj()``, say) happens outside of that tape, and its result is what is captured.
 """
 
-from operator import getitem
-
-from qad.core.tape.node import ARGS, ID, LEAF, PARENTS, PICK, PRIMITIVE, given
-from qad.core.tape.reverse import Reverse
-from qad.core.tape.tensor import CONSTANT
-from qad.core.transforms.arguments import run
-from qad.core.transforms.grad import node_of, strip
-from qad.core.transforms.leaves import lift
-from qad.core.trees import flatten
 from qad.extend import Tensor
+from qad.extend.recording import operations
 
 
 class Closure:
@@ -59,38 +51,17 @@ def capture(f, x):
     captured : list of Tensors
         Those of open levels that `f` uses, each once.
     """
-    with Reverse() as level:
-        lifted, leaves, _ = lift(x, level, "x")
-        out, spec = flatten(run(f, [lifted], {}))
-    nodes = _below([node_of(leaf, level) for leaf in out])
-    constants = [a for node in nodes for a in _constants(node)]
-    captured = _captured(constants + [x for x in out if node_of(x, level) is None])
-    number = {x.node[ID]: k for k, x in enumerate(leaves)}
-    number |= {-id(a): len(leaves) + k for k, a in enumerate(captured)}  # negative: never the id of a node
-    steps = []
-    for k, node in enumerate(nodes, len(leaves) + len(captured)):
-        steps.append(_step(node, number))
-        number[node[ID]] = k
-    return Closure(spec, steps, [_output(leaf, node_of(leaf, level), number) for leaf in out]), captured
+    leaves, found, outputs, spec = operations(f, x)
+    captured = _captured([a for op in found for a in _constants(op)] + [y for number, y in outputs if number is None])
+    number = {leaf: k for k, leaf in enumerate(leaves)}
+    number |= {-id(a): len(leaves) + k for k, a in enumerate(captured)}  # negative: never the number of an operation
+    number |= {op.number: k for k, op in enumerate(found, len(leaves) + len(captured))}
+    return Closure(spec, [_step(op, number) for op in found], [_output(*out, number) for out in outputs]), captured
 
 
-def _below(nodes):
-    """All recorded operations that `nodes` depend on, in the order in which they ran."""
-    found, waiting = {}, [node for node in nodes if node is not None]
-    while waiting:
-        node = waiting.pop()
-        if node[ID] not in found and node[PRIMITIVE] is not LEAF:
-            found[node[ID]] = node
-            waiting.extend(parent for parent in node[PARENTS] if parent is not None)
-    return [found[key] for key in sorted(found)]
-
-
-def _constants(node):
-    """Arguments of `node` that do not depend on x."""
-    if node[PRIMITIVE] is PICK:
-        return []
-    parents = node[PARENTS]
-    return [a for i, a in enumerate(node[ARGS]) if i >= len(parents) or parents[i] is None]
+def _constants(op):
+    """Arguments of an operation that do not depend on x."""
+    return [a for i, a in enumerate(op.args) if i not in op.parents]
 
 
 def _captured(constants):
@@ -99,18 +70,13 @@ def _captured(constants):
     return list(recorded.values())
 
 
-def _step(node, number):
-    _, p, args, _, _, parents = node
-    if p is PICK:
-        return getitem, (None, args), {}, [(0, number[parents[0][ID]])]
-    places = [(i, number[parent[ID]]) for i, parent in enumerate(parents) if parent is not None]
-    moving = {i for i, _ in places}
-    places += [(i, number[-id(a)]) for i, a in enumerate(args) if i not in moving and -id(a) in number]
-    blank = dict(places)
-    return p.fn, tuple(None if i in blank else a for i, a in enumerate(args)), given(node), places
+def _step(op, number):
+    blank = {i: number[parent] for i, parent in op.parents.items()}
+    blank |= {i: number[-id(a)] for i, a in enumerate(op.args) if i not in blank and -id(a) in number}
+    return op.fn, tuple(None if i in blank else a for i, a in enumerate(op.args)), op.keywords, list(blank.items())
 
 
-def _output(leaf, node, number):
-    if node is not None:
-        return number[node[ID]], None
-    return (number[-id(leaf)], None) if -id(leaf) in number else (None, strip(leaf, CONSTANT))
+def _output(made, value, number):
+    if made is not None:
+        return number[made], None
+    return (number[-id(value)], None) if -id(value) in number else (None, value)

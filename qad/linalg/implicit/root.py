@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.trees import flatten, tree_map, unflatten
-from qad.core.vmap.batched import Batched
-from qad.core.vmap.rules import OPEN
 from qad.extend import defvjp, each_alone, primitive, stack_of, unrecorded, value_of, vjp
+from qad.extend.batching import is_batched, under_vmap
 from qad.linalg.implicit.closure import capture
 from qad.linalg.implicit.gmres import Report, bare, plain_leaves, solve
 
@@ -83,15 +82,15 @@ def in_batches(f, x0, resolve, **how):
 
     `f` is recorded where the first example starts, so that its branches are those taken there.
     """
-    if not OPEN:
+    if not under_vmap():
         return None
     leaves, spec = flatten(x0)
     starts, stacked = [unrecorded(x) for x in leaves], [np.asarray(stack_of(x)) for x in leaves]
     firsts = plain_leaves([s[(0,) * (s.ndim - np.ndim(x))] for x, s in zip(leaves, stacked, strict=True)])[0]
     closure, captured = capture(f, unflatten(spec, firsts))
-    if not any(type(value_of(x)) is Batched for x in (*starts, *captured)):
+    if not any(is_batched(x) for x in (*starts, *captured)):
         return None
-    starts = [x if type(value_of(x)) is Batched else y for x, y in zip(starts, firsts, strict=True)]
+    starts = [x if is_batched(x) else y for x, y in zip(starts, firsts, strict=True)]
     n = len(starts)
     equation = Equation(lambda x, given: closure(x, given[n:]), None, None, resolve, starts=n, **how)
     return unflatten(spec, list(root(*starts, *captured, equation=equation)))

@@ -1,31 +1,13 @@
 """How many derivatives are being taken of an operand."""
 
-from qad.core.structured import form_of
-from qad.core.tape.forward import Forward
-from qad.core.tape.tensor import CONSTANT
-from qad.core.vmap.batched import Batched
-from qad.core.vmap.rules import Batch
-from qad.extend import Tensor
+from qad.extend.recording import directions
 
 
 def orders(x):
     """The number of levels that differentiate `x` now; those of `qad.vmap` do not count."""
-    return sum(1 for _ in _levels(x))
+    return len(directions(x))
 
 
 def is_pushed_gradient(x):
     """Whether `x` is differentiated backward, and that forward, and nothing else: `qad.hvp` and `qad.hessian`."""
-    kinds = [type(level) is Forward for level in _levels(x)]
-    return kinds == [False, True]
-
-
-def _levels(x):
-    while type(x) is Tensor or type(x) is Batched:
-        if (form := form_of(x)) is not None:
-            x = form.root
-        elif type(x) is Tensor:
-            if x.level is not CONSTANT and type(x.level) is not Batch:
-                yield x.level
-            x = x.value
-        else:
-            x = x.array
+    return directions(x) == ["backward", "forward"]

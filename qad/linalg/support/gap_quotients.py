@@ -12,7 +12,7 @@ vectors of a cluster out of account, like that of a projector, has derivatives g
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, primitive, stack_of, stacks
 from qad.linalg.support.degeneracy import NEAR, far_apart, noise, refuse, same_block, vanishing
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.hermitian_parts import hermitian, skew
@@ -210,6 +210,6 @@ def _s_moved(
     return -_over_gaps(ans * dt, s, kind=kind, part="all", weight=None, **how)
 
 
-defvjp(_over_gaps, _for_x, _for_s, fresh=True)
+defvjp_tuned(_over_gaps, _for_x, _for_s, fresh=True)
 defjvp(_over_gaps, _x_moved, _s_moved)
 defbatch(_over_gaps, stacks(_over_gaps, 2, 1))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defvjp, quick_with_metadata, stack_of, stacks, unrecorded
+from qad.extend import defbatch, defvjp_tuned, quick_with_metadata, stack_of, stacks, unrecorded
 from qad.linalg.support.check import matrices
 from qad.linalg.support.degeneracy import magnitude, rounding
 from qad.linalg.support.hermitian_parts import skew
@@ -111,6 +111,6 @@ def _check(needed, g, ans, pair, rows, *, end=None):
     return (g,)
 
 
-defvjp(_tie, shared=_check, scaled=True)
+defvjp_tuned(_tie, shared=_check, scaled=True)
 _tied = quick_with_metadata(_tie)
 defbatch(_tie, stacks(_tie, 2))

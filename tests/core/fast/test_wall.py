@@ -62,5 +62,5 @@ def test_the_quick_ones_stand_where_the_plain_ones_stood():
     assert backward.sweep is fast.sweep.sweep is not backward.plain_sweep
     assert forward.tangent_of is fast.pushes.tangent_of
     assert recorders.unary is fast.recorders.unary and recorders.product is fast.recorders.product
-    assert np.multiply in qad.core.tape.tensor.UFUNCS
-    assert qad.core.tape.tensor.UFUNCS[np.multiply].__module__ == "qad.core.fast.recorders"
+    assert np.multiply in qad.core.tape.dispatch.UFUNCS
+    assert qad.core.tape.dispatch.UFUNCS[np.multiply].__module__ == "qad.core.fast.recorders"

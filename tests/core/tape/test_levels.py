@@ -7,8 +7,9 @@ import pytest
 
 import qad
 from qad.core.errors import LeakedTensorError
+from qad.core.modes import no_grad
+from qad.core.structured import form_of
 from qad.core.tape.levels import Level, mode
-from qad.core.tape.modes import no_grad
 from qad.core.tape.operands import PLAIN, highest, split
 from qad.core.tape.reverse import TAPE, Reverse
 from qad.core.tape.tensor import CONSTANT, Tensor
@@ -105,3 +106,42 @@ def test_levels_that_open_while_somebody_looks_on_are_seen():
         assert not level.quick
         qad.grad(lambda x: np.sum(np.sin(x)))(X)
     assert "sin" in str(seen)
+
+
+def test_a_node_is_a_place_on_the_tape_and_nothing_else():
+    """Tangents, layouts of batches and structures stand elsewhere."""
+    seen = {}
+
+    def noted(name):
+        def f(x):
+            seen[name] = y = x * 2.0
+            return y
+
+        return f
+
+    qad.grad(lambda x: np.sum(noted("reverse")(x)))(X)
+    qad.jvp(noted("forward"), (X,), (X,))
+    qad.vmap(noted("batch"))(X)
+
+    def of_factors(a):
+        w, v = np.linalg.eigh(a)
+        return np.trace((noted("structured")(v) * np.exp(w)) @ v.T)
+
+    qad.grad(of_factors)(np.eye(2))  # of equal eigenvalues
+    assert {name: type(y.node) for name, y in seen.items() if y.node is not None} == {"reverse": list}
+    assert [name for name, y in seen.items() if form_of(y) is not None] == ["structured"]
+    assert [name for name, y in seen.items() if y.tangent is not None] == ["forward"]
+    assert np.array_equal(seen["forward"].tangent, 2.0 * X)
+
+
+def test_what_a_transform_was_given_is_a_leaf():
+    seen = []
+
+    def f(x):
+        seen.append((x.is_leaf, (2.0 * x).is_leaf))
+        return np.sum(x)
+
+    qad.grad(f)(X)
+    qad.jvp(f, (X,), (X,))
+    qad.vmap(f)(np.ones((2, 2)))
+    assert seen == 3 * [(True, False)]

@@ -4,21 +4,9 @@
 (`qad.extend.defroot`).  A reverse level finds ``z`` in the node; on other levels the answers of roots remember it.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from qad.core.tape import hooks
 from qad.core.tape.node import ARGS, PARENTS, PRIMITIVE, given
-from qad.core.tape.tensor import Tensor
-
-if TYPE_CHECKING:
-    from qad.typing import Function
-
-
-def node_below(node, fn):
-    """The node that `fn`, a function of one operand, made into `node` of a reverse level; None if it was not `fn`."""
-    return node[PARENTS][0] if node[PRIMITIVE].fn is fn else None
-
+from qad.core.tape.tensor import Tensor, held
 
 UNKNOWN = None, (), {}
 
@@ -29,9 +17,9 @@ def origin_of(x):
     A reverse level knows it from the node.  Other levels keep none: there the answers of roots remember it.
     """
     node = x.node
-    if type(node) is not list:
-        origin, value, inner = x.source or (UNKNOWN, None, None)
-        return origin if value is x.value and inner is node else UNKNOWN  # not where it was written into
+    if node is None:
+        origin, value, tangent = x.source or (UNKNOWN, None, None)
+        return origin if value is x.value and tangent is x.tangent else UNKNOWN  # not where it was written into
     if type(node[ARGS]) is not tuple:  # a leaf, one of several outputs, or freed
         return UNKNOWN
     args, parents = node[ARGS], node[PARENTS]
@@ -45,17 +33,11 @@ def remembered(p, out, operands, kwargs=None):
     It holds the values of the operands, so that none of these is changed in place when their Tensors are written into.
     """
     if p.root is not None or (p.carries and getattr(operands[0], "source", None) is not None):
-        out.source = (p, tuple(map(held, operands)), kwargs or {}), out.value, out.node
+        out.source = (p, tuple(map(held, operands)), kwargs or {}), out.value, out.tangent
     return out
 
 
-def held(x):
-    """What `x` is now."""
-    if type(x) is not Tensor:
-        return x
-    now = Tensor(x.value, x.node, x.level)
-    now.source = x.source
-    return now
+hooks.remembered = remembered
 
 
 def square_of_root(x: Tensor) -> Tensor | None:
@@ -73,7 +55,7 @@ def square_of_root(x: Tensor) -> Tensor | None:
     >>> qad.extend.square_of_root(z)
     """
     node = x.node
-    if type(node) is list:
+    if node is not None:
         while node is not None and node[PRIMITIVE].carries:
             node = node[PARENTS][0]
         if node is None or node[PRIMITIVE].root is None:  # nearly always
@@ -110,14 +92,14 @@ def same_root(x: Tensor, y: Tensor) -> bool:
 
 
 def _is_root(x) -> bool:
-    p = x.node[PRIMITIVE] if type(x.node) is list else origin_of(x)[0] if x.source is not None else None
+    p = x.node[PRIMITIVE] if x.node is not None else origin_of(x)[0] if x.source is not None else None
     return p is not None and p.root is not None
 
 
 def _same(a, b) -> bool:
     if a is b or type(a) is not Tensor or type(b) is not Tensor:
         return a is b
-    return a.level is b.level and a.value is b.value and a.node is b.node
+    return a.level is b.level and a.value is b.value and a.node is b.node and a.tangent is b.tangent
 
 
 def operand_of(x: Tensor, fn: Function) -> Tensor | None:

@@ -4,41 +4,46 @@ Inside the tape a cotangent ``g`` is unconjugated: the loss changes by ``Re sum(
 function has the textbook's rule ``g * f'(x)``, any other ``g * f_z + conj(g * f_zbar)``.  Rules are written
 in NumPy's functions and ndarray's methods, which record themselves when they are given Tensors; so a rule
 serves every order.  It never tests for ndarray and never writes in place.
+
+Four modules hold what few rules need: `memory` (views, writes, layouts), `batching` (rules of `qad.vmap` for families
+of functions), `recording` (who differentiates, and what was recorded) and `structure` (factors that know their
+matrix).  They are here because qad's own floors go through this door, too, and no other.
 """
 
-from qad.core.attach import attach, attach_operator, quick, quick_product, quick_with_index, quick_with_metadata
+from qad.core.attach import attach, attach_operator, quick, quick_product, quick_with_metadata
 from qad.core.define import (
     defcanonical,
     defjvp,
     defroot,
     defvjp,
-    implements,
-    passes_through,
+    defvjp_tuned,
     primitive,
-    rules_of,
     unbroadcast,
 )
 from qad.core.freeze_hook import any_traced, as_array, opaque
+from qad.core.handlers import implements, passes_through, rules_of
+from qad.core.modes import no_grad
 from qad.core.mutation.strides import lies_as
+from qad.core.roots import operand_of, same_root, square_of_root
 from qad.core.tape.cotangents import Lazy, One
+from qad.core.tape.dispatch import refuse_out
 from qad.core.tape.levels import unrecorded
-from qad.core.tape.modes import no_grad
 from qad.core.tape.node import ARRAY_TYPES
 from qad.core.tape.operands import operand
-from qad.core.tape.roots import operand_of, same_root, square_of_root
-from qad.core.tape.tensor import Tensor, refuse_out, value_of
+from qad.core.tape.tensor import Tensor, value_of
 from qad.core.transforms.grad import value_and_grad, vjp
 from qad.core.transforms.jvp import hvp, jvp
 from qad.core.transforms.torch_style import stop_gradient
 from qad.core.transforms.vmap import vmap
 from qad.core.vmap.batched import on_stack, stack_of
-from qad.core.vmap.rules import defbatch, each_alone, shifted, spread_out, stacks
+from qad.core.vmap.families import shifted, spread_out, stacks
+from qad.core.vmap.rules import defbatch, each_alone
 
 __all__ = [
     "ARRAY_TYPES", "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch",
-    "defcanonical", "defjvp", "defroot", "defvjp", "each_alone", "hvp", "implements", "jvp", "lies_as",
+    "defcanonical", "defjvp", "defroot", "defvjp", "defvjp_tuned", "each_alone", "hvp", "implements", "jvp", "lies_as",
     "no_grad", "on_stack", "opaque", "operand", "operand_of", "passes_through", "primitive", "quick",
-    "quick_product", "quick_with_index", "quick_with_metadata", "refuse_out", "rules_of", "same_root",
+    "quick_product", "quick_with_metadata", "refuse_out", "rules_of", "same_root",
     "shifted", "spread_out", "square_of_root", "stack_of", "stacks", "stop_gradient", "unbroadcast",
     "unrecorded", "value_and_grad", "value_of", "vjp", "vmap",
 ]  # fmt: skip

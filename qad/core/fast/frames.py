@@ -1,0 +1,69 @@
+"""Frames: a batch of tangents as a stack times one factor, which elementwise functions change and leave the stack.
+
+Measured: without them the Hessian of a network of layers of 50 takes 1.2 times as long, that of Rosenbrock's function
+of 200 variables 2.9, and of a sum of elementwise functions of 200 variables 15, for the stack is n times as large.
+"""
+
+import numpy as np
+
+from qad.core.tape.forward import summed
+from qad.core.tape.tensor import Tensor
+from qad.core.vmap.batched import Batched, scaled
+
+UNFRAMED = None, None
+UNITS = {np.dtype(kind): kind(1) for kind in (np.float64, np.complex128, np.float32, np.complex64)}
+
+
+def framed(t, ans):
+    """A stack of tangents and the factor of all of them, whose product a batch `t` is; None where rules need `t`.
+
+    The rule of an elementwise function multiplies, so that it may be given just the factor.
+    """
+    batch = t.value
+    if type(batch) is not Batched:
+        return UNFRAMED
+    frame = batch.frame
+    if frame is not None:
+        return (frame, batch.factor) if frame.ndim == ans.ndim + 1 else UNFRAMED
+    frame = batch.array
+    unit = UNITS.get(frame.dtype)
+    return (frame, unit) if unit is not None and type(frame) is not Tensor and frame.ndim == ans.ndim + 1 else UNFRAMED
+
+
+def push_frames(p, s, t, ans, x, y):
+    """The tangent of `ans`, what `p` made of `x` and `y`, from batches `s` and `t` of theirs, or None of one of them.
+
+    None where the rules need the batches themselves.
+    """
+    one, left = framed(s, ans) if type(s) is Tensor else UNFRAMED
+    two, right = framed(t, ans) if type(t) is Tensor else UNFRAMED
+    if one is not None and t is None:
+        return through(s, one, left, p.vjps[0](left, ans, x, y), ans)
+    if two is not None and s is None:
+        return through(t, two, right, p.vjps[1](right, ans, x, y), ans)
+    if one is None or two is None or s.level is not t.level:
+        return None
+    if one is two:
+        return through(s, one, left, p.vjps[0](left, ans, x, y) + p.vjps[1](right, ans, x, y), ans)
+    stack = stretched(p.vjps[0], one, left, ans, x, y) + stretched(p.vjps[1], two, right, ans, x, y)
+    return fitting(stack, s.level, ans)
+
+
+def through(t, frame, before, factor, ans):
+    """The batch of tangents `t`, that was ``frame * before``, with another factor, as those of `ans`."""
+    if frame.shape[1:] != ans.shape or not (factor.dtype is frame.dtype is ans.dtype):
+        return fitting(frame * factor, t.level, ans)
+    if factor is before:
+        return t
+    return Tensor(scaled(frame, factor, t.level), None, t.level)
+
+
+def stretched(rule, frame, factor, ans, x, y):
+    """What an elementwise rule makes of ``frame * factor``."""
+    return rule(frame, ans, x, y) if factor is UNITS[frame.dtype] else frame * rule(factor, ans, x, y)
+
+
+def fitting(stack, level, ans):
+    """Stacked tangents of `ans` as a batch: broadcast and real where that is."""
+    t = Tensor(Batched(stack, level), None, level)
+    return t if stack.dtype is ans.dtype and stack.shape[1:] == ans.shape else summed((t,), ans)

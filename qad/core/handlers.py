@@ -1,0 +1,119 @@
+"""Handlers: what is called in the place of a NumPy function when a Tensor is among its arguments."""
+
+import inspect
+from functools import lru_cache
+
+import numpy as np
+
+from qad.core.tape import hooks, recorders
+from qad.core.tape.dispatch import FUNCTIONS, LATE, UFUNCS, refuse_out
+from qad.core.tape.operands import operand
+from qad.core.tape.record import record
+from qad.core.tape.tensor import Tensor, value_of
+
+
+def install(fn, p):
+    """Have primitive `p` recorded wherever NumPy's function `fn` is called with Tensors."""
+    if isinstance(fn, np.ufunc):
+        quick = fn.nout == 1 and len(p.vjps) == fn.nin and all(p.vjps)
+        UFUNCS[fn] = (
+            recorders.unary(p)
+            if quick and fn.nin == 1
+            else recorders.binary(p)[0]
+            if quick and p.elementwise
+            else _general(p)
+        )
+    else:
+        FUNCTIONS[fn] = hooks.registered(fn, _general(p))
+
+
+def _general(p):
+    """A handler with the signature of the NumPy function."""
+
+    def handler(*args, **kwargs):
+        refuse_out(kwargs.get("out"), f"np.{p.name}")
+        if any(type(v) is Tensor for v in kwargs.values()):
+            args, kwargs = _by_position(p.fn, args, kwargs)
+        arrays = len(p.vjps) or len(args)
+        return record(p, (*map(operand, args[:arrays]), *args[arrays:]), kwargs)
+
+    return handler
+
+
+_signature = lru_cache(maxsize=None)(inspect.signature)
+
+
+def _by_position(fn, args, kwargs):
+    """Move Tensors given by keyword to their positions."""
+    bound = _signature(fn).bind(*args, **kwargs)
+    bound.apply_defaults()
+    names = list(bound.arguments)
+    last = max(i for i, name in enumerate(names) if type(kwargs.get(name)) is Tensor)
+    moved = names[: last + 1]
+    return tuple(bound.arguments[n] for n in moved), {k: v for k, v in kwargs.items() if k not in moved}
+
+
+def implements(fn):
+    """Decorator: call this instead of NumPy's `fn` whenever a Tensor is among its arguments.
+
+    For functions that are written in others with rules, and to normalise arguments; the signature is that of `fn`.
+    A pair ``(ufunc, method)`` stands for a method such as ``np.add.reduce``, ``(None, method)`` for that of every ufunc
+    that has none of its own; it takes the ufunc first. The method ``__call__`` is a call with keywords.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> @qad.extend.implements(np.polyval)
+    ... def polyval(p, x):
+    ...     y = 0 * x
+    ...     for c in p:
+    ...         y = y * x + c
+    ...     return y
+    >>> qad.grad(lambda x: np.polyval([1.0, 0.0, 5.0], x))(3.0)
+    np.float64(6.0)
+    """
+
+    def install(handler):
+        (UFUNCS if isinstance(fn, np.ufunc) else FUNCTIONS)[fn] = hooks.registered(fn, handler)
+        return handler
+
+    return install
+
+
+def passes_through(*functions):
+    """Declare functions without derivative: they run on the bare values and return plain arrays.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.passes_through(np.histogram)
+    >>> np.histogram(qad.tensor([0.1, 0.9, 0.8]), bins=2, range=(0, 1))[0]
+    array([1, 2])
+    """
+    for fn in functions:
+
+        def handler(*args, _fn=fn, **kwargs):
+            return _fn(*_bare(args), **{k: _bare(v) for k, v in kwargs.items()})
+
+        handler.passes = True
+        implements(fn)(handler)
+
+
+def has_no_derivative(ufunc) -> bool:
+    """Whether `passes_through` has declared it so."""
+    return getattr(UFUNCS[ufunc], "passes", False)
+
+
+def rules_of(package, module) -> None:
+    """Say in which module the rules of another package's ufuncs stand, to be loaded when one first meets a Tensor.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.extend.rules_of("scipy.special", "qad.special")  # as qad does
+    """
+    LATE[package] = module
+
+
+def _bare(x):
+    return type(x)(map(_bare, x)) if type(x) in (list, tuple) else value_of(x)

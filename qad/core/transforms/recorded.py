@@ -1,0 +1,101 @@
+"""What is recorded: of an operand, by whom; of a function, which operations."""
+
+from operator import getitem
+from typing import NamedTuple
+
+from qad.core.structured import form_of
+from qad.core.tape.forward import Forward
+from qad.core.tape.levels import records
+from qad.core.tape.node import ARGS, ID, LEAF, PARENTS, PICK, PRIMITIVE, given
+from qad.core.tape.operands import highest
+from qad.core.tape.reverse import Reverse
+from qad.core.tape.tensor import CONSTANT, Tensor
+from qad.core.transforms.arguments import run
+from qad.core.transforms.grad import node_of
+from qad.core.transforms.leaves import lift
+from qad.core.trees import flatten, strip
+from qad.core.vmap.batched import Batched
+from qad.core.vmap.rules import Batch
+
+
+def recording_level(operands):
+    """The reverse level that records what happens to these operands now; None where none does."""
+    level = highest(operands)
+    return level if type(level) is Reverse and records(level) else None
+
+
+def directions(x) -> list:
+    """How `x` is differentiated now: "backward" or "forward" for each level that does so, the innermost first.
+
+    Levels of `qad.vmap` do not count; a Tensor with a structure counts as what it was made of, its `root`.
+    """
+    found = []
+    while type(x) is Tensor or type(x) is Batched:
+        if (form := form_of(x)) is not None:
+            x = form.root
+        elif type(x) is Tensor:
+            if x.level is not CONSTANT and type(x.level) is not Batch:
+                found.append("forward" if type(x.level) is Forward else "backward")
+            x = x.value
+        else:
+            x = x.array
+    return found
+
+
+class Operation(NamedTuple):
+    """One recorded call ``fn(*args, **keywords)``.
+
+    Attributes
+    ----------
+    parents : dict
+        Number of an argument -> number of the operation, or the leaf, whose answer stands there.
+    """
+
+    number: int
+    fn: object
+    args: tuple
+    keywords: dict
+    parents: dict
+
+
+def operations(f, x):
+    """The operations that ``f(x)`` consists of, for a pytree `x` of plain arrays.
+
+    Returns
+    -------
+    leaves : list of int
+        The numbers of the leaves of `x`.
+    found : list of Operation
+        In the order in which they ran; only those that the output depends on.
+    outputs : list of (int or None, array)
+        For each leaf of the output the number of what made it, None where it does not depend on `x`; and its value.
+    spec
+        The structure of the output.
+    """
+    with Reverse() as level:
+        lifted, leaves, _ = lift(x, level, "x")
+        out, spec = flatten(run(f, [lifted], {}))
+    nodes = [node_of(leaf, level) for leaf in out]
+    outputs = [
+        (None, strip(leaf, CONSTANT)) if node is None else (node[ID], leaf.value)
+        for leaf, node in zip(out, nodes, strict=True)
+    ]
+    return [leaf.node[ID] for leaf in leaves], list(map(_operation, _below(nodes))), outputs, spec
+
+
+def _below(nodes):
+    """All recorded operations that `nodes` depend on, in the order in which they ran."""
+    found, waiting = {}, [node for node in nodes if node is not None]
+    while waiting:
+        node = waiting.pop()
+        if node[ID] not in found and node[PRIMITIVE] is not LEAF:
+            found[node[ID]] = node
+            waiting.extend(parent for parent in node[PARENTS] if parent is not None)
+    return [found[key] for key in sorted(found)]
+
+
+def _operation(node):
+    parents = {i: parent[ID] for i, parent in enumerate(node[PARENTS]) if parent is not None}
+    if node[PRIMITIVE] is PICK:
+        return Operation(node[ID], getitem, (None, node[ARGS]), {}, parents)
+    return Operation(node[ID], node[PRIMITIVE].fn, node[ARGS], given(node), parents)

@@ -1,0 +1,14 @@
+"""Batching: rules of `qad.vmap` for families of functions, and what a rule may ask about a batch.
+
+`qad.extend.defbatch` says what a batching rule is.
+"""
+
+from qad.core.vmap.batched import enclosed, examples, is_batched, outline
+from qad.core.vmap.families import aligned, over, same
+from qad.core.vmap.layouts import ENTRYWISE, GIVES_C, KEEPS_C
+from qad.core.vmap.rules import under_vmap
+
+__all__ = [
+    "ENTRYWISE", "GIVES_C", "KEEPS_C", "aligned", "enclosed", "examples", "is_batched", "outline", "over", "same",
+    "under_vmap",
+]  # fmt: skip

@@ -1,0 +1,17 @@
+"""Recording: who differentiates an operand, which operations a function consists of, and calls recorded by hand.
+
+For functions that choose a way by who differentiates them (a formula that serves one order only), or that run a whole
+program as one operation.
+"""
+
+from qad.core.define import PRIMITIVES
+from qad.core.handlers import has_no_derivative
+from qad.core.tape.levels import records
+from qad.core.tape.operands import highest, split
+from qad.core.tape.reverse import Reverse, note
+from qad.core.transforms.recorded import Operation, directions, operations, recording_level
+
+__all__ = [
+    "PRIMITIVES", "Operation", "Reverse", "directions", "has_no_derivative", "highest", "note", "operations",
+    "recording_level", "records", "split",
+]  # fmt: skip
