@@ -47,7 +47,7 @@ ROOMS = (  # of core, each of which imports only those before it
 )
 INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "binary", "product"}
 FROM_CORE = {"errors", "trees", "containers"}  # what every floor may take from core; all else comes through extend
-BY_THE_DOOR = ("core", "extend", "testing", "optimize", "viz", "frozen", "__init__")  # which need not
+BY_THE_DOOR = ("core", "extend", "testing", "optimize", "viz", "frozen", "typing", "__init__")  # which need not
 BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
 WORDS = "typing"  # what annotations are written in: rests on core alone, and is open to every floor
 OPTIONAL = {"cupy", "dask", "jax", "matplotlib", "numba", "pennylane", "qiskit", "quimb", "tensornetwork", "torch"}

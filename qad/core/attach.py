@@ -45,7 +45,7 @@ def quick_with_metadata(fn: Function) -> Function:
     return recorders.unary_with_metadata(PRIMITIVES[fn])
 
 
-def quick_product(fn, method, otherwise, stacks=None):
+def quick_product(fn: Function, method: Function, otherwise: Function, stacks: Function | None = None) -> Function:
     """A recorder of `fn` with little overhead for two matrices, as `method` on ndarrays; `otherwise` takes all else.
 
     With `stacks`, the primitive for vectors and stacks of matrices, it serves those too.

@@ -1,6 +1,9 @@
 """The registry of derivative rules, and the ways to fill it; `qad.extend` is its public door."""
 
+from __future__ import annotations
+
 from functools import partial, wraps
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, overload
 
-    from qad.typing import F, Function, P, R
+    from qad.typing import Function, P, R
 
 PRIMITIVES: dict = {}  # NumPy function or wrapped primitive -> Primitive
 
@@ -94,7 +97,14 @@ def _answer_of(fn):
     return wraps(fn)(lambda *args, **kwargs: fn(*args, **kwargs)[0])
 
 
-def defvjp(fn, *rules, argnums=None, shared=None, linear=False, elementwise=False):
+def defvjp(
+    fn: Function,
+    *rules: Function | None,
+    argnums: Sequence[int] | None = None,
+    shared: Function | None = None,
+    linear: bool = False,
+    elementwise: bool = False,
+) -> None:
     """Define the reverse-mode rules of a function.
 
     Parameters
@@ -134,20 +144,20 @@ def defvjp(fn, *rules, argnums=None, shared=None, linear=False, elementwise=Fals
 
 
 def defvjp_tuned(
-    fn,
-    *rules,
-    argnums=None,
-    shared=None,
-    linear=False,
-    elementwise=False,
-    fresh=False,
-    lazy=(),
-    adds=None,
-    consumes=False,
-    scaled=False,
-    sparing=False,
-    name=None,
-):
+    fn: Function,
+    *rules: Function | None,
+    argnums: Sequence[int] | None = None,
+    shared: Function | None = None,
+    linear: bool = False,
+    elementwise: bool = False,
+    fresh: bool = False,
+    lazy: tuple[type, ...] = (),
+    adds: Function | None = None,
+    consumes: bool = False,
+    scaled: bool = False,
+    sparing: bool = False,
+    name: str | None = None,
+) -> None:
     """`defvjp` for rules that are hot: what they promise saves copies, and they may ask more of the backward pass.
 
     Parameters

@@ -4,9 +4,16 @@
 (`qad.extend.defroot`).  A reverse level finds ``z`` in the node; on other levels the answers of roots remember it.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.core.tape import hooks
 from qad.core.tape.node import ARGS, PARENTS, PRIMITIVE, given
 from qad.core.tape.tensor import Tensor, held
+
+if TYPE_CHECKING:
+    from qad.typing import Function
 
 UNKNOWN = None, (), {}
 

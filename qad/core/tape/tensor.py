@@ -1,6 +1,9 @@
 """The handle that users hold: a value, its node on the tape, and the level that recorded it."""
 
+from __future__ import annotations
+
 from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -55,8 +58,14 @@ class Tensor(Attached):
     """
 
     __slots__ = ("value", "node", "level", "tangent", "buffer", "source", "__weakref__")
+    value: Any
+    node: Any
+    tangent: Any
+    level: Any
+    buffer: Any
+    source: Any
 
-    def __init__(self, value, node=None, level=CONSTANT, tangent=None):
+    def __init__(self, value: Any, node: Any = None, level: Any = CONSTANT, tangent: Any = None):
         self.value = value
         self.node = node
         self.level = level
@@ -248,7 +257,7 @@ def rebuild(template, items):
     return type(template)(*items) if hasattr(template, "_fields") else type(template)(items)
 
 
-def value_of(x):
+def value_of(x: Any) -> Any:
     """The bare array or number behind `x`, all levels removed; for decisions that carry no derivative.
 
     Examples

@@ -5,12 +5,20 @@ functions on it are applied to every example; so rules and programs need not kno
 can answer (a branch, a Python number) raises.
 """
 
+from __future__ import annotations
+
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import BatchError
 from qad.core.tape.tensor import Tensor, value_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import Function
 
 # how the examples of a batch lie in memory, see `qad.core.vmap.layouts`
 GIVEN, AS_NUMPY, UNKNOWN = "as given", "as NumPy's", "unknown"

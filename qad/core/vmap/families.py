@@ -1,7 +1,17 @@
 """Rules of `qad.vmap` for whole families of functions: pointwise ones, those of stacks, and those with an axis."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.typing import Axis, Function
 
 
 def pointwise(fn):
@@ -26,7 +36,7 @@ def aligned(batched, args, core=()):
     ]
 
 
-def stacks(fn, *core):
+def stacks(fn: Function, *core: int) -> Function:
     """The rule of a function of stacks, which broadcast; `core` counts the last axes that it works on, per operand.
 
     Examples
@@ -62,7 +72,7 @@ def over(fn, default=None):
     return rule
 
 
-def shifted(axis, ndim):
+def shifted(axis: Axis | None, ndim: int) -> Any:
     """`axis` of one example, or a tuple of them, as axes of a stack of `ndim` axes; all of them for None.
 
     Examples
@@ -78,7 +88,7 @@ def shifted(axis, ndim):
     return normalize_axis_index(axis, ndim - 1) + 1
 
 
-def spread_out(batched, args):
+def spread_out(batched: Sequence[bool], args: Sequence[Any]) -> list[Any]:
     """`args`, each with the axis of the batch in front: read-only views where one array serves all examples.
 
     Examples

@@ -22,10 +22,7 @@ from qad.core.vmap.families import pointwise
 from qad.core.vmap.layouts import layout_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from qad.typing import Axis, F, Function
+    from qad.typing import F, Function
 
 NUMBER = attrgetter("number")
 OPEN: set = set()  # the open levels of this kind, of all threads
@@ -193,7 +190,7 @@ def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
 Batched.__array_function__, Batched.__array_ufunc__ = _array_function, _array_ufunc
 
 
-def each_alone(rule):
+def each_alone(rule: F) -> F:
     """A derivative rule that is called once per example where `qad.vmap` gives it a batch: for rules that iterate.
 
     Examples
