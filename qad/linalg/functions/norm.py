@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 from scipy.linalg import blas
 
 from qad.core.errors import ArgumentError
@@ -30,7 +31,7 @@ from qad.linalg.support.check import finite
 from qad.linalg.support.degeneracy import same_block
 from qad.linalg.support.derivative_order import orders
 from qad.rules.complex import abs2
-from qad.rules.scales import are_ordinary, least_root, scale_along
+from qad.rules.scales import least_root, length_along
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, Axis
@@ -159,17 +160,15 @@ def _axes(x, axis):
     """The axes as a tuple of non-negative ints."""
     if axis is None:
         return tuple(range(x.ndim))
-    axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
-    if len({a % x.ndim for a in axes if -x.ndim <= a < x.ndim}) != len(axes):
-        raise ArgumentError(f"norm: axis {axis} does not fit an array of {x.ndim} axes")
-    return tuple(a % x.ndim for a in axes)
+    try:
+        return normalize_axis_tuple(axis, x.ndim)
+    except ValueError:
+        raise ArgumentError(f"norm: axis {axis} does not fit an array of {x.ndim} axes") from None
 
 
 def _finish(n, axes, keepdims):
     """Drop the axes, which are kept as ones until here."""
-    if keepdims:
-        return n
-    return n.reshape(tuple(size for i, size in enumerate(n.shape) if i not in axes))
+    return n if keepdims else np.squeeze(n, axes)
 
 
 def _vector(x, p, axes):
@@ -239,17 +238,7 @@ def _length(x, *, axis):
         n = length(x.ravel())  # a quarter of the time of the sum of squares at most, and without warnings
         if least_root(x.real.dtype) < n < np.inf:
             return np.full((1,) * x.ndim, n, x.real.dtype)
-    with np.errstate(over="ignore"):
-        n = _root_of_squares(x, axis)
-        if are_ordinary(n):
-            return n
-    scale = scale_along(x, axis)
-    return scale * _root_of_squares(x / scale, axis)
-
-
-def _root_of_squares(x, axis):
-    square = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x**2
-    return np.sqrt(square.sum(axis=axis, keepdims=True))
+    return length_along(x, axis)
 
 
 @primitive(name="norm")
