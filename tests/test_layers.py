@@ -187,10 +187,17 @@ def graph(root, lazily=False):
     found = {}
     for module, path in files.items():
         package = module if path.name == "__init__.py" else module[:-1]
-        targets = imports(ast.parse(path.read_text("utf-8")), package)
+        targets = imports(running(path.read_text("utf-8")), package)
         modules = {(*to, name) if (*to, name) in files else to for _, to, name, eager in targets if eager or lazily}
         found[module] = (modules & files.keys()) - {module}
     return found
+
+
+def running(source):
+    """A parsed module without what is there for type checkers only."""
+    tree = ast.parse(source)
+    tree.body = [node for node in tree.body if not for_type_checkers(node)]
+    return tree
 
 
 def circles(graph):
@@ -210,8 +217,19 @@ def circles(graph):
 
 def long_files(root):
     """The files of more lines than one sitting takes, each with their number."""
-    counts = {path: len(path.read_text("utf-8").splitlines()) for path in root.rglob("*.py")}
+    counts = {path: len(read_lines(path.read_text("utf-8"))) for path in root.rglob("*.py")}
     return {path.relative_to(root).as_posix(): n for path, n in counts.items() if n > MOST_LINES}
+
+
+def read_lines(source) -> list:
+    """The lines of a module without what is there for type checkers only, and the empty lines after that."""
+    lines = source.splitlines()
+    for node in reversed(ast.parse(source).body):
+        module = node.module if isinstance(node, ast.ImportFrom) else None
+        if for_type_checkers(node) or module == "__future__" or ast.unparse(node) == "from typing import TYPE_CHECKING":
+            end = next(i for i in range(node.end_lineno, len(lines)) if lines[i])
+            del lines[node.lineno - 1 : end]
+    return lines
 
 
 BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}

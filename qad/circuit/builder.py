@@ -218,7 +218,7 @@ class Builder(Sequence, GateMethods):
             self._chunks.append(spread(check_angle(theta, gate.name), count, gate.name))
             self._size += count
         slots = zip(*(range(start, start + count) for start in starts), strict=True) if p else [()] * count
-        self.operations.extend(Operation(gate, at, controls, own) for at, own in zip(every, slots, strict=True))
+        self.operations += [Operation(gate, at, controls, own) for at, own in zip(every, slots, strict=True)]
         self._program = None
         return self
 

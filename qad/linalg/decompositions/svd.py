@@ -25,15 +25,7 @@ import numpy as np
 from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
 from qad.linalg.factored.factors import factors
 from qad.linalg.support.check import matrices
-from qad.linalg.support.clusters import (
-    bent,
-    beside,
-    beside_of,
-    clusters,
-    conjugate,
-    moderate_turn,
-    quotients,
-)
+from qad.linalg.support.clusters import bent, beside, beside_of, clusters, conjugate, moderate_turn, quotients
 from qad.linalg.support.degeneracy import (
     check_blocks,
     check_curved,
