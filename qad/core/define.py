@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from qad.typing import Function, P, R
 
-PRIMITIVES: dict = {}  # NumPy function or wrapped primitive -> Primitive
+PRIMITIVES: dict[Any, Any] = {}  # NumPy function or wrapped primitive -> Primitive
 
 
 if TYPE_CHECKING:

@@ -107,7 +107,7 @@ def passes_through(*functions: Function) -> None:
         implements(fn)(handler)
 
 
-def has_no_derivative(ufunc) -> bool:
+def has_no_derivative(ufunc: np.ufunc) -> bool:
     """Whether `passes_through` has declared it so."""
     return getattr(UFUNCS[ufunc], "passes", False)
 

@@ -31,7 +31,7 @@ class Plain(Level):
 PLAIN = Plain(-2)
 
 
-def highest(args) -> Level:
+def highest(args: Any) -> Level:
     """The highest level among `args`."""
     level, number = PLAIN, -2
     for a in args:
@@ -41,7 +41,7 @@ def highest(args) -> Level:
     return level
 
 
-def split(args, level):
+def split(args: Any, level: Any) -> Any:
     """Values of the level below, and the nodes of those operands that live on `level`."""
     values, nodes = [], []
     for a in args:

@@ -226,7 +226,7 @@ def restored(array, requires_grad):
     return Tensor(array, leaf(array), Tensor.TAPE) if requires_grad else Tensor(array)
 
 
-def handle_of(x, value=None):
+def handle_of(x: Tensor, value: Any = None) -> Tensor:
     """Another handle of what Tensor `x` holds now, or of the same derivative of another `value`."""
     return Tensor(x.value if value is None else value, x.node, x.level, x.tangent)
 

@@ -94,12 +94,12 @@ def scaled(frame, factor, level) -> Batched:
     return batch
 
 
-def outline(x):
+def outline(x: Any) -> Any:
     """An array of the shape and dtype of `x`, or of one example of it, whose entries mean nothing and cost nothing."""
     return np.broadcast_to(np.zeros((), x.dtype), x.shape)
 
 
-def enclosed(ans, level):
+def enclosed(ans: Any, level: Any) -> Any:
     """Stacked answers, or each of a tuple of them, as Tensors of `level`."""
     if isinstance(ans, (tuple, list)):
         parts = [enclosed(a, level) for a in ans]
@@ -134,12 +134,12 @@ def stack_of(x: Any) -> Any:
     return x
 
 
-def is_batched(x) -> bool:
+def is_batched(x: Any) -> bool:
     """Whether the value behind `x` holds one for each example of `qad.vmap`."""
     return type(value_of(x)) is Batched
 
 
-def examples(arrays):
+def examples(arrays: Any) -> Any:
     """The bare `arrays` themselves, or those of every example of `qad.vmap` in turn."""
     level = max((x.level for x in arrays if type(x) is Batched), default=None, key=attrgetter("number"))
     if level is None:

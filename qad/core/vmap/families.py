@@ -23,7 +23,7 @@ def pointwise(fn):
     return rule
 
 
-def aligned(batched, args, core=()):
+def aligned(batched: Sequence[bool], args: Sequence[Any], core: Sequence[int] = ()) -> Sequence[Any]:
     """`args` with axes of length 1 after that of the batch, so that what is left of the last `core` axes broadcasts."""
     if len(args) == 1:
         return args
@@ -54,7 +54,7 @@ def stacks(fn: Function, *core: int) -> Function:
     return rule
 
 
-def same(fn):
+def same(fn: Function) -> Function:
     """The rule of a function of one array that works on last axes, or on entries."""
 
     def rule(batched, x, *args, **kwargs):
@@ -63,7 +63,7 @@ def same(fn):
     return rule
 
 
-def over(fn, default=None):
+def over(fn: Function, default: Any = None) -> Function:
     """The rule of a function ``fn(x, axis=default, ...)`` of one array, whose axis (None: all) may be a tuple."""
 
     def rule(batched, x, axis=default, *args, **kwargs):
