@@ -86,7 +86,7 @@ def loops():
     """Of networks: a pair by NumPy, an entry of a compiled loop, and the loop."""
     import numpy as np
 
-    from qad.contract.compiler import has_numba
+    from qad.contract.compiler import has_compiler
     from qad.contract.execute import execution
     from qad.contract.planner import find_plan
 
@@ -99,7 +99,7 @@ def loops():
 
     each, _ = slope(lambda count: chain(count, False), 10, 40)
     yield "CALL", each
-    if has_numba():
+    if has_compiler():
         each, call = slope(lambda count: chain(count, True), 10, 40)
         yield "ENTRY", each
         yield "LOOP_CALL", call

@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "qad"
 
 FLOORS = (
     "core",
+    "native",
     "rules",
     "special",
     "linalg",
@@ -28,7 +29,9 @@ FLOORS = (
 ROOMS = (  # of core, each of which imports only those before it
     "errors",
     "malloc",
+    "threads",
     "config",
+    "waiting",
     "tape",
     "modes",
     "roots",
@@ -46,11 +49,12 @@ ROOMS = (  # of core, each of which imports only those before it
     "transforms",
 )
 INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "binary", "product"}
-FROM_CORE = {"errors", "trees", "containers"}  # what every floor may take from core; all else comes through extend
-BY_THE_DOOR = ("core", "extend", "testing", "optimize", "viz", "frozen", "typing", "__init__")  # which need not
+FROM_CORE = {"errors", "trees", "containers", "threads", "waiting"}  # all else comes through extend
+BY_THE_DOOR = ("core", "extend", "testing", "optimize", "viz", "frozen", "__init__")  # which need not
 BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
-WORDS = "typing"  # what annotations are written in: rests on core alone, and is open to every floor
-OPTIONAL = {"cupy", "dask", "jax", "matplotlib", "numba", "pennylane", "qiskit", "quimb", "tensornetwork", "torch"}
+OPTIONAL = {
+    "cupy", "dask", "jax", "llvmlite", "matplotlib", "numba", "pennylane", "qiskit", "quimb", "tensornetwork", "torch",
+}  # fmt: skip
 MAY_NEED_OPTIONAL = ("interop", "viz")
 MOST_LINES, MOST_OF_A_FUNCTION = 300, 40
 LONG_FILES = {  # being split

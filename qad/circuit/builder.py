@@ -1,8 +1,6 @@
 """How a circuit is written down: a list of operations, a vector of parameters, and the matrices that users give."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
 from qad.circuit.checks import as_column, check_angle, check_matrix, check_qubits, qubits_per_gate
 from qad.circuit.controlled import Controlled, unknown
@@ -211,14 +209,10 @@ class Builder(Sequence, GateMethods):
             return self._add(gate, (*args[:p], *check_qubits(columns, self.n, gate.name)), controls)
         plain = all(type(q) is not tuple or set(map(type, q)) == {int} for q in columns)  # a cache takes 1.0 for 1
         every = (qubits_per_gate if plain else qubits_per_gate.__wrapped__)(columns, controls, self.n, gate.name)
-        count = len(every)
-        starts = []
         for theta in args[:p]:
-            starts.append(self._size)
-            self._chunks.append(spread(check_angle(theta, gate.name), count, gate.name))
-            self._size += count
-        slots = zip(*(range(start, start + count) for start in starts), strict=True) if p else [()] * count
-        self.operations += [Operation(gate, at, controls, own) for at, own in zip(every, slots, strict=True)]
+            self._chunks.append(spread(check_angle(theta, gate.name), len(every), gate.name))
+        self.operations += operations_of(gate, every, controls, self._size)
+        self._size += p * len(every)
         self._program = None
         return self
 
@@ -231,3 +225,11 @@ class Builder(Sequence, GateMethods):
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *GATES]
+
+
+@lru_cache(maxsize=1024)
+def operations_of(gate, every, controls, size):
+    """Gates of one kind on these qubits each, after `size` parameters: of each run of angles a gate takes one."""
+    count = len(every)
+    slots = [tuple(size + i * count + j for i in range(gate.params)) for j in range(count)]
+    return [Operation(gate, at, controls, own) for at, own in zip(every, slots, strict=True)]

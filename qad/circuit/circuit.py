@@ -51,7 +51,7 @@ class Circuit(Builder, Views):
     dtype : dtype
         complex128 or complex64, of the state.
     engine : str
-        "numba" for compiled kernels, "numpy", or "auto" for the first that there is.
+        "compiled" for compiled kernels, "numpy", or "auto" for the first that there is.
 
     Attributes
     ----------

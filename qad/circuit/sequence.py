@@ -76,9 +76,9 @@ class Sequence:
     def copy(self) -> Self:
         """A circuit of the same gates, which may be changed independently."""
         other = object.__new__(type(self))
-        for name in Sequence.__slots__:
-            value = getattr(self, name)
-            setattr(other, name, value.copy() if type(value) is list else value)
+        other.n, other.initial, other.dtype, other.engine = self.n, self.initial, self.dtype, self.engine
+        other.operations, other.matrices = self.operations.copy(), self.matrices.copy()
+        other._chunks, other._size, other._program = self._chunks.copy(), self._size, self._program
         return other
 
     # -- composition -----------------------------------------------------------------------------

@@ -64,7 +64,7 @@ class Plan:
     prepare, steps : tuple
         What is executed: (operand, `Single`) for steps on single operands, (left, right, `Pair`) for pairs.
     compiled : "loop", "products" or ""
-        What runs as machine code made by Numba: the whole network, stacks of small matrices, or nothing.
+        What runs as compiled machine code: the whole network, stacks of small matrices, or nothing.
     again : tuple of int
         Nodes below which values are computed again in the backward pass instead of being kept, to keep to a limit.
     parts : tuple of pairs of int

@@ -1,1 +1,19 @@
 """Bridges to other packages; each module needs its package and is imported only by name."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qad.interop import pennylane, qiskit, tensornetwork
+
+MODULES = ("pennylane", "qiskit", "tensornetwork")
+
+
+def __getattr__(name):
+    if name in MODULES:
+        return import_module(f"qad.interop.{name}")
+    raise AttributeError(f"module 'qad.interop' has no attribute {name!r}; it has {', '.join(MODULES)}")
+
+
+def __dir__():
+    return list(MODULES)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.optimize.minimization import Search, bar_for
+from qad.optimize.minimization import Search
+from qad.optimize.progress import bar_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +44,7 @@ def adam(
     callback : callable, optional
         ``callback(params, value)`` after every step; raising StopIteration in it ends the search.
     progress : bool or tqdm
-        Show a progress bar with the loss and the norm of the gradient, or move the bar that is given.
+        Show loss, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
     maxiter : int
         Number of steps.
     gtol : float
@@ -112,6 +113,6 @@ def descend(search, direction, rate, maxiter, gtol, progress):
             search.step(vector)
         return bool(np.linalg.norm(gradient) < gtol), f"all {maxiter} steps were taken"
 
-    with bar_for(progress, maxiter) as search.bar:
+    with bar_for(progress, total=None if gtol else maxiter) as search.bar:
         success, message = search.guarded(steps)
     return search.result(success, message)

@@ -13,7 +13,8 @@ import numpy as np
 from qad.core import value_and_grad
 from qad.core.errors import ArgumentError
 from qad.optimize.directions import DIRECTIONS
-from qad.optimize.minimization import Stop, bar_for
+from qad.optimize.minimization import Stop
+from qad.optimize.progress import bar_for, note
 from qad.optimize.result import OptimizeResult
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def minimize_on(
     callback : callable, optional
         ``callback(params, value)`` after every iteration; raising StopIteration in it ends the search.
     progress : bool or tqdm
-        Show a progress bar, or move the bar that is given.
+        Show loss, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
     gtol : float
         Stop where the norm of the Riemannian gradient is below this.
     ftol : float
@@ -123,7 +124,7 @@ def minimize_on(
     if maxiter < 1 or memory < 1:
         raise ArgumentError(f"maxiter and memory must be at least 1, but got {maxiter!r} and {memory!r}")
     descent = Descent(manifold, fun, params, DIRECTIONS[method](memory), metric, callback)
-    with bar_for(progress, maxiter) as descent.bar:
+    with bar_for(progress) as descent.bar:
         message, success = descent.run(gtol, ftol, maxiter)
     return descent.result(message, success)
 
@@ -219,8 +220,7 @@ class Descent:
     def report(self):
         """Tell bar, history and callback of an iteration."""
         self.history.append(self.here.value)
-        self.bar.set_postfix_str(f"{self.here.value:.12g}, gradient {self.here.norm:.2e}", refresh=False)
-        self.bar.update()
+        note(self.bar, self.history, self.here.norm)
         if self.callback is not None:
             try:
                 self.callback(self.manifold.params(self.here.point), self.here.value)

@@ -47,7 +47,7 @@ def natural_descent(
     callback : callable, optional
         ``callback(params, value)`` after every step; raising StopIteration in it ends the search.
     progress : bool or tqdm
-        Show a progress bar with the loss and the norm of the gradient, or move the bar that is given.
+        Show loss, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
     maxiter : int
         Number of steps.
     gtol : float

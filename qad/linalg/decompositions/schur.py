@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.extend import defbatch, defvjp, defvjp_tuned, primitive, stack_of, stacks
 from qad.linalg.support.check import square

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, operand, primitive, stacks, unbroadcast, value_of

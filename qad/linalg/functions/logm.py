@@ -1,10 +1,6 @@
 """Matrix logarithm; its derivative is the corner of the logarithm of a block matrix (see ``block_matrix.py``)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
 from qad.linalg.functions.block_matrix import each, frechet

@@ -1,7 +1,7 @@
 """The fastest of LAPACK's drivers for one large matrix; for all else NumPy's, which take batches."""
 
 import numpy as np
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
 
 EighResult = type(np.linalg.eigh(np.eye(1)))
 SVDResult = type(np.linalg.svd(np.eye(1)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.threads import blas_for
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
 from qad.mps.energy import prepared
@@ -114,15 +115,16 @@ def evolve(
     tensors = centred(psi, H, imaginary)
     step = stepper(method, H, tensors, -dt if imaginary else -1j * dt, truncation)
     now = 0.0
-    for k in range(steps):
-        step()
-        tensors[0] = tensors[0] / np.linalg.norm(tensors[0])
-        now = (k + 1) * dt
-        if callback is not None:
-            try:
-                callback(MPS(tensors), now)
-            except StopIteration:
-                break
+    with blas_for(max(bond, psi.bond)):
+        for k in range(steps):
+            step()
+            tensors[0] = tensors[0] / np.linalg.norm(tensors[0])
+            now = (k + 1) * dt
+            if callback is not None:
+                try:
+                    callback(MPS(tensors), now)
+                except StopIteration:
+                    break
     return Evolution(MPS(tensors), now, float(truncation.discarded))
 
 

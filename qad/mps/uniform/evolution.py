@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.threads import blas_for
 from qad.mps.chain import site_count
 from qad.mps.evolve.evolution import real_time
 from qad.mps.evolve.suzuki import ORDERS
@@ -77,13 +78,14 @@ def evolve(
     dt = real_time(time) / site_count(steps, 1, "steps")
     cutoff = cutoff_of(h, dt, order) if cutoff is None else cutoff
     cell = InfiniteGates(psi, h, -1j if not imaginary else -1.0, site_count(bond, 1, "bond"), cutoff)
-    for k in range(steps):
-        cell.step(dt, order)
-        if callback is not None:
-            try:
-                callback(cell.state, (k + 1) * dt)
-            except StopIteration:
-                break
+    with blas_for(max(bond, *psi.bonds)):
+        for k in range(steps):
+            cell.step(dt, order)
+            if callback is not None:
+                try:
+                    callback(cell.state, (k + 1) * dt)
+                except StopIteration:
+                    break
     return cell.state
 
 

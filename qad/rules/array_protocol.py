@@ -1,4 +1,4 @@
-"""What the standard asks of the array itself."""
+"""What the array-API standard asks of the array itself; its namespace, `qad.array_api`, comes when it is asked for."""
 
 from __future__ import annotations
 
@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 from qad.core.errors import ArgumentError
 from qad.extend import attach, value_of
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from qad.extend import Tensor
-
-__array_api_version__ = "2024.12"
-VERSIONS = ("2021.12", "2022.12", "2023.12", __array_api_version__)
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
 
 def __array_namespace__(x: Tensor, *, api_version: str | None = None) -> ModuleType:
