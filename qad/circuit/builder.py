@@ -1,6 +1,9 @@
 """How a circuit is written down: a list of operations, a vector of parameters, and the matrices that users give."""
 
+from __future__ import annotations
+
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from qad.circuit.checks import as_column, check_angle, check_matrix, check_qubits, qubits_per_gate
 from qad.circuit.controlled import Controlled, unknown

@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING
 from qad.core.errors import ArgumentError
 from qad.extend import attach, value_of
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from qad.extend import Tensor
+
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
 

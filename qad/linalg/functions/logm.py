@@ -1,5 +1,9 @@
 """Matrix logarithm; its derivative is the corner of the logarithm of a block matrix (see ``block_matrix.py``)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import scipy  # loads scipy.linalg when it is first used
 
 from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
