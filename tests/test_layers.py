@@ -50,8 +50,9 @@ ROOMS = (  # of core, each of which imports only those before it
 )
 INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "binary", "product"}
 FROM_CORE = {"errors", "trees", "containers", "threads", "waiting"}  # all else comes through extend
-BY_THE_DOOR = ("core", "extend", "testing", "optimize", "viz", "frozen", "__init__")  # which need not
+BY_THE_DOOR = ("core", "extend", "testing", "optimize", "viz", "frozen", "typing", "__init__")  # which need not
 BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
+WORDS = "typing"  # what annotations are written in: rests on core alone, and is open to every floor
 OPTIONAL = {
     "cupy", "dask", "jax", "llvmlite", "matplotlib", "numba", "pennylane", "qiskit", "quimb", "tensornetwork", "torch",
 }  # fmt: skip
@@ -231,7 +232,7 @@ def read_lines(source) -> list:
     for node in reversed(ast.parse(source).body):
         module = node.module if isinstance(node, ast.ImportFrom) else None
         if for_type_checkers(node) or module == "__future__" or ast.unparse(node) == "from typing import TYPE_CHECKING":
-            end = next(i for i in range(node.end_lineno, len(lines)) if lines[i])
+            end = next((i for i in range(node.end_lineno, len(lines)) if lines[i]), len(lines))
             del lines[node.lineno - 1 : end]
     return lines
 
