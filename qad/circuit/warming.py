@@ -1,12 +1,14 @@
 """`qad.warm_up`: everything that is compiled, compiled beforehand."""
 
+from __future__ import annotations
+
 from qad.contract.compiler import has_compiler
 from qad.core.waiting import tell
 
 __all__ = ["warm_up"]
 
 
-def warm_up():
+def warm_up() -> None:
     """Compile all kernels now: contractions, chains and circuits then never stop for it.
 
     It takes some seconds, once on a machine, for the kernels are kept on disk; where they are, or where llvmlite (the

@@ -1,8 +1,11 @@
 """Making plans: from an expression and shapes to the best order within a memory limit, cached by structure."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import lru_cache
 from operator import index
+from typing import TYPE_CHECKING
 
 from qad.contract.compiler import has_compiler
 from qad.contract.costs import loop_pays
@@ -15,10 +18,23 @@ from qad.contract.slicing import sliced
 from qad.core.errors import ArgumentError
 from qad.core.waiting import waiting
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.contract.plan import Plan
+    from qad.typing import ArrayLike, DTypeLike
+
 __all__ = ["find_plan", "plan"]
 
 
-def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None, compiled=None):
+def plan(
+    subscripts: str,
+    *operands: ArrayLike | tuple[int, ...],
+    variables: Sequence[int] | None = None,
+    dtype: DTypeLike = complex,
+    memory_limit: int | str | None = None,
+    compiled: bool | None = None,
+) -> Plan:
     """Plan the contraction of a network for value and gradient together.
 
     Parameters

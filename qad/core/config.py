@@ -1,5 +1,7 @@
 """The settings of qad, which hold for the whole process."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import dataclass, replace
 
@@ -24,7 +26,9 @@ WORDS = {"QAD_KEEP_MEMORY": {"auto": "auto", "1": True, "0": False}, "QAD_MESSAG
 _settings = Settings()
 
 
-def config(*, keep_memory=None, messages=None, threads=None):
+def config(
+    *, keep_memory: str | bool | None = None, messages: bool | None = None, threads: int | str | None = None
+) -> Settings:
     """Change settings, which hold for the whole process, and say what they are.
 
     Parameters

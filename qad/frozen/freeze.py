@@ -1,9 +1,12 @@
 """`freeze`: the public function, and what it returns."""
 
+from __future__ import annotations
+
 import warnings
 from collections import OrderedDict
 from functools import partial, update_wrapper
 from types import MethodType
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 from qad.core.errors import ArgumentError
 from qad.core.tape.tensor import value_of
@@ -24,14 +27,47 @@ from qad.frozen.stats import Stats
 from qad.frozen.tape_node import as_node
 from qad.frozen.traced import Traced
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from typing import Any, Literal, overload
+
+    from qad.frozen.program import Program
+
 __all__ = ["Frozen", "freeze", "Stats"]
 
 MANY = 8  # recordings in a row, without a replay between them, before the user is told why
 SIGNATURES = 64
 OBJECTS = 64  # whose method a frozen one is
+P = ParamSpec("P")  # what the function takes
+R = TypeVar("R")  # what it returns
+
+if TYPE_CHECKING:
+
+    @overload
+    def freeze(
+        f: Callable[P, R],
+        *,
+        constant: str | tuple[str, ...] | Literal[True] | None = None,
+        static_argnames: str | tuple[str, ...] = (),
+        passes: Collection[str] | None = None,
+    ) -> Frozen[P, R]: ...
+    @overload
+    def freeze(
+        f: None = None,
+        *,
+        constant: str | tuple[str, ...] | Literal[True] | None = None,
+        static_argnames: str | tuple[str, ...] = (),
+        passes: Collection[str] | None = None,
+    ) -> Callable[[Callable[P, R]], Frozen[P, R]]: ...
 
 
-def freeze(f=None, *, constant=None, static_argnames=(), passes=None):
+def freeze(
+    f: Any = None,
+    *,
+    constant: str | tuple[str, ...] | Literal[True] | None = None,
+    static_argnames: str | tuple[str, ...] = (),
+    passes: Collection[str] | None = None,
+) -> Any:
     """Record a function once per signature, and replay it as a flat list of NumPy calls.
 
     Parameters
@@ -82,7 +118,7 @@ def freeze(f=None, *, constant=None, static_argnames=(), passes=None):
     return Frozen(f, static_argnames, passes, constant)
 
 
-class Frozen:
+class Frozen(Generic[P, R]):
     """A frozen function; made by `freeze`.
 
     Attributes
@@ -90,7 +126,18 @@ class Frozen:
     stats : Stats
     """
 
-    def __init__(self, f, static_argnames=(), passes=None, constant=None):
+    static: StaticArguments
+
+    f: Callable[P, R]
+    stats: Stats
+    passes: tuple[str, ...]
+    constant: Any
+    forward: dict[Any, Any]
+    backward: dict[Any, Any]
+
+    def __init__(
+        self, f: Callable[P, R], static_argnames: str | tuple[str, ...] = (), passes: Any = None, constant: Any = None
+    ):
         update_wrapper(self, f)
         self.f = f
         self.stats = Stats()
@@ -107,7 +154,7 @@ class Frozen:
         self._streak = 0
         self._warned = False
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         fits, count, branches = self._plain
         if len(args) == count and not kwargs and current() is self._quiet and fits(*args):  # the common case
             result = branches.replay(args)
@@ -118,7 +165,7 @@ class Frozen:
             return result
         return self._general(args, kwargs)
 
-    def __get__(self, owner, kind=None):
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
         """As a method: a frozen function for each object, which is captured; those of the last 64 are kept."""
         if owner is None:
             return self
@@ -131,7 +178,7 @@ class Frozen:
                 self._bound.popitem(last=False)
         return bound
 
-    def __qad_reached__(self):
+    def __qad_reached__(self) -> Any:
         """What it reads is what its function reads."""
         return self.f
 
@@ -231,7 +278,7 @@ class Frozen:
     # -- inspection ----------------------------------------------------------------------------------
 
     @property
-    def program(self):
+    def program(self) -> Program:
         """The program that was run or recorded last; ``print(frozen.program)`` lists its steps."""
         if not self._entries:
             raise ArgumentError("nothing has been recorded yet: call the frozen function first")
@@ -240,11 +287,11 @@ class Frozen:
         return display.Listed(self._latest.branches[0].program)
 
     @property
-    def source(self):
+    def source(self) -> str:
         """The program as Python, for reading: a replay runs a list of steps, and no text at all."""
         return display.source(self.program)
 
-    def profile(self, *args, **kwargs):
+    def profile(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Where the time goes for these arguments: a table of calls, their number and microseconds."""
         self(*args, **kwargs)
         args, kwargs, static = self.static.taken_out(args, kwargs)
@@ -256,11 +303,11 @@ class Frozen:
             )
         return display.profile(entry.branches[0].program, signature.moving(leaves))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         """Programs and constants as data; see `qad.frozen.files`."""
         return restored, (getattr(self, "__name__", "frozen"), self.static.names, self.passes, stored(self._entries))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<frozen {getattr(self.f, '__name__', self.f)}: {self.stats}>"
 
 

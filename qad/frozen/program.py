@@ -5,10 +5,16 @@ inside of lists, tuples, slices and dicts.  `Program.run` is the reference: it m
 recorded, in their order.
 """
 
+from __future__ import annotations
+
 from itertools import count
+from typing import TYPE_CHECKING
 
 from numpy import dtype as dtype_of
 from numpy import generic, ndarray
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["Program", "Step", "Var", "layout_of", "rebuilt", "touches", "variables"]
 
@@ -115,7 +121,14 @@ class Program:
         What each pass has changed, for display.
     """
 
-    def __init__(self, inputs, constants, steps, outputs):
+    inputs: list[Any]
+    constants: dict[Any, Any]
+    steps: list[Any]
+    outputs: list[Any]
+    kinds: list[str]
+    counts: dict[str, int]
+
+    def __init__(self, inputs: list[Any], constants: dict[Any, Any], steps: list[Any], outputs: list[Any]):
         self.inputs = inputs
         self.constants = constants
         self.steps = steps
@@ -123,7 +136,7 @@ class Program:
         self.kinds = [x.kind if type(x) is Var else "constant" for x in outputs]
         self.counts = {}
 
-    def run(self, values):
+    def run(self, values: Any) -> list[Any]:
         """Values of the outputs for these values of the inputs, by the recorded calls."""
         known = dict(self.constants)
         known.update(zip(self.inputs, values, strict=True))
@@ -133,17 +146,17 @@ class Program:
             known[step.out] = step.fn(*args, **kwargs)
         return [known[x] if type(x) is Var else x for x in self.outputs]
 
-    def copy(self):
+    def copy(self) -> Program:
         """The same program, for passes to change."""
         other = Program(list(self.inputs), dict(self.constants), list(self.steps), list(self.outputs))
         other.kinds = self.kinds
         return other
 
-    def definitions(self):
+    def definitions(self) -> dict[Any, Any]:
         """Dict of Var -> the step that makes it."""
         return {step.out: step for step in self.steps}
 
-    def uses(self):
+    def uses(self) -> dict[Any, Any]:
         """Dict of Var -> how often steps and outputs read it."""
         found = {}
         for step in self.steps:
@@ -154,7 +167,7 @@ class Program:
                 found[x] = found.get(x, 0) + 1
         return found
 
-    def by_layout(self):
+    def by_layout(self) -> Any:
         """Whether what is written depends on layouts in memory: as it does where a reshape may be a view or a copy."""
         if not self.pinned():
             return False
@@ -166,7 +179,7 @@ class Program:
                 shown.update([step.out.root, *(var.root for var in step.reads())])
         return False
 
-    def pinned(self):
+    def pinned(self) -> Any:
         """The roots of the memory that some step writes into; whatever touches it stays as and where it is."""
         return {step.mutates.root for step in self.steps if step.mutates is not None}
 

@@ -4,7 +4,9 @@ The optimisers know a manifold by the five methods of `Manifold`; tangent vector
 Euclidean inner product is the manifold's, so that two-loop recursions stay plain linear algebra.
 """
 
-from typing import Protocol
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -14,6 +16,14 @@ from qad.optimize.directions import DIRECTIONS
 from qad.optimize.minimization import Stop
 from qad.optimize.progress import bar_for, note
 from qad.optimize.result import OptimizeResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from qad.typing import Progress, Tree
 
 ARMIJO, WOLFE = 1e-4, 0.9
 MOST_TRIALS = 20
@@ -26,26 +36,38 @@ class Manifold(Protocol):
     A point is any object that the manifold likes; a tangent vector a flat float64 array.
     """
 
-    def point(self, params):
+    def point(self, params: Tree) -> Any:
         """The point at `params`; raises if they do not lie on the manifold."""
 
-    def params(self, point):
+    def params(self, point: Any) -> Tree:
         """The parameters at a point, as the loss takes them."""
 
-    def gradient(self, point, gradient):
+    def gradient(self, point: Any, gradient: Tree) -> NDArray[np.float64]:
         """The tangent vector of a gradient by the parameters."""
 
-    def retract(self, point, vector):
+    def retract(self, point: Any, vector: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
         """The point that is reached along a tangent vector, and the velocity with which it is reached."""
 
-    def transport(self, point, vector, new, vectors):
+    def transport(
+        self, point: Any, vector: NDArray[np.float64], new: Any, vectors: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Tangent vectors (rows of an array) at `point` as such at ``new = retract(point, vector)``."""
 
 
 def minimize_on(
-    manifold, fun, params, method="L-BFGS", callback=None, progress=False, *, gtol=1e-6, ftol=1e-14, maxiter=1000,
-    memory=20, metric=None,
-):  # fmt: skip
+    manifold: Manifold,
+    fun: Callable[[Any], Any],
+    params: Tree,
+    method: str = "L-BFGS",
+    callback: Callable[[Any, Any], object] | None = None,
+    progress: Progress = False,
+    *,
+    gtol: float = 1e-6,
+    ftol: float = 1e-14,
+    maxiter: int = 1000,
+    memory: int = 20,
+    metric: Callable[[Any, NDArray[np.float64], float], NDArray[np.float64]] | None = None,
+) -> OptimizeResult:
     """Minimise a real function of parameters that are confined to a manifold.
 
     Parameters

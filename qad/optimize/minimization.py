@@ -1,5 +1,9 @@
 """SciPy's optimisers for functions of any pytree, complex leaves included."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy  # loads scipy.optimize when it is first used, which takes longer than the rest of qad
 
@@ -8,6 +12,12 @@ from qad.core.errors import ArgumentError
 from qad.optimize.packing import Parameters
 from qad.optimize.progress import bar_for, note
 from qad.optimize.result import OptimizeResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.typing import Progress, Tree
 
 # method -> SciPy's names of our options; what a method does not know is not in its row
 METHODS = {
@@ -23,8 +33,17 @@ UNLIMITED = 10**9
 
 
 def minimize(
-    fun, params, method="L-BFGS-B", callback=None, progress=False, *, gtol=1e-6, ftol=None, maxiter=1000, memory=None
-):
+    fun: Callable[[Any], Any],
+    params: Tree,
+    method: str = "L-BFGS-B",
+    callback: Callable[[Any, Any], object] | None = None,
+    progress: Progress = False,
+    *,
+    gtol: float = 1e-6,
+    ftol: float | None = None,
+    maxiter: int = 1000,
+    memory: int | None = None,
+) -> OptimizeResult:
     """Minimise a real function of a pytree of float and complex arrays.
 
     Parameters

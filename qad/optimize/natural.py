@@ -1,15 +1,35 @@
 """Natural gradient descent: steepest descent in the geometry of what the parameters describe."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.optimize.adam import descend
 from qad.optimize.minimization import Search
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.optimize.result import OptimizeResult
+    from qad.typing import ArrayLike, Progress, Tree
+
 
 def natural_descent(
-    fun, params, metric, rate=0.05, callback=None, progress=False, *, maxiter=1000, gtol=1e-6, damping=1e-4
-):
+    fun: Callable[[Any], Any],
+    params: Tree,
+    metric: Callable[[Any], ArrayLike],
+    rate: float | Callable[[int], float] = 0.05,
+    callback: Callable[[Any, Any], object] | None = None,
+    progress: Progress = False,
+    *,
+    maxiter: int = 1000,
+    gtol: float = 1e-6,
+    damping: float = 1e-4,
+) -> OptimizeResult:
     """Minimise a real function of a pytree by steps ``x -= rate * (G + damping)^-1 g``.
 
     Parameters

@@ -1,14 +1,22 @@
 """What the array-API standard asks of the array itself; its namespace, `qad.array_api`, comes when it is asked for."""
 
+from __future__ import annotations
+
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
 from qad.extend import attach, value_of
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from qad.extend import Tensor
+
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
 
-def __array_namespace__(x, *, api_version=None):
+def __array_namespace__(x: Tensor, *, api_version: str | None = None) -> ModuleType:
     """The array-API standard's namespace: functions that take Tensors and give Tensors.
 
     Parameters

@@ -1,10 +1,17 @@
 """Operands of a primitive: their levels, their values, and what is refused."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.tape.levels import Level
 from qad.core.tape.tensor import CONSTANT, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
 
 PYTHON_NUMBERS = frozenset((float, int, complex))
 NUMBERS = PYTHON_NUMBERS | {np.float64, np.complex128}  # as constants they do not change another operand's shape
@@ -24,7 +31,7 @@ class Plain(Level):
 PLAIN = Plain(-2)
 
 
-def highest(args) -> Level:
+def highest(args: Any) -> Level:
     """The highest level among `args`."""
     level, number = PLAIN, -2
     for a in args:
@@ -34,7 +41,7 @@ def highest(args) -> Level:
     return level
 
 
-def split(args, level):
+def split(args: Any, level: Any) -> Any:
     """Values of the level below, and the nodes of those operands that live on `level`."""
     values, nodes = [], []
     for a in args:
@@ -55,7 +62,7 @@ def variant(p, values):
     return p if len(shapes) <= 1 else p.broadcasting
 
 
-def operand(x):
+def operand(x: Any) -> Any:
     """`x` as an operand: lists become arrays; what NumPy would store as objects is refused.
 
     Raises

@@ -1,5 +1,9 @@
 """Reverse levels: an operation becomes a node, which remembers what its derivative needs."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from numpy import ndarray
 
 from qad.core.tape import hooks
@@ -8,6 +12,9 @@ from qad.core.tape.levels import QUICK, WATCHING, Level, fresh
 from qad.core.tape.node import PICK, next_id
 from qad.core.tape.operands import PLAIN, highest, split, variant
 from qad.core.tape.tensor import Tensor, held, rebuild
+
+if TYPE_CHECKING:
+    from typing import Any
 
 MANY = -9  # names by which whoever comes this way may hold an array: too many to tell whether there are others
 _open, _close = QUICK.add, QUICK.discard
@@ -23,6 +30,10 @@ class Reverse(Level):
     """
 
     __slots__ = ("seen",)
+    number: int
+    open: bool
+    quick: bool
+    seen: Any
 
     def __init__(self):
         self.open = True
@@ -31,11 +42,11 @@ class Reverse(Level):
         self.quick = not WATCHING
         self.number = fresh()  # a barrier that it is opened inside of has a lower one
 
-    def close(self):
+    def close(self) -> None:
         self.open = self.quick = False
         _close(self)
 
-    def apply(self, p, args, kwargs):
+    def apply(self, p: Any, args: Any, kwargs: Any) -> Any:
         """Run `p` on the values of the level below, and remember the call."""
         values, parents = split(args, self)
         for i, parent in enumerate(parents if p.shared is None else ()):
@@ -53,7 +64,9 @@ class Reverse(Level):
         return note(p, values, kwargs, ans, parents, self)
 
 
-def note(p, values, kwargs, ans, parents, level, read=None, sparing=False):
+def note(
+    p: Any, values: Any, kwargs: Any, ans: Any, parents: Any, level: Any, read: Any = None, sparing: bool = False
+) -> Any:
     """What primitive `p` made, as a Tensor (or several) of an open reverse level, with the node that remembers it.
 
     For plain values, whose nodes on that level are the `parents`, a caller may take this road instead of `record`, and

@@ -1,5 +1,9 @@
 """Matrix logarithm; its derivative is the corner of the logarithm of a block matrix (see ``block_matrix.py``)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import scipy  # loads scipy.linalg when it is first used
 
 from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
@@ -7,8 +11,11 @@ from qad.linalg.functions.block_matrix import each, frechet
 from qad.linalg.functions.sqrtm import off_the_cut
 from qad.linalg.support.check import square
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def logm(a):
+
+def logm(a: ArrayLike) -> Array:
     """Principal logarithm of square matrices.
 
     For Hermitian positive matrices ``funm_herm(np.log, a)`` is faster, and returns a Hermitian matrix.

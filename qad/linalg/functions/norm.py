@@ -4,6 +4,10 @@ Where a norm has a kink (at zero, for the Euclidean ones) the gradient is the su
 singular value that is degenerate shares its gradient equally among its multiplet.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy  # loads scipy.linalg when it is first used
 from numpy.lib.array_utils import normalize_axis_tuple
@@ -29,9 +33,12 @@ from qad.linalg.support.derivative_order import orders
 from qad.rules.complex import abs2
 from qad.rules.scales import least_root, length_along
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike, Axis
+
 
 @implements(np.linalg.norm)
-def norm(x, ord=None, axis=None, keepdims=False):
+def norm(x: ArrayLike, ord: float | str | None = None, axis: Axis | None = None, keepdims: bool = False) -> Array:
     """Norm of vectors or matrices, with NumPy's signature.
 
     Parameters
@@ -84,7 +91,7 @@ def _bare(x):
 
 
 @implements(np.linalg.vector_norm)
-def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
+def vector_norm(x: ArrayLike, /, *, axis: Axis | None = None, keepdims: bool = False, ord: float = 2) -> Array:
     """Norm of vectors: `norm`, but ``axis=None`` flattens `x` and several axes count as one vector.
 
     Parameters
@@ -120,7 +127,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
 
 
 @implements(np.linalg.matrix_norm)
-def matrix_norm(x, /, *, keepdims=False, ord="fro"):
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: float | str = "fro") -> Array:
     """Norm of matrices over the last two axes: `norm` with ``axis=(-2, -1)``.
 
     Parameters

@@ -64,9 +64,9 @@ def over_gaps(
 
 
 def where_moved(gs):
-    """Which values have a cotangent, or one that becomes nonzero as the matrix moves; None where the loss has no values.
+    """Which values have a cotangent, or one that becomes nonzero as the matrix moves; None where the loss has none.
 
-    If it has, all their cotangents may be zero by the choice of vectors in a degenerate block; then none counts as zero.
+    If all cotangents are zero, they may be so by the choice of vectors in a degenerate block; then none counts as zero.
     """
     if gs is None:
         return None

@@ -1,6 +1,9 @@
 """Time evolution: one function, several methods."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +17,11 @@ from qad.mps.evolve.tebd import ORDERS, Gates, Truncation, cutoff_for
 from qad.mps.hamiltonian import strength
 from qad.mps.observables import check_operator
 from qad.mps.state import MPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.mps.operator import MPO
 
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 METHODS = (*GATES, "tdvp", "tdvp2")
@@ -38,7 +46,18 @@ class Evolution:
     discarded: float = field(metadata={"static": True})
 
 
-def evolve(psi, H, time, steps, method="tdvp2", bond=64, cutoff=None, *, imaginary=False, callback=None):
+def evolve(
+    psi: MPS,
+    H: MPO,
+    time: float,
+    steps: int,
+    method: str = "tdvp2",
+    bond: int = 64,
+    cutoff: float | None = None,
+    *,
+    imaginary: bool = False,
+    callback: Callable[[MPS, float], object] | None = None,
+) -> Evolution:
     """``exp(-i H time) |psi>``, or in imaginary time ``exp(-H time) |psi>``, normalised.
 
     Parameters

@@ -1,5 +1,9 @@
 """Ground states: one function, several methods."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
@@ -21,6 +25,11 @@ from qad.mps.search.riemannian import riemannian
 from qad.mps.state import MPS
 from qad.optimize.progress import bar_for
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from qad.typing import DTypeLike, FilePath, Seed
+
 METHODS = {
     "lbfgs": lbfgs,
     "riemannian": riemannian,
@@ -38,21 +47,21 @@ ORTHOGONAL = 1e-4  # largest squared overlap with a state that is excluded
 
 
 def ground_state(
-    H,
-    bond=16,
-    method="lbfgs",
-    seed=0,
-    progress=False,
+    H: MPO,
+    bond: int = 16,
+    method: str = "lbfgs",
+    seed: Seed = 0,
+    progress: bool = False,
     *,
-    start=None,
-    dtype=None,
-    tol=1e-10,
-    maxiter=2000,
-    callback=None,
-    excluded=(),
-    weight=None,
-    checkpoint=None,
-):
+    start: MPS | None = None,
+    dtype: DTypeLike | None = None,
+    tol: float = 1e-10,
+    maxiter: int = 2000,
+    callback: Callable[[MPS, float], object] | None = None,
+    excluded: Sequence[MPS] = (),
+    weight: float | None = None,
+    checkpoint: FilePath | None = None,
+) -> GroundState:
     """The state of lowest energy among open matrix product states of a bond dimension.
 
     Parameters

@@ -1,6 +1,9 @@
 """Ground states of infinite chains: the same Riemannian optimiser as for finite ones, or imaginary time."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +23,9 @@ from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import isometric_environments
 from qad.optimize import minimize_on
 from qad.optimize.progress import bar_for, note
+
+if TYPE_CHECKING:
+    from qad.typing import ArrayLike, DTypeLike, Seed
 
 WINDOW = 10  # iterations over which the gain is judged
 COARSE = 1e-6  # gain at which a smaller bond is good enough to grow from
@@ -53,19 +59,19 @@ class UniformGroundState:
 
 
 def ground_state(
-    h,
-    bond=8,
-    cell=2,
-    method="riemannian",
-    seed=0,
-    progress=False,
+    h: ArrayLike,
+    bond: int = 8,
+    cell: int = 2,
+    method: str = "riemannian",
+    seed: Seed = 0,
+    progress: bool = False,
     *,
-    start=None,
-    dtype=None,
-    tol=1e-10,
-    maxiter=2000,
-    starts=3,
-):
+    start: UniformMPS | None = None,
+    dtype: DTypeLike | None = None,
+    tol: float = 1e-10,
+    maxiter: int = 2000,
+    starts: int = 3,
+) -> UniformGroundState:
     """The uniform state of lowest energy per site.
 
     Parameters
