@@ -1,8 +1,8 @@
 """Vectors of equal values in a generic basis.
 
-Which basis LAPACK gives where values coincide is arbitrary, and that of a matrix with many zeros has many, too.  A loss
-that depends on the choice may then be stationary in it by chance, as ``abs(v[0, 0]) ** 2`` is at the unit matrix, and no
-check of its cotangents would notice.  In a basis drawn at random the checks see what the loss asks for.
+Which basis LAPACK gives where values coincide is arbitrary, and that of a matrix with many zeros has many, too.  A
+loss that depends on the choice may then be stationary in it by chance, as ``abs(v[0, 0]) ** 2`` is at the unit matrix,
+and no check of its cotangents would notice.  In a basis drawn at random the checks see what the loss asks for.
 """
 
 from functools import cache
