@@ -30,7 +30,72 @@ def kernel(x: Block(INT), r: Block(FLOAT), z: Block(COMPLEX), out: Block(INT), f
 TAIL = """    out[0], out[1], out[2], out[3] = a, b, c, p
     found[0], found[1], found[2], found[3] = u, v, w.real, w.imag
 """
-STRANGE = """a = b or 5
+MANY = """for i, y in enumerate(x):
+    a += i
+
+for i, y in zip(x, x):
+    a = y
+
+while False:
+    a = 1
+
+while a < b:
+    break
+else:
+    c = 7
+
+for i in range(3):
+    a += i
+else:
+    b = 1
+
+for y in (1, 2, 3):
+    if a > y:
+        break
+    a += y
+
+for y in (1, 2, 3):
+    if a > y:
+        continue
+    a += 1
+
+if a > b:
+    new = c
+a = new
+
+for i in range(a):
+    b = i
+c = i
+
+if w:
+    a = 1
+
+for y in x[1:4]:
+    a = (a + y) % 77
+
+def g():
+    pass
+
+while True:
+    a -= 1
+    if a < 0:
+        return
+
+for i in range(4):
+    i = i * 2
+    a += i
+
+n = 3
+for i in range(n):
+    n = 0
+    a += 1
+
+for i in range(5, 0):
+    a = 9
+
+for i in range(9, a, -2):
+    c = i"""
+ONE = """a = b or 5
 a = (b > 2 or c) + 1
 p = a not in (1, 2)
 p = a in range(1, 9, 2)
@@ -97,72 +162,8 @@ w = u
 a = a << (b & 3) >> 2
 a = a % 1 + a // 1
 a = a // 4 + a % 4 + a // 2
-del a""".split("\n")
-STRANGE += """for i, y in enumerate(x):
-    a += i
-
-for i, y in zip(x, x):
-    a = y
-
-while False:
-    a = 1
-
-while a < b:
-    break
-else:
-    c = 7
-
-for i in range(3):
-    a += i
-else:
-    b = 1
-
-for y in (1, 2, 3):
-    if a > y:
-        break
-    a += y
-
-for y in (1, 2, 3):
-    if a > y:
-        continue
-    a += 1
-
-if a > b:
-    new = c
-a = new
-
-for i in range(a):
-    b = i
-c = i
-
-if w:
-    a = 1
-
-for y in x[1:4]:
-    a = (a + y) % 77
-
-def g():
-    pass
-
-while True:
-    a -= 1
-    if a < 0:
-        return
-
-for i in range(4):
-    i = i * 2
-    a += i
-
-n = 3
-for i in range(n):
-    n = 0
-    a += 1
-
-for i in range(5, 0):
-    a = 9
-
-for i in range(9, a, -2):
-    c = i""".split("\n\n")
+del a"""
+STRANGE = MANY.split("\n\n") + ONE.split("\n")  # what translators get wrong
 
 
 class Writer:
