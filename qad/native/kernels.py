@@ -11,7 +11,7 @@ import numpy as np
 
 from qad.core.waiting import COMPILING, NOT_KEPT, tell_once, waiting
 from qad.native.kept import keep, kept
-from qad.native.values import FLOAT, INT, INT32, Block, kind_in
+from qad.native.values import FLOAT, HEAD, INT, INT32, Block, kind_in
 
 __all__ = ["Bundle", "Kernels", "row_dtype"]
 
@@ -83,7 +83,7 @@ class Kernels:
         """The name under which the code is kept: it follows from all that the code depends on."""
         names = [(f.__name__, blocks_of(f), held_by(f)) for f in self.functions]
         texts = [path.read_bytes() for path in (*SOURCES, *sorted(self.files))]
-        parts = [repr((names, precision, self.fast, machine, object.__basicsize__)).encode(), *texts]
+        parts = [repr((names, precision, self.fast, machine, HEAD)).encode(), *texts]
         return f"{names[0][0]}-{precision}-{blake2b(bytes(8).join(parts), digest_size=16).hexdigest()}"
 
     def text(self, precision):

@@ -1,11 +1,10 @@
 """A module of LLVM: functions of Python's, and all that they call, for arguments of given types."""
 
 from qad.native.statements import Function
-from qad.native.values import INT, TAGS, Array, Bits, Block, Kind, Number, Record, join, kind_in, registers, split
+from qad.native.values import HEAD, INT, TAGS, Array, Bits, Block, Kind, Number, Record, join, kind_in, registers, split
 
 __all__ = ["Module"]
 
-HEAD = object.__basicsize__  # of an array object: its data's address, the number of axes, and the address of its shape
 EXTERNAL = "declare double @cos(double)", "declare double @sin(double)", "declare double @ldexp(double, i32)"
 
 

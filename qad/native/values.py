@@ -9,11 +9,12 @@ from struct import pack, unpack
 from typing import NamedTuple
 
 __all__ = [
-    "COMPLEX", "COMPLEX128", "FLOAT", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex", "Kind",
-    "Number", "Range", "Record", "constant", "join", "kind_in", "plain", "registers", "split", "struct", "width",
+    "COMPLEX", "COMPLEX128", "FLOAT", "HEAD", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex",
+    "Kind", "Number", "Range", "Record", "constant", "join", "kind_in", "plain", "registers", "split", "struct", "width",
 ]  # fmt: skip
 
 
+HEAD = object.__basicsize__  # bytes of a Python object before what it holds; of an array: address, axes, their lengths
 TAGS = {type: f"!{i}" for i, type in enumerate(("i64", "i32", "double", "float"))}  # numbers of one type in memory
 
 
