@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 __all__ = [
     "COMPLEX", "COMPLEX128", "FLOAT", "HEAD", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex",
-    "Kind", "Number", "Range", "Record", "constant", "join", "kind_in", "plain", "registers", "split", "struct", "width",
+    "Kind", "Number", "Range", "Record", "constant", "join", "kind_in", "plain", "registers", "split", "struct",
+    "width",
 ]  # fmt: skip
 
 

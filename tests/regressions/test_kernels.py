@@ -43,7 +43,7 @@ def test_kernels_mean_what_python_means(tmp_path, body):
     ("for i, y in enumerate(x):\n    a += i", "Array where a tuple"), ("a, b, c = x[0:3]", "Array where a tuple"),
     ("for i in range(3):\n    a += i\nelse:\n    b = 1", "a loop with an else"), ("if w:\n    a = 1", "is a Complex"),
     ("for i in range(9):\n    for y in (1, 2):\n        if a > y:\n            break", "is not left"),
-    ("if a > b:\n    new = c\na = new", "new may have no value"), ("for i in range(a):\n    b = i\na = i", "i may have"),
+    ("if a > b:\n    new = c\na = new", "new may have no value"), ("for i in range(a):\n    b = i\na = i", "i may"),
     ("a = len(HEAD)\nHEAD = 1", "HEAD"), ("a = 2 ** b", "only powers of 2.0"), ("a = b // 0", "no FloorDiv by 0"),
     ("for i in range(0, 9, 0):\n    a += 1", "must not be zero"), ("u = min(r)", "missing 1 required"),
 ])  # fmt: skip
