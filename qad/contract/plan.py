@@ -18,7 +18,7 @@ from qad.contract.execute import execution
 from qad.contract.hold import smaller
 from qad.contract.memory import peak_size, sliced_peak
 from qad.contract.network import record
-from qad.contract.operands import as_operand, recorded
+from qad.contract.operands import alike, as_operand, recorded
 from qad.contract.order import to_path
 from qad.contract.parse import Expression, label_sizes
 from qad.contract.report import table
@@ -255,6 +255,7 @@ class Plan:
 
     def execute(self, operands: list[Any], wanted: Any, executor: Executor | None = None) -> Any:
         """Contract all operands, a list that fits and is used up, where those numbered `wanted` are recorded."""
+        operands = alike(operands)
         if self.parts:
             return sum_of_slices(self, operands, wanted, executor)
         if wanted or not ARRAY_TYPES.issuperset(map(type, operands)):

@@ -32,7 +32,7 @@ class Arithmetic:
 
     def __init__(self, fast):
         self.lines, self.allocations, self.count = [], [], 0
-        self.flags = "fast " if fast else ""
+        self.flags = "reassoc nsz arcp contract " if fast else ""
 
     def fresh(self):
         """A new name of a register or a block."""
@@ -61,7 +61,7 @@ class Arithmetic:
             return Number(type, constant(x, type))
         if x.type == type:
             return x
-        if x.type not in RANK or type not in RANK:
+        if x.type not in RANK or type not in RANK or type == "i1":
             raise TypeError(f"{x.type} where {type} is needed")
         if type in ("float", "double"):
             how = {"float": "fpext", "double": "fptrunc", "i1": "uitofp"}.get(x.type, "sitofp")
@@ -95,12 +95,12 @@ class Arithmetic:
             x, y = self.spread(x, y), self.spread(y, x)
             return self.emit_bits(x.type, f"{FLOATING[op]} {self.flags}{x.type} {x.name}, {y.name}")
         if op == "Pow":
-            if x != 2.0:
+            if not isinstance(x, float) or x != 2.0:
                 raise TypeError("only powers of 2.0 are known")
             return self.emit("double", f"call double @ldexp(double 1.0, i32 {self.cast(y, 'i32').name})")
-        if op == "Div":
-            x, y = (float(v) if not isinstance(v, Number) else v for v in (x, y))
         x, y = self.common(x, y)
+        if op == "Div" and x.type.startswith("i"):
+            x, y = self.cast(x, "double"), self.cast(y, "double")
         if op in ORDER:
             return self.compare(ORDER[op], x, y)
         if x.type in ("float", "double"):
@@ -119,12 +119,15 @@ class Arithmetic:
         return self.emit("i1", f"icmp {sign}{order} {x.type} {x.name}, {y.name}")
 
     def floored(self, op, x, y):
-        """Quotient or remainder as in Python, by a divisor > 0."""
+        """Quotient or remainder as in Python, by a divisor that is not 0."""
+        if op not in ("FloorDiv", "Mod") or y.name == "0":
+            raise TypeError(f"integers have no {op} by {y.name}")
         if y.name.isdigit() and (size := int(y.name)) & (size - 1) == 0:
             how, by = ("ashr", size.bit_length() - 1) if op == "FloorDiv" else ("and", size - 1)
             return self.emit("i64", f"{how} i64 {x.name}, {by}")
         rest = self.emit("i64", f"srem i64 {x.name}, {y.name}")
-        below = self.binary("Lt", rest, 0)
+        turned = self.binary("Lt", self.binary("BitXor", rest, y), 0)  # the rest has the sign of the divisor
+        below = self.emit("i1", f"and i1 {turned.name}, {self.truth(rest).name}")
         if op == "Mod":
             return self.binary("Add", rest, self.emit("i64", f"select i1 {below.name}, i64 {y.name}, i64 0"))
         return self.binary("Sub", self.emit("i64", f"sdiv i64 {x.name}, {y.name}"), below)
@@ -160,6 +163,8 @@ class Arithmetic:
         """Whether a value is true: of Python's if that is known, else a number i1."""
         if isinstance(x, Number):
             return x if x.type == "i1" else self.binary("NotEq", x, 0)
+        if isinstance(x, tuple):
+            raise TypeError(f"a condition that is a {type(x).__name__}")
         return bool(x)
 
     def spread(self, x, like):

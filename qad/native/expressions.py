@@ -3,8 +3,7 @@
 import ast
 
 from qad.native.arithmetic import Arithmetic
-from qad.native.intrinsics import Range
-from qad.native.values import TAGS, Array, Bits, Complex, Kind, Number, Record, join, split, width
+from qad.native.values import TAGS, Array, Bits, Complex, Kind, Number, Range, Record, join, plain, split, width
 
 __all__ = ["Expressions"]
 
@@ -23,6 +22,7 @@ class Expressions(Arithmetic):
     def __init__(self, fast, names):
         super().__init__(fast)
         self.names, self.slots, self.bound = names, {}, {}
+        self.set = set()  # the variables that have a value whatever way was taken
 
     def value(self, node):
         """The value of an expression."""
@@ -35,6 +35,8 @@ class Expressions(Arithmetic):
         if node.id in self.bound:
             return self.bound[node.id]
         if node.id in self.slots:
+            if node.id not in self.set:
+                raise TypeError(f"{node.id} may have no value here")
             return self.read(self.slots[node.id])
         return self.names[node.id]
 
@@ -45,7 +47,9 @@ class Expressions(Arithmetic):
         """A tuple: what it runs over is known."""
         (loop,), found, before = node.generators, [], dict(self.bound)
         over = self.value(loop.iter)
-        for x in range(*over) if isinstance(over, Range) else over:
+        if loop.ifs:
+            raise TypeError("a condition in a comprehension")
+        for x in range(*over) if isinstance(over, Range) else plain(over):
             names, values = (loop.target.elts, x) if isinstance(loop.target, ast.Tuple) else ((loop.target,), (x,))
             self.bound |= {name.id: value for name, value in zip(names, values, strict=True)}
             found.append(self.value(node.elt))
@@ -56,17 +60,21 @@ class Expressions(Arithmetic):
         return self.binary(type(node.op).__name__, self.value(node.left), self.value(node.right))
 
     def _unaryop(self, node):
+        if is_not(node):
+            x = self.condition(node.operand)
+            return self.emit("i1", f"xor i1 {x.name}, true") if isinstance(x, Number) else not x
         x = self.value(node.operand)
         if isinstance(node.op, ast.USub):
             return self.negative(x)
-        x = self.truth(x)
-        return self.emit("i1", f"xor i1 {x.name}, true") if isinstance(x, Number) else not x
+        if isinstance(node.op, ast.UAdd):
+            return +x if not isinstance(x, tuple) else self.binary("Add", x, 0) if isinstance(x, Number) else x
+        return self.binary("BitXor", x, -1)
 
     def _compare(self, node):
         found, left = True, self.value(node.left)
         for op, right in zip(node.ops, map(self.value, node.comparators), strict=True):
             if isinstance(op, ast.In):
-                each = [self.binary("Eq", left, x) for x in right]
+                each = [self.binary("Eq", left, x) for x in plain(right)]
                 found = self.both(found, self.any_of(each))
             else:
                 found = self.both(found, self.binary(type(op).__name__, left, right))
@@ -87,12 +95,21 @@ class Expressions(Arithmetic):
             total = self.binary("BitOr", total, x) if isinstance(total, Number) else total or x
         return total
 
+    def condition(self, node):
+        """Whether an expression is true."""
+        return self.junction(node) if isinstance(node, ast.BoolOp) else self.truth(self.value(node))
+
     def _boolop(self, node):
+        if not all(isinstance(x, ast.Compare | ast.BoolOp) or is_not(x) for x in node.values):
+            raise TypeError("the value of `and` or `or`, which is a condition only where it is tested")
+        return self.junction(node)
+
+    def junction(self, node):
         """``and`` and ``or``: what follows is evaluated only where it counts."""
         stop = isinstance(node.op, ast.Or)
         slot = out = None
         for term in node.values:
-            x = self.truth(self.value(term))
+            x = self.condition(term)
             if not isinstance(x, Number):
                 if x is stop:
                     if slot is None:
@@ -113,7 +130,7 @@ class Expressions(Arithmetic):
         return self.read(slot)
 
     def _ifexp(self, node):
-        test = self.truth(self.value(node.test))
+        test = self.condition(node.test)
         if not isinstance(test, Number):
             return self.value(node.body if test else node.orelse)
         ways, out, slot = (self.fresh(), self.fresh()), self.fresh(), None
@@ -149,21 +166,31 @@ class Expressions(Arithmetic):
     def _subscript(self, node):
         x = self.value(node.value)
         if isinstance(node.slice, ast.Slice):
-            return self.piece(x, node.slice)
+            return self.piece(x, node.slice) if isinstance(x, Array) else plain(x)[self.bounds(node.slice)]
         at = self.value(node.slice)
         if not isinstance(x, Array):
-            return x[at]
+            return plain(x)[at]
         return self.element(*self.place(x, at if isinstance(at, tuple) and not isinstance(at, Number) else (at,)))
 
     def piece(self, x, where):
         """``x[begin:end]`` of an array of one axis."""
         (size,) = x.shape
-        begin = self.value(where.lower) if where.lower else 0
-        end = self.value(where.upper) if where.upper else size
+        where = self.bounds(where)
+        begin, end = (default if v is None else v for v, default in ((where.start, 0), (where.stop, size)))
+        if any(isinstance(v, int) and v < 0 for v in (begin, end)):
+            raise TypeError("a place counted from the end")
         return Array(x.kind, self.step(x, begin), (self.binary("Sub", end, begin),))
+
+    def bounds(self, node):
+        """The bounds of a slice, which has no step."""
+        if node.step:
+            raise TypeError("a slice with a step")
+        return slice(*[part and self.value(part) for part in (node.lower, node.upper)])
 
     def place(self, x, at):
         """The array, or the element as one of shape (), at some indices."""
+        if len(at) > len(x.shape) or any(isinstance(i, int) and i < 0 for i in at):
+            raise TypeError(f"{len(x.shape)} axes have no element {at}")
         flat = 0
         for axis, n in enumerate(x.shape):
             flat = self.binary("Mult", flat, n)
@@ -201,6 +228,8 @@ class Expressions(Arithmetic):
         self.say(f"store {type} {self.cast(x, type).name}, ptr {at.name}, !tbaa {TAGS[type]}")
 
     def _call(self, node):
+        if node.keywords:
+            raise TypeError("arguments by keyword")
         return self.call(self.value(node.func), *[self.value(x) for x in node.args])
 
     # -- variables: they lie in memory until LLVM's passes put them into registers
@@ -251,3 +280,8 @@ class Expressions(Arithmetic):
     def branch(self, test, then, otherwise):
         """End a block by a test."""
         self.say(f"br i1 {test.name}, label {then}, label {otherwise}")
+
+
+def is_not(node):
+    """Whether an expression is ``not ...``."""
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)

@@ -1,19 +1,10 @@
 """What kernels call of Python: ranges, sizes, and a little of `math`."""
 
 import math
-from typing import NamedTuple
 
-from qad.native.values import Complex, Number
+from qad.native.values import Array, Complex, Number, Range, plain
 
-__all__ = ["KNOWN", "Range", "inlined", "intrinsic"]
-
-
-class Range(NamedTuple):
-    """A range; its step is positive if it is not known beforehand."""
-
-    start: object
-    stop: object
-    step: object
+__all__ = ["KNOWN", "inlined", "intrinsic"]
 
 
 class intrinsic:
@@ -49,17 +40,17 @@ def _range(code, *bounds):
 
 @known(len)
 def _len(code, x):
-    return x.shape[0] if hasattr(x, "shape") else len(x)
+    return x.shape[0] if isinstance(x, Array) else len(plain(x))
 
 
 @known(enumerate)
 def _enumerate(code, x):
-    return tuple(enumerate(x))
+    return tuple(enumerate(plain(x)))
 
 
 @known(zip)
 def _zip(code, *of):
-    return tuple(zip(*of, strict=True))
+    return tuple(zip(*map(plain, of), strict=True))
 
 
 @known(complex)
@@ -84,13 +75,13 @@ def _chosen(code, order, x, rest):
 
 
 @known(min)
-def _min(code, x, *rest):
-    return _chosen(code, "Lt", x, rest)
+def _min(code, x, y, *rest):
+    return _chosen(code, "Lt", x, (y, *rest))
 
 
 @known(max)
-def _max(code, x, *rest):
-    return _chosen(code, "Gt", x, rest)
+def _max(code, x, y, *rest):
+    return _chosen(code, "Gt", x, (y, *rest))
 
 
 @known(abs)

@@ -11,7 +11,7 @@ import numpy as np
 
 from qad.core.waiting import COMPILING, NOT_KEPT, tell_once, waiting
 from qad.native.kept import keep, kept
-from qad.native.values import FLOAT, INT, INT32, Block, kind_in
+from qad.native.values import FLOAT, HEAD, INT, INT32, Block, kind_in
 
 __all__ = ["Bundle", "Kernels", "row_dtype"]
 
@@ -40,7 +40,7 @@ class Kernels:
     files : iterable of Path
         The files that hold them.
     fast : bool
-        Whether products and sums may be contracted and put in another order; then all numbers must be finite.
+        Whether products and sums may be contracted and put in another order.
     symbols : function, optional
         Gives the addresses of functions from elsewhere, by their names.
     """
@@ -80,9 +80,9 @@ class Kernels:
 
     def version(self, precision, machine):
         """The name under which the code is kept: it follows from all that the code depends on."""
-        names = [(f.__name__, blocks_of(f)) for f in self.functions]
+        names = [(f.__name__, blocks_of(f), held_by(f)) for f in self.functions]
         texts = [path.read_bytes() for path in (*SOURCES, *sorted(self.files))]
-        parts = [repr((names, precision, self.fast, machine)).encode(), *texts]
+        parts = [repr((names, precision, self.fast, machine, HEAD)).encode(), *texts]
         return f"{names[0][0]}-{precision}-{blake2b(bytes(8).join(parts), digest_size=16).hexdigest()}"
 
     def text(self, precision):
@@ -159,6 +159,12 @@ def check(x, dtype, ndim, flags, where):
 def flags_of(block):
     """Bits of the flags of an array that a kernel may read: it is aligned, and in C order if that is needed."""
     return 0x100 if block.strided else 0x101
+
+
+def held_by(function):
+    """What a function closes over, and has as defaults; of functions among these likewise."""
+    held = *[cell.cell_contents for cell in function.__closure__ or ()], *(function.__defaults__ or ())
+    return [(x.__qualname__, held_by(x)) if inspect.isfunction(x) else x for x in held]
 
 
 def blocks_of(function):

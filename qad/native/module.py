@@ -2,6 +2,7 @@
 
 from qad.native.statements import Function
 from qad.native.values import (
+    HEAD,
     INT,
     TAGS,
     Array,
@@ -16,11 +17,10 @@ from qad.native.values import (
     registers,
     split,
     width,
-)
+)  # fmt: skip
 
 __all__ = ["Module"]
 
-HEAD = object.__basicsize__  # an array object goes on with addresses: data, (number of axes), shape, strides
 EXTERNAL = "declare double @cos(double)", "declare double @sin(double)", "declare double @ldexp(double, i32)"
 
 
@@ -32,7 +32,7 @@ class Module:
     precision : "double" or "float"
         Of `REAL` and `COMPLEX`.
     fast : bool
-        Whether products and sums may be contracted and put in another order, and all numbers are finite.
+        Whether products and sums may be contracted and put in another order.
     files : set of str
         From which functions may come.
     """
@@ -44,8 +44,8 @@ class Module:
 
     def function(self, function, arguments):
         """The name of a function for arguments like these, and its `Function`; made at its first use."""
-        held = tuple(cell.cell_contents for cell in function.__closure__ or ())
-        key = function.__code__, held, kinds_of(arguments)
+        held = tuple(cell.cell_contents for cell in function.__closure__ or ()), function.__defaults__
+        key = function.__code__, function.__code__.co_filename, kinds_of(held), kinds_of(arguments)
         if key not in self.functions:
             if function.__code__.co_filename not in self.files:
                 raise ValueError(f"{function.__qualname__} comes from a file that machine code does not go by: name it")
@@ -135,4 +135,4 @@ def kinds_of(value):
         return Record, value.row
     if isinstance(value, tuple) and not isinstance(value, Kind):
         return type(value), *map(kinds_of, value)
-    return type(value), value
+    return type(value), value.hex() if isinstance(value, float) else value  # which tells -0.0 from 0.0

@@ -7,7 +7,7 @@ from functools import cache
 
 from qad.native import intrinsics
 from qad.native.expressions import Expressions
-from qad.native.values import Array, Complex, Number, join, registers, split
+from qad.native.values import Array, Complex, Number, Range, join, plain, registers, split
 
 __all__ = ["Function"]
 
@@ -38,10 +38,13 @@ class Function(Expressions):
         closure = zip(code.co_freevars, [cell.cell_contents for cell in function.__closure__ or ()], strict=True)
         super().__init__(module.fast, {**vars(builtins), **function.__globals__, **dict(closure)})
         self.module, self.tree = module, functions_of(code.co_filename)[code.co_firstlineno]
+        self.names = {name: value for name, value in self.names.items() if name not in code.co_varnames}
         self.inlined = getattr(function, "inlined", False)
         self.result, self.loops, self.ended = None, [], False
         assigned = {x.id for x in ast.walk(self.tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
-        for name, value in inspect.signature(function).bind(*arguments).arguments.items():
+        given = inspect.signature(function).bind(*arguments)
+        given.apply_defaults()
+        for name, value in given.arguments.items():
             if name in assigned:
                 self.assign(ast.Name(name), value)
             else:
@@ -90,20 +93,20 @@ class Function(Expressions):
             self.assign(target, x)
 
     def _augassign(self, node):
-        old = (
-            self.value(node.target) if not isinstance(node.target, ast.Name) else self.read(self.slots[node.target.id])
-        )
+        name = node.target.id if isinstance(node.target, ast.Name) else None
+        old = self.value(ast.Name(name) if name else node.target)
         self.assign(node.target, self.binary(type(node.op).__name__, old, self.value(node.value)))
 
     def assign(self, target, x):
         """Set a variable, an element of an array, or several of these."""
         if isinstance(target, ast.Tuple):
-            for part, one in zip(target.elts, x, strict=True):
+            for part, one in zip(target.elts, plain(x), strict=True):
                 self.assign(part, one)
         elif isinstance(target, ast.Name):
             if target.id not in self.slots:
                 self.slots[target.id] = self.slot(x)
             self.write(self.slots[target.id], x)
+            self.set.add(target.id)
         else:
             at = self.value(target.slice)
             kind, place, _ = self.place(
@@ -135,14 +138,18 @@ class Function(Expressions):
         self.ended = True
 
     def _if(self, node):
-        test = self.truth(self.value(node.test))
+        test = self.condition(node.test)
         if not isinstance(test, Number):
             self.block(node.body if test else node.orelse)
             return
         then, otherwise, out = self.fresh(), self.fresh(), self.fresh()
         self.branch(test, then, otherwise)
-        over = [self.way(then, node.body, out), self.way(otherwise, node.orelse, out)]
-        self.ended = all(over)
+        before, found = self.set, []
+        for label, body in ((then, node.body), (otherwise, node.orelse)):
+            self.set = set(before)
+            if not self.way(label, body, out):
+                found.append(self.set)
+        self.set, self.ended = set.intersection(*found) if found else before, not found
         if not self.ended:
             self.begin(out)
 
@@ -159,71 +166,83 @@ class Function(Expressions):
         head, body, out = self.fresh(), self.fresh(), self.fresh()
         self.jump(head)
         self.begin(head)
-        test = self.truth(self.value(node.test))
+        test = self.condition(node.test)
         if isinstance(test, Number):
             self.branch(test, body, out)
         else:
-            self.jump(body)
-        self.loop(body, node.body, head, out)
+            self.jump(body if test else out)
+        self.loop(node, body, head, out)
         if test is True and not any(isinstance(x, ast.Break) for x in ast.walk(node)):
             self.say("unreachable")
             self.ended = True
 
-    def loop(self, label, body, head, out):
-        """The body of a loop, and what follows it."""
+    def loop(self, node, label, head, out, element=None):
+        """The body of a loop, and what follows it; a variable that is first set in it may have no value then."""
+        if node.orelse:
+            raise TypeError("a loop with an else")
+        before, self.set = self.set, set(self.set)
         self.loops.append((head, out))
-        self.way(label, body, head)
+        self.begin(label)
+        if element:
+            self.assign(node.target, element())
+        self.block(node.body)
+        if not self.ended:
+            self.jump(head)
         self.loops.pop()
-        self.ended = False
+        self.set, self.ended = before, False
         self.begin(out)
 
     def _break(self, node):
-        self.jump(self.loops[-1][1])
-        self.ended = True
+        self.leave_loop(1)
 
     def _continue(self, node):
-        self.jump(self.loops[-1][0])
+        self.leave_loop(0)
+
+    def leave_loop(self, where):
+        """Jump to the head of the innermost loop, or behind it."""
+        if self.loops[-1] is None:
+            raise TypeError("a loop over a tuple, which is written out, is not left")
+        self.jump(self.loops[-1][where])
         self.ended = True
 
     def _for(self, node):
         over = self.value(node.iter)
-        if isinstance(over, intrinsics.Range):
+        if isinstance(over, Range):
             self.counted(node, over)
         elif isinstance(over, Array):
-            at = f"{node.target.id}_at"
-            self.counted(ast.For(ast.Name(at), None, [], []), intrinsics.Range(0, over.shape[0], 1), over, node)
+            self.counted(node, Range(0, over.shape[0], 1), over)
         else:
-            for x in over:  # known: written once for each
-                self.assign(node.target, x)
-                self.block(node.body)
+            self.loops.append(None)
+            for x in plain(over):  # known: written once for each
+                if not self.ended:
+                    self.assign(node.target, x)
+                    self.block(node.body)
+            self.loops.pop()
+            if not self.ended:
+                self.block(node.orelse)
 
-    def counted(self, node, over, array=None, each=None):
+    def counted(self, node, over, array=None):
         """A loop over a range, or over the elements of an array."""
         start, stop, step = over
+        if not isinstance(step, Number) and step == 0:
+            raise ValueError("range() arg 3 must not be zero")
         slot = self.slot(0)
         self.write(slot, start)
-        stop, step = self.whole(stop), step
+        stop, step = self.whole(stop), self.whole(step)
         head, body, further, out = (self.fresh() for _ in range(4))
         self.jump(head)
         self.begin(head)
-        down = not isinstance(step, Number) and step < 0
+        down = not isinstance(over.step, Number) and over.step < 0
         self.branch(self.binary("Gt" if down else "Lt", self.read(slot), stop), body, out)
-        self.begin(body)
-        if array is None:
-            self.assign(node.target, self.read(slot))
-        else:
-            self.assign(each.target, self.element(*self.place(array, (self.read(slot),))))
-        self.loops.append((further, out))
-        self.ended = False
-        self.block((each or node).body)
-        if not self.ended:
-            self.jump(further)
-        self.loops.pop()
         self.begin(further)
         self.write(slot, self.binary("Add", self.read(slot), step))
         self.jump(head)
-        self.begin(out)
-        self.ended = False
+
+        def element():
+            at = self.read(slot)
+            return at if array is None else self.element(*self.place(array, (at,)))
+
+        self.loop(node, body, further, out, element)
 
     def call(self, function, *arguments):
         """Call what a name stands for."""
@@ -232,6 +251,8 @@ class Function(Expressions):
         if hasattr(function, "emit"):
             return function.emit(self, *arguments)
         if isinstance(function, type):
+            if not hasattr(function, "_fields") and registers(arguments):
+                raise TypeError(f"{function.__name__} of what is not known beforehand")
             return function(*arguments)
         name, made = self.module.function(function, arguments)
         passed = ", ".join(f"{part.type} {part.name}" for part in registers(arguments))

@@ -9,11 +9,13 @@ from struct import pack, unpack
 from typing import NamedTuple
 
 __all__ = [
-    "COMPLEX", "COMPLEX128", "FLOAT", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex", "Kind",
-    "Number", "Record", "Strided", "constant", "join", "kind_in", "registers", "split", "struct", "width",
+    "COMPLEX", "COMPLEX128", "FLOAT", "HEAD", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex",
+    "Kind", "Number", "Range", "Record", "Strided", "constant", "join", "kind_in", "plain", "registers", "split",
+    "struct", "width",
 ]  # fmt: skip
 
 
+HEAD = object.__basicsize__  # bytes of a Python object before what it holds; of an array: address, axes, their lengths
 TAGS = {type: f"!{i}" for i, type in enumerate(("i64", "i32", "double", "float"))}  # numbers of one type in memory
 
 
@@ -105,6 +107,14 @@ class Record(NamedTuple):
     at: Number
 
 
+class Range(NamedTuple):
+    """A range; its step is positive if it is not known beforehand."""
+
+    start: object
+    stop: object
+    step: object
+
+
 class Bits(NamedTuple):
     """Numbers side by side in one vector register, of an LLVM type such as ``<8 x double>``."""
 
@@ -120,6 +130,13 @@ class Bits(NamedTuple):
         return self.type[:-1].split()[-1]
 
 
+def plain(x):
+    """A tuple that is one in Python too: no number, array or range."""
+    if not isinstance(x, tuple) or isinstance(x, (Kind, Number, Complex, Array, Record, Bits, Range)):
+        raise TypeError(f"{type(x).__name__} where a tuple is needed")
+    return x
+
+
 def width(kind):
     """Bytes of an element."""
     if not isinstance(kind, Kind):
@@ -129,10 +146,13 @@ def width(kind):
 
 def constant(value, type):
     """How LLVM writes a number of this type."""
-    if type in ("double", "float"):
+    if type in ("double", "float") and isinstance(value, (int, float)):
         if type == "float":
             value = unpack("f", pack("f", value))[0]
         return f"0x{unpack('Q', pack('d', value))[0]:016X}"
+    bits = int(type[1:]) if type[0] == "i" else 64
+    if not isinstance(value, bool if bits == 1 else int) or not -1 << (bits - 1) <= value < 1 << max(bits - 1, 1):
+        raise TypeError(f"{value} where {type} is needed")
     return str(int(value))
 
 
