@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, CheckError
+from qad.core.foreign import as_array, like
 from qad.core.tape.tensor import value_of
 from qad.core.transforms.grad import vjp
 from qad.core.transforms.jvp import jvp
@@ -111,15 +112,15 @@ class _Check:
     def random_like(self, x):
         """Normal random numbers of the shape and dtype of `x`."""
         r = self.rng.standard_normal(np.shape(x))
-        if np.asarray(x).dtype.kind == "c":
+        if as_array(x).dtype.kind == "c":
             r = r + 1j * self.rng.standard_normal(np.shape(x))
-        return np.asarray(r).astype(np.asarray(x).dtype)
+        return like(x).asarray(np.asarray(r).astype(as_array(x).dtype))
 
     def run(self, f, args, order, where):
         """Check `f` and, below `order`, its gradient."""
         where = where or "order 1"
         leaves, spec = flatten(args)
-        leaves = [np.asarray(number(x)) for x in leaves]
+        leaves = [as_array(number(x)) for x in leaves]
         names = [leaf_path(args, i) for i in range(len(leaves))]
 
         def flat(*xs):
@@ -127,7 +128,7 @@ class _Check:
 
         out, pullback = vjp(flat, *leaves)
         values, out_spec = flatten(out)
-        values = [np.asarray(v) for v in values]
+        values = [as_array(v) for v in values]
         cotangents = [self.random_like(v) for v in values]
         if any(v.dtype.kind == "c" for v in values):
             turned = [1j * w if w.dtype.kind == "c" else w for w in cotangents]
@@ -150,9 +151,9 @@ class _Check:
     def kinds(self, gradients, leaves, names, where):
         """Gradients have the shape and dtype of their arguments."""
         for g, x, name in zip(gradients, leaves, names, strict=True):
-            if np.shape(g) != x.shape or np.asarray(g).dtype != x.dtype:
+            if np.shape(g) != x.shape or as_array(g).dtype != x.dtype:
                 self.failures.append(
-                    f"  {where}, argument {name}: the gradient is {np.asarray(g).dtype}{np.shape(g)}, "
+                    f"  {where}, argument {name}: the gradient is {as_array(g).dtype}{np.shape(g)}, "
                     f"the argument {x.dtype}{x.shape}"
                 )
 
@@ -161,7 +162,7 @@ class _Check:
         moved = None
         if "forward" in self.modes:
             tangents = tuple(v if k == i else np.zeros_like(x) for k, x in enumerate(leaves))
-            moved = [np.asarray(t) for t in flatten(jvp(flat, tuple(leaves), tangents)[1])[0]]
+            moved = [as_array(t) for t in flatten(jvp(flat, tuple(leaves), tangents)[1])[0]]
         for step in _STEPS:
             expected = _difference(flat, leaves, i, v, step)
             complaints = self.complaints(moved, pulled, i, v, expected, where)
@@ -194,12 +195,12 @@ class _Check:
         (out, pull), (wide_out, wide_pull) = vjp(f, *args), vjp(f, *doubled)
         values, spec = flatten(out)
         wide_values = flatten(wide_out)[0]
-        ws = [self.random_like(np.asarray(v)) for v in wide_values]
-        narrow = [np.asarray(w).astype(np.asarray(v).dtype) for w, v in zip(ws, values, strict=True)]
+        ws = [self.random_like(as_array(v)) for v in wide_values]
+        narrow = [as_array(w).astype(as_array(v).dtype) for w, v in zip(ws, values, strict=True)]
         got = flatten(pull(unflatten(spec, narrow)))[0]
         expected = flatten(wide_pull(unflatten(spec, ws)))[0]
         for i, (g, e, x) in enumerate(zip(got, expected, flatten(args)[0], strict=True)):
-            if np.asarray(g).dtype != np.asarray(x).dtype:
+            if as_array(g).dtype != as_array(x).dtype:
                 self.failures.append(
                     f"  single precision, array {i}: the gradient is {g.dtype}, the argument {x.dtype}"
                 )
@@ -219,7 +220,7 @@ def _difference(flat, leaves, i, v, step):
     total = None
     for k, weight in _STENCIL:
         moved = [*leaves[:i], leaves[i] + k * step * v, *leaves[i + 1 :]]
-        values = [np.asarray(value_of(x)) for x in flatten(flat(*moved))[0]]
+        values = [as_array(value_of(x)) for x in flatten(flat(*moved))[0]]
         terms = [weight / step * value for value in values]
         total = terms if total is None else [a + b for a, b in zip(total, terms, strict=True)]
     return total

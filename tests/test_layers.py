@@ -43,6 +43,7 @@ ROOMS = (  # of core, each of which imports only those before it
     "define",
     "attach",
     "vmap",
+    "foreign",
     "mutation",
     "fast",
     "looking",

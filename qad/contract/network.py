@@ -8,13 +8,11 @@ tangents pass through them as values do.
 
 from functools import partial
 
-import numpy as np
-
 from qad.contract.execute import execution
 from qad.contract.pair import contract
 from qad.contract.unary import reduce, spread
 from qad.core.errors import GradientTypeError
-from qad.extend import ARRAY_TYPES, Tensor, defvjp_tuned, primitive
+from qad.extend import ARRAY_TYPES, Tensor, defvjp_tuned, like, primitive
 from qad.extend.memory import look_at_all
 from qad.extend.recording import PRIMITIVES, Reverse, highest, note, records, split
 
@@ -112,10 +110,10 @@ def with_cotangents(g, operands, plan, needed):
     own = execution(plan, tuple(sorted(needed)))
     if not ARRAY_TYPES.issuperset(map(type, operands if g is None else (g, *operands))):
         values = _pairs(plan, operands)
-        value, g = values[-1], np.ones(values[-1].shape, values[-1].dtype) if g is None else g
+        value, g = values[-1], like(values[-1]).ones(values[-1].shape, values[-1].dtype) if g is None else g
         found = _recorded(plan, own, g, dict(enumerate(values)))
     else:
         value, state = own.forward(operands)
-        g = np.ones(value.shape, value.dtype) if g is None else g
+        g = like(value).ones(value.shape, value.dtype) if g is None else g
         found = own.backward(g, operands, state)
     return value, _operand_cotangents(plan, found, needed)

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from itertools import product
 from os import cpu_count
 
-import numpy as np
-
 from qad.contract.network import with_cotangents
 from qad.contract.operands import recorded
-from qad.extend import defvjp_tuned, primitive, vjp
+from qad.extend import defvjp_tuned, like, primitive, vjp
 from qad.extend.recording import recording_level
 
 __all__ = ["Value", "Pullback", "sum_of_slices"]
@@ -133,7 +131,7 @@ def _index(labels, shape, block):
 def _add(totals, parts, places, block):
     """Add the outputs for one slice to `totals`, a list that is filled at the first time."""
     if not totals:
-        totals.extend(np.zeros(shape, part.dtype) for part, (_, shape) in zip(parts, places, strict=True))
+        totals.extend(like(part).zeros(shape, part.dtype) for part, (_, shape) in zip(parts, places, strict=True))
     for total, part, place in zip(totals, parts, places, strict=True):
         total[_index(*place, block)] += part
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from qad.extend import defbatch, defvjp, primitive
+from qad.extend import defbatch, defvjp, like, primitive
 from qad.extend.structure import CONTRACTIONS
 
 __all__ = ["Single", "single", "reduce", "spread"]
@@ -58,7 +58,7 @@ class Single:
             g = np.broadcast_to(g.reshape(ones), shape)
         if not self._diagonals:
             return g
-        result = np.zeros(self.shape, g.dtype)
+        result = like(g).zeros(self.shape, g.dtype)
         np.einsum(result, self.labels, labels)[...] = g  # a view of the diagonals
         return result
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from qad.core.tape.tensor import value_of
 
 if TYPE_CHECKING:
@@ -44,18 +42,6 @@ def any_traced(*arrays: Any) -> bool:
     True
     """
     return bool(RECORDINGS) and any(hasattr(value_of(x), "__qad_step__") for x in arrays)
-
-
-def as_array(x: Any) -> Any:
-    """``np.asarray(x)``, which leaves a traced array what it is.
-
-    Examples
-    --------
-    >>> import qad
-    >>> qad.extend.as_array([1, 2])
-    array([1, 2])
-    """
-    return x if hasattr(x, "__qad_step__") else np.asarray(x)
 
 
 def opaque(fn: Callable[P, R]) -> Callable[P, R]:

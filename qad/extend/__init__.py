@@ -20,7 +20,8 @@ from qad.core.define import (
     primitive,
     unbroadcast,
 )
-from qad.core.freeze_hook import any_traced, as_array, opaque
+from qad.core.foreign import as_array, is_foreign, like
+from qad.core.freeze_hook import any_traced, opaque
 from qad.core.handlers import implements, passes_through, rules_of
 from qad.core.modes import no_grad
 from qad.core.mutation.strides import lies_as
@@ -41,9 +42,9 @@ from qad.core.vmap.rules import defbatch, each_alone
 
 __all__ = [
     "ARRAY_TYPES", "Lazy", "One", "Tensor", "any_traced", "as_array", "attach", "attach_operator", "defbatch",
-    "defcanonical", "defjvp", "defroot", "defvjp", "defvjp_tuned", "each_alone", "hvp", "implements", "jvp", "lies_as",
-    "no_grad", "on_stack", "opaque", "operand", "operand_of", "passes_through", "primitive", "quick",
-    "quick_product", "quick_with_metadata", "refuse_out", "rules_of", "same_root",
-    "shifted", "spread_out", "square_of_root", "stack_of", "stacks", "stop_gradient", "unbroadcast",
-    "unrecorded", "value_and_grad", "value_of", "vjp", "vmap",
+    "defcanonical", "defjvp", "defroot", "defvjp", "defvjp_tuned", "each_alone", "hvp", "implements", "is_foreign",
+    "jvp", "lies_as", "like", "no_grad", "on_stack", "opaque", "operand", "operand_of", "passes_through",
+    "primitive", "quick", "quick_product", "quick_with_metadata", "refuse_out", "rules_of", "same_root", "shifted",
+    "spread_out", "square_of_root", "stack_of", "stacks", "stop_gradient", "unbroadcast", "unrecorded",
+    "value_and_grad", "value_of", "vjp", "vmap",
 ]  # fmt: skip

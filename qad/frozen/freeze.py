@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 from qad.core.errors import ArgumentError
 from qad.core.tape.tensor import value_of
 from qad.core.transforms.arguments import run as call
+from qad.extend import is_foreign, stack_of
 from qad.frozen import display
 from qad.frozen.branches import NOT_FOUND, RAISED, Branch, Branches
 from qad.frozen.capture.bindings import Bindings
@@ -266,6 +267,8 @@ class Frozen(Generic[P, R]):
     def _recorded(self, leaves, spec, static, given):
         """Called with Tensors or traced arrays: one node of the tape, or a part of another recording."""
         args, kwargs = given
+        if any(is_foreign(stack_of(x)) for x in leaves):
+            return self._eagerly(args, kwargs)
         if any(type(value_of(x)) is Traced for x in leaves) or self._look([value for _, value in static]).live:
             return with_own_arrays(self.f(*args, **kwargs))
         if not static:

@@ -10,6 +10,7 @@ from qad.core.errors import ArgumentError
 from qad.core.tape.operands import check_arithmetic
 from qad.core.tape.tensor import Tensor
 from qad.core.trees import NAMESPACE, flatten, leaf_path, nesting, unflatten
+from qad.extend import is_foreign
 from qad.frozen.capture.trusted_code import is_trusted
 from qad.frozen.traced import Traced
 
@@ -194,9 +195,12 @@ def _collect(x, found):
 
 
 def signature_of(args, kwargs, static=()):
-    """The signature and the leaves of ``(args, kwargs)``; None for the signature where a leaf is itself recorded."""
+    """The signature and the leaves of ``(args, kwargs)``; None for the signature where `f` itself is to be called.
+
+    That is where a leaf is itself recorded, or is an array of another library: programs write into memory of the host.
+    """
     leaves, spec = flatten((args, kwargs))
-    if any(type(x) is Tensor or type(x) is Traced for x in leaves):
+    if any(type(x) is Tensor or type(x) is Traced or is_foreign(x) for x in leaves):
         return None, leaves, spec
     kinds = tuple(map(kind_of, leaves))
     moving = [id(x) for x, kind in zip(leaves, kinds, strict=True) if kind[0] != "static"]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import like
 from qad.mps.gauge import carry, left_isometry
 from qad.mps.state import MPS
 
@@ -46,7 +47,7 @@ def schmidt_form(psi):
         raise ShapeError(
             f"the chain is periodic, with an outer bond of {psi.bonds[0]}: only open ones have a Schmidt form"
         )
-    tensors, carried = [], np.ones((1, 1), psi.dtype)
+    tensors, carried = [], like(*psi).ones((1, 1), psi.dtype)
     for tensor in psi:
         tensor, carried = left_isometry(carry(carried, tensor))
         if not (size := np.linalg.norm(carried)) > 0:

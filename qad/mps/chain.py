@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
-from qad.extend import Tensor
+from qad.extend import Tensor, like
 from qad.mps.storage import load, save
 
 if TYPE_CHECKING:
@@ -236,8 +236,8 @@ def direct_sum(a, b, right, join_left, join_right):
         return np.concatenate([a, b], axis=0)
     beside_a, beside_b = list(a.shape), list(b.shape)
     beside_a[right], beside_b[right] = b.shape[right], a.shape[right]
-    upper = np.concatenate([a, np.zeros(beside_a, a.dtype)], axis=right)
-    lower = np.concatenate([np.zeros(beside_b, b.dtype), b], axis=right)
+    upper = np.concatenate([a, like(a).zeros(beside_a, a.dtype)], axis=right)
+    lower = np.concatenate([like(b).zeros(beside_b, b.dtype), b], axis=right)
     return np.concatenate([upper, lower], axis=0)
 
 

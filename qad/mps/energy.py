@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, any_traced, defvjp, jvp, primitive, stack_of, value_of, vjp
+from qad.extend import Tensor, any_traced, defvjp, is_foreign, jvp, primitive, stack_of, value_of, vjp
 from qad.mps.hamiltonian import Hamiltonian, check_hermitian
 from qad.mps.sandwich import factor, operator_matrices, sandwich
 
@@ -103,8 +103,13 @@ def is_plain(H):
 
 
 def has_own_node(psi, H):
-    """Whether the energy is one node: an open chain and a plain operator; `qad.freeze` records all products."""
-    return not (psi.periodic or H.periodic or any(type(w) is Tensor for w in H) or any_traced(*psi, *H))
+    """Whether the energy is one node: an open chain and a plain operator, of NumPy's arrays.
+
+    `qad.freeze` records all products.
+    """
+    if psi.periodic or H.periodic or any(type(w) is Tensor for w in H) or any_traced(*psi, *H):
+        return False
+    return not any(is_foreign(stack_of(x)) for x in (*psi, *H))
 
 
 def bonds_of(tensors):

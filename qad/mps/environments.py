@@ -22,6 +22,8 @@ U. Schollwöck, Ann. Phys. 326, 96 (2011), section 6.
 
 import numpy as np
 
+from qad.extend import like
+
 
 def past_left(environment, ket, bra=None, operator=None):
     """A left environment past one more site; the bra is the ket where it is not given."""
@@ -110,9 +112,9 @@ def mirror(tensor):
     return tensor.transpose(2, 1, 0)
 
 
-def edge(dtype):
+def edge(dtype, create=np):
     """The environment beyond an end of the chain, legs (bra, operator, ket)."""
-    return np.ones((1, 1, 1), dtype)
+    return create.ones((1, 1, 1), dtype)
 
 
 def left_block(environment, w):
@@ -134,7 +136,7 @@ def left_edge_block(environment):
 
 def right_edge_block(environment):
     """A right environment (b', v, b), not in a batch, as ``(v b, b')``."""
-    return np.ascontiguousarray(environment.transpose(1, 2, 0)).reshape(-1, environment.shape[0])
+    return like(environment).ascontiguousarray(environment.transpose(1, 2, 0)).reshape(-1, environment.shape[0])
 
 
 def effective(left, right, shape):
@@ -157,7 +159,7 @@ class Environments:
     def __init__(self, H, tensors, dtype):
         self.H = [w.astype(np.result_type(w.dtype, dtype), copy=False) for w in H]
         n = len(tensors)
-        self.left, self.right = [edge(dtype)] * n, [edge(dtype)] * n
+        self.left, self.right = [edge(dtype, like(*tensors))] * n, [edge(dtype, like(*tensors))] * n
         for site in reversed(range(1, n)):
             self.pass_left(site, tensors[site])
 

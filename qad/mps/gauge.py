@@ -12,7 +12,7 @@ are dropped.  A loss that does see the basis of a bond is noticed in the backwar
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, defvjp_tuned, each_alone, primitive, stack_of, value_of
+from qad.extend import Tensor, defvjp_tuned, each_alone, like, primitive, stack_of, value_of
 from qad.linalg import norm, split
 from qad.linalg.support.degeneracy import rounding
 from qad.mps.environments import past_left
@@ -36,7 +36,7 @@ def _isometric_vjp(needed, g, ans, a, *, end=None):
     gq, gc = g
     q, c = ans
     inner = q.mT @ gq if gq is not None else None
-    _check_gauge(q, gq, gc, c, rounding(np.ones(1, c.real.dtype), end))
+    _check_gauge(q, gq, gc, c, rounding(like(c).ones(1, c.real.dtype), end))
     if gq is None:
         return (q.conj() @ gc,)
     across = gq - q.conj() @ inner
@@ -113,7 +113,8 @@ def right_isometry(tensor):
     """A plain site tensor as a matrix on its left bond, times an isometry from that bond."""
     left, phys, right = tensor.shape
     q, r = np.linalg.qr(tensor.reshape(left, -1).T)
-    return np.ascontiguousarray(r.T), np.ascontiguousarray(q.T).reshape(-1, phys, right)
+    create = like(q)
+    return create.ascontiguousarray(r.T), create.ascontiguousarray(q.T).reshape(-1, phys, right)
 
 
 def move_right(tensors, site):
@@ -158,7 +159,7 @@ def truncated(tensors, max_bond, cutoff):
             errors.append(norm(matrix - q @ carried))
         out[site] = q.reshape(left, phys, q.shape[1])
         out[site + 1] = carry(carried, out[site + 1])
-    return out, norm(np.stack(errors)) if errors else np.zeros((), out[0].real.dtype)[()]
+    return out, norm(np.stack(errors)) if errors else like(out[0]).zeros((), out[0].real.dtype)[()]
 
 
 def factorised(amplitudes, max_bond, cutoff):
@@ -176,7 +177,7 @@ def factorised(amplitudes, max_bond, cutoff):
 def opened(tensors):
     """A ring as an open chain: its outer bond runs along."""
     outer = tensors[0].shape[0]
-    unit = np.eye(outer, dtype=tensors[0].dtype)
+    unit = like(tensors[0]).eye(outer, dtype=tensors[0].dtype)
     inner = [np.kron(unit[:, None, :], tensor) for tensor in tensors]
     ends = unit.reshape(1, -1), unit.reshape(-1, 1)
     if len(inner) == 1:
@@ -215,7 +216,7 @@ def check_reached(before, after):
 
 def side_ranks(tensors):
     """How many independent states of the sites before it every bond distinguishes; the last number is 1."""
-    environment, ranks = np.ones((1, 1)), []
+    environment, ranks = like(*tensors).ones((1, 1)), []
     for tensor in tensors:
         environment = past_left(environment, tensor)
         environment = environment / (np.abs(environment).max() or 1.0)

@@ -5,6 +5,7 @@ import numpy as np
 from qad.contract.compiler import has_compiler
 from qad.contract.costs import CALL, ELEMENT_ADDED, ENTRY, MULTIPLY_ADD
 from qad.core.errors import ArgumentError
+from qad.extend import like
 from qad.mps.channel_sweep import Dense, Sparse
 from qad.mps.sweep_compiled import Table
 from qad.mps.sweep_numpy import Steps
@@ -86,13 +87,13 @@ def with_norm(tensors):
     *others, last = tensors
     if all(distinct_map(starts_with_identity, others)):
         beside = np.zeros_like(last)
-        beside[0, 0] = np.eye(*last.shape[2:])
+        beside[0, 0] = like(last).eye(*last.shape[2:])
         return [*others, np.concatenate([beside, last], axis=1)]
     out = []
     for site, tensor in enumerate(tensors):
         left, right, *legs = tensor.shape
-        wider = np.zeros((left + (site > 0), right + 1, *legs), tensor.dtype)
-        wider[0, 0] = np.eye(*legs)
+        wider = like(tensor).zeros((left + (site > 0), right + 1, *legs), tensor.dtype)
+        wider[0, 0] = like(tensor).eye(*legs)
         wider[site > 0 :, 1:] = tensor
         out.append(wider)
     return out
@@ -100,7 +101,7 @@ def with_norm(tensors):
 
 def starts_with_identity(tensor):
     """Whether state 0 of the right bond follows, by the identity, only from state 0 of the left one."""
-    return not tensor[1:, 0].any() and np.array_equal(tensor[0, 0], np.eye(*tensor.shape[2:]))
+    return not tensor[1:, 0].any() and np.array_equal(tensor[0, 0], like(tensor).eye(*tensor.shape[2:]))
 
 
 def check_hermitian(tensors):
@@ -123,7 +124,7 @@ def check_hermitian(tensors):
 
 def strength(tensors):
     """The size of the terms of an operator, the root of ``tr H^dagger H / n`` per state, H without its trace."""
-    square, trace = ends(tensors), np.eye(tensors[0].shape[0])
+    square, trace = ends(tensors), like(tensors[0]).eye(tensors[0].shape[0])
     for tensor in tensors:
         square = summed(square, tensor, tensor.conj()) / tensor.shape[2]
         trace = trace @ np.trace(tensor, axis1=2, axis2=3) / tensor.shape[2]
@@ -139,7 +140,7 @@ def natural_unit(tensors):
 def ends(tensors):
     """The environment that two layers of an operator begin with, one for each pair of outer bonds."""
     bond = tensors[0].shape[0]
-    return np.eye(bond**2).reshape(-1, bond, bond)
+    return like(tensors[0]).eye(bond**2).reshape(-1, bond, bond)
 
 
 def summed(environments, one, two):

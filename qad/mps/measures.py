@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, primitive, stack_of, value_of
+from qad.extend import defvjp, like, primitive, stack_of, value_of
 from qad.linalg import funm_svd
 from qad.linalg import norm as frobenius
 from qad.mps.chain import as_array
@@ -236,7 +236,7 @@ def environments(psi):
 
     The constant scales are taken out of the tensors.
     """
-    tensors, rights = list(psi.opened()), [np.ones((1, 1))]
+    tensors, rights = list(psi.opened()), [like(*psi).ones((1, 1))]
     for site in reversed(range(len(tensors))):
         environment = past_right(rights[-1], tensors[site])
         size = np.linalg.norm(stack_of(environment).ravel())
@@ -244,7 +244,7 @@ def environments(psi):
             raise ArgumentError("the state is zero or not finite: nothing can be measured in it")
         tensors[site] = tensors[site] * (size**-0.5).astype(tensors[site].real.dtype)
         rights.append(environment * (1 / size).astype(environment.real.dtype))
-    lefts = [np.ones((1, 1))]
+    lefts = [like(*psi).ones((1, 1))]
     for tensor in tensors[:-1]:
         lefts.append(past_left(lefts[-1], tensor))
     return lefts, tensors, rights[::-1]

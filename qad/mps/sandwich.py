@@ -7,7 +7,7 @@ periodic chain carries the legs where it was opened as a leading axis; it is clo
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.extend import any_traced, stack_of
+from qad.extend import any_traced, like, stack_of
 from qad.mps.environments import acted, adjoint, operator_matrix
 
 SITES_PER_SCALING = 4
@@ -33,7 +33,7 @@ def sandwich(bra, operators, ket, channels=1):
         Taken out on the way, lest long chains overflow; a constant for derivatives.
     """
     outer = bra[0].shape[0], (1 if operators is None else operators[0][1]), ket[0].shape[0]
-    environment = opened(outer, np.result_type(bra[0].dtype, ket[0].dtype, np.float32))
+    environment = opened(outer, np.result_type(bra[0].dtype, ket[0].dtype, np.float32), like(bra[0], ket[0]))
     log_scale = 0.0
     for site, tensor in enumerate(ket):
         operator = None if operators is None else operators[site]
@@ -57,15 +57,16 @@ def factor(value, log_scale):
     return np.exp(log_scale).astype(real) if any_traced(log_scale) else real.type(np.exp(log_scale))
 
 
-def opened(outer, dtype):
+def opened(outer, dtype, create):
     """The environment of no sites, ``(bra, operator ket)``.
 
-    For a periodic chain it is an identity with the three opened legs, as one, in front.
+    `create` makes arrays like the tensors.  For a periodic chain it is an identity with the three opened legs, as one,
+    in front.
     """
     size = outer[0] * outer[1] * outer[2]
     if size == 1:
-        return np.ones((1, 1), dtype)
-    return np.eye(size, dtype=dtype).reshape(size, outer[0], -1)
+        return create.ones((1, 1), dtype)
+    return create.eye(size, dtype=dtype).reshape(size, outer[0], -1)
 
 
 def closed(environment, outer, channels):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.extend import like
 from qad.mps.chain import zip_sites
 from qad.mps.environments import through_left, through_right
 from qad.mps.observables import check_kind
@@ -55,7 +56,9 @@ class Transfer:
     def to_dense(self) -> Array:
         """The matrix, of shape `shape`."""
         a, b = self.bras[0].shape[0], self.kets[0].shape[0]
-        unit = np.eye(a * b, dtype=np.result_type(self.kets[0].dtype, self.bras[0].dtype)).reshape(-1, a, b)
+        unit = (
+            like(*self.kets).eye(a * b, dtype=np.result_type(self.kets[0].dtype, self.bras[0].dtype)).reshape(-1, a, b)
+        )
         return self.apply_left(unit).reshape(self.shape)
 
 

@@ -84,7 +84,7 @@ class LBFGS:
         return vector
 
     def moved(self, manifold, here, there, step, velocity):
-        known = np.array([here.gradient, *self.steps, *self.changes])
+        known = np.stack([here.gradient, *self.steps, *self.changes])
         old, *rest = manifold.transport(here.point, step, there.point, known)
         half = len(rest) // 2
         for memory, moved in ((self.steps, rest[:half]), (self.changes, rest[half:])):

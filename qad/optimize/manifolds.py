@@ -13,6 +13,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, nesting, unflatten
+from qad.extend import as_array
 from qad.linalg.implicit.packing import as_leaf, as_reals
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Embedded:
         ArgumentError
             If `params` are farther from it than rounding explains.
         """
-        array = np.asarray(params)
+        array = as_array(params)
         if array.dtype.kind not in "fc":
             raise ArgumentError(f"{self.what} need a float or complex array, not {array.dtype}: write .astype(complex)")
         self.check(array)
@@ -83,7 +84,7 @@ class Embedded:
         self, point: NDArray[Any], vector: NDArray[np.float64], new: NDArray[Any], vectors: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Tangent vectors projected at the new point."""
-        return np.array([as_reals(self.project(new, as_leaf(v, new))) for v in vectors])
+        return np.stack([as_reals(self.project(new, as_leaf(v, new))) for v in vectors])
 
 
 class Euclidean(Embedded):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import as_array, like
 from qad.optimize.adam import descend
 from qad.optimize.minimization import Search
 
@@ -85,11 +86,11 @@ def natural_descent(
     search = Search(fun, params, callback)
 
     def direction(step, vector, gradient):
-        matrix = np.asarray(metric(search.packing.unpack(vector)))
+        matrix = as_array(metric(search.packing.unpack(vector)))
         if matrix.shape != (vector.size,) * 2:
             raise ShapeError(f"a metric of shape {matrix.shape} does not fit {vector.size} real parameters")
         try:
-            return np.linalg.solve(matrix + damping * np.eye(vector.size), gradient)
+            return np.linalg.solve(matrix + damping * like(matrix).eye(vector.size), gradient)
         except np.linalg.LinAlgError:
             raise ArgumentError("the metric is singular: give natural_descent a damping above 0") from None
 

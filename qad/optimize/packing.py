@@ -52,7 +52,9 @@ class Parameters:
     def squares(self, vector):
         """Squared moduli of the entries in `vector`, one for the real and the imaginary part of a complex one."""
         squares = vector**2
-        for part, is_complex in zip(np.split(squares, self.leaves.ends[:-1]), self.leaves.complex, strict=True):
+        for part, is_complex in zip(
+            np.split(squares, self.leaves.ends[:-1].tolist()), self.leaves.complex, strict=True
+        ):
             if is_complex:
                 pairs = part.reshape(-1, 2)
                 pairs[...] = pairs.sum(-1, keepdims=True)

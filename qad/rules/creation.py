@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import Tensor, implements, value_of
+from qad.extend import Tensor, implements, like, value_of
 from qad.extend.batching import enclosed
 from qad.extend.memory import bottom, buffer, handle, is_vouched, shadow
 
@@ -95,7 +95,7 @@ def _like(function, a, dtype, order, shape):
         array = function(batch.array, dtype, order, shape=shape)
         array = array.value if type(array) is Tensor and not array.requires_grad else array
         return handle(enclosed(array, batch.level))
-    return buffer(function(shadow(a), dtype, order, shape=shape))
+    return buffer(like(a).asarray(function(shadow(a), dtype, order, shape=shape)))
 
 
 def zeros_like(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp, implements, primitive, refuse_out
+from qad.extend import defvjp, implements, like, primitive, refuse_out
 from qad.rules.reduce import axes_of
 
 _INVERSE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
@@ -24,7 +24,7 @@ def fit(x, n, axis):
     if have > n:
         x = x[..., :n]
     else:
-        x = np.concatenate([x, np.zeros((*x.shape[:-1], n - have), x.dtype)], axis=-1)
+        x = np.concatenate([x, like(x).zeros((*x.shape[:-1], n - have), x.dtype)], axis=-1)
     return np.moveaxis(x, -1, axis)
 
 
@@ -58,7 +58,7 @@ def _rfft_rule(g, y, x, n, axis, norm):
 def _irfft_rule(g, y, x, n, axis, norm):
     """Each entry stands for itself and its conjugate, but the first and (n even) the last."""
     c = rfft_along(g, n=n, axis=axis, norm=_INVERSE[norm]).conj()
-    weights = np.full(n // 2 + 1, 2, y.dtype)
+    weights = like(c).full(n // 2 + 1, 2, y.dtype)
     weights[0] = 1
     if n % 2 == 0:
         weights[-1] = 1

@@ -7,7 +7,7 @@ the place of each.
 import numpy as np
 
 from qad.core.errors import BatchError
-from qad.extend import Tensor, defbatch, defjvp, defvjp, defvjp_tuned, primitive, unbroadcast
+from qad.extend import Tensor, as_array, defbatch, defjvp, defvjp, defvjp_tuned, like, primitive, unbroadcast
 from qad.extend.batching import outline
 from qad.extend.memory import ELSEWHERE, accumulate
 from qad.rules.structured_cotangents import scatter
@@ -90,8 +90,8 @@ def _placed_back(needed, g, y, x, v, *arrays, pattern, add):
     if 1 in needed:
         part = gather(g, *arrays, pattern=pattern)
         if not add and _may_meet(filled(pattern, arrays)):  # of values written to one index the last one stays
-            numbers = np.arange(part.size).reshape(part.shape)
-            order = placed_at(np.full(g.shape, -1), numbers, *arrays, pattern=pattern, add=False)
+            numbers = like(g).arange(part.size).reshape(part.shape)
+            order = placed_at(like(g).full(g.shape, -1), numbers, *arrays, pattern=pattern, add=False)
             part = np.where(np.equal(gather(order, *arrays, pattern=pattern), numbers), part, 0)
         parts[1] = unbroadcast(part, np.shape(v))
     return [parts[i] for i in needed]
@@ -102,7 +102,7 @@ def _may_meet(index):
 
 
 def _placed_forward(tangents, y, x, v, *arrays, pattern, add):
-    t = np.zeros(y.shape, y.dtype) if tangents[0] is None else np.astype(tangents[0], y.dtype)
+    t = like(y).zeros(y.shape, y.dtype) if tangents[0] is None else np.astype(tangents[0], y.dtype)
     return placed_at(t, 0 if tangents[1] is None else tangents[1], *arrays, pattern=pattern, add=add)
 
 
@@ -124,7 +124,7 @@ def _place(pattern, ndim):
 
 def _rows(batched, arrays, pattern):
     """The index of a whole stack, and how many axes its arrays make in one example."""
-    arrays = [a if b or type(a) is Tensor else np.asarray(a) for b, a in zip(batched, arrays, strict=True)]
+    arrays = [a if b or type(a) is Tensor else as_array(a) for b, a in zip(batched, arrays, strict=True)]
     fixed = [np.ndim(i) for i in pattern if isinstance(i, np.ndarray)]
     most = max([*fixed, *(a.ndim - b for b, a in zip(batched, arrays, strict=True))])
     size = next((len(a) for b, a in zip(batched, arrays, strict=True) if b), None)

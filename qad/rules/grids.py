@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, implements, operand
+from qad.extend import Tensor, implements, like, operand
 from qad.extend.memory import snapshot
 
 
@@ -11,7 +11,8 @@ def _fractions(num, endpoint, start, stop):
     """0 to 1, along an axis before those of the ends and in their precision."""
     precision = np.finfo(np.result_type(*(getattr(x, "dtype", x) for x in (start, stop)), 0.0)).dtype
     axes = max(np.ndim(start), np.ndim(stop))
-    return np.linspace(0, 1, num, endpoint, dtype=precision).reshape((-1,) + (1,) * axes)
+    t = np.linspace(0, 1, num, endpoint, dtype=precision).reshape((-1,) + (1,) * axes)
+    return like(start, stop).asarray(t)
 
 
 @implements(np.linspace)
@@ -38,7 +39,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     """``np.geomspace``: ``start (stop / start)^t``."""
     start, stop = np.broadcast_arrays(operand(start), operand(stop))
-    t = np.linspace(0, 1, num, endpoint).reshape((-1,) + (1,) * start.ndim)
+    t = like(start, stop).asarray(np.linspace(0, 1, num, endpoint).reshape((-1,) + (1,) * start.ndim))
     y = np.moveaxis(start * (stop / start) ** t, 0, axis)
     return y if dtype is None else np.astype(y, dtype)
 

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from qad.extend import implements, lies_as, operand, refuse_out, stack_of, unrecorded
+from qad.extend import implements, lies_as, like, operand, refuse_out, stack_of, unrecorded
 from qad.rules.reduce import _number
 
 
@@ -17,7 +17,7 @@ def without(a, fill):
 
 def _of_copy(function):
     """A reference for `lies_as`: NumPy's functions that leave out NaN compute with a copy, which sets the layout."""
-    return lambda a, *args, **kwargs: function(np.array(a), *args, **kwargs)
+    return lambda a, *args, **kwargs: function(like(a).array(a), *args, **kwargs)
 
 
 def _filling(function, fill):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, implements, lies_as, operand, value_of
+from qad.extend import Tensor, implements, lies_as, like, operand, value_of
 from qad.rules.index import along
 from qad.rules.repeat import pad_with
 
@@ -60,7 +60,8 @@ def _each(x, widths, borders):
 
 def _column(numbers, x, axis):
     """Numbers along one axis of an array like `x`."""
-    return np.asarray(numbers).reshape([-1 if i == axis else 1 for i in range(x.ndim)]).astype(x.real.dtype)
+    column = np.asarray(numbers).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+    return like(x).asarray(column.astype(x.real.dtype))
 
 
 def _spread(x, axis, n):

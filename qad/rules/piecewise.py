@@ -6,7 +6,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, implements, lies_as, operand, unrecorded
+from qad.extend import Tensor, implements, is_foreign, lies_as, like, operand, unrecorded
 from qad.rules.structured_cotangents import scatter
 
 
@@ -23,12 +23,14 @@ def piecewise(x, condlist, funclist, *args, **kw):
     functions = [partial(f, *args, **kw) if callable(f) else partial(_constant, f) for f in funclist]
     if any(type(mask) is Tensor for mask in masks):  # of a batch: every function sees all entries
         return np.select(masks[::-1], [f(x) for f in functions[::-1]], 0 * x)
-    parts, taken = [], np.zeros(x.shape, bool)
+    parts, taken = [], like(x).zeros(x.shape, bool)
     for i in reversed(range(len(masks))):
         masks[i] = masks[i] & ~taken
         taken = taken | masks[i]
         entries = x[masks[i]]
-        parts.append(np.astype(np.broadcast_to(functions[i](entries), entries.shape), x.dtype))
+        y = functions[i](entries)
+        y = y if type(y) is Tensor else like(x).asarray(y)
+        parts.append(np.astype(np.broadcast_to(y, entries.shape), x.dtype))
     return scatter(*parts, indices=tuple(masks[::-1]), shape=x.shape, dtype=x.dtype)
 
 
@@ -38,7 +40,9 @@ def _constant(value, entries):
 
 def _conditions(condlist):
     """One condition need not stand in a list."""
-    if isinstance(condlist, (list, tuple)) and isinstance(condlist[0], (list, np.ndarray, Tensor)):
+    if isinstance(condlist, (list, tuple)) and (
+        isinstance(condlist[0], (list, np.ndarray, Tensor)) or is_foreign(condlist[0])
+    ):
         return condlist
     return list(condlist) if np.ndim(condlist) > 1 or isinstance(condlist, (list, tuple)) else [condlist]
 

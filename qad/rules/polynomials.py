@@ -3,12 +3,17 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import implements, lies_as, operand, stack_of, value_of
+from qad.extend import Tensor, implements, lies_as, like, operand, stack_of, value_of
 from qad.rules.resizing import within_zeros
 
 
 def _coefficients(p):
     return np.atleast_1d(operand(p))
+
+
+def _beside(p, k):
+    """Coefficients `k`, of the kind of `p`."""
+    return _coefficients(k if type(k) is Tensor else like(p).asarray(k))
 
 
 @implements(np.polyval)
@@ -47,17 +52,18 @@ def polyder(p, m=1):
     """``np.polyder``."""
     p = _coefficients(p)
     for _ in range(m):
-        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
+        p = p[:-1] * like(p).arange(len(p) - 1, 0, -1)
     return p
 
 
 @implements(np.polyint)
 def polyint(p, m=1, k=None):
     """``np.polyint``; `k` are the constants of integration."""
-    p, k = _coefficients(p), np.zeros(m) if k is None else _coefficients(k)
+    p = _coefficients(p)
+    k = like(p).zeros(m) if k is None else _beside(p, k)
     k = np.broadcast_to(k, (m,)) if k.size == 1 else k
     for i in range(m):
-        p = np.concatenate([p / np.arange(len(p), 0, -1), k[i : i + 1]])
+        p = np.concatenate([p / like(p).arange(len(p), 0, -1), k[i : i + 1]])
     return p
 
 
@@ -66,7 +72,7 @@ def poly(seq_of_zeros):
     """``np.poly``: the polynomial with these zeros, or the characteristic one of a matrix."""
     zeros = _coefficients(seq_of_zeros)
     zeros = np.linalg.eigvals(zeros) if zeros.ndim == 2 else zeros
-    p = np.ones(1, zeros.dtype)
+    p = like(zeros).ones(1, zeros.dtype)
     for z in zeros:
         p = np.convolve(p, np.stack([z * 0 + 1, -z]))
     values = stack_of(zeros)
@@ -82,11 +88,11 @@ def roots(p):
         raise ShapeError(f"np.roots takes one vector of coefficients, not shape {p.shape}")
     first, last = within_zeros(p)
     if first == len(p):
-        return np.array([])
-    q, zeros = p[first:last], np.zeros(len(p) - last)
+        return like(p).zeros(0)
+    q, zeros = p[first:last], like(p).zeros(len(p) - last)
     if len(q) < 2:
         return zeros
-    companion = np.concatenate([(-q[1:] / q[0])[None, :], np.eye(len(q) - 2, len(q) - 1)])
+    companion = np.concatenate([(-q[1:] / q[0])[None, :], like(p).eye(len(q) - 2, len(q) - 1)])
     return np.concatenate([np.linalg.eigvals(companion), zeros])
 
 
@@ -98,7 +104,7 @@ def vander(x, N=None, increasing=False):
     for _ in range((len(x) if N is None else N) - 1):
         columns.append(columns[-1] * x)
     if N == 0:
-        return np.zeros((len(x), 0), x.dtype)
+        return like(x).zeros((len(x), 0), x.dtype)
     return np.stack(columns if increasing else columns[::-1], axis=1)
 
 

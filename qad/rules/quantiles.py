@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import implements, lies_as, operand, refuse_out, stack_of, unrecorded
+from qad.extend import Tensor, implements, lies_as, like, operand, refuse_out, stack_of, unrecorded
 from qad.rules.reduce import axes_of
 
 # m(q) = alpha + q (1 - alpha - beta): Hyndman and Fan, The American Statistician 50, 361 (1996)
@@ -43,11 +43,12 @@ def _rows(a, axis):
 
 def _quantile(a, q, axis, method, keepdims, skip_nan, of_none=True):
     a, q = operand(a), operand(q)
+    q = q if type(q) is Tensor or like(a) is np else like(a).asarray(q)
     if np.any(stack_of(q) < 0) or np.any(stack_of(q) > 1):
         raise ArgumentError("quantiles lie in the range from 0 to 1, percentiles from 0 to 100")
     rows, kept = _rows(a, axis)
     if of_none and not rows.shape[-1]:
-        rows = np.concatenate([rows, np.full((*rows.shape[:-1], 1), np.nan)], -1)
+        rows = np.concatenate([rows, like(rows).full((*rows.shape[:-1], 1), np.nan)], -1)
     ordered = np.sort(rows, axis=-1)  # NaN comes last
     nan = np.isnan(unrecorded(ordered))
     n = np.sum(~nan, axis=-1, keepdims=True) if skip_nan and stack_of(nan).any() else ordered.shape[-1]

@@ -138,7 +138,7 @@ def std_over(x, axis=None, ddof=0, keepdims=False):
     d = x - np.mean(x, axis=axis, keepdims=True)
     scale = scale_along(d, axis)
     y = np.std(d / scale, axis=axis, ddof=ddof, keepdims=True) * scale
-    return y if keepdims else y.reshape(np.delete(x.shape, axes_of(axis, x.ndim)))[()]
+    return y if keepdims else y.reshape([n for i, n in enumerate(x.shape) if i not in axes_of(axis, x.ndim)])[()]
 
 
 def _var_rule(g, y, x, axis=None, ddof=0, keepdims=False):
@@ -247,7 +247,7 @@ def logsumexp(x: ArrayLike, axis: Axis | None = None, keepdims: bool = False) ->
     m = largest_real(x, axis)
     with np.errstate(divide="ignore"):
         y = np.log(np.exp(x - m).sum(axis=axis, keepdims=True)) + m
-    return y if keepdims else y.reshape(np.delete(x.shape, axes_of(axis, x.ndim)))[()]
+    return y if keepdims else y.reshape([n for i, n in enumerate(x.shape) if i not in axes_of(axis, x.ndim)])[()]
 
 
 @primitive(name="softmax")

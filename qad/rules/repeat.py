@@ -3,7 +3,19 @@
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from qad.extend import Tensor, attach, defjvp, defvjp, defvjp_tuned, implements, operand, primitive, value_of
+from qad.extend import (
+    Tensor,
+    as_array,
+    attach,
+    defjvp,
+    defvjp,
+    defvjp_tuned,
+    implements,
+    like,
+    operand,
+    primitive,
+    value_of,
+)
 from qad.extend.memory import snapshot
 from qad.rules.index import take
 
@@ -13,7 +25,9 @@ defvjp(np.flip, lambda g, y, m, axis=None: np.flip(g, axis), linear=True)
 defvjp(np.fliplr, lambda g, y, m: np.fliplr(g), linear=True)
 defvjp(np.flipud, lambda g, y, m: np.flipud(g), linear=True)
 defvjp(np.rot90, lambda g, y, m, k=1, axes=(0, 1): np.rot90(g, -k, axes), linear=True)
-defvjp_tuned(np.roll, lambda g, y, a, shift, axis=None: np.roll(g, np.negative(shift), axis), linear=True, fresh=True)
+defvjp_tuned(
+    np.roll, lambda g, y, a, shift, axis=None: np.roll(g, np.negative(shift).tolist(), axis), linear=True, fresh=True
+)
 
 # -- repeated --------------------------------------------------------------------------------------
 
@@ -36,8 +50,8 @@ def repeat(a, repeats, axis=None):
         a, axis = a.reshape(-1), 0
     axis = normalize_axis_index(axis, a.ndim)
     if np.ndim(repeats):
-        repeats = np.asarray(repeats).astype(np.intp, casting="same_kind")  # NumPy itself refuses those of uint64
-        return take(a, np.repeat(np.arange(a.shape[axis]), repeats), axis)
+        repeats = as_array(repeats).astype(np.intp, casting="same_kind")  # NumPy itself refuses those of uint64
+        return take(a, np.repeat(like(repeats).arange(a.shape[axis]), repeats), axis)
     before, n, after = a.shape[:axis], a.shape[axis], a.shape[axis + 1 :]
     spread = np.broadcast_to(a.reshape((*before, n, 1, *after)), (*before, n, repeats, *after))
     y = spread.reshape((*before, n * repeats, *after))

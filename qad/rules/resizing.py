@@ -4,7 +4,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.extend import implements, lies_as, operand, stack_of, value_of
+from qad.extend import as_array, implements, lies_as, operand, stack_of, value_of
 
 
 @implements(np.insert)
@@ -16,7 +16,7 @@ def insert(arr, obj, values, axis=None):
         arr, axis = np.reshape(arr, -1), 0
     axis, n = normalize_axis_index(axis, arr.ndim), arr.shape[axis]
     obj = value_of(obj)
-    obj = np.arange(n)[obj] if isinstance(obj, slice) else np.asarray(obj)
+    obj = np.arange(n)[obj] if isinstance(obj, slice) else as_array(obj)
     values = np.reshape(values, (1,) * (arr.ndim - np.ndim(values)) + np.shape(values))
     values = np.moveaxis(values, 0, axis) if obj.ndim == 0 else values
     count = values.shape[axis] if obj.size == 1 else np.insert(np.zeros(n), obj, 0).size - n

@@ -19,7 +19,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import operand
+from qad.extend import like, operand
 
 STEPS: dict[
     str, Callable[[int], tuple[float, float, float]]
@@ -73,7 +73,7 @@ def _val(step):
 def _linear(function, c, axis, *options):
     """What NumPy's `function` makes of coefficients along an axis: a matrix times them."""
     c = _coefficients(c)
-    matrix = function(np.eye(c.shape[axis]), *options)
+    matrix = like(c).asarray(function(np.eye(c.shape[axis]), *options))
     return np.moveaxis(np.tensordot(matrix, c, axes=(1, axis)), 0, axis)
 
 
@@ -87,7 +87,7 @@ def _der(function):
 def _int(function):
     def integral(c, m=1, k=(), lbnd=0, scl=1, axis=0):
         c = _coefficients(c)
-        constants = function(np.zeros(1), m, k, lbnd, scl)  # what the constants of integration add
+        constants = like(c).asarray(function(np.zeros(1), m, k, lbnd, scl))  # what the constants of integration add
         y = np.moveaxis(_linear(function, c, axis, m, [], lbnd, scl), axis, 0)
         constants = np.pad(constants, (0, max(0, len(y) - len(constants))))[: len(y)]
         return np.moveaxis(y + constants.reshape(-1, *[1] * (y.ndim - 1)), 0, axis)
@@ -111,7 +111,7 @@ def _mul(function):
         for unit in np.eye(len(a)):
             rows = [function(unit, other) for other in np.eye(len(b))]
             table.append([np.pad(row, (0, n - len(row))) for row in rows])
-        return np.einsum("i,ijk,j->k", a, np.array(table), b)
+        return np.einsum("i,ijk,j->k", a, like(a, b).array(table), b)
 
     return product
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, implements, lies_as, operand, primitive, unrecorded
+from qad.extend import defvjp, implements, lies_as, like, operand, primitive, unrecorded
 from qad.rules.index import take
 
 # -- convolutions --------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ def _slope(f, axis, h, edge_order):
     """The derivative along one axis; `h` is the distance of the points, or their coordinates."""
     f = np.moveaxis(f, axis, -1)
     n = f.shape[-1]
-    h = np.diff(h) if np.ndim(h) else h * np.ones(n - 1)
+    h = np.diff(h) if np.ndim(h) else h * like(f).ones(n - 1)
     if np.shape(h) != (n - 1,):
         raise ShapeError(f"the coordinates of an axis of length {n} are {np.size(h) + 1} points")
     steps = (f[..., 1:] - f[..., :-1]) / h

@@ -3,7 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, implements, operand, value_of
+from qad.extend import Tensor, as_array, implements, like, operand, value_of
 from qad.rules.reduce import axes_of, count, mean
 from qad.rules.structured_cotangents import scatter
 
@@ -22,9 +22,9 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
                     f"weights of shape {weights.shape} do not fit axis {axis} of an array of shape {a.shape}"
                 )
             weights = weights.reshape(tuple(n if i in axes else 1 for i, n in enumerate(a.shape)))
-        norm = np.sum(weights + np.zeros(a.shape, weights.dtype), axis=axis, keepdims=keepdims)
+        norm = np.sum(weights + like(a).zeros(a.shape, weights.dtype), axis=axis, keepdims=keepdims)
         y = np.sum(a * weights, axis=axis, keepdims=keepdims) / norm
-    return (y, norm + np.zeros(y.shape, y.dtype)) if returned else y
+    return (y, norm + like(y).zeros(y.shape, y.dtype)) if returned else y
 
 
 @implements(np.cov)
@@ -67,7 +67,7 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
 @implements(np.bincount)
 def bincount(x, /, weights=None, minlength=0):
     """``np.bincount``, differentiable in the weights; plain counts without them."""
-    x = np.asarray(value_of(x))
+    x = as_array(value_of(x))
     if type(weights) is not Tensor:
         return np.bincount(x, weights, minlength)
     x = x.copy()  # its owner may change it before the backward pass
@@ -77,7 +77,7 @@ def bincount(x, /, weights=None, minlength=0):
 @implements(np.histogram)
 def histogram(a, bins=10, range=None, density=None, weights=None):
     """``np.histogram``, differentiable in the weights; counts and edges are plain."""
-    a = np.asarray(value_of(a))
+    a = as_array(value_of(a))
     if type(weights) is not Tensor:
         return np.histogram(a, value_of(bins), range, density, weights)
     edges = np.histogram_bin_edges(a, value_of(bins), range)

@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 
 from qad.core.errors import ShapeError
-from qad.extend import ARRAY_TYPES, Lazy, One, Tensor, defjvp, defvjp, primitive, value_of
+from qad.extend import ARRAY_TYPES, Lazy, One, Tensor, defjvp, defvjp, is_foreign, like, primitive, value_of
 from qad.extend.memory import Written, moved
 
 
@@ -115,7 +115,7 @@ class Scatter(Lazy):
         if np.result_type(g.dtype, *{part.dtype for _, part in self.parts}) != g.dtype:
             return self.add(g)
         for index, part in self.parts:
-            if type(part) is Tensor and type(g) is np.ndarray:
+            if type(part) is Tensor and (type(g) is np.ndarray or is_foreign(g)):
                 g = Tensor(g)  # and so a buffer
             elif not isinstance(part, (np.ndarray, np.generic)) and type(g) is np.ndarray:
                 g = moved(g, part)
@@ -130,13 +130,13 @@ class Scatter(Lazy):
 def scatter(*parts, indices, shape, dtype):
     """Zeros of this shape, to which each of `parts` is added at its index; repeated entries add up."""
     out = np.zeros(shape, dtype, like=kin(parts[0]))
-    places = np.arange(0)  # flat indices into `out`, once they are needed
+    places = like(out).arange(0)  # flat indices into `out`, once they are needed
     for index, part in zip(indices, parts, strict=True):
         if type(index) is int or not may_repeat(index):
             add_at(out, index, part)
             continue
         if out.ndim > 1 or type(index) is tuple:
-            places = places if places.size else np.arange(out.size).reshape(shape)
+            places = places if places.size else like(out).arange(out.size).reshape(shape)
             index = places[index]
         np.add.at(out.reshape(-1), index.reshape(-1), part.reshape(-1))  # flat: a fiftieth of the time
     return out
@@ -168,8 +168,8 @@ defjvp(scatter, shared=_scatter_forward)
 def may_repeat(index) -> bool:
     """Whether `index` might name an entry twice: with an array of integers in it, or several arrays."""
     if type(index) is not tuple:
-        return isinstance(index, np.ndarray) and index.dtype != bool
-    arrays = [i for i in index if isinstance(i, np.ndarray)]
+        return (isinstance(index, np.ndarray) or is_foreign(index)) and index.dtype != bool
+    arrays = [i for i in index if isinstance(i, np.ndarray) or is_foreign(i)]
     return len(arrays) > 1 or (len(arrays) == 1 and arrays[0].dtype != bool)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
-from qad.extend import implements, lies_as, operand, refuse_out, value_of
+from qad.extend import Tensor, as_array, implements, lies_as, like, operand, refuse_out, value_of
 from qad.extend.memory import elementwise, relaid
 from qad.extend.recording import has_no_derivative
 from qad.rules.reduce import axes_of, logsumexp
@@ -40,12 +40,15 @@ def __call__(ufunc, *inputs, where=True, dtype=None, axis=None, casting="same_ki
         inputs = [_as(x, np.dtype(dtype)) for x in inputs]
     if where is True:
         return ufunc(*inputs) if dtype is None else relaid(ufunc(*inputs), elementwise(*given))
-    *inputs, mask = np.broadcast_arrays(*inputs, np.array(value_of(where)))
+    create = like(*inputs)
+    if create is not np:
+        inputs = [x if type(x) is Tensor else create.asarray(x) for x in inputs]
+    *inputs, mask = np.broadcast_arrays(*inputs, create.array(value_of(where)))
     y = ufunc(*(x[mask] for x in inputs))
-    like = elementwise(*given, mask)
+    laid = elementwise(*given, mask)
     if isinstance(y, tuple):
-        return tuple([relaid(_around(part, mask), like) for part in y])
-    return relaid(_around(y, mask), like)
+        return tuple([relaid(_around(part, mask), laid) for part in y])
+    return relaid(_around(y, mask), laid)
 
 
 def _as(x, dtype):
@@ -111,7 +114,7 @@ def accumulate(ufunc, a, axis=0, dtype=None, out=None):
 
 def reduceat(ufunc, a, indices, axis=0, dtype=None, out=None):
     """The folds of the slices between `indices`; of one entry where they do not increase."""
-    a, starts = _prepared(ufunc, a, dtype, out), np.asarray(value_of(indices))
+    a, starts = _prepared(ufunc, a, dtype, out), as_array(value_of(indices))
     axis = normalize_axis_index(axis, a.ndim)
     rows = np.moveaxis(a, axis, 0)
     runs = zip(starts, [*starts[1:], len(rows)], strict=True)

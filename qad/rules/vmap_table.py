@@ -9,7 +9,7 @@ from operator import getitem
 
 import numpy as np
 
-from qad.extend import Tensor, defbatch, shifted, spread_out, stacks
+from qad.extend import Tensor, defbatch, like, shifted, spread_out, stacks
 from qad.extend.batching import ENTRYWISE, GIVES_C, KEEPS_C, aligned, over, same
 from qad.rules import (
     casts,
@@ -63,9 +63,9 @@ def _sum(batched, x, axis=None, keepdims=False):
         return reduce.sum_over(x, axes, keepdims)
     before, n, after = x.shape[:place], x.shape[place], x.shape[place + 1 :]
     if after:
-        sums = np.matmul(np.ones((1, n), x.dtype), x.reshape((prod(before), n, prod(after))))
+        sums = np.matmul(like(x).ones((1, n), x.dtype), x.reshape((prod(before), n, prod(after))))
     else:
-        sums = x.reshape((prod(before), n)) @ np.ones(n, x.dtype)
+        sums = x.reshape((prod(before), n)) @ like(x).ones(n, x.dtype)
     return sums.reshape(before + ((1,) if keepdims else ()) + after)
 
 

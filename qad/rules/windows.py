@@ -7,10 +7,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 from qad.core.errors import ArgumentError
 from qad.extend import (
     Tensor,
+    as_array,
     defbatch,
     defvjp,
     defvjp_tuned,
     implements,
+    like,
     operand,
     primitive,
     stack_of,
@@ -29,7 +31,7 @@ def _overlap_add(g, *, shape, sizes, axes):
     """The adjoint of windows: each entry of an array of this `shape` sums those in which the windows show it."""
     for size, axis in zip(sizes[::-1], axes[::-1], strict=True):
         starts = g.shape[axis]
-        total = np.zeros((*g.shape[:axis], starts + size - 1, *g.shape[axis + 1 : -1]), g.dtype)
+        total = like(g).zeros((*g.shape[:axis], starts + size - 1, *g.shape[axis + 1 : -1]), g.dtype)
         for k in range(size):
             total[(slice(None),) * axis + (slice(k, k + starts),)] += g[..., k]
         g = total
@@ -117,5 +119,5 @@ def _floats(p):
     p = operand(p)
     if type(p) is Tensor:
         return p
-    p = np.asarray(p)
+    p = as_array(p)
     return p * 1.0 if p.dtype.kind in "iu" and np.any(p < 0) else p

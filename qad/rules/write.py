@@ -5,7 +5,7 @@ from operator import getitem
 import numpy as np
 
 from qad.core.errors import ArgumentError, RecordedTensorError
-from qad.extend import Tensor, attach, implements, operand, stack_of, value_of
+from qad.extend import Tensor, as_array, attach, implements, is_foreign, operand, stack_of, value_of
 from qad.extend.memory import accumulate, adopt, handle_of, is_number, is_parameter, renew, root_of, spot, write
 from qad.rules.complex import imag, imag_part, real, real_part
 from qad.rules.flat import Flat, unraveled
@@ -33,7 +33,7 @@ def _same(one, two):
     if type(one) is tuple or type(two) is tuple:
         one, two = (i if type(i) is tuple else (i,) for i in (one, two))
         return len(one) == len(two) and all(map(_same, one, two))
-    if type(one) is not type(two) or isinstance(one, np.ndarray):
+    if type(one) is not type(two) or isinstance(one, np.ndarray) or is_foreign(one):
         return False
     return stack_of(one) is stack_of(two) if type(one) is Tensor else one == two
 
@@ -150,7 +150,7 @@ def copyto(dst, src, casting="same_kind", where=True):
 
 @implements(np.put)
 def put(a, ind, v, mode="raise"):
-    indices = np.atleast_1d(np.asarray(value_of(ind))).ravel()
+    indices = np.atleast_1d(as_array(value_of(ind))).ravel()
     if mode != "raise":
         indices = indices % a.size if mode == "wrap" else np.clip(indices, 0, a.size - 1)
     values = np.resize(np.arange(np.size(v)), indices.shape)
@@ -160,13 +160,13 @@ def put(a, ind, v, mode="raise"):
 
 @implements(np.place)
 def place(arr, mask, vals):
-    mask = np.array(value_of(mask), bool).reshape(arr.shape)
-    _to(arr, mask, np.ravel(operand(vals))[np.arange(mask.sum()) % np.size(vals)])
+    mask = as_array(value_of(mask)).astype(bool).reshape(arr.shape)
+    _to(arr, mask, np.ravel(operand(vals))[np.arange(int(mask.sum())) % np.size(vals)])
 
 
 @implements(np.putmask)
 def putmask(a, mask, values):
-    mask = np.array(value_of(mask), bool).reshape(a.shape)
+    mask = as_array(value_of(mask)).astype(bool).reshape(a.shape)
     _to(a, mask, np.ravel(operand(values))[np.flatnonzero(mask) % np.size(values)])
 
 
@@ -175,7 +175,7 @@ def put_along_axis(arr, indices, values, axis):
     if axis is None:
         return put(arr, indices, values)
     index = list(np.ogrid[tuple(slice(n) for n in arr.shape)])
-    index[len(along(axis, 0, arr.ndim)) - 1] = np.array(value_of(indices))
+    index[len(along(axis, 0, arr.ndim)) - 1] = as_array(value_of(indices)).copy()
     return _to(arr, tuple(index), operand(values))
 
 

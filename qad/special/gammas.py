@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from qad.core.errors import ArgumentError
-from qad.extend import defvjp_tuned, primitive, unrecorded, value_of
+from qad.extend import as_array, defvjp_tuned, primitive, unrecorded, value_of
 from qad.rules.elementwise import table
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def polygamma_of(x, *, order):
         return _beside_poles(x, special.digamma(x))
     if x.dtype.kind != "c":
         return special.polygamma(order, x).astype(x.dtype)[()]
-    z, total, sign = np.asarray(x, complex), 0.0, (-1) ** order
+    z, total, sign = as_array(x).astype(complex), 0.0, (-1) ** order
     while np.any(small := z.real < _LARGE + order):
         total = total - np.where(small, sign * factorial(order) / np.where(small, z, 1) ** (order + 1), 0)
         z = np.where(small, z + 1, z)

@@ -22,6 +22,7 @@ from weakref import ref
 import numpy as np
 from numpy import ndarray
 
+from qad.core.foreign import is_foreign
 from qad.core.freeze_hook import RECORDINGS
 from qad.core.tape import hooks
 from qad.core.tape.levels import MODE, unrecorded
@@ -108,7 +109,7 @@ def is_number(x: Tensor) -> bool:
 def lies_in(part, whole) -> bool:
     """Whether two arrays belong to one piece of memory."""
     if type(part) is not ndarray or type(whole) is not ndarray:
-        return False
+        return is_foreign(part) and is_foreign(whole) and bool(np.may_share_memory(part, whole))
     base = part.base
     if base is not None and not isinstance(base, ndarray):  # what as_strided puts in between
         base = getattr(base, "base", None)
@@ -127,6 +128,8 @@ def shadow(x: Tensor) -> Any:
     if array is None or 0 in array.shape[:axes]:
         return np.zeros(x.shape, x.dtype)
     array = array[(0,) * axes] if axes else array
+    if is_foreign(array):
+        return np.zeros(array.shape, array.dtype, "C" if array.flags.c_contiguous else "F")
     if type(array) is not ndarray or 0 not in array.strides or array.size < 2:
         return np.zeros_like(array)
     whole = tuple([slice(0, 1) if step == 0 else slice(None) for step in array.strides])

@@ -9,6 +9,7 @@ import numpy as np
 from numpy import ndarray
 
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
+from qad.core.foreign import is_foreign, like
 from qad.core.mutation.aliases import (
     FIXED,
     Written,
@@ -117,7 +118,7 @@ def _shows(x, index) -> bool:
     if is_basic(index):
         return isinstance(outline(x)[index], ndarray)
     found = [bottom(i) for i in (index if type(index) is tuple else (index,))]
-    if any(axes for _, axes in found):
+    if any(axes or is_foreign(i) for i, axes in found):
         return False
     whole = shadow(x)
     return lies_in(whole[tuple([i for i, _ in found])], whole)
@@ -169,7 +170,8 @@ def _check_shape(x, index, v):
     shape = np.shape(v)
     if not shape or (covers(index) and shape == x.shape):
         return
-    there = outline(x)[index].shape
+    create = like(*(index if type(index) is tuple else (index,)))
+    there = (outline(x) if create is np else create.zeros(x.shape))[index].shape
     if len(shape) > len(there) or any(n not in (1, m) for n, m in zip(shape[::-1], there[::-1], strict=False)):
         raise ShapeError(
             f"a value of shape {shape} does not fit at an index that names shape {there} of a buffer of shape {x.shape}"

@@ -14,10 +14,12 @@ from sys import getrefcount
 from weakref import ref
 
 import numpy as np
+from numpy import ndarray
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from qad.core import malloc as memory
 from qad.core.errors import ArgumentError
+from qad.core.foreign import is_foreign
 from qad.core.mutation.references import COUNTED
 from qad.core.tape import hooks
 from qad.core.tape.node import ARGS, FREED, ID, PARENTS, PICK, PRIMITIVE
@@ -70,7 +72,14 @@ def watch(level, array, names=1, sparing=False):
     return laid_out(copy, array)
 
 
-hooks.constant = watch
+def constant(level, value, names=1, sparing=False):
+    """What a level shall record in the place of a constant: an array as `watch` says, one of another library copied."""
+    if type(value) is ndarray:
+        return watch(level, value, names, sparing)
+    return value.copy() if is_foreign(value) else value
+
+
+hooks.constant = constant
 
 
 def locked(array) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import BatchError
+from qad.core.foreign import is_foreign, like
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import stack_of
 
@@ -87,13 +88,14 @@ def in_stack(index):
 
 def repeats(index, shape):
     """None if `index` names no entry twice, else a mask of what it selects: where the last of equals stands."""
-    arrays = [i for i in (index if type(index) is tuple else (index,)) if isinstance(i, np.ndarray)]
+    arrays = [i for i in (index if type(index) is tuple else (index,)) if isinstance(i, np.ndarray) or is_foreign(i)]
     if not any(i.dtype != bool and i.size > 1 for i in arrays):
         return None
     if type(index) is not tuple and np.unique(index % shape[0]).size == index.size:
         return None
-    order = np.full(shape, -1)
-    numbers = np.arange(order[index].size).reshape(order[index].shape)
+    create = like(*arrays)
+    order = create.full(shape, -1)
+    numbers = create.arange(order[index].size).reshape(order[index].shape)
     order[index] = numbers
     last = order[index] == numbers
     return None if last.all() else last

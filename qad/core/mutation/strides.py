@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy import ndarray
 
+from qad.core.foreign import as_array, is_foreign
 from qad.core.tape.tensor import Tensor, handle_of
 from qad.core.vmap.batched import UNKNOWN, Batched
 from qad.core.vmap.layouts import bottom, in_c_order
@@ -68,7 +69,9 @@ def _alone(x, like):
 
 def elementwise(*operands: Any) -> Any:
     """An array that lies in memory as the result of an elementwise function of these arrays and Tensors does."""
-    arrays = [np.asarray(bare(x)) for x in operands]
+    arrays = [as_array(bare(x)) for x in operands]
+    if any(map(is_foreign, arrays)):
+        return None  # `relaid` leaves them as they are
     flags = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]]
     return np.nditer([*arrays, None], ["zerosize_ok", "refs_ok"], flags).operands[-1]
 
@@ -109,6 +112,8 @@ def lies_as(reference: Function, always: bool = False) -> Callable[[F], F]:
             if any(bottom(x)[1] for x in parts):
                 found = [unvouched(x) for x in parts]
                 return type(out)(found) if parts is out else found[0]
+            if not any(isinstance(bottom(x)[0], ndarray) for x in parts):
+                return out
             plain, named = bare(args), {name: bare(x) for name, x in kwargs.items()}
             if not always and all(map(in_c_order, (*parts, *arrays_in((plain, named))))):
                 return out

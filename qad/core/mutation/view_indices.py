@@ -9,6 +9,7 @@ import numpy as np
 
 from qad.core.define import defjvp, defvjp, primitive, unbroadcast
 from qad.core.errors import ArgumentError
+from qad.core.foreign import like
 from qad.core.mutation.aliases import lies_in, root_of, shadow, unsure
 from qad.core.mutation.indices import composed, has_tensors
 from qad.core.mutation.writing import get
@@ -99,7 +100,7 @@ def _as_complex(root, place, v, imag, add):
 @primitive
 def exchanged(z, y, *, imag):
     """A copy of `z` with `y` in the place of its real part, or of its imaginary part."""
-    out = np.array(np.broadcast_to(z, np.broadcast_shapes(np.shape(z), np.shape(y))))
+    out = like(z, y).array(np.broadcast_to(z, np.broadcast_shapes(np.shape(z), np.shape(y))))
     out = out if out.dtype.kind == "c" else out + 0j  # a tangent may be real
     if imag:
         out.imag = y
@@ -110,7 +111,7 @@ def exchanged(z, y, *, imag):
 
 def _exchanged_forward(tangents, ans, z, y, *, imag):
     t, s = tangents
-    t = np.zeros(ans.shape, ans.dtype) if t is None else t
+    t = like(ans).zeros(ans.shape, ans.dtype) if t is None else t
     return exchanged(t, 0.0 if s is None else s, imag=imag)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from qad.core.define import PRIMITIVES, unbroadcast
 from qad.core.errors import LeakedTensorError
+from qad.core.foreign import is_foreign, like
 from qad.core.mutation.aliases import Written, bottom, copied, shadow
 from qad.core.mutation.indices import accumulate, covers, in_stack, repeats
 from qad.core.mutation.references import shared
@@ -65,13 +66,13 @@ def _unwrite(needed, g, ans, before, v, *, index, add, owned=False):
     """Cotangents of a write; `g` itself, its entries at `index` zeroed, goes on where it is `owned`."""
     if type(g) is Tensor:
         g = g if owned and type(g.buffer) is Written else handle(handle_of(g))
-    elif not owned or not g.flags.writeable:
+    elif not owned or type(g) is not np.ndarray or not g.flags.writeable:
         g = g.copy()
     parts = {}
     if 1 in needed:
         part = get(g, index)
         if not add and (last := repeats(index, g.shape)) is not None:
-            part = part * last  # of values written to one place the last one stays
+            part = part * like(part).asarray(last)  # of values written to one place the last one stays
         parts[1] = unbroadcast(part, np.shape(v))
     if 0 in needed:
         if not add and not g.shape:
@@ -101,7 +102,7 @@ def put(x, index, v, add):
         v = unrecorded(v)
     gone = not add and covers(index) and is_vouched(x)  # what was there; its layout stays
     if gone:
-        become(x, Tensor(np.empty_like(shadow(x))))
+        become(x, Tensor(like(x).asarray(np.empty_like(shadow(x)))))
     level = v.level if type(v) is Tensor else CONSTANT
     if level.number > x.level.number:
         _raise(x, level, v)
@@ -145,7 +146,7 @@ def _raise(x, level, v):
         x.value = handle(handle_of(x))
     if type(level) is Batch:
         x.value = Batched(_stack(x, v.value.array.shape[0]), level, GIVEN)
-    x.node, x.level, x.tangent = None, level, np.zeros(x.shape, x.dtype) if type(level) is Forward else None
+    x.node, x.level, x.tangent = None, level, like(x).zeros(x.shape, x.dtype) if type(level) is Forward else None
 
 
 def _stack(x, size):
@@ -197,6 +198,8 @@ def _copied(value):
 
 def moved(array: Any, kin: Any) -> Any:
     """`array` as a new one of the kind of `kin`, on its device or in its program."""
+    if is_foreign(kin):
+        return like(kin).array(array)
     order = _slowest_first(array)
     out = np.zeros([array.shape[axis] for axis in order], array.dtype, like=kin)
     out = out if order == sorted(order) else out.transpose(np.argsort(order).tolist())
@@ -216,6 +219,8 @@ def get(x, index):
     if type(x) is not Tensor:
         part = x[index]
         array = part if type(part) is np.ndarray else bottom(part)[0]
+        if is_foreign(array):
+            return part.copy()
         return copied(part) if isinstance(array, np.ndarray) and array.base is not None else part
     level = x.level
     if not level.open and not stopped(level):

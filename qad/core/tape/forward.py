@@ -67,7 +67,7 @@ def summed(parts, ans):
     for part in parts[1:]:
         total = total + part
     if total.shape != ans.shape:
-        total = total + np.zeros(ans.shape, total.dtype)
+        total = total + np.zeros_like(value_of(ans), total.dtype)
     return total.real if ans.dtype.kind == "f" and total.dtype.kind == "c" else total
 
 
@@ -89,7 +89,7 @@ def transpose(p, moving, tangents, ans, values, kwargs):
             roots.append((c.node, tangents[i]))
     found = backward.sweep(roots)
     out = [arrived(found, probe.node)[0] for probe in probes]
-    out = [np.zeros(a.shape, a.dtype) if t is None else t for t, a in zip(out, ans if several else (ans,), strict=True)]
+    out = [np.zeros_like(value_of(a)) if t is None else t for t, a in zip(out, ans if several else (ans,), strict=True)]
     return out if several else out[0]
 
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from numpy import ndarray
-
 from qad.core.tape import hooks
 from qad.core.tape.dispatch import hidden, missing_rule
 from qad.core.tape.levels import QUICK, WATCHING, Level, fresh
-from qad.core.tape.node import PICK, next_id
-from qad.core.tape.operands import PLAIN, highest, split, variant
+from qad.core.tape.node import NUMPY_SCALARS, PICK, next_id
+from qad.core.tape.operands import PLAIN, PYTHON_NUMBERS, highest, split, variant
 from qad.core.tape.tensor import Tensor, held, rebuild
 
 if TYPE_CHECKING:
     from typing import Any
 
+UNCHANGING = PYTHON_NUMBERS | NUMPY_SCALARS | {Tensor, type(None), bool, tuple}  # kinds of constants
 MANY = -9  # names by which whoever comes this way may hold an array: too many to tell whether there are others
 _open, _close = QUICK.add, QUICK.discard
 
@@ -75,7 +74,7 @@ def note(
     if Tensor in map(type, values):  # of lower levels, which may be written into before the rules read them
         values = tuple([held(v) if parent is None else v for v, parent in zip(values, parents, strict=True)])
     constants = range(len(values)) if read is None else read
-    met = [i for i in constants if parents[i] is None and type(values[i]) is ndarray]
+    met = [i for i in constants if parents[i] is None and type(values[i]) not in UNCHANGING]
     if met:
         values = _kept(level, values, met, sparing or p.sparing)
     node = [next_id(), p, values, kwargs or None, ans, parents]

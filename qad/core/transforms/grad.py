@@ -13,7 +13,7 @@ import numpy as np
 from numpy import ndarray
 
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
-from qad.core.freeze_hook import as_array
+from qad.core.foreign import as_array, is_foreign, like
 from qad.core.mutation.changed_arrays import check, watch
 from qad.core.tape import backward
 from qad.core.tape.cotangents import One
@@ -52,6 +52,12 @@ SEEDS = {kind: One(np.dtype(kind)) for kind in (np.float64, np.float32)}  # a sc
 
 CONVENTIONS = ("steepest", "jax")
 one = cache(One)  # the cotangent of any other scalar loss, by its dtype
+
+
+def seed_of(value):
+    """The cotangent of a scalar loss: 1, of the kind of its `value`."""
+    create = like(value)
+    return one(value.dtype) if create is np else create.ones((), value.dtype)
 
 
 def scalar_loss(out, level, name):
@@ -152,7 +158,7 @@ def value_and_gradient(f, numbers, several, has_aux, conjugated, enough, /, *arg
         raise
     finally:
         level.close()
-    roots = [(node, SEEDS.get(type(value)) or one(value.dtype))] if node is not None else []
+    roots = [(node, SEEDS.get(type(value)) or seed_of(value))] if node is not None else []
     if level.seen is not None and level.seen.digests:
         check(roots, level.seen)
     del out, node  # so that the sweep frees the graph as it goes
@@ -240,8 +246,11 @@ class Record:
     def __init__(self, f, primals, kwargs):
         with Reverse() as level:
             self._lifted = [lift(primal, level, n) for n, primal in enumerate(primals)]
-            for x in (x for _, leaves, _ in self._lifted for x in leaves if type(x.value) is ndarray):
-                x.value = x.node[ANSWER] = watch(level, x.value)
+            for x in (x for _, leaves, _ in self._lifted for x in leaves):
+                if type(x.value) is ndarray:
+                    x.value = x.node[ANSWER] = watch(level, x.value)
+                elif is_foreign(x.value):
+                    x.value = x.node[ANSWER] = x.value.copy()
             out = run(f, [tree for tree, _, _ in self._lifted], kwargs)
         self._seen = level.seen
         leaves, self.spec = flatten(out)

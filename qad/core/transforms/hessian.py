@@ -13,7 +13,7 @@ from qad.core.mutation.aliases import c_ordered
 from qad.core.tape.tensor import CONSTANT
 from qad.core.transforms.arguments import check_argnums, numbers_of
 from qad.core.transforms.grad import grad
-from qad.core.transforms.jacobian import basis, joined, like, nested, pushed
+from qad.core.transforms.jacobian import basis, joined, nested, of_dtype, pushed
 from qad.core.transforms.leaves import number
 from qad.core.transforms.transformed import remade
 from qad.core.trees import LEAF, check_leaf, flatten, leaf_path, strip
@@ -153,8 +153,8 @@ def _blocks(gradients, numbers, several, args, kwargs):
                 call[n] = tree
             return joined(flatten(gradients(*call, **kwargs))[0])
 
-        parts = np.split(pushed(slopes, x, basis(x.shape, x.dtype)), ends[:-1], axis=1)
-        return [like(part, y.dtype) for part, y in zip(parts, xs, strict=True)]
+        parts = np.split(pushed(slopes, x, basis(x.shape, x.dtype)), ends[:-1].tolist(), axis=1)
+        return [of_dtype(part, y.dtype) for part, y in zip(parts, xs, strict=True)]
 
     rows = [zip(row(k, x), xs, strict=True) for k, x in enumerate(xs)]
     if all(x.dtype.kind != "c" for x in xs):

@@ -14,6 +14,7 @@ import numpy as np
 
 from qad.core import malloc as memory
 from qad.core.errors import BatchError
+from qad.core.foreign import like
 from qad.core.mutation.aliases import argument, c_ordered
 from qad.core.mutation.changed_arrays import check
 from qad.core.tape import backward
@@ -130,9 +131,9 @@ def portions(directions, size):
 
 def by_rows(node, shape, dtype, xs):
     """The derivatives by sweeps from `node`; the cotangent e gives the slope of Re f, and -ie that of Im f."""
-    seeds = basis(shape, dtype)
+    seeds = like(*xs).asarray(basis(shape, dtype))
     if node is None or not len(seeds):
-        swept = [np.zeros((len(seeds), *x.shape), x.dtype) for x in xs]
+        swept = [like(x).zeros((len(seeds), *x.shape), x.dtype) for x in xs]
     else:
         swept = _swept(node, seeds.conj(), xs)
     return [_pair(rows, shape, dtype, x) for rows, x in zip(swept, xs, strict=True)]
@@ -174,7 +175,9 @@ def _cotangents(node, seed, xs):
     """The cotangent of each leaf for one `seed`, and whether nobody else holds it; zeros where the sweep found none."""
     found = backward.sweep([(node, seed)])
     arrivals = [arrived(found, x.node) for x in xs]
-    return [(np.zeros(x.shape, x.dtype), True) if c is None else (c, o) for (c, o), x in zip(arrivals, xs, strict=True)]
+    return [
+        (like(x).zeros(x.shape, x.dtype), True) if c is None else (c, o) for (c, o), x in zip(arrivals, xs, strict=True)
+    ]
 
 
 def _batch_swept(node, seeds, xs):
@@ -213,7 +216,7 @@ def by_columns(f, args, kwargs, lifted, values, dtypes):
 
             value = values[0] if not flat else np.broadcast_to(0.0, ends[-1])
             moved = pushed(moving, x.value, basis(x.shape, x.dtype), value)
-            parts = np.split(moved, ends[:-1], axis=1) if flat else [moved]
+            parts = np.split(moved, ends[:-1].tolist(), axis=1) if flat else [moved]
             columns.append([_columns(p, v, t, x) for p, v, t in zip(parts, values, dtypes, strict=True)])
     return [list(row) for row in zip(*columns, strict=True)]
 
@@ -226,7 +229,7 @@ def joined(leaves):
 def _columns(moved, value, dtype, x):
     """The Wirtinger derivatives of one output by `x` from all its tangents, in memory of its own."""
     shape = np.shape(value) + x.shape
-    moved = like(moved, dtype)
+    moved = of_dtype(moved, dtype)
     if x.dtype.kind != "c":
         columns = np.moveaxis(moved, 0, -1).reshape(shape)
         return columns, None
@@ -236,7 +239,7 @@ def _columns(moved, value, dtype, x):
     return by_z.reshape(shape), by_conj.reshape(shape)
 
 
-def like(x: ArrayLike, dtype: DTypeLike) -> Any:
+def of_dtype(x: ArrayLike, dtype: DTypeLike) -> Any:
     """A part of a vector of several kinds as the kind that it was."""
     x = x.real if x.dtype.kind == "c" and dtype.kind != "c" else x
     return x if x.dtype == dtype else x.astype(dtype)
@@ -244,6 +247,7 @@ def like(x: ArrayLike, dtype: DTypeLike) -> Any:
 
 def pushed(f, x, directions, value=None):
     """The tangents of ``f(x)`` along `directions`, stacked, in memory of their own; `value` is ``f(x)`` if known."""
+    directions = like(x).asarray(directions)
     size = max(x.size, np.size(value_of(value)) if value is not None else 0)
     try:
         parts = [_batch_pushed(f, x, part) for part in portions(directions, size)]
@@ -263,5 +267,5 @@ def _pushed(f, x, t):
         out = run(f, (argument(Tensor(x, None, level, t)),), {})
     value, moved = strip(out, level), tangent_out(out, level)
     if moved is None:
-        return np.zeros(np.shape(value_of(value)), np.result_type(value_of(value)))
+        return like(value).zeros(np.shape(value_of(value)), np.result_type(value_of(value)))
     return moved if moved.dtype == value.dtype else moved.astype(value.dtype)

@@ -10,6 +10,7 @@ from numpy import array, conjugate, ndarray
 
 from qad.core import malloc as memory
 from qad.core.errors import ShapeError
+from qad.core.foreign import is_foreign
 from qad.core.mutation.aliases import c_ordered, snapshot
 from qad.core.tape.backward import arrived
 from qad.core.tape.node import ANSWER, ID, LEAF, next_id
@@ -106,6 +107,8 @@ def publish(g, owned, value):
         return alike(g if type(value) is ndarray or not isinstance(value, np.generic) else g[()], value)
     if type(value) is np.ndarray and type(g) is not Tensor:
         return np.array(g, order="C")
+    if is_foreign(g):
+        return g if owned else g.copy()
     g = c_ordered(g) if g.ndim > 1 else g
     return alike(g, value) if g.shape or type(g) is not Tensor else of_the_kind(g, value_of(value))
 
@@ -152,6 +155,8 @@ def owned_leaves(leaves, level, lifted):
 
 def own(x):
     """An array, or what is recorded of one, in memory that nobody else holds."""
-    if type(x) is ndarray or (hasattr(x, "__qad_like__") and x.shape):  # or of a program that is recorded
+    if (
+        type(x) is ndarray or is_foreign(x) or (hasattr(x, "__qad_like__") and x.shape)
+    ):  # or of a program that is recorded
         return x.copy()
     return snapshot(x) if type(x) is Tensor and x.shape else x

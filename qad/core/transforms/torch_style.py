@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.foreign import like
 from qad.core.mutation.aliases import look
 from qad.core.structured import settled
 from qad.core.tape import backward as sweeping
@@ -14,7 +15,7 @@ from qad.core.tape.levels import unrecorded
 from qad.core.tape.node import GRAD, leaf
 from qad.core.tape.reverse import TAPE
 from qad.core.tape.tensor import Tensor, read_only, value_of
-from qad.core.transforms.grad import SEEDS, match, one, scalar_loss
+from qad.core.transforms.grad import SEEDS, match, scalar_loss, seed_of
 from qad.core.transforms.leaves import to_public
 from qad.core.trees import check_arithmetic, tree_map
 
@@ -52,7 +53,13 @@ def tensor(data: ArrayLike, requires_grad: bool = False, dtype: DTypeLike | None
     """
     check_arithmetic(data)
     traced = hasattr(data, "__qad_step__")  # by qad.freeze: NumPy would make a plain array of it
-    array = np.copy(data) if traced and dtype is None else data.astype(dtype) if traced else np.array(data, dtype=dtype)
+    array = (
+        np.copy(data)
+        if traced and dtype is None
+        else data.astype(dtype)
+        if traced
+        else like(data).array(data, dtype=dtype)
+    )
     if array.dtype.kind not in "fciub":
         raise GradientTypeError(f"a Tensor holds numbers, not dtype {array.dtype}: write np.asarray(data, dtype=float)")
     if not requires_grad:
@@ -92,7 +99,7 @@ def backward(x, gradient=None, retain_graph=False) -> None:
         seed = SEEDS.get(type(x.value))
         if seed is None:
             scalar_loss(x, TAPE, "backward()")
-            seed = one(x.dtype)
+            seed = seed_of(x)
     else:
         seed = np.conj(match(gradient, x.value, "gradient"))
     found = sweeping.sweep([(x.node, seed)], free=not retain_graph)

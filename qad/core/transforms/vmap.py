@@ -9,7 +9,7 @@ import numpy as np
 import optree
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.core.freeze_hook import as_array
+from qad.core.foreign import as_array
 from qad.core.mutation.aliases import argument
 from qad.core.tape.record import leaked
 from qad.core.tape.tensor import CONSTANT, Tensor

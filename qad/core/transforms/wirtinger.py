@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import GradientTypeError
+from qad.core.foreign import as_array, like
 from qad.core.tape.tensor import CONSTANT
 from qad.core.transforms.jacobian import derivatives
 from qad.core.transforms.jvp import jvp
@@ -190,11 +191,11 @@ def is_holomorphic(f: Callable[P, Any], argnums: int = 0, seed: int = 0) -> Call
     @wraps(f)
     def holomorphic(*args, **kwargs):
         point = args[argnums]
-        if any(np.asarray(z).dtype.kind != "c" for z in flatten(point)[0]):
+        if any(as_array(z).dtype.kind != "c" for z in flatten(point)[0]):
             raise GradientTypeError("qad.is_holomorphic asks about complex arguments: write z.astype(complex)")
         rng = np.random.default_rng(seed)
         v = tree_map(
-            lambda z: np.asarray(rng.normal(size=np.shape(z)) + 1j * rng.normal(size=np.shape(z)), z.dtype), point
+            lambda z: like(z).asarray(rng.normal(size=np.shape(z)) + 1j * rng.normal(size=np.shape(z)), z.dtype), point
         )
 
         def g(z):
@@ -210,4 +211,4 @@ def is_holomorphic(f: Callable[P, Any], argnums: int = 0, seed: int = 0) -> Call
 def _turned(along, across):
     """Whether the second tangent is i times the first, to rounding."""
     size = max(np.abs(along).max(initial=0.0), np.abs(across).max(initial=0.0))
-    return bool(np.abs(across - 1j * along).max(initial=0.0) <= 1e4 * np.finfo(np.asarray(along).dtype).eps * size)
+    return bool(np.abs(across - 1j * along).max(initial=0.0) <= 1e4 * np.finfo(as_array(along).dtype).eps * size)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import Tensor, defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
+from qad.extend import Tensor, defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
 from qad.extend.memory import snapshot
 from qad.linalg.equations.triangular import solve_lower
 from qad.linalg.support.check import batch_entry, require_hermitian, square
@@ -56,7 +56,7 @@ def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
     if not upper:
         return lower(a)
     y = lower(a.conj().mT).conj().mT
-    return snapshot(y) if type(y) is Tensor else np.ascontiguousarray(y)
+    return snapshot(y) if type(y) is Tensor else like(y).ascontiguousarray(y)
 
 
 implements(np.linalg.cholesky)(cholesky)
@@ -88,7 +88,7 @@ def _lower_jvp(t, ans, a):
 
 
 def _phi(x):
-    return np.tril(x, -1) + x.real * (0.5 * np.eye(x.shape[-1]))
+    return np.tril(x, -1) + x.real * (0.5 * like(x).eye(x.shape[-1]))
 
 
 defvjp_tuned(lower, _lower_vjp, fresh=True)

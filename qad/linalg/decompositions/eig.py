@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 from qad.linalg.support.degeneracy import (
     check_blocks,
@@ -150,7 +150,7 @@ def _eig_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
     }
     core = over_gaps(moved, w, kind="differences", owner="eig", divided=0, **how)
     if gw is not None:
-        core = core + gw[..., None] * np.eye(w.shape[-1])
+        core = core + gw[..., None] * like(w).eye(w.shape[-1])
     return (np.linalg.solve(v.mT, core @ v.mT),)
 
 
@@ -209,7 +209,7 @@ def _check_rebuilt(w, gw, moved, degenerate):
     is ``f'(w)``.  So what passes are pairs of which the loss uses neither values nor vectors: exact zeros, where
     not all is zero.
     """
-    together = same_block(w) & ~np.eye(w.shape[-1], dtype=bool)
+    together = same_block(w) & ~like(w).eye(w.shape[-1], dtype=bool)
     if not together.any():
         return
     used = np.abs(gw) + columns_of(moved)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
 from qad.linalg.factored.factors import factors
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.clusters import (
@@ -177,7 +177,7 @@ def _eigh_vjp(needed, g, ans, a, *, given=None, degenerate="raise", vectors=True
             inner, w, n, kind="differences", part="skew", scale=scale, gs=gw, levels=levels, backward=True, **how
         )
     if gw is not None:
-        core = core + gw[..., None] * np.eye(w.shape[-1])
+        core = core + gw[..., None] * like(w).eye(w.shape[-1])
         core = core if n is None else core + bent(gw, w, n, **how)
     return (vc @ core @ v.mT,)
 

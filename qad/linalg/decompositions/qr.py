@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
 from qad.linalg.equations.triangular import solve_lower, solve_upper
 from qad.linalg.support.check import batch_entry, matrices
 from qad.linalg.support.degeneracy import rounding
@@ -96,7 +96,7 @@ def _complete_vjp(needed, g, ans, a, *, end=None):
     n = a.shape[-1]
     r = r[..., :n, :]
     _check_rank(stack_of(r))
-    gq, q = folded(gq, q, n, "qr", rounding(np.ones(1, r.dtype).real, end))
+    gq, q = folded(gq, q, n, "qr", rounding(like(r).ones(1, r.dtype).real, end))
     return (_tall(gq, None if gr is None else gr[..., :n, :], q, r),)
 
 
@@ -123,7 +123,7 @@ def _reduced_jvp(tangents, ans, a):
     _check_rank(stack_of(r1))
     x = solve_lower(r1.mT, t[..., :, :k].mT).mT
     p = adjoint(q) @ x
-    n = np.triu(p, 1) + adjoint(np.tril(p, -1)) + p.real * np.eye(k)
+    n = np.triu(p, 1) + adjoint(np.tril(p, -1)) + p.real * like(p).eye(k)
     dq, dr = x - q @ n, n @ r1
     if a.shape[-1] > k:
         dr = np.concatenate([dr, adjoint(dq) @ a[..., :, k:] + adjoint(q) @ t[..., :, k:]], axis=-1)
@@ -137,7 +137,7 @@ def _tall(gq, gr, q, r):
     else:
         x = gr @ r.mT if gq is None else gr @ r.mT - q.mT @ gq
     strict = np.triu(x, 1)
-    y = strict + strict.conj().mT + x.real * np.eye(q.shape[-1])
+    y = strict + strict.conj().mT + x.real * like(q).eye(q.shape[-1])
     inner = q.conj() @ y
     return solve_upper(r, (inner if gq is None else gq + inner).mT).mT
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy  # loads scipy.linalg when it is first used
 
-from qad.extend import defbatch, defvjp, defvjp_tuned, primitive, stack_of, stacks
+from qad.extend import defbatch, defvjp, defvjp_tuned, like, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 from qad.linalg.support.degeneracy import check_phases, magnitude, max_of, noise, refuse, rounding, same_block
 from qad.linalg.support.derivative_order import orders
@@ -147,7 +147,7 @@ def _columns(t, r, order, transposed):
     for j in reversed(range(n - 1)) if transposed else range(n - 1):
         below = slice(j + 1, n)
         known = x[below, j + 1 :] @ t[j, j + 1 :] if transposed else x[below, :j] @ t[:j, j]
-        block = t[below, below] - t[j, j] * np.eye(n - 1 - j)
+        block = t[below, below] - t[j, j] * like(t).eye(n - 1 - j)
         free = np.flatnonzero(together[below, j])
         block[free, free] = np.inf
         x[below, j] = scipy.linalg.solve_triangular(

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
 from qad.linalg.factored.factors import factors
 from qad.linalg.support.check import matrices
 from qad.linalg.support.clusters import bent, beside, beside_of, clusters, conjugate, moderate_turn, quotients
@@ -249,7 +249,7 @@ def _thin_vjp(needed, g, ans, a, *, given=None, degenerate="raise", kinks=True, 
         if gv is not None and vh.shape[-1] > vh.shape[-2]:
             rest_of_v = quotients((gv - right @ vh.conj()).mT, s, n, kind="values", **more).mT
     if gs is not None:
-        core = core + gs[..., None] * np.eye(s.shape[-1])
+        core = core + gs[..., None] * like(s).eye(s.shape[-1])
         core = core if n is None else core + bent(gs, s, n.conj(), **how)
     inner = core @ vh.conj()
     total = u.conj() @ (inner if rest_of_v is None else inner + rest_of_v)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import BatchError, ShapeError
-from qad.extend import implements, operand, stack_of, value_of
+from qad.extend import implements, like, operand, stack_of, value_of
 from qad.linalg.decompositions.svd import svdvals
 from qad.linalg.equations.pinv import pinv
 from qad.linalg.support.check import finite, matrices
@@ -60,7 +60,7 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Array
     if rank > ranks.min():
         raise BatchError("lstsq: the ranks of the examples of a batch differ: write qad.linalg.pinv(a) @ b")
     if not m > n == rank:
-        return x, np.zeros(0, values.dtype), rank, s
+        return x, like(values).zeros(0, values.dtype), rank, s
     apart = (b - a @ x).reshape(m, -1)
     return x, np.sum((apart * apart.conj()).real, axis=0), rank, s
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, operand, primitive, stacks, unbroadcast, value_of
+from qad.extend import defbatch, defjvp, defvjp, like, operand, primitive, stacks, unbroadcast, value_of
 from qad.linalg.support.check import rows_fit, square
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def solve_triangular(
     a, b = square(a, "solve_triangular"), operand(b)
     rows_fit(value_of(a), value_of(b), "solve_triangular")
     if unit_diagonal:
-        a = (np.tril(a, -1) if lower else np.triu(a, 1)) + np.eye(a.shape[-1])
+        a = (np.tril(a, -1) if lower else np.triu(a, 1)) + like(a).eye(a.shape[-1])
     else:
         a = np.tril(a) if lower else np.triu(a)
     if trans in (1, "T", 2, "C"):

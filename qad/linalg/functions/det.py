@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def cofactors_derivative(e, a):
     u, s, vh = np.linalg.svd(a)
     inner = u.mT.conj() @ e @ vh.mT.conj()
     p = _all_but_two(s)
-    diagonal = (p @ np.diagonal(inner, axis1=-2, axis2=-1)[..., None]) * np.eye(s.shape[-1])
+    diagonal = (p @ np.diagonal(inner, axis1=-2, axis2=-1)[..., None]) * like(s).eye(s.shape[-1])
     change = _sign(u, vh) * vh.mT.conj() @ (diagonal - p * inner) @ u.mT.conj()
     return change.mT
 
@@ -100,7 +100,7 @@ def _all_but_one(s):
 
 def _all_but_two(s):
     """Products (..., n, n) of all entries of `s` (..., n) but two; zero on the diagonal."""
-    same = np.eye(s.shape[-1], dtype=bool)
+    same = like(s).eye(s.shape[-1], dtype=bool)
     without_first = np.where(same, 1.0, s[..., None, :])
     return np.where(same, 0.0, _all_but_one(without_first))
 

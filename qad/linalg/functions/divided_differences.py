@@ -12,7 +12,7 @@ the quotient the one with the smaller error is taken, entry by entry.
 import numpy as np
 
 from qad.core.errors import ArgumentError, MissingRuleError
-from qad.extend import Tensor, jvp
+from qad.extend import Tensor, jvp, like
 from qad.linalg.support.check import batch_entry, largest_entry
 
 NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
@@ -130,19 +130,19 @@ def _integrated(quotient, error, near, rule, *points):
     return out
 
 
-def _nodes(n):
-    """Nodes and weights of Gauss' rule on [0, 1]."""
-    t, weights = np.polynomial.legendre.leggauss(n)
+def _nodes(n, x):
+    """Nodes and weights of Gauss' rule on [0, 1], as arrays like `x`."""
+    t, weights = map(like(x).asarray, np.polynomial.legendre.leggauss(n))
     return (t + 1) / 2, weights / 2
 
 
 def _segment(f, n, x, y):
-    t, weights = _nodes(n)
+    t, weights = _nodes(n, x)
     return f.first(x[:, None] + t * (y - x)[:, None]) @ weights
 
 
 def _triangle(f, n, x, y, z):
-    t, weights = _nodes(n)
+    t, weights = _nodes(n, x)
     s = t[:, None]
     points = x[:, None, None] + s * (y - x)[:, None, None] + s * t * (z - y)[:, None, None]
     return np.einsum("pst,s,t->p", f.second(points), weights * t, weights)
@@ -189,7 +189,7 @@ def _far(d, near, inverse, x, y):
 def _near(f, w, d, near, x, y):
     """The terms in which both i and j are near to k."""
     x, y = np.where(near, x, 0.0), np.where(near, y, 0.0)
-    total, largest = np.zeros(x.shape, np.result_type(d, x, y)), _size(w)
+    total, largest = like(x).zeros(x.shape, np.result_type(d, x, y)), _size(w)
     for k in range(w.shape[-1]):
         at = np.flatnonzero(near[..., k, :].reshape(-1, w.shape[-1]).any(axis=0))
         block = (..., *np.ix_(at, at))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, primitive, stacks
+from qad.extend import defbatch, like, primitive, stacks
 from qad.linalg.functions.frechet import differentiable
 from qad.linalg.support.check import square
 
@@ -101,7 +101,7 @@ class _Pade:
             raise ArgumentError(f"expm: the norm of the matrix is {norm.max():.3g}, which leaves no digit right")
         first = _exponent(norm / np.finfo(a.dtype).max ** 0.125)  # so that no power overflows
         a = _scaled(a, first)
-        self.one = np.eye(a.shape[-1], dtype=a.dtype)
+        self.one = like(a).eye(a.shape[-1], dtype=a.dtype)
         a2 = a @ a
         a4 = a2 @ a2
         a6 = a4 @ a2
@@ -178,7 +178,7 @@ def _exponent(x):
 
 
 def _scaled(a, s):
-    return a * np.ldexp(np.ones((), a.real.dtype), -np.asarray(s))[..., None, None] if np.any(s) else a
+    return a * np.ldexp(like(a).ones((), a.real.dtype), -like(a).asarray(s))[..., None, None] if np.any(s) else a
 
 
 def _finite(r, a):

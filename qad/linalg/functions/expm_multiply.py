@@ -19,7 +19,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import tree_map
-from qad.extend import no_grad, value_of, vjp
+from qad.extend import as_array, like, no_grad, value_of, vjp
 from qad.linalg.implicit.eigenpair import Operator, operator_of
 from qad.linalg.implicit.gmres import plain_leaves
 
@@ -115,7 +115,8 @@ def _norm(apply, v, rounds=8):
     """The largest singular value of A, from below by power iteration with ``A^H A``."""
     operator = Operator(apply, tree_map(_positive, v), "expm_multiply")
     rng = np.random.default_rng(0)
-    x = rng.standard_normal(operator.packing.pack(operator.start).size).astype(operator.packing.dtype)
+    x = operator.packing.pack(operator.start)
+    x = like(x).asarray(rng.standard_normal(x.size).astype(x.dtype))
     with no_grad():
         _, pullback = vjp(apply, operator.tree(x))
     size = 0.0
@@ -133,4 +134,4 @@ def _norm(apply, v, rounds=8):
 
 def _positive(x):
     """Some array like `x` that is not zero."""
-    return np.ones(np.shape(value_of(x)), np.asarray(value_of(x)).dtype)
+    return like(x).ones(np.shape(value_of(x)), as_array(value_of(x)).dtype)

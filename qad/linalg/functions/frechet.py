@@ -13,7 +13,7 @@ Reference: N. J. Higham, Functions of Matrices (2008), chapter 3.
 
 import numpy as np
 
-from qad.extend import defjvp, defvjp
+from qad.extend import defjvp, defvjp, like
 
 
 def differentiable(function, frechet):
@@ -21,7 +21,7 @@ def differentiable(function, frechet):
 
     def along(a, b, e):
         """The derivative of ``frechet(a, e)`` as a moves along b."""
-        n, zero = a.shape[-1], np.zeros(a.shape, a.dtype)
+        n, zero = a.shape[-1], like(a).zeros(a.shape, a.dtype)
         doubled = _blocks(a, e, zero, a)
         return frechet(doubled, _blocks(b, zero, zero, b))[..., :n, n:]
 

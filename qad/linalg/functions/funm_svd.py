@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defjvp, defvjp, primitive, stacks
+from qad.extend import defbatch, defjvp, defvjp, like, primitive, stacks
 from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative, zero
 from qad.linalg.support.check import batch_entry, matrices
 from qad.linalg.support.hermitian_parts import adjoint, hermitian, skew
@@ -124,19 +124,19 @@ def _basis(u, s, vh):
     (m, k), n = u.shape[-2:], vh.shape[-1]
     v = adjoint(vh)
     pairs = np.concatenate([np.concatenate([u, u], axis=-1), np.concatenate([v, -v], axis=-1)], axis=-2) / np.sqrt(2)
-    others = np.zeros((*s.shape[:-1], m + n, m + n - 2 * k), u.dtype)
+    others = like(u).zeros((*s.shape[:-1], m + n, m + n - 2 * k), u.dtype)
     if m > k:
         others[..., :m, :] = np.linalg.qr(u, mode="complete").Q[..., k:]
     elif n > k:
         others[..., m:, :] = np.linalg.qr(v, mode="complete").Q[..., k:]
-    zeros = np.zeros((*s.shape[:-1], m + n - 2 * k), s.dtype)
+    zeros = like(s).zeros((*s.shape[:-1], m + n - 2 * k), s.dtype)
     return np.concatenate([pairs, others], axis=-1), np.concatenate([s, -s, zeros], axis=-1)
 
 
 def _dilated(a):
     """``[[0, A], [A^H, 0]]``."""
     m, n = a.shape[-2:]
-    j = np.zeros((*a.shape[:-2], m + n, m + n), a.dtype)
+    j = like(a).zeros((*a.shape[:-2], m + n, m + n), a.dtype)
     j[..., :m, m:], j[..., m:, :m] = a, adjoint(a)
     return j
 

@@ -87,7 +87,7 @@ def norm(x: ArrayLike, ord: float | str | None = None, axis: Axis | None = None,
 
 def _bare(x):
     """A plain array, or one as empty as `x`."""
-    return x if stack_of(x) is x else np.zeros(x.shape, x.dtype)
+    return x if stack_of(x) is x else np.zeros_like(stack_of(x), shape=x.shape)
 
 
 @implements(np.linalg.vector_norm)

@@ -14,7 +14,7 @@ import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
 from qad.core.trees import flatten, tree_map, unflatten
-from qad.extend import operand, value_of
+from qad.extend import like, operand, value_of
 from qad.linalg.implicit.gmres import bare, plain_leaves
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.implicit.rival_levels import isolated, unrefuted
@@ -116,7 +116,7 @@ def pair(operator, hermitian, limits, report, find, start=None, partner=None):
     def again(f, solution):
         return _again(f, solution, find, limits, scale, operator, hermitian)
 
-    nu = np.asarray(value / scale, x.dtype)
+    nu = like(x).asarray(value / scale, x.dtype)
     known = guess if hermitian or partner is not None else None
     v, nu = attach(equation, (w, nu), again, guess=known, options=limits, report=report)
     if value_of(nu) is nu:
@@ -137,7 +137,7 @@ def _real_if_real(operator, value, x):
             f"{operator.name}: the dominant eigenvalue {value:.6g} is one of a complex pair: start from a complex v0"
         )
     turned = x * np.conj(x[np.argmax(np.abs(x))])
-    return value.real, np.ascontiguousarray(turned.real)
+    return value.real, like(turned).ascontiguousarray(turned.real)
 
 
 def _check_pair(operator, value, report, scale):
@@ -160,7 +160,7 @@ def _again(f, solution, find, limits, scale, old, hermitian):
     value, x, _ = unrefuted(operator, operator.packing.pack(solution[:-1]), find, limits["maxiter"], hermitian)
     value, x = _real_if_real(operator, value, x)
     x = x / np.vdot(operator.packing.pack(solution[:-1]), x)
-    return [*operator.packing.unpack(x), np.asarray(value / scale, x.dtype)]
+    return [*operator.packing.unpack(x), like(x).asarray(value / scale, x.dtype)]
 
 
 def inner(a, b):

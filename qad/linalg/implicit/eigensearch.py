@@ -6,6 +6,7 @@ import numpy as np
 import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.core.errors import ConvergenceError
+from qad.extend import like
 
 SMALL = 8  # ARPACK needs room: smaller operators are diagonalised
 
@@ -45,7 +46,7 @@ def _arpack(search, operator, matrix, start, which, maxiter, tol):
 
 
 def _dense(operator, n, which):
-    columns = np.eye(n, dtype=operator.packing.dtype)
+    columns = like(*operator.start).eye(n, dtype=operator.packing.dtype)
     matrix = np.stack([operator(c) for c in columns], axis=1)
     values, vectors = np.linalg.eigh(matrix) if which == "SA" else np.linalg.eig(matrix)
     k = 0 if which == "SA" else np.argmax(np.abs(values) if which == "LM" else values.real)

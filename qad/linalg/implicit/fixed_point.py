@@ -207,6 +207,6 @@ def _mixed(ys, changes):
     """``y - sum g_i dy_i``, the g_i minimising ``|c - sum g_i dc_i|``, for differences d of earlier steps."""
     if len(ys) == 1:
         return ys[0]
-    rows = np.diff(changes, axis=0)
+    rows = np.diff(np.stack(changes), axis=0)
     weights = np.linalg.lstsq(rows.T, changes[-1], rcond=1e-10)[0]
-    return ys[-1] - weights @ np.diff(ys, axis=0)
+    return ys[-1] - weights @ np.diff(np.stack(ys), axis=0)

@@ -10,7 +10,7 @@ import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import flatten, unflatten
-from qad.extend import no_grad, value_of
+from qad.extend import as_array, is_foreign, like, no_grad, value_of
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.support.check import finite
 
@@ -45,7 +45,7 @@ class Report:
 def plain_leaves(tree):
     """Leaves of `tree` as plain arrays of float or complex numbers, and its spec."""
     leaves, spec = flatten(tree)
-    arrays = [np.asarray(value_of(x)) for x in leaves]
+    arrays = [as_array(value_of(x)) for x in leaves]
     for x in arrays:
         finite(x, "an iteration starts from finite numbers")
     return [x if x.dtype.kind in "fc" else x.astype(float) for x in arrays], spec
@@ -62,7 +62,7 @@ def bare(f, spec, like, name):
             out, given = flatten(f(unflatten(spec, leaves)))
         if given != spec:
             raise ArgumentError(f"{name} returns the structure {given} for an argument of structure {spec}")
-        out = [np.asarray(value_of(x)) for x in out]
+        out = [as_array(value_of(x)) for x in out]
         for x, y in zip(like, out, strict=True):
             if x.shape != y.shape:
                 raise ArgumentError(f"{name} returns shape {y.shape} for an argument of shape {x.shape}")
@@ -154,5 +154,30 @@ def correction(matvec, r, tol, m):
 
 def _cycle(matvec, r, target, m):
     """The correction for a residual `r`, from `m` steps of GMRES, or fewer if what is left is below `target`."""
+    if is_foreign(r):
+        return arnoldi_cycle(matvec, r, target, m)
     operator = scipy.sparse.linalg.LinearOperator((r.size, r.size), matvec=matvec, dtype=r.dtype)
     return scipy.sparse.linalg.gmres(operator, r, rtol=0.0, atol=target, restart=m, maxiter=1)[0]
+
+
+def arnoldi_cycle(matvec, r, target, m):
+    """`_cycle` for arrays that SciPy does not take: an orthonormal basis of the Krylov space, and least squares in it.
+
+    The small matrix of the operator in that basis is NumPy's.
+    """
+    size = float(np.linalg.norm(r))
+    basis, projected = [r / size], np.zeros((m + 1, m), r.dtype)
+    for k in range(m):
+        known, w = np.stack(basis), matvec(basis[k])
+        for _ in range(2):  # once more, against rounding
+            overlaps = known.conj() @ w
+            w = w - overlaps @ known
+            projected[: k + 1, k] += overlaps.tolist()
+        projected[k + 1, k] = float(np.linalg.norm(w))
+        small, start = projected[: k + 2, : k + 1], np.zeros(k + 2, r.dtype)
+        start[0] = size
+        weights = np.linalg.lstsq(small, start, rcond=None)[0]
+        if np.linalg.norm(small @ weights - start) <= target or not projected[k + 1, k]:
+            break
+        basis.append(w / projected[k + 1, k])
+    return like(r).asarray(weights) @ known

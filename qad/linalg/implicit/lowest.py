@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.extend import like
 from qad.linalg.implicit.eigenpair import Operator, normalised, operator_of, pair
 from qad.linalg.implicit.eigensearch import lowest, preconditioned
 from qad.linalg.implicit.gmres import Report
@@ -109,7 +110,7 @@ def _check_hermitian(operator):
     """Compare ``<u, H v>`` with ``conj(<v, H u>)`` for random vectors."""
     rng = np.random.default_rng(0)
     n, kind = sum(x.size for x in operator.start), operator.packing.dtype
-    u, v = (normal(rng, n, kind) for _ in range(2))
+    u, v = (like(*operator.start).asarray(normal(rng, n, kind)) for _ in range(2))
     hu, hv = operator(u), operator(v)
     found = abs(np.vdot(u, hv) - np.vdot(hu, v))
     size = np.linalg.norm(hu) * np.linalg.norm(v)

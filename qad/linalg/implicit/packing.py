@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from qad.extend import like
+
 
 class Packing:
     """The bijection between lists of arrays like `leaves` and vectors, linear over the real numbers.
@@ -46,13 +48,13 @@ class Packing:
 
     def unpack(self, vector):
         """The arrays that `vector` holds, in memory of their own."""
-        parts = np.split(vector, self.ends[:-1])
+        parts = np.split(vector, self.ends[:-1].tolist())
         return [as_leaf(part, like) for part, like in zip(parts, self.like, strict=True)]
 
 
 def as_reals(leaf, dtype=np.float64):
     """The entries of a float or complex array as a vector of floats."""
-    wide = np.ascontiguousarray(leaf, np.result_type(dtype, np.complex64) if np.iscomplexobj(leaf) else dtype)
+    wide = like(leaf).ascontiguousarray(leaf, np.result_type(dtype, np.complex64) if np.iscomplexobj(leaf) else dtype)
     return wide.reshape(-1).view(dtype)
 
 
@@ -61,4 +63,4 @@ def as_leaf(part, like):
     if like.dtype.kind == "c" != part.dtype.kind:
         part = part.view(np.result_type(part, np.complex64))
     array = part.astype(like.dtype).reshape(like.shape)
-    return array if isinstance(like, np.ndarray) else array[()]
+    return array[()] if isinstance(like, np.generic) else array

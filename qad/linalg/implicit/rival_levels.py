@@ -12,7 +12,7 @@ import copy
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.extend import defjvp, defvjp, primitive
+from qad.extend import defjvp, defvjp, like, primitive
 from qad.linalg.implicit.eigensearch import dominant
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.random import normal
@@ -61,7 +61,7 @@ def _fitting(vector, dtype):
     """`vector` in `dtype`; of a complex one that should be real the larger part."""
     if np.dtype(dtype).kind != "c" and np.iscomplexobj(vector):
         vector = max(vector.real, vector.imag, key=np.linalg.norm)
-    return np.ascontiguousarray(vector, dtype=dtype)
+    return like(vector).ascontiguousarray(vector, dtype=dtype)
 
 
 class _Complement:
@@ -92,7 +92,8 @@ class _Complement:
 
     def random(self):
         """A vector of the complement, always the same."""
-        return self.within(normal(np.random.default_rng(0), self.x.size, self.packing.dtype))
+        x = normal(np.random.default_rng(0), self.x.size, self.packing.dtype)
+        return self.within(like(self.x).asarray(x))
 
 
 def _lowest_rival(operator, value, x, find, maxiter):

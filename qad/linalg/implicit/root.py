@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.trees import flatten, tree_map, unflatten
-from qad.extend import defvjp, each_alone, primitive, stack_of, unrecorded, value_of, vjp
+from qad.extend import as_array, defvjp, each_alone, like, primitive, stack_of, unrecorded, value_of, vjp
 from qad.extend.batching import is_batched, under_vmap
 from qad.linalg.implicit.closure import capture
 from qad.linalg.implicit.gmres import Report, bare, plain_leaves, solve
@@ -85,7 +85,7 @@ def in_batches(f, x0, resolve, **how):
     if not under_vmap():
         return None
     leaves, spec = flatten(x0)
-    starts, stacked = [unrecorded(x) for x in leaves], [np.asarray(stack_of(x)) for x in leaves]
+    starts, stacked = [unrecorded(x) for x in leaves], [as_array(stack_of(x)) for x in leaves]
     firsts = plain_leaves([s[(0,) * (s.ndim - np.ndim(x))] for x, s in zip(leaves, stacked, strict=True)])[0]
     closure, captured = capture(f, unflatten(spec, firsts))
     if not any(is_batched(x) for x in (*starts, *captured)):
@@ -107,7 +107,9 @@ def root(*operands, equation):
 
 
 def _rule(needed, g, ans, *operands, equation):
-    seeds = [np.zeros(x.shape, x.dtype) if c is None else c.conj().astype(x.dtype) for c, x in zip(g, ans, strict=True)]
+    seeds = [
+        like(x).zeros(x.shape, x.dtype) if c is None else c.conj().astype(x.dtype) for c, x in zip(g, ans, strict=True)
+    ]
     _, adjoint = vjp(lambda *x: equation.residual(x, operands), *ans)
     start = equation.guess and equation.guess(*([value_of(x) for x in xs] for xs in (seeds, ans)))
     u = linear_solve(

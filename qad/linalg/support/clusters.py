@@ -17,7 +17,7 @@ For singular values U and V turn together, ``A V = U H`` and ``A^H U = V H``, an
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, primitive, stack_of, stacks
+from qad.extend import defbatch, defjvp, like, primitive, stack_of, stacks
 from qad.linalg.support.degeneracy import far_apart, noise, refuse, same_block, vanishing, width
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.gap_quotients import SPARE, TIGHT, columns_of, over_gaps, pairs, relative, where_moved
@@ -31,15 +31,15 @@ def clusters(s, owner):
     breaks = np.abs(np.diff(s, axis=-1)) > np.maximum(close, width(s)[..., None])
     if owner == "svd":
         breaks |= vanishing(s)[..., 1:]  # null spaces are no clusters: there values have kinks
-    number = np.concatenate([np.zeros((*s.shape[:-1], 1), int), np.cumsum(breaks, axis=-1)], axis=-1)
+    number = np.concatenate([like(s).zeros((*s.shape[:-1], 1), int), np.cumsum(breaks, axis=-1)], axis=-1)
     together = number[..., :, None] == number[..., None, :]
-    return together & ~np.eye(s.shape[-1], dtype=bool)
+    return together & ~like(s).eye(s.shape[-1], dtype=bool)
 
 
 def beside(s, v, owner):
     """N at the point, (..., k, k) of the dtype of the vectors `v`; without entries where there is no cluster."""
     k = 0 if far_apart(s) or not clusters(s, owner).any() else s.shape[-1]
-    return np.zeros((*s.shape[:-1], k, k), v.dtype)
+    return like(v).zeros((*s.shape[:-1], k, k), v.dtype)
 
 
 def beside_of(ans, i):
@@ -53,7 +53,7 @@ def conjugate(n):
 
 def moderate_turn(c, s, inside):
     """A turn within clusters along which a loss is checked, and the derivative of N; `c` is Hermitian, all is bare."""
-    i = np.arange(1, s.shape[-1] + 1)
+    i = like(s).arange(1, s.shape[-1] + 1)
     sizes = 1 + np.modf(np.multiply.outer(i, i) * 0.6180339887)[0]  # no two alike, lest slopes cancel
     largest = np.maximum(np.abs(s).max(axis=-1), np.finfo(s.dtype).tiny)[..., None, None]
     c = np.where(inside, c, 0.0)

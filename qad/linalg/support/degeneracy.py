@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Lazy, as_array, stack_of
+from qad.extend import Lazy, as_array, like, stack_of
 from qad.linalg.support.check import batch_entry
 
 FIX = {
@@ -42,7 +42,7 @@ def far_apart(s, kind="differences", condition=None):
     if s.dtype.kind != "c":  # real values are sorted
         return bool(np.abs(s[..., 1:] - s[..., :-1]).min(initial=np.inf) > least)
     gaps = np.abs(s[..., None, :] - s[..., :, None])
-    i = np.arange(s.shape[-1])
+    i = like(s).arange(s.shape[-1])
     gaps[..., i, i] = np.inf
     return bool(gaps.min(initial=np.inf) > least)
 
@@ -82,7 +82,8 @@ def _size_of(end):
 def blocks(s):
     """Numbers of the degenerate block to which each of the (sorted) values `s` (..., k) belongs."""
     breaks = np.abs(np.diff(s, axis=-1)) > width(s)[..., None]
-    return np.concatenate([np.zeros((*s.shape[:-1], 1), int), np.cumsum(breaks, axis=-1)], axis=-1)[..., : s.shape[-1]]
+    first = like(s).zeros((*s.shape[:-1], 1), int)
+    return np.concatenate([first, np.cumsum(breaks, axis=-1)], axis=-1)[..., : s.shape[-1]]
 
 
 def same_block(s):
@@ -104,7 +105,8 @@ def vanishing(s):
 def refuse(size, s, owner, scale, degenerate="raise", tolerance=None, order=1):
     """Raise (or warn) if an entry of `size` (..., m, k) exceeds rounding relative to `scale` (...)."""
     tolerance = noise(s.dtype, max(size.shape[-2:])) if tolerance is None else tolerance
-    bad = size > tolerance * as_array(scale)[..., None, None]
+    scale = as_array(scale) if like(size) is np else like(size).asarray(scale)
+    bad = size > tolerance * scale[..., None, None]
     if not bad.any():
         return
     *batch, i, j = map(int, np.argwhere(bad)[0])
@@ -172,7 +174,7 @@ def check_blocks(s, products, gs, owner, scale, degenerate, floor):
     """
     if far_apart(s):
         return
-    pairs = same_block(s) & ~np.eye(s.shape[-1], dtype=bool)
+    pairs = same_block(s) & ~like(s).eye(s.shape[-1], dtype=bool)
     for x in products:
         if x is not None:
             refuse(np.where(pairs, np.abs(stack_of(x)), 0.0), s, owner, scale, degenerate)
@@ -186,7 +188,7 @@ def check_curved(s, owner, degenerate):
     """Refuse a second derivative where values `s` coincide: their cotangents do not tell how the loss curves there."""
     if far_apart(s):
         return
-    together = same_block(s) & ~np.eye(s.shape[-1], dtype=bool)
+    together = same_block(s) & ~like(s).eye(s.shape[-1], dtype=bool)
     if owner == "svd":
         together &= ~vanishing(s)[..., None, :]  # at zero values have kinks
     refuse(together * 1.0, s, owner, 0.0, degenerate, order=2)

@@ -12,8 +12,8 @@ vectors of a cluster out of account, like that of a projector, has derivatives g
 
 import numpy as np
 
-from qad.extend import defbatch, defjvp, defvjp_tuned, primitive, stack_of, stacks
-from qad.linalg.support.degeneracy import NEAR, far_apart, noise, refuse, same_block, vanishing
+from qad.extend import defbatch, defjvp, defvjp_tuned, like, primitive, stack_of, stacks
+from qad.linalg.support.degeneracy import NEAR, far_apart, max_of, noise, refuse, same_block, vanishing
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.hermitian_parts import hermitian, skew
 
@@ -87,7 +87,7 @@ def _over_gaps(
     if far:
         return PARTS[part](x) / _far_denominators(s, kind)
     y, (d, closed) = PARTS[part](x), _denominators(s, kind)
-    off = closed & ~np.eye(s.shape[-1], dtype=bool) if kind == "differences" else closed
+    off = closed & ~like(s).eye(s.shape[-1], dtype=bool) if kind == "differences" else closed
     if off.any():
         size = np.abs(y).max(axis=(-2, -1), initial=0.0)
         size = size if scale is None else np.maximum(size, scale)
@@ -105,7 +105,7 @@ def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward,
     eps, at = np.finfo(gap.dtype).eps, np.nonzero(np.broadcast_to(near, y.shape))
     *batch, i, j = at
     both = [(*batch, j)] if gap.shape[-2] != x.shape[-2] else [(*batch, j), (*batch, i)]  # the vectors of an entry
-    columns = np.max([np.abs(x.mT[n]).max(axis=-1) for n in both], axis=0)
+    columns = max_of(*(np.abs(x.mT[n]).max(axis=-1) for n in both))
     gap, size = np.broadcast_to(gap, y.shape)[at], np.abs(y[at])
     units = np.minimum(TIGHT * eps / gap**divided, eps**0.25)
     dust = size <= units * columns
@@ -114,7 +114,7 @@ def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward,
         weight = columns_of(x)
     if weight is not None:
         weight = np.broadcast_to(weight / _most(weight), (*y.shape[:-2], weight.shape[-1]))
-        relevant = np.max([weight[n] for n in both], axis=0)
+        relevant = max_of(*(weight[n] for n in both))
         lost |= gap**order <= SPARE * eps**0.75 * relevant
     size = np.where(dust, 0.0, size)
     if moved is not None and len(both) > 1:
@@ -128,10 +128,10 @@ def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward,
     if divided:  # what has been divided by this gap before hides a numerator that matters
         left |= lost & (columns > 0.0)
     if left.any():
-        sizes = np.zeros(y.shape, size.dtype)
+        sizes = like(y).zeros(y.shape, size.dtype)
         sizes[at] = left * 1.0
         refuse(sizes, s, owner, 0.0, degenerate, order=order)
-    y = np.array(y)
+    y = like(y).array(y)
     y[at] = np.where(dust | lost, 0.0, y[at])
     return y
 
@@ -141,7 +141,7 @@ def _far_denominators(s, kind):
         return s[..., None, :]
     if kind == "sums":
         return s[..., None, :] + s[..., :, None]
-    d, i = s[..., None, :] - s[..., :, None], np.arange(s.shape[-1])
+    d, i = s[..., None, :] - s[..., :, None], like(s).arange(s.shape[-1])
     d[..., i, i] = np.inf
     return d
 
@@ -163,7 +163,7 @@ def relative(d, s):
 
 def unbacked(s, vectors):
     """The `condition` of quotients in forward mode: a safer bound, as no cotangent shows whether `vectors` matter."""
-    return np.ones(stack_of(s).shape, s.dtype) if vectors else None
+    return like(s).ones(stack_of(s).shape, s.dtype) if vectors else None
 
 
 def is_near(gap):
@@ -187,7 +187,10 @@ def pairs(weight, gap):
 
 
 def _for_x(g, ans, x, s, *, part, weight, moved=None, divided=0, condition=None, backward=False, scale=None, **how):
-    how["order"], ones = 1, np.ones(stack_of(s).shape, s.dtype)  # what is divided again later must be known to 1e-4
+    how["order"], ones = (
+        1,
+        like(s).ones(stack_of(s).shape, s.dtype),
+    )  # what is divided again later must be known to 1e-4
     return PARTS[part](_over_gaps(g, s, part="all", weight=ones, **how))
 
 

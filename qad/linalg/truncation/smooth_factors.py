@@ -22,7 +22,7 @@ Reference for the coupling: A. Francuz, N. Schuch and B. Vanhecke, Phys. Rev. Re
 
 import numpy as np
 
-from qad.extend import Tensor
+from qad.extend import Tensor, like
 from qad.linalg.support.hermitian_parts import adjoint
 
 SPARE = 2  # steps beyond the orders that are visible: a function may be recorded once and differentiated later
@@ -62,14 +62,14 @@ def _subspaces(b, s, k, steps):
 def _orthonormal(basis, steps):
     """``basis (basis^H basis)^(-1/2)``, which changes nothing at the point."""
     overlap = adjoint(basis) @ basis
-    root = _root(overlap, np.ones(overlap.shape[:-1], overlap.real.dtype), steps)
+    root = _root(overlap, like(overlap).ones(overlap.shape[:-1], overlap.real.dtype), steps)
     return adjoint(np.linalg.solve(root, adjoint(basis)))
 
 
 def _root(w, diagonal, steps):
     """The square root of the Hermitian `w`, which is this diagonal matrix at the point."""
     root = np.sqrt(diagonal)
-    r = root[..., None] * np.eye(root.shape[-1], dtype=root.dtype)
+    r = root[..., None] * like(root).eye(root.shape[-1], dtype=root.dtype)
     for _ in range(steps):
         r = r + (w - r @ r) / (root[..., :, None] + root[..., None, :])
     return r
@@ -81,7 +81,7 @@ def _unitary(core, s, steps):
     Solved are ``core W^H = W core^H`` and ``W W^H = 1``, for the skew-Hermitian and the Hermitian part of dW.
     """
     rows, columns = s[..., :, None], s[..., None, :]
-    w = one = np.eye(s.shape[-1], dtype=s.dtype)
+    w = one = like(s).eye(s.shape[-1], dtype=s.dtype)
     for _ in range(steps):
         even = 0.5 * (one - w @ adjoint(w))
         turned = core @ adjoint(w)
@@ -92,14 +92,14 @@ def _unitary(core, s, steps):
 
 def _padded(t, size):
     """The discarded singular values, with zeros up to this size."""
-    return np.concatenate([t, np.zeros((*t.shape[:-1], size - t.shape[-1]), t.dtype)], axis=-1)
+    return np.concatenate([t, like(t).zeros((*t.shape[:-1], size - t.shape[-1]), t.dtype)], axis=-1)
 
 
 def _resized(r, rows):
     """`r` with rows dropped or zeros added."""
     if r.shape[-2] >= rows:
         return r[..., :rows, :]
-    return np.concatenate([r, np.zeros((*r.shape[:-2], rows - r.shape[-2], r.shape[-1]), r.dtype)], axis=-2)
+    return np.concatenate([r, like(r).zeros((*r.shape[:-2], rows - r.shape[-2], r.shape[-1]), r.dtype)], axis=-2)
 
 
 def _orders(a):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import defbatch, defvjp_tuned, quick_with_metadata, stack_of, stacks, unrecorded
+from qad.extend import defbatch, defvjp_tuned, like, quick_with_metadata, stack_of, stacks, unrecorded
 from qad.linalg.support.check import matrices
 from qad.linalg.support.degeneracy import magnitude, rounding
 from qad.linalg.support.hermitian_parts import skew
@@ -102,7 +102,7 @@ def _check(needed, g, ans, pair, rows, *, end=None):
     first = slope[..., :rows, :].mT @ pair[..., :rows, :]
     second = pair[..., rows:, :].mT @ slope[..., rows:, :]
     turn = np.abs(skew(first - second)).max(axis=(-2, -1))
-    floor = rounding(np.ones(1, pair.real.dtype), end)
+    floor = rounding(like(pair).ones(1, pair.real.dtype), end)
     if (turn > floor + 100 * np.sqrt(np.finfo(pair.dtype).eps) * (magnitude(first) + magnitude(second))).any():
         raise ArgumentError(
             f"split: the loss depends on the basis of the new bond (its slope along a rotation is {turn.max():.3g}), "

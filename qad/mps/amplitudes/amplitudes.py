@@ -8,7 +8,7 @@ configuration.
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, jvp, primitive, stop_gradient, value_of, vjp
+from qad.extend import defvjp, is_foreign, jvp, primitive, stop_gradient, value_of, vjp
 from qad.mps.amplitudes.prefix_trees import Words
 from qad.mps.environments import past_right
 
@@ -75,7 +75,8 @@ def scaled_amplitudes(tensors, configurations):
 
 def checked(configurations, phys):
     """Configurations as an int array (words, sites); raises unless every letter has its matrix."""
-    array = np.asarray(value_of(configurations))
+    array = value_of(configurations)
+    array = np.array(array.tolist()) if is_foreign(array) else np.asarray(array)  # they say where to look
     if array.ndim != 2 or array.shape[1] != len(phys) or not len(array):
         raise ShapeError(
             f"configurations have shape (how many, {len(phys)}), one basis state for each site; got {array.shape}"

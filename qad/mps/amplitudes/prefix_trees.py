@@ -12,6 +12,8 @@ from math import log
 
 import numpy as np
 
+from qad.extend import like
+
 SAFE = 2.0**100  # products whose size leaves this range are scaled
 
 
@@ -46,7 +48,7 @@ class Merge:
         """The products, (u, rows, columns)."""
         _, rows, inner = left.shape
         chosen = left[self.of_left].reshape(-1, inner)
-        out = np.empty((len(self.of_left), rows, right.shape[2]), chosen.dtype)
+        out = like(chosen).empty((len(self.of_left), rows, right.shape[2]), chosen.dtype)
         flat = out.reshape(-1, right.shape[2])
         for word, part in self.slices:
             span = slice(part.start * rows, part.stop * rows)
@@ -57,7 +59,7 @@ class Merge:
         """Cotangents of both tables."""
         _, rows, inner = left.shape
         chosen, flat = left[self.of_left].reshape(-1, inner), g.reshape(-1, right.shape[2])
-        for_right, for_left = np.zeros(right.shape, chosen.dtype), np.empty_like(chosen)
+        for_right, for_left = like(chosen).zeros(right.shape, chosen.dtype), np.empty_like(chosen)
         for word, part in self.slices:
             span = slice(part.start * rows, part.stop * rows)
             np.dot(chosen[span].T, flat[span], out=for_right[word])
@@ -67,13 +69,13 @@ class Merge:
 
 def added_up(parts, places, count):
     """The sum of the parts that belong to each place."""
-    out = np.zeros((count, *parts.shape[1:]), parts.dtype)
+    out = like(parts).zeros((count, *parts.shape[1:]), parts.dtype)
     order = np.argsort(places, kind="stable")
     found, starts = np.unique(places[order], return_index=True)
     if len(found) == len(places):
         out[places] = parts
     else:
-        out[found] = np.add.reduceat(parts[order], starts, axis=0)
+        out[found] = np.add.reduceat(parts[order], like(parts).asarray(starts), axis=0)
     return out
 
 
@@ -118,7 +120,7 @@ class Words:
                 steps.append(merge.forward(steps[-1], tensors[site].transpose(1, 0, 2)))
             insides.append(steps)
             tables.append(steps[-1])
-        prefixes, factors, logs = [tables[0]], [], np.zeros(len(tables[0]))
+        prefixes, factors, logs = [tables[0]], [], like(tables[0]).zeros(len(tables[0]))
         for merge, table in zip(self.merges, tables[1:], strict=True):
             product = merge.forward(prefixes[-1], table)
             product, factor = within_range(product)
@@ -132,7 +134,7 @@ class Words:
         """Cotangents of the site tensors, given those of the values."""
         insides, prefixes, factors = kept
         sums = added_up(g, self.last, len(prefixes[-1]))
-        outer = np.eye(prefixes[-1].shape[1], dtype=sums.dtype)
+        outer = like(sums).eye(prefixes[-1].shape[1], dtype=sums.dtype)
         slope, out = sums[:, None, None] * outer, [None] * len(tensors)
         for i in reversed(range(len(self.merges))):
             if factors[i] is not None:

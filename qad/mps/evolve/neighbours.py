@@ -3,6 +3,7 @@
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.extend import like
 
 TOLERANCE = 1e-10
 
@@ -40,7 +41,7 @@ def neighbour_terms(H):
         raise ArgumentError("two-site terms need an open operator of at least two sites")
     left, right = traced(H), traced(mirrored(H))[-2::-1]
     constant = left[-1][0]
-    n, eyes = len(H), [np.eye(w.shape[2]) for w in H]
+    n, eyes = len(H), [like(w).eye(w.shape[2]) for w in H]
     single = [np.einsum("a,aboi,b->oi", left[i], H[i], right[i]) - constant * eyes[i] for i in range(n)]
     pairs = []
     for i in range(n - 1):

@@ -6,6 +6,7 @@ section 6.  Single sites grow their bonds by C. Hubig et al., PRB 91, 155115 (20
 
 import numpy as np
 
+from qad.extend import like
 from qad.mps.canonical import schmidt_form
 from qad.mps.environments import Environments, past_left, past_right
 from qad.mps.search.lanczos import lowest
@@ -174,10 +175,10 @@ class TwoSites(Sweeps):
     def principal(self, rows):
         """An orthonormal basis of the rows' most important directions, as columns."""
         values, vectors = np.linalg.eigh(rows @ rows.conj().T)
-        kept = np.count_nonzero(np.cumsum(values) > DISCARDED * values.sum())
+        kept = int(np.count_nonzero(np.cumsum(values) > DISCARDED * values.sum()))
         kept = max(1, min(kept, self.bond, rows.shape[1]))
         self.discarded = max(self.discarded, 1 - values[-kept:].sum() / values.sum())
-        return np.ascontiguousarray(vectors[:, -kept:])
+        return like(vectors).ascontiguousarray(vectors[:, -kept:])
 
 
 class OneSite(Sweeps):
@@ -238,8 +239,8 @@ class OneSite(Sweeps):
             more = reached @ reached.conj().T
             density = density + (self.mixing / np.trace(more).real) * more
         values, vectors = np.linalg.eigh(density)
-        kept = np.count_nonzero(np.cumsum(values) > DISCARDED * values.sum())
-        return np.ascontiguousarray(vectors[:, -max(1, min(kept, self.bond)) :])
+        kept = int(np.count_nonzero(np.cumsum(values) > DISCARDED * values.sum()))
+        return like(vectors).ascontiguousarray(vectors[:, -max(1, min(kept, self.bond)) :])
 
 
 class Penalty:
@@ -248,8 +249,8 @@ class Penalty:
     def __init__(self, excluded, tensors):
         self.states, self.weight = excluded.states, excluded.weight
         n = len(tensors)
-        self.left = [[np.ones((1, 1))] * n for _ in self.states]  # the present state is the bra
-        self.right = [[np.ones((1, 1))] * n for _ in self.states]
+        self.left = [[like(*tensors).ones((1, 1))] * n for _ in self.states]  # the present state is the bra
+        self.right = [[like(*tensors).ones((1, 1))] * n for _ in self.states]
         for site in reversed(range(1, n)):
             self.pass_left(site, tensors[site])
 

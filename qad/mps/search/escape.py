@@ -8,12 +8,13 @@ with an earlier state find that.
 
 import numpy as np
 
+from qad.extend import like
 from qad.linalg.support.random import normal
 from qad.mps.canonical import schmidt_form
 from qad.mps.observables import overlap
 from qad.mps.sandwich import factor, operator_matrices, sandwich
 from qad.mps.search.dmrg import OneSite
-from qad.mps.search.lanczos import lowest
+from qad.mps.search.lanczos import lowest, on_host
 
 PRODUCTS = 24
 NOISE = 0.05  # of the stirred vector, in all directions: sectors that no change of one site leads to
@@ -56,7 +57,8 @@ class Stirred(OneSite):
         return (change / np.linalg.norm(change) + NOISE * noise / np.linalg.norm(noise)).reshape(-1)
 
     def gaussian(self, *shape):
-        return normal(self.rng, shape, np.result_type(self.tensors[0].dtype, np.float64))
+        x = normal(self.rng, shape, np.result_type(self.tensors[0].dtype, np.float64))
+        return like(*self.tensors).asarray(x)
 
     @staticmethod
     def beside(centre, x):
@@ -71,12 +73,12 @@ def combined(H, state, earlier, excluded, tol):
     difference of two states shows the direction: the best superposition of the two (a Ritz vector) goes all the way.
     """
     states = schmidt_form(state)[0], schmidt_form(earlier)[0]
-    across = overlap(*states)
+    across = on_host(overlap(*states))
     size = np.sqrt(max(1 - np.abs(across) ** 2, 0.0))
     if size < DIFFERENT:
         return None
     basis = np.array([[1, -across / size], [0, 1 / size]])
-    matrix = np.array([[element(H, one, two, excluded) for two in states] for one in states])
+    matrix = np.array([[on_host(element(H, one, two, excluded)) for two in states] for one in states])
     matrix = matrix - matrix[0, 0] * np.array([[1, across], [np.conj(across), 1]])
     weights = basis @ np.linalg.eigh(basis.conj().T @ matrix @ basis)[1][:, 0]
     found = (weights[0] * states[0] + weights[1] * states[1]).truncate(state.bond, RANK)[0]

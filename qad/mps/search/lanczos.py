@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from qad.extend import like
+
 
 def lowest(apply, start, tol, most):
     """A Ritz vector of least eigenvalue in the Krylov space of `start`.
@@ -69,8 +71,8 @@ class Krylov:
 
     def __init__(self, start, most):
         self.most = min(most, start.size)
-        self.basis = np.empty((self.most + 1, start.size), start.dtype)
-        self.start_norm = np.linalg.norm(start)
+        self.basis = like(start).empty((self.most + 1, start.size), start.dtype)
+        self.start_norm = on_host(np.linalg.norm(start))
         self.basis[0] = start / self.start_norm
         self.diagonal, self.beside = [], []
         self.scale = 0.0
@@ -98,10 +100,10 @@ class Krylov:
         overlaps = known.conj() @ vector
         vector = vector - overlaps @ known
         vector -= (known.conj() @ vector) @ known  # once more, against rounding
-        norm = np.linalg.norm(vector)
-        self.diagonal.append(overlaps[k].real)
+        norm, overlap = on_host(np.linalg.norm(vector)), on_host(overlaps[k])
+        self.diagonal.append(overlap.real)
         self.beside.append(norm)
-        self.scale = max(self.scale, abs(overlaps[k]), norm)
+        self.scale = max(self.scale, abs(overlap), norm)
         if not self.full:
             self.basis[k + 1] = vector / norm
 
@@ -112,4 +114,9 @@ class Krylov:
 
     def combine(self, weights):
         """The vector of these coordinates."""
-        return weights @ self.basis[: len(weights)]
+        return like(self.basis).asarray(weights) @ self.basis[: len(weights)]
+
+
+def on_host(x):
+    """A number of a small matrix, which is NumPy's whatever the vectors are."""
+    return x if isinstance(x, np.generic) else x.dtype.type(x.item())

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qad.extend import value_of
+from qad.extend import like, value_of
 from qad.linalg import dominant_eig, linear_solve
 from qad.mps.environments import past_left, past_right, through_left, through_right
 
@@ -21,7 +21,7 @@ def environments(psi, start=None):
     lefts, rights : lists of arrays (bond, bond)
         ``lefts[i]`` of everything left of site i, ``rights[i]`` of everything right of it.
     """
-    eye = np.eye(psi.bonds[0], dtype=value_of(psi[0]).dtype)
+    eye = like(psi[0]).eye(psi.bonds[0], dtype=value_of(psi[0]).dtype)
     _, left = dominant_eig(lambda x: through_left(x, psi.tensors), eye if start is None else start)
     _, right = dominant_eig(lambda x: through_right(x, psi.tensors), eye)
     return along(psi, left, right)
