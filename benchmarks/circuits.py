@@ -148,8 +148,8 @@ def with_qulacs(n, theta, pairs):
     return Contender("qulacs, backprop", setup, result, needs="qulacs", most_rounds=rounds)
 
 
-def jax_energy(n, jax, pairs="ring"):
-    """The energy as a function of one set of angles, in jax."""
+def jax_energy(n, jax, pairs="ring", scan=None):
+    """The energy as a function of one set of angles, in jax; a scan of the layers compiles sooner than all of them."""
     np_ = jax.numpy
     index, bits = np.arange(2**n), lambda x, q: x >> (n - 1 - q) & 1
     source = index.copy()
@@ -167,7 +167,7 @@ def jax_energy(n, jax, pairs="ring"):
 
     def energy(x):
         psi = np_.zeros(2**n, complex).at[0].set(1.0)
-        if n < 8:
+        if not (n >= 8 if scan is None else scan):
             for part in x:
                 psi = layer(psi, part)[0]
         else:

@@ -72,7 +72,6 @@ def calls():
     yield "Replayed.CALL", nanoseconds(lambda: np.add(a, b, out=b))
     yield "Replayed.SCALAR", nanoseconds(lambda: number * number + number)
     yield "Replayed.SUMMED", nanoseconds(lambda: np.add.reduce(a, (0,)))
-    yield "Replayed.DOT", nanoseconds(lambda: a.dot(a, b))
     yield "Replayed.PRODUCT", nanoseconds(lambda: np.matmul(a, a, out=b))
     each, call = slope(lambda count: partial(np.concatenate, [a] * count), 4, 40)
     yield "Replayed.JOIN", call
@@ -86,7 +85,7 @@ def loops():
     """Of networks: a pair by NumPy, an entry of a compiled loop, and the loop."""
     import numpy as np
 
-    from qad.contract.compiler import has_numba
+    from qad.contract.compiler import has_compiler
     from qad.contract.execute import execution
     from qad.contract.planner import find_plan
 
@@ -99,7 +98,7 @@ def loops():
 
     each, _ = slope(lambda count: chain(count, False), 10, 40)
     yield "CALL", each
-    if has_numba():
+    if has_compiler():
         each, call = slope(lambda count: chain(count, True), 10, 40)
         yield "ENTRY", each
         yield "LOOP_CALL", call

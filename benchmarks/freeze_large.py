@@ -2,7 +2,7 @@
 
 Value and gradient of the n = 40 Heisenberg energy by the plain code of the peers (`benchmarks.mps_energy`), and written
 as one `qad.einsum(..., hermitian=True)`. The time goes into matrix products, so that what counts is how many there are:
-the pass `equals` of `qad.freeze`, where it is asked for, finds that half of the gradient is the conjugate of the other.
+the Hermitian network knows that half of the gradient is the conjugate of the other.
 """
 
 from .freeze import energy_case

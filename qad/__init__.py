@@ -15,7 +15,7 @@ Other libraries   qad.array_api  the namespace of the array-API standard
 Chains            qad.mps       matrix product states, operators, ground states, time evolution
 Circuits          Circuit  PauliSum, and qad.circuit
 Optimisation      qad.optimize  minimise over any structure of complex arrays
-Settings          config
+Settings          config, and warm_up, which compiles everything beforehand
 Your own rules    qad.extend    and check_grads, which finds the mistake in them
 Errors            qad.errors    all of them under QadError
 Building          array, r_, c_: arrays from nested lists of Tensors and numbers
@@ -24,10 +24,10 @@ NumPy             sin, sum, reshape, ...: NumPy's own functions, which take Tens
 """
 
 from importlib import import_module as _load
+from typing import TYPE_CHECKING as _FOR_EDITORS
 
-from qad import array_api, circuit, extend, linalg, mps, optimize
+from qad import extend, linalg
 from qad import rules as _rules  # gives NumPy's functions and Tensor their derivatives
-from qad.circuit import Circuit, PauliSum
 from qad.contract.einsum import einsum, tensordot
 from qad.contract.ncon import ncon
 from qad.contract.plan import Plan
@@ -58,11 +58,20 @@ from qad.rules.building import *
 from qad.rules.creation import *
 from qad.rules.exports import *
 from qad.testing import check_grads
-from qad.viz.picture import draw
 
 __version__ = "0.1.0"
 
-_LATE = ("special",)  # loaded at first use: SciPy's takes its time
+if _FOR_EDITORS:  # which do not run `__getattr__`
+    from qad import array_api, circuit, interop, mps, optimize, special, viz
+    from qad.circuit import Circuit, PauliSum
+    from qad.circuit.warming import warm_up
+    from qad.viz import draw
+
+_LATE = {  # what is loaded when it is first touched, and whence: a program that differentiates needs none of it
+    **{name: f"qad.{name}" for name in ("array_api", "circuit", "interop", "mps", "optimize", "special", "viz")},
+    "Circuit": "qad.circuit", "PauliSum": "qad.circuit", "draw": "qad.viz",
+    "warm_up": "qad.circuit.warming",
+}  # fmt: skip
 
 __all__ = [
     # transforms
@@ -72,16 +81,15 @@ __all__ = [
     "Tensor", "no_grad", "tensor",
     # contractions
     "Plan", "einsum", "ncon", "partial_trace", "plan", "tensordot", "tr",
-    # circuits
-    "Circuit", "PauliSum", "circuit",
     # solutions of equations
     "fixed_point",
     # containers
     "apply_updates", "register_container", "tree_map",
     # seeing
-    "debug", "draw", "profile",
+    "debug", "profile",
     # parts, settings, checks, errors
-    "QadError", "array_api", "check_grads", "config", "errors", "extend", "linalg", "mps", "optimize",
+    "QadError", "check_grads", "config", "errors", "extend", "linalg",
+    # parts that come when they are first touched, and all of NumPy's
     *_LATE, *_building.__all__, *_creation.__all__, *_names.__all__,
 ]  # fmt: skip
 
@@ -90,9 +98,11 @@ extend.rules_of("scipy.special", "qad.special")
 
 
 def __getattr__(name):
-    if name in _LATE:
-        return _load(f"qad.{name}")
-    raise AttributeError(f"module 'qad' has no attribute {name!r}")
+    if name not in _LATE:
+        raise AttributeError(f"module 'qad' has no attribute {name!r}")
+    module = _load(_LATE[name])
+    found = globals()[name] = module if _LATE[name] == f"qad.{name}" else getattr(module, name)
+    return found
 
 
 def __dir__():

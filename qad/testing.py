@@ -1,6 +1,9 @@
 """`check_grads`: derivatives of any function against differences, in both modes, to any order."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +15,24 @@ from qad.core.transforms.jvp import jvp
 from qad.core.transforms.leaves import number
 from qad.core.trees import flatten, leaf_path, unflatten
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Function, Tree
+
 _STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))  # five-point first derivative
 _STEPS = (1e-3, 1e-4)  # the second where the first disagrees: a truncation error shrinks, a wrong rule stays
 _SINGLE = {"float32": np.float64, "complex64": np.complex128}
 
 
-def check_grads(f, args, order=2, modes=("forward", "reverse"), rtol=1e-8, seed=0):
+def check_grads(
+    f: Function,
+    args: Sequence[Tree],
+    order: int = 2,
+    modes: Sequence[str] = ("forward", "reverse"),
+    rtol: float = 1e-8,
+    seed: int = 0,
+) -> None:
     """Check the derivatives of `f` at a point; silence is success.
 
     Each array among `args` is moved along random directions v and, if it is complex, iv.  Checked are: the

@@ -20,7 +20,9 @@ def test_the_commands_run_what_is_there():
     (block,) = re.findall(r"^```sh\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
     words = [shlex.split(line, comments=True) for line in block.splitlines()]
     modules = [line[line.index("-m") + 1] for line in words if line[0] == "python" and line[1] == "-m"]
-    assert {"pytest", "tests.fuzz", "tests.test_map", "benchmarks", "benchmarks.compare"} == set(modules)
+    assert {"pytest", "tests.fuzz", "tests.test_map", "tests.test_typing", "benchmarks", "benchmarks.compare"} == set(
+        modules
+    )
     for module in set(modules) - {"pytest"}:
         place = ROOT.joinpath(*module.split("."))
         assert place.with_suffix(".py").exists() or (place / "__main__.py").exists()

@@ -12,7 +12,7 @@ from tests.test_layers import imports
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-FOR_DEVELOPERS = ("docs", "test", "bench")  # extras that bring tools and peers; the others serve qad itself
+FOR_DEVELOPERS = ("docs", "test", "types", "bench")  # extras that bring tools and peers; the others serve qad itself
 
 
 def package(requirement):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_layers import BESIDE_CORE, FLOORS
+from tests.test_layers import BESIDE_CORE, FLOORS, WORDS
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "CONTRIBUTING.md"
@@ -36,7 +36,7 @@ def room(path, depth=0):
 
 def drawn(root):
     """The map of the package folder `root`: the roof, the floors from the highest down, the doors beside the lowest."""
-    doors = [root / name if (root / name).is_dir() else root / f"{name}.py" for name in BESIDE_CORE]
+    doors = [root / name if (root / name).is_dir() else root / f"{name}.py" for name in (*BESIDE_CORE, WORDS)]
     floors = [[root / name] for name in reversed(FLOORS[1:])] + [doors, [root / FLOORS[0]]]
     rule, roof = "─" * WIDTH, [f"{'qad':{NAMES}}everything public, gathered from all floors"]
     parts = [roof] + [[line for path in floor for line in room(path)] for floor in floors]

@@ -21,7 +21,7 @@ from numpy import (
     uint64,
 )  # fmt: skip
 
-from qad.array_api import fft, linalg
+from qad.array_api import fft, functions, linalg
 from qad.array_api.creation import (
     arange,
     asarray,
@@ -43,8 +43,15 @@ from qad.array_api.creation import (
 from qad.array_api.dtypes import astype, can_cast, finfo, iinfo, result_type
 from qad.array_api.functions import *
 from qad.array_api.info import __array_namespace_info__
-from qad.array_api.methods import __array_api_version__
 from qad.array_api.sorting import argsort, sort
+from qad.rules.array_protocol import VERSIONS
 
-__all__ = [name for name in dir() if not name.startswith("_")]
-__all__ = [name for name in __all__ if name not in {"creation", "dtypes", "functions", "info", "methods", "sorting"}]
+__array_api_version__ = VERSIONS[-1]
+
+__all__ = [
+    "arange", "argsort", "asarray", "astype", "bool", "can_cast", "complex128", "complex64", "empty",
+    "empty_like", "eye", "fft", "finfo", "float32", "float64", "from_dlpack", "full", "full_like", "iinfo",
+    "int16", "int32", "int64", "int8", "isdtype", "linalg", "linspace", "meshgrid", "ones", "ones_like",
+    "result_type", "sort", "tril", "triu", "uint16", "uint32", "uint64", "uint8", "zeros", "zeros_like",
+    *functions.__all__,
+]  # fmt: skip

@@ -1,11 +1,19 @@
 """The standard's functions that NumPy has under the same name and signature, and the constants."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy import e, inf, nan, newaxis, pi
 
 from qad.array_api.creation import asarray
 from qad.array_api.wrap import giving_tensors, names_of
 from qad.rules import join, scan
+
+if TYPE_CHECKING:
+    from qad.extend import Tensor
+    from qad.typing import Array, ArrayLike
 
 ELEMENTWISE = """
     abs acos acosh add asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_invert bitwise_or
@@ -34,12 +42,12 @@ unstack = giving_tensors(join.unstack)
 vecdot = giving_tensors(np.linalg.vecdot)  # with `axis` in its signature
 
 
-def clip(x, /, min=None, max=None):
+def clip(x: Array, /, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Tensor:
     """The entries of `x` between `min` and `max`, in the dtype of `x`."""
     return asarray(np.clip(asarray(x), min, max), dtype=x.dtype)
 
 
-def reshape(x, /, shape, *, copy=None):
+def reshape(x: ArrayLike, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
     """The entries of `x` in another shape."""
     return asarray(x).reshape(shape, copy=copy)
 

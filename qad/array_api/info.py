@@ -1,6 +1,13 @@
 """``__array_namespace_info__``: what the namespace can do."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Any
 
 DEVICE = "cpu"
 KINDS = {
@@ -17,33 +24,35 @@ KINDS["numeric"] = KINDS["integral"] + KINDS["real floating"] + KINDS["complex f
 class NamespaceInfo:
     """Capabilities, devices and dtypes, as the standard asks for them."""
 
-    def capabilities(self):
+    def capabilities(self) -> dict[str, bool | int]:
         """Boolean masks and results whose shape depends on values: both are there."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
-    def default_device(self):
+    def default_device(self) -> str:
         """The name of the one device."""
         return DEVICE
 
-    def default_dtypes(self, *, device=None):
+    def default_dtypes(self, *, device: str | None = None) -> dict[str, np.dtype[Any]]:
         """The dtypes that Python's numbers get."""
         names = {
             "real floating": "float64", "complex floating": "complex128", "integral": "int64", "indexing": "int64",
         }  # fmt: skip
         return {kind: np.dtype(name) for kind, name in names.items()}
 
-    def dtypes(self, *, device=None, kind=None):
+    def dtypes(
+        self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, np.dtype[Any]]:
         """The dtypes of one kind, of several, or all, by name."""
         if kind is None:
             kind = ("bool", "numeric")
         kinds = kind if isinstance(kind, tuple) else (kind,)
         return {name: np.dtype(name) for k in kinds for name in KINDS[k]}
 
-    def devices(self):
+    def devices(self) -> list[str]:
         """All devices."""
         return [DEVICE]
 
 
-def __array_namespace_info__():
+def __array_namespace_info__() -> NamespaceInfo:
     """The object that knows."""
     return NamespaceInfo()

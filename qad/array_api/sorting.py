@@ -1,12 +1,20 @@
 """Sorting, which the standard has in both directions."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.array_api.wrap import as_tensors
 from qad.extend import value_of
 
+if TYPE_CHECKING:
+    from qad.extend import Tensor
+    from qad.typing import ArrayLike
 
-def argsort(x, /, *, axis=-1, descending=False, stable=True):
+
+def argsort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """The places of the sorted values."""
     x = np.asarray(value_of(x))
     if not descending:
@@ -15,7 +23,7 @@ def argsort(x, /, *, axis=-1, descending=False, stable=True):
     return as_tensors(x.shape[axis] - 1 - order)
 
 
-def sort(x, /, *, axis=-1, descending=False, stable=True):
+def sort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """The sorted values."""
     y = np.sort(x, axis=axis, stable=stable)
     return as_tensors(np.flip(y, axis) if descending else y)

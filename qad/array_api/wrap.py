@@ -1,15 +1,25 @@
 """NumPy's functions, giving Tensors."""
 
+from __future__ import annotations
+
 from functools import wraps
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.extend import Tensor
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+    from typing import Any
+
+    from qad.typing import P
+
 KINDS = (np.ndarray, np.generic)
 
 
-def as_tensors(x):
+def as_tensors(x: Any) -> Any:
     """Arrays and NumPy's scalars as constant Tensors, also in tuples and lists; everything else as it is."""
     if isinstance(x, KINDS):
         return Tensor(x)
@@ -19,7 +29,7 @@ def as_tensors(x):
     return x
 
 
-def giving_tensors(fn):
+def giving_tensors(fn: Callable[P, Any]) -> Callable[P, Any]:
     """`fn` with the same signature, giving Tensors."""
 
     @wraps(fn)
@@ -29,6 +39,6 @@ def giving_tensors(fn):
     return call
 
 
-def names_of(module, names):
+def names_of(module: ModuleType, names: str) -> dict[str, Any]:
     """A dictionary of functions of `module` that give Tensors, by name."""
     return {name: giving_tensors(getattr(module, name)) for name in names.split()}

@@ -1,5 +1,10 @@
 """How a circuit is written down: a list of operations, a vector of parameters, and the matrices that users give."""
 
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
 from qad.circuit.checks import as_column, check_angle, check_matrix, check_qubits, qubits_per_gate
 from qad.circuit.controlled import Controlled, unknown
 from qad.circuit.gates import GATES, find_gate, given, pauli_rotation, require_unitary
@@ -11,13 +16,24 @@ from qad.circuit.trotter import trotter
 from qad.core.errors import ArgumentError
 from qad.extend import stack_of
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from typing import Any, Self
 
-class Builder(Sequence):
+    from qad.circuit.gate_methods import GateMethods
+    from qad.circuit.pauli import PauliSum
+    from qad.typing import ArrayLike, RealNumber
+else:
+    GateMethods = object
+
+
+class Builder(Sequence, GateMethods):
     """The part of `qad.Circuit` that adds gates; every method changes the circuit and returns it."""
 
     __slots__ = ()
+    operations: list[Operation]
 
-    def gate(self, name, *args):
+    def gate(self, name: str, *args: Any) -> Self:
         """Add a gate of the table by its name.
 
         Parameters
@@ -50,7 +66,7 @@ class Builder(Sequence):
         """
         return self._add(find_gate(name), args)
 
-    def controlled(self, *controls):
+    def controlled(self, *controls: int) -> Controlled:
         """Where the next gate is to act only if all these qubits are 1.
 
         Returns
@@ -66,7 +82,7 @@ class Builder(Sequence):
         """
         return Controlled(self, check_qubits(controls, self.n, "controlled"))
 
-    def unitary(self, u, *qubits):
+    def unitary(self, u: ArrayLike, *qubits: int) -> Self:
         """Apply a unitary matrix, which may be a Tensor: its gradient is right.
 
         Parameters
@@ -90,7 +106,7 @@ class Builder(Sequence):
         """
         return self._apply_given(u, qubits, (), True)
 
-    def operator(self, matrix, *qubits):
+    def operator(self, matrix: ArrayLike, *qubits: int) -> Self:
         """Apply any matrix, unitary or not; the state is not normalised again.
 
         Parameters
@@ -107,7 +123,7 @@ class Builder(Sequence):
         """
         return self._apply_given(matrix, qubits, (), False)
 
-    def exp_pauli(self, theta, paulis, qubits):
+    def exp_pauli(self, theta: RealNumber, paulis: str, qubits: Collection[int]) -> Self:
         """Apply ``exp(-i theta P / 2)`` of a Pauli string P.
 
         Parameters
@@ -125,7 +141,7 @@ class Builder(Sequence):
         """
         return self._exp_pauli(theta, paulis, qubits, ())
 
-    def evolve(self, hamiltonian, time, steps=1, order=2):
+    def evolve(self, hamiltonian: PauliSum, time: RealNumber, steps: int = 1, order: int = 2) -> Self:
         """Apply ``exp(-i H t)`` of a Pauli sum by a Trotter formula of exponentials of its strings.
 
         Parameters
@@ -196,23 +212,27 @@ class Builder(Sequence):
             return self._add(gate, (*args[:p], *check_qubits(columns, self.n, gate.name)), controls)
         plain = all(type(q) is not tuple or set(map(type, q)) == {int} for q in columns)  # a cache takes 1.0 for 1
         every = (qubits_per_gate if plain else qubits_per_gate.__wrapped__)(columns, controls, self.n, gate.name)
-        count = len(every)
-        starts = []
         for theta in args[:p]:
-            starts.append(self._size)
-            self._chunks.append(spread(check_angle(theta, gate.name), count, gate.name))
-            self._size += count
-        slots = zip(*(range(start, start + count) for start in starts), strict=True) if p else [()] * count
-        self.operations += [Operation(gate, at, controls, own) for at, own in zip(every, slots, strict=True)]
+            self._chunks.append(spread(check_angle(theta, gate.name), len(every), gate.name))
+        self.operations += operations_of(gate, every, controls, self._size)
+        self._size += p * len(every)
         self._program = None
         return self
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Callable[..., Self]:
         if name.startswith("_") or name not in GATES:
             near = "" if name.startswith("_") else f"; {unknown(name)}"
             raise AttributeError(f"a circuit has no attribute {name!r}{near}")
         gate = GATES[name]
         return lambda *args: self._add(gate, args)
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [*super().__dir__(), *GATES]
+
+
+@lru_cache(maxsize=1024)
+def operations_of(gate, every, controls, size):
+    """Gates of one kind on these qubits each, after `size` parameters: of each run of angles a gate takes one."""
+    count = len(every)
+    slots = [tuple(size + i * count + j for i in range(gate.params)) for j in range(count)]
+    return [Operation(gate, at, controls, own) for at, own in zip(every, slots, strict=True)]

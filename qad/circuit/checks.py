@@ -38,13 +38,13 @@ def as_column(q):
 
 @lru_cache(maxsize=1024)
 def qubits_per_gate(columns, controls, n, what):
-    """A list of tuples, the qubits of each of several gates, from sequences over the gates (or one qubit for all)."""
+    """A tuple of tuples, the qubits of each of several gates, from sequences over the gates (or one qubit for all)."""
     counts = {len(q) for q in columns if type(q) in (range, tuple)}
     if len(counts) > 1:
         raise ShapeError(f"{what}: sequences of qubits are equally long, not {sorted(counts)}")
     (count,) = counts
     filled = [q if type(q) in (range, tuple) else (q,) * count for q in columns]
-    return [check_qubits((*controls, *at), n, what)[len(controls) :] for at in zip(*filled, strict=True)]
+    return tuple([check_qubits((*controls, *at), n, what)[len(controls) :] for at in zip(*filled, strict=True)])
 
 
 def check_angle(x, what):

@@ -1,6 +1,9 @@
 """Circuits: gates in order, and everything that can be asked of the state that they prepare."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +20,15 @@ from qad.circuit.pauli_masks import strings_of
 from qad.circuit.sampling import counted, draws
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, memory, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from qad.circuit.observables import Observable
+    from qad.typing import Array, ArrayLike, DTypeLike, Seed
 
 ONE = {
     np.dtype(dtype): np.ones((1, 1, 1), dtype) for dtype in (np.complex128, np.complex64)
@@ -39,7 +51,7 @@ class Circuit(Builder, Views):
     dtype : dtype
         complex128 or complex64, of the state.
     engine : str
-        "numba" for compiled kernels, "numpy", or "auto" for the first that there is.
+        "compiled" for compiled kernels, "numpy", or "auto" for the first that there is.
 
     Attributes
     ----------
@@ -61,9 +73,9 @@ class Circuit(Builder, Views):
 
     __slots__ = ()
 
-    def __init__(self, n, initial=None, dtype=complex, engine="auto"):
+    def __init__(self, n: int, initial: ArrayLike | None = None, dtype: DTypeLike = complex, engine: str = "auto"):
         super().__init__(n)
-        self.dtype = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         if self.dtype not in (np.complex128, np.complex64):
             raise ArgumentError(f"a circuit's dtype is complex128 or complex64, not {self.dtype}")
         self.engine = engine
@@ -107,7 +119,7 @@ class Circuit(Builder, Views):
         """The shape of a batch of initial states."""
         return psi.shape[: -self.n] if psi.shape[-self.n :] == (2,) * self.n else psi.shape[:-1]
 
-    def state(self):
+    def state(self) -> Array:
         """The final state, a tensor (..., 2, ..., 2) with qubit 0 leftmost; leading axes are the batch.
 
         Raises
@@ -125,7 +137,7 @@ class Circuit(Builder, Views):
         final, batch = self._final()
         return final.reshape(*batch, *(2,) * self.n)
 
-    def amplitude(self, bits):
+    def amplitude(self, bits: str | Sequence[int]) -> Array:
         """The amplitude of one basis state, ``<bits|psi>``; (...) of a batch.
 
         Parameters
@@ -145,7 +157,7 @@ class Circuit(Builder, Views):
         final, batch = self._final()
         return final[0, :, int("".join(map(str, bits)), 2)].reshape(batch)[()]
 
-    def probabilities(self, qubits=None):
+    def probabilities(self, qubits: Sequence[int] | None = None) -> Array:
         """The probabilities of all outcomes, a tensor (..., 2, ..., 2).
 
         Parameters
@@ -171,7 +183,7 @@ class Circuit(Builder, Views):
 
     # -- expectation values ----------------------------------------------------------------------
 
-    def expectation(self, observable):
+    def expectation(self, observable: Observable | Sequence[Observable]) -> Array:
         """The expectation value ``<psi|H|psi>``, real; (...) of a batch.
 
         Parameters
@@ -210,7 +222,7 @@ class Circuit(Builder, Views):
         values = [observables.expectation(psi, one, self.n, engine).reshape(batch) for one in observable]
         return np.stack(values, -1)
 
-    def variance(self, observable):
+    def variance(self, observable: Observable) -> Array:
         """The variance ``<H^2> - <H>^2 = |(H - <H>) psi|^2`` in the normalised state; (...) of a batch.
 
         Examples
@@ -228,7 +240,7 @@ class Circuit(Builder, Views):
 
     # -- samples ---------------------------------------------------------------------------------
 
-    def sample(self, shots, seed=0):
+    def sample(self, shots: int, seed: Seed = 0) -> NDArray[np.int64]:
         """Outcomes of measuring all qubits, drawn from the exact distribution.
 
         Parameters
@@ -252,7 +264,7 @@ class Circuit(Builder, Views):
         """
         return draws(np.asarray(value_of(self.probabilities())), self.n, shots, seed)
 
-    def counts(self, shots, seed=0):
+    def counts(self, shots: int, seed: Seed = 0) -> Any:
         """How often each outcome was drawn, a dict from strings of bits; a list of them of a batch.
 
         Examples
@@ -263,7 +275,7 @@ class Circuit(Builder, Views):
         """
         return counted(self.sample(shots, seed))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Circuit({self.n} qubits, {len(self.operations)} gates, {self._size} parameters)"
 
 

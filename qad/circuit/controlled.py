@@ -1,34 +1,48 @@
 """A circuit's gates with controls before them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.circuit.gates import GATES, find_gate
 from qad.core.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
-class Controlled:
+    from qad.circuit.circuit import Circuit
+    from qad.circuit.gate_methods import GateMethods
+    from qad.typing import ArrayLike, RealNumber
+else:
+    GateMethods = object
+
+
+class Controlled(GateMethods):
     """The methods of a circuit that add gates, each with controls; see `Builder.controlled`."""
 
     __slots__ = ("_circuit", "_controls")
 
-    def __init__(self, circuit, controls):
+    def __init__(self, circuit: Any, controls: tuple[int, ...]):
         self._circuit, self._controls = circuit, controls
 
-    def gate(self, name, *args):
+    def gate(self, name: str, *args: Any) -> Circuit:
         """See `Builder.gate`."""
         return self._circuit._add(find_gate(name), args, self._controls)
 
-    def unitary(self, u, *qubits):
+    def unitary(self, u: ArrayLike, *qubits: int) -> Circuit:
         """See `Builder.unitary`."""
         return self._circuit._apply_given(u, qubits, self._controls, True)
 
-    def operator(self, matrix, *qubits):
+    def operator(self, matrix: ArrayLike, *qubits: int) -> Circuit:
         """See `Builder.operator`."""
         return self._circuit._apply_given(matrix, qubits, self._controls, False)
 
-    def exp_pauli(self, theta, paulis, qubits):
+    def exp_pauli(self, theta: RealNumber, paulis: str, qubits: Sequence[int]) -> Circuit:
         """See `Builder.exp_pauli`."""
         return self._circuit._exp_pauli(theta, paulis, qubits, self._controls)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Callable[..., Circuit]:
         gate = GATES.get(name)
         if gate is None:
             raise AttributeError(f"there is no gate {name!r}; {unknown(name)}")

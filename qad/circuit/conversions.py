@@ -1,12 +1,26 @@
 """Other ways to look at a circuit: on a chain, as a network, as a drawing, as text in OpenQASM."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from matplotlib.axes import Axes
+
+    from qad.circuit.chains.simulation import ChainSimulation
+    from qad.circuit.network import Network, NetworkSum
+    from qad.circuit.observables import Observable
+
 
 class Views:
     """The part of `qad.Circuit` that hands it over to other engines, and to readers."""
 
     __slots__ = ()
 
-    def mps(self, max_bond=None, cutoff=1e-20, bra_bond=None):
+    def mps(self, max_bond: int | None = None, cutoff: float = 1e-20, bra_bond: int | None = None) -> ChainSimulation:
         """Run the circuit on a matrix product state: many qubits, as long as they are little entangled.
 
         Parameters
@@ -49,7 +63,9 @@ class Views:
 
         return ChainSimulation(self, max_bond, cutoff, bra_bond)
 
-    def network(self, target, memory_limit=None):
+    def network(
+        self, target: str | Sequence[int] | Observable, memory_limit: int | str | None = None
+    ) -> Network | NetworkSum:
         """The tensor network of an amplitude or of an expectation value, for `qad.plan` to contract.
 
         Parameters
@@ -85,12 +101,12 @@ class Views:
 
     # -- drawings and text -----------------------------------------------------------------------
 
-    def __str__(self):
+    def __str__(self) -> str:
         from qad.circuit.drawing import text
 
         return text(self)
 
-    def draw(self, ax=None):
+    def draw(self, ax: Axes | None = None) -> Axes:
         """Draw the circuit with matplotlib (the extra ``viz``); ``print(c)`` draws it as text.
 
         Parameters
@@ -120,7 +136,7 @@ class Views:
 
         return figure(self, ax)
 
-    def to_qasm(self):
+    def to_qasm(self) -> str:
         """The circuit as a program in OpenQASM 2, up to a global phase.
 
         Returns
@@ -152,7 +168,7 @@ class Views:
         return written(self)
 
     @classmethod
-    def from_qasm(cls, program):
+    def from_qasm(cls, program: str) -> Self:
         """The circuit of a program in OpenQASM 2.
 
         Parameters

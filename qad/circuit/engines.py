@@ -1,19 +1,21 @@
-"""The engines that run a program: NumPy's, and the compiled one where Numba is installed."""
+"""The engines that run a program: NumPy's, and the compiled one where LLVM is installed (the extra ``fast``)."""
 
 from functools import cache
-from importlib.util import find_spec
 
 from qad.circuit import reference
+from qad.contract.compiler import has_compiler
 from qad.core.errors import ArgumentError
 
 
 @cache
 def engine_of(name):
     """The engine of this name, a module with `forward` and `backward`; it is loaded at first use."""
-    if name not in ("auto", "numpy", "numba"):
-        raise ArgumentError(f"engine is 'auto', 'numpy' or 'numba', not {name!r}")
-    if name == "numpy" or (name == "auto" and find_spec("numba") is None):
+    if name not in ("auto", "numpy", "compiled", "numba"):  # the last: an older name of the one before
+        raise ArgumentError(f"engine is 'auto', 'numpy' or 'compiled', not {name!r}")
+    if name == "numpy" or (name == "auto" and not has_compiler()):
         return reference
+    if not has_compiler():
+        raise ModuleNotFoundError("compiled circuits need llvmlite: pip install 'qad[fast]'")
     from qad.circuit import compiled
 
     return compiled

@@ -5,15 +5,23 @@ Names are those of OpenQASM.  The first qubit is the most significant of the mat
 matrix (`qad.circuit.gate_structure`), not declared.
 """
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Array, Function, Number
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +50,7 @@ class Gate:
     unitary: bool = True
 
 
-def matrix(rows):
+def matrix(rows: Sequence[Sequence[Number]]) -> Array:
     """A matrix, or a stack of them, from rows of numbers, arrays and Tensors; for the matrix functions of gates.
 
     Parameters
@@ -190,7 +198,7 @@ TABLE = [
 GATES = {name: Gate(name, qubits, params, function) for name, qubits, params, function in TABLE}
 
 
-def register_gate(name, qubits, matrix):
+def register_gate(name: str, qubits: int, matrix: Function) -> None:
     """Add a gate to the table, after which every circuit has it as a method.
 
     Parameters

@@ -7,15 +7,28 @@ large to be kept, portions of them are swept back through the circuit, which giv
 others: however many parameters there are, few states are in memory (after T. Jones, arXiv:2011.02991).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import jvp, vjp, vmap
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from qad.circuit.circuit import Circuit
+    from qad.typing import Array, ArrayLike
+
 HELD = 2**22  # amplitudes of derivatives in memory at once, or one derivative
 
 
-def geometric_tensor(f, blocks=None):
+def geometric_tensor(
+    f: Callable[[Any], Circuit | Array], blocks: Sequence[Sequence[int]] | None = None
+) -> Callable[[ArrayLike], Array]:
     """Make the function that computes the quantum geometric tensor in the user's own parameters.
 
     Parameters
@@ -90,7 +103,9 @@ def checked(blocks, size):
     return blocks
 
 
-def metric(f, blocks=None):
+def metric(
+    f: Callable[[Any], Circuit | Array], blocks: Sequence[Sequence[int]] | None = None
+) -> Callable[[ArrayLike], Array]:
     """Make the function that computes the quantum metric, the real part of `geometric_tensor`.
 
     Parameters
@@ -115,7 +130,9 @@ def metric(f, blocks=None):
     return lambda theta: np.array(tensor(theta).real)
 
 
-def fisher(f, blocks=None):
+def fisher(
+    f: Callable[[Any], Circuit | Array], blocks: Sequence[Sequence[int]] | None = None
+) -> Callable[[ArrayLike], Array]:
     """Make the function that computes the quantum Fisher information, four times the `metric`.
 
     Parameters
@@ -138,7 +155,7 @@ def fisher(f, blocks=None):
     return lambda theta: 4 * tensor(theta).real
 
 
-def natural_gradient(matrix, gradient, damping=1e-6):
+def natural_gradient(matrix: ArrayLike, gradient: ArrayLike, damping: float = 1e-6) -> Array:
     """The gradient in the geometry of a metric, ``(G + damping)^-1 g``.
 
     Parameters

@@ -1,13 +1,24 @@
 """Overlaps between circuits, and what a part of the qubits knows: reduced density matrices and entropies."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.circuit.checks import check_memory, check_qubits
 from qad.circuit.observables import apply_any
 from qad.core.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def overlap(a, b):
+    from qad.circuit.circuit import Circuit
+    from qad.circuit.observables import Observable
+    from qad.typing import Array
+
+
+def overlap(a: Circuit, b: Circuit) -> Array:
     """The amplitude ``<a|b>`` between the final states of two circuits; (...) of a batch.
 
     Parameters
@@ -30,7 +41,7 @@ def overlap(a, b):
     return bracket(a, None, b)
 
 
-def bracket(a, observable, b):
+def bracket(a: Circuit, observable: Observable | None, b: Circuit) -> Array:
     """The matrix element ``<a|H|b>`` of any operator between the final states of two circuits; (...) of a batch.
 
     Parameters
@@ -56,7 +67,7 @@ def bracket(a, observable, b):
     return (left.conj() * right).sum(-1).reshape(batch)[()]
 
 
-def reduced_density(circuit, qubits):
+def reduced_density(circuit: Circuit, qubits: Sequence[int]) -> Array:
     """The density matrix (..., 2**k, 2**k) of k qubits, the first of them the most significant.
 
     Parameters
@@ -86,7 +97,7 @@ def split(circuit, qubits):
     return moved.reshape(*state.shape[:lead], 2 ** len(qubits), -1)
 
 
-def entropy(circuit, qubits, order=1):
+def entropy(circuit: Circuit, qubits: Sequence[int], order: float = 1) -> Array:
     """The entanglement entropy between some qubits and the others, in nats.
 
     Parameters

@@ -5,10 +5,12 @@ label as it is, and have it as one of theirs, so that a ZZ rotation is one matri
 ``c + s (-i P)`` is a matrix per letter on one more label of dimension 2.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from opt_einsum import get_symbol
@@ -22,6 +24,10 @@ from qad.contract.einsum import einsum
 from qad.contract.planner import plan
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
+
+if TYPE_CHECKING:
+    from qad.contract.plan import Plan
+    from qad.typing import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +48,17 @@ class Network:
     """
 
     subscripts: str
-    operands: tuple
+    operands: tuple[Array, ...]
     real: bool
     memory_limit: Any
     gates: int
 
     @cached_property
-    def plan(self):
+    def plan(self) -> Plan:
         """The `qad.Plan` of its contraction."""
         return plan(self.subscripts, *self.operands, memory_limit=self.memory_limit)
 
-    def value(self):
+    def value(self) -> Array:
         """Contract it: a scalar, differentiable to any order.
 
         Examples
@@ -65,7 +71,7 @@ class Network:
         out = einsum(self.subscripts, *self.operands, memory_limit=self.memory_limit, hermitian=hermitian_form)
         return out.real if self.real else out + 0j
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Network({len(self.operands)} tensors of {self.gates} gates, {self.plan.flops:.3g} operations)"
 
 
@@ -79,14 +85,14 @@ class NetworkSum:
     coefficients : array or Tensor
     """
 
-    networks: tuple
+    networks: tuple[Network, ...]
     coefficients: Any
 
-    def value(self):
+    def value(self) -> Array:
         """The expectation value, a real scalar."""
         return (self.coefficients * np.stack([network.value() for network in self.networks])).sum()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"NetworkSum({len(self.networks)} terms, up to {max(x.gates for x in self.networks)} gates)"
 
 

@@ -5,6 +5,10 @@ columns, a channel as the matrix ``sum_k K_k (x) conj(K_k)`` on both.  So everyt
 gradient included, holds for density matrices.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.circuit import gates
@@ -14,6 +18,12 @@ from qad.circuit.observables import apply_any, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import any_traced, stack_of, value_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from qad.circuit.observables import Observable
+    from qad.typing import Array, ArrayLike, DTypeLike, RealNumber
 
 
 class NoisyCircuit:
@@ -41,12 +51,14 @@ class NoisyCircuit:
     """
 
     __slots__ = ("n", "circuit")
+    n: int
+    circuit: Circuit
 
-    def __init__(self, n, dtype=complex, engine="auto"):
+    def __init__(self, n: int, dtype: DTypeLike = complex, engine: str = "auto"):
         check_memory(n, dtype, "a density matrix", squared=True)
         self.n, self.circuit = n, Circuit(2 * n, dtype=dtype, engine=engine)
 
-    def append(self, circuit):
+    def append(self, circuit: Circuit) -> Self:
         """Apply the gates of a circuit on n qubits; returns self."""
         if circuit.n != self.n:
             raise ArgumentError(f"a circuit of {circuit.n} qubits does not act on {self.n}")
@@ -60,7 +72,7 @@ class NoisyCircuit:
         self.circuit = self.circuit + shifted
         return self
 
-    def channel(self, kraus, *qubits):
+    def channel(self, kraus: ArrayLike, *qubits: int) -> Self:
         """Apply the channel ``sum_k K rho K^H`` of Kraus matrices (k, d, d), which may be a Tensor; returns self.
 
         Raises
@@ -81,25 +93,25 @@ class NoisyCircuit:
         self.circuit._apply_given(both, (*qubits, *(q + self.n for q in qubits)), (), False)
         return self
 
-    def density_matrix(self):
+    def density_matrix(self) -> Array:
         """The density matrix (2**n, 2**n), qubit 0 most significant."""
         state = self.circuit.state()
         if state.ndim > 2 * self.n:
             raise ShapeError("a noisy circuit has no batches of angles: call it for one example, under qad.vmap")
         return state.reshape(2**self.n, 2**self.n)
 
-    def probabilities(self):
+    def probabilities(self) -> Array:
         """The probabilities of all outcomes, a tensor (2, ..., 2)."""
         return np.diagonal(self.density_matrix()).real.reshape((2,) * self.n)
 
-    def expectation(self, observable):
+    def expectation(self, observable: Observable) -> Array:
         """``tr(rho H)``, real, of any observable of `qad.Circuit.expectation`."""
         observable = as_observable(observable)
         if isinstance(observable, PauliSum):
             hermitian(observable, self.n)
         return np.trace(apply_any(observable, self.density_matrix().T, self.n)).real
 
-    def purity(self):
+    def purity(self) -> Array:
         """``tr(rho^2)``."""
         rho = self.density_matrix()
         return (rho.real**2 + rho.imag**2).sum()
@@ -113,7 +125,7 @@ def probability(p, what):
     return p
 
 
-def depolarizing(p):
+def depolarizing(p: RealNumber) -> Array:
     """Kraus matrices (4, 2, 2) of the channel that applies X, Y or Z, each with probability p / 3.
 
     Examples
@@ -126,7 +138,7 @@ def depolarizing(p):
     return np.stack([np.sqrt(1 - p) * gates.ID, root * gates.X, root * gates.Y, root * gates.Z])
 
 
-def flip(p, pauli="X"):
+def flip(p: RealNumber, pauli: str = "X") -> Array:
     """Kraus matrices (2, 2, 2) of the channel that applies a Pauli matrix with probability p.
 
     Parameters
@@ -148,7 +160,7 @@ def flip(p, pauli="X"):
     return np.stack([np.sqrt(1 - p) * gates.ID, np.sqrt(p) * gates.pauli_matrix(pauli)])
 
 
-def amplitude_damping(gamma):
+def amplitude_damping(gamma: RealNumber) -> Array:
     """Kraus matrices (2, 2, 2) of the decay of 1 to 0 with probability gamma.
 
     Examples

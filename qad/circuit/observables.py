@@ -1,5 +1,9 @@
 """Expectation values of whatever is Hermitian: Pauli sums, matrices, sparse matrices, projectors."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.circuit.checks import check_matrix, check_qubits
@@ -8,6 +12,14 @@ from qad.circuit.pauli_apply import energy
 from qad.circuit.pauli_masks import strings_of
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import defvjp, primitive, stack_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, TypeAlias
+
+    from qad.typing import ArrayLike
+
+    Observable: TypeAlias = PauliSum | str | ArrayLike | "Operator" | "Projector"
 
 
 class Projector:
@@ -28,8 +40,10 @@ class Projector:
     """
 
     __slots__ = ("bits", "qubits")
+    bits: tuple[int, ...]
+    qubits: tuple[int, ...]
 
-    def __init__(self, bits, qubits=None):
+    def __init__(self, bits: str | Sequence[int], qubits: Sequence[int] | None = None):
         self.bits = tuple(int(b) for b in bits)
         if set(self.bits) - {0, 1}:
             raise ArgumentError(f"a projector's outcome consists of bits, not {bits!r}")
@@ -62,8 +76,11 @@ class Operator:
     """
 
     __slots__ = ("matrix", "qubits", "sparse")
+    matrix: Any
+    qubits: tuple[int, ...]
+    sparse: bool
 
-    def __init__(self, matrix, qubits=None):
+    def __init__(self, matrix: Any, qubits: Sequence[int] | None = None):
         self.sparse = hasattr(matrix, "tocsr")
         if self.sparse:
             matrix = matrix.tocsr()

@@ -30,7 +30,7 @@ def joined(chunks):
     if not chunks:
         return np.zeros(0)
     if len(chunks) == 1:
-        return chunks[0] if chunks[0].ndim else chunks[0][None]
+        return chunks[0] if chunks[0].ndim else np.reshape(chunks[0], 1)
     parts = []
     for single, run in groupby(chunks, key=lambda chunk: chunk.ndim == 0):
         run = list(run)

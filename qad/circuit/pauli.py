@@ -1,5 +1,9 @@
 """Sums of Pauli strings."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.circuit.checks import check_memory, check_qubits
@@ -10,6 +14,12 @@ from qad.circuit.scatter import Indices, scatter
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, value_of
 from qad.mps.operator import MPO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from qad.typing import Array, ArrayLike, Number
 
 PRODUCT = {("X", "Y"): ("Z", 1), ("Y", "Z"): ("X", 1), ("Z", "X"): ("Y", 1)}
 PRODUCT |= {(b, a): (c, 3) for (a, b), (c, _) in PRODUCT.items()}
@@ -42,8 +52,10 @@ class PauliSum:
     """
 
     __slots__ = ("strings", "coefficients")
+    strings: tuple[str, ...]
+    coefficients: Array
 
-    def __init__(self, terms):
+    def __init__(self, terms: Mapping[str, Number] | Iterable[tuple[str, Number]]):
         pairs = list(terms.items() if hasattr(terms, "items") else terms)
         if not pairs:
             raise ArgumentError("a PauliSum has at least one term: write {'II': 0.0} for zero on two qubits")
@@ -59,7 +71,7 @@ class PauliSum:
         return self
 
     @classmethod
-    def on_sites(cls, n, terms):
+    def on_sites(cls, n: int, terms: Iterable[tuple[Number, str, Sequence[int]]]) -> PauliSum:
         """A sum of strings given by the qubits on which they act.
 
         Parameters
@@ -91,16 +103,16 @@ class PauliSum:
         return len(self.strings[0])
 
     @property
-    def terms(self) -> dict:
+    def terms(self) -> dict[str, Any]:
         """The coefficients by their strings."""
         return dict(zip(self.strings, self.coefficients, strict=True))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.strings)
 
     # -- arithmetic ------------------------------------------------------------------------------
 
-    def __add__(self, other):
+    def __add__(self, other: PauliSum | Number) -> PauliSum:
         if not isinstance(other, PauliSum):
             if np.ndim(value_of(other)) != 0 or not hasattr(value_of(other), "__add__"):
                 return NotImplemented
@@ -111,16 +123,16 @@ class PauliSum:
 
     __radd__ = __add__
 
-    def __neg__(self):
+    def __neg__(self) -> PauliSum:
         return -1.0 * self
 
-    def __sub__(self, other):
+    def __sub__(self, other: PauliSum | Number) -> PauliSum:
         return self + -1.0 * other
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: PauliSum | Number) -> PauliSum:
         return other + -1.0 * self
 
-    def __mul__(self, number):
+    def __mul__(self, number: Number) -> PauliSum:
         if isinstance(number, PauliSum):
             raise ArgumentError("the product of operators is written A @ B")
         if np.ndim(value_of(number)) != 0:
@@ -130,10 +142,10 @@ class PauliSum:
     __rmul__ = __mul__
     __array_ufunc__ = None  # so that ``np.float64(2.0) * H`` is our product, not NumPy's
 
-    def __truediv__(self, number):
+    def __truediv__(self, number: Number) -> PauliSum:
         return self * (1 / number)
 
-    def __matmul__(self, other):
+    def __matmul__(self, other: PauliSum) -> PauliSum:
         if not isinstance(other, PauliSum):
             return NotImplemented
         self._check_partner(other)
@@ -147,13 +159,13 @@ class PauliSum:
         if other.n != self.n:
             raise ShapeError(f"Pauli sums on {self.n} and {other.n} qubits do not go together")
 
-    def adjoint(self):
+    def adjoint(self) -> PauliSum:
         """The Hermitian conjugate."""
         return PauliSum._of(self.strings, self.coefficients.conj())
 
     # -- as other things -------------------------------------------------------------------------
 
-    def apply(self, state):
+    def apply(self, state: ArrayLike) -> Array:
         """``H |state>`` for a state, or a batch of them, of shape (..., 2, ..., 2) or (..., 2**n).
 
         Examples
@@ -169,7 +181,7 @@ class PauliSum:
         rows = (state + 0j).reshape(-1, size)
         return apply(self.coefficients, rows, strings=strings_of(self.strings), engine=engine_of("auto")).reshape(shape)
 
-    def matrix(self):
+    def matrix(self) -> Array:
         """The matrix (2**n, 2**n), qubit 0 most significant.
 
         Raises
@@ -188,7 +200,7 @@ class PauliSum:
         columns = self.apply(np.eye(2**self.n, dtype=complex))
         return columns.mT
 
-    def mpo(self):
+    def mpo(self) -> MPO:
         """The matrix product operator, of bond at most the number of strings; equal beginnings and ends are shared.
 
         Examples
@@ -201,7 +213,7 @@ class PauliSum:
 
         return MPO(mpo_of(self.strings, self.coefficients))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         parts = [f"{c} {s}" for s, c in zip(self.strings[:12], value_of(self.coefficients)[:12].tolist(), strict=True)]
         more = f" + ... ({len(self)} terms)" if len(self) > 12 else ""
         return " + ".join(parts) + more

@@ -1,16 +1,34 @@
 """A sequence of gates: parameters, copies, inverses and sums of circuits."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.circuit.checks import check_angle, check_count
 from qad.circuit.parameters import joined
 from qad.core.errors import ArgumentError, ShapeError
+
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    import numpy as np
+
+    from qad.circuit.ir import Operation
+    from qad.typing import Array, ArrayLike
 
 
 class Sequence:
     """Operations on n qubits, a vector of parameters, and the matrices that users gave."""
 
     __slots__ = ("n", "operations", "matrices", "initial", "dtype", "engine", "_chunks", "_size", "_program")
+    n: int
+    operations: list[Operation]
+    matrices: list[Array]
+    initial: Array | None
+    dtype: np.dtype[Any]
+    engine: str
 
-    def __init__(self, n):
+    def __init__(self, n: int):
         self.n = check_count(n)
         self.operations, self.matrices = [], []
         self._chunks, self._size, self._program = [], 0, None
@@ -23,11 +41,11 @@ class Sequence:
     # -- parameters ------------------------------------------------------------------------------
 
     @property
-    def parameters(self):
+    def parameters(self) -> Array:
         """All angles in the order in which they were given, an array or Tensor (..., P); leading axes are the batch."""
         return joined(self._chunks)
 
-    def with_parameters(self, theta):
+    def with_parameters(self, theta: ArrayLike) -> Self:
         """A circuit of the same gates with other parameters.
 
         Parameters
@@ -55,17 +73,17 @@ class Sequence:
         other._chunks = [theta] if self._size else []
         return other
 
-    def copy(self):
+    def copy(self) -> Self:
         """A circuit of the same gates, which may be changed independently."""
         other = object.__new__(type(self))
-        for name in Sequence.__slots__:
-            value = getattr(self, name)
-            setattr(other, name, value.copy() if type(value) is list else value)
+        other.n, other.initial, other.dtype, other.engine = self.n, self.initial, self.dtype, self.engine
+        other.operations, other.matrices = self.operations.copy(), self.matrices.copy()
+        other._chunks, other._size, other._program = self._chunks.copy(), self._size, self._program
         return other
 
     # -- composition -----------------------------------------------------------------------------
 
-    def inverse(self):
+    def inverse(self) -> Self:
         """A circuit that undoes this one.
 
         Raises
@@ -90,7 +108,7 @@ class Sequence:
         other._program = None
         return other
 
-    def __add__(self, other):
+    def __add__(self, other: Sequence) -> Self:
         """This circuit, and then the other."""
         if not isinstance(other, Sequence):
             return NotImplemented
@@ -108,5 +126,5 @@ class Sequence:
         total._size += other._size
         return total
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.operations)

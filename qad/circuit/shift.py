@@ -5,7 +5,10 @@ differences of G's eigenvalues.  Then ``E'(t) = sum_m c_m (E(t + s_m) - E(t - s_
 W_k`` for every k (D. Wierichs et al., Quantum 6, 677 (2022)).
 """
 
+from __future__ import annotations
+
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +17,14 @@ from qad.circuit.pauli import PauliSum
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 
+if TYPE_CHECKING:
+    from qad.circuit.circuit import Circuit
+    from qad.typing import Array, Seed
+
 STEP = 1e-3  # for the generator of a gate
 
 
-def parameter_shift(circuit, observable, shots=None, seed=0):
+def parameter_shift(circuit: Circuit, observable: PauliSum, shots: int | None = None, seed: Seed = 0) -> Array:
     """The gradient of an expectation value with respect to `circuit.parameters`, by the shift rule.
 
     Parameters
@@ -78,7 +85,7 @@ def rule_of(gate, controlled):
     return np.linalg.solve(2 * np.sin(np.outer(frequencies, shifts)), frequencies), shifts
 
 
-def estimate(circuit, observable, shots, seed=0):
+def estimate(circuit: Circuit, observable: PauliSum | str, shots: int, seed: Seed = 0) -> float:
     """An expectation value estimated from shots, string by string, as a quantum computer would.
 
     Parameters

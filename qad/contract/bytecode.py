@@ -1,4 +1,4 @@
-"""A contraction as a table of numbers: what `qad.contract.interpreter` carries out on one block of memory.
+"""A contraction as a table of numbers: what `qad.contract.compiled.loop` carries out on one block of memory.
 
 Where the arrays are small, Python's own time for views and calls exceeds that of the products.  So the pairs of a plan
 are written down once, as numbers: products of matrices, elementwise products, and copies that bring an operand's axes
@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 
 from qad.contract.costs import MISPLACED
-from qad.contract.interpreter import Copy, Multiply, Product, entry
+from qad.contract.entries import Copy, Multiply, Product, entry
 from qad.contract.pair import outcome
 
 __all__ = ["Bytecode"]

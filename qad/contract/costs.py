@@ -16,7 +16,7 @@ SMALLER_OPERAND, LARGER_OPERAND, RESULT = 2.0, 0.6, 0.75  # per element
 COPY_CALL, COPY_ELEMENT, COPY_RUN = 500.0, 2.0, 6.0  # a run: elements whose distance stays the same on both sides
 MISPLACED = 0.75  # of a copy: the reader of a result in the wrong order may have to copy it
 
-# -- compiled loops (`qad.contract.interpreter`)
+# -- compiled loops (`qad.contract.compiled.loop`)
 LOOP_CALL, ENTRY = 5000.0, 200.0  # of a whole loop, its operands gathered; of each of its entries
 LARGE_PAIR = 30_000.0  # mean time of the pairs of a network from which on what a loop saves is not worth its copies
 BLAS_FROM = {"f": 2**17, "c": 2**20}  # multiply-adds of a product from which on BLAS is as fast, by the kind of dtype
@@ -31,7 +31,6 @@ class Replayed:
     """Calls on small arrays in a program that is replayed (`qad.freeze`)."""
 
     CALL, SCALAR, SUMMED, PRODUCT = 450.0, 100.0, 1050.0, 1100.0
-    DOT = 300.0  # a product of two matrices that is written into a buffer
     EACH_PRODUCT = 80.0  # further one in a stack of products
     JOIN, EACH_PART = 700.0, 150.0  # np.concatenate
     GATHER, EACH_NUMBER = 500.0, 30.0  # np.array of numbers

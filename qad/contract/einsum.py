@@ -1,7 +1,10 @@
 """``einsum`` and ``tensordot``: the public contraction functions, and NumPy's on Tensors."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 from operator import index
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,12 +19,26 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, implements
 from qad.extend.memory import as_array, as_number
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+    from typing import Any
+
+    from qad.typing import Array, ArrayLike, Axis
+
 __all__ = ["einsum", "tensordot"]
 
 ARRAYS = frozenset((np.ndarray, Tensor))
 
 
-def einsum(subscripts, *operands, optimize="auto", memory_limit=None, hermitian=False, check=False, executor=None):
+def einsum(
+    subscripts: Any,
+    *operands: Any,
+    optimize: Any = "auto",
+    memory_limit: int | str | None = None,
+    hermitian: bool = False,
+    check: bool = False,
+    executor: Executor | None = None,
+) -> Array:
     """Contract a tensor network given in index notation.
 
     Parameters
@@ -155,7 +172,7 @@ def _path(optimize):
         ) from error
 
 
-def tensordot(a, b, axes=2):
+def tensordot(a: ArrayLike, b: ArrayLike, axes: int | tuple[Axis, Axis] = 2) -> Array:
     """Contract two arrays over given axes, as `numpy.tensordot` does.
 
     Parameters

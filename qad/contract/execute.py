@@ -10,7 +10,7 @@ from operator import attrgetter
 from numpy import empty, ndarray, result_type
 
 from qad.contract.bytecode import Bytecode
-from qad.contract.compiler import loop
+from qad.contract.compiler import replay
 from qad.contract.gather import gather
 from qad.contract.small_matmul import DTYPES
 
@@ -108,7 +108,7 @@ class Execution:
             bytecode, root = self.bytecode, len(values) - 1
             block = empty(bytecode.size, kind)
             gather([values[node] for node in bytecode.leaves], block[: bytecode.inputs])
-            loop(kind)(bytecode.forward, block, block)
+            replay(bytecode.forward, block, block)
             return bytecode.values(block, (root,))[root].copy()[()], (bytecode, block)
         kept, way = self.kept, self.way
         for node, left, right, recipe in self.whole:
@@ -137,7 +137,7 @@ class Execution:
         if bytecode is not None:
             work = empty(bytecode.back_size, block.dtype)
             bytecode.seed(work)[...] = g
-            loop(block.dtype)(bytecode.backward, block, work)
+            replay(bytecode.backward, block, work)
             return bytecode.cotangents(work)
         values, way = dict(enumerate(operands)) | block, self.way
         found = {len(self.plan.terms) - 1: g}

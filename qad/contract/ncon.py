@@ -1,14 +1,25 @@
 """``ncon``: networks given by integer labels, positive ones summed and negative ones open."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.contract.operands import as_operand, recorded
 from qad.contract.planner import find_plan
 from qad.contract.strides import in_c_order
 from qad.core.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Array, ArrayLike
+
 __all__ = ["ncon"]
 
 
-def ncon(tensors, indices, order=None):
+def ncon(
+    tensors: Sequence[ArrayLike], indices: Sequence[Sequence[int | str]], order: Sequence[int | str] | None = None
+) -> Array:
     """Contract a network in the notation of Pfeifer, Evenbly, Singh and Vidal (arXiv:1402.0939).
 
     Parameters

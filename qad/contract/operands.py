@@ -4,7 +4,7 @@ import numpy as np
 
 from qad.extend import Tensor
 
-__all__ = ["as_operand", "recorded"]
+__all__ = ["alike", "as_operand", "recorded"]
 
 
 def as_operand(operand):
@@ -17,3 +17,20 @@ def recorded(operands):
     return tuple(
         [number for number, operand in enumerate(operands) if type(operand) is Tensor and operand.requires_grad]
     )
+
+
+def alike(operands):
+    """Operands in one precision and in the machine's byte order: sums and products of some hold what the result does.
+
+    Whole numbers among real ones are real, as with NumPy; real numbers among complex ones stay real.
+    """
+    kinds = [operand.dtype for operand in operands]
+    if kinds.count(kinds[0]) == len(kinds) and kinds[0].isnative:
+        return operands
+    kind = np.result_type(*kinds)
+    if kind.kind not in "biufc":
+        return operands
+    real = np.dtype(kind.char.lower()) if kind.kind == "c" else kind
+    wanted = [kind if own.kind == "c" else real for own in kinds]
+    pairs = zip(operands, kinds, wanted, strict=True)
+    return [operand if own == to else operand.astype(to) for operand, own, to in pairs]

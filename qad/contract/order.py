@@ -4,9 +4,11 @@ from functools import lru_cache
 
 from qad.contract.optimal import LIMIT, optimal_order
 from qad.contract.tree import Tree, improve
+from qad.core.waiting import waiting
 
 __all__ = ["find_order", "to_path", "from_path"]
 
+QUICK = 8  # operands, of which the best order is found in milliseconds
 BATCHES, TRIALS = 16, 64  # random greedy searches, each keeping the best of some trials
 BEST = 4  # how many of these trees are improved
 
@@ -36,6 +38,14 @@ def find_order(inputs, output, sizes, variable):
     """
     if len(inputs) < 2:
         return ()
+    if len(inputs) <= QUICK:
+        return optimal_order(inputs, output, sizes, variable)[0]
+    with waiting("planning a contraction, once for networks of this structure"):
+        return order_of_many(inputs, output, sizes, variable)
+
+
+def order_of_many(inputs, output, sizes, variable):
+    """`find_order` of a network that may take its time."""
     if len(inputs) <= LIMIT:
         return optimal_order(inputs, output, sizes, variable)[0]
     network = inputs, output, sizes, variable

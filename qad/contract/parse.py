@@ -5,11 +5,17 @@ immutable `Expression`.  Labels become integers in order of first appearance, so
 names share everything that is computed later.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError, ShapeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["Expression", "parse", "parse_lists", "split_lists", "label_sizes"]
 
@@ -32,12 +38,12 @@ class Expression:
         The expression for messages.
     """
 
-    inputs: tuple
-    output: tuple
-    names: tuple
+    inputs: tuple[tuple[int, ...], ...]
+    output: tuple[int, ...]
+    names: tuple[str, ...]
     text: str
 
-    def term(self, labels):
+    def term(self, labels: Iterable[int]) -> str:
         """The labels as the caller would write them."""
         names = [self.names[label] for label in labels]
         return ("" if all(len(name) == 1 for name in names) else " ").join(names)

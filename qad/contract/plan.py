@@ -3,9 +3,12 @@
 A `Plan` is data: fields that `dataclasses.replace` may change, and figures that follow from them.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +18,7 @@ from qad.contract.execute import execution
 from qad.contract.hold import smaller
 from qad.contract.memory import peak_size, sliced_peak
 from qad.contract.network import record
-from qad.contract.operands import as_operand, recorded
+from qad.contract.operands import alike, as_operand, recorded
 from qad.contract.order import to_path
 from qad.contract.parse import Expression, label_sizes
 from qad.contract.report import table
@@ -24,6 +27,16 @@ from qad.contract.stages import stages
 from qad.contract.strides import in_c_order
 from qad.core.errors import ShapeError
 from qad.extend import ARRAY_TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from concurrent.futures import Executor
+    from typing import Any
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from qad.typing import Array, ArrayLike
 
 __all__ = ["Plan", "make_plan"]
 
@@ -51,7 +64,7 @@ class Plan:
     prepare, steps : tuple
         What is executed: (operand, `Single`) for steps on single operands, (left, right, `Pair`) for pairs.
     compiled : "loop", "products" or ""
-        What runs as machine code made by Numba: the whole network, stacks of small matrices, or nothing.
+        What runs as compiled machine code: the whole network, stacks of small matrices, or nothing.
     again : tuple of int
         Nodes below which values are computed again in the backward pass instead of being kept, to keep to a limit.
     parts : tuple of pairs of int
@@ -72,27 +85,27 @@ class Plan:
     """
 
     expression: Expression
-    shapes: tuple
-    variables: tuple
-    dtype: np.dtype
-    pairs: tuple
-    terms: tuple
-    prepare: tuple
-    steps: tuple
+    shapes: tuple[tuple[int, ...], ...]
+    variables: tuple[int, ...]
+    dtype: np.dtype[Any]
+    pairs: tuple[tuple[int, int], ...]
+    terms: tuple[tuple[int, ...], ...]
+    prepare: tuple[Any, ...]
+    steps: tuple[Any, ...]
     compiled: str = ""
-    again: tuple = ()
-    parts: tuple = ()
-    constants: tuple = ()
+    again: tuple[int, ...] = ()
+    parts: tuple[tuple[int, int], ...] = ()
+    constants: tuple[NDArray[Any], ...] = ()
 
     # -- what follows from the fields ------------------------------------------------------------------------------
 
     @cached_property
-    def sizes(self):
+    def sizes(self) -> dict[Any, int]:
         """Of the labels."""
         return label_sizes(self.expression, self.shapes)
 
     @cached_property
-    def depends(self):
+    def depends(self) -> tuple[bool, ...]:
         """Per node, whether it depends on a variable."""
         found = [number in self.variables for number in range(len(self.shapes))]
         for left, right in self.pairs:
@@ -100,21 +113,21 @@ class Plan:
         return tuple(found)
 
     @cached_property
-    def path(self):
+    def path(self) -> tuple[tuple[int, ...], ...]:
         return to_path(self.pairs, len(self.shapes)) or ((0,),)
 
     @cached_property
-    def slices(self):
+    def slices(self) -> int:
         return prod(count for _, count in self.parts)
 
     @cached_property
-    def simple(self):
+    def simple(self) -> bool:
         """Whether the result lies in memory in one way only: it has one axis at most, or is a view of the operand."""
         inputs, output = self.expression.inputs, self.expression.output
         return len(output) < 2 or (len(inputs) == 1 and set(output) == set(inputs[0]))
 
     @cached_property
-    def part(self):
+    def part(self) -> Plan:
         """The plan of a slice, or the plan itself."""
         if not self.parts:
             return self
@@ -126,17 +139,17 @@ class Plan:
         return make_plan(self.expression, shapes, self.variables, self.dtype, self.pairs, self.compiled)
 
     @cached_property
-    def cut_sizes(self):
+    def cut_sizes(self) -> dict[Any, int]:
         """Of the labels, in a slice."""
         parts = dict(self.parts)
         return [size // parts.get(label, 1) for label, size in enumerate(self.sizes)]
 
     @cached_property
-    def flops(self):
+    def flops(self) -> int:
         return self.slices * sum(recipe.flops for _, _, recipe in self.part.steps)
 
     @cached_property
-    def flops_with_gradient(self):
+    def flops_with_gradient(self) -> int:
         steps, depends, total = self.part.steps, self.depends, self.flops
         total += self.slices * sum(recipe.flops * (depends[left] + depends[right]) for left, right, recipe in steps)
         if self.parts:  # the value of a slice is computed once more backward, unless its gradient comes with it
@@ -145,23 +158,23 @@ class Plan:
         return total + sum(recipe.flops for part in own.again.values() for *_, recipe in part)
 
     @cached_property
-    def write_size(self):
+    def write_size(self) -> int:
         plan = self.part
         return self.slices * (
             sum(prod(recipe.shapes[2]) for *_, recipe in plan.steps) or prod(plan.prepare[0][1].out_shape)
         )
 
     @cached_property
-    def peak_size(self):
+    def peak_size(self) -> int:
         return sliced_peak(self, self.cut_sizes) if self.parts else peak_size(self)
 
     @cached_property
-    def count(self):
+    def count(self) -> int:
         """The number of operands to be given."""
         return len(self.shapes) - len(self.constants)
 
     @cached_property
-    def structure(self):
+    def structure(self) -> Any:
         """The plan without its constants: what is remembered of plans does not keep arrays alive."""
         return replace(self, constants=()) if self.constants else self
 
@@ -177,28 +190,28 @@ class Plan:
     def _hash(self):
         return hash(self._key)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self._key == other._key
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return self._hash
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return Plan, tuple(getattr(self, field.name) for field in fields(self))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f'<Plan "{self.expression.text}": {len(self.steps)} pairs, {self.flops:.4g} multiply-adds>'
 
-    def __str__(self):
+    def __str__(self) -> str:
         return table(self)
 
-    def draw(self, ax=None):
+    def draw(self, ax: Axes | None = None) -> Axes:
         """A picture of the tree with the cost of each step, as matplotlib Axes; see `qad.contract.draw.draw`."""
         return draw(self, ax)
 
     # -- execution -------------------------------------------------------------------------------------------------
 
-    def hold(self, constants):
+    def hold(self, constants: Mapping[int, ArrayLike]) -> Plan:
         """A plan that holds some operands, so that what follows from these only is contracted once, not at every call.
 
         Parameters
@@ -229,7 +242,7 @@ class Plan:
         way = "products" if self.compiled and not loop_pays(len(pairs), found.flops) else self.compiled
         return replace(found, compiled=way, constants=arrays)
 
-    def __call__(self, *operands, executor=None):
+    def __call__(self, *operands: ArrayLike, executor: Executor | None = None) -> Array:
         """Contract operands of the planned shapes, slices (if there are any) on an executor."""
         operands, wanted = [as_operand(operand) for operand in operands], self.shapes[: self.count]
         if tuple(operand.shape for operand in operands) != wanted:
@@ -240,8 +253,9 @@ class Plan:
         out = self.structure.execute([*operands, *self.constants], recorded(operands), executor)
         return in_c_order(out, self)
 
-    def execute(self, operands, wanted, executor=None):
+    def execute(self, operands: list[Any], wanted: Any, executor: Executor | None = None) -> Any:
         """Contract all operands, a list that fits and is used up, where those numbered `wanted` are recorded."""
+        operands = alike(operands)
         if self.parts:
             return sum_of_slices(self, operands, wanted, executor)
         if wanted or not ARRAY_TYPES.issuperset(map(type, operands)):

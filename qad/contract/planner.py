@@ -1,10 +1,13 @@
 """Making plans: from an expression and shapes to the best order within a memory limit, cached by structure."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import lru_cache
 from operator import index
+from typing import TYPE_CHECKING
 
-from qad.contract.compiler import has_numba
+from qad.contract.compiler import has_compiler
 from qad.contract.costs import loop_pays
 from qad.contract.memory import in_bytes
 from qad.contract.operands import as_operand, recorded
@@ -13,11 +16,25 @@ from qad.contract.parse import parse, parse_lists
 from qad.contract.plan import make_plan
 from qad.contract.slicing import sliced
 from qad.core.errors import ArgumentError
+from qad.core.waiting import waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.contract.plan import Plan
+    from qad.typing import ArrayLike, DTypeLike
 
 __all__ = ["find_plan", "plan"]
 
 
-def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None, compiled=None):
+def plan(
+    subscripts: str,
+    *operands: ArrayLike | tuple[int, ...],
+    variables: Sequence[int] | None = None,
+    dtype: DTypeLike = complex,
+    memory_limit: int | str | None = None,
+    compiled: bool | None = None,
+) -> Plan:
     """Plan the contraction of a network for value and gradient together.
 
     Parameters
@@ -36,9 +53,9 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
         the network is contracted slice by slice, its gradient too, whichever takes fewer multiply-adds.  Thousands of
         slices come with a warning that says what limit would take fewer.
     compiled : bool, optional
-        Whether the network runs as one compiled loop, which Numba makes (the extra ``fast``); with False nothing that
+        Whether the network runs as one compiled loop, which LLVM makes (the extra ``fast``); with False nothing that
         is compiled runs.  By default costs decide: small networks run as loops and stacks of small matrices are
-        multiplied by them, if Numba is installed.  Compiling takes some seconds, once on a machine for each dtype.
+        multiplied by them, if llvmlite is installed.  Compiling takes about a second, once on a machine for each dtype.
 
     Returns
     -------
@@ -50,7 +67,7 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
     ArgumentError, ShapeError
         The expression and the operands do not fit; the message quotes the expression and points at the operand.  The
         limit cannot be kept; the message names the smallest that can.  What shall be compiled has a limit, or there is
-        no Numba.
+        no llvmlite.
 
     Notes
     -----
@@ -77,8 +94,8 @@ def plan(subscripts, *operands, variables=None, dtype=complex, memory_limit=None
     variables, limit = _checked(variables, len(shapes)), in_bytes(memory_limit)
     if compiled and limit is not None:
         raise ArgumentError("plan: a compiled loop keeps everything at once: leave out memory_limit or compiled=True")
-    if compiled and not has_numba():
-        raise ArgumentError("plan: compiled=True needs Numba: pip install 'qad[fast]'")
+    if compiled and not has_compiler():
+        raise ArgumentError("plan: compiled=True needs llvmlite: pip install 'qad[fast]'")
     return find_plan(subscripts, None, shapes, variables, dtype, None, limit, compiled)
 
 
@@ -101,7 +118,8 @@ def find_plan(subscripts, output, shapes, variables, dtype=complex, path=None, l
     """
     if limit is not None:
         whole = find_plan(subscripts, output, shapes, variables, dtype, path, None, compiled)
-        return sliced(replace(whole, compiled="products" if whole.compiled else ""), limit)
+        with waiting("planning a contraction within its memory limit, once for networks of this structure"):
+            return sliced(replace(whole, compiled="products" if whole.compiled else ""), limit)
     ndims = tuple(map(len, shapes))
     if isinstance(subscripts, tuple):
         expression = parse_lists(subscripts, output, ndims)
@@ -109,7 +127,7 @@ def find_plan(subscripts, output, shapes, variables, dtype=complex, path=None, l
         expression = parse(subscripts, ndims)
     pairs = None if path is None else _given_order(path, len(shapes), expression.text)
     found = make_plan(expression, shapes, variables, dtype, pairs)
-    if compiled is None and has_numba():
+    if compiled is None and has_compiler():
         return replace(found, compiled="loop" if loop_pays(len(found.pairs), found.flops) else "products")
     return replace(found, compiled="loop" if compiled else "")
 

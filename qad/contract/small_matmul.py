@@ -1,4 +1,4 @@
-"""Products of stacks of small matrices, compiled where Numba is installed (the extra ``fast``)."""
+"""Products of stacks of small matrices, compiled where LLVM is installed (the extra ``fast``)."""
 
 from math import gcd
 
@@ -13,7 +13,7 @@ DTYPES = frozenset(map(dtype, ("f4", "f8", "c8", "c16")))
 
 
 def multiply(a, b):
-    """``a @ b`` for stacks of matrices, small ones by a compiled loop; Numba must be there."""
+    """``a @ b`` for stacks of matrices, small ones by a compiled loop; llvmlite must be there."""
     if not (type(a) is type(b) is ndarray and a.dtype == b.dtype and a.dtype in DTYPES):
         return a @ b
     (m, k), n = a.shape[-2:], b.shape[-1]
@@ -23,4 +23,4 @@ def multiply(a, b):
     steps = a.strides + b.strides
     if min(steps) < 0 or gcd(*steps) % a.itemsize:
         return a @ b
-    return stack_product(a.dtype)(a if a.ndim == 3 else a[None], b if b.ndim == 3 else b[None])
+    return stack_product(a if a.ndim == 3 else a[None], b if b.ndim == 3 else b[None])

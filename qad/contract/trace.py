@@ -1,7 +1,10 @@
 """Traces: of a matrix, of a product of matrices that is never formed, and over factors of a tensor product."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +15,15 @@ from qad.extend import One, defbatch, defvjp_tuned, primitive, quick, quick_prod
 from qad.rules.diagonal import matrix_trace
 from qad.rules.structured_cotangents import ScaledIdentity
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Array, ArrayLike
+
 __all__ = ["tr", "partial_trace"]
 
 
-def tr(*factors):
+def tr(*factors: ArrayLike) -> Array:
     r"""The trace of a matrix or of a product of matrices.
 
     Parameters
@@ -119,7 +127,7 @@ def _open_ring(factors):
     )
 
 
-def partial_trace(rho, dims, keep):
+def partial_trace(rho: ArrayLike, dims: Sequence[int], keep: int | Sequence[int]) -> Array:
     """Trace a matrix on a tensor product of spaces over some of the spaces.
 
     Parameters

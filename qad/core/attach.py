@@ -1,13 +1,21 @@
 """Ways for Tensors to reach a primitive besides NumPy's protocols: quick recorders, operators, methods."""
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 from qad.core.define import PRIMITIVES
 from qad.core.tape import recorders
 from qad.core.tape.tensor import Tensor
 
+if TYPE_CHECKING:
+    import numpy as np
 
-def quick(fn, operator=None):
+    from qad.typing import Function
+
+
+def quick(fn: Function, operator: Function | None = None) -> Function:
     """A recorder of `fn` with little overhead, for one operand or for two.
 
     NumPy's scalars go to `operator`, if there is one: Python's operators are ten times quicker on them than ufuncs.
@@ -23,7 +31,7 @@ def quick(fn, operator=None):
     return recorders.binary(p, operator)[0] if len(p.vjps) == 2 else recorders.unary(p, operator)
 
 
-def quick_with_metadata(fn):
+def quick_with_metadata(fn: Function) -> Function:
     """As `quick`, for one operand and positional metadata.
 
     Examples
@@ -37,7 +45,7 @@ def quick_with_metadata(fn):
     return recorders.unary_with_metadata(PRIMITIVES[fn])
 
 
-def quick_product(fn, method, otherwise, stacks=None):
+def quick_product(fn: Function, method: Function, otherwise: Function, stacks: Function | None = None) -> Function:
     """A recorder of `fn` with little overhead for two matrices, as `method` on ndarrays; `otherwise` takes all else.
 
     With `stacks`, the primitive for vectors and stacks of matrices, it serves those too.
@@ -53,7 +61,7 @@ def quick_product(fn, method, otherwise, stacks=None):
     return recorders.product(PRIMITIVES[fn], method, otherwise, PRIMITIVES[stacks] if stacks else None)
 
 
-def attach_operator(name, ufunc):
+def attach_operator(name: str, ufunc: np.ufunc) -> None:
     """Give Tensor the operator ``__name__`` and its reflection, from an elementwise ufunc of two operands.
 
     Examples
@@ -66,7 +74,7 @@ def attach_operator(name, ufunc):
     attach(f"__r{name}__", reflected)
 
 
-def attach(name, function, property=False):
+def attach(name: str, function: Function, property: bool = False) -> None:
     """Give Tensor a method, an operator or (with `property`) an attribute.
 
     Examples

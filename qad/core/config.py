@@ -1,10 +1,15 @@
 """The settings of qad, which hold for the whole process."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from qad.core import malloc as memory
 from qad.core.errors import ArgumentError
+from qad.core.threads import set_threads
 
 
 @dataclass(frozen=True)
@@ -12,14 +17,18 @@ class Settings:
     """What `qad.config` returns: the settings as they are now."""
 
     keep_memory: str | bool = "auto"
+    messages: bool = True
+    threads: str | int = "auto"
 
 
 WAYS = {"auto": memory.wait, True: memory.keep, False: memory.leave}
-WORDS = {"auto": "auto", "1": True, "0": False}  # in the environment
+WORDS = {"QAD_KEEP_MEMORY": {"auto": "auto", "1": True, "0": False}, "QAD_MESSAGES": {"1": True, "0": False}}
 _settings = Settings()
 
 
-def config(*, keep_memory=None):
+def config(
+    *, keep_memory: str | bool | None = None, messages: bool | None = None, threads: int | str | None = None
+) -> Settings:
     """Change settings, which hold for the whole process, and say what they are.
 
     Parameters
@@ -29,6 +38,15 @@ def config(*, keep_memory=None):
         unused) instead of returning them to the system, which saves gradients of large arrays half of their time.
         "auto" does so at the first gradient of an array of 16 KB or more, True at once, False never. The environment
         variable ``QAD_KEEP_MEMORY`` (``auto``, ``1`` or ``0``) says so before qad is imported.
+    messages : bool, optional
+        Whether qad says, in one line on stderr, for what it takes more than a second besides the computation itself:
+        to compile kernels, to plan a contraction. The environment variable ``QAD_MESSAGES`` (``1`` or ``0``) says so
+        before qad is imported.
+    threads : "auto" or int, optional
+        On how many threads compiled kernels work, and BLAS, that of NumPy and that of SciPy. With "auto" BLAS has as
+        many as it had, and kernels as many as the environment says (``OMP_NUM_THREADS``) or there are processors.
+        However many these are, searches and sweeps along chains of small bonds have BLAS work on one, for its products
+        are over before other threads are awake.
 
     Returns
     -------
@@ -44,27 +62,49 @@ def config(*, keep_memory=None):
     --------
     >>> import qad
     >>> qad.config(keep_memory=False)
-    Settings(keep_memory=False)
-    >>> qad.config(keep_memory="auto").keep_memory
+    Settings(keep_memory=False, messages=True, threads='auto')
+    >>> qad.config(keep_memory="auto", threads=2).threads
+    2
+    >>> qad.config(threads="auto").threads
     'auto'
     """
     global _settings
-    if keep_memory is not None:
-        if not isinstance(keep_memory, (bool, str)) or keep_memory not in WAYS:
-            raise ArgumentError(f'keep_memory={keep_memory!r}: write "auto", True or False')
-        WAYS[keep_memory]()
-        _settings = replace(_settings, keep_memory=keep_memory)
+    given = {"keep_memory": keep_memory, "messages": messages, "threads": threads}
+    given = {name: value for name, value in given.items() if value is not None}
+    for name, value in given.items():
+        right, words, _ = SETTINGS[name]
+        if not right(value):
+            raise ArgumentError(f"{name}={value!r}: write {words}")
+    for name, value in given.items():
+        SETTINGS[name][2](value)
+    _settings = replace(_settings, **given)
     return _settings
+
+
+def _is_count(value):
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value > 0
+
+
+SETTINGS = {  # which values are right, in words, and what takes effect
+    "keep_memory": (
+        lambda value: isinstance(value, (bool, str)) and value in WAYS, '"auto", True or False', lambda v: WAYS[v]()
+    ),
+    "messages": (lambda value: isinstance(value, bool), "True or False", lambda value: None),
+    "threads": (
+        lambda value: (isinstance(value, str) and value == "auto") or _is_count(value), '"auto" or a number from 1',
+        lambda value: set_threads(None if value == "auto" else int(value)),
+    ),
+}  # fmt: skip
 
 
 def from_environment():
     """Settings that the environment makes."""
-    word = os.environ.get("QAD_KEEP_MEMORY")
-    if word is None:
-        return
-    if word not in WORDS:
-        raise ArgumentError(f"the environment variable QAD_KEEP_MEMORY is {word!r}: write auto, 1 or 0")
-    config(keep_memory=WORDS[word])
+    for name, words in WORDS.items():
+        word = os.environ.get(name)
+        if word is not None and word not in words:
+            raise ArgumentError(f"the environment variable {name} is {word!r}: write {', '.join(words)}")
+        if word is not None:
+            config(**{name.removeprefix("QAD_").lower(): words[word]})
 
 
 from_environment()

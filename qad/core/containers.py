@@ -1,13 +1,20 @@
 """Containers of one's own, and steps of parameters that stand in containers."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.tape.tensor import value_of
 from qad.core.trees import register, tree_map
 
+if TYPE_CHECKING:
+    from qad.typing import T, Tree
 
-def register_container(cls, *fields):
+
+def register_container(cls: type[T], *fields: str) -> type[T]:
     """Make a class a container, whose gradients come back as objects of that class.  Dataclasses need no registration.
 
     Parameters
@@ -81,7 +88,7 @@ def _equal(x, y) -> bool:
     return bool(same.all() if isinstance(same, np.ndarray) else same)
 
 
-def apply_updates(params, updates):
+def apply_updates(params: Tree, updates: Tree) -> Tree:
     """Parameters plus updates, leaf by leaf.
 
     Parameters

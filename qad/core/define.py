@@ -1,6 +1,9 @@
 """The registry of derivative rules, and the ways to fill it; `qad.extend` is its public door."""
 
+from __future__ import annotations
+
 from functools import partial, wraps
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +14,26 @@ from qad.core.tape.node import Primitive
 from qad.core.tape.operands import PLAIN, highest
 from qad.core.tape.record import record
 
-PRIMITIVES: dict = {}  # NumPy function or wrapped primitive -> Primitive
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, overload
+
+    from qad.typing import Function, P, R
+
+PRIMITIVES: dict[Any, Any] = {}  # NumPy function or wrapped primitive -> Primitive
 
 
-def primitive(fn=None, *, name=None, keeps=False):
+if TYPE_CHECKING:
+
+    @overload
+    def primitive(fn: Callable[P, R], *, name: str | None = None) -> Callable[P, R]: ...
+    @overload
+    def primitive(
+        fn: None = None, *, name: str | None = None, keeps: bool = False
+    ) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
+
+
+def primitive(fn: Any = None, *, name: str | None = None, keeps: bool = False) -> Any:
     """Make a function recordable (a decorator).
 
     Parameters
@@ -78,7 +97,14 @@ def _answer_of(fn):
     return wraps(fn)(lambda *args, **kwargs: fn(*args, **kwargs)[0])
 
 
-def defvjp(fn, *rules, argnums=None, shared=None, linear=False, elementwise=False):
+def defvjp(
+    fn: Function,
+    *rules: Function | None,
+    argnums: Sequence[int] | None = None,
+    shared: Function | None = None,
+    linear: bool = False,
+    elementwise: bool = False,
+) -> None:
     """Define the reverse-mode rules of a function.
 
     Parameters
@@ -118,20 +144,20 @@ def defvjp(fn, *rules, argnums=None, shared=None, linear=False, elementwise=Fals
 
 
 def defvjp_tuned(
-    fn,
-    *rules,
-    argnums=None,
-    shared=None,
-    linear=False,
-    elementwise=False,
-    fresh=False,
-    lazy=(),
-    adds=None,
-    consumes=False,
-    scaled=False,
-    sparing=False,
-    name=None,
-):
+    fn: Function,
+    *rules: Function | None,
+    argnums: Sequence[int] | None = None,
+    shared: Function | None = None,
+    linear: bool = False,
+    elementwise: bool = False,
+    fresh: bool = False,
+    lazy: tuple[type, ...] = (),
+    adds: Function | None = None,
+    consumes: bool = False,
+    scaled: bool = False,
+    sparing: bool = False,
+    name: str | None = None,
+) -> None:
     """`defvjp` for rules that are hot: what they promise saves copies, and they may ask more of the backward pass.
 
     Parameters
@@ -184,7 +210,7 @@ def defvjp_tuned(
         install(fn, p)
 
 
-def defjvp(fn, *rules, shared=None):
+def defjvp(fn: Function, *rules: Function | None, shared: Function | None = None) -> None:
     """Define forward-mode rules, where they pay.
 
     ``rule(t, ans, *args, **kwargs)`` returns the contribution of one argument's tangent `t` to the tangent
@@ -206,7 +232,7 @@ def defjvp(fn, *rules, shared=None):
     PRIMITIVES[fn].jvps, PRIMITIVES[fn].forward = rules, shared
 
 
-def defroot(fn, square) -> None:
+def defroot(fn: Function, square: Function | None) -> None:
     """Say that `fn` has a kink which its square has not: ``square(*args, **kwargs)`` computes that square smoothly.
 
     The square of what `fn` made, however it is written (``r * r``, ``r ** 2``, ``np.square``), is recorded as that.
@@ -223,7 +249,7 @@ def defroot(fn, square) -> None:
         p.broadcasting.root = square
 
 
-def defcanonical(fn, rule) -> None:
+def defcanonical(fn: Function, rule: Function) -> None:
     """Say what a function of two operands is recorded as where it is a simpler one of them.
 
     ``rule(x, y)`` is asked by every road that records `fn`, and returns the answer, or None.
@@ -245,7 +271,7 @@ def _unbroadcasting(rule, i):
     return spread
 
 
-def unbroadcast(g, shape):
+def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Sum `g` over the axes along which an array of this `shape` was broadcast: the adjoint of broadcasting.
 
     Examples

@@ -52,6 +52,9 @@ class CheckError(QadError, AssertionError):
 class QasmError(QadError, ValueError):
     """A program in OpenQASM that is malformed, or asks for what circuits cannot do; with `line` and `column` from 1."""
 
-    def __init__(self, message, line, column):
+    line: int
+    column: int
+
+    def __init__(self, message: str, line: int, column: int):
         super().__init__(f"line {line}, column {column}: {message}")
         self.line, self.column = line, column

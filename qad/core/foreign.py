@@ -1,15 +1,39 @@
 """Arrays of other libraries, such as CuPy's, which speak NumPy's protocols, and meet only their kind.
 
-What qad creates beside such an array is created by `like`, and is of its kind; `docs/extending.md` says what is exempt.
+What qad creates beside such an array is created by `like`, and so is of its kind.  `docs/extending.md` says what is
+exempt.
 """
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
 
-from qad.core.tape.operands import is_foreign
+from qad.core.tape.operands import NUMBERS
+from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import stack_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+HOST = NUMBERS | {ndarray, Tensor, bool}  # kinds, the most frequent ones, that are no array of another library
+
+
+def is_foreign(x: Any) -> bool:
+    """Whether `x`, a bare array or number, is an array of another library.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> qad.extend.is_foreign(np.ones(2)), qad.extend.is_foreign(1.0)
+    (False, False)
+    """
+    if type(x) in HOST or not hasattr(kind := type(x), "__array_function__"):
+        return False
+    return not (isinstance(x, ndarray) or hasattr(kind, "__qad_step__"))
 
 
 class Like:
@@ -24,7 +48,7 @@ class Like:
         return partial(getattr(np, name), like=self.model)
 
 
-def like(*operands):
+def like(*operands: Any) -> Any:
     """The functions `zeros`, `ones`, `eye`, `asarray`, ... that create arrays of the kind of `operands`.
 
     Parameters
@@ -49,7 +73,7 @@ def like(*operands):
     return np
 
 
-def as_array(x):
+def as_array(x: Any) -> Any:
     """``np.asarray(x)``, which leaves what `qad.freeze` records, and an array of another library, what it is.
 
     Examples

@@ -5,9 +5,18 @@ primitive that meets a traced operand while something is being recorded is hande
 operand's method ``__qad_step__``.  (``__qad_like__`` makes a gradient without axes an array where the operand is.)
 """
 
+from __future__ import annotations
+
 from functools import wraps
+from typing import TYPE_CHECKING
 
 from qad.core.tape.tensor import value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.typing import P, R
 
 RECORDINGS: set = set()  # the recordings that run, in any thread; nearly always empty
 
@@ -21,7 +30,7 @@ def as_step(call, fn, args, kwargs):
     return fn(*args, **kwargs)
 
 
-def any_traced(*arrays):
+def any_traced(*arrays: Any) -> bool:
     """Whether `qad.freeze` is recording what happens to one of these, below all Tensors.
 
     Examples
@@ -35,7 +44,7 @@ def any_traced(*arrays):
     return bool(RECORDINGS) and any(hasattr(value_of(x), "__qad_step__") for x in arrays)
 
 
-def opaque(fn):
+def opaque(fn: Callable[P, R]) -> Callable[P, R]:
     """Make a function one step of a frozen program: for what leaves NumPy's protocols and has no derivative of its own.
 
     Parameters

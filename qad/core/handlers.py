@@ -1,7 +1,10 @@
 """Handlers: what is called in the place of a NumPy function when a Tensor is among its arguments."""
 
+from __future__ import annotations
+
 import inspect
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +13,11 @@ from qad.core.tape.dispatch import FUNCTIONS, LATE, UFUNCS, refuse_out
 from qad.core.tape.operands import operand
 from qad.core.tape.record import record
 from qad.core.tape.tensor import Tensor, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.typing import F, Function
 
 
 def install(fn, p):
@@ -53,7 +61,7 @@ def _by_position(fn, args, kwargs):
     return tuple(bound.arguments[n] for n in moved), {k: v for k, v in kwargs.items() if k not in moved}
 
 
-def implements(fn):
+def implements(fn: Function | tuple[Function | None, str]) -> Callable[[F], F]:
     """Decorator: call this instead of NumPy's `fn` whenever a Tensor is among its arguments.
 
     For functions that are written in others with rules, and to normalise arguments; the signature is that of `fn`.
@@ -80,7 +88,7 @@ def implements(fn):
     return install
 
 
-def passes_through(*functions):
+def passes_through(*functions: Function) -> None:
     """Declare functions without derivative: they run on the bare values and return plain arrays.
 
     Examples
@@ -99,12 +107,12 @@ def passes_through(*functions):
         implements(fn)(handler)
 
 
-def has_no_derivative(ufunc) -> bool:
+def has_no_derivative(ufunc: np.ufunc) -> bool:
     """Whether `passes_through` has declared it so."""
     return getattr(UFUNCS[ufunc], "passes", False)
 
 
-def rules_of(package, module) -> None:
+def rules_of(package: str, module: str) -> None:
     """Say in which module the rules of another package's ufuncs stand, to be loaded when one first meets a Tensor.
 
     Examples

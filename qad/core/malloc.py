@@ -7,6 +7,8 @@ unused.  That holds for everything in the process, so it is said where users loo
 (`qad.config`).  With another C library nothing happens.
 """
 
+from __future__ import annotations
+
 import os
 
 LARGE = 1 << 14  # bytes of an array in whose gradient there are blocks for which it matters
@@ -18,7 +20,7 @@ waiting = True  # for the first large gradient
 _told = False
 
 
-def ready(nbytes):
+def ready(nbytes: int) -> None:
     """Keep freed memory if an array of so many bytes, at hand in a gradient, is the first large one."""
     if waiting and nbytes >= LARGE:
         keep()

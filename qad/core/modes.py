@@ -1,9 +1,15 @@
 """What may stand above levels: `no_grad`, and observers (`qad.core.looking`)."""
 
+from __future__ import annotations
+
 from contextlib import ContextDecorator
+from typing import TYPE_CHECKING
 
 from qad.core.tape.levels import MODE, QUICK, fresh, mode
 from qad.core.tape.tensor import CONSTANT
+
+if TYPE_CHECKING:
+    from typing import Any, Self
 
 
 class Mode:
@@ -15,10 +21,10 @@ class Mode:
         What it stands upon.
     """
 
-    below = None
-    plain = False  # whether short-cuts step aside that would not by themselves
+    below: Any = None
+    plain: bool = False  # whether short-cuts step aside that would not by themselves
 
-    def enter(self, top):
+    def enter(self, top: Any) -> Any:
         """Make `top` what the running thread finds; levels that are open have to be asked for it from now on."""
         token = MODE.set(top)
         while QUICK:
@@ -55,12 +61,12 @@ class no_grad(Mode, ContextDecorator):
     False
     """
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._tokens = getattr(self, "_tokens", [])
         self._tokens.append(self.enter(Barrier()))
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         MODE.reset(self._tokens.pop())
 
     def _recreate_cm(self):

@@ -4,9 +4,16 @@
 (`qad.extend.defroot`).  A reverse level finds ``z`` in the node; on other levels the answers of roots remember it.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.core.tape import hooks
 from qad.core.tape.node import ARGS, PARENTS, PRIMITIVE, given
 from qad.core.tape.tensor import Tensor, held
+
+if TYPE_CHECKING:
+    from qad.typing import Function
 
 UNKNOWN = None, (), {}
 
@@ -40,7 +47,7 @@ def remembered(p, out, operands, kwargs=None):
 hooks.remembered = remembered
 
 
-def square_of_root(x):
+def square_of_root(x: Tensor) -> Tensor | None:
     """The square of Tensor `x` as a smooth function of what `x` is a root of; None if it is no root.
 
     An absolute value has a kink at zero, and its square has none: differentiated one after the other they lose the
@@ -73,7 +80,7 @@ def square_of_root(x):
     return None if square is None else p.fn(square, *operands[1:], **kwargs)
 
 
-def same_root(x, y) -> bool:
+def same_root(x: Tensor, y: Tensor) -> bool:
     """Whether the Tensors `x` and `y` are one root of the same operands.
 
     Examples
@@ -102,7 +109,7 @@ def _same(a, b) -> bool:
     return a.level is b.level and a.value is b.value and a.node is b.node and a.tangent is b.tangent
 
 
-def operand_of(x, fn):
+def operand_of(x: Tensor, fn: Function) -> Tensor | None:
     """The Tensor that `fn`, a function of one operand, made into the Tensor `x`; None if `x` was made otherwise.
 
     Examples

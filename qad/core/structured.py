@@ -6,11 +6,18 @@ no structure any more; for everything else the Tensor is `settled` first: record
 beginning.  So nothing is known of these Tensors but what they carry with them.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.core.tape.levels import Level, fresh, stopped, unrecorded
 from qad.core.tape.operands import highest
 from qad.core.tape.tensor import Tensor, become, handle_of
 
-CONTRACTIONS: dict = {}  # function -> what gives labels of the axes of its operands and, last, of its result
+if TYPE_CHECKING:
+    from typing import Any
+
+CONTRACTIONS: dict[Any, Any] = {}  # function -> what gives labels of the axes of its operands and, last, of its result
 
 
 class Structured(Level):
@@ -25,18 +32,20 @@ class Structured(Level):
     """
 
     __slots__ = ("made", "plain")
+    made: Any
+    plain: Any
 
-    def understood(self, p, args, kwargs):
+    def understood(self, p: Any, args: Any, kwargs: Any) -> Any:
         """What primitive `p` makes of `args`: a Structured, a recorded Tensor, or None where it is not understood."""
         raise NotImplementedError
 
-    def tensor(self, value, made, number) -> Tensor:
+    def tensor(self, value: Any, made: Any, number: Any) -> Tensor:
         """The Tensor of this structure, `made` as said above."""
         Level.__init__(self, number)
         self.made, self.plain = made, None
         return Tensor(value, None, self)
 
-    def apply(self, primitive, operands, keywords):
+    def apply(self, primitive: Any, operands: Any, keywords: Any) -> Any:
         """Note what the primitive does to the structure, or settle the operands of this number and record it."""
         found = self.understood(primitive, operands, keywords)
         if found is None:
@@ -46,7 +55,7 @@ class Structured(Level):
             return found.real if found.dtype.kind == "c" and value.dtype.kind == "f" else found
         return found.tensor(value, (primitive, tuple(map(held, operands)), keywords), self.number)
 
-    def is_kin(self, form) -> bool:
+    def is_kin(self, form: Any) -> bool:
         return form is not None and form.number == self.number
 
     def settled(self) -> Tensor:
@@ -66,12 +75,12 @@ def new_family() -> int:
     return fresh()
 
 
-def form_of(x):
+def form_of(x: Any) -> Any:
     """The structure of `x`, or None."""
     return x.level if type(x) is Tensor and isinstance(x.level, Structured) else None
 
 
-def settled(x):
+def settled(x: Any) -> Any:
     """`x` without structure: as it would have been recorded."""
     while (form := form_of(x)) is not None:
         x = form.settled()
@@ -85,14 +94,14 @@ def settle(x) -> None:
         become(x, now)
 
 
-def held(x):
+def held(x: Any) -> Any:
     """What `x` is now: later writes into arrays and Tensors do not reach it."""
     if type(x) is Tensor:
         return handle_of(x)
     return x.copy() if hasattr(x, "shape") and x.shape else x
 
 
-def is_differentiated(x) -> bool:
+def is_differentiated(x: Any) -> bool:
     """Whether what happens to `x` now is recorded, or tangents are pushed."""
     level = highest((x,))
     return level.number >= 0 and not stopped(level)

@@ -4,9 +4,12 @@ Dataclasses register themselves the first time they are met; fields marked
 ``field(metadata={"static": True})`` are structure, not leaves.
 """
 
+from __future__ import annotations
+
 import re
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import optree
@@ -14,6 +17,11 @@ import optree
 from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.tape.operands import check_arithmetic
 from qad.core.tape.tensor import CONSTANT, Tensor, value_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import Function, Tree
 
 NAMESPACE = "qad"
 _LEAVES = (np.ndarray, Tensor, float, complex)
@@ -37,7 +45,7 @@ def unflatten(spec, leaves):
     return leaves[0] if spec is LEAF else optree.tree_unflatten(spec, leaves)
 
 
-def tree_map(function, tree, *rest):
+def tree_map(function: Function, tree: Tree, *rest: Tree) -> Any:
     """Apply a function to each leaf of a nested container, and collect the results in containers of the same kind.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Which order of axes in memory the readers of an array would like.
+"""The order of axes in memory in which the readers of an array need no copy.
 
 A reshape of a transposed array is a view if the array lies in memory in the transposed order; of all orders that
 readers ask for in this way, an input's buffer takes the one that is asked for most.

@@ -1,4 +1,4 @@
-"""Where the user's own code is, seen from ours: for messages."""
+"""Which frame of the call stack is the user's: file and line for messages, `stacklevel` for warnings."""
 
 import sys
 from pathlib import Path
@@ -26,7 +26,7 @@ def whereabouts():
 
 
 def is_ours():
-    """Whether it was qad (but for its recorder) or NumPy that asked something of a traced array, not the user."""
+    """Whether qad (other than this floor) or NumPy asks something of a traced array, not the user's code."""
     frame = sys._getframe(1)
     while frame.f_code.co_filename.startswith(HERE):
         frame = frame.f_back

@@ -2,18 +2,30 @@
 
 import operator
 import time
-from math import prod
+from itertools import chain
+from math import isqrt, prod
 
 import numpy as np
 
-from qad.frozen.elementwise_blocks import chained
 from qad.frozen.functions import RESHAPE, TRANSPOSE, Attribute, Method, Reduction
 from qad.frozen.guards import is_guard
-from qad.frozen.index_notation import notation, sizes_of
 from qad.frozen.placement import Places
-from qad.frozen.program import Var, rebuilt
+from qad.frozen.program import Program, Var, rebuilt
 
-__all__ = ["flops", "profile", "source", "table"]
+__all__ = ["Listed", "flops", "profile", "source", "table"]
+
+PRODUCTS = (np.dot, np.vdot, np.inner, np.outer, np.tensordot)
+
+
+class Listed(Program):
+    """A program that prints as a table of its steps."""
+
+    def __init__(self, program):
+        super().__init__(program.inputs, program.constants, program.steps, program.outputs)
+        self.kinds, self.counts = program.kinds, program.counts
+
+    def __str__(self):
+        return table(self)
 
 
 def table(program):
@@ -37,23 +49,23 @@ def table(program):
 
 def flops(step):
     """Multiply-adds of a step: of products the product of all sizes, of elementwise functions one an entry."""
-    if step.out.shape is None or is_guard(step):
+    out, shapes = step.out, [x.shape for x in step.reads() if x.shape is not None]
+    if out.shape is None or is_guard(step) or not shapes:
         return 0
-    shapes = [x.shape for x in step.reads() if x.shape is not None]
-    terms = notation(step)
-    if terms is not None:
-        return prod(sizes_of(step, terms).values())
-    if step.fn in (np.dot, np.matmul, np.vdot) and len(shapes) == 2:
-        return prod(shapes[0]) if step.fn is np.vdot else step.out.size * (shapes[0][-1] if shapes[0] else 1)
+    if step.fn is np.einsum and type(step.args[0]) is str and "." not in step.args[0]:
+        labels = step.args[0].replace(" ", "").partition("->")[0].replace(",", "")
+        return prod(dict(zip(labels, chain(*shapes), strict=True)).values())
+    if step.fn is np.matmul:
+        return out.size * shapes[0][-1]
+    if step.fn in PRODUCTS and len(shapes) == 2:  # each label stands in two of the three arrays
+        return isqrt(prod(shapes[0]) * prod(shapes[1]) * out.size)
     if isinstance(step.fn, np.ufunc):
-        return step.out.size
-    if step.fn is chained:
-        return step.out.size * len(step.kwargs["calls"])
-    return prod(shapes[0]) if type(step.fn) is Reduction and shapes else 0
+        return out.size
+    return prod(shapes[0]) if type(step.fn) is Reduction else 0
 
 
 def source(program):
-    """A program as Python, to be read: names are made up, constants are named, and nobody runs it."""
+    """A program as Python, for reading: names are made up, constants appear by name, and it is never executed."""
     names = _names(program)
     lines = [f"def replay({', '.join(names[x] for x in program.inputs)}):"]
     for var in program.constants:

@@ -1,7 +1,10 @@
 """From a recorded program to something that runs."""
 
+from contextlib import nullcontext
+
 import numpy as np
 
+from qad.core.waiting import waiting
 from qad.frozen.memory_plan import Arena
 from qad.frozen.out_argument import allocates
 from qad.frozen.passes import improve
@@ -10,6 +13,8 @@ from qad.frozen.program import Var
 from qad.frozen.workspace import Workspace
 
 __all__ = ["executable"]
+
+MANY = 100  # steps, which are planned in milliseconds
 
 
 def executable(program, passes, build):
@@ -21,7 +26,12 @@ def executable(program, passes, build):
     """
     if passes == () or program.by_layout():
         return program, lambda values: build(fresh(program, program.run(values)))
-    program = improve(program.copy(), passes)
+    with (
+        waiting("planning a frozen function, once for arguments of these shapes")
+        if len(program.steps) > MANY
+        else nullcontext()
+    ):
+        program = improve(program.copy(), passes)
     return program, pooled(program, build)
 
 
@@ -55,7 +65,7 @@ def pooled(program, build):
 
 
 def fresh(program, results):
-    """Results that alias nothing: neither inputs, constants, what a step has kept, nor each other."""
+    """Results that share no memory with inputs, constants, what a step has kept, or each other."""
     made, seen, owned = program.definitions(), set(), []
     for var, x in zip(program.outputs, results, strict=True):
         own = type(var) is Var and var in made and allocates(made[var]) and id(x) not in seen

@@ -1,4 +1,4 @@
-"""NumPy's handling of floating-point errors: where it raises or calls somebody, programs are not replayed.
+"""NumPy's handling of floating-point errors: where it raises or calls a function, programs are not replayed.
 
 A program may leave out, join and reorder operations, so that an error would come from elsewhere, or not at all.
 """

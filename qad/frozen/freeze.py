@@ -1,10 +1,12 @@
 """`freeze`: the public function, and what it returns."""
 
-import inspect
+from __future__ import annotations
+
 import warnings
 from collections import OrderedDict
 from functools import partial, update_wrapper
 from types import MethodType
+from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
 
 from qad.core.errors import ArgumentError
 from qad.core.tape.tensor import value_of
@@ -17,22 +19,56 @@ from qad.frozen.capture.captured import Captured
 from qad.frozen.executable import executable
 from qad.frozen.files import Absent, read_entries, stored
 from qad.frozen.floating_point_errors import current, is_quiet, silenced
-from qad.frozen.passes import chosen
+from qad.frozen.passes import PASSES, chosen
 from qad.frozen.recording import record
 from qad.frozen.results import builder, with_own_arrays
 from qad.frozen.signature import front, signature_of, typed
+from qad.frozen.static_arguments import StaticArguments, names_of
 from qad.frozen.stats import Stats
 from qad.frozen.tape_node import as_node
 from qad.frozen.traced import Traced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from typing import Any, Literal, overload
+
+    from qad.frozen.program import Program
 
 __all__ = ["Frozen", "freeze", "Stats"]
 
 MANY = 8  # recordings in a row, without a replay between them, before the user is told why
 SIGNATURES = 64
 OBJECTS = 64  # whose method a frozen one is
+P = ParamSpec("P")  # what the function takes
+R = TypeVar("R")  # what it returns
+
+if TYPE_CHECKING:
+
+    @overload
+    def freeze(
+        f: Callable[P, R],
+        *,
+        constant: str | tuple[str, ...] | Literal[True] | None = None,
+        static_argnames: str | tuple[str, ...] = (),
+        passes: Collection[str] | None = None,
+    ) -> Frozen[P, R]: ...
+    @overload
+    def freeze(
+        f: None = None,
+        *,
+        constant: str | tuple[str, ...] | Literal[True] | None = None,
+        static_argnames: str | tuple[str, ...] = (),
+        passes: Collection[str] | None = None,
+    ) -> Callable[[Callable[P, R]], Frozen[P, R]]: ...
 
 
-def freeze(f=None, *, constant=None, static_argnames=(), passes=None):
+def freeze(
+    f: Any = None,
+    *,
+    constant: str | tuple[str, ...] | Literal[True] | None = None,
+    static_argnames: str | tuple[str, ...] = (),
+    passes: Collection[str] | None = None,
+) -> Any:
     """Record a function once per signature, and replay it as a flat list of NumPy calls.
 
     Parameters
@@ -46,10 +82,9 @@ def freeze(f=None, *, constant=None, static_argnames=(), passes=None):
     static_argnames : str or tuple of str
         Arguments that are no arrays, but hashable values that the program is made for.  Integers, strings, functions
         and other objects are static without being named.
-    passes : collection of str, or "all", optional
-        The passes that improve the program, see `qad.frozen.passes`; by default all but ``equals``, whose merging of
-        equal products is decided at random points: ``"all"`` has that too.  ``()`` replays the very calls that were
-        recorded.
+    passes : collection of str, optional
+        The passes that improve the program, see `qad.frozen.passes`; by default all.  ``()`` replays the very calls
+        that were recorded.
 
     Returns
     -------
@@ -84,7 +119,7 @@ def freeze(f=None, *, constant=None, static_argnames=(), passes=None):
     return Frozen(f, static_argnames, passes, constant)
 
 
-class Frozen:
+class Frozen(Generic[P, R]):
     """A frozen function; made by `freeze`.
 
     Attributes
@@ -92,14 +127,24 @@ class Frozen:
     stats : Stats
     """
 
-    def __init__(self, f, static_argnames=(), passes=None, constant=None):
+    static: StaticArguments
+
+    f: Callable[P, R]
+    stats: Stats
+    passes: tuple[str, ...]
+    constant: Any
+    forward: dict[Any, Any]
+    backward: dict[Any, Any]
+
+    def __init__(
+        self, f: Callable[P, R], static_argnames: str | tuple[str, ...] = (), passes: Any = None, constant: Any = None
+    ):
         update_wrapper(self, f)
         self.f = f
         self.stats = Stats()
-        self._names = _tuple(static_argnames)
-        self._parameters = _parameters(f, self._names)
+        self.static = StaticArguments(f, static_argnames)
         self.passes = chosen(passes)
-        self.constant = constant if constant is True else _tuple(constant or ())
+        self.constant = constant if constant is True else names_of(constant or ())
         self.forward, self.backward = {}, {}  # for calls on Tensors, by structure; see qad.frozen.tape_node
         self._entries = OrderedDict()
         self._plain = None, -1, None  # of the last signature of plain arrays: a test, their number, the branches
@@ -110,9 +155,9 @@ class Frozen:
         self._streak = 0
         self._warned = False
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         fits, count, branches = self._plain
-        if len(args) == count and not kwargs and current() is self._quiet and fits(*args):  # quickly
+        if len(args) == count and not kwargs and current() is self._quiet and fits(*args):  # the common case
             result = branches.replay(args)
             if result is NOT_FOUND or result is RAISED:
                 return self._answer(result, branches, args, args, kwargs)
@@ -121,32 +166,31 @@ class Frozen:
             return result
         return self._general(args, kwargs)
 
-    def __get__(self, owner, kind=None):
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
         """As a method: a frozen function for each object, which is captured; those of the last 64 are kept."""
         if owner is None:
             return self
         bound = self._bound.get(id(owner))
         if bound is None:
-            names = tuple([name for name in self._names if name != "self"])
+            names = [name for name in self.static.names if name != "self"]
             bound = Frozen(MethodType(self.f, owner), names, self.passes, self.constant or None)
             self._bound[id(owner)] = bound
             if len(self._bound) > OBJECTS:
                 self._bound.popitem(last=False)
         return bound
 
-    def __qad_reached__(self):
+    def __qad_reached__(self) -> Any:
         """What it reads is what its function reads."""
         return self.f
 
     def _general(self, args, kwargs):
-        """The way of all signatures."""
+        """Find the branches of this signature, and replay one of them or record."""
         state = current()
         if state is not self._quiet and not is_quiet():
             return self._eagerly(args, kwargs)
         self._quiet = state
-        static, given = (), (args, kwargs)
-        if self._names:
-            args, kwargs, static = self._without_static(args, kwargs)
+        given = args, kwargs
+        args, kwargs, static = self.static.taken_out(args, kwargs)
         signature, leaves, spec = signature_of(args, kwargs, static)
         if signature is None:
             return self._recorded(leaves, spec, static, given)
@@ -173,7 +217,7 @@ class Frozen:
         return branches
 
     def _answer(self, result, branches, values, args, kwargs):
-        """What the function itself says where no program does; it is recorded, unless one has just raised."""
+        """The result of the function itself; it is recorded, unless a replay has just raised."""
         if result is RAISED and isinstance(self.f, Absent):
             return branches.branches[0].run(values)  # which raises again
         captured = self._look(branches.signature.statics())
@@ -194,12 +238,13 @@ class Frozen:
 
     def _look(self, statics):
         """What the function reads beyond its arguments, as it is now."""
-        if self._captured is None or not self._captured.serves(statics):
-            self._captured = Captured(self.f, statics, self.constant)
-        return self._captured
+        captured = self._captured  # which another thread may replace, or forget
+        if captured is None or not captured.serves(statics):
+            captured = self._captured = Captured(self.f, statics, self.constant)
+        return captured
 
     def _eagerly(self, args, kwargs):
-        """The answer of the function itself."""
+        """The result of the function itself, not recorded."""
         self.stats.eager += 1
         return with_own_arrays(call(self.f, args, kwargs))
 
@@ -220,7 +265,7 @@ class Frozen:
             )
 
     def _recorded(self, leaves, spec, static, given):
-        """Arguments that are recorded themselves: it is part of another recording, or a node of the tape."""
+        """Called with Tensors or traced arrays: one node of the tape, or a part of another recording."""
         args, kwargs = given
         if any(is_foreign(stack_of(x)) for x in leaves):
             return self._eagerly(args, kwargs)
@@ -233,37 +278,26 @@ class Frozen:
             self._parts[key] = Frozen(partial(self.f, **dict(static)), (), self.passes, self.constant or None)
         return as_node(self._parts[key], leaves, spec)
 
-    def _without_static(self, args, kwargs):
-        """Arguments by name, without the static ones, and those as pairs."""
-        if self._parameters is None:  # of a file: arguments were bound to names when it was stored
-            static = tuple((name, kwargs.pop(name)) for name in self._names if name in kwargs)
-            return args, kwargs, static
-        bound = self._parameters.bind(*args, **kwargs)
-        static = tuple((name, bound.arguments.pop(name)) for name in self._names if name in bound.arguments)
-        return (), dict(bound.arguments), static
-
-    # -- seeing ----------------------------------------------------------------------------------
+    # -- inspection ----------------------------------------------------------------------------------
 
     @property
-    def program(self):
+    def program(self) -> Program:
         """The program that was run or recorded last; ``print(frozen.program)`` lists its steps."""
         if not self._entries:
             raise ArgumentError("nothing has been recorded yet: call the frozen function first")
         if not self._latest.branches:
             raise ArgumentError(f"there is no program: {self._latest.reason}")
-        return self._latest.branches[0].program
+        return display.Listed(self._latest.branches[0].program)
 
     @property
-    def source(self):
+    def source(self) -> str:
         """The program as Python, for reading: a replay runs a list of steps, and no text at all."""
         return display.source(self.program)
 
-    def profile(self, *args, **kwargs):
+    def profile(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Where the time goes for these arguments: a table of calls, their number and microseconds."""
         self(*args, **kwargs)
-        static = ()
-        if self._names:
-            args, kwargs, static = self._without_static(args, kwargs)
+        args, kwargs, static = self.static.taken_out(args, kwargs)
         signature, leaves, _ = signature_of(args, kwargs, static)
         entry = self._entries.get(signature)
         if entry is None or not entry.branches:
@@ -272,33 +306,18 @@ class Frozen:
             )
         return display.profile(entry.branches[0].program, signature.moving(leaves))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         """Programs and constants as data; see `qad.frozen.files`."""
-        return restored, (getattr(self, "__name__", "frozen"), self._names, self.passes, stored(self._entries))
+        return restored, (getattr(self, "__name__", "frozen"), self.static.names, self.passes, stored(self._entries))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<frozen {getattr(self.f, '__name__', self.f)}: {self.stats}>"
 
 
-def _parameters(f, names):
-    """The signature of `f`, needed for static names alone."""
-    if not names:
-        return None
-    parameters = inspect.signature(f)
-    for name in names:
-        if name not in parameters.parameters:
-            raise ArgumentError(f"static_argnames: {name!r} is no argument of {getattr(f, '__name__', f)}")
-    return parameters
-
-
 def restored(name, names, passes, entries):
-    """The frozen function of a file."""
-    frozen = Frozen(Absent(name), (), passes)
-    frozen._names = names
+    """The frozen function of a file; names of passes that this version does not have are left out."""
+    frozen = Frozen(Absent(name), (), [each for each in passes if each in PASSES])
+    frozen.static = StaticArguments(None, names)
     frozen._entries = read_entries(entries, frozen.passes, frozen.stats)
     frozen._latest = next(reversed(frozen._entries.values()), None)
     return frozen
-
-
-def _tuple(names):
-    return (names,) if isinstance(names, str) else tuple(names)

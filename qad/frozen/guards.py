@@ -11,7 +11,7 @@ __all__ = ["GuardFailed", "check_layout", "check_value", "is_guard", "outcome"]
 
 
 class GuardFailed(Exception):
-    """Guard number `number` came out as `actual`; never seen by users."""
+    """Guard number `number` came out as `actual`; it is caught by `Branches.replay`."""
 
     def __init__(self, number, actual):
         super().__init__(number, actual)

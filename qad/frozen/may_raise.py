@@ -33,12 +33,12 @@ _ROOMS = ("qad.core.", "qad.rules.", "qad.special.", "qad.contract.", "qad.froze
 
 
 def may_raise(step) -> bool:
-    """Whether it may; what is not known to be harmless may."""
+    """Whether a step may raise; functions that are in no table here may."""
     fn = step.fn
     if step.out.kind == "number":
         return fn not in _OF_NUMBERS
     if fn is operator.getitem:
-        return any(True for _ in variables(step.args[1]))  # an index that is out of bounds
+        return bool(variables(step.args[1]))  # an index that is out of bounds
     if isinstance(fn, np.ufunc) or type(fn) in (Attribute, Reduction) or fn in _FUNCTIONS or fn in TRANSPARENT:
         return False
     if fn is np.linalg.norm:

@@ -68,7 +68,7 @@ def _aligned(var):
 def _last_uses(places):
     """For each value the number of the last step that reads it, also through whatever may show its memory.
 
-    Results are read at the end.  Only what writes into a buffer of its own, or surely allocates, shows nothing.  The
+    Results are read at the end.  A step returns no view only if it writes into its own buffer or always allocates.  The
     steps are gone through backwards, so that what becomes of a value is known where it is made.
     """
     steps = places.program.steps

@@ -42,6 +42,7 @@ MOVED = {  # modules of primitives, which stored programs name: before -> now
     "qad.tensor.trace": "qad.contract.trace",
 }
 RENAMED = {"qad.circuit.trigonometry.numbers": "qad.circuit.trigonometry.entries"}  # functions, within one module
+GONE = frozenset(("chained",))  # functions that stored programs may call and that are no more: elementwise, by blocks
 PICKLED = {  # modules of the classes and functions in a pickle; the first is the package of the next
     "qad.freeze": "qad.frozen",
     "qad.freeze.frozen": "qad.frozen.freeze",

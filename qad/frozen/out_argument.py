@@ -1,16 +1,15 @@
-"""Functions that can write their result into a given array, and how they are told to."""
+"""Functions that can write their result into a given array, and the calls that do so."""
 
 from functools import partial
 
 import numpy as np
 
-from qad.frozen.elementwise_blocks import chained
 from qad.frozen.functions import Reduction
 from qad.frozen.sparse_arrays import placed
 
 __all__ = ["allocates", "positional", "writes", "written"]
 
-ALLOCATING = frozenset((np.dot, np.concatenate, np.array, chained, placed))
+ALLOCATING = frozenset((np.dot, np.concatenate, np.array, placed))
 
 
 def allocates(step):
@@ -28,7 +27,7 @@ def writes(step, out):
         return len(args) == 2 and not kwargs and _one_kind(step, out)
     if type(fn) is Reduction:
         return fn.method == "reduce" and _reduction(step) is not None
-    return fn in (chained, placed) or (fn is np.concatenate and set(kwargs) <= {"axis"} and out.kind == "array")
+    return fn is placed or (fn is np.concatenate and set(kwargs) <= {"axis"} and out.kind == "array")
 
 
 def written(step, arrays, out):
@@ -49,7 +48,7 @@ def written(step, arrays, out):
     if type(fn) is Reduction:
         axis, dtype, keepdims = _reduction(step)
         return getattr(fn.ufunc, fn.method), (arrays[0], axis, dtype, out, keepdims)
-    if fn in (chained, placed):
+    if fn is placed:
         return partial(fn, **step.kwargs, out=out), arrays
     axis = step.kwargs.get("axis", 0) if len(arrays) == 1 else arrays[1]
     return np.concatenate, (arrays[0], axis, out)

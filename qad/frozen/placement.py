@@ -1,4 +1,4 @@
-"""Where the values of a program live.
+"""Where the values of a program are stored.
 
 Every value is one of: a constant; a register, filled anew in every run (inputs, results, whatever a function
 allocates for itself); a buffer, allocated once and written with ``out=``; or a view of a constant or buffer, which
@@ -65,7 +65,7 @@ class Places:
                 self._place(step)
 
     def allocated(self, var):
-        """Whether a result is an array that nobody else holds."""
+        """Whether a result is a newly allocated array."""
         return self.definitions.get(var) is not None and allocates(self.definitions[var])
 
     def static(self, var):
@@ -99,7 +99,7 @@ class Places:
         return ready and allocates(step) and not step.kwargs and step.fn is not np.concatenate
 
     def _layout(self, step):
-        """The order of axes in which a function writes quickest: that of its operands, where they agree."""
+        """The order of axes of the result: that of the operands where they agree, so that ufuncs run along memory."""
         if needs_c_order(step):
             return None
         operands = [x for x in step.args if type(x) is Var and x.shape == step.out.shape]
@@ -147,7 +147,7 @@ def laid_out(memory, var, layout):
 
 
 def _numbers(program, pinned):
-    """Scalars that go into memory which is written into: an array without axes in their place could be shown there."""
+    """Scalars that are read by steps that touch written memory: a buffer of theirs might be returned as a view."""
     return {var for step in program.steps if touches(step, pinned) for var in step.reads() if var.kind == "scalar"}
 
 

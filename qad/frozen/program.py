@@ -5,10 +5,16 @@ inside of lists, tuples, slices and dicts.  `Program.run` is the reference: it m
 recorded, in their order.
 """
 
+from __future__ import annotations
+
 from itertools import count
+from typing import TYPE_CHECKING
 
 from numpy import dtype as dtype_of
 from numpy import generic, ndarray
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["Program", "Step", "Var", "layout_of", "rebuilt", "touches", "variables"]
 
@@ -70,6 +76,8 @@ def layout_of(value):
     """The axes of an array in the order of its strides, or None for C order."""
     if value.flags.c_contiguous or not value.size:
         return None
+    if value.ndim == 2 and value.flags.f_contiguous:
+        return 1, 0
     order = tuple(sorted(range(value.ndim), key=lambda axis: (-abs(value.strides[axis]), axis)))
     return None if order == tuple(range(value.ndim)) else order
 
@@ -113,7 +121,14 @@ class Program:
         What each pass has changed, for display.
     """
 
-    def __init__(self, inputs, constants, steps, outputs):
+    inputs: list[Any]
+    constants: dict[Any, Any]
+    steps: list[Any]
+    outputs: list[Any]
+    kinds: list[str]
+    counts: dict[str, int]
+
+    def __init__(self, inputs: list[Any], constants: dict[Any, Any], steps: list[Any], outputs: list[Any]):
         self.inputs = inputs
         self.constants = constants
         self.steps = steps
@@ -121,7 +136,7 @@ class Program:
         self.kinds = [x.kind if type(x) is Var else "constant" for x in outputs]
         self.counts = {}
 
-    def run(self, values):
+    def run(self, values: Any) -> list[Any]:
         """Values of the outputs for these values of the inputs, by the recorded calls."""
         known = dict(self.constants)
         known.update(zip(self.inputs, values, strict=True))
@@ -131,22 +146,17 @@ class Program:
             known[step.out] = step.fn(*args, **kwargs)
         return [known[x] if type(x) is Var else x for x in self.outputs]
 
-    def __str__(self):
-        from qad.frozen.display import table
-
-        return table(self)
-
-    def copy(self):
+    def copy(self) -> Program:
         """The same program, for passes to change."""
         other = Program(list(self.inputs), dict(self.constants), list(self.steps), list(self.outputs))
         other.kinds = self.kinds
         return other
 
-    def definitions(self):
+    def definitions(self) -> dict[Any, Any]:
         """Dict of Var -> the step that makes it."""
         return {step.out: step for step in self.steps}
 
-    def uses(self):
+    def uses(self) -> dict[Any, Any]:
         """Dict of Var -> how often steps and outputs read it."""
         found = {}
         for step in self.steps:
@@ -157,8 +167,10 @@ class Program:
                 found[x] = found.get(x, 0) + 1
         return found
 
-    def by_layout(self):
+    def by_layout(self) -> Any:
         """Whether what is written depends on layouts in memory: as it does where a reshape may be a view or a copy."""
+        if not self.pinned():
+            return False
         shown = set()  # the roots of arrays that were reshaped, and of what came out
         for step in self.steps:
             if step.mutates is not None and step.mutates.root in shown:
@@ -167,13 +179,13 @@ class Program:
                 shown.update([step.out.root, *(var.root for var in step.reads())])
         return False
 
-    def pinned(self):
+    def pinned(self) -> Any:
         """The roots of the memory that some step writes into; whatever touches it stays as and where it is."""
         return {step.mutates.root for step in self.steps if step.mutates is not None}
 
 
 def touches(step, pinned):
-    """Whether a step reads or shows memory that the program writes into, or writes itself."""
+    """Whether a step reads, writes or returns a view of memory that the program writes into."""
     if not pinned:
         return False
     return step.mutates is not None or step.out.root in pinned or any(var.root in pinned for var in step.reads())
@@ -196,14 +208,17 @@ def rebuilt(x, replace):
 
 
 def variables(x):
-    """Every Var in `x`, at any depth."""
-    kind = type(x)
-    if kind is Var:
-        yield x
-    elif kind in (tuple, list):
-        for each in x:
-            yield from variables(each)
-    elif kind is slice:
-        yield from variables((x.start, x.stop, x.step))
-    elif kind is dict:
-        yield from variables(tuple(x.values()))
+    """Every Var in `x`, at any depth, as a list."""
+    found, waiting = [], [x]
+    while waiting:
+        x = waiting.pop()
+        kind = type(x)
+        if kind is Var:
+            found.append(x)
+        elif kind is tuple or kind is list:
+            waiting.extend(reversed(x))
+        elif kind is slice:
+            waiting += x.step, x.stop, x.start
+        elif kind is dict:
+            waiting.extend(reversed(x.values()))
+    return found

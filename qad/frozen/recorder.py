@@ -9,17 +9,22 @@ from qad.core.define import PRIMITIVES
 from qad.core.errors import ArgumentError, LeakedTensorError
 from qad.core.freeze_hook import RECORDINGS
 from qad.core.tape.tensor import rebuild
-from qad.frozen.caller import depth, is_ours, whereabouts
+from qad.frozen.caller import whereabouts
+from qad.frozen.decisions import shown
 from qad.frozen.floating_point_errors import current, is_quiet, turns_into_errors
 from qad.frozen.functions import ANSWERED, MUTATING, TRANSPARENT, keeps_shape, wants_numbers  # fmt: skip
 from qad.frozen.guards import check_layout, check_value, outcome
 from qad.frozen.may_raise import is_settled
 from qad.frozen.program import Program, Step, Var
+from qad.frozen.recorded_constants import Constants
+from qad.frozen.step_arguments import taken
 from qad.frozen.traced import Traced, decoded
 
 __all__ = ["Recorder", "pick"]
 
 SHOWING = frozenset((np.array_repr, np.array_str, np.array2string))
+WITHOUT_CHANCE = ("qad.rules.", "qad.special.", "qad.contract.")  # whose primitives draw no random numbers
+RESULTS = (np.ndarray, np.generic, float, complex, tuple, list, type(None))
 _FLOAT = np.dtype(float)
 
 
@@ -30,10 +35,8 @@ class Recorder:
     ----------
     path : list
         The outcomes of the guards.
-    captured : list of (array, Var)
-        The plain arrays that were met, to be watched for changes; their values are constants of the program.
-    by_layout : bool
-        Whether something was found to be a view, or a copy, that may be the other where arrays lie in another order.
+    constants : Constants
+        The plain arrays that were met.
     refusal : exception or None
         What could not be recorded; raised again in the end, for the function may have caught it.
     silent : bool
@@ -43,14 +46,13 @@ class Recorder:
     """
 
     def __init__(self, chance, copies):
-        self.chance, self.copies = chance, copies
-        self.steps, self.inputs, self.given, self.constants = [], [], [], {}
-        self.path, self.places, self.captured = [], [], []
-        self.running, self.by_layout = True, False
+        self.chance, self.constants = chance, Constants(copies, self.refuse)
+        self.steps, self.inputs, self.given = [], [], []
+        self.path, self.places = [], []
+        self.running = True
         self.refusal = self.failure = None
         self.silent = False
         self._errors, self._filters = current(), warnings.filters
-        self._known = {}  # id of a captured array -> its Var
 
     @contextmanager
     def recording(self):
@@ -86,16 +88,16 @@ class Recorder:
         self._refuse_memory_order(fn, args, kwargs)
         if wants_numbers(fn):
             args, kwargs = (*args[:1], *self._numbers(args[1:])), self._numbers(kwargs)
-        values, named = decoded(args), decoded(kwargs)
+        traced = []
+        values, template = taken(args, traced, self.constants)
+        named, keywords = taken(kwargs, traced, self.constants) if kwargs else ({}, {})
         if mutates is not None:
             target = self._writable(mutates, fn)
         value = self._called(fn, values, named, args)
-        template, keywords = self.encoded(args), self.encoded(kwargs) if kwargs else {}
         if mutates is not None:
             self.steps.append(Step(fn, template, keywords, Var(kind="other"), target))
             return None
-        settled = keeps_shape(fn, args)
-        return self._result(value, fn, template, keywords, settled, [*_traced((args, kwargs))])
+        return self._result(value, fn, template, keywords, keeps_shape(fn, args), traced)
 
     def _called(self, fn, values, named, args):
         """The result of a step; what it raises is noted, for the function may catch that and go on."""
@@ -115,12 +117,23 @@ class Recorder:
 
     def _result(self, value, fn, args, kwargs, settled, operands):
         """`value` as a traced array, or as whatever it is made of."""
-        kind = type(value)
-        if kind in (bool, int):
+        if type(value) in (bool, int):
             return self._settled(value, fn, args, kwargs)
-        if not isinstance(value, (np.ndarray, np.generic, float, complex, tuple, list, type(None))):
+        self._refuse_result(value, fn)
+        var = Var.like(value, self._root_of(value, operands))
+        self.steps.append(Step(fn, args, kwargs, var))
+        if not settled:
+            self.guard(check_layout, var, outcome(value, "layout"))
+        if isinstance(value, (tuple, list)):
+            parts = [self._result(v, pick, (var, i), {}, True, operands) for i, v in enumerate(value)]
+            return rebuild(value, parts)
+        return None if value is None else Traced(value, var, self)
+
+    def _refuse_result(self, value, fn):
+        """Raise for what programs cannot hold."""
+        if not isinstance(value, RESULTS):
             self.refuse(
-                f"{_name(fn)} returned {kind.__name__}, which is no array: wrap what uses it in "
+                f"{_name(fn)} returned {type(value).__name__}, which is no array: wrap what uses it in "
                 "qad.extend.primitive, so that it becomes one step"
             )
         if getattr(value, "dtype", _FLOAT).kind not in "biufc":
@@ -128,21 +141,13 @@ class Recorder:
                 f"{_name(fn)} gives an array of dtype {value.dtype}, and programs are made of numbers: stay with float "
                 "or complex, or make one step of all that needs objects with qad.extend.opaque"
             )
-        var = Var.like(value, self._root_of(value, operands))
-        self.steps.append(Step(fn, args, kwargs, var))
-        if not settled:
-            self._guard(check_layout, var, outcome(value, "layout"))
-        if isinstance(value, (tuple, list)):
-            parts = [self._result(v, pick, (var, i), {}, True, operands) for i, v in enumerate(value)]
-            return rebuild(value, parts)
-        return None if value is None else Traced(value, var, self)
 
     def _settled(self, value, fn, args, kwargs):
         """A truth or an integer of Python's, upon which it will decide."""
         kind = type(value)
         var = Var((), np.dtype(kind), "number")
         self.steps.append(Step(fn, args, kwargs, var))
-        self._guard(check_value, var, outcome(value, kind.__name__))
+        self.guard(check_value, var, outcome(value, kind.__name__))
         return value
 
     def _refuse_memory_order(self, fn, args, kwargs):
@@ -155,7 +160,7 @@ class Recorder:
             )
 
     def _numbers(self, x):
-        """`x` with Python's integers in the places of traced ones; replays check them."""
+        """`x` with Python's integers instead of traced ones; replays check them."""
         kind = type(x)
         if kind is Traced and not x.shape and x.dtype.kind in "iu":
             return int(x)
@@ -164,11 +169,12 @@ class Recorder:
         return {key: self._numbers(each) for key, each in x.items()} if kind is dict else x
 
     def _root_of(self, value, operands):
-        """The Var in whose memory `value` lies, or None; `operands` are all that the function was given."""
+        """The Var of which `value` is a view, or None; `operands` are the traced arguments."""
         if not isinstance(value, np.ndarray):
             return None
+        owner = _owner(value)
         for x in operands:
-            if isinstance(x.value, np.ndarray) and _owner(value) is _owner(x.value):
+            if isinstance(x.value, np.ndarray) and owner is _owner(x.value):
                 return x.symbol.root
         return None
 
@@ -180,14 +186,14 @@ class Recorder:
                 "repeat: return the result instead, or write into a copy"
             )
         root = target.symbol.root
-        if root in self.inputs or root in self.constants:
+        if root in self.inputs or root in self.constants.values:
             self.refuse(
                 f"{_name(fn)} writes into an argument of the function (or a view of one), which a replay "
                 "could not repeat: write into a copy, x = x.copy()"
             )
         return target.symbol
 
-    # -- the ways in -----------------------------------------------------------------------------
+    # -- calls of traced arrays -----------------------------------------------------------------------------
 
     def method(self, fn, args, kwargs):
         """A method of a traced array."""
@@ -199,10 +205,11 @@ class Recorder:
     def function(self, fn, args, kwargs):
         """A NumPy function that was given a traced array."""
         if fn in SHOWING:
-            return self.shown(args[0], fn)
+            return shown(args[0], fn)
         if fn in ANSWERED:
             return fn(*decoded(args), **decoded(kwargs))
-        kwargs = {key: x for key, x in kwargs.items() if key != "like"}
+        if "like" in kwargs:
+            kwargs = {key: x for key, x in kwargs.items() if key != "like"}
         if fn in MUTATING:
             return self.step(fn, args, kwargs, mutates=args[0])
         out = kwargs.get("out")
@@ -213,12 +220,14 @@ class Recorder:
 
     def primitive(self, call, fn, args, kwargs):
         """A primitive: looked into where its inside is made of NumPy's calls, one step otherwise."""
-        rules = PRIMITIVES.get(call)
-        if rules is not None and fn.__module__.startswith("qad."):  # what is not differentiated are axes and the like
+        rules, module = PRIMITIVES.get(call), getattr(fn, "__module__", None) or ""
+        if rules is not None and module.startswith("qad."):  # what is not differentiated are axes and the like
             args = [x if rules.has_rule(i) else self._numbers(x) for i, x in enumerate(args)]
             kwargs = self._numbers(kwargs)
         if call in TRANSPARENT:
             return fn(*[self.constant(x) if type(x) is np.ndarray else x for x in args], **kwargs)
+        if module.startswith(WITHOUT_CHANCE):
+            return self.step(call, tuple(args), kwargs)
         before = self.chance.before()
         result = self.step(call, tuple(args), kwargs)
         self.chance.excuse(before)
@@ -226,108 +235,24 @@ class Recorder:
 
     def constant(self, array):
         """A plain array as a traced constant."""
-        return Traced(array, self._constant(array), self)
+        return Traced(array, self.constants.var(array), self)
 
-    # -- decisions -------------------------------------------------------------------------------
+    # -- guards ----------------------------------------------------------------------------------
 
-    def decide(self, x, kind):
-        """The outcome of a decision on `x`, as a Python value; replays check it."""
-        found = outcome(x.value, kind)
-        if not self.running:
-            return _plain(x.value, kind)
-        if kind == "float":
-            warnings.warn(
-                f"qad.freeze: float() or .item() of a traced value, {whereabouts()}, makes a constant of it: every "
-                "other value will be recorded anew. Keep it an array (np.sqrt, not math.sqrt), or return it",
-                RuntimeWarning,
-                stacklevel=depth(),
-            )
-        self._guard(check_value, x.symbol, found)
-        return _plain(x.value, kind)
-
-    def shown(self, x, show):
-        """The text of a traced array, for messages of ours; a program made from a user's would always be the same."""
-        if self.running and not is_ours():
-            self.refuse(
-                f"text was made of a traced value, at {whereabouts()}, and a replay would not make it anew: leave the "
-                "printing out, or return the value and print it outside"
-            )
-        return show(x.value)
-
-    def missing(self, name):
-        """Raise for an attribute that traced arrays have not; where plain ones have it, the function may not go on."""
-        message = (
-            f"a traced array has no {name!r}: use NumPy's functions, or wrap what needs it in qad.extend.primitive, so "
-            "that it becomes one step"
-        )
-        asked = not name.startswith("__") or name in ("__copy__", "__deepcopy__")  # NumPy asks for the others
-        if asked and hasattr(np.ndarray, name) and self.running and not is_ours():
-            self.refuse(message, AttributeError)
-        raise AttributeError(f"qad.freeze: {message}")
-
-    def forced(self, x):
-        """A traced array that something wants as a plain one."""
-        if x.dtype.kind not in "biu" or not self.running:
-            self.refuse(
-                "a traced array was forced into a plain one, and what is computed from that would be lost "
-                "to the program: use NumPy's functions (np.stack for a list of arrays, np.take for table[i], "
-                "np.zeros_like for an array to write into), and wrap SciPy's routines and the like in "
-                "qad.extend.primitive or qad.extend.opaque, so that they become one step. Iterations until convergence "
-                "(fixed_point, dominant_eig, lowest_eig, linear_solve) cannot be frozen, for their length depends on "
-                "values: freeze the function that they call, or make one step of them with qad.extend.opaque"
-            )
-        self._guard(check_value, x.symbol, outcome(x.value, "array"))
-        return np.array(x.value)
-
-    def _guard(self, check, var, found):
+    def guard(self, check, var, found):
+        """A step that raises in a replay unless `check` of `var` comes out as `found`."""
         number = len(self.path)
         self.path.append(found)
         self.places.append(whereabouts())
         self.steps.append(Step(check, (var,), {"expected": found, "number": number}, Var(kind="other")))
 
-    # -- arguments -------------------------------------------------------------------------------
-
-    def encoded(self, x):
-        """`x` with a Var in the place of each array."""
-        kind = type(x)
-        if kind is Traced:
-            return x.symbol
-        if isinstance(x, np.ndarray):
-            return self._constant(x)
-        if kind is tuple:
-            return tuple([self.encoded(each) for each in x])
-        if kind is list:
-            return [self.encoded(each) for each in x]
-        if kind is dict:
-            return {key: self.encoded(each) for key, each in x.items()}
-        if kind is slice:
-            return slice(*self.encoded((x.start, x.stop, x.step)))
-        return tuple(map(self.encoded, x)) if isinstance(x, tuple) else x
-
-    def _constant(self, array):
-        """The Var of a plain array; its values are copied now, for the caller may change it later."""
-        var = self._known.get(id(array))
-        if var is not None and _same(self.constants[var], array):
-            return var
-        if array.dtype.kind not in "biufc":
-            self.refuse(
-                f"the function uses an array of dtype {array.dtype}, and programs are made of numbers: write "
-                "array.astype(float), or keep the objects in a list"
-            )
-        var, copy = Var.like(array), self.copies.get(id(array))
-        shared = copy is not None and copy.strides == array.strides and _same(copy, array)
-        self.constants[var] = copy if shared else array.copy(order="K")
-        self.captured.append((array, var))  # which keeps its id from being used again
-        self._known[id(array)] = var
-        return var
-
     def program(self, outputs):
         """The program that gives these leaves of a result."""
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
-        program = Program(self.inputs, self.constants, self.steps, leaves)
-        if program.by_layout() or (self.by_layout and program.pinned()):
+        program = Program(self.inputs, self.constants.values, self.steps, leaves)
+        if program.by_layout():
             for var, value in [each for each in zip(self.inputs, self.given, strict=True) if each[0].kind == "array"]:
-                self._guard(check_value, var, outcome(value, "strides"))
+                self.guard(check_value, var, outcome(value, "strides"))
         return program
 
 
@@ -336,28 +261,11 @@ def pick(parts, i):
     return parts[i]
 
 
-def _traced(x):
-    """The traced arrays among arguments, in keywords and in lists too."""
-    if type(x) is Traced:
-        yield x
-    elif type(x) in (tuple, list, dict):
-        for each in x.values() if type(x) is dict else x:
-            yield from _traced(each)
-
-
 def _owner(x):
-    """Whose memory an array shows; NumPy's sliding windows put an object of their own in between."""
+    """The object that owns an array's memory; NumPy's sliding windows put one of their own in between."""
     while (base := getattr(x, "base", None)) is not None:
         x = base
     return x
-
-
-def _same(one, two):
-    return one.shape == two.shape and one.dtype == two.dtype and one.tobytes() == two.tobytes()
-
-
-def _plain(value, kind):
-    return bool(value) if kind == "bool" else int(value) if kind == "int" else complex(value)
 
 
 def _name(fn):

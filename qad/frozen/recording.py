@@ -60,7 +60,7 @@ def record(f, signature, values, captured):
     if failure is not None:
         return Recorded(result, failure)
     program = recorder.program(leaves)
-    met = [array for array, _ in recorder.captured if not captured.covers(array)]
+    met = [array for array in recorder.constants.arrays if not captured.covers(array)]
     return Recorded(result, None, program, recorder.path, recorder.places, form, _met(recorder, met), recorder.silent)
 
 
@@ -107,6 +107,6 @@ def _untouched(captured):
 def _met(recorder, arrays):
     """Bindings of arrays that are there still, when the recording has let go of them."""
     bindings = while_they_live(arrays)
-    recorder.captured.clear()
+    recorder.constants.forget()
     arrays.clear()
     return [binding for binding in bindings if binding[3].alive() is not None]

@@ -91,7 +91,7 @@ def _urandom(size):
 
 
 def _intercept(change):
-    """Stand in the place of ``os.urandom`` as long as somebody watches: NumPy's and Python's seeds come from there."""
+    """Replace ``os.urandom``, from which seeds come, while some recording watches."""
     global _users
     with _lock:
         _users += change

@@ -11,10 +11,9 @@ import numpy as np
 
 from qad.core.define import PRIMITIVES
 from qad.core.errors import ArgumentError
-from qad.frozen.elementwise_blocks import chained
 from qad.frozen.functions import Attribute, Method, Reduction, attribute, method, reduction
 from qad.frozen.guards import check_layout, check_value
-from qad.frozen.old_names import current
+from qad.frozen.old_names import GONE, current
 from qad.frozen.program import Program, Step, Var
 from qad.frozen.recorder import pick
 from qad.frozen.sparse_arrays import placed
@@ -28,7 +27,7 @@ COMPILED = (np.array, np.dot, np.empty, np.vdot, np.where, np.concatenate, np.ze
 @lru_cache(maxsize=1)
 def _table():
     """Every function that a stored program may call, by name."""
-    ours = (check_value, check_layout, pick, abs, chained, placed)
+    ours = (check_value, check_layout, pick, abs, placed)
     found = {fn.__name__: fn for fn in ours}
     found |= {f"operator.{name}": getattr(operator, name) for name in operator.__all__}
     for prefix, module in (("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft)):
@@ -77,10 +76,6 @@ def read(data):
     return program
 
 
-def _var(number, made):
-    return None if number is None else made[number]
-
-
 def _number(var, number):
     return None if var is None else number[var]
 
@@ -110,6 +105,11 @@ def _read(stored):
         return (method if kind == "Method" else attribute)(name)
     if kind == "function" and name in _table():
         return _table()[name]
+    if name in GONE:
+        raise ArgumentError(
+            f"qad.freeze: a stored program calls {name!r}, which this version has not any more: freeze the function "
+            "again, and store that"
+        )
     raise ArgumentError(f"qad.freeze: a stored program names {name!r}, which is no function that programs may call")
 
 

@@ -39,7 +39,7 @@ class Fixed:
 
 
 class _Identity:
-    """An object that is equal to itself alone, whatever its class says."""
+    """An object that equals only itself, whatever its class says."""
 
     __slots__ = ("value",)
 
@@ -111,7 +111,7 @@ class Signature:
         return [value for _, value in self.static] + [kind[2].value for kind in self.kinds if kind[0] == "static"]
 
     def rebuilt(self, values):
-        """``(args, kwargs)`` with these in the places of the arrays and numbers; what was one object is one again."""
+        """``(args, kwargs)`` with these values for arrays and numbers; aliases get one object again."""
         values = list(values)
         values = iter([values[first] for first in self.aliases] or values)
         return unflatten(self.spec, [kind[2].value if kind[0] == "static" else next(values) for kind in self.kinds])
@@ -231,7 +231,7 @@ def kind_of(x):
 
 
 def front(kinds):
-    """A quick test whether arguments are plain arrays of these kinds; for one or two it is written out."""
+    """A test whether arguments are plain arrays of these kinds; written out for one or two, where its time counts."""
     shapes, dtypes = [kind[1] for kind in kinds], [kind[2] for kind in kinds]
     if len(kinds) == 1:
         (s,), (d,) = shapes, dtypes

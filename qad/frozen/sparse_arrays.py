@@ -6,13 +6,13 @@ __all__ = ["placed"]
 
 
 def placed(start, *terms, out=None):
-    """A copy of `start` with vectors at places of its flat order, as an array in C order.
+    """A copy of `start`, in C order, with vectors written or added at given flat indices.
 
     Parameters
     ----------
     start : array
-    *terms : vector, place, alone, and so on
-        A place is a slice or an array of numbers, each once; a vector that is not `alone` there is added.
+    *terms : vector, index, whether to overwrite, and so on
+        An index is a slice or an array of distinct flat indices; a vector that does not overwrite is added.
     out : array, optional
         In C order.
     """
@@ -22,9 +22,9 @@ def placed(start, *terms, out=None):
         np.copyto(out, start)
     flat = out.reshape(-1)
     for i in range(0, len(terms), 3):
-        vector, place, alone = terms[i : i + 3]
-        if alone:
-            flat[place] = vector
+        vector, index, overwrite = terms[i : i + 3]
+        if overwrite:
+            flat[index] = vector
         else:
-            flat[place] += vector
+            flat[index] += vector
     return out

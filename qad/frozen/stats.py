@@ -23,4 +23,4 @@ class Stats:
     replays: int = 0
     guard_failures: int = 0
     eager: int = 0
-    reasons: list = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)

@@ -50,7 +50,7 @@ class _Form:
         return tuple([x.value if type(x) is Tensor and x.level is CONSTANT else x for x in out])
 
     def on_tensors(self, *xs):
-        """The function where Tensors are constant."""
+        """The function of arrays, which are given to it as constant Tensors where Tensors were given."""
         return self.call(self._as_given(xs))
 
     def _as_given(self, xs):

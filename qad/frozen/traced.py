@@ -11,6 +11,7 @@ import numpy as np
 
 from qad.core.tape.tensor import Tensor, rebuild, value_of
 from qad.frozen.caller import asked_by_us
+from qad.frozen.decisions import decide, forced, missing, shown
 from qad.frozen.functions import OPERATORS, attribute, method, reduction
 from qad.frozen.writing_functions import refuse_out, with_keywords
 from qad.rules.flat import Flat
@@ -48,7 +49,7 @@ class Traced:
     __hash__ = None
 
     def __getattr__(self, name):
-        self.recorder.missing(name)
+        missing(self, name)
 
     @property
     def __class__(self):
@@ -64,38 +65,38 @@ class Traced:
         return (self[i] for i in range(len(self)))
 
     def __repr__(self):
-        return self.recorder.shown(self, repr)
+        return shown(self, repr)
 
     def __str__(self):
-        return self.recorder.shown(self, str)
+        return shown(self, str)
 
     def __format__(self, spec):
-        return self.recorder.shown(self, lambda value: format(value, spec))
+        return shown(self, lambda value: format(value, spec))
 
     # -- decisions -------------------------------------------------------------------------------
 
     def __bool__(self):
-        return self.recorder.decide(self, "bool")
+        return decide(self, "bool")
 
     def __int__(self):
-        return self.recorder.decide(self, "int")
+        return decide(self, "int")
 
     def __index__(self):
         operator.index(self.value)  # refuses what is no integer
-        return self.recorder.decide(self, "int")
+        return decide(self, "int")
 
     def __float__(self):
-        return self.recorder.decide(self, "float").real
+        return decide(self, "float").real
 
     def __complex__(self):
-        return self.recorder.decide(self, "float")
+        return decide(self, "float")
 
     def item(self, *index):
         """The value as a Python number, which from then on is a constant of the program."""
         x = self[np.unravel_index(index[0], self.shape) if len(index) == 1 else index] if index else self
         value = x.value.item() if hasattr(x.value, "item") else x.value
         if type(value) in (bool, int):
-            return type(value)(self.recorder.decide(x, type(value).__name__))
+            return type(value)(decide(x, type(value).__name__))
         return type(value)(x)
 
     def tolist(self):
@@ -103,7 +104,7 @@ class Traced:
         return [x.tolist() for x in self] if self.shape else self.item()
 
     def __array__(self, dtype=None, copy=None):
-        return self.recorder.forced(self)
+        return forced(self)
 
     # -- NumPy's protocols -----------------------------------------------------------------------
 
@@ -174,7 +175,7 @@ def decoded(x):
 
 
 def _bare(index):
-    """An index without Tensors, which are places and nothing else here."""
+    """An index whose Tensors are replaced by their values: no derivative goes through an index."""
     return tuple([value_of(i) for i in index]) if type(index) is tuple else value_of(index)
 
 

@@ -1,7 +1,7 @@
 """A workspace: the buffers, views and instructions with which one thread runs a program.
 
 An instruction is a function and its arguments, all made beforehand; a run is a loop over them.  Where an argument
-is known in the run alone (an input, something that a function allocated), the instruction goes through the
+is known only in the run (an input, something that a function allocated), the instruction goes through the
 registers.
 """
 
@@ -68,7 +68,7 @@ def _aligned(size):
 
 
 def _numbers(program, arrays):
-    """Numbers of registers: inputs first, then what is filled in a run, then static arrays."""
+    """The register of each Var: inputs first, then what a run computes, then static arrays."""
     seen = dict.fromkeys(program.inputs)
     for step in program.steps:
         seen.update(dict.fromkeys(step.reads()))
@@ -81,7 +81,7 @@ def _numbers(program, arrays):
 
 
 class _Emitter:
-    """Makes instructions: by which arguments are in registers, and by where the result goes."""
+    """Makes instructions, of a form that depends on which arguments are in registers and where the result goes."""
 
     def __init__(self, registers, arrays, number, places):
         self.registers, self.arrays, self.number, self.places = registers, arrays, number, places
@@ -126,7 +126,7 @@ class _Emitter:
         return self._write(step, args, moving, out)
 
     def result(self, x, kind):
-        """What makes a leaf of the result: fresh, and of the kind that it was when it was recorded."""
+        """The call that makes a leaf of the result: a new array, or a number of the kind that was recorded."""
         if type(x) is not Var:
             return _itself, (x,)
         if x in self.places.last:
@@ -190,7 +190,7 @@ class _Emitter:
 
 def _is_flat(step):
     """Whether no argument hides an array in a container."""
-    return not any(True for x in (*step.args, *step.kwargs.values()) if type(x) is not Var for _ in variables(x))
+    return not any(variables(x) for x in (*step.args, *step.kwargs.values()) if type(x) is not Var)
 
 
 def _direct(step):

@@ -1,4 +1,4 @@
-"""Functions that write into an argument, wherever it is given: their calls in the form that the recorder looks at."""
+"""Functions that write into an argument: their calls with `out` as a keyword and the target as the first argument."""
 
 import inspect
 from functools import cache

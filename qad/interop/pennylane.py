@@ -4,6 +4,10 @@ Both count qubit 0 as the most significant bit of an index.  PennyLane's wires m
 `from_pennylane` takes their order, `to_pennylane` numbers them.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 try:
@@ -15,6 +19,10 @@ from qad.circuit import Circuit, PauliSum
 from qad.circuit.gates import GATES
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 __all__ = ["from_pennylane", "observable_from_pennylane", "observable_to_pennylane", "to_pennylane"]
 
@@ -30,7 +38,7 @@ TYPES |= {"id": qml.Identity, "cnot": qml.CNOT, "u": qml.U3, "cu1": qml.Controll
 DAGGERS = {"sdg": "s", "tdg": "t", "sxdg": "sx"}
 
 
-def from_pennylane(operations, wires=None):
+def from_pennylane(operations: Any, wires: Sequence[Any] | None = None) -> Circuit:
     """Operations of PennyLane as a `qad.Circuit`.
 
     Parameters
@@ -92,7 +100,7 @@ def add(circuit, operation, qubits):
         raise ArgumentError(f"{operation.name} of PennyLane is no unitary gate: a circuit of qad has none of its kind")
 
 
-def to_pennylane(circuit):
+def to_pennylane(circuit: Circuit) -> list[Any]:
     """A `qad.Circuit` as a list of PennyLane operations, for use within a QNode.
 
     Parameters
@@ -146,7 +154,7 @@ def operation_of(operation, theta, matrices):
     return qml.ctrl(found, list(operation.controls)) if operation.controls else found
 
 
-def observable_from_pennylane(operator, n, wires=None):
+def observable_from_pennylane(operator: Any, n: int, wires: Sequence[Any] | None = None) -> PauliSum:
     """A sum of Pauli words of PennyLane as a `qad.PauliSum` on n qubits.
 
     Parameters
@@ -175,7 +183,7 @@ def observable_from_pennylane(operator, n, wires=None):
     return PauliSum.on_sites(n, terms)
 
 
-def observable_to_pennylane(observable):
+def observable_to_pennylane(observable: PauliSum) -> Any:
     """A `qad.PauliSum` as an operator of PennyLane on wires 0 to n-1.
 
     Parameters

@@ -5,6 +5,10 @@ the rightmost letter of a Pauli string, qad as the most significant and the left
 reversed here, and nowhere else.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 try:
@@ -19,6 +23,9 @@ from qad.circuit.gates import GATES, pauli_matrix
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
+
 __all__ = ["from_qiskit", "observable_from_qiskit", "observable_to_qiskit", "reversed_qubits", "to_qiskit"]
 
 FROM = {"u": "u3", "rcccx": "rc3x", "c3sx": "c3sqrtx"}  # names that differ; all others are those of OpenQASM
@@ -31,7 +38,7 @@ KNOWN = {
 }  # fmt: skip
 
 
-def reversed_qubits(array, n):
+def reversed_qubits(array: ArrayLike, n: int) -> Array:
     """A state (2**n,) or matrix (2**n, 2**n) with the order of its qubits reversed: from Qiskit's to qad's, or back.
 
     Parameters
@@ -53,7 +60,7 @@ def reversed_qubits(array, n):
     return split.transpose(order).reshape((2**n,) * axes)
 
 
-def from_qiskit(circuit):
+def from_qiskit(circuit: QuantumCircuit) -> Circuit:
     """A Qiskit circuit as a `qad.Circuit`; qubits keep their numbers.
 
     Parameters
@@ -123,7 +130,7 @@ def full(gate):
     return 2 ** getattr(gate, "num_ctrl_qubits", 0) - 1
 
 
-def to_qiskit(circuit):
+def to_qiskit(circuit: Circuit) -> QuantumCircuit:
     """A `qad.Circuit` as a Qiskit circuit; qubits keep their numbers.
 
     Parameters
@@ -180,7 +187,7 @@ def gate_of(operation, theta, matrices):
     return library.UnitaryGate(np.asarray(operation.gate.matrix(*map(np.asarray, angles)))), True
 
 
-def observable_from_qiskit(operator):
+def observable_from_qiskit(operator: SparsePauliOp) -> PauliSum:
     """A SparsePauliOp as a `qad.PauliSum`: letters are reversed.
 
     Parameters
@@ -199,7 +206,7 @@ def observable_from_qiskit(operator):
     return PauliSum(zip((label[::-1] for label in operator.paulis.to_labels()), coefficients, strict=True))
 
 
-def observable_to_qiskit(observable):
+def observable_to_qiskit(observable: PauliSum) -> SparsePauliOp:
     """A `qad.PauliSum` as a SparsePauliOp: letters are reversed.
 
     Parameters

@@ -11,8 +11,7 @@ J. Chem. Phys. 153, 084118 (2020); D. König 1931).
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
+import scipy  # loads scipy.sparse when it is first used
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,8 @@ def rows_of_cover(edges, rows, columns):
     if not edges:
         return set()
     i, j = np.transpose(edges).astype(np.int32)  # which every SciPy takes
-    matching = maximum_bipartite_matching(csr_array((np.ones(len(i)), (i, j)), (rows, columns)), perm_type="row")
+    graph = scipy.sparse.csr_array((np.ones(len(i)), (i, j)), (rows, columns))
+    matching = scipy.sparse.csgraph.maximum_bipartite_matching(graph, perm_type="row")
     partner = {int(row): column for column, row in enumerate(matching) if row >= 0}  # row -> column
     row_of = {column: row for row, column in partner.items()}
     neighbours = {}

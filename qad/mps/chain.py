@@ -1,6 +1,9 @@
 """What states and operators on a chain have in common: a row of site tensors joined by bonds."""
 
+from __future__ import annotations
+
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,6 +11,12 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
 from qad.extend import Tensor, like
 from qad.mps.storage import load, save
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any, Self
+
+    from qad.typing import ArrayLike, FilePath, Number
 
 
 class Chain:
@@ -19,23 +28,25 @@ class Chain:
     """
 
     __slots__ = ("tensors", "sharing")
+    tensors: tuple[Any, ...]
+    sharing: tuple[int, ...] | None
     LEGS: tuple[str, ...]  # names of the legs of a site tensor
     RIGHT: int  # the leg that joins the next site; leg 0 joins the previous one
 
-    def __init__(self, tensors):
+    def __init__(self, tensors: Iterable[ArrayLike]):
         if not hasattr(tensors, "__iter__"):
             raise ArgumentError(f"{type(self).__name__} takes a list of site tensors, not {type(tensors).__name__}")
         self.tensors = tuple(map(as_array, tensors))
         self.sharing = None
         self._check()
 
-    def __init_subclass__(cls):
+    def __init_subclass__(cls) -> None:
         register(
             cls, lambda chain: (distinct(chain), chain.sharing), lambda sharing, tensors: bare(cls, tensors, sharing)
         )
 
     @classmethod
-    def uniform(cls, cell, n):
+    def uniform(cls, cell: Iterable[ArrayLike], n: int) -> Self:
         """A ring of `n` sites that repeats a unit cell; its sites share their tensors.
 
         As a pytree it has one leaf per tensor of the cell, so that a gradient is the derivative by the shared tensor
@@ -69,17 +80,17 @@ class Chain:
         chain.sharing = tuple(range(len(cell))) * (n // len(cell))
         return chain
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.tensors)
 
-    def __getitem__(self, site):
+    def __getitem__(self, site: Any) -> Any:
         return self.tensors[site]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.tensors)
 
     @property
-    def bonds(self) -> tuple:
+    def bonds(self) -> tuple[int, ...]:
         """Dimensions of the bonds: the one left of site 0, then the one right of every site."""
         return (self.tensors[0].shape[0], *(t.shape[self.RIGHT] for t in self.tensors))
 
@@ -94,20 +105,20 @@ class Chain:
         return self.tensors[0].shape[0] > 1
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype[Any]:
         """The dtype in which all site tensors fit."""
         return np.result_type(*{t.dtype for t in self.tensors})
 
-    def __add__(self, other):
+    def __add__(self, other: Self) -> Self:
         return sum_of(self, other) if type(other) is type(self) else NotImplemented
 
-    def __sub__(self, other):
+    def __sub__(self, other: Self) -> Self:
         return sum_of(self, -1.0 * other) if type(other) is type(self) else NotImplemented
 
-    def __neg__(self):
+    def __neg__(self) -> Self:
         return -1.0 * self
 
-    def __mul__(self, factor):
+    def __mul__(self, factor: Number) -> Self:
         if np.ndim(factor) != 0:
             return NotImplemented
         return type(self)([factor * self.tensors[0], *self.tensors[1:]])
@@ -115,10 +126,10 @@ class Chain:
     __rmul__ = __mul__
     __array_ufunc__ = None  # NumPy's numbers leave the product to us
 
-    def __truediv__(self, divisor):
+    def __truediv__(self, divisor: Number) -> Self:
         return self * (1 / divisor) if np.ndim(divisor) == 0 else NotImplemented
 
-    def save(self, path):
+    def save(self, path: FilePath) -> None:
         """Write the chain to an ``.npz`` file; `load` reads it.
 
         Parameters
@@ -137,7 +148,7 @@ class Chain:
         save(path, type(self).__name__, distinct(self), self.sharing)
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: FilePath) -> Self:
         """The chain in a file that `save` wrote.
 
         Raises
@@ -154,7 +165,7 @@ class Chain:
         chain._check()
         return chain
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         kind, bonds = type(self).__name__, [str(b) for b in self.bonds]
         bonds = "-".join(bonds if len(bonds) <= 12 else [*bonds[:5], "...", *bonds[-5:]])
         ends = "periodic" if self.periodic else "open"

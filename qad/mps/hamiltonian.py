@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qad.contract.compiler import has_numba
+from qad.contract.compiler import has_compiler
 from qad.contract.costs import CALL, ELEMENT_ADDED, ENTRY, MULTIPLY_ADD
 from qad.core.errors import ArgumentError
 from qad.extend import like
@@ -43,7 +43,7 @@ class Hamiltonian:
             work = np.result_type(real, np.complex64) if "c" in kinds else real
             dense, sparse = self.sites(work)
             times = [nanoseconds(sites, bonds, work) for sites in (dense, sparse)]
-            if max(bonds) <= SMALL and has_numba() and nanoseconds(sparse, bonds, work, ENTRY) < min(times):
+            if max(bonds) <= SMALL and has_compiler() and nanoseconds(sparse, bonds, work, ENTRY) < min(times):
                 self.routes[key] = Table(sparse, bonds, work)
             else:
                 self.routes[key] = Steps(dense if times[0] <= times[1] else sparse, work)

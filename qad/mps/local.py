@@ -1,12 +1,20 @@
 """Local degrees of freedom: named operators on one site, by kind of site."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -29,15 +37,15 @@ class Site:
     """
 
     name: str
-    operators: dict
-    fermionic: frozenset = frozenset()
+    operators: dict[str, NDArray[Any]]
+    fermionic: frozenset[str] = frozenset()
 
     @property
     def phys(self) -> int:
         """Dimension of the site."""
         return len(self.operators["Id"])
 
-    def matrix(self, name):
+    def matrix(self, name: str) -> NDArray[Any]:
         """The operator of this name; raises, and suggests the nearest, if there is none."""
         if name in self.operators:
             return self.operators[name]
@@ -131,7 +139,7 @@ def fermion():
     return Site("fermion", operators, frozenset({"C", "Cdag"}))
 
 
-def site(kind):
+def site(kind: str | Site) -> Site:
     """The kind of site of this name.
 
     Parameters

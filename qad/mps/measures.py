@@ -4,7 +4,10 @@ All are of the normalised state, whatever its norm, and are differentiated throu
 measured as the open chain that it is (`MPS.opened`): bonds are squared.
 """
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +21,15 @@ from qad.mps.gauge import factors_from_left, mirrored
 from qad.mps.observables import check_kind
 from qad.mps.state import MPS
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Array, ArrayLike
+
 MOST_ENTRIES = 2**26  # of a density matrix
 
 
-def local_expectations(psi, operator):
+def local_expectations(psi: MPS, operator: ArrayLike | Sequence[ArrayLike]) -> Array:
     """``<psi| O_i |psi> / <psi|psi>`` of a local operator on every site, in one sweep from each side.
 
     Parameters
@@ -61,7 +69,7 @@ def local_expectations(psi, operator):
     return np.stack(values)
 
 
-def correlations(psi, one, other):
+def correlations(psi: MPS, one: ArrayLike, other: ArrayLike) -> Array:
     """``<psi| A_i B_j |psi> / <psi|psi>`` of two local operators on all pairs of sites.
 
     Parameters
@@ -111,7 +119,7 @@ def correlations(psi, one, other):
     return np.stack([np.stack([table[i, j] for j in range(n)]) for i in range(n)])
 
 
-def reduced_density(psi, sites):
+def reduced_density(psi: MPS, sites: int | Sequence[int]) -> Array:
     """The density matrix of some sites, all others traced out.
 
     Parameters
@@ -156,7 +164,7 @@ def reduced_density(psi, sites):
     return density / density.trace()
 
 
-def entanglement_entropy(psi, bond=None):
+def entanglement_entropy(psi: MPS, bond: int | None = None) -> Array:
     """Von Neumann entropy ``-sum p log p`` of one side of a bond, in nats; p are the squared Schmidt values.
 
     Parameters

@@ -4,6 +4,10 @@ Each is a sum of products of local operators (`qad.mps.OpSum`).  On a ring the l
 operator stays open, its outer bonds 1, and its inner ones carry what is needed to close the ring.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
@@ -12,8 +16,12 @@ from qad.mps.chain import site_count
 from qad.mps.local import spin as spin_site
 from qad.mps.opsum import OpSum
 
+if TYPE_CHECKING:
+    from qad.mps.operator import MPO
+    from qad.typing import RealNumber
 
-def heisenberg(n, periodic=False, spin=0.5):
+
+def heisenberg(n: int, periodic: bool = False, spin: float = 0.5) -> MPO:
     """The Heisenberg chain ``H = sum_i S_i . S_(i+1)``.
 
     Parameters
@@ -43,7 +51,7 @@ def heisenberg(n, periodic=False, spin=0.5):
     return total.mpo()
 
 
-def xxz(n, delta, periodic=False):
+def xxz(n: int, delta: RealNumber, periodic: bool = False) -> MPO:
     """The spin-1/2 chain ``H = sum_i Sx_i Sx_(i+1) + Sy_i Sy_(i+1) + delta Sz_i Sz_(i+1)``.
 
     Parameters
@@ -71,7 +79,7 @@ def xxz(n, delta, periodic=False):
     return total.mpo()
 
 
-def ising(n, g, periodic=False):
+def ising(n: int, g: RealNumber, periodic: bool = False) -> MPO:
     """The transverse-field Ising chain ``H = -sum_i sz_i sz_(i+1) - g sum_i sx_i`` of Pauli matrices.
 
     Parameters
@@ -101,7 +109,7 @@ def ising(n, g, periodic=False):
     return total.mpo()
 
 
-def long_range_ising(n, rate, g):
+def long_range_ising(n: int, rate: RealNumber, g: RealNumber) -> MPO:
     """The Ising chain of couplings that decay, ``H = -sum_{i<j} rate**(j-i-1) sz_i sz_j - g sum_i sx_i``.
 
     Parameters
@@ -133,7 +141,7 @@ def long_range_ising(n, rate, g):
     return total.mpo()
 
 
-def j1j2(n, j1, j2, periodic=False):
+def j1j2(n: int, j1: RealNumber, j2: RealNumber, periodic: bool = False) -> MPO:
     """The frustrated spin-1/2 chain ``H = sum_i j1 S_i . S_(i+1) + j2 S_i . S_(i+2)``.
 
     Parameters
@@ -164,7 +172,7 @@ def j1j2(n, j1, j2, periodic=False):
     return total.mpo()
 
 
-def blbq(n, theta, periodic=False):
+def blbq(n: int, theta: RealNumber, periodic: bool = False) -> MPO:
     """The bilinear-biquadratic spin-1 chain ``H = sum_i cos(theta) S_i . S_(i+1) + sin(theta) (S_i . S_(i+1))**2``.
 
     Parameters
@@ -193,7 +201,7 @@ def blbq(n, theta, periodic=False):
     return bilinear_biquadratic(n, np.cos(theta), np.sin(theta), periodic)
 
 
-def aklt(n, periodic=False):
+def aklt(n: int, periodic: bool = False) -> MPO:
     """The spin-1 chain ``H = sum_i S_i . S_(i+1) + (S_i . S_(i+1))**2 / 3``.
 
     Parameters

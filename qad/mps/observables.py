@@ -1,5 +1,9 @@
 """Numbers of matrix product states: norms, overlaps, expectation values, energies, variances."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
@@ -9,8 +13,11 @@ from qad.mps.operator import MPO
 from qad.mps.sandwich import factor, inner, operator_matrices, sandwich
 from qad.mps.state import MPS
 
+if TYPE_CHECKING:
+    from qad.typing import Real, Scalar
 
-def norm(psi):
+
+def norm(psi: MPS) -> Real:
     """``sqrt(<psi|psi>)``, real.
 
     Parameters
@@ -36,7 +43,7 @@ def norm(psi):
     return np.sqrt(square.real) * factor(square, log_scale / 2)
 
 
-def norm2(psi):
+def norm2(psi: MPS) -> Real:
     """``<psi|psi>``, real.
 
     Parameters
@@ -58,7 +65,7 @@ def norm2(psi):
     return square.real * factor(square, log_scale)
 
 
-def log_norm2(psi):
+def log_norm2(psi: MPS) -> Real:
     """``log <psi|psi>``, for states whose norm leaves the range of floating point.
 
     Parameters
@@ -88,7 +95,7 @@ def log_norm2(psi):
     return np.log(square.real) + log_scale
 
 
-def overlap(bra, ket):
+def overlap(bra: MPS, ket: MPS) -> Scalar:
     """``<bra|ket>``; the first state is conjugated.
 
     Parameters
@@ -117,7 +124,7 @@ def overlap(bra, ket):
     return inner(bra, ket)
 
 
-def expectation(psi, H):
+def expectation(psi: MPS, H: MPO) -> Scalar:
     """``<psi|H|psi>``, not divided by the norm.
 
     Parameters
@@ -148,7 +155,7 @@ def expectation(psi, H):
     return value * factor(value, log_scale)
 
 
-def energy(psi, H):
+def energy(psi: MPS, H: MPO) -> Real:
     """``<psi|H|psi> / <psi|psi>``, real.
 
     Parameters
@@ -194,7 +201,7 @@ def energy(psi, H):
     return swept(psi.tensors, H, keep=False)[0]
 
 
-def variance(psi, H):
+def variance(psi: MPS, H: MPO) -> Real:
     """``<H^2> - <H>^2`` in the normalised state; zero for eigenstates only.
 
     Parameters

@@ -1,10 +1,21 @@
 """Matrix product operators."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.chain import Chain, zip_sites
 from qad.mps.state import MOST_AMPLITUDES, MPS, join
+
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    from qad.typing import Array
+
+    C = TypeVar("C", bound=Chain)
 
 
 class MPO(Chain):
@@ -30,18 +41,19 @@ class MPO(Chain):
     """
 
     __slots__ = ("_prepared",)  # what energies remember of it, its check included
-    LEGS, RIGHT = ("left", "right", "out", "in"), 1
+    LEGS: tuple[str, ...] = ("left", "right", "out", "in")
+    RIGHT: int = 1
 
     @property
-    def prepared(self):
+    def prepared(self) -> Any:
         """What `qad.mps.energy` remembers of this operator, or None."""
         return getattr(self, "_prepared", None)
 
     @prepared.setter
-    def prepared(self, hamiltonian):
+    def prepared(self, hamiltonian: Any) -> Any:
         self._prepared = hamiltonian
 
-    def to_dense(self):
+    def to_dense(self) -> Array:
         """The matrix of the operator, rows ``out`` and columns ``in`` with site 0 most significant.
 
         Raises
@@ -59,7 +71,7 @@ class MPO(Chain):
         legs = pairs.reshape([size for pair in zip(outs, ins, strict=True) for size in pair])
         return legs.transpose(*range(0, 2 * n, 2), *range(1, 2 * n, 2)).reshape(np.prod(outs), -1)
 
-    def __matmul__(self, other):
+    def __matmul__(self, other: C) -> C:
         """The operator that applies `other` first, or the state that the operator makes; bond dimensions multiply."""
         if not isinstance(other, (MPO, MPS)):
             return NotImplemented
@@ -70,7 +82,7 @@ class MPO(Chain):
         return type(other)([apply(upper, lower) for upper, lower in zip(self, other, strict=True)])
 
     @property
-    def mH(self):
+    def mH(self) -> MPO:
         """The adjoint operator.
 
         Examples

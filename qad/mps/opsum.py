@@ -1,5 +1,9 @@
 """Sums of products of named operators, as a physicist writes a Hamiltonian, and the MPO that they make."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
@@ -8,6 +12,13 @@ from qad.mps.automaton import Family, build
 from qad.mps.chain import site_count
 from qad.mps.local import site as site_of
 from qad.mps.operator import MPO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Self
+
+    from qad.mps.local import Site
+    from qad.typing import ArrayLike, Number
 
 
 class OpSum:
@@ -44,7 +55,13 @@ class OpSum:
     MPO(6 sites, open, bonds 1-5-5-5-5-5-1, float64)
     """
 
-    def __init__(self, n, sites="spin-1/2"):
+    sites: tuple[Site, ...]
+    operators: Any
+    terms: Any
+    families: Any
+    identities: Any
+
+    def __init__(self, n: int, sites: str | Site | Sequence[str | Site] = "spin-1/2"):
         n = site_count(n, 1, "n")
         kinds = [sites] * n if isinstance(sites, str) or not hasattr(sites, "__iter__") else list(sites)
         if len(kinds) != n:
@@ -54,13 +71,13 @@ class OpSum:
         self.terms, self.families = {}, []
         self.identities = [self.operators.number(s.operators["Id"])[0] for s in self.sites]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.terms) + len(self.families)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"OpSum({len(self.sites)} sites, {len(self)} terms)"
 
-    def add(self, coefficient, *factors):
+    def add(self, coefficient: Number, *factors: str | int | ArrayLike) -> Self:
         """Add one product of operators.
 
         Parameters
@@ -99,7 +116,7 @@ class OpSum:
         self.terms[string] = self.terms[string] + weight if string in self.terms else weight
         return self
 
-    def add_exponential(self, coefficient, rate, left, right):
+    def add_exponential(self, coefficient: Number, rate: Number, left: str, right: str) -> Self:
         """Add ``coefficient * sum_{i<j} rate**(j-i) left(i) right(j)``: all pairs, in one state of the bond.
 
         Parameters
@@ -140,7 +157,7 @@ class OpSum:
         self.families.append(Family(weight, rate, *map(list, zip(*strings, strict=True))))
         return self
 
-    def mpo(self):
+    def mpo(self) -> MPO:
         """The sum as a matrix product operator of the smallest bond that a finite automaton can have.
 
         Returns

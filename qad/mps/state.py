@@ -1,6 +1,9 @@
 """Matrix product states."""
 
+from __future__ import annotations
+
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +14,12 @@ from qad.mps.amplitudes.reading import Readings
 from qad.mps.chain import Chain, site_count
 from qad.mps.sandwich import inner, sandwich
 from qad.mps.sites import basis_or_vector, random_gaussian, random_isometry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Self
+
+    from qad.typing import Array, ArrayLike, DTypeLike, Real, Scalar, Seed
 
 MOST_AMPLITUDES = 2**28  # what to_dense is willing to write out: 4 GiB of complex128
 
@@ -46,15 +55,18 @@ class MPS(Readings, Chain):
     """
 
     __slots__ = ()
-    LEGS, RIGHT = ("left", "physical", "right"), 2
+    LEGS: tuple[str, ...] = ("left", "physical", "right")
+    RIGHT: int = 2
 
     @property
-    def phys(self) -> tuple:
+    def phys(self) -> tuple[int, ...]:
         """Dimensions of the physical legs."""
         return tuple(t.shape[1] for t in self.tensors)
 
     @classmethod
-    def random(cls, n, bond, phys=2, dtype=complex, seed=0, periodic=False):
+    def random(
+        cls, n: int, bond: int, phys: int = 2, dtype: DTypeLike = complex, seed: Seed = 0, periodic: bool = False
+    ) -> Self:
         """A random state of norm 1 with site tensors of even scale.
 
         In an open chain every site is a random isometry from its left bond, ``sum_{s,b} A[a,s,b] conj(A[c,s,b]) =
@@ -98,7 +110,7 @@ class MPS(Readings, Chain):
         return normalised(psi) if periodic else psi
 
     @classmethod
-    def product(cls, states, phys=2, dtype=complex):
+    def product(cls, states: Iterable[int | ArrayLike], phys: int = 2, dtype: DTypeLike = complex) -> Self:
         """A product state, all bonds 1.
 
         Parameters
@@ -119,7 +131,7 @@ class MPS(Readings, Chain):
         """
         return cls([basis_or_vector(state, site, phys, dtype)[None, :, None] for site, state in enumerate(states)])
 
-    def to_dense(self):
+    def to_dense(self) -> Array:
         """All amplitudes, an array of shape `phys` with site 0 leftmost.
 
         Raises
@@ -135,7 +147,7 @@ class MPS(Readings, Chain):
         return join(self.tensors, self.bonds).reshape(self.phys)
 
     @classmethod
-    def from_dense(cls, amplitudes, max_bond=None, cutoff=1e-14):
+    def from_dense(cls, amplitudes: ArrayLike, max_bond: int | None = None, cutoff: float = 1e-14) -> Self:
         """The open chain of a dense state, by singular value decompositions from the left.
 
         Parameters
@@ -158,13 +170,13 @@ class MPS(Readings, Chain):
             raise ShapeError(f"a dense state has one axis per site, not shape {amplitudes.shape}")
         return cls(gauge.factorised(amplitudes, max_bond, cutoff))
 
-    def __matmul__(self, other):
+    def __matmul__(self, other: MPS) -> Scalar:
         """``psi @ phi`` is the overlap ``<psi|phi>``: `qad.mps.overlap`."""
         if not isinstance(other, MPS):
             return NotImplemented
         return inner(self, other)
 
-    def normalized(self):
+    def normalized(self) -> Self:
         """The state with norm 1: its norm, of any size, is divided out evenly.
 
         Raises
@@ -181,7 +193,7 @@ class MPS(Readings, Chain):
         """
         return normalised(self)
 
-    def canonicalize(self, center):
+    def canonicalize(self, center: int) -> Self:
         """The same state in mixed canonical form.
 
         Parameters
@@ -219,7 +231,7 @@ class MPS(Readings, Chain):
             raise ArgumentError(f"there is no site {center} among {len(self)}")
         return type(self)(gauge.canonical(self.tensors, center % len(self)))
 
-    def truncate(self, max_bond=None, cutoff=1e-14):
+    def truncate(self, max_bond: int | None = None, cutoff: float = 1e-14) -> tuple[Self, Real]:
         """The state with smaller bonds that is nearest to this one, bond by bond.
 
         Parameters
@@ -261,7 +273,7 @@ class MPS(Readings, Chain):
         tensors, error = gauge.truncated(self.tensors, max_bond, cutoff)
         return type(self)(tensors), error
 
-    def opened(self):
+    def opened(self) -> Self:
         """The state as an open chain: a ring's outer bond is carried along, and its bonds become ``bond * outer``.
 
         Examples

@@ -1,15 +1,15 @@
-"""The sweeps of an energy as one call: what `Sparse` does site by site, written down for `qad.contract.interpreter`.
+"""The sweeps of an energy as one call: what `Sparse` does site by site, written down for `qad.contract.compiled.loop`.
 
 At small bonds Python's calls take longer than the products that they ask for.  So both sweeps are written once as
-tables of products and sums on one block of memory, and a loop that Numba compiles (the extra ``fast``) carries them
+tables of products and sums on one block of memory, and a compiled loop (the extra ``fast``) carries them
 out.  The block holds, one after another: the bras as they come, the kets, the derivatives, the coefficients of the
 operator, what the sweep from the right needs of the one from the left, and room for what a site needs.
 """
 
 import numpy as np
 
-from qad.contract.compiler import loop
-from qad.contract.interpreter import Add, Product, Rescale, entry
+from qad.contract.compiler import replay
+from qad.contract.entries import Add, Product, Rescale, entry
 from qad.mps.sweep_numpy import CHECK_EVERY, ROOM
 
 __all__ = ["Table"]
@@ -142,7 +142,7 @@ class Table:
         """Run a table; returns the powers of two that every site had taken out after it."""
         exponents = block[self.exponents : self.exponents + len(self.sites)]
         exponents[:] = 0
-        loop(block.dtype)(code, block, block)
+        replay(code, block, block)
         return exponents.real.copy()
 
 
@@ -153,7 +153,7 @@ class Code:
         self.factors, self.numbers = factors, []
 
     def array(self):
-        """What `qad.contract.interpreter` reads."""
+        """What `qad.contract.compiled.loop` reads."""
         return np.array(self.numbers, np.int64)
 
     def rescale(self, start, size, exponent):

@@ -1,7 +1,10 @@
 """Transfer operators: what a row of sites does to environments."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +14,9 @@ from qad.mps.chain import zip_sites
 from qad.mps.environments import through_left, through_right
 from qad.mps.observables import check_kind
 from qad.mps.state import MPS
+
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
 
 @dataclass(frozen=True)
@@ -30,24 +36,24 @@ class Transfer:
     array([[1.]])
     """
 
-    kets: tuple
-    bras: tuple
+    kets: tuple[Array, ...]
+    bras: tuple[Array, ...]
 
     @property
-    def shape(self) -> tuple:
+    def shape(self) -> tuple[int, int]:
         """Dimensions of the matrix: (bra ket) on the left, (bra ket) on the right."""
         ends = (self.bras[0].shape[0], self.kets[0].shape[0]), (self.bras[-1].shape[2], self.kets[-1].shape[2])
         return prod(ends[0]), prod(ends[1])
 
-    def apply_left(self, environment):
+    def apply_left(self, environment: ArrayLike) -> Array:
         """Environments (..., bra, ket) of the left, carried to the right end."""
         return through_left(environment, self.kets, self.bras)
 
-    def apply_right(self, environment):
+    def apply_right(self, environment: ArrayLike) -> Array:
         """Environments (..., bra, ket) of the right, carried to the left end."""
         return through_right(environment, self.kets, self.bras)
 
-    def to_dense(self):
+    def to_dense(self) -> Array:
         """The matrix, of shape `shape`."""
         a, b = self.bras[0].shape[0], self.kets[0].shape[0]
         unit = (
@@ -56,7 +62,7 @@ class Transfer:
         return self.apply_left(unit).reshape(self.shape)
 
 
-def transfer(psi, start=0, stop=None, bra=None):
+def transfer(psi: MPS, start: int = 0, stop: int | None = None, bra: MPS | None = None) -> Transfer:
     """The transfer operator of sites `start` to `stop` (not included).
 
     Parameters

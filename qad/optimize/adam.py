@@ -1,14 +1,35 @@
 """Adam, for functions of any pytree: gradient steps of a size that adapts to every entry."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.optimize.minimization import Search, bar_for
+from qad.optimize.minimization import Search
+from qad.optimize.progress import bar_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.optimize.result import OptimizeResult
+    from qad.typing import Progress, Tree
 
 
 def adam(
-    fun, params, rate=0.01, callback=None, progress=False, *, maxiter=1000, gtol=1e-6, decay=(0.9, 0.999), epsilon=1e-8
-):
+    fun: Callable[[Any], Any],
+    params: Tree,
+    rate: float | Callable[[int], float] = 0.01,
+    callback: Callable[[Any, Any], object] | None = None,
+    progress: Progress = False,
+    *,
+    maxiter: int = 1000,
+    gtol: float = 1e-6,
+    decay: tuple[float, float] = (0.9, 0.999),
+    epsilon: float = 1e-8,
+) -> OptimizeResult:
     """Minimise a real function of a pytree of float and complex arrays by Adam.
 
     Parameters
@@ -23,7 +44,7 @@ def adam(
     callback : callable, optional
         ``callback(params, value)`` after every step; raising StopIteration in it ends the search.
     progress : bool or tqdm
-        Show a progress bar with the loss and the norm of the gradient, or move the bar that is given.
+        Show loss, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
     maxiter : int
         Number of steps.
     gtol : float
@@ -92,6 +113,6 @@ def descend(search, direction, rate, maxiter, gtol, progress):
             search.step(vector)
         return bool(np.linalg.norm(gradient) < gtol), f"all {maxiter} steps were taken"
 
-    with bar_for(progress, maxiter) as search.bar:
+    with bar_for(progress, total=None if gtol else maxiter) as search.bar:
         success, message = search.guarded(steps)
     return search.result(success, message)

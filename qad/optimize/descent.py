@@ -4,15 +4,26 @@ The optimisers know a manifold by the five methods of `Manifold`; tangent vector
 Euclidean inner product is the manifold's, so that two-loop recursions stay plain linear algebra.
 """
 
-from typing import Protocol
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from qad.core import value_and_grad
 from qad.core.errors import ArgumentError
 from qad.optimize.directions import DIRECTIONS
-from qad.optimize.minimization import Stop, bar_for
+from qad.optimize.minimization import Stop
+from qad.optimize.progress import bar_for, note
 from qad.optimize.result import OptimizeResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from qad.typing import Progress, Tree
 
 ARMIJO, WOLFE = 1e-4, 0.9
 MOST_TRIALS = 20
@@ -25,26 +36,38 @@ class Manifold(Protocol):
     A point is any object that the manifold likes; a tangent vector a flat float64 array.
     """
 
-    def point(self, params):
+    def point(self, params: Tree) -> Any:
         """The point at `params`; raises if they do not lie on the manifold."""
 
-    def params(self, point):
+    def params(self, point: Any) -> Tree:
         """The parameters at a point, as the loss takes them."""
 
-    def gradient(self, point, gradient):
+    def gradient(self, point: Any, gradient: Tree) -> NDArray[np.float64]:
         """The tangent vector of a gradient by the parameters."""
 
-    def retract(self, point, vector):
+    def retract(self, point: Any, vector: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
         """The point that is reached along a tangent vector, and the velocity with which it is reached."""
 
-    def transport(self, point, vector, new, vectors):
+    def transport(
+        self, point: Any, vector: NDArray[np.float64], new: Any, vectors: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Tangent vectors (rows of an array) at `point` as such at ``new = retract(point, vector)``."""
 
 
 def minimize_on(
-    manifold, fun, params, method="L-BFGS", callback=None, progress=False, *, gtol=1e-6, ftol=1e-14, maxiter=1000,
-    memory=20, metric=None,
-):  # fmt: skip
+    manifold: Manifold,
+    fun: Callable[[Any], Any],
+    params: Tree,
+    method: str = "L-BFGS",
+    callback: Callable[[Any, Any], object] | None = None,
+    progress: Progress = False,
+    *,
+    gtol: float = 1e-6,
+    ftol: float = 1e-14,
+    maxiter: int = 1000,
+    memory: int = 20,
+    metric: Callable[[Any, NDArray[np.float64], float], NDArray[np.float64]] | None = None,
+) -> OptimizeResult:
     """Minimise a real function of parameters that are confined to a manifold.
 
     Parameters
@@ -60,7 +83,7 @@ def minimize_on(
     callback : callable, optional
         ``callback(params, value)`` after every iteration; raising StopIteration in it ends the search.
     progress : bool or tqdm
-        Show a progress bar, or move the bar that is given.
+        Show loss, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
     gtol : float
         Stop where the norm of the Riemannian gradient is below this.
     ftol : float
@@ -101,7 +124,7 @@ def minimize_on(
     if maxiter < 1 or memory < 1:
         raise ArgumentError(f"maxiter and memory must be at least 1, but got {maxiter!r} and {memory!r}")
     descent = Descent(manifold, fun, params, DIRECTIONS[method](memory), metric, callback)
-    with bar_for(progress, maxiter) as descent.bar:
+    with bar_for(progress) as descent.bar:
         message, success = descent.run(gtol, ftol, maxiter)
     return descent.result(message, success)
 
@@ -197,8 +220,7 @@ class Descent:
     def report(self):
         """Tell bar, history and callback of an iteration."""
         self.history.append(self.here.value)
-        self.bar.set_postfix_str(f"{self.here.value:.12g}, gradient {self.here.norm:.2e}", refresh=False)
-        self.bar.update()
+        note(self.bar, self.history, self.here.norm)
         if self.callback is not None:
             try:
                 self.callback(self.manifold.params(self.here.point), self.here.value)

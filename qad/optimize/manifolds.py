@@ -5,12 +5,23 @@ carried to another point by projection.  ``Re <a, b>`` is the inner product thro
 served alike.  P.-A. Absil, R. Mahony and R. Sepulchre, "Optimization Algorithms on Matrix Manifolds", 2008.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, nesting, unflatten
 from qad.extend import as_array
 from qad.linalg.implicit.packing import as_leaf, as_reals
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from qad.typing import Tree
 
 TOLERANCE = 1e-6  # how far from the manifold a starting point may lie; it is moved onto it
 
@@ -20,10 +31,10 @@ class Embedded:
 
     what = "unconstrained arrays"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
-    def point(self, params):
+    def point(self, params: Tree) -> NDArray[Any]:
         """`params` as an array on the manifold.
 
         Raises
@@ -44,32 +55,34 @@ class Embedded:
             )
         return point
 
-    def check(self, array):
+    def check(self, array: NDArray[Any]) -> None:
         """Raise for a shape that has no such points."""
 
-    def params(self, point):
+    def params(self, point: NDArray[Any]) -> Tree:
         """The array itself."""
         return point
 
-    def nearest(self, array):
+    def nearest(self, array: NDArray[Any]) -> NDArray[Any]:
         """The point of the manifold that is nearest to an array."""
         return array
 
-    def project(self, point, array):
+    def project(self, point: NDArray[Any], array: NDArray[Any]) -> NDArray[Any]:
         """The tangent part of an array."""
         return array
 
-    def gradient(self, point, gradient):
+    def gradient(self, point: NDArray[Any], gradient: Tree) -> NDArray[np.float64]:
         """The Riemannian gradient, flat."""
         return as_reals(self.project(point, gradient))
 
-    def retract(self, point, vector):
+    def retract(self, point: NDArray[Any], vector: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """``nearest(point + vector)``, and the velocity projected there."""
         step = as_leaf(vector, point)
         new = self.nearest(point + step)
         return new, as_reals(self.project(new, step))
 
-    def transport(self, point, vector, new, vectors):
+    def transport(
+        self, point: NDArray[Any], vector: NDArray[np.float64], new: NDArray[Any], vectors: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Tangent vectors projected at the new point."""
         return np.stack([as_reals(self.project(new, as_leaf(v, new))) for v in vectors])
 
@@ -92,10 +105,10 @@ class Sphere(Embedded):
 
     what = "array of norm 1"
 
-    def nearest(self, array):
+    def nearest(self, array: NDArray[Any]) -> NDArray[Any]:
         return array / np.linalg.norm(array)
 
-    def project(self, point, array):
+    def project(self, point: NDArray[Any], array: NDArray[Any]) -> NDArray[Any]:
         return array - point * np.vdot(point, array).real
 
 
@@ -112,19 +125,19 @@ class Stiefel(Embedded):
 
     what = "isometries"
 
-    def check(self, array):
+    def check(self, array: NDArray[Any]) -> None:
         if array.ndim < 2 or array.shape[-2] < array.shape[-1]:
             raise ArgumentError(
                 f"{self.what} have shape (..., n, p) with n >= p, but got {array.shape}: transpose, or reshape a "
                 "tensor to a matrix first"
             )
 
-    def nearest(self, array):
+    def nearest(self, array: NDArray[Any]) -> NDArray[Any]:
         """The polar factor."""
         u, _, vh = np.linalg.svd(array, full_matrices=False)
         return u @ vh
 
-    def project(self, point, array):
+    def project(self, point: NDArray[Any], array: NDArray[Any]) -> NDArray[Any]:
         inner = point.conj().mT @ array
         return array - point @ ((inner + inner.conj().mT) / 2)
 
@@ -145,7 +158,7 @@ class Unitary(Stiefel):
 
     what = "unitary matrices"
 
-    def check(self, array):
+    def check(self, array: NDArray[Any]) -> None:
         if array.ndim < 2 or array.shape[-2] != array.shape[-1]:
             raise ArgumentError(
                 f"{self.what} have shape (..., n, n), but got {array.shape}: isometries are on Stiefel()"
@@ -167,7 +180,7 @@ class Grassmann(Stiefel):
 
     what = "orthonormal bases"
 
-    def project(self, point, array):
+    def project(self, point: NDArray[Any], array: NDArray[Any]) -> NDArray[Any]:
         return array - point @ (point.conj().mT @ array)
 
 
@@ -189,39 +202,44 @@ class Product:
     True
     """
 
-    def __init__(self, manifolds):
+    factors: list[Any]
+    spec: Any
+
+    def __init__(self, manifolds: Tree):
         self.factors, self.spec = flatten(manifolds)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Product({unflatten(self.spec, self.factors)!r})"
 
-    def point(self, params):
+    def point(self, params: Tree) -> list[Any]:
         """A list of points, one per leaf."""
         leaves, spec = flatten(params)
         if spec != self.spec:
             raise ArgumentError(f"the manifolds are nested as {nesting(self.spec)}, the parameters as {nesting(spec)}")
         return [manifold.point(leaf) for manifold, leaf in zip(self.factors, leaves, strict=True)]
 
-    def params(self, point):
+    def params(self, point: list[Any]) -> Tree:
         """The tree of all points."""
         return unflatten(self.spec, [manifold.params(p) for manifold, p in zip(self.factors, point, strict=True)])
 
-    def gradient(self, point, gradient):
+    def gradient(self, point: list[Any], gradient: Tree) -> NDArray[np.float64]:
         """The gradients of all factors, one after the other."""
         rows = zip(self.factors, point, flatten(gradient)[0], strict=True)
         return np.concatenate([manifold.gradient(p, g) for manifold, p, g in rows])
 
-    def retract(self, point, vector):
+    def retract(self, point: list[Any], vector: NDArray[np.float64]) -> tuple[list[Any], NDArray[np.float64]]:
         """Every factor for itself."""
         moved = [m.retract(p, v) for m, p, v in zip(self.factors, point, self.split(point, vector), strict=True)]
         return [new for new, _ in moved], np.concatenate([velocity for _, velocity in moved])
 
-    def transport(self, point, vector, new, vectors):
+    def transport(
+        self, point: list[Any], vector: NDArray[np.float64], new: list[Any], vectors: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Every factor for itself."""
         columns = zip(self.factors, point, self.split(point, vector), new, self.split(point, vectors), strict=True)
         return np.concatenate([m.transport(p, v, q, rows) for m, p, v, q, rows in columns], axis=-1)
 
-    def split(self, point, vectors):
+    def split(self, point: list[Any], vectors: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """The parts of flat vectors that belong to each factor."""
         sizes = [
             manifold.gradient(p, np.zeros_like(manifold.params(p))).size

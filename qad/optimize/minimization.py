@@ -1,13 +1,23 @@
 """SciPy's optimisers for functions of any pytree, complex leaves included."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy  # loads scipy.optimize when it is first used, which takes longer than the rest of qad
-from tqdm import tqdm
 
 from qad.core import hvp, value_and_grad
 from qad.core.errors import ArgumentError
 from qad.optimize.packing import Parameters
+from qad.optimize.progress import bar_for, note
 from qad.optimize.result import OptimizeResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.typing import Progress, Tree
 
 # method -> SciPy's names of our options; what a method does not know is not in its row
 METHODS = {
@@ -23,8 +33,17 @@ UNLIMITED = 10**9
 
 
 def minimize(
-    fun, params, method="L-BFGS-B", callback=None, progress=False, *, gtol=1e-6, ftol=None, maxiter=1000, memory=None
-):
+    fun: Callable[[Any], Any],
+    params: Tree,
+    method: str = "L-BFGS-B",
+    callback: Callable[[Any, Any], object] | None = None,
+    progress: Progress = False,
+    *,
+    gtol: float = 1e-6,
+    ftol: float | None = None,
+    maxiter: int = 1000,
+    memory: int | None = None,
+) -> OptimizeResult:
     """Minimise a real function of a pytree of float and complex arrays.
 
     Parameters
@@ -38,7 +57,7 @@ def minimize(
     callback : callable, optional
         ``callback(params, value)`` after every iteration; raising StopIteration in it ends the search.
     progress : bool or tqdm
-        Show a progress bar with the loss and the norm of the gradient, or move the bar that is given.
+        Show loss, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
     gtol : float
         Stop where the gradient is below this: its largest component for "L-BFGS-B", "BFGS" and "CG".
     ftol : float, optional
@@ -76,7 +95,7 @@ def minimize(
     """
     options = scipy_options(method, gtol=gtol, ftol=ftol, maxiter=maxiter, memory=memory)
     search = Search(fun, params, callback)
-    with bar_for(progress, maxiter) as search.bar:
+    with bar_for(progress) as search.bar:
         success, message = search.run(method, options)
     return search.result(success, message)
 
@@ -95,21 +114,6 @@ def scipy_options(method, **given) -> dict:
     chosen = {name: defaults.get(name) if given[name] is None else given[name] for name in names}
     options = {names[name]: value for name, value in chosen.items()}
     return options | ({"maxfun": UNLIMITED} if method == "L-BFGS-B" else {})
-
-
-class bar_for:
-    """Context of a progress bar: a new one, the one that is given, or one that stays dark."""
-
-    def __init__(self, progress, maxiter):
-        self.own = not hasattr(progress, "update")
-        self.bar = tqdm(total=maxiter, desc="loss", disable=not progress) if self.own else progress
-
-    def __enter__(self):
-        return self.bar
-
-    def __exit__(self, *exc):
-        if self.own:
-            self.bar.close()
 
 
 class Stop(Exception):
@@ -181,8 +185,7 @@ class Search:
         """Note that an iteration ended at `vector`."""
         value, norm, _ = self.latest if np.array_equal(vector, self.latest[2]) else self.best
         self.history.append(value)
-        self.bar.set_postfix_str(f"{value:.12g}, gradient {norm:.2e}", refresh=False)
-        self.bar.update()
+        note(self.bar, self.history, norm)
         if self.callback is not None:
             try:
                 self.callback(self.packing.unpack(vector), value)

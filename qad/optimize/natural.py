@@ -1,5 +1,9 @@
 """Natural gradient descent: steepest descent in the geometry of what the parameters describe."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
@@ -7,10 +11,26 @@ from qad.extend import as_array, like
 from qad.optimize.adam import descend
 from qad.optimize.minimization import Search
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.optimize.result import OptimizeResult
+    from qad.typing import ArrayLike, Progress, Tree
+
 
 def natural_descent(
-    fun, params, metric, rate=0.05, callback=None, progress=False, *, maxiter=1000, gtol=1e-6, damping=1e-4
-):
+    fun: Callable[[Any], Any],
+    params: Tree,
+    metric: Callable[[Any], ArrayLike],
+    rate: float | Callable[[int], float] = 0.05,
+    callback: Callable[[Any, Any], object] | None = None,
+    progress: Progress = False,
+    *,
+    maxiter: int = 1000,
+    gtol: float = 1e-6,
+    damping: float = 1e-4,
+) -> OptimizeResult:
     """Minimise a real function of a pytree by steps ``x -= rate * (G + damping)^-1 g``.
 
     Parameters
@@ -28,7 +48,7 @@ def natural_descent(
     callback : callable, optional
         ``callback(params, value)`` after every step; raising StopIteration in it ends the search.
     progress : bool or tqdm
-        Show a progress bar with the loss and the norm of the gradient, or move the bar that is given.
+        Show loss, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
     maxiter : int
         Number of steps.
     gtol : float

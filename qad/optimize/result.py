@@ -1,5 +1,7 @@
 """What a minimisation returns."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +42,7 @@ class OptimizeResult:
     nit: int = field(metadata={"static": True})
     nfev: int = field(metadata={"static": True})
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"OptimizeResult(fun={self.fun!r}, gradient_norm={self.gradient_norm:.3g}, success={self.success}, "
             f"message={self.message!r}, nit={self.nit}, nfev={self.nfev})"

@@ -1,6 +1,7 @@
 """Derivative rules of NumPy's functions, a table per family."""
 
 from qad.rules import (
+    array_protocol,
     casts,
     complex,
     creation,

@@ -1,16 +1,25 @@
 """Arrays built from nested lists of Tensors and numbers: `array`, `r_` and `c_`, which NumPy cannot give Tensors to."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, any_traced, as_array, operand
 from qad.rules.join import stacked
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import Array, ArrayLike, DTypeLike
+
 __all__ = ["array", "c_", "r_"]
 NUMBERS = (bool, int, float, complex)  # Python's, which follow the precision of arrays
 
 
-def array(object, dtype=None):
+def array(object: ArrayLike, dtype: DTypeLike | None = None) -> Array:
     """An array of nested lists or tuples, whose entries may be Tensors: `numpy.array` for recorded values.
 
     Parameters
@@ -81,14 +90,16 @@ def _entry(x):
 class _Joiner:
     """What `numpy.r_` and `numpy.c_` do, of entries that may be Tensors."""
 
-    def __init__(self, name, like, axis, ndmin, place, doc):
+    __name__: str
+
+    def __init__(self, name: str, like: Any, axis: int, ndmin: int, place: int, doc: str):
         self.__name__, self.__doc__, self._like = name, doc, like
         self._defaults = axis, ndmin, place
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"qad.{self.__name__}"
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Array:
         items = key if isinstance(key, tuple) else (key,)
         parts = [each for x in items for each in ((x.start, x.stop, x.step) if isinstance(x, slice) else (x,))]
         if not any(type(x) is Tensor for x in parts) and not any_traced(*parts):
@@ -134,7 +145,7 @@ def _raised(x, ndmin, place):
     return x.reshape((1,) * first + x.shape + (1,) * (new - first))
 
 
-r_ = _Joiner(
+r_: _Joiner = _Joiner(
     "r_", np.r_, 0, 1, -1,
     """`numpy.r_` for Tensors: vectors and numbers in a row.
 
@@ -145,7 +156,7 @@ r_ = _Joiner(
     array([2., 4.])
     """,
 )  # fmt: skip
-c_ = _Joiner(
+c_: _Joiner = _Joiner(
     "c_", np.c_, -1, 2, 0,
     """`numpy.c_` for Tensors: vectors as the columns of a matrix.
 

@@ -5,6 +5,10 @@ then takes the real part of the same product, so such rules are flagged elementw
 Derivatives at z = 0, where there is a kink: abs, angle and sign take 0.  `abs2` is smooth there.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import (
@@ -28,6 +32,9 @@ from qad.extend.memory import snapshot
 from qad.rules.constants import RADIAN
 from qad.rules.elementwise import nonzero, per_size, zero
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
+
 
 @primitive(name="abs2")
 def square_of_size(z):
@@ -39,7 +46,7 @@ defvjp_tuned(square_of_size, lambda g, y, z: g * (2 * z.conj()), elementwise=Tru
 _abs2 = quick(square_of_size)
 
 
-def abs2(z):
+def abs2(z: ArrayLike) -> Array:
     """Absolute square ``|z|^2``, elementwise and real, with the right derivatives at zero to every order.
 
     Parameters

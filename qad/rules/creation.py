@@ -4,16 +4,23 @@ NumPy's ``zeros_like`` and its kin do so too where they are given a Tensor, so t
 with results is differentiable as it stands.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import Tensor, implements, like, value_of
 from qad.extend.batching import enclosed
 from qad.extend.memory import bottom, buffer, handle, is_vouched, shadow
 
+if TYPE_CHECKING:
+    from qad.typing import ArrayLike, DTypeLike, Number, Shape
+
 __all__ = ["empty", "empty_like", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like"]
 
 
-def zeros(shape, dtype=float):
+def zeros(shape: Shape, dtype: DTypeLike = float) -> Tensor:
     """Zeros, in a Tensor that may be written into: ``x[index] = y`` and ``x += y`` are recorded.
 
     Parameters
@@ -36,7 +43,7 @@ def zeros(shape, dtype=float):
     return buffer(np.zeros(shape, dtype))
 
 
-def ones(shape, dtype=float):
+def ones(shape: Shape, dtype: DTypeLike = float) -> Tensor:
     """Ones, in a Tensor that may be written into; see `zeros`.
 
     Examples
@@ -50,7 +57,7 @@ def ones(shape, dtype=float):
     return buffer(np.ones(shape, dtype))
 
 
-def empty(shape, dtype=float):
+def empty(shape: Shape, dtype: DTypeLike = float) -> Tensor:
     """A Tensor of arbitrary content that is to be written into; see `zeros`.
 
     Examples
@@ -62,7 +69,7 @@ def empty(shape, dtype=float):
     return buffer(np.empty(shape, dtype))
 
 
-def full(shape, fill_value, dtype=None):
+def full(shape: Shape, fill_value: Number, dtype: DTypeLike | None = None) -> Tensor:
     """A Tensor full of `fill_value`, a number or a Tensor, that may be written into; see `zeros`.
 
     Examples
@@ -91,7 +98,15 @@ def _like(function, a, dtype, order, shape):
     return buffer(like(a).asarray(function(shadow(a), dtype, order, shape=shape)))
 
 
-def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+def zeros_like(
+    a: ArrayLike,
+    dtype: DTypeLike | None = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: str | None = None,
+) -> Tensor:
     """Zeros of the shape and dtype of `a`, in a Tensor that may be written into; see `zeros`.
 
     Examples
@@ -103,7 +118,15 @@ def zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None)
     return _like(np.zeros_like, a, dtype, order, shape)
 
 
-def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
+def ones_like(
+    a: ArrayLike,
+    dtype: DTypeLike | None = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: str | None = None,
+) -> Tensor:
     """Ones of the shape and dtype of `a`, in a Tensor that may be written into; see `zeros`.
 
     Examples
@@ -115,7 +138,15 @@ def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
     return _like(np.ones_like, a, dtype, order, shape)
 
 
-def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, device=None):
+def empty_like(
+    prototype: ArrayLike,
+    dtype: DTypeLike | None = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: str | None = None,
+) -> Tensor:
     """A Tensor of the shape and dtype of `prototype` that is to be written into; see `zeros`.
 
     Examples
@@ -127,7 +158,16 @@ def empty_like(prototype, dtype=None, order="K", subok=True, shape=None, *, devi
     return _like(np.empty_like, prototype, dtype, order, shape)
 
 
-def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+def full_like(
+    a: ArrayLike,
+    fill_value: Number,
+    dtype: DTypeLike | None = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Shape | None = None,
+    *,
+    device: str | None = None,
+) -> Tensor:
     """A Tensor of the shape and dtype of `a`, full of `fill_value`, that may be written into; see `zeros`.
 
     Examples

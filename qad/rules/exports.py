@@ -2,7 +2,7 @@
 
 ``qad.sin is numpy.sin``; a name stands here when a Tensor may be among its arguments.  Plain arrays give plain arrays.
 """
-# ruff: noqa: F401, I001 - these imports are the table of what `qad` offers, by family
+# ruff: noqa: I001 - these imports are the table of what `qad` offers, by family
 
 from numpy import (  # elementwise
     abs, absolute, add, angle, arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh, cbrt, ceil, clip, conj,
@@ -47,4 +47,34 @@ from qad.rules import series as polynomial
 from qad.rules.complex import abs2
 from qad.rules.reduce import logsumexp
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+__all__ = [
+    "abs", "abs2", "absolute", "acos", "acosh", "add", "all", "allclose", "amax", "amin", "angle", "any",
+    "append", "apply_along_axis", "apply_over_axes", "arccos", "arccosh", "arcsin", "arcsinh", "arctan",
+    "arctan2", "arctanh", "argmax", "argmin", "argpartition", "argsort", "argwhere", "array_equal",
+    "array_split", "asin", "asinh", "astype", "atan", "atan2", "atanh", "atleast_1d", "atleast_2d",
+    "atleast_3d", "average", "bincount", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "block", "broadcast_arrays", "broadcast_to", "cbrt", "ceil", "choose",
+    "clip", "column_stack", "compress", "concat", "concatenate", "conj", "conjugate", "convolve", "copy",
+    "copysign", "corrcoef", "correlate", "cos", "cosh", "count_nonzero", "cov", "cross", "cumprod", "cumsum",
+    "deg2rad", "degrees", "delete", "diag", "diagflat", "diagonal", "diff", "digitize", "divide", "divmod",
+    "dot", "dsplit", "dstack", "e", "ediff1d", "equal", "exp", "exp2", "expand_dims", "expm1", "extract",
+    "fabs", "fft", "flatnonzero", "flip", "fliplr", "flipud", "float_power", "floor", "floor_divide", "fmax",
+    "fmin", "fmod", "frexp", "geomspace", "gradient", "greater", "greater_equal", "heaviside", "histogram",
+    "hsplit", "hstack", "hypot", "i0", "imag", "inf", "inner", "insert", "interp", "isclose", "iscomplex",
+    "iscomplexobj", "isfinite", "isin", "isinf", "isnan", "isreal", "isrealobj", "kron", "ldexp", "less",
+    "less_equal", "lexsort", "linspace", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "logspace", "logsumexp", "matmul",
+    "matrix_transpose", "max", "maximum", "mean", "median", "meshgrid", "min", "minimum", "mod", "modf",
+    "moveaxis", "multiply", "nan", "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax",
+    "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar",
+    "ndim", "negative", "newaxis", "nextafter", "nonzero", "not_equal", "outer", "pad", "partition",
+    "percentile", "permute_dims", "pi", "piecewise", "poly", "polyadd", "polyder", "polyfit", "polyint",
+    "polymul", "polynomial", "polysub", "polyval", "positive", "pow", "power", "prod", "ptp", "quantile",
+    "rad2deg", "radians", "ravel", "real", "real_if_close", "reciprocal", "remainder", "repeat", "reshape",
+    "resize", "result_type", "rint", "roll", "rollaxis", "roots", "rot90", "round", "searchsorted", "select",
+    "setdiff1d", "shape", "sign", "signbit", "sin", "sinc", "sinh", "size", "sort", "split", "sqrt", "square",
+    "squeeze", "stack", "std", "subtract", "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh", "tile",
+    "trace", "transpose", "trapezoid", "tril", "trim_zeros", "triu", "true_divide", "trunc", "union1d",
+    "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unwrap", "vander", "var",
+    "vdot", "vecdot", "vsplit", "vstack", "where",
+]  # fmt: skip

@@ -4,6 +4,10 @@ A reduction is a small primitive of ``axis`` and ``keepdims``; the handlers of N
 else (``dtype``, ``where``, ``initial``) to these by functions that have rules of their own.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import GradientTypeError
@@ -23,6 +27,9 @@ from qad.extend import (
 from qad.rules.casts import narrowed
 from qad.rules.elementwise import nonzero
 from qad.rules.scales import are_ordinary, rounding, scale_along
+
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike, Axis
 
 
 def axes_of(axis, ndim) -> tuple:
@@ -211,7 +218,7 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
 
 # -- logsumexp -----------------------------------------------------------------------------------------------
 @primitive
-def logsumexp(x, axis=None, keepdims=False):
+def logsumexp(x: ArrayLike, axis: Axis | None = None, keepdims: bool = False) -> Array:
     """Logarithm of a sum of exponentials, without overflow.
 
     Parameters

@@ -31,3 +31,18 @@ def scale_along(x, axis):
     """The largest absolute value along `axis`, kept, to divide by before squaring; 1 where it is 0 or infinite."""
     largest = np.max(np.absolute(x), axis=axis, keepdims=True)
     return np.where((largest > 0) & np.isfinite(largest), largest, 1)
+
+
+def length_along(x, axis):
+    """Euclidean length along `axis`, kept; the entries are scaled where their squares overflow or lose digits."""
+    with np.errstate(over="ignore"):
+        n = _root_of_squares(x, axis)
+        if are_ordinary(n):
+            return n
+    scale = scale_along(x, axis)
+    return scale * _root_of_squares(x / scale, axis)
+
+
+def _root_of_squares(x, axis):
+    square = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x**2
+    return np.sqrt(square.sum(axis=axis, keepdims=True))

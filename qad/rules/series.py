@@ -13,6 +13,7 @@ Examples
 array([ 1. ,  0.5, -0.5])
 """
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,7 +21,9 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import like, operand
 
-STEPS = {  # P_{k+1} = (a x + b) P_k - c P_{k-1}: the triple (a, b, c) of k
+STEPS: dict[
+    str, Callable[[int], tuple[float, float, float]]
+] = {  # P_{k+1} = (a x + b) P_k - c P_{k-1}: the triple (a, b, c) of k
     "poly": lambda k: (1, 0, 0),
     "cheb": lambda k: (1 if k == 0 else 2, 0, 1),
     "leg": lambda k: ((2 * k + 1) / (k + 1), 0, k / (k + 1)),
@@ -144,5 +147,11 @@ def _namespace(name):
     return SimpleNamespace(**{name + kind: function for kind, function in functions.items()})
 
 
+polynomial: SimpleNamespace
+chebyshev: SimpleNamespace
+legendre: SimpleNamespace
+hermite: SimpleNamespace
+hermite_e: SimpleNamespace
+laguerre: SimpleNamespace
 polynomial, chebyshev, legendre, hermite, hermite_e, laguerre = map(_namespace, MODULES)
 __all__ = ["chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial"]

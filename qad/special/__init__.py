@@ -92,4 +92,13 @@ from qad.special.exponentials import exprel, lambertw, log_softmax, logsumexp, s
 from qad.special.gammas import polygamma
 
 _MODULES = {"bessel", "errors", "exponentials", "faddeeva", "gammas", "polynomials"}
-__all__ = [name for name in dir() if not name.startswith("_") and name not in _MODULES]
+__all__ = [
+    "airy", "beta", "betainc", "betaln", "cbrt", "cosm1", "dawsn", "digamma", "entr", "erf", "erfc", "erfcinv",
+    "erfcx", "erfi", "erfinv", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre",
+    "eval_hermite", "eval_hermitenorm", "eval_jacobi", "eval_laguerre", "eval_legendre", "exp1", "exp10",
+    "exp2", "expi", "expit", "expm1", "expn", "exprel", "gamma", "gammainc", "gammaincc", "gammaln", "hankel1",
+    "hankel2", "hyp0f1", "hyp1f1", "hyp2f1", "i0", "i1", "iv", "j0", "j1", "jn", "jv", "k0", "k1", "kl_div",
+    "kv", "lambertw", "log1p", "log_expit", "log_ndtr", "log_softmax", "loggamma", "logit", "logsumexp", "ndtr",
+    "ndtri", "polygamma", "psi", "rel_entr", "rgamma", "sinc", "softmax", "wofz", "xlog1py", "xlogy", "y0",
+    "y1", "yv",
+]  # fmt: skip

@@ -1,6 +1,9 @@
 """Exponentials, logarithms and sums of them."""
 
+from __future__ import annotations
+
 from math import factorial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
@@ -11,6 +14,9 @@ from qad.rules import reduce
 from qad.rules.constants import LN2, LN10
 from qad.rules.elementwise import nonzero, table
 from qad.rules.slopes import sech
+
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike, Axis
 
 
 # -- slopes -----------------------------------------------------------------------------------------------------
@@ -113,7 +119,7 @@ defvjp_tuned(
 )
 
 
-def exprel(x):
+def exprel(x: ArrayLike) -> Array:
     """``(exp(x) - 1) / x``, exact at 0, of real and complex numbers.
 
     Parameters
@@ -159,7 +165,7 @@ defvjp_tuned(
 )
 
 
-def lambertw(z, k=0):
+def lambertw(z: ArrayLike, k: int = 0) -> Array:
     """The solution w of ``w exp(w) = z``, on branch `k`; complex, as SciPy's.
 
     Parameters
@@ -188,7 +194,7 @@ def lambertw(z, k=0):
 
 
 # -- sums of exponentials ------------------------------------------------------------------------------------
-def logsumexp(a, axis=None, b=None, keepdims=False):
+def logsumexp(a: ArrayLike, axis: Axis | None = None, b: ArrayLike | None = None, keepdims: bool = False) -> Array:
     """``log(sum(b exp(a)))`` without overflow, of real and complex numbers.
 
     Parameters
@@ -224,7 +230,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False):
     return y if keepdims else np.squeeze(y, reduce.axes_of(axis, a.ndim))
 
 
-def softmax(x, axis=None):
+def softmax(x: ArrayLike, axis: Axis | None = None) -> Array:
     """``exp(x) / sum(exp(x))`` without overflow.
 
     Parameters
@@ -247,7 +253,7 @@ def softmax(x, axis=None):
     return np.exp(log_softmax(x, axis))
 
 
-def log_softmax(x, axis=None):
+def log_softmax(x: ArrayLike, axis: Axis | None = None) -> Array:
     """The logarithm of `softmax`.
 
     Parameters

@@ -1,6 +1,9 @@
 """The gamma function and its relatives."""
 
+from __future__ import annotations
+
 from math import factorial, pi
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
@@ -8,6 +11,9 @@ from scipy import special
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, defvjp_tuned, primitive, unrecorded, value_of
 from qad.rules.elementwise import table
+
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
 _LARGE = 16  # from here on the asymptotic series has all digits
 _TAYLOR = 24  # terms of a series in 1/5
@@ -54,7 +60,7 @@ defvjp_tuned(
 )
 
 
-def polygamma(n, x):
+def polygamma(n: int, x: ArrayLike) -> Array:
     """The derivative of order `n` of ``digamma``, of real and complex numbers.
 
     Parameters

@@ -1,14 +1,20 @@
 """`qad.draw`: the graph of a Tensor as SVG, values green as computed, gradients red."""
 
+from __future__ import annotations
+
 from html import escape
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
 from qad.core.tape.node import ID
 from qad.extend import Tensor
 from qad.viz.graph import cards
 from qad.viz.layers import arrange
+
+if TYPE_CHECKING:
+    from qad.typing import FilePath
 
 GREEN, RED, INK, GREY, LINE = "#12823c", "#d1242f", "#1f2328", "#7d8590", "#afb8c1"
 FILL = {"leaf": "#eef6ff", "operation": "#ffffff", "result": "#fff8e6"}
@@ -25,23 +31,23 @@ class Picture:
     svg : str
     """
 
-    def __init__(self, svg):
+    def __init__(self, svg: str):
         self.svg = svg
 
     def _repr_svg_(self):
         return self.svg
 
-    def save(self, path):
+    def save(self, path: FilePath) -> None:
         """Write the picture to `path`, a name that ends in ``.svg``; browsers and Inkscape show it."""
         if Path(path).suffix != ".svg":
             raise ArgumentError('the picture is SVG: write qad.draw(y).save("graph.svg")')
         Path(path).write_text(self.svg, "utf-8")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Picture of {self.svg.count('<rect') - 1} operations>"
 
 
-def draw(y, names=None):
+def draw(y: Tensor, names: dict[str, Tensor] | None = None) -> Picture:
     """Draw the graph of a recorded Tensor: operations, their values in green, their gradients in red.
 
     Parameters

@@ -8,8 +8,8 @@ import pytest
 import qad
 from qad.circuit.gates import GATES
 
-ENGINES = ("numpy", "numba") if find_spec("numba") else ("numpy",)
-needs_numba = pytest.mark.skipif("numba" not in ENGINES, reason="Numba is an optional extra")
+ENGINES = ("numpy", "compiled") if find_spec("llvmlite") else ("numpy",)
+needs_compiler = pytest.mark.skipif("compiled" not in ENGINES, reason="llvmlite is an optional extra")
 
 
 def embed(u, qubits, n):

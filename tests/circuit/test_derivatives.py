@@ -11,7 +11,7 @@ from qad.circuit.pauli_apply import apply, brackets, slope
 from qad.circuit.pauli_masks import strings_of
 from qad.circuit.scatter import Indices, gather, scatter
 from tests.cases import Case, normal
-from tests.circuit.dense import ENGINES, needs_numba, random_circuit, random_sum, random_unitary
+from tests.circuit.dense import ENGINES, needs_compiler, random_circuit, random_sum, random_unitary
 
 if len(ENGINES) > 1:
     from qad.circuit.compiled import blocking as schedule
@@ -153,7 +153,7 @@ def gates_with_angles(seed, engine):
     return c
 
 
-@needs_numba
+@needs_compiler
 @pytest.mark.parametrize("bits", [12, 3])
 @pytest.mark.parametrize("seed", range(4))
 def test_second_order_of_both_engines(seed, bits, monkeypatch):

@@ -33,7 +33,7 @@ class Counter:
             self.run = self._quick = counted
 
         monkeypatch.setattr(pair_module.Pair, "__init__", watched)
-        monkeypatch.setattr(planner_module, "has_numba", lambda: False)  # pairs are carried out one by one
+        monkeypatch.setattr(planner_module, "has_compiler", lambda: False)  # pairs are carried out one by one
         forget()
 
 

@@ -1,22 +1,19 @@
 """Compiled products of small matrices against NumPy's."""
 
-import os
 from itertools import product
-from threading import Event
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import qad
-from qad.contract import compiler
 from qad.contract import small_matmul as stacks
 from qad.contract.costs import BLAS_FROM, LONGEST
 from qad.contract.execute import Execution
 from qad.contract.pair import pair
 from tests.contract.networks import operands_for
 
-numba = pytest.importorskip("numba")
-kept = pytest.importorskip("qad.contract.compiled.kept")
+pytest.importorskip("llvmlite")
 
 SHAPES = [(1, 1, 1), (2, 3, 1), (1, 5, 7), (3, 2, 4), (7, 4, 11), (13, 6, 3), (33, 64, 40)]
 TOLERANCE = {"f": 1e-5, "D": 1e-14}
@@ -24,14 +21,23 @@ TOLERANCE = {"f": 1e-5, "D": 1e-14}
 
 @pytest.fixture(scope="module")
 def compiled():
-    from qad.contract.compiled import kernel
-    from qad.contract.interpreter import multiply
+    """Products of pieces of blocks, compiled: a function for each dtype."""
+    from qad.contract.compiled import FILES, kernel, symbols
+    from qad.native import COMPLEX, INT, REAL, Block, Kernels
 
-    assert kernel.__all__
+    def kernels(kind):
+        def run(
+            first: Block(kind), one: INT, second: Block(kind), two: INT, work: Block(kind), out: INT,
+            m: INT, k: INT, n: INT, form: INT, room: Block(kind),
+        ):  # fmt: skip
+            kernel.multiply(first, one, second, two, work, out, m, k, n, form, room)
 
-    @numba.njit
-    def run(first, one, second, two, work, out, m, k, n, form):
-        multiply(first, one, second, two, work, out, m, k, n, form, np.empty(2**15, work.dtype))
+        return Kernels(run, files=[*FILES, Path(__file__)], fast=False, symbols=symbols)
+
+    of = {"f": kernels(REAL), "c": kernels(COMPLEX)}
+
+    def run(first, one, second, two, work, *rest):
+        of[work.dtype.kind](work.dtype).run(first, one, second, two, work, *rest, np.empty(2**15, work.dtype))
 
     return run
 
@@ -75,7 +81,7 @@ def test_stacks_of_any_strides_and_broadcast():
 
 
 def test_what_is_no_stack_of_small_matrices_goes_to_numpy(monkeypatch):
-    monkeypatch.setattr(stacks, "stack_product", lambda kind: pytest.fail("compiled"))
+    monkeypatch.setattr(stacks, "stack_product", lambda a, b: pytest.fail("compiled"))
     a, b = np.ones((2, 3, 4)), np.ones((2, 4, 5))
     frozen = a.copy()
     frozen.flags.writeable = False
@@ -88,7 +94,7 @@ def test_what_is_no_stack_of_small_matrices_goes_to_numpy(monkeypatch):
 
 def test_a_network_of_stacks_uses_them(monkeypatch):
     used, compiled = [], stacks.stack_product
-    monkeypatch.setattr(stacks, "stack_product", lambda kind: used.append(kind) or compiled(kind))
+    monkeypatch.setattr(stacks, "stack_product", lambda a, b: used.append(a.dtype) or compiled(a, b))
     shapes, text = [(400, 9, 9)] * 4, "zab,zbc,zcd,zda->z"
     operands = operands_for(np.random.default_rng(0), shapes)
     weights, found = np.ones(400, complex), []
@@ -103,36 +109,15 @@ def test_a_network_of_stacks_uses_them(monkeypatch):
         np.testing.assert_allclose(found[number], cotangent, rtol=0, atol=1e-11)
 
 
-def test_machine_code_goes_by_its_sources(tmp_path):
-    """A change of any file that the machine code is made of makes another version, whatever the file's time says."""
-    assert {path.name for path in kept.FILES} >= {"kernel.py", "tile.py", "interpreter.py", "costs.py"}
-    copies = [tmp_path / path.name for path in kept.FILES]
-    for path, copy in zip(kept.FILES, copies, strict=True):
-        copy.write_bytes(path.read_bytes())
-    assert kept.version_of(copies) == kept.version_of(kept.FILES) != 0
-    copies[-1].write_bytes(copies[-1].read_bytes() + b"#")
-    assert kept.version_of(copies) != kept.version_of(kept.FILES)
+def test_a_frozen_function_may_be_the_first_that_compiles(monkeypatch, tmp_path):
+    """What the compiler reads and writes is not the function's."""
+    from qad.contract import compiled
 
-
-def test_who_waits_for_the_compiler_is_told(monkeypatch, caplog):
-    monkeypatch.setattr(compiler, "PATIENCE", 0.01)
-    asleep = Event()
-
-    def slowly(dtype):
-        asleep.wait(0.2)
-        return dtype
-
-    assert compiler._patiently(slowly, "f8", "a loop") == "f8"
-    assert "qad compiles a loop" in caplog.text
-
-
-def test_a_frozen_function_may_wait_for_the_compiler(monkeypatch):
-    """What the compiler draws (names of files) is not the function's."""
-    monkeypatch.setattr(kept, "loop", lambda dtype, inner=kept.loop: os.urandom(8) and inner(dtype))
-    compiler.loop.cache_clear()
-    f = qad.freeze(lambda x: x * len(compiler.loop(np.dtype(complex)).signatures))
-    np.testing.assert_array_equal(f(np.ones(2)), np.ones(2))
-    compiler.loop.cache_clear()
+    monkeypatch.setenv("QAD_CACHE_DIR", str(tmp_path))
+    monkeypatch.setitem(compiled.OF, "c", compiled.kernels(compiled.COMPLEX))
+    f = qad.freeze(lambda x: (compiled.warm_up([complex]), x * 2)[1])
+    np.testing.assert_array_equal(f(np.ones(2)), 2 * np.ones(2))
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_pairs_without_stacks_have_one_way():

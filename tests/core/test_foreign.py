@@ -21,7 +21,14 @@ def test_as_array_leaves_it():
 
 @pytest.mark.parametrize(
     "name, args",
-    [("zeros", (3,)), ("ones", (3,)), ("eye", (2, 3)), ("full", (3, 2.0)), ("arange", (4,)), ("asarray", ([1.0],))],
+    [
+        ("zeros", (3,)),
+        ("ones", (3,)),
+        ("eye", (2, 3)),
+        ("full", (3, 2.0)),
+        ("arange", (4,)),
+        ("asarray", ([1.0, 2.0],)),
+    ],
 )
 def test_like_creates(name, args):
     made, usual = getattr(like(StrictArray(np.ones(1))), name)(*args), getattr(np, name)(*args)

@@ -147,7 +147,7 @@ def test_small_bonds_are_swept_by_a_table(monkeypatch):
     for _ in range(3):
         for one, two in zip(qad.grad(energy)(psi, H), first, strict=True):
             np.testing.assert_array_equal(one, two)
-    monkeypatch.setattr("qad.mps.hamiltonian.has_numba", lambda: False)
+    monkeypatch.setattr("qad.mps.hamiltonian.has_compiler", lambda: False)
     H = heisenberg(6)
     qad.grad(energy)(psi, H)
     assert isinstance(*H.prepared.routes.values(), Steps)

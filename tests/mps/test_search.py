@@ -221,14 +221,6 @@ def test_maxiter():
     assert "maxiter" in result.message
 
 
-def test_progress_bar(capsys):
-    ground_state(heisenberg(4), bond=4, progress=True)
-    shown = capsys.readouterr().err
-    assert "energy" in shown
-    assert "-1.616" in shown
-    assert "gradient" in shown
-
-
 @pytest.mark.parametrize(
     "wrong, match",
     [

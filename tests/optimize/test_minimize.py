@@ -119,15 +119,6 @@ def test_maxiter():
     assert not result.interrupted
 
 
-def test_progress(capsys):
-    minimize(quadratic, {"z": np.zeros(2, complex), "x": np.ones(3)}, progress=True)
-    shown = capsys.readouterr().err
-    assert "loss" in shown
-    assert "gradient" in shown
-    minimize(quadratic, {"z": np.zeros(2, complex), "x": np.ones(3)})
-    assert capsys.readouterr().err == ""
-
-
 def test_a_bar_that_is_given_goes_on():
     with tqdm(total=100, disable=False) as bar:
         first = minimize(rosenbrock, (np.complex128(-1.2), np.complex128(1.0)), progress=bar, maxiter=3)

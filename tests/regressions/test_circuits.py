@@ -58,9 +58,9 @@ def test_gradients_by_the_coefficients_of_a_noisy_observable():
     qad.check_grads(value, (np.array([1.0, -0.5, 0.7]),))
 
 
-@pytest.mark.parametrize("engine", ["numpy", "numba"])
+@pytest.mark.parametrize("engine", ["numpy", "compiled"])
 def test_noisy_gradients_of_both_engines_in_both_precisions(engine):
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     angles, observable = np.array([0.3, 0.7, -0.4]), OBSERVABLES["a string with Y"]
     exact = qad.grad(lambda a: noisy(a, 0.25, engine="numpy").expectation(observable))(angles)
     for dtype, tolerance in ((np.complex128, 1e-12), (np.complex64, 1e-5)):
@@ -169,3 +169,16 @@ def test_batches_of_angles_in_noisy_circuits_are_refused():
         NoisyCircuit(1).append(qad.Circuit(1).rx(np.array([0.1, 0.2]), 0)).expectation("Z")
     found = qad.vmap(lambda t: NoisyCircuit(1).append(qad.Circuit(1).rx(t, 0)).expectation("Z"))(np.array([0.1, 0.2]))
     np.testing.assert_allclose(found, np.cos([0.1, 0.2]))
+
+
+@pytest.mark.parametrize("angle", [0.3, np.float64(0.3), np.array(0.3)], ids=["float", "float64", "array"])
+@pytest.mark.parametrize("transform", [lambda f: f, qad.grad, qad.value_and_grad], ids=["value", "grad", "both"])
+def test_a_circuit_of_one_angle_is_frozen(angle, transform):
+    """One angle that was a Python float could not be indexed in the frozen function."""
+
+    def energy(x):
+        return qad.Circuit(2).rx(x, 0).cnot(0, 1).expectation("IZ")
+
+    plain, frozen = transform(energy), qad.freeze(transform(energy))
+    for x in (angle, angle + 0.1, angle + 0.2):
+        np.testing.assert_allclose(frozen(x), plain(x), atol=1e-15)

@@ -5,6 +5,7 @@ import pytest
 
 import qad
 from qad import linalg as la
+from qad.core.errors import ArgumentError
 from tests.linalg.draw import apart, draw, herm, unitary
 
 GAPS = [1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-11, 1e-13, 0.0]
@@ -233,3 +234,45 @@ def test_the_nuclear_norm_at_a_value_that_is_small_but_not_zero():
     np.testing.assert_allclose(gradient(0.0), u[:, :2] @ v[:2], atol=1e-12)
     with pytest.raises(qad.QadError, match="zero"):
         gradient(5e-13)
+
+
+@pytest.mark.parametrize("function", [np.linalg.eigh, np.linalg.svd], ids=["eigh", "svd"])
+@pytest.mark.parametrize(
+    "weights, dtype",
+    [([[0, 1], [1, 0]], float), ([[0, 1], [1, 0]], complex), ([[0, -1j], [1j, 0]], complex)],
+    ids=["real X", "X", "Y"],
+)
+def test_weights_without_diagonal_hide_no_function_of_equal_values(function, weights, dtype):
+    """The basis that LAPACK chose gave the values no cotangent, and the function of them was taken for a projector."""
+
+    def f(a):
+        found = function(a)
+        left, s, right = found if function is np.linalg.svd else (found[1], found[0], found[1].conj().T)
+        return np.sum(np.array(weights) * ((apart(left) * s**3) @ right)).real
+
+    with pytest.raises(ArgumentError, match="degenerate"):
+        qad.grad(f)(1.5 * np.eye(2, dtype=dtype))
+
+
+@pytest.mark.parametrize("levels", [1.5 * np.eye(2), np.diag([1.0, 1.0, 3.0]), np.diag([2.0, 1.0, 1.0, 1.0])], ids=len)
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_a_vector_that_lapack_chose_is_refused_where_the_loss_is_stationary_in_the_choice(levels, dtype):
+    """The derivative was given as zero, for the vectors were unit vectors."""
+    a = levels.astype(dtype)
+    for f in (
+        lambda a: np.sum(np.abs(np.linalg.eigh(a)[1]) ** 4),
+        lambda a: np.sum(np.abs(np.linalg.svd(a)[0]) ** 4),
+        lambda a: np.sum(np.abs(np.linalg.svd(np.concatenate([a, a]), full_matrices=False)[0]) ** 4),
+    ):
+        for derivative in (qad.grad(f), lambda a, f=f: qad.jvp(f, (a,), (np.ones_like(a),))):
+            with pytest.raises(ArgumentError, match="degenerate|phase|chosen|arbitrary|determine"):
+                derivative(a)
+
+
+def test_equal_values_keep_their_products_and_plain_results():
+    a = np.diag([2.0, 1.0, 1.0, 1.0])
+    w, v = qad.vjp(lambda a: tuple(np.linalg.eigh(a)), a)[0]
+    assert np.allclose((v * w) @ v.T, a, atol=1e-15) and np.allclose(v.T @ v, np.eye(4), atol=1e-15)
+    u, s, vh = qad.vjp(lambda a: tuple(np.linalg.svd(a)), a[:, :3])[0]
+    assert np.allclose((u[:, :3] * s) @ vh, a[:, :3], atol=1e-15) and np.allclose(u.T @ u, np.eye(4), atol=1e-15)
+    assert np.array_equal(qad.vmap(lambda a: np.linalg.eigh(a)[1])(np.stack([a, a]))[1], np.linalg.eigh(a)[1])

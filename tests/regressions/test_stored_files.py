@@ -68,3 +68,15 @@ def test_a_stored_fourier_transform_is_that_one(transform):
     frozen = qad.freeze(f)
     frozen(stored.Y)
     assert difference(f(stored.Y), pickle.loads(pickle.dumps(frozen))(stored.Y), False) is None
+
+
+def test_a_program_of_a_pass_that_left_is_refused():
+    frozen = qad.freeze(lambda y: np.sin(y) * y)
+    frozen(stored.Y)
+    make, (name, names, passes, entries) = frozen.__reduce__()
+    assert make(name, names, (*passes, "chains"), entries)(stored.Y) is not None  # its name alone does no harm
+    (signature, [(path, places, (variables, inputs, constants, steps, *rest), form)]) = entries[0]
+    steps = [(("function", "chained"), *steps[0][1:]), *steps[1:]]
+    entries = [(signature, [(path, places, (variables, inputs, constants, steps, *rest), form)])]
+    with pytest.raises(qad.errors.ArgumentError, match="'chained'.*freeze the function again"):
+        make(name, names, passes, entries)

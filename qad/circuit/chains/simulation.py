@@ -1,7 +1,10 @@
 """A circuit run on a matrix product state, as users see it."""
 
+from __future__ import annotations
+
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +19,16 @@ from qad.extend import Tensor, stack_of, value_of
 from qad.mps.chain import site_count
 from qad.mps.operator import MPO
 from qad.mps.state import MPS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from qad.circuit.circuit import Circuit
+    from qad.circuit.observables import Observable
+    from qad.typing import Array, Seed
 
 UNLIMITED = 10**9
 
@@ -35,7 +48,11 @@ class ChainSimulation:
         The largest bond dimension of the final state.
     """
 
-    def __init__(self, circuit, max_bond, cutoff, bra_bond):
+    n: int
+    numbers: Any
+    run: Any
+
+    def __init__(self, circuit: Circuit, max_bond: int | None, cutoff: float, bra_bond: int | None):
         if circuit.initial is not None:
             raise ArgumentError("c.mps begins in |0...0>: prepare another state by gates, or use c.state()")
         bond = UNLIMITED if max_bond is None else site_count(max_bond, 1, "max_bond")
@@ -56,12 +73,12 @@ class ChainSimulation:
         self.run = Run(program, circuit.dtype, bond, cutoff, bra_bond)
 
     @cached_property
-    def final(self):
+    def final(self) -> Any:
         """The final walker; `numbers` are this simulation's own, so that it stays right."""
         return self.run.forward(*map(value_of, self.numbers))[0]
 
     @property
-    def state(self):
+    def state(self) -> MPS:
         if any(type(x) is Tensor for x in self.numbers):
             raise GradientTypeError(
                 "the tensors of a truncated state are not differentiable: take .expectation(H), .overlap(phi) or "
@@ -77,7 +94,7 @@ class ChainSimulation:
     def bond(self) -> int:
         return max(t.shape[2] for t in self.final.tensors)
 
-    def expectation(self, observable):
+    def expectation(self, observable: Observable | MPO | Sequence[Observable | MPO]) -> Array:
         """The expectation value ``<psi|H|psi>``, real and differentiable.
 
         Parameters
@@ -104,7 +121,7 @@ class ChainSimulation:
             return np.stack(self._measured([(Energy(), operator_of(one, self.n)) for one in observable]))
         return self._measured([(Energy(), operator_of(observable, self.n))])[0]
 
-    def overlap(self, phi):
+    def overlap(self, phi: MPS) -> Array:
         """The overlap ``<phi|psi>`` with a matrix product state, complex and differentiable in both.
 
         Examples
@@ -118,7 +135,7 @@ class ChainSimulation:
             raise ShapeError(f"overlap takes an open MPS of {self.n} qubits, not {phi!r}")
         return self._measured([(Overlap(), phi.tensors)])[0]
 
-    def amplitude(self, bits):
+    def amplitude(self, bits: str | Sequence[int]) -> Array:
         """The amplitude ``<bits|psi>`` of a basis state, a string or sequence of one bit per qubit.
 
         Examples
@@ -132,7 +149,7 @@ class ChainSimulation:
             raise ArgumentError(f"an amplitude of {self.n} qubits is named by {self.n} bits, not {bits}")
         return self.overlap(MPS.product(bits, dtype=self.run.dtype))
 
-    def sample(self, shots, seed=0):
+    def sample(self, shots: int, seed: Seed = 0) -> NDArray[np.int64]:
         """Outcomes (shots, n) of measuring all qubits, drawn from ``|psi|**2``."""
         return MPS(self.final.tensors).sample(shots, seed)
 
@@ -144,7 +161,7 @@ class ChainSimulation:
         targets = [(target, slice(*own)) for (target, _), own in zip(pairs, pairwise(ends), strict=True)]
         return measured(*self.numbers, *(x for _, row in pairs for x in row), run=self.run, targets=tuple(targets))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"ChainSimulation({self.n} qubits, bond {self.bond}, truncation error {self.error:.2g})"
 
 

@@ -20,6 +20,7 @@ from qad.circuit.chains.overlaps import Overlaps, paired
 from qad.circuit.chains.walker import Walker
 from qad.circuit.reference import entries_of
 from qad.core.errors import ArgumentError
+from qad.core.threads import blas_for
 from qad.extend import Tensor, defvjp, opaque, primitive, vjp
 from qad.mps.evolve.tebd import Truncation
 from qad.mps.sandwich import factor, operator_matrices, sandwich
@@ -40,9 +41,10 @@ class Run:
         zero = np.array([1.0, 0.0], self.dtype)[None, :, None]
         walker = Walker([zero] * self.program.n, 0, Truncation(self.bond, self.cutoff))
         vectors, history = {"real": real, "complex": complex_}, []
-        for op in self.program.instructions:
-            history.append(tuple(walker.tensors))
-            walker.apply(*site_operators(op, numbers(op, vectors)), op.unitary)
+        with blas_for(min(self.bond, 2 ** (self.program.n // 2))):
+            for op in self.program.instructions:
+                history.append(tuple(walker.tensors))
+                walker.apply(*site_operators(op, numbers(op, vectors)), op.unitary)
         return walker, history
 
     def backward(self, real, complex_, history, bra):
@@ -50,12 +52,14 @@ class Run:
         vectors = {"real": real, "complex": complex_}
         slopes = {name: np.zeros(vector.shape, complex) for name, vector in vectors.items()}
         overlaps = Overlaps(self.program.n, self.dtype)
-        for op, before in zip(reversed(self.program.instructions), reversed(history), strict=True):
-            if op.source != "constant":
-                place = slice(op.start, op.start + op.count)
-                slopes[op.source][0, 0, place] = paired(op, overlaps, bra.tensors, before)
-            first, operators = site_operators(op, numbers(op, vectors))
-            bra.apply(first, adjoint(operators), op.unitary, to_right=False)
+        steps = zip(reversed(self.program.instructions), reversed(history), strict=True)
+        with blas_for(min(self.bra_bond, 2 ** (self.program.n // 2))):
+            for op, before in steps:
+                if op.source != "constant":
+                    place = slice(op.start, op.start + op.count)
+                    slopes[op.source][0, 0, place] = paired(op, overlaps, bra.tensors, before)
+                first, operators = site_operators(op, numbers(op, vectors))
+                bra.apply(first, adjoint(operators), op.unitary, to_right=False)
         return slopes["real"], slopes["complex"]
 
     def walker(self, tensors, centre):

@@ -1,16 +1,19 @@
-"""The engine compiled by Numba, with the interface of `qad.circuit.reference`; imported at first use.
+"""The compiled engine, with the interface of `qad.circuit.reference`; imported at first use.
 
 It serves one component (first derivatives) and two (second derivatives, `qad.circuit.compiled.dual_numbers`).  The
 backward pass of circuits with operators that are not unitary is left to the engine in NumPy, which stores states.
 """
+
+from functools import lru_cache
 
 import numpy as np
 
 from qad.circuit import reference
 from qad.circuit.compiled import dual_numbers, kernels, terms
 from qad.circuit.compiled.blocking import schedule_of
-from qad.circuit.compiled.entries import angle_tables, divide, entries_of, entries_of_angles, inverted, split
+from qad.circuit.compiled.entries import REAL_OF, angle_tables, divide, entries_of, entries_of_angles, inverted, split
 from qad.circuit.compiled.launch import in_rounds, run, share, threads_for
+from qad.native import Bundle
 
 
 def serves(program, components):
@@ -62,8 +65,8 @@ def backward_angles(program, theta, psi, out, g, owned=False):
     slopes, dual = taken_back(program, entries, out, g, owned)
     if len(theta[0]) < len(slopes):
         slopes = slopes.sum(0, keepdims=True)
-    found, schedule, (gates, (_, polynomials), _) = np.zeros(theta.shape), schedule_of(program), angle_tables(program)
-    kernels.collect(theta[0], *gates, polynomials, *entries, slopes, schedule.diagonal, schedule.parity, found[0])
+    found, (gates, _) = np.zeros(theta.shape), angle_tables(program)
+    kernels.rounds(out.dtype).collect(np.ascontiguousarray(theta[0]), gates, *entries, slopes, found[0])
     return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
 
 
@@ -71,7 +74,7 @@ def evolved(program, vr, vi, psi):
     """The final states (1, B, 2**n) from real and imaginary parts (B, E) of all entries."""
     out = np.zeros((max(len(vr), psi.shape[1]), 2**program.n), psi.dtype)
     out[:, : psi.shape[2]] = psi[0]
-    run(kernels.forward, program, (out,), (vr, vi))
+    run(kernels.rounds(psi.dtype).forward, program, (out,), (vr, vi))
     return out[None]
 
 
@@ -80,8 +83,8 @@ def taken_back(program, entries, out, g, owned):
 
     The given entries are those of the inverse gates.
     """
-    state, dual = np.array(out[0]), conjugated(g[0], out.dtype, owned)
-    return run(kernels.backward, program, (state, dual), entries, (entries[0].shape[1], 2)), dual
+    state, dual = np.array(out[0], order="C"), conjugated(g[0], out.dtype, owned)
+    return run(kernels.rounds(out.dtype).backward, program, (state, dual), entries, (entries[0].shape[1], 2)), dual
 
 
 def conjugated(g, dtype, owned):
@@ -92,28 +95,45 @@ def conjugated(g, dtype, owned):
 
 def apply_sum(c, psi, strings):
     """``H psi`` for coefficients (T,) and states (B, 2**n)."""
-    x, z, w, starts, bits = terms_of(c, psi, strings)
-    psi = np.ascontiguousarray(psi)
-    out = np.zeros(psi.shape, np.result_type(psi.dtype, w.dtype))
-    parts = len(psi) << strings.n - bits
-    threads = threads_for(parts, len(x) * psi.size)
-    in_rounds(lambda _, t: kernels.apply(psi, out, *share(parts, t, threads), bits, x, z, w, starts), [0], threads)
+    psi, out = np.ascontiguousarray(psi), np.zeros(psi.shape, psi.dtype)
+    table, w = terms_of(strings), weights_of(c, psi, strings)
+    parts = len(psi) << strings.n - table.fields.bits
+    threads = threads_for(parts, len(table.fields.x) * psi.size)
+    kernel = kernels.sums[w.dtype.kind](psi.dtype).apply_sum
+
+    def work(_, t):
+        kernel(psi, out, *share(parts, t, threads), table, w, np.empty(1 << table.fields.bits, w.dtype))
+
+    in_rounds(work, [0], threads)
     return out
 
 
 def energy_of(c, psi, strings):
     """``<psi|H|psi>`` (B,) for real coefficients (T,)."""
-    x, z, w, starts, bits = terms_of(c, psi, strings)
     psi = np.ascontiguousarray(psi)
-    sums = np.empty((len(psi), 1 << strings.n - bits))
-    threads = threads_for(sums.size, len(x) * psi.size)
-    energy = kernels.energy
-    in_rounds(lambda _, t: energy(psi, *share(sums.size, t, threads), bits, x, z, w, starts, sums), [0], threads)
-    return sums.sum(-1).astype(psi.real.dtype)
+    table, w = terms_of(strings), weights_of(c, psi, strings)
+    size = 1 << table.fields.bits
+    sums = np.empty((len(psi), 2**strings.n // size))
+    threads = threads_for(sums.size, len(table.fields.x) * psi.size)
+    kernel = kernels.sums[w.dtype.kind](psi.dtype).energy_of_sum
+
+    def work(_, t):
+        kernel(psi, *share(sums.size, t, threads), table, w, sums, np.empty(size, w.dtype), np.empty(size, psi.dtype))
+
+    in_rounds(work, [0], threads)
+    found = sums[:, 0] if sums.shape[1] == 1 else sums.sum(-1)
+    return found.astype(REAL_OF[psi.dtype], copy=False)
 
 
-def terms_of(c, psi, strings):
-    """The kernels' tables of a sum: flips, signs and weights by groups, where these start, and the chunk's size."""
-    x, order, z, starts, phases = strings.tables
+@lru_cache(maxsize=256)
+def terms_of(strings):
+    """A sum's strings as the kernels read them."""
+    x, _, z, starts, _ = strings.tables
+    return Bundle(terms.Terms(x, z, starts, min(strings.n, terms.BITS)))
+
+
+def weights_of(c, psi, strings):
+    """The weights of strings in the order of their groups, in the precision of the state; real if all are."""
+    _, order, _, _, phases = strings.tables
     w = c[order] * phases if phases.dtype.kind == "f" and c.dtype.kind == "f" else (c[order] * phases).astype(complex)
-    return x, z, w.astype(psi.real.dtype if w.dtype.kind == "f" else psi.dtype), starts, min(strings.n, terms.BITS)
+    return w.astype(psi.real.dtype if w.dtype.kind == "f" else psi.dtype)

@@ -4,10 +4,7 @@
 beyond the chunk that is set adds its column to the constant.
 """
 
-from qad.circuit.compiled.jit import inner
 
-
-@inner
 def sources_of(permutation, pool, bits, base, sources):
     """Write P(i) for every i of the chunk that begins at `base`."""
     constant = permutation.constant
@@ -22,7 +19,6 @@ def sources_of(permutation, pool, bits, base, sources):
             y[k] = x[k] ^ column
 
 
-@inner
 def permute(part, room, sources):
     """Move the entries of a real array; `room`, an array of its size, is overwritten."""
     for k in range(part.size):

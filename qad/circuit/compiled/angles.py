@@ -2,12 +2,22 @@
 
 from math import cos, sin
 
-from qad.circuit.compiled.jit import inlined
+from qad.native import COMPLEX128, FLOAT, INT, REAL, Block, struct
+
+Gates = struct(
+    "Gates", slots=Block(INT), frequencies=Block(FLOAT), firsts=Block(INT), constants=Block(COMPLEX128),
+    polynomials=Block(COMPLEX128, 2), diagonal=Block(INT), parity=Block(INT),
+)  # fmt: skip
+Gates.__doc__ = """The gates of one parameter: which it is, its frequency w, and where entries of the gate begin.
+
+`constants` are the entries of constant gates, `polynomials` (3, E) the C, A and B of all others.  `diagonal` and
+`parity` are those of `qad.circuit.compiled.blocking.Schedule`.
+"""
 
 
-@inlined
-def fill(theta, slots, frequencies, firsts, constants, polynomials, vr, vi):
-    """Write all entries (B, E) of parameters (B, P): constants, and of gate g those from `firsts[g]` on."""
+def fill(theta: Block(FLOAT, 2), gates: Gates, vr: Block(REAL, 2), vi: Block(REAL, 2)):
+    """Write all entries (B, E) of parameters (B, P): constants, and of gate g those from ``firsts[g]`` on."""
+    slots, frequencies, firsts, constants, polynomials, _, _ = gates
     shift = constants.size
     for b in range(theta.shape[0]):
         for k in range(shift):
@@ -20,13 +30,16 @@ def fill(theta, slots, frequencies, firsts, constants, polynomials, vr, vi):
                 vr[b, shift + k], vi[b, shift + k] = x.real, x.imag
 
 
-@inlined
-def collect(theta, slots, frequencies, firsts, polynomials, vr, vi, slopes, diagonal, parity, out):
+def collect(
+    theta: Block(FLOAT, 2), gates: Gates, vr: Block(REAL, 2), vi: Block(REAL, 2), slopes: Block(FLOAT, 3),
+    out: Block(FLOAT, 2),
+):  # fmt: skip
     """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) of the cotangents of entries.
 
     The sums of diagonal gates (`diagonal`, and `parity` for Pauli rotations) contain the gate itself, see
     `qad.circuit.compiled.diagonal`.  `vr` and `vi` are the entries of the inverse gates.
     """
+    slots, frequencies, firsts, _, polynomials, diagonal, parity = gates
     shift = vr.shape[1] - polynomials.shape[1]
     for b in range(theta.shape[0]):
         u, p, q = slopes[b], vr[b], vi[b]
@@ -40,6 +53,6 @@ def collect(theta, slots, frequencies, firsts, polynomials, vr, vi, slopes, diag
             c, s = cos(angle), sin(angle)
             total = 0.0
             for k in range(firsts[g], firsts[g + 1]):
-                x = c * polynomials[2, k] - s * polynomials[1, k]
-                total += u[shift + k, 0] * x.real - u[shift + k, 1] * x.imag
+                change = c * polynomials[2, k] - s * polynomials[1, k]
+                total += u[shift + k, 0] * change.real - u[shift + k, 1] * change.imag
             out[b, slots[g]] += frequencies[g] * total

@@ -10,12 +10,10 @@ gate is taken back from both chunks in the same way.
 from qad.circuit.compiled.affine import permute, sources_of
 from qad.circuit.compiled.diagonal import apply_beyond, apply_diagonal, apply_paired, build, reduce
 from qad.circuit.compiled.general import dense, exchange, parity, pauli, reduce_dense, reduce_pauli
-from qad.circuit.compiled.jit import inlined, inner
 from qad.circuit.compiled.one_qubit import apply_complex, apply_real, reduce_complex, take_back_real
 from qad.circuit.compiled.tables import AFFINE, COMPLEX, DIAGONAL, EXCHANGE, PAULI, REAL
 
 
-@inner
 def apply(gate, pool, vr, vi, base, re, im, tr, ti):
     """One instruction that is neither diagonal nor a permutation of the whole chunk."""
     s = gate.start
@@ -34,7 +32,6 @@ def apply(gate, pool, vr, vi, base, re, im, tr, ti):
         dense(re, im, gate.targets, gate.controls, gate.run, offsets, vr, vi, s, tr, ti)
 
 
-@inner
 def reduce_one(gate, pool, base, lr, li, re, im, slopes):
     """Add the cotangents of the entries of one such instruction to `slopes` (E, 2)."""
     if gate.kind in (REAL, COMPLEX):
@@ -47,7 +44,6 @@ def reduce_one(gate, pool, base, lr, li, re, im, slopes):
         reduce_dense(lr, li, re, im, gate.targets, gate.controls, gate.run, offsets, slopes, gate.start)
 
 
-@inlined
 def run_forward(tables, r, vr, vi, base, re, im, dr, di, sources, tr, ti):
     """Apply the instructions of round r to the chunk that begins at `base`."""
     rounds, code, members, permutations, pool, bits = tables
@@ -65,7 +61,6 @@ def run_forward(tables, r, vr, vi, base, re, im, dr, di, sources, tr, ti):
             apply(gate, pool, vr, vi, base, re, im, tr, ti)
 
 
-@inlined
 def run_backward(tables, r, vr, vi, base, re, im, lr, li, dr, di, sources, tr, ti, slopes):
     """Take the instructions of round r back from a chunk of the state and of its cotangent.
 

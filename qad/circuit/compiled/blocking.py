@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from qad.circuit.compiled.encoding import Encoder, Gate, deposit
-from qad.circuit.compiled.tables import Round, table
+from qad.circuit.compiled.tables import Round, Tables, table
+from qad.native import Bundle
 
 LOCAL = 12  # bits of a chunk: 64 KiB of real and imaginary parts in double precision
 RUN = 4  # lowest bits that are always local, so that a chunk consists of long runs
@@ -23,9 +24,7 @@ class Schedule:
 
     Attributes
     ----------
-    tables : tuple
-        Arrays of `Round`, `Instruction`, `Member` and `Permutation` (`qad.circuit.compiled.tables`), the pool of
-        integers that they refer to, and the number of bits of a chunk.
+    tables : Bundle of `qad.circuit.compiled.tables.Tables`
     constants : complex array
         Entries of constant gates; those of the program's real and complex vector follow them.
     diagonal, parity : int arrays
@@ -35,7 +34,7 @@ class Schedule:
         parts.
     """
 
-    tables: tuple
+    tables: Bundle
     constants: np.ndarray
     diagonal: np.ndarray
     parity: np.ndarray
@@ -79,7 +78,7 @@ class Scheduler:
             local, chosen, waiting = choose(waiting, self.n, bits, run)
             self.add_round(sorted(fill(local, self.n, bits)), chosen)
         return Schedule(
-            (table(Round, self.rounds), *self.encoder.tables(), bits),
+            Bundle(Tables(table(Round, self.rounds), *self.encoder.tables(), bits)),
             np.concatenate(self.constants or [np.zeros(0)]).astype(complex),
             np.array(self.encoder.diagonal, np.int64),
             np.array(self.encoder.parity, np.int64),

@@ -4,11 +4,9 @@ Gates within the chunk come sorted by their highest bit, so that the diagonal do
 bit is p multiplies its first ``2^(p+1)`` entries.  Gates that act on bits beyond the chunk come first, with top bit -1.
 """
 
-from qad.circuit.compiled.jit import inner
 from qad.circuit.compiled.one_qubit import apply_phases
 
 
-@inner
 def entry(member, pool, i, base):
     """The diagonal entry of a gate at index i of the chunk that begins at `base`; of a Pauli rotation, the parity."""
     found = 0
@@ -19,7 +17,6 @@ def entry(member, pool, i, base):
     return found
 
 
-@inner
 def scaled(dr, di, begin, size, u, v):
     """Write the first `size` entries, times u + i v, to those from `begin` on."""
     x, y, p, q = dr[:size], di[:size], dr[begin : begin + size], di[begin : begin + size]
@@ -29,7 +26,6 @@ def scaled(dr, di, begin, size, u, v):
         q[k] = r * v + y[k] * u
 
 
-@inner
 def build(dr, di, members, first, last, pool, vr, vi, base, bits):
     """The diagonal of all gates within the chunk."""
     dr[0], di[0] = 1, 0
@@ -54,7 +50,6 @@ def build(dr, di, members, first, last, pool, vr, vi, base, bits):
             m += 1
 
 
-@inner
 def multiply(re, im, member, pool, vr, vi, base, size):
     """Multiply the first `size` entries by one gate."""
     controls, start, rotation = member.controls, member.start, member.rotation
@@ -68,7 +63,6 @@ def multiply(re, im, member, pool, vr, vi, base, size):
             re[i], im[i] = re[i] * u - im[i] * v, re[i] * v + im[i] * u
 
 
-@inner
 def apply_diagonal(re, im, dr, di):
     """Multiply a chunk by a diagonal."""
     for k in range(re.size):
@@ -77,7 +71,6 @@ def apply_diagonal(re, im, dr, di):
         im[k] = im[k] * dr[k] + r * di[k]
 
 
-@inner
 def apply_paired(re, im, lr, li, dr, di):
     """Multiply two chunks by a diagonal of modulus one, and replace it by the conjugate of the second times the first.
 
@@ -90,7 +83,6 @@ def apply_paired(re, im, lr, li, dr, di):
         lr[k], li[k] = p * u - q * v, p * v + q * u
 
 
-@inner
 def inner_bit(member, pool):
     """The only target of a gate within the chunk; -1 if there is none, -2 if there are more, or other conditions."""
     found = -1
@@ -105,7 +97,6 @@ def inner_bit(member, pool):
     return found
 
 
-@inner
 def apply_beyond(re, im, members, first, last, pool, vr, vi, base):
     """Multiply a chunk by the gates that act on bits beyond it."""
     for m in range(first, last):
@@ -121,7 +112,6 @@ def apply_beyond(re, im, members, first, last, pool, vr, vi, base):
                 multiply(re, im, member, pool, vr, vi, base, re.size)
 
 
-@inner
 def reduce(wr, wi, members, first, last, pool, base, bits, slopes):
     """Add to `slopes` (E, 2), for every diagonal entry, the sum of the products at the indices that it multiplies.
 
@@ -157,7 +147,6 @@ def reduce(wr, wi, members, first, last, pool, base, bits, slopes):
                 x[k] += y[k]
 
 
-@inner
 def total(x, size):
     """The sum of the first entries."""
     found = 0.0
@@ -167,7 +156,6 @@ def total(x, size):
     return found
 
 
-@inner
 def collect(wr, wi, member, pool, base, size, slopes):
     """Add each product to the diagonal entry of one gate that multiplies its index."""
     controls, start = member.controls, member.start

@@ -1,12 +1,14 @@
-"""A round over states: chunk by chunk, for the part of the chunks that one thread is given."""
+"""A round over states: chunk by chunk, for the part of the chunks that one thread is given.
 
-import numpy as np
+Memory of the thread's own comes with the call: `chunk` holds real and imaginary parts of a chunk and of what goes
+with it, `rows` amplitudes of dense matrices, and `sources` a permutation.
+"""
 
 from qad.circuit.compiled.block_kernels import run_backward, run_forward
-from qad.circuit.compiled.jit import inlined, inner
+from qad.circuit.compiled.tables import Tables
+from qad.native import COMPLEX, FLOAT, INT, INT32, REAL, Block
 
 
-@inner
 def load(psi, pool, first, run, base, re, im):
     """Copy a chunk of a complex state into real and imaginary parts; ``pool[first:]`` has the offsets of its runs."""
     for j in range(re.size // run):
@@ -16,7 +18,6 @@ def load(psi, pool, first, run, base, re, im):
             u[k], v[k] = x[k].real, x[k].imag
 
 
-@inner
 def store(psi, pool, first, run, base, re, im):
     """Copy a chunk back."""
     for j in range(re.size // run):
@@ -26,35 +27,37 @@ def store(psi, pool, first, run, base, re, im):
             x[k] = complex(u[k], v[k])
 
 
-@inlined
-def forward(psi, r, begin, end, tables, vr, vi, widest):
+def forward(
+    psi: Block(COMPLEX, 2), r: INT, begin: INT, end: INT,
+    tables: Tables, vr: Block(REAL, 2), vi: Block(REAL, 2),
+    chunk: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32),
+):  # fmt: skip
     """Round r on chunks `begin` to `end` of states (B, 2**n), counted through all states.
 
     `vr` and `vi` are the entries of all gates, a row for each state, or one for all.
     """
-    rounds, _, _, _, pool, bits = tables
-    buffers = np.empty((4, 1 << bits), vr.dtype)
-    re, im, dr, di = buffers[0], buffers[1], buffers[2], buffers[3]
-    room, sources = np.empty((2, widest, 16), vr.dtype), np.empty(1 << bits, np.int32)
+    rounds, pool = tables.rounds, tables.pool
+    re, im, dr, di = chunk[0], chunk[1], chunk[2], chunk[3]
     first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):
         b, base = task // chunks, pool[rounds[r].bases + task % chunks]
         v = min(b, vr.shape[0] - 1)
         load(psi[b], pool, first, run, base, re, im)
-        run_forward(tables, r, vr[v], vi[v], base, re, im, dr, di, sources, room[0], room[1])
+        run_forward(tables, r, vr[v], vi[v], base, re, im, dr, di, sources, rows[0], rows[1])
         store(psi[b], pool, first, run, base, re, im)
 
 
-@inlined
-def backward(psi, dual, r, begin, end, tables, vr, vi, slopes, widest):
+def backward(
+    psi: Block(COMPLEX, 2), dual: Block(COMPLEX, 2), r: INT, begin: INT, end: INT,
+    tables: Tables, vr: Block(REAL, 2), vi: Block(REAL, 2), slopes: Block(FLOAT, 3),
+    chunk: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32),
+):  # fmt: skip
     """Round r backward, with the entries of the inverse gates; `dual` is the conjugate of the cotangent.
 
     `slopes` (B, E, 2) collects the cotangents of the entries.
     """
-    rounds, _, _, _, pool, bits = tables
-    buffers = np.empty((6, 1 << bits), vr.dtype)
-    re, im, dr, di, lr, li = buffers[0], buffers[1], buffers[2], buffers[3], buffers[4], buffers[5]
-    room, sources = np.empty((2, widest, 16), vr.dtype), np.empty(1 << bits, np.int32)
+    rounds, pool = tables.rounds, tables.pool
+    re, im, dr, di, lr, li = chunk[0], chunk[1], chunk[2], chunk[3], chunk[4], chunk[5]
     first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):
         b, base = task // chunks, pool[rounds[r].bases + task % chunks]
@@ -62,7 +65,7 @@ def backward(psi, dual, r, begin, end, tables, vr, vi, slopes, widest):
         load(psi[b], pool, first, run, base, re, im)
         load(dual[b], pool, first, run, base, lr, li)
         run_backward(
-            tables, r, vr[v], vi[v], base, re, im, lr, li, dr, di, sources, room[0], room[1], slopes[b]
+            tables, r, vr[v], vi[v], base, re, im, lr, li, dr, di, sources, rows[0], rows[1], slopes[b]
         )  # fmt: skip
         store(psi[b], pool, first, run, base, re, im)
         store(dual[b], pool, first, run, base, lr, li)

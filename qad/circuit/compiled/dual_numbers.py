@@ -18,7 +18,7 @@ def forward(program, real, complex_, psi):
     schedule, (v, u) = both(program, real, complex_, psi.dtype)
     out = np.zeros((2, max(len(v[0]), psi.shape[1]), 2**program.n), psi.dtype)
     out[:, :, : psi.shape[2]] = psi
-    run(kernels.forward_tangent, program, (out,), (*v, *logarithmic(schedule, v, u)))
+    run(kernels.tangents(psi.dtype).forward, program, (out,), (*v, *logarithmic(schedule, v, u)))
     return out
 
 
@@ -26,9 +26,9 @@ def backward(program, real, complex_, psi, out, g):
     """Cotangents (2, B, ...) of the two vectors and of the initial states."""
     schedule, (v, u) = both(program, real, complex_, out.dtype)
     back, moving = inverted(schedule, *v), inverted(schedule, *u)
-    states, dual = np.array(out), np.ascontiguousarray(g[::-1].astype(out.dtype).conj())
+    states, dual = np.array(out, order="C"), np.ascontiguousarray(g[::-1].astype(out.dtype).conj())
     entries = (*back, *logarithmic(schedule, back, moving))
-    sums = run(kernels.backward_tangent, program, (states, dual), entries, (2, v[0].shape[1], 2))
+    sums = run(kernels.tangents(out.dtype).backward, program, (states, dual), entries, (2, v[0].shape[1], 2))
     slopes = [split(schedule, part, real.shape[2]) for part in divided(schedule, sums, v, u)]
     found = [np.stack(parts[::-1]) for parts in zip(*slopes, strict=True)]
     dual = dual[::-1, :, : psi.shape[2]].conj()

@@ -6,7 +6,9 @@ Constants come first, and then the program's real and complex vector.
 import numpy as np
 
 from qad.circuit.compiled import kernels
+from qad.circuit.compiled.angles import Gates
 from qad.circuit.compiled.blocking import schedule_of
+from qad.native import Bundle
 
 REAL_OF = {np.dtype(np.complex128): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.float32)}
 
@@ -28,7 +30,7 @@ def entries_of(schedule, real, complex_, dtype, component=0):
 def inverted(schedule, vr, vi):
     """The entries of the inverse gates."""
     signs = schedule.signs.astype(vr.dtype, copy=False)
-    return vr[:, schedule.order] * signs[0], vi[:, schedule.order] * signs[1]
+    return np.take(vr, schedule.order, 1) * signs[0], np.take(vi, schedule.order, 1) * signs[1]
 
 
 def divide(schedule, slopes, vr, vi):
@@ -51,7 +53,7 @@ def split(schedule, slopes, reals):
 
 
 def angle_tables(program):
-    """Slots, frequencies and first entries of all gates of one parameter; constants and polynomials, also inverse."""
+    """The gates of one parameter, and their inverses, as the kernels read them."""
     if "angles" not in program.store:
         parts = [p for p in (program.real, program.complex) if p is not None]
         counts = np.concatenate([np.bincount(p.gate) for p in parts]) if parts else np.zeros(0, np.int64)
@@ -65,16 +67,19 @@ def angle_tables(program):
         held, rest = schedule.constants, np.concatenate(coefficients or [np.zeros((3, 0), complex)], 1)
         every = np.concatenate([np.broadcast_to(held, (3, len(held))), rest], 1)
         re, im = every.real[:, schedule.order] * schedule.signs[0], every.imag[:, schedule.order] * schedule.signs[1]
-        pairs = [(x[0, : len(held)].copy(), x[:, len(held) :].copy()) for x in (every, re + 1j * im)]
-        program.store["angles"] = gates, *pairs
+        program.store["angles"] = [
+            Bundle(
+                Gates(*gates, x[0, : len(held)].copy(), x[:, len(held) :].copy(), schedule.diagonal, schedule.parity)
+            )
+            for x in (every, re + 1j * im)
+        ]
     return program.store["angles"]
 
 
 def entries_of_angles(program, theta, dtype, inverse=False):
     """Real and imaginary parts (B, E) of all entries, or of those of the inverse gates, from parameters (B, P)."""
-    gates, *tables = angle_tables(program)
-    constants, polynomials = tables[inverse]
-    vr = np.empty((len(theta), len(constants) + polynomials.shape[1]), REAL_OF[dtype])
-    vi = np.empty_like(vr)
-    kernels.fill(theta, *gates, constants, polynomials, vr, vi)
+    gates = angle_tables(program)[inverse]
+    shape = len(theta), len(gates.fields.constants) + gates.fields.polynomials.shape[1]
+    vr, vi = np.empty(shape, REAL_OF[dtype]), np.empty(shape, REAL_OF[dtype])
+    kernels.rounds(dtype).fill(np.ascontiguousarray(theta), gates, vr, vi)
     return vr, vi

@@ -3,10 +3,7 @@
 Where no mask has a low bit, amplitudes are moved in runs of up to 16 that lie side by side.
 """
 
-from qad.circuit.compiled.jit import inner
 
-
-@inner
 def exchange(re, im, ones, zeros, change, run):
     """Exchange amplitudes i and ``i ^ change`` where i has the bits `ones` set and the bits `zeros` clear."""
     for i in range(0, re.size, run):
@@ -20,7 +17,6 @@ def exchange(re, im, ones, zeros, change, run):
                     y[k] = u
 
 
-@inner
 def dense(re, im, targets, controls, run, offsets, vr, vi, start, tr, ti):
     """A matrix of ``len(offsets)`` rows on the amplitudes at i + offsets; these are copied to `tr`, `ti` first."""
     d = offsets.size
@@ -42,7 +38,6 @@ def dense(re, im, targets, controls, run, offsets, vr, vi, start, tr, ti):
                     y[k] += m * v[k] + n * u[k]
 
 
-@inner
 def reduce_dense(lr, li, re, im, targets, controls, run, offsets, slopes, start):
     """Add the cotangents of the matrix's entries to `slopes` (E, 2)."""
     d = offsets.size
@@ -63,7 +58,6 @@ def reduce_dense(lr, li, re, im, targets, controls, run, offsets, slopes, start)
                 slopes[start + a * d + c, 1] += v
 
 
-@inner
 def parity(x):
     """Whether the number of set bits is odd, as 0 or 1."""
     x ^= x >> 32
@@ -75,7 +69,6 @@ def parity(x):
     return x & 1
 
 
-@inner
 def rotated(r, i, quarters):
     """``(r + i j) (-i)^quarters`` as a pair."""
     if quarters == 0:
@@ -87,7 +80,6 @@ def rotated(r, i, quarters):
     return -i, r
 
 
-@inner
 def pauli(re, im, flips, signs, odd, ys, controls, c, s):
     """``c + s (-i P)`` for a string that flips the bits `flips` and signs by the bits `signs`; if `odd`, by -1 more.
 
@@ -107,7 +99,6 @@ def pauli(re, im, flips, signs, odd, ys, controls, c, s):
         re[j], im[j] = c * re[j] + si * p, c * im[j] + si * q
 
 
-@inner
 def reduce_pauli(lr, li, re, im, flips, signs, odd, ys, controls, slopes, start):
     """Add the real cotangents of c and s to `slopes` (E, 2)."""
     quarters = (1 - ys) % 4

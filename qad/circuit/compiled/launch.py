@@ -5,14 +5,15 @@ from threading import Barrier, Thread
 import numpy as np
 
 from qad.circuit.compiled.blocking import schedule_of
-from qad.circuit.compiled.jit import numba
+from qad.circuit.compiled.entries import REAL_OF
+from qad.core.threads import kernels
 
 WORTH = 1 << 18  # updates of amplitudes: a quarter of a millisecond; starting a thread takes 0.08
 
 
 def threads_for(parts, work):
     """How many threads share so many parts of some work, counted in updates of amplitudes."""
-    return min(numba.config.NUMBA_NUM_THREADS, parts) if work > WORTH and parts > 1 else 1
+    return min(kernels(), parts) if work > WORTH and parts > 1 else 1
 
 
 def share(parts, thread, threads):
@@ -53,20 +54,30 @@ def run(kernel, program, states, entries, shape=None):
     """
     tables, widest = tables_of(program)
     batch = states[0].shape[-2]
-    chunks = int(tables[0]["chunks"][0])
+    fields = tables.fields
+    chunks = int(fields.rounds["chunks"][0])
     parts, size = (batch, chunks) if batch > 1 else (chunks, 1)
-    threads = threads_for(parts, len(tables[1]) * states[0].size)
-    rounds, sums = range(len(tables[0])), None
+    threads = threads_for(parts, len(fields.code) * states[0].size)
+    rounds, sums = range(len(fields.rounds)), None
     if shape is not None:
         rounds, sums = rounds[::-1], np.zeros((batch if batch > 1 else threads, *shape))
+    components = states[0].size // (batch << program.n)
+    rooms = [room(fields.bits, widest, components * (1 + len(states)), states[0].dtype) for _ in range(threads)]
 
     def work(r, thread):
         first, last = share(parts, thread, threads)
         own = () if sums is None else (sums if batch > 1 else sums[thread : thread + 1],)
-        kernel(*states, r, size * first, size * last, tables, *entries, *own, widest)
+        kernel(*states, r, size * first, size * last, tables, *entries, *own, *rooms[thread])
 
     in_rounds(work, rounds, threads)
     return sums.sum(0, keepdims=True) if threads > 1 and batch == 1 and sums is not None else sums
+
+
+def room(bits, widest, vectors, dtype):
+    """One thread's memory: vectors of real and imaginary parts and a diagonal, a matrix's amplitudes, a permutation."""
+    real = REAL_OF[dtype]
+    chunk, rows = np.empty((2 * vectors + 2, 1 << bits), real), np.empty((2, widest, 16), real)
+    return chunk, rows, np.empty(1 << bits, np.int32)
 
 
 def tables_of(program):

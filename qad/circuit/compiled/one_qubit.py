@@ -4,21 +4,17 @@ A gate on bit p of the index mixes entries k and k + 2^p of every row of 2^(p+1)
 shorter than a vector register; their length is then a constant of the kernel, which the compiler unrolls.
 """
 
-from qad.circuit.compiled.jit import inner
-
 
 def real_of(fixed):
     """A real matrix on real (or imaginary) parts."""
 
-    @inner
-    def kernel(part, stride, a, b, c, d):
+    def kernel(x, stride, a, b, c, d):
         h = fixed if fixed else stride
-        x = part.reshape(part.size // (2 * h), 2 * h)
-        for s in range(x.shape[0]):
-            for k in range(h):
-                u, w = x[s, k], x[s, k + h]
-                x[s, k] = a * u + b * w
-                x[s, k + h] = c * u + d * w
+        for s in range(x.size // (2 * h)):
+            for k in range(2 * h * s, 2 * h * s + h):
+                u, w = x[k], x[k + h]
+                x[k] = a * u + b * w
+                x[k + h] = c * u + d * w
 
     return kernel
 
@@ -26,18 +22,15 @@ def real_of(fixed):
 def complex_of(fixed):
     """A complex matrix of real parts a to d and imaginary parts e to q."""
 
-    @inner
-    def kernel(re, im, stride, a, b, c, d, e, f, g, q):
+    def kernel(x, y, stride, a, b, c, d, e, f, g, q):
         h = fixed if fixed else stride
-        rows = re.size // (2 * h)
-        x, y = re.reshape(rows, 2 * h), im.reshape(rows, 2 * h)
-        for s in range(rows):
-            for k in range(h):
-                u, w, v, z = x[s, k], x[s, k + h], y[s, k], y[s, k + h]
-                x[s, k] = a * u - e * v + b * w - f * z
-                y[s, k] = a * v + e * u + b * z + f * w
-                x[s, k + h] = c * u - g * v + d * w - q * z
-                y[s, k + h] = c * v + g * u + d * z + q * w
+        for s in range(x.size // (2 * h)):
+            for k in range(2 * h * s, 2 * h * s + h):
+                u, w, v, z = x[k], x[k + h], y[k], y[k + h]
+                x[k] = a * u - e * v + b * w - f * z
+                y[k] = a * v + e * u + b * z + f * w
+                x[k + h] = c * u - g * v + d * w - q * z
+                y[k + h] = c * v + g * u + d * z + q * w
 
     return kernel
 
@@ -45,18 +38,15 @@ def complex_of(fixed):
 def pairings_of(fixed):
     """The four sums of products of the entries of two real arrays."""
 
-    @inner
-    def kernel(left, right, stride):
+    def kernel(y, x, stride):
         h = fixed if fixed else stride
-        rows = left.size // (2 * h)
-        y, x = left.reshape(rows, 2 * h), right.reshape(rows, 2 * h)
         aa = ab = ba = bb = 0.0
-        for s in range(rows):
-            for k in range(h):
-                aa += y[s, k] * x[s, k]
-                ab += y[s, k] * x[s, k + h]
-                ba += y[s, k + h] * x[s, k]
-                bb += y[s, k + h] * x[s, k + h]
+        for s in range(x.size // (2 * h)):
+            for k in range(2 * h * s, 2 * h * s + h):
+                aa += y[k] * x[k]
+                ab += y[k] * x[k + h]
+                ba += y[k + h] * x[k]
+                bb += y[k + h] * x[k + h]
         return aa, ab, ba, bb
 
     return kernel
@@ -65,22 +55,19 @@ def pairings_of(fixed):
 def paired_of(fixed):
     """A real matrix on parts of the state and of its cotangent; sums of products of this and of that."""
 
-    @inner
-    def kernel(state, dual, stride, a, b, c, d):
+    def kernel(x, e, stride, a, b, c, d):
         h = fixed if fixed else stride
-        rows = state.size // (2 * h)
-        x, e = state.reshape(rows, 2 * h), dual.reshape(rows, 2 * h)
         aa = ab = ba = bb = 0.0
-        for s in range(rows):
-            for k in range(h):
-                u, w, p, q = x[s, k], x[s, k + h], e[s, k], e[s, k + h]
+        for s in range(x.size // (2 * h)):
+            for k in range(2 * h * s, 2 * h * s + h):
+                u, w, p, q = x[k], x[k + h], e[k], e[k + h]
                 y, z = a * u + b * w, c * u + d * w
                 aa += p * y
                 ab += p * z
                 ba += q * y
                 bb += q * z
-                x[s, k], x[s, k + h] = y, z
-                e[s, k], e[s, k + h] = a * p + b * q, c * p + d * q
+                x[k], x[k + h] = y, z
+                e[k], e[k + h] = a * p + b * q, c * p + d * q
         return aa, ab, ba, bb
 
     return kernel
@@ -89,18 +76,15 @@ def paired_of(fixed):
 def phases_of(fixed):
     """The diagonal matrix of entries a + i b and c + i d."""
 
-    @inner
-    def kernel(re, im, stride, a, b, c, d):
+    def kernel(x, y, stride, a, b, c, d):
         h = fixed if fixed else stride
-        rows = re.size // (2 * h)
-        x, y = re.reshape(rows, 2 * h), im.reshape(rows, 2 * h)
-        for s in range(rows):
-            for k in range(h):
-                u, w, v, z = x[s, k], x[s, k + h], y[s, k], y[s, k + h]
-                x[s, k] = a * u - b * v
-                y[s, k] = a * v + b * u
-                x[s, k + h] = c * w - d * z
-                y[s, k + h] = c * z + d * w
+        for s in range(x.size // (2 * h)):
+            for k in range(2 * h * s, 2 * h * s + h):
+                u, w, v, z = x[k], x[k + h], y[k], y[k + h]
+                x[k] = a * u - b * v
+                y[k] = a * v + b * u
+                x[k + h] = c * w - d * z
+                y[k + h] = c * z + d * w
 
     return kernel
 
@@ -116,7 +100,6 @@ real_2, complex_2, pairings_2, paired_2, phases_2 = kernels(2)
 real_4, complex_4, pairings_4, paired_4, phases_4 = kernels(4)
 
 
-@inner
 def apply_real(re, im, bit, a, b, c, d):
     """A real matrix on one bit of a chunk."""
     for part in (re, im):
@@ -130,7 +113,6 @@ def apply_real(re, im, bit, a, b, c, d):
             real_any(part, 1 << bit, a, b, c, d)
 
 
-@inner
 def apply_complex(re, im, bit, a, b, c, d, e, f, g, q):
     """A complex matrix on one bit of a chunk."""
     if bit == 0:
@@ -143,7 +125,6 @@ def apply_complex(re, im, bit, a, b, c, d, e, f, g, q):
         complex_any(re, im, 1 << bit, a, b, c, d, e, f, g, q)
 
 
-@inner
 def apply_phases(re, im, bit, a, b, c, d):
     """A diagonal matrix on one bit of a chunk."""
     if bit == 0:
@@ -156,7 +137,6 @@ def apply_phases(re, im, bit, a, b, c, d):
         phases_any(re, im, 1 << bit, a, b, c, d)
 
 
-@inner
 def pairings(left, right, bit):
     """Sums over a chunk of left[.., i, ..] right[.., j, ..] for the values i, j of one bit."""
     if bit == 0:
@@ -168,7 +148,6 @@ def pairings(left, right, bit):
     return pairings_any(left, right, 1 << bit)
 
 
-@inner
 def paired(state, dual, bit, a, b, c, d):
     """A real matrix on one bit of parts of the state and of its cotangent, and the sums of products."""
     if bit == 0:
@@ -180,20 +159,18 @@ def paired(state, dual, bit, a, b, c, d):
     return paired_any(state, dual, 1 << bit, a, b, c, d)
 
 
-@inner
 def take_back_real(re, im, lr, li, bit, vr, start, slopes):
     """Take a real matrix back from both chunks in one pass; the cotangents of its entries are added to `slopes`."""
     for state, dual in ((re, lr), (im, li)):
         sums = paired(state, dual, bit, vr[start], vr[start + 1], vr[start + 2], vr[start + 3])
-        for k in range(4):
-            slopes[start + k, 0] += sums[k]
+        for k, total in enumerate(sums):
+            slopes[start + k, 0] += total
 
 
-@inner
 def reduce_complex(lr, li, re, im, bit, slopes, start):
     """Add the complex cotangents of the matrix's entries to `slopes` (E, 2)."""
     same, other = pairings(lr, re, bit), pairings(li, im, bit)
     ahead, behind = pairings(lr, im, bit), pairings(li, re, bit)
-    for k in range(4):
-        slopes[start + k, 0] += same[k] + other[k]
-        slopes[start + k, 1] += ahead[k] - behind[k]
+    for k, (x, y, u, v) in enumerate(zip(same, other, ahead, behind)):  # noqa: B905 (kernels know no keywords)
+        slopes[start + k, 0] += x + y
+        slopes[start + k, 1] += u - v

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from qad.native import INT, Block, row_dtype, struct
+
 # Kinds of instructions, that is, which kernel applies them.
 REAL, COMPLEX, DENSE, EXCHANGE, PAULI, DIAGONAL, AFFINE = range(7)
 
@@ -74,12 +76,13 @@ class Permutation(NamedTuple):
     outer_count: int
 
 
-# One object each: Numba recognises a dtype by identity; comparing all fields takes 1.8 us in every call of a kernel.
-DTYPES = {
-    row: np.dtype([(name, np.int64) for name in row._fields]) for row in (Round, Instruction, Member, Permutation)
-}
+Tables = struct(
+    "Tables", rounds=Block(Round), code=Block(Instruction), members=Block(Member), permutations=Block(Permutation),
+    pool=Block(INT), bits=INT,
+)  # fmt: skip
+Tables.__doc__ = """A program: its rounds, their instructions with all that these refer to, and the bits of a chunk."""
 
 
 def table(row, rows):
     """Rows, named tuples of the type `row`, as a structured array of integers; there may be none."""
-    return np.array(rows, DTYPES[row])
+    return np.array(rows, row_dtype(row))

@@ -5,17 +5,14 @@ entries are `ur` and `ui`; those of diagonal gates are divided by the gate, so t
 multiplied.
 """
 
-import numpy as np
-
 from qad.circuit.compiled.affine import permute, sources_of
 from qad.circuit.compiled.block_kernels import apply, reduce_one
 from qad.circuit.compiled.diagonal import apply_beyond, apply_diagonal, build, entry, reduce
 from qad.circuit.compiled.drive import load, store
-from qad.circuit.compiled.jit import inlined, inner
-from qad.circuit.compiled.tables import AFFINE, DIAGONAL
+from qad.circuit.compiled.tables import AFFINE, DIAGONAL, Tables
+from qad.native import COMPLEX, FLOAT, INT, INT32, REAL, Block
 
 
-@inner
 def push(gate, pool, vr, vi, ur, ui, base, re, im, pr, pi, xr, xi, tr, ti):
     """One instruction that is neither diagonal nor a permutation: ``dpsi`` becomes ``U dpsi + dU psi``."""
     controls = gate.controls
@@ -31,14 +28,18 @@ def push(gate, pool, vr, vi, ur, ui, base, re, im, pr, pi, xr, xi, tr, ti):
         add(pi, xi)
 
 
-@inner
+def clear(xr, xi):
+    """Set two vectors to zero."""
+    for k in range(xr.size):
+        xr[k], xi[k] = 0, 0
+
+
 def add(total, x):
     """Add a vector to another."""
     for k in range(total.size):
         total[k] += x[k]
 
 
-@inner
 def add_product(pr, pi, xr, xi, re, im, sign):
     """``p += x y``, entry by entry; with ``sign = -1``, ``p += conj(x) y``."""
     for k in range(pr.size):
@@ -47,7 +48,6 @@ def add_product(pr, pi, xr, xi, re, im, sign):
         pi[k] += u * im[k] + v * re[k]
 
 
-@inner
 def add_one(dr, di, member, pool, ur, ui, base, size):
     """Add the tangent of one diagonal gate to the first `size` entries."""
     controls, start, rotation = member.controls, member.start, member.rotation
@@ -60,7 +60,6 @@ def add_one(dr, di, member, pool, ur, ui, base, size):
                 dr[i], di[i] = dr[i] + ur[start + found], di[i] + ui[start + found]
 
 
-@inner
 def add_up(dr, di, members, first, last, pool, ur, ui, base, bits):
     """The sum of the tangents of diagonal gates; compare `qad.circuit.compiled.diagonal.build`, their product."""
     dr[0], di[0] = 0, 0
@@ -86,7 +85,6 @@ def add_up(dr, di, members, first, last, pool, ur, ui, base, bits):
             add_one(dr, di, members[m], pool, ur, ui, base, dr.size)
 
 
-@inner
 def push_diagonals(gate, members, pool, vr, vi, ur, ui, base, bits, re, im, pr, pi, dr, di):
     """The instruction of diagonal gates D: ``dpsi`` becomes ``D (dpsi + (dD / D) psi)``."""
     first, last = gate.first, gate.last
@@ -99,7 +97,6 @@ def push_diagonals(gate, members, pool, vr, vi, ur, ui, base, bits, re, im, pr, 
         apply_beyond(x, y, members, first, last, pool, vr, vi, base)
 
 
-@inlined
 def run_forward(tables, r, vr, vi, ur, ui, base, state, room, sources, tr, ti):
     """Apply the instructions of round r to the chunk that begins at `base`."""
     rounds, code, members, permutations, pool, bits = tables
@@ -116,7 +113,6 @@ def run_forward(tables, r, vr, vi, ur, ui, base, state, room, sources, tr, ti):
             push(gate, pool, vr, vi, ur, ui, base, re, im, pr, pi, dr, di, tr, ti)
 
 
-@inlined
 def run_backward(tables, r, vr, vi, ur, ui, base, state, dual, room, sources, tr, ti, slopes):
     """Take the instructions of round r back; the sums and their tangents are added to `slopes` (2, E, 2)."""
     rounds, code, members, permutations, pool, bits = tables
@@ -126,10 +122,10 @@ def run_backward(tables, r, vr, vi, ur, ui, base, state, dual, room, sources, tr
         gate = code[i]
         if gate.kind == DIAGONAL:
             if gate.wanted:  # unitary gates cancel in these products
-                dr[:], di[:] = 0, 0
+                clear(dr, di)
                 add_product(dr, di, lr, li, re, im, -1)
                 reduce(dr, di, members, gate.first, gate.last, pool, base, bits, slopes[0])
-                dr[:], di[:] = 0, 0
+                clear(dr, di)
                 add_product(dr, di, lr, li, pr, pi, -1)
                 add_product(dr, di, qr, qi, re, im, -1)
                 reduce(dr, di, members, gate.first, gate.last, pool, base, bits, slopes[1])
@@ -148,26 +144,26 @@ def run_backward(tables, r, vr, vi, ur, ui, base, state, dual, room, sources, tr
             push(gate, pool, vr, vi, ur, ui, base, lr, li, qr, qi, dr, di, tr, ti)
 
 
-@inlined
 def load_both(psi, b, pool, first, run, base, state):
     """Copy a chunk of a state (2, B, 2**n) and of its tangent into real and imaginary parts."""
     load(psi[0, b], pool, first, run, base, state[0], state[1])
     load(psi[1, b], pool, first, run, base, state[2], state[3])
 
 
-@inlined
 def store_both(psi, b, pool, first, run, base, state):
     """Copy a chunk of a state and of its tangent back."""
     store(psi[0, b], pool, first, run, base, state[0], state[1])
     store(psi[1, b], pool, first, run, base, state[2], state[3])
 
 
-@inlined
-def forward(psi, r, begin, end, tables, vr, vi, ur, ui, widest):
+def forward(
+    psi: Block(COMPLEX, 3), r: INT, begin: INT, end: INT,
+    tables: Tables, vr: Block(REAL, 2), vi: Block(REAL, 2), ur: Block(REAL, 2), ui: Block(REAL, 2),
+    chunk: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32),
+):  # fmt: skip
     """Round r on chunks `begin` to `end` of states and their tangents (2, B, 2**n), counted through all states."""
-    rounds, _, _, _, pool, bits = tables
-    state, room = np.empty((4, 1 << bits), vr.dtype), np.empty((2, 1 << bits), vr.dtype)
-    rows, sources = np.empty((2, widest, 16), vr.dtype), np.empty(1 << bits, np.int32)
+    rounds, pool = tables.rounds, tables.pool
+    state, room = (chunk[0], chunk[1], chunk[2], chunk[3]), (chunk[4], chunk[5])
     first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):
         b, base = task // chunks, pool[rounds[r].bases + task % chunks]
@@ -177,13 +173,15 @@ def forward(psi, r, begin, end, tables, vr, vi, ur, ui, widest):
         store_both(psi, b, pool, first, run, base, state)
 
 
-@inlined
-def backward(psi, lam, r, begin, end, tables, vr, vi, ur, ui, slopes, widest):
+def backward(
+    psi: Block(COMPLEX, 3), lam: Block(COMPLEX, 3), r: INT, begin: INT, end: INT,
+    tables: Tables, vr: Block(REAL, 2), vi: Block(REAL, 2), ur: Block(REAL, 2), ui: Block(REAL, 2),
+    slopes: Block(FLOAT, 4), chunk: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32),
+):  # fmt: skip
     """Round r backward; `lam` (2, B, 2**n) are conjugate cotangents and their tangents, `slopes` is (B, 2, E, 2)."""
-    rounds, _, _, _, pool, bits = tables
-    state, dual = np.empty((4, 1 << bits), vr.dtype), np.empty((4, 1 << bits), vr.dtype)
-    room, sources = np.empty((2, 1 << bits), vr.dtype), np.empty(1 << bits, np.int32)
-    rows = np.empty((2, widest, 16), vr.dtype)
+    rounds, pool = tables.rounds, tables.pool
+    state, room = (chunk[0], chunk[1], chunk[2], chunk[3]), (chunk[4], chunk[5])
+    dual = (chunk[6], chunk[7], chunk[8], chunk[9])
     first, run, chunks = rounds[r].offsets, rounds[r].run, rounds[r].chunks
     for task in range(begin, end):
         b, base = task // chunks, pool[rounds[r].bases + task % chunks]

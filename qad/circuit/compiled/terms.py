@@ -5,15 +5,14 @@
 a Walsh-Hadamard transform of their weights, those of the higher bits folded in as signs.
 """
 
-import numpy as np
-
 from qad.circuit.compiled.general import parity
-from qad.circuit.compiled.jit import inlined, inner
+from qad.native import COMPLEX, FLOAT, INT, Block, struct
 
 BITS = 11
+Terms = struct("Terms", x=Block(INT), z=Block(INT), starts=Block(INT), bits=INT)
+Terms.__doc__ = """A sum of strings: flips of groups, signs of strings, where groups begin, and bits of a chunk."""
 
 
-@inner
 def transform(x):
     """The Walsh-Hadamard transform of a vector, in place."""
     half = 1
@@ -26,11 +25,11 @@ def transform(x):
         half *= 2
 
 
-@inner
 def diagonal(chunk, bits, z, w, first, last, d):
     """Write the diagonal of strings `first` to `last` over one chunk; whether it is more than a constant."""
     low = (1 << bits) - 1
-    d[:] = 0
+    for k in range(d.size):
+        d[k] = 0
     varied = 0
     for t in range(first, last):
         varied += z[t] & low != 0
@@ -43,14 +42,14 @@ def diagonal(chunk, bits, z, w, first, last, d):
         weight = -w[t] if parity((z[t] >> bits) & chunk) else w[t]
         mask = z[t] & low
         if mask == 0:
-            d += weight
+            for k in range(d.size):
+                d[k] += weight
         else:
             for k in range(d.size):
                 d[k] += -weight if parity(mask & k) else weight
     return varied > 0
 
 
-@inner
 def add_product(target, source, d, inner, varied):
     """``target[k] += d[k ^ inner] source[k ^ inner]``; `d` is constant unless `varied`."""
     if inner == 0:
@@ -69,38 +68,52 @@ def add_product(target, source, d, inner, varied):
                 u[k] += d[0] * v[k]
 
 
-@inner
-def add_image(target, psi, chunk, size, bits, x, z, w, starts, d):
+def add_image(target, psi, chunk, table, w, d):
     """Add one chunk of ``H psi`` for one state; `d` is room for a diagonal."""
+    x, z, starts, bits = table
+    size = 1 << bits
     for g in range(x.size):
         other = chunk ^ (x[g] >> bits)
         varied = diagonal(other, bits, z, w, starts[g], starts[g + 1], d)
         add_product(target, psi[other * size : (other + 1) * size], d, x[g] & (size - 1), varied)
 
 
-@inlined
-def apply(psi, out, begin, end, bits, x, z, w, starts):
-    """Chunks `begin` to `end`, counted through all states (B, 2**n), of ``H psi``, added to `out`."""
-    size = 1 << bits
-    chunks = psi.shape[1] >> bits
-    d = np.empty(size, w.dtype)
+def apply(psi, out, begin, end, table, w, d):
+    """Chunks `begin` to `end`, counted through all states (B, 2**n), of ``H psi``, added to `out`; `d` is room."""
+    size, chunks = 1 << table.bits, psi.shape[1] >> table.bits
     for task in range(begin, end):
         b, chunk = task // chunks, task % chunks
-        add_image(out[b, chunk * size : (chunk + 1) * size], psi[b], chunk, size, bits, x, z, w, starts, d)
+        add_image(out[b][chunk * size : (chunk + 1) * size], psi[b], chunk, table, w, d)
 
 
-@inlined
-def energy(psi, begin, end, bits, x, z, w, starts, sums):
-    """Parts of ``<psi|H|psi>``, one for each of these chunks, in `sums` (B, chunks)."""
-    size = 1 << bits
-    chunks = psi.shape[1] >> bits
-    d, image = np.empty(size, w.dtype), np.empty(size, psi.dtype)
+def energy(psi, begin, end, table, w, sums, d, image):
+    """Parts of ``<psi|H|psi>``, one for each of these chunks, in `sums` (B, chunks); `d` and `image` are room."""
+    size, chunks = 1 << table.bits, psi.shape[1] >> table.bits
     for task in range(begin, end):
         b, chunk = task // chunks, task % chunks
-        target = psi[b, chunk * size : (chunk + 1) * size]
-        image[:] = 0
-        add_image(image, psi[b], chunk, size, bits, x, z, w, starts, d)
+        target = psi[b][chunk * size : (chunk + 1) * size]
+        for k in range(size):
+            image[k] = 0
+        add_image(image, psi[b], chunk, table, w, d)
         total = 0.0
         for k in range(size):
             total += target[k].real * image[k].real + target[k].imag * image[k].imag
         sums[b, chunk] = total
+
+
+def kernels(kind):
+    """Both for weights that are real or complex."""
+
+    def apply_sum(
+        psi: Block(COMPLEX, 2), out: Block(COMPLEX, 2), begin: INT, end: INT, table: Terms, w: Block(kind),
+        d: Block(kind),
+    ):  # fmt: skip
+        apply(psi, out, begin, end, table, w, d)
+
+    def energy_of_sum(
+        psi: Block(COMPLEX, 2), begin: INT, end: INT, table: Terms, w: Block(kind), sums: Block(FLOAT, 2),
+        d: Block(kind), image: Block(COMPLEX),
+    ):  # fmt: skip
+        energy(psi, begin, end, table, w, sums, d, image)
+
+    return apply_sum, energy_of_sum

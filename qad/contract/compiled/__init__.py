@@ -1,1 +1,54 @@
-"""What Numba compiles (the extra ``fast``); imported where it is installed, at first use."""
+"""What LLVM compiles for contractions (the extra ``fast``): loops over tables, and products of small matrices."""
+
+from pathlib import Path
+
+import numpy as np
+
+from qad.contract.compiled import kernel, loop
+from qad.contract.compiled.blas import symbols
+from qad.contract.costs import LONGEST, WIDTH
+from qad.native import COMPLEX, INT, REAL, Block, Kernels
+
+__all__ = ["replay", "stack_product", "warm_up"]
+
+HERE = Path(__file__).parent
+FILES = [*HERE.glob("*.py"), *(HERE.parent / name for name in ("costs.py", "entries.py"))]
+AXES = 64  # of an array
+
+
+def kernels(kind):
+    """Both kernels for numbers of a kind."""
+
+    def replay(code: Block(INT), kept: Block(kind), work: Block(kind), room: Block(kind), counts: Block(INT)):
+        loop.replay(code, kept, work, room, counts)
+
+    stack = Block(kind, 3, strided=True)
+
+    def stack_product(a: stack, b: stack, out: stack, room: Block(kind)):
+        kernel.multiply_stacks(a, b, out, room)
+
+    return Kernels(replay, stack_product, files=FILES, fast=False, symbols=symbols)
+
+
+OF = {"f": kernels(REAL), "c": kernels(COMPLEX)}
+
+
+def replay(code, kept, work):
+    """Carry out a table on two blocks of one dtype (`qad.contract.compiled.loop.replay`)."""
+    kind = work.dtype
+    room, counts = np.empty(LONGEST * WIDTH // kind.itemsize, kind), np.empty(AXES, np.int64)
+    OF[kind.kind](kind).replay(code, kept, work, room, counts)
+
+
+def stack_product(a, b):
+    """``a @ b`` for stacks of small matrices, shapes (count or 1, m, k) and (count or 1, k, n); strides >= 0."""
+    kind = a.dtype
+    out = np.empty((max(len(a), len(b)), a.shape[1], b.shape[2]), kind)
+    OF[kind.kind](kind).stack_product(a, b, out, np.empty(LONGEST * WIDTH // kind.itemsize, kind))
+    return out
+
+
+def warm_up(dtypes):
+    """Compile all kernels for some dtypes."""
+    for dtype in map(np.dtype, dtypes):
+        OF[dtype.kind](dtype)

@@ -1,5 +1,9 @@
 """`qad.debug`: stop at the first operation that gives NaN or infinity, forward or backward."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import NotFiniteError
@@ -7,6 +11,9 @@ from qad.core.looking.observer import Observer, users_line, wrap_rules
 from qad.core.tape.cotangents import Lazy
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import stack_of
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class debug(Observer):
@@ -38,10 +45,10 @@ class debug(Observer):
     log gave -inf at [1], in 1 of 2 entries
     """
 
-    def __init__(self, nans=True):
+    def __init__(self, nans: bool = True):
         self.nans = nans
 
-    def apply(self, p, args, kwargs):
+    def apply(self, p: Any, args: Any, kwargs: Any) -> Any:
         out = super().apply(p, args, kwargs)
         if self.nans:
             line = users_line()

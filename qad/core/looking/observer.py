@@ -6,10 +6,13 @@ backward pass an observer puts wrappers of its own around the rules in the nodes
 operations cost what they always did.
 """
 
+from __future__ import annotations
+
 import linecache
 import sys
 from copy import copy
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from qad.core.modes import Mode
 from qad.core.tape.levels import MODE, WATCHING, mode
@@ -18,30 +21,35 @@ from qad.core.tape.record import handed_down
 from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import Tensor
 
+if TYPE_CHECKING:
+    from typing import Any, Self
+
 INSIDE = tuple(str(Path(sys.modules[name].__file__).parent) for name in ("qad", "numpy"))
 
 
 class Observer(Mode):
     """A context manager that sees every operation on Tensors of the running thread; subclasses extend `apply`."""
 
+    below: Any
+    plain: bool
     open = looks_on = True
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self.below = mode()
         self.plain = self.plain or (self.below is not None and self.below.plain)
         WATCHING.append(self)  # before the levels that are open are told
         self._token = self.enter(self)
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         MODE.reset(self._token)
         WATCHING.remove(self)
 
-    def above(self, level):
+    def above(self, level: Any) -> Any:
         """No level handles an operation by itself."""
         return self
 
-    def apply(self, p, args, kwargs):
+    def apply(self, p: Any, args: Any, kwargs: Any) -> Any:
         """What the levels below make of primitive `p`."""
         return handed_down(p, args, kwargs, self.below)
 

@@ -1,10 +1,16 @@
 """`qad.profile`: where time and memory go, per operation, forward and backward."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from qad.core.looking.observer import Observer, wrap_rules
 from qad.core.tape.tensor import Tensor, value_of
+
+if TYPE_CHECKING:
+    from typing import Any, Self
 
 
 @dataclass
@@ -49,23 +55,26 @@ class profile(Observer):
     (1, 8000, 8000)
     """
 
-    def __init__(self, show=True):
+    rows: dict[str, Row]
+    seconds: float
+
+    def __init__(self, show: bool = True):
         self.show = show
         self.rows = {}
         self.seconds = 0.0
         self._inside = False
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._start = perf_counter()
         return super().__enter__()
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)
         self.seconds += perf_counter() - self._start
         if self.show and exc[0] is None:
             print(self)
 
-    def apply(self, p, args, kwargs):
+    def apply(self, p: Any, args: Any, kwargs: Any) -> Any:
         if self._inside:
             return super().apply(p, args, kwargs)
         row = self.rows.setdefault(p.name, Row())
@@ -96,7 +105,7 @@ class profile(Observer):
 
         return timed
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [
             f"{'operation':24}{'calls':>8}{'ms':>10}{'MB':>10}{'backward':>12}{'ms':>10}{'MB':>10}",
             *(

@@ -14,6 +14,9 @@ other operation; so there is no road on which a view could be used that has not 
 write keeps the values of its own time: arrays are written in place only while nobody else holds them (`writing`).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 from weakref import ref
 
 import numpy as np
@@ -29,17 +32,22 @@ from qad.core.tape.tensor import FIXED, Tensor, become, handle_of
 from qad.core.vmap.batched import AS_NUMPY, Batched
 from qad.core.vmap.layouts import bottom, is_vouched, only_splits, root_of, unsure
 
-BY_LAYOUT = set()  # functions whose result is a view or a copy, as the layout of the operand allows
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import Function
+
+BY_LAYOUT: set[Any] = set()  # functions whose result is a view or a copy, as the layout of the operand allows
 FEW = 32  # views that a root may have before those that are gone are forgotten
 
 
-class Written(list):
+class Written(list[object]):
     """The mark of a root that has been written into: weak references to its views."""
 
     __slots__ = ()
 
 
-def snapshot(x, order="C") -> Tensor:
+def snapshot(x: Tensor, order: str = "C") -> Tensor:
     """A copy of Tensor `x`, although nothing is copied before one of the two is written into.
 
     An array that does not lie in memory as the copy would is copied at once: what is a view of it depends on that.
@@ -81,13 +89,13 @@ def argument(x) -> Tensor:
     return x
 
 
-def is_copied(x) -> bool:
+def is_copied(x: Any) -> bool:
     """Whether entries are read from `x` as copies, so that what is written later need not be copied."""
     mark = x.buffer
     return type(mark) is Written or (type(mark) is tuple and type(root_of(x).buffer) is Written)
 
 
-def is_number(x) -> bool:
+def is_number(x: Tensor) -> bool:
     """Whether Tensor `x` stands for a number, which does not change, and not for an array without axes."""
     if x.shape or type(x.buffer) in (Written, tuple):
         return False
@@ -108,7 +116,7 @@ def lies_in(part, whole) -> bool:
     return part is whole or (base is not None and (base is whole or base is whole.base))
 
 
-def shadow(x):
+def shadow(x: Tensor) -> Any:
     """An array that lies in memory as NumPy's does in the place of Tensor `x`; its entries mean nothing.
 
     Under `qad.vmap` it stands for one example.
@@ -196,7 +204,7 @@ def _is_view(x, again, metadata) -> bool:
     return type(part) is ndarray and (lies_in(part, whole) or not part.size)
 
 
-def mark(out, x, again, metadata):
+def mark(out: Tensor, x: Any, again: Function, metadata: Any) -> Any:
     """Mark Tensor `out` as the view ``again(x, *metadata)``, and let the root know of it."""
     out.buffer = x, again, metadata
     views, node = x.buffer, x.node
@@ -215,7 +223,7 @@ def mark(out, x, again, metadata):
             views[:] = [view for view in views if view() is not None]
 
 
-def look_at_all(out, fn, args, kwargs, cut=False):
+def look_at_all(out: Any, fn: Function, args: Any, kwargs: Any, cut: bool = False) -> Any:
     """Mark what ``fn(*args, **kwargs)`` gave, a Tensor or several, where it shows the memory of an operand."""
     several = isinstance(out, (tuple, list))
     for k, y in enumerate(out) if several else ((None, out),):

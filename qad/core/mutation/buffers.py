@@ -1,6 +1,9 @@
 """Writing into Tensors, and into views of them: what goes into a view goes into the whole that it shows."""
 
+from __future__ import annotations
+
 from operator import getitem
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
@@ -30,11 +33,14 @@ from qad.core.tape.reverse import TAPE, Reverse
 from qad.core.tape.tensor import CONSTANT, Tensor, become, value_of
 from qad.core.vmap.batched import outline
 
+if TYPE_CHECKING:
+    from typing import Any
+
 WHOLE = ...
-ELSEWHERE = {}  # "put_item": what writes at an index with Tensors in it, see `qad.rules.gather`
+ELSEWHERE: dict[Any, Any] = {}  # "put_item": what writes at an index with Tensors in it, see `qad.rules.gather`
 
 
-def buffer(array) -> Tensor:
+def buffer(array: Any) -> Tensor:
     """A constant Tensor that may be written into and owns `array`."""
     return handle(Tensor(array))
 
@@ -42,7 +48,7 @@ def buffer(array) -> Tensor:
 # -- what users do ---------------------------------------------------------------------------------
 
 
-def write(x, index, v, add=False):
+def write(x: Tensor, index: Any, v: Any, add: bool = False) -> Any:
     """Write `v` at `index` of Tensor `x`, or add it there.
 
     Raises
@@ -73,7 +79,7 @@ def write(x, index, v, add=False):
         take_again(views)
 
 
-def adopt(x, result):
+def adopt(x: Tensor, result: Any) -> Any:
     """Make Tensor `x` the array `result`: what ``x += y`` does."""
     settle(x)
     root = open_for_writing(x)
@@ -89,7 +95,7 @@ def adopt(x, result):
     take_again(views)
 
 
-def read(x, index):
+def read(x: Tensor, index: Any) -> Any:
     """``x[index]`` of what has been written into, or of a view of that: a copy, marked as a view where NumPy's is."""
     out = get(x, index)
     if _shows(x, index):
@@ -97,7 +103,7 @@ def read(x, index):
     return out
 
 
-def read_each(x, index, out):
+def read_each(x: Any, index: Any, out: Any) -> Any:
     """What was read at an index with Tensors in it: a view of `x` where there is one integer for each example."""
     index = index if type(index) is tuple else (index,)
     if all(one_each(i) or is_basic(i) for i in index) and (out.shape or any(i is ... for i in index)):
@@ -118,13 +124,13 @@ def _shows(x, index) -> bool:
     return lies_in(whole[tuple([i for i, _ in found])], whole)
 
 
-def is_parameter(x) -> bool:
+def is_parameter(x: Tensor) -> bool:
     """Whether `x` is a leaf of the tape under `qad.no_grad`, or a view of one: it takes a step that is not recorded."""
     root = root_of(x)
     return root.level is TAPE and root.is_leaf and stopped(TAPE)
 
 
-def renew(x, value):
+def renew(x: Tensor, value: Any) -> Any:
     """Make the leaf `x` of the tape another array, and let its views follow."""
     views = release(x)
     x.value = x.node[ANSWER] = value

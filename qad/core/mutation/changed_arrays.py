@@ -14,16 +14,24 @@ from sys import getrefcount
 from weakref import ref
 
 import numpy as np
+from numpy import ndarray
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from qad.core import malloc as memory
 from qad.core.errors import ArgumentError
+from qad.core.foreign import is_foreign
 from qad.core.mutation.references import COUNTED
 from qad.core.tape import hooks
 from qad.core.tape.node import ARGS, FREED, ID, PARENTS, PICK, PRIMITIVE
 from qad.core.tape.reverse import TAPE
 
 SMALL = 1 << 15  # bytes up to which `tobytes` is the quickest copy
+
+
+class Private(bytearray):
+    """The memory of a copy that graphs hold: nobody else knows it, so that it never changes."""
+
+    __slots__ = ()
 
 
 class Seen(dict):
@@ -64,7 +72,14 @@ def watch(level, array, names=1, sparing=False):
     return laid_out(copy, array)
 
 
-hooks.constant = watch
+def constant(level, value, names=1, sparing=False):
+    """What a level shall record in the place of a constant: an array as `watch` says, one of another library copied."""
+    if type(value) is ndarray:
+        return watch(level, value, names, sparing)
+    return value.copy() if is_foreign(value) else value
+
+
+hooks.constant = constant
 
 
 def locked(array) -> bool:
@@ -82,10 +97,10 @@ def holds(array, held) -> bool:
 def copied(array):
     """A copy of what an array holds, over memory that can be compared: in the order of its axes, or `_flat`."""
     if array.nbytes <= SMALL:
-        return np.ndarray(array.shape, array.dtype, bytearray(array.tobytes()))
+        return np.ndarray(array.shape, array.dtype, Private(array.tobytes()))
     memory.ready(array.nbytes)
     flat = _flat(array)
-    return np.ndarray(flat.shape, flat.dtype, bytearray(flat.data))
+    return np.ndarray(flat.shape, flat.dtype, Private(flat.data))
 
 
 def laid_out(copy, array):

@@ -1,11 +1,18 @@
 """Indices: an index into a view as one into the whole, entries that are named twice, what NumPy gives a view for."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import BatchError
 from qad.core.foreign import is_foreign, like
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import stack_of
+
+if TYPE_CHECKING:
+    from typing import Any
 
 SLICE = slice(None)
 BASIC = frozenset((int, np.int64, np.int32, np.intp, slice, type(None), type(...)))
@@ -105,7 +112,7 @@ def as_view(array, index):
     return array[index if any(i is ... for i in index) else (*index, ...)]
 
 
-def accumulate(array, index, v):
+def accumulate(array: Any, index: Any, v: Any) -> Any:
     """Add `v` to ``array[index]``, in place; entries that are named several times add up.
 
     NumPy stretches a value of one axis wrongly, past its end, for an array of one axis and an index of several.

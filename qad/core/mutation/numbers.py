@@ -5,7 +5,10 @@ that NumPy gives.  Where that does not follow from how it was computed, and unde
 it is said here.
 """
 
+from __future__ import annotations
+
 from functools import wraps
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
@@ -14,6 +17,9 @@ from qad.core.mutation.aliases import Written, is_number
 from qad.core.tape import hooks
 from qad.core.tape.tensor import Tensor, handle_of
 from qad.core.vmap.layouts import bottom
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NUMBERS = frozenset((
     np.interp, np.linalg.matrix_norm, np.linalg.multi_dot, np.linalg.norm, np.linalg.vecdot,
@@ -26,7 +32,7 @@ ARRAYS = frozenset((
 ))  # fmt: skip
 
 
-def as_number(x):
+def as_number(x: Any) -> Any:
     """`x`; a Tensor without axes as a number."""
     if type(x) is not Tensor or x.shape:
         return x
@@ -45,7 +51,7 @@ def as_number(x):
     return number
 
 
-def as_array(x):
+def as_array(x: Any) -> Any:
     """`x`; a Tensor without axes as an array, which may be written into."""
     if type(x) is Tensor and not x.shape and is_number(x):
         x = handle_of(x)

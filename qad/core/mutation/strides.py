@@ -6,7 +6,10 @@ out in another one: NumPy's function itself, called with the bare arrays, tells.
 known, see `qad.core.vmap.layouts`.
 """
 
+from __future__ import annotations
+
 from functools import wraps
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
@@ -16,17 +19,23 @@ from qad.core.tape.tensor import Tensor, handle_of
 from qad.core.vmap.batched import UNKNOWN, Batched
 from qad.core.vmap.layouts import bottom, in_c_order
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from qad.typing import F, Function
+
 __all__ = ["bare", "elementwise", "lies_as", "relaid", "reordered", "steps_of"]
 
 
-def steps_of(array) -> tuple:
+def steps_of(array: Any) -> tuple[int, ...]:
     """The strides of the axes that are longer than 1, which alone mean anything, in entries; none of an empty array."""
     if not array.size:
         return ()
     return tuple([step / array.itemsize for step, n in zip(array.strides, array.shape, strict=True) if n > 1])
 
 
-def relaid(x, like):
+def relaid(x: Any, like: Any) -> Any:
     """`x`, an array or a Tensor with memory of its own, with the order of axes that array `like` has in memory."""
     array, axes = bottom(x)
     if axes or type(array) is not ndarray or getattr(x, "buffer", None) is not None or array.size < 2:
@@ -37,7 +46,7 @@ def relaid(x, like):
     return reordered(x, tuple(order), tuple(np.argsort(order).tolist()))
 
 
-def reordered(x, order, back):
+def reordered(x: Any, order: Sequence[int], back: Sequence[int]) -> Any:
     """A copy of `x` with its axes in this `order`, from the slowest to the fastest; `back` is the inverse."""
     if type(x) is Tensor:
         return handle_of(x, reordered(x.value, order, back))
@@ -58,7 +67,7 @@ def _alone(x, like):
     return relaid(x, like)
 
 
-def elementwise(*operands):
+def elementwise(*operands: Any) -> Any:
     """An array that lies in memory as the result of an elementwise function of these arrays and Tensors does."""
     arrays = [as_array(bare(x)) for x in operands]
     if any(map(is_foreign, arrays)):
@@ -67,7 +76,7 @@ def elementwise(*operands):
     return np.nditer([*arrays, None], ["zerosize_ok", "refs_ok"], flags).operands[-1]
 
 
-def lies_as(reference, always=False):
+def lies_as(reference: Function, always: bool = False) -> Callable[[F], F]:
     """Decorate the handler of a function: its results lie in memory as those of `reference` for the bare arrays do.
 
     Parameters

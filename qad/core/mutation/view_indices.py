@@ -1,6 +1,9 @@
 """Where in its root a view lies: what to write there, at which index, for a write into the view."""
 
+from __future__ import annotations
+
 from operator import getitem
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +17,11 @@ from qad.core.tape.tensor import Tensor
 from qad.core.vmap.families import pointwise
 from qad.core.vmap.rules import defbatch
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def spot(x, index, v, add):
+
+def spot(x: Tensor, index: Any, v: Any, add: bool) -> Any:
     """The index and the value to be written into the root of view `x`, for `v` at `index` of `x`."""
     place = place_of(x, index)
     if place is not None:

@@ -10,7 +10,10 @@ In the backward pass one cotangent travels down the chain of writes.  Each takes
 and hands on the same memory.
 """
 
+from __future__ import annotations
+
 from operator import getitem
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,6 +34,9 @@ from qad.core.tape.tensor import CONSTANT, Tensor, become, handle_of
 from qad.core.vmap.batched import GIVEN, Batched, outline
 from qad.core.vmap.layouts import is_vouched
 from qad.core.vmap.rules import Batch
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Form:
@@ -190,7 +196,7 @@ def _copied(value):
     return np.copy(value) if isinstance(bottom(value)[0], np.generic) else value.copy(order="K")
 
 
-def moved(array, kin):
+def moved(array: Any, kin: Any) -> Any:
     """`array` as a new one of the kind of `kin`, on its device or in its program."""
     if is_foreign(kin):
         return like(kin).array(array)
@@ -201,7 +207,7 @@ def moved(array, kin):
     return out
 
 
-def handle(x):
+def handle(x: Tensor) -> Any:
     """Tensor `x`, marked as one that is written into."""
     if type(x.buffer) is not Written:
         x.buffer = Written()

@@ -1,9 +1,20 @@
 """Cotangents on their way: arrays, Tensors of other levels, and structured ones, which stay lazy while they can."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from numpy import ndarray, ones
 
 from qad.core.tape.node import NUMPY_SCALARS
 from qad.core.tape.tensor import Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from qad.typing import DTypeLike
 
 
 class Lazy:
@@ -15,7 +26,7 @@ class Lazy:
 
     __slots__ = ()
 
-    def into(self, g):
+    def into(self, g: Any) -> Any:
         """The sum with an array that may be written into."""
         return self.add(g)
 
@@ -24,24 +35,25 @@ class One(Lazy):
     """The cotangent of a scalar loss.  A rule of the form ``g * x`` may accept it, and saves the product."""
 
     __slots__ = ("dtype", "_dense")
-    shape = ()
+    shape: tuple[int, ...] = ()
+    dtype: Any
 
-    def __init__(self, dtype):
+    def __init__(self, dtype: DTypeLike):
         self.dtype = dtype
         self._dense = ones((), dtype)
         self._dense.flags.writeable = False  # it is shared
 
     @property
-    def real(self):
+    def real(self) -> One:
         return One(self._dense.real.dtype)
 
-    def dense(self):
+    def dense(self) -> NDArray[Any]:
         return self._dense
 
-    def __mul__(self, x):
+    def __mul__(self, x: Any) -> Any:
         return x if x.dtype.kind in "fc" else x.astype(self.dtype)  # a cotangent is no array of integers or bools
 
-    def add(self, other):
+    def add(self, other: Any) -> Any:
         return self._dense + (other.dense() if isinstance(other, Lazy) else other)
 
 

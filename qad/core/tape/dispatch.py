@@ -1,5 +1,7 @@
 """Which function answers in NumPy's place when a Tensor is among its arguments, and what is said where none does."""
 
+from __future__ import annotations
+
 import sys
 from importlib import import_module
 
@@ -40,7 +42,7 @@ def load_rules_of(ufunc) -> bool:
     return ufunc in UFUNCS
 
 
-def refuse_out(out, name) -> None:
+def refuse_out(out: object, name: str) -> None:
     """Raise for ``out=``: what is written into an array cannot be recorded.
 
     Examples

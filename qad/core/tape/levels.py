@@ -5,8 +5,14 @@ level among its operands, which runs it on values of the level below; so nesting
 has what may stand above levels: `no_grad`, and what looks on.
 """
 
+from __future__ import annotations
+
 from contextvars import ContextVar
 from itertools import count
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, Self
 
 fresh = count(1).__next__
 MODE = ContextVar("qad_mode", default=None)
@@ -30,31 +36,34 @@ class Level:
     """
 
     __slots__ = ("number", "open", "quick")
+    number: int
+    open: bool
+    quick: bool
     stops = True  # whether `no_grad` makes constants of what it carries
 
-    def __init__(self, number=None):
+    def __init__(self, number: int | None = None):
         self.number = fresh() if number is None else number
         self.open, self.quick = True, False
 
-    def apply(self, primitive, operands, keywords):
+    def apply(self, primitive: Any, operands: Any, keywords: Any) -> Any:
         """The answer of a primitive to operands of which this level is the highest."""
         raise NotImplementedError
 
-    def without(self, x):
+    def without(self, x: Any) -> Any:
         """Tensor `x` of this level without derivatives: bare, or what `qad.vmap` needs."""
         return unrecorded(x.value)
 
-    def close(self):
+    def close(self) -> None:
         self.open = self.quick = False
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
 
-def records(level) -> bool:
+def records(level: Any) -> bool:
     """Whether an open level handles its operations itself, in the running thread: nothing stands above it."""
     top = mode()
     return level.open and (top is None or top.above(level) is level)
@@ -74,7 +83,7 @@ def plain() -> bool:
     return top is not None and top.plain
 
 
-def unrecorded(x):
+def unrecorded(x: Any) -> Any:
     """The value of `x` as an operand without derivative: a bare array, under `qad.vmap` a Tensor of all examples.
 
     Examples

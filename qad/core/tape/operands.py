@@ -1,14 +1,20 @@
 """Operands of a primitive: their levels, their values, and what is refused."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.tape.levels import Level
 from qad.core.tape.tensor import CONSTANT, Tensor
 
+if TYPE_CHECKING:
+    from typing import Any
+
 PYTHON_NUMBERS = frozenset((float, int, complex))
 NUMBERS = PYTHON_NUMBERS | {np.float64, np.complex128}  # as constants they do not change another operand's shape
-HOST = NUMBERS | {np.ndarray, Tensor, bool}  # kinds, the most frequent ones, that are no array of another library
 HANDLES: dict = {}  # kind of a bare value that is an operand in the shape of a Tensor only -> what makes the Tensor
 
 
@@ -25,7 +31,7 @@ class Plain(Level):
 PLAIN = Plain(-2)
 
 
-def highest(args) -> Level:
+def highest(args: Any) -> Level:
     """The highest level among `args`."""
     level, number = PLAIN, -2
     for a in args:
@@ -35,7 +41,7 @@ def highest(args) -> Level:
     return level
 
 
-def split(args, level):
+def split(args: Any, level: Any) -> Any:
     """Values of the level below, and the nodes of those operands that live on `level`."""
     values, nodes = [], []
     for a in args:
@@ -56,7 +62,7 @@ def variant(p, values):
     return p if len(shapes) <= 1 else p.broadcasting
 
 
-def operand(x):
+def operand(x: Any) -> Any:
     """`x` as an operand: lists become arrays; what NumPy would store as objects is refused.
 
     Raises
@@ -93,17 +99,3 @@ def check_arithmetic(x):
         raise ArgumentError(
             "a sparse matrix meets Tensors in products alone, np.matmul(A, x) and x @ A: elsewhere write A.toarray()"
         )
-
-
-def is_foreign(x) -> bool:
-    """Whether `x`, a bare array or number, is an array of another library.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> qad.extend.is_foreign(np.ones(2)), qad.extend.is_foreign(1.0)
-    (False, False)
-    """
-    if type(x) in HOST or not hasattr(kind := type(x), "__array_function__"):
-        return False
-    return not (isinstance(x, np.ndarray) or hasattr(kind, "__qad_step__"))

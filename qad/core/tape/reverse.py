@@ -1,13 +1,18 @@
 """Reverse levels: an operation becomes a node, which remembers what its derivative needs."""
 
-from numpy import ndarray
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from qad.core.tape import hooks
 from qad.core.tape.dispatch import hidden, missing_rule
 from qad.core.tape.levels import QUICK, WATCHING, Level, fresh
 from qad.core.tape.node import NUMPY_SCALARS, PICK, next_id
-from qad.core.tape.operands import PLAIN, PYTHON_NUMBERS, highest, is_foreign, split, variant
+from qad.core.tape.operands import PLAIN, PYTHON_NUMBERS, highest, split, variant
 from qad.core.tape.tensor import Tensor, held, rebuild
+
+if TYPE_CHECKING:
+    from typing import Any
 
 UNCHANGING = PYTHON_NUMBERS | NUMPY_SCALARS | {Tensor, type(None), bool, tuple}  # kinds of constants
 MANY = -9  # names by which whoever comes this way may hold an array: too many to tell whether there are others
@@ -24,6 +29,10 @@ class Reverse(Level):
     """
 
     __slots__ = ("seen",)
+    number: int
+    open: bool
+    quick: bool
+    seen: Any
 
     def __init__(self):
         self.open = True
@@ -32,11 +41,11 @@ class Reverse(Level):
         self.quick = not WATCHING
         self.number = fresh()  # a barrier that it is opened inside of has a lower one
 
-    def close(self):
+    def close(self) -> None:
         self.open = self.quick = False
         _close(self)
 
-    def apply(self, p, args, kwargs):
+    def apply(self, p: Any, args: Any, kwargs: Any) -> Any:
         """Run `p` on the values of the level below, and remember the call."""
         values, parents = split(args, self)
         for i, parent in enumerate(parents if p.shared is None else ()):
@@ -54,7 +63,9 @@ class Reverse(Level):
         return note(p, values, kwargs, ans, parents, self)
 
 
-def note(p, values, kwargs, ans, parents, level, read=None, sparing=False):
+def note(
+    p: Any, values: Any, kwargs: Any, ans: Any, parents: Any, level: Any, read: Any = None, sparing: bool = False
+) -> Any:
     """What primitive `p` made, as a Tensor (or several) of an open reverse level, with the node that remembers it.
 
     For plain values, whose nodes on that level are the `parents`, a caller may take this road instead of `record`, and
@@ -76,10 +87,7 @@ def _kept(level, values, met, sparing):
     """`values` as a node may hold them: those numbered `met` are the caller's, who may change them."""
     kept = list(values)
     for i in met:
-        if type(kept[i]) is ndarray:
-            kept[i] = hooks.constant(level, kept[i], MANY, sparing)
-        elif is_foreign(kept[i]):
-            kept[i] = kept[i].copy()
+        kept[i] = hooks.constant(level, kept[i], MANY, sparing)
     return tuple(kept)
 
 

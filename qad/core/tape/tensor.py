@@ -1,6 +1,9 @@
 """The handle that users hold: a value, its node on the tape, and the level that recorded it."""
 
+from __future__ import annotations
+
 from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,6 +11,17 @@ from qad.core.errors import RecordedTensorError
 from qad.core.tape.dispatch import FUNCTIONS, UFUNCS, dispatch_ufunc, missing_rule
 from qad.core.tape.levels import Level, unrecorded
 from qad.core.tape.node import LEAF, PRIMITIVE, leaf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from qad.core.tape.attached import Attached
+    from qad.typing import Function
+else:
+    Attached = object
 
 
 class Constant(Level):
@@ -24,7 +38,7 @@ CONSTANT = Constant(-1)
 FIXED = "fixed"  # the mark, in the place of a buffer, of what a transform was given: nobody writes into it
 
 
-class Tensor:
+class Tensor(Attached):
     """An array whose operations are recorded.
 
     A handle, not an ndarray: ``value`` is any array that speaks NumPy's protocols (or a Tensor of a
@@ -44,8 +58,14 @@ class Tensor:
     """
 
     __slots__ = ("value", "node", "level", "tangent", "buffer", "source", "__weakref__")
+    value: Any
+    node: Any
+    tangent: Any
+    level: Any
+    buffer: Any
+    source: Any
 
-    def __init__(self, value, node=None, level=CONSTANT, tangent=None):
+    def __init__(self, value: Any, node: Any = None, level: Any = CONSTANT, tangent: Any = None):
         self.value = value
         self.node = node
         self.level = level
@@ -56,11 +76,11 @@ class Tensor:
     # -- what it is ------------------------------------------------------------------------------
 
     @property
-    def shape(self) -> tuple:
+    def shape(self) -> tuple[int, ...]:
         return self.value.shape
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype[Any]:
         return self.value.dtype
 
     @property
@@ -93,47 +113,47 @@ class Tensor:
 
     # -- ways out of the tape --------------------------------------------------------------------
 
-    def numpy(self):
+    def numpy(self) -> NDArray[Any]:
         """The values as they are now, in a read-only array that later writes do not change; no gradient flows."""
         return read_only(value_of(self))
 
-    def item(self, *index):
+    def item(self, *index: Any) -> Any:
         """The single value (or that at `index`) of a constant Tensor as a Python number; recorded ones refuse."""
         self._refuse("a Python number", "x.detach().item()")
         return value_of(self).item(*index)
 
-    def tolist(self):
+    def tolist(self) -> Any:
         """The values of a constant Tensor as nested lists of Python numbers; recorded ones refuse."""
         self._refuse("Python numbers", "x.detach().tolist()")
         return value_of(self).tolist()
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         self._refuse("a plain ndarray", "np.array(x.detach())")
         if copy is None or copy:  # what is written later into one of the two is not seen in the other
             return np.array(self.value, dtype=dtype)
         return read_only(np.array(self.value, dtype=dtype, copy=False))
 
-    def __float__(self):
+    def __float__(self) -> float:
         self._refuse("a Python float", "float(x.detach())")
         return float(self.value)
 
-    def __complex__(self):
+    def __complex__(self) -> complex:
         self._refuse("a Python complex", "complex(x.detach())")
         return complex(self.value)
 
-    def __int__(self):  # steps, whose derivative is zero; so is that of a branch, and text has none
+    def __int__(self) -> int:  # steps, whose derivative is zero; so is that of a branch, and text has none
         return int(value_of(self))
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(value_of(self))
 
-    def __index__(self):
+    def __index__(self) -> int:
         return value_of(self).__index__()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(value_of(self))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Tensor]:
         return (self[i] for i in range(len(self)))
 
     def _refuse(self, what, instead):
@@ -151,14 +171,14 @@ class Tensor:
 
     # -- NumPy's protocols -----------------------------------------------------------------------
 
-    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs:
             recorder = UFUNCS.get(ufunc)
             if recorder is not None:
                 return recorder(*inputs)
         return dispatch_ufunc(ufunc, method, inputs, kwargs)
 
-    def __array_function__(self, function, types, args, kwargs):
+    def __array_function__(self, function: Function, types: Any, args: Any, kwargs: Any) -> Any:
         handler = FUNCTIONS.get(function)
         if handler is None:
             raise missing_rule(function)
@@ -166,7 +186,7 @@ class Tensor:
 
     # -- seeing ----------------------------------------------------------------------------------
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         values = value_of(self)
         if isinstance(values, (np.ndarray, np.generic)):
             values = np.array2string(np.asarray(values), separator=", ", prefix="Tensor(")
@@ -185,7 +205,7 @@ class Tensor:
         values = np.array2string(np.asarray(value_of(self)), separator=", ", threshold=100)
         return f"<div><b>Tensor</b> <small>{escape(kind)}</small><pre>{escape(values)}</pre></div>"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         """Values are copied and pickled, graphs are not."""
         if self.level is CONSTANT:
             return restored, (self.value, False)
@@ -196,7 +216,7 @@ class Tensor:
             "values, or x.detach() for a Tensor of them"
         )
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         return format(value_of(self)[()] if self.ndim == 0 else repr(self), spec)
 
 
@@ -206,7 +226,7 @@ def restored(array, requires_grad):
     return Tensor(array, leaf(array), Tensor.TAPE) if requires_grad else Tensor(array)
 
 
-def handle_of(x, value=None):
+def handle_of(x: Tensor, value: Any = None) -> Tensor:
     """Another handle of what Tensor `x` holds now, or of the same derivative of another `value`."""
     return Tensor(x.value if value is None else value, x.node, x.level, x.tangent)
 
@@ -237,7 +257,7 @@ def rebuild(template, items):
     return type(template)(*items) if hasattr(template, "_fields") else type(template)(items)
 
 
-def value_of(x):
+def value_of(x: Any) -> Any:
     """The bare array or number behind `x`, all levels removed; for decisions that carry no derivative.
 
     Examples

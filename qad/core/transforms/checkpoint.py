@@ -1,7 +1,10 @@
 """`checkpoint`: recompute a function in the backward pass instead of keeping its intermediates."""
 
+from __future__ import annotations
+
 from contextlib import nullcontext
 from functools import wraps
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +21,11 @@ from qad.core.transforms.transformed import remade
 from qad.core.transforms.vmap import vmap
 from qad.core.trees import flatten, unflatten
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.typing import P, R
+
 CHANGED = (
     "a checkpointed function did not do the same when it was computed again for its gradient: an array that it closes "
     "over was changed in place, a name was given to something else, or it drew from a generator that is out of reach. "
@@ -25,7 +33,7 @@ CHANGED = (
 )
 
 
-def checkpoint(f):
+def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
     """Make a function whose intermediates are not kept for the backward pass, but computed again there.
 
     Parameters

@@ -3,8 +3,11 @@
 Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the tape's cotangents.
 """
 
+from __future__ import annotations
+
 from functools import cache
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import ndarray
@@ -38,6 +41,12 @@ from qad.core.trees import (
     tree_map,
     unflatten,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.typing import P, R, Tree
 
 SEEDS = {kind: One(np.dtype(kind)) for kind in (np.float64, np.float32)}  # a scalar loss of these types needs no look
 
@@ -73,7 +82,9 @@ def scalar_loss(out, level, name):
     return node, value
 
 
-def value_and_grad(f, argnums=0, has_aux=False, convention="steepest"):
+def value_and_grad(
+    f: Callable[P, R], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, convention: str = "steepest"
+) -> Callable[P, tuple[R, Any]]:
     """Make the function that returns the value of `f` together with its gradient.
 
     Parameters
@@ -161,7 +172,9 @@ def value_and_gradient(f, numbers, several, has_aux, conjugated, enough, /, *arg
     return ((value, owned(aux, level, lifted)) if has_aux else value), g
 
 
-def grad(f, argnums=0, has_aux=False, convention="steepest"):
+def grad(
+    f: Callable[P, Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False, convention: str = "steepest"
+) -> Callable[P, Any]:
     """Make the function that returns the gradient of `f`; see `value_and_grad`.
 
     With `has_aux` it returns ``(gradient, aux)``.
@@ -184,7 +197,7 @@ def gradient_alone(f, numbers, several, has_aux, conjugated, enough, /, *args, *
     return (g, value[1]) if has_aux else g
 
 
-def vjp(f, *primals, **kwargs):
+def vjp(f: Callable[..., R], *primals: Tree, **kwargs: Any) -> tuple[R, Callable[[Tree], tuple[Any, ...]]]:
     """Value of `f` and its pullback, the transpose of its derivative in ``<a, b> = Re sum conj(a) b``.
 
     Parameters

@@ -1,8 +1,11 @@
 """Second derivatives of real functions as arrays."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import wraps
 from math import isqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +17,12 @@ from qad.core.transforms.jacobian import basis, joined, nested, of_dtype, pushed
 from qad.core.transforms.leaves import number
 from qad.core.transforms.transformed import remade
 from qad.core.trees import LEAF, check_leaf, flatten, leaf_path, strip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.typing import Array, P
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,7 @@ class ComplexHessian:
     zzbar: object
 
     @property
-    def real(self):
+    def real(self) -> Array:
         """The Hessian by real and imaginary parts: real and symmetric, (2n, 2n), in ``(x, y)``, z = x + iy.
 
         ``[[2 Re(zz + zzbar), -2 Im(zz - zzbar)], [-2 Im(zz + zzbar), 2 Re(zzbar - zz)]]``; of a tree all of its arrays
@@ -53,7 +62,7 @@ def _matrix(tree):
     return np.concatenate([np.concatenate(shaped[k * n : (k + 1) * n], axis=1) for k in range(n)])
 
 
-def hessian(f, argnums=0):
+def hessian(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0) -> Callable[P, Any]:
     """Make the function that returns the Hessian of a real function.
 
     Parameters

@@ -4,8 +4,11 @@ Reverse mode costs a sweep per entry of the output, forward mode a pass per entr
 taken.  Either way all of them go together, as a batch (`qad.vmap`), in portions that bound the memory.
 """
 
+from __future__ import annotations
+
 from itertools import islice, pairwise
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +28,11 @@ from qad.core.transforms.leaves import lift
 from qad.core.trees import LEAF, flatten, strip, unflatten
 from qad.core.vmap.batched import GIVEN, Batched
 from qad.core.vmap.rules import Batch
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import ArrayLike, DTypeLike
 
 PORTION = 2**20  # numbers in a batch of cotangents or tangents
 FEW = 3  # rows that are swept one by one
@@ -231,7 +239,7 @@ def _columns(moved, value, dtype, x):
     return by_z.reshape(shape), by_conj.reshape(shape)
 
 
-def of_dtype(x, dtype):
+def of_dtype(x: ArrayLike, dtype: DTypeLike) -> Any:
     """A part of a vector of several kinds as the kind that it was."""
     x = x.real if x.dtype.kind == "c" and dtype.kind != "c" else x
     return x if x.dtype == dtype else x.astype(dtype)

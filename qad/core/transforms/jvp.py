@@ -1,5 +1,9 @@
 """Forward-mode transforms: `jvp`, and `hvp` as forward over reverse."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
@@ -12,8 +16,14 @@ from qad.core.transforms.grad import grad, match, tangent_out, vjp
 from qad.core.transforms.leaves import alike, number, own, owned, owned_leaves, zeros_of
 from qad.core.trees import check_leaf, flatten, leaf_path, nesting, strip, tree_map, unflatten
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
-def jvp(f, primals, tangents, **kwargs):
+    from qad.typing import Function, R, Tree
+
+
+def jvp(f: Callable[..., R], primals: Sequence[Tree], tangents: Sequence[Tree], **kwargs: Any) -> tuple[R, Any]:
     """Value of `f` and its derivative along `tangents`, in one forward pass.
 
     Parameters
@@ -98,7 +108,7 @@ def _dual(primal, tangent, level, name):
     return duals, unflatten(spec, duals)
 
 
-def hvp(f, primals, tangents, **kwargs):
+def hvp(f: Function, primals: Sequence[Tree], tangents: Sequence[Tree], **kwargs: Any) -> tuple[Any, ...]:
     """Hessian-vector product of a real function, without the Hessian (forward over reverse).
 
     Parameters
@@ -128,7 +138,7 @@ def hvp(f, primals, tangents, **kwargs):
     return tree_map(_like, products, primals)
 
 
-def vhp(f, primals, vectors, **kwargs):
+def vhp(f: Function, primals: Sequence[Tree], vectors: Sequence[Tree], **kwargs: Any) -> tuple[Any, ...]:
     """Vector-Hessian product of a real function: `hvp` in reverse over reverse mode.
 
     The Hessian is symmetric in ``<a, b> = Re sum conj(a) b``, so that both give the same; this one keeps the graph of

@@ -1,7 +1,9 @@
 """What is recorded: of an operand, by whom; of a function, which operations."""
 
+from __future__ import annotations
+
 from operator import getitem
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qad.core.structured import form_of
 from qad.core.tape.forward import Forward
@@ -17,14 +19,19 @@ from qad.core.trees import flatten, strip
 from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def recording_level(operands):
+    from qad.typing import Function, Tree
+
+
+def recording_level(operands: Any) -> Any:
     """The reverse level that records what happens to these operands now; None where none does."""
     level = highest(operands)
     return level if type(level) is Reverse and records(level) else None
 
 
-def directions(x) -> list:
+def directions(x: Any) -> list[str]:
     """How `x` is differentiated now: "backward" or "forward" for each level that does so, the innermost first.
 
     Levels of `qad.vmap` do not count; a Tensor with a structure counts as what it was made of, its `root`.
@@ -53,12 +60,12 @@ class Operation(NamedTuple):
 
     number: int
     fn: object
-    args: tuple
-    keywords: dict
-    parents: dict
+    args: tuple[Any, ...]
+    keywords: dict[str, Any]
+    parents: dict[int, Any]
 
 
-def operations(f, x):
+def operations(f: Function, x: Tree) -> Any:
     """The operations that ``f(x)`` consists of, for a pytree `x` of plain arrays.
 
     Returns

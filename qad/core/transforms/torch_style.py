@@ -1,5 +1,9 @@
 """The tape in PyTorch's style: `tensor`, `backward`, accumulated gradients; and `stop_gradient`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError
@@ -15,8 +19,11 @@ from qad.core.transforms.grad import SEEDS, match, scalar_loss, seed_of
 from qad.core.transforms.leaves import to_public
 from qad.core.trees import check_arithmetic, tree_map
 
+if TYPE_CHECKING:
+    from qad.typing import ArrayLike, DTypeLike, Tree
 
-def tensor(data, requires_grad=False, dtype=None) -> Tensor:
+
+def tensor(data: ArrayLike, requires_grad: bool = False, dtype: DTypeLike | None = None) -> Tensor:
     """Make a Tensor from a copy of `data`.
 
     Parameters
@@ -139,7 +146,7 @@ Tensor.detach = detach
 Tensor.backward, Tensor.zero_grad, Tensor.grad = backward, zero_grad, property(accumulated, set_accumulated)
 
 
-def stop_gradient(x):
+def stop_gradient(x: Tree) -> Tree:
     """`x` as a constant: derivatives of every level take it for a number.
 
     Parameters

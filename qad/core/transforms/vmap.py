@@ -1,6 +1,9 @@
 """`vmap`: a function of one example as a function of all of them, without a Python loop."""
 
+from __future__ import annotations
+
 from functools import wraps
+from typing import TYPE_CHECKING
 
 import numpy as np
 import optree
@@ -17,8 +20,14 @@ from qad.core.trees import NAMESPACE, flatten, leaf_path, strip, unflatten
 from qad.core.vmap.batched import GIVEN, Batched
 from qad.core.vmap.rules import Batch
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
-def vmap(f, in_axes=0, out_axes=0):
+    from qad.typing import P
+
+
+def vmap(f: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[P, Any]:
     """Make the function that applies `f` to every example of a batch at once.
 
     Parameters

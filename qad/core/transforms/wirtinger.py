@@ -1,7 +1,10 @@
 """Derivatives of array-valued functions as arrays: `wirtinger`, `jacobian`, and whether a function is holomorphic."""
 
+from __future__ import annotations
+
 from functools import partial, wraps
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +18,14 @@ from qad.core.transforms.transformed import remade
 from qad.core.trees import flatten, tree_map
 from qad.core.vmap.batched import stack_of
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
-def wirtinger(f, argnums=0):
+    from qad.typing import P, R
+
+
+def wirtinger(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0) -> Callable[P, Any]:
     """Make the function that returns both Wirtinger derivatives of `f`.
 
     Parameters
@@ -59,7 +68,7 @@ def wirtinger(f, argnums=0):
     return remade(both, wirtinger, f, argnums)
 
 
-def jacobian(f, argnums=0, holomorphic=False):
+def jacobian(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0, holomorphic: bool = False) -> Callable[P, Any]:
     """Make the function that returns the Jacobian of `f`.
 
     Parameters
@@ -104,7 +113,9 @@ def jacobian(f, argnums=0, holomorphic=False):
     return remade(matrix, jacobian, f, argnums, holomorphic)
 
 
-def value_and_jacobian(f, argnums=0, holomorphic=False):
+def value_and_jacobian(
+    f: Callable[P, R], argnums: int | tuple[int, ...] = 0, holomorphic: bool = False
+) -> Callable[P, tuple[R, Any]]:
     """Make the function that returns the value of `f` together with its Jacobian; see `jacobian`.
 
     Examples
@@ -147,7 +158,7 @@ def _check_holomorphic(dz, dzbar):
         )
 
 
-def is_holomorphic(f, argnums=0, seed=0):
+def is_holomorphic(f: Callable[P, Any], argnums: int = 0, seed: int = 0) -> Callable[P, bool]:
     """Make the function that tells whether `f` is holomorphic at a point: whether ``df/d(conj z) = 0`` there.
 
     Parameters

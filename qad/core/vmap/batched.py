@@ -5,12 +5,20 @@ functions on it are applied to every example; so rules and programs need not kno
 can answer (a branch, a Python number) raises.
 """
 
+from __future__ import annotations
+
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import BatchError
 from qad.core.tape.tensor import Tensor, value_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import Function
 
 # how the examples of a batch lie in memory, see `qad.core.vmap.layouts`
 GIVEN, AS_NUMPY, UNKNOWN = "as given", "as NumPy's", "unknown"
@@ -86,12 +94,12 @@ def scaled(frame, factor, level) -> Batched:
     return batch
 
 
-def outline(x):
+def outline(x: Any) -> Any:
     """An array of the shape and dtype of `x`, or of one example of it, whose entries mean nothing and cost nothing."""
     return np.broadcast_to(np.zeros((), x.dtype), x.shape)
 
 
-def enclosed(ans, level):
+def enclosed(ans: Any, level: Any) -> Any:
     """Stacked answers, or each of a tuple of them, as Tensors of `level`."""
     if isinstance(ans, (tuple, list)):
         parts = [enclosed(a, level) for a in ans]
@@ -99,7 +107,7 @@ def enclosed(ans, level):
     return Tensor(Batched(ans, level), None, level)
 
 
-def on_stack(fn, x):
+def on_stack(fn: Function, x: Any) -> Any:
     """``fn`` of the bare array behind `x`: for functions of stacks that are not NumPy's, and without derivative.
 
     Examples
@@ -112,7 +120,7 @@ def on_stack(fn, x):
     return enclosed(on_stack(fn, x.array), x.level) if type(x) is Batched else fn(x)
 
 
-def stack_of(x):
+def stack_of(x: Any) -> Any:
     """The bare array behind `x`, with the axes of `qad.vmap` in front: for decisions about all examples at once.
 
     Examples
@@ -126,12 +134,12 @@ def stack_of(x):
     return x
 
 
-def is_batched(x) -> bool:
+def is_batched(x: Any) -> bool:
     """Whether the value behind `x` holds one for each example of `qad.vmap`."""
     return type(value_of(x)) is Batched
 
 
-def examples(arrays):
+def examples(arrays: Any) -> Any:
     """The bare `arrays` themselves, or those of every example of `qad.vmap` in turn."""
     level = max((x.level for x in arrays if type(x) is Batched), default=None, key=attrgetter("number"))
     if level is None:

@@ -1,7 +1,17 @@
 """Rules of `qad.vmap` for whole families of functions: pointwise ones, those of stacks, and those with an axis."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.typing import Axis, Function
 
 
 def pointwise(fn):
@@ -13,7 +23,7 @@ def pointwise(fn):
     return rule
 
 
-def aligned(batched, args, core=()):
+def aligned(batched: Sequence[bool], args: Sequence[Any], core: Sequence[int] = ()) -> Sequence[Any]:
     """`args` with axes of length 1 after that of the batch, so that what is left of the last `core` axes broadcasts."""
     if len(args) == 1:
         return args
@@ -26,7 +36,7 @@ def aligned(batched, args, core=()):
     ]
 
 
-def stacks(fn, *core):
+def stacks(fn: Function, *core: int) -> Function:
     """The rule of a function of stacks, which broadcast; `core` counts the last axes that it works on, per operand.
 
     Examples
@@ -44,7 +54,7 @@ def stacks(fn, *core):
     return rule
 
 
-def same(fn):
+def same(fn: Function) -> Function:
     """The rule of a function of one array that works on last axes, or on entries."""
 
     def rule(batched, x, *args, **kwargs):
@@ -53,7 +63,7 @@ def same(fn):
     return rule
 
 
-def over(fn, default=None):
+def over(fn: Function, default: Any = None) -> Function:
     """The rule of a function ``fn(x, axis=default, ...)`` of one array, whose axis (None: all) may be a tuple."""
 
     def rule(batched, x, axis=default, *args, **kwargs):
@@ -62,7 +72,7 @@ def over(fn, default=None):
     return rule
 
 
-def shifted(axis, ndim):
+def shifted(axis: Axis | None, ndim: int) -> Any:
     """`axis` of one example, or a tuple of them, as axes of a stack of `ndim` axes; all of them for None.
 
     Examples
@@ -78,7 +88,7 @@ def shifted(axis, ndim):
     return normalize_axis_index(axis, ndim - 1) + 1
 
 
-def spread_out(batched, args):
+def spread_out(batched: Sequence[bool], args: Sequence[Any]) -> list[Any]:
     """`args`, each with the axis of the batch in front: read-only views where one array serves all examples.
 
     Examples

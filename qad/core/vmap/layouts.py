@@ -6,6 +6,10 @@ only where it is NumPy's by construction: that of an argument, of an elementwise
 where NumPy is known to give it.  The `layout` of a `Batched` tells.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy import ndarray
 
@@ -13,12 +17,15 @@ from qad.core.errors import ArgumentError
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import AS_NUMPY, UNKNOWN, Batched
 
-ENTRYWISE = set()  # functions whose results lie as those of elementwise functions do
-KEEPS_C = set()  # functions that give C order, in NumPy, for operands in C order
-GIVES_C = set()  # functions that give C order for all operands
+if TYPE_CHECKING:
+    from typing import Any
+
+ENTRYWISE: set[Any] = set()  # functions whose results lie as those of elementwise functions do
+KEEPS_C: set[Any] = set()  # functions that give C order, in NumPy, for operands in C order
+GIVES_C: set[Any] = set()  # functions that give C order for all operands
 
 
-def unsure(x, *metadata):
+def unsure(x: Any, *metadata: Any) -> Any:
     """Stands for a function that gives a view or a copy, where it cannot be known which NumPy would give."""
     raise ArgumentError(
         "under qad.vmap it depends on the layout of an example in memory whether this reshape is a view, which shows "
@@ -26,7 +33,7 @@ def unsure(x, *metadata):
     )
 
 
-def bottom(x):
+def bottom(x: Any) -> Any:
     """The array at the bottom of a value, and how many axes of `qad.vmap` it has in front; None if it is not made."""
     axes = 0
     while True:
@@ -56,7 +63,7 @@ def only_splits(shape, new) -> bool:
     return True
 
 
-def is_vouched(x) -> bool:
+def is_vouched(x: Tensor) -> bool:
     """Whether an example of Tensor `x`, or of the Tensor that it is a view of, lies in memory as NumPy's array does."""
     if type(x) is not Tensor:
         return type(x) is not Batched
@@ -84,7 +91,7 @@ def is_vouched(x) -> bool:
     return in_blocks(*bottom(root_of(x)))
 
 
-def root_of(x):
+def root_of(x: Tensor) -> Any:
     """The Tensor in whose memory `x` lies."""
     while type(x) is Tensor and type(x.buffer) is tuple:
         x = x.buffer[0]

@@ -5,7 +5,10 @@ so it is recorded there, and derivatives of a batch need no rules of their own. 
 their flag.  What has none is called once per example.
 """
 
+from __future__ import annotations
+
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +20,9 @@ from qad.core.tape.tensor import CONSTANT, Tensor, rebuild
 from qad.core.vmap.batched import Batched, enclosed, outline
 from qad.core.vmap.families import pointwise
 from qad.core.vmap.layouts import layout_of
+
+if TYPE_CHECKING:
+    from qad.typing import F, Function
 
 NUMBER = attrgetter("number")
 OPEN: set = set()  # the open levels of this kind, of all threads
@@ -30,7 +36,7 @@ ASKING = frozenset((
 ))  # fmt: skip
 
 
-def defbatch(fn, rule):
+def defbatch(fn: Function, rule: Function) -> None:
     """Define what a function does to a batch of examples under `qad.vmap`.
 
     Without a rule the function is called once per example, unless it is flagged elementwise.
@@ -184,7 +190,7 @@ def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
 Batched.__array_function__, Batched.__array_ufunc__ = _array_function, _array_ufunc
 
 
-def each_alone(rule):
+def each_alone(rule: F) -> F:
     """A derivative rule that is called once per example where `qad.vmap` gives it a batch: for rules that iterate.
 
     Examples

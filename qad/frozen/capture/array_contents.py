@@ -4,7 +4,8 @@ import weakref
 
 import numpy as np
 
-from qad.core.mutation.changed_arrays import copied, holds, laid_out
+from qad.core.mutation.changed_arrays import Private, copied, holds, laid_out
+from qad.frozen.capture.bindings import holds as unchanged
 
 __all__ = ["contents", "while_they_live"]
 
@@ -15,11 +16,11 @@ def contents(arrays) -> list:
     """Bindings that hold as long as no entry of these arrays changes."""
     known = {id(array) for array in arrays}
     different = {_entries(array): array for array in sorted(arrays, key=_is_flat)}.values()
-    return [_binding(array) for array in different if id(array.base) not in known]  # what shows memory of another
+    return [_binding(array) for array in different if id(array.base) not in known]  # bases are compared whole
 
 
 def while_they_live(arrays) -> list:
-    """The same for arrays that nobody need keep: what is gone cannot change, nor can what is read-only."""
+    """The same for arrays that the bindings do not keep alive: an array that is gone, or read-only, cannot change."""
     bindings, done = [], set()
     for array in arrays:
         owner = array.base if type(array.base) is np.ndarray and array.base.nbytes <= SMALL else array
@@ -33,34 +34,43 @@ def while_they_live(arrays) -> list:
 
 
 def _is_read_only(array):
-    """Whether nobody can write into the memory that an array shows."""
+    """Whether no code of the user's can write into the memory of an array: it is read-only, or a copy of the tape's."""
     while type(array.base) is np.ndarray:
         array = array.base
-    return array.base is None and not array.flags.writeable
+    return type(array.base) is Private or (array.base is None and not array.flags.writeable)
 
 
 def _dense(array):
-    """A view that shows every entry of memory once: without what `broadcast_to` repeats."""
+    """A view with every entry of memory once: without what `broadcast_to` repeats."""
     repeats = [n > 1 and not step for n, step in zip(array.shape, array.strides, strict=True)]
     return array[tuple([slice(1) if repeated else slice(None) for repeated in repeats])] if any(repeats) else array
 
 
 def _binding(array):
     if array.nbytes <= SMALL:
-        return "array", array, array.shape, array.tobytes()
+        return _small(array)
     array = _dense(array)
     return "test", array, f"an array of shape {array.shape}", _Lasting(lambda: array, array)
+
+
+def _small(array):
+    """The binding that compares a small array."""
+    form, numbers = "array", array.dtype.kind in "biufc"  # others do not show their memory
+    if numbers and array.flags.forc:
+        form = "memory" if array.flags.c_contiguous else "turned"
+    return form, array, array.shape, bytearray(array.T.tobytes() if form == "turned" else array.tobytes())
 
 
 class _Short:
     """Whether a small array that may be gone holds what it did."""
 
     def __init__(self, array):
-        self.alive, self.kept = weakref.ref(array), array.tobytes()
+        self.alive = weakref.ref(array)
+        self.form, _, self.shape, self.kept = _small(array)
 
     def __call__(self):
         array = self.alive()
-        return array is None or array.tobytes() == self.kept
+        return array is None or unchanged((self.form, array, self.shape, self.kept))
 
 
 class _Lasting:
@@ -80,13 +90,13 @@ def _is_flat(array):
 
 
 def _entries(array):
-    """Which entries of which memory an array shows: the same for an array and its transpose."""
+    """Which entries of memory an array consists of: the same for an array and its transpose."""
     axes = sorted([(n, step) for n, step in zip(array.shape, array.strides, strict=True) if n != 1])
     return array.__array_interface__["data"][0], array.dtype, tuple(axes)
 
 
 def _finder(array):
-    """A function that returns `array` as long as its memory exists; afterwards nobody can change it, and it is None.
+    """A function that returns `array` as long as its memory exists, and None afterwards.
 
     A view would keep that memory alive, so it is made again; unless that cannot be, and then it is kept.
     """

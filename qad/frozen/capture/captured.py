@@ -1,4 +1,4 @@
-"""What a function reads beyond its arguments, as it was when somebody looked: names, containers, arrays, generators."""
+"""What a function reads beyond its arguments, as it is at one time: names, containers, arrays, generators."""
 
 from operator import is_
 
@@ -20,7 +20,7 @@ class Captured:
     generators : list
         Generators of random numbers among it.
     live : bool
-        Whether a recorded Tensor is among it, so that the function is no function of its arguments alone.
+        Whether a recorded Tensor is among it, so that the result depends on more than the arguments.
     settled : list of arrays
         That the caller declared constant; None stands for all.
     copies : dict of id -> array
@@ -46,7 +46,7 @@ class Captured:
             )
 
     def serves(self, statics) -> bool:
-        """Whether a look around would find the same for these static values."""
+        """Whether these are the static values that were looked at, and nothing that is reached has changed."""
         return len(statics) == len(self.statics) and all(map(is_, statics, self.statics)) and self.bindings.hold()
 
     def arrays_changed(self) -> bool:

@@ -27,7 +27,7 @@ def see_object(reach, x, path):
     users = users_of(kind)
     if users:
         see_kind(reach, kind, path)
-    if kind in (attrgetter, methodcaller):  # whose names nobody can see
+    if kind in (attrgetter, methodcaller):  # which hide the names that they ask for
         reach.whole = True
     elif kind.__name__ == "cython_function_or_method":
         see_compiled(reach, x, path)
@@ -37,7 +37,7 @@ def see_object(reach, x, path):
         if x not in (sys.stdout, sys.stderr) and not (isinstance(x, io.IOBase) and not x.readable()):
             reach.refuse(path, f"is a {kind.__name__}, which gives something else at every call")
     elif kind.__name__ == "_ArrayFunctionDispatcher" or kind.__module__ == "logging":
-        pass  # NumPy's functions, and what nobody reads from
+        pass  # NumPy's functions, and loggers, which are only written to
     elif kind.__module__.startswith("numba"):
         reach.wait(getattr(x, "py_func", None), path)
     elif users and not isinstance(x, VISIBLE) and not is_written_in_python(kind):
@@ -52,7 +52,7 @@ def see_object(reach, x, path):
 
 
 def see_whole(reach, x, path):
-    """Everything that an object holds, for code that nobody looks into."""
+    """Everything that an object holds: its class is compiled or of another package, whose code is not read."""
     for name, form, holder, value in every(x):
         reach.bind(form, holder, name, value, f"{path}.{name}")
     if type(space := getattr(x, "__dict__", None)) is dict:
@@ -64,7 +64,7 @@ def see_whole(reach, x, path):
 
 
 def see_hidden(reach, x, path):
-    """Raise for an object whose state nobody can see."""
+    """Raise for an object whose state cannot be read."""
     reach.refuse(path, f"is a {type(x).__name__}, whose state cannot be compared from call to call")
 
 
@@ -82,7 +82,7 @@ def see_value(reach, x, path):
 
 
 def _is_plain(kind):
-    """Whether a class is the user's through and through, so that nobody else reads its attributes; no dataclass."""
+    """Whether a class and all its bases are the user's, so that only the user's code reads attributes; no dataclass."""
     bases = [base.__module__ for base in kind.__mro__]
     return not hasattr(kind, "__dataclass_fields__") and all(m in NEUTRAL or not is_trusted(m) for m in bases)
 

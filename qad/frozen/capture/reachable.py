@@ -64,7 +64,7 @@ SEEN = (
 
 
 class Reach:
-    """One look around.
+    """All that is reached from some roots.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Reach:
     live : bool
         Whether a recorded Tensor, or a traced array of another recording, is among it.
     settled : list of arrays
-        That are reached by names that the caller declared constant.
+        Reached by names that the caller declared constant.
     names, named : sets
         Attributes that code mentions, and pairs of what stands before an attribute and the attribute.
     whole : bool

@@ -25,7 +25,7 @@ PACKAGES = frozenset((
 ))  # fmt: skip
 STANDARD = os.path.dirname(os.__file__)
 
-# Values that nobody can change, compared by what they are.
+# Immutable values, compared by value.
 ATOMS = (
     type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented), range, slice, np.dtype,
     np.bool_, np.number, np.str_, np.bytes_, np.datetime64, np.timedelta64,

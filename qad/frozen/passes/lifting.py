@@ -8,7 +8,7 @@ import operator
 
 import numpy as np
 
-from qad.frozen.functions import RESHAPE, TRANSPOSE, attribute
+from qad.frozen.functions import RESHAPE, TRANSPOSE, attribute, method
 from qad.frozen.passes.canonical import SUM
 from qad.frozen.passes.rewriting import derived
 from qad.frozen.program import Var
@@ -16,7 +16,8 @@ from qad.frozen.program import Var
 __all__ = ["is_view", "lifted", "operands", "rule_of"]
 
 PARTS = (attribute("real"), attribute("imag"))
-VIEWS = frozenset((TRANSPOSE, RESHAPE, operator.getitem, *PARTS))
+DIAGONAL = method("diagonal")
+VIEWS = frozenset((TRANSPOSE, RESHAPE, DIAGONAL, operator.getitem, *PARTS))
 PRODUCTS = {np.dot: (1, 2), np.matmul: (1, 2), np.vdot: (1,)}  # numbers of axes of their operands
 JOINS = {np.concatenate: {"axis"}, np.array: {"dtype"}}  # keywords
 
@@ -27,7 +28,7 @@ def is_view(step):
 
 
 def operands(step):
-    """What a step combines, numbers too: of a view the array that it shows, of a list its entries."""
+    """The operands of a step, literal numbers included: of a view its base, of a list its entries."""
     if is_view(step):
         return step.args[:1]
     return tuple(step.args[0]) if step.fn in JOINS else step.args
@@ -46,6 +47,8 @@ def rule_of(step):
         return _view if _is_basic(args[1]) else None
     if fn is SUM:
         return _reduced if len(args) == 1 and set(kwargs) == {"axis", "keepdims"} else None
+    if fn is DIAGONAL:
+        return _view if len(args) == 1 and not kwargs and len(args[0].shape) == 2 else None
     return _view if fn in VIEWS else None
 
 
@@ -121,7 +124,7 @@ def _view(step, stacks, count):
         index = step.args[1]
         rest = ((slice(None), *(index if type(index) is tuple else (index,))),)
     else:
-        rest = ()
+        rest = (0, 1, 2) if step.fn is DIAGONAL else ()
     return [derived(step.fn, (x, *rest), out, step.out.dtype, x.root)]
 
 

@@ -1,5 +1,7 @@
 """The frame of most passes: a walk over the steps, each of which is kept, replaced, or found to be another value."""
 
+from collections import Counter
+
 from qad.frozen.functions import RESHAPE, TRANSPOSE
 from qad.frozen.guards import is_guard
 from qad.frozen.program import Step, Var, rebuilt, touches
@@ -7,38 +9,73 @@ from qad.frozen.program import Step, Var, rebuilt, touches
 __all__ = ["add_view", "derived", "is_view", "rewrite", "touches", "view_of"]
 
 
-def rewrite(program, visit):
-    """Offer every step to ``visit(step, definitions)``; the number of changes.
+def rewrite(program, visitors, same=()):
+    """Offer every step to each of the visitors in turn, until none of them changes it.
 
-    It returns None (keep the step), a Var (the value is that one), or a list of steps of which the last makes the
-    value.  `definitions` knows the steps so far by what they make.  Steps that touch memory which the program
-    writes into are not offered, nor known: what they read may have changed since.
+    Steps that touch memory which the program writes into are not offered, nor known: what they read may have changed
+    since.
+
+    Parameters
+    ----------
+    program : Program
+        Its steps and outputs are replaced.
+    visitors : dict of name -> function
+        Each is called as ``visit(step, definitions)`` and returns None (keep the step), a Var (the value is that one),
+        or a list of steps of which the last makes the value.  `definitions` knows the steps so far by what they make.
+    same : dict of Var -> Var, optional
+        What stands for a value from the beginning.
+
+    Returns
+    -------
+    Counter
+        How many changes each visitor made.
     """
-    pinned, same, definitions, steps, changes = program.pinned(), {}, {}, [], 0
-
-    def current(var):
-        return same.get(var, var)
-
-    for step in program.steps:
-        if same and any(var in same for var in step.reads()):
-            step = Step(step.fn, rebuilt(step.args, current), rebuilt(step.kwargs, current), step.out, step.mutates)
-        made = None if is_guard(step) or touches(step, pinned) else visit(step, definitions)
-        if made is None:
-            made = [step]
-        else:
-            changes += 1
-            if type(made) is Var:
-                same[step.out] = made
+    pinned, same, definitions, steps, changes = program.pinned(), dict(same), {}, [], Counter()
+    for given in program.steps:
+        waiting = [given]
+        while waiting:
+            step = _substituted(waiting.pop(), same)
+            if is_guard(step) or touches(step, pinned):
+                steps.append(step)
                 continue
-            if made[-1].out is not step.out:
-                same[step.out] = made[-1].out
-        for each in made:
-            if not touches(each, pinned):
-                definitions[each.out] = each
-        steps.extend(made)
+            name, made = _offered(step, definitions, visitors)
+            if made is None:
+                definitions[step.out] = step
+                steps.append(step)
+                continue
+            changes[name] += 1
+            result = made if type(made) is Var else made[-1].out
+            if result is not step.out:
+                same[step.out] = _current(result, same)
+            if type(made) is list:
+                waiting.extend(reversed(made))
     program.steps = steps
-    program.outputs = [current(x) if type(x) is Var else x for x in program.outputs]
+    program.outputs = [_current(x, same) if type(x) is Var else x for x in program.outputs]
     return changes
+
+
+def _offered(step, definitions, visitors):
+    """The first visitor that changes a step, and what it makes of it."""
+    for name, visit in visitors.items():
+        made = visit(step, definitions)
+        if made is not None:
+            return name, made
+    return None, None
+
+
+def _current(var, same):
+    """What stands for a value now."""
+    while var in same:
+        var = same[var]
+    return var
+
+
+def _substituted(step, same):
+    """A step that reads what stands for its operands now."""
+    if not same or not any(var in same for var in step.reads()):
+        return step
+    args, kwargs = (rebuilt(x, lambda var: _current(var, same)) for x in (step.args, step.kwargs))
+    return Step(step.fn, args, kwargs, step.out, step.mutates)
 
 
 def derived(fn, args, shape, dtype, root=None, kwargs=None):
@@ -48,10 +85,9 @@ def derived(fn, args, shape, dtype, root=None, kwargs=None):
 
 def is_view(step):
     """Whether a step is a permutation or a reshape in its canonical form."""
-    if len(step.args) != 2 or step.kwargs:
-        return False
-    return (step.fn is RESHAPE and step.args[1] == step.out.shape) or (
-        step.fn is TRANSPOSE and type(step.args[1]) is tuple
+    return len(step.args) == 2 and (
+        (step.fn is RESHAPE and step.args[1] == step.out.shape and not step.kwargs)
+        or (step.fn is TRANSPOSE and type(step.args[1]) is tuple)
     )
 
 

@@ -1,4 +1,4 @@
-"""Arrays of which few entries are not zero, and the steps that compute with those entries alone."""
+"""Arrays with few nonzero entries, and the steps that compute only these."""
 
 import operator
 
@@ -18,7 +18,7 @@ FOLDED = reduction(np.add, "reduceat")
 
 
 class Few:
-    """An array as a sum of terms, each of which has entries at some places and zeros elsewhere.
+    """An array as a sum of terms, each given by flat indices and the vector of entries there, zero elsewhere.
 
     Attributes
     ----------
@@ -42,8 +42,8 @@ class Few:
 
 
 def is_index(step):
-    """Whether a step shows entries of its argument, wherever the numbers are."""
-    return step.fn in VIEWS and step.fn not in PARTS and not any(True for _ in variables((step.args[1:], step.kwargs)))
+    """Whether a step is a view or an index of its argument, with no index that depends on values."""
+    return step.fn in VIEWS and step.fn not in PARTS and not variables((step.args[1:], step.kwargs))
 
 
 class Writer:
@@ -157,7 +157,7 @@ class Writer:
         return Few(out.shape, out.dtype, terms)
 
     def _add(self, terms, fn, places, vector, dtype):
-        """Add a term, to one of the same places if there is any."""
+        """Add a term, to one with the same indices if there is any."""
         for i, (there, before) in enumerate(terms):
             if np.array_equal(places, there):
                 terms[i] = there, self.call(fn, (before, vector), (len(places),), dtype)

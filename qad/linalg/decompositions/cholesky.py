@@ -5,6 +5,10 @@ There phi takes the lower triangle with half the diagonal.
 Murray, "Differentiation of the Cholesky decomposition" (arXiv:1602.07527), complex and with a real diagonal.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import Tensor, defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
@@ -13,8 +17,11 @@ from qad.linalg.equations.triangular import solve_lower
 from qad.linalg.support.check import batch_entry, require_hermitian, square
 from qad.linalg.support.hermitian_parts import hermitian
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def cholesky(a, /, *, upper=False):
+
+def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Array:
     """Cholesky factor of Hermitian positive definite matrices.
 
     Parameters

@@ -6,6 +6,10 @@
 (Boeddeker et al., arXiv:1701.00392, eq. 4.77, with the term of the normalisation).  The code is its complex conjugate.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
@@ -27,8 +31,11 @@ from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.gap_quotients import SPARE, columns_of, over_gaps, pairs, relative
 from qad.linalg.support.hermitian_parts import diagonal_of
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike, EigResult
 
-def eig(a, *, degenerate="raise"):
+
+def eig(a: ArrayLike, *, degenerate: str = "raise") -> EigResult:
     """Eigenvalues and right eigenvectors, of unit length, of any square matrices.
 
     Parameters
@@ -69,7 +76,7 @@ def eig(a, *, degenerate="raise"):
     return _eig(a, degenerate=degenerate, levels=orders(a))
 
 
-def eigvals(a, *, degenerate="raise"):
+def eigvals(a: ArrayLike, *, degenerate: str = "raise") -> Array:
     """Eigenvalues of any square matrices; see `eig`.
 
     Parameters

@@ -8,6 +8,10 @@ In the public convention, with ``sk(X) = (X - X^H) / 2``,
 with the Hermitian part of ``C = V^H dA V``: ``dw_i = C_ii`` and ``(V^H dV)_ij = C_ij / (w_j - w_i)``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
@@ -38,8 +42,11 @@ from qad.linalg.support.drivers import EighResult, hermitian_eigenpairs
 from qad.linalg.support.gap_quotients import over_gaps, unbacked, where_moved
 from qad.linalg.support.hermitian_parts import adjoint, diagonal_of, hermitian, skew
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike, EigResult
 
-def eigh(a, UPLO="L", *, degenerate="raise"):
+
+def eigh(a: ArrayLike, UPLO: str = "L", *, degenerate: str = "raise") -> EigResult:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
     Parameters
@@ -86,7 +93,7 @@ def eigh(a, UPLO="L", *, degenerate="raise"):
     return EighResult(*_recorded(square(a, "eigh"), UPLO, degenerate, True))
 
 
-def eigvalsh(a, UPLO="L", *, degenerate="raise"):
+def eigvalsh(a: ArrayLike, UPLO: str = "L", *, degenerate: str = "raise") -> Array:
     """Eigenvalues of Hermitian matrices, ascending; see `eigh`.
 
     Parameters
@@ -127,7 +134,7 @@ implements(np.linalg.eigvalsh)(eigvalsh)
 
 
 def _recorded(a, UPLO, degenerate, vectors):
-    given = tuple(hermitian_eigenpairs(stack_of(a), UPLO))
+    given = tuple(hermitian_eigenpairs(stack_of(a), UPLO, generic=orders(a)))
     how = {"given": given, "degenerate": degenerate, "vectors": vectors}
 
     def record():
@@ -142,13 +149,13 @@ def _eigh(a, *, given=None, degenerate="raise", vectors=True, levels=1, UPLO="L"
 
     Programs that were stored before name the triangle.
     """
-    return given or hermitian_eigenpairs(a, UPLO)
+    return given or hermitian_eigenpairs(a, UPLO, generic=levels)
 
 
 @primitive(name="eigh")
 def _in_clusters(a, *, given=None, degenerate="raise", vectors=True, UPLO="L"):
     """Eigenpairs in a frame that is smooth where values cluster, and N; see ``clusters.py``."""
-    w, v = given or hermitian_eigenpairs(a, UPLO)
+    w, v = given or hermitian_eigenpairs(a, UPLO, generic=True)
     return w, v, beside(w, v, "eigh")
 
 

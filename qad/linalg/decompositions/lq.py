@@ -1,11 +1,18 @@
 """LQ decomposition: QR of the adjoint."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.linalg.decompositions.qr import qr
 from qad.linalg.support.check import matrices
 from qad.linalg.support.hermitian_parts import adjoint
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def lq(a):
+
+def lq(a: ArrayLike) -> tuple[Array, Array]:
     """LQ decomposition ``a = L @ Q``: lower triangular with a real diagonal, times orthonormal rows.
 
     Parameters

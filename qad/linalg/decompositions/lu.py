@@ -6,16 +6,23 @@
 of a rectangular one the rest is the solution of a triangular system.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defvjp, on_stack, opaque, primitive, stack_of, stacks
 from qad.linalg.equations.triangular import solve_lower, solve_upper
 from qad.linalg.support.check import matrices
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def lu(a):
+
+def lu(a: ArrayLike) -> tuple[Array, Array, Array]:
     """LU decomposition with partial pivoting, ``a = p @ l @ u``.
 
     Parameters

@@ -1,12 +1,19 @@
 """Polar decomposition ``A = U P``, by `funm_svd`: exact at degenerate singular values."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.core.errors import ArgumentError
 from qad.linalg.functions.funm_svd import funm_svd
 from qad.linalg.support.check import matrices
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def polar(a, side="right"):
+
+def polar(a: ArrayLike, side: str = "right") -> tuple[Array, Array]:
     """Polar decomposition ``a = U @ P`` (right) or ``a = P @ U`` (left), with P Hermitian and positive.
 
     Parameters

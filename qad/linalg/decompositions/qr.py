@@ -8,6 +8,10 @@ arXiv:2009.10071 for wide matrices.)  The complete decomposition of a tall matri
 arbitrary up to a unitary: see ``full_basis.py``.  The code is the complex conjugate.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
@@ -18,8 +22,18 @@ from qad.linalg.support.degeneracy import rounding
 from qad.linalg.support.full_basis import folded
 from qad.linalg.support.hermitian_parts import adjoint
 
+if TYPE_CHECKING:
+    from typing import Any, Literal, overload
 
-def qr(a, mode="reduced"):
+    from qad.typing import Array, ArrayLike, QRResult
+
+    @overload
+    def qr(a: ArrayLike, mode: Literal["reduced", "complete"] = "reduced") -> QRResult: ...
+    @overload
+    def qr(a: ArrayLike, mode: Literal["r"]) -> Array: ...
+
+
+def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     """QR decomposition, with NumPy's signature and default.
 
     Parameters

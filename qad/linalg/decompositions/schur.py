@@ -12,8 +12,12 @@ solved column by column.  In the public convention, with ``P = triu(G_T)`` and `
 The code is its complex conjugate.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.extend import defbatch, defvjp, defvjp_tuned, like, primitive, stack_of, stacks
 from qad.linalg.support.check import square
@@ -22,8 +26,11 @@ from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.gap_quotients import SPARE
 from qad.linalg.support.hermitian_parts import diagonal_of
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def schur(a):
+
+def schur(a: ArrayLike) -> tuple[Array, Array]:
     """Complex Schur form ``a = z @ t @ z.conj().mT``.
 
     Parameters

@@ -16,20 +16,16 @@ Forward, with ``P = U^H dA V``, its Hermitian part H and its skew part K,
 and outside of their own spaces ``dU = (1 - U U^H) dA V S^-1``, ``dV = (1 - V V^H) dA^H U S^-1``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
 from qad.linalg.factored.factors import factors
 from qad.linalg.support.check import matrices
-from qad.linalg.support.clusters import (
-    bent,
-    beside,
-    beside_of,
-    clusters,
-    conjugate,
-    moderate_turn,
-    quotients,
-)
+from qad.linalg.support.clusters import bent, beside, beside_of, clusters, conjugate, moderate_turn, quotients
 from qad.linalg.support.degeneracy import (
     check_blocks,
     check_curved,
@@ -42,14 +38,46 @@ from qad.linalg.support.degeneracy import (
     rounding,
 )
 from qad.linalg.support.derivative_order import is_pushed_gradient, orders
-from qad.linalg.support.drivers import SVDResult
+from qad.linalg.support.drivers import SVDResult, singular_triples
 from qad.linalg.support.full_basis import folded
 from qad.linalg.support.gap_quotients import over_gaps, unbacked, where_moved
 from qad.linalg.support.hermitian_parts import adjoint, diagonal_of, hermitian, skew
 from qad.linalg.support.null_space import at_kinks, check_null_spaces, marked
 
+if TYPE_CHECKING:
+    from typing import Any, Literal, overload
 
-def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="raise"):
+    from qad.typing import Array, ArrayLike
+    from qad.typing import SVDResult as SVD
+
+    @overload
+    def svd(
+        a: ArrayLike,
+        full_matrices: bool = True,
+        compute_uv: Literal[True] = True,
+        hermitian: bool = False,
+        *,
+        degenerate: str = "raise",
+    ) -> SVD: ...
+    @overload
+    def svd(
+        a: ArrayLike,
+        full_matrices: bool = True,
+        *,
+        compute_uv: Literal[False],
+        hermitian: bool = False,
+        degenerate: str = "raise",
+    ) -> Array: ...
+
+
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+    *,
+    degenerate: str = "raise",
+) -> Any:
     """Singular value decomposition, with NumPy's signature and defaults.
 
     Parameters
@@ -117,7 +145,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False, *, degenerate="
     return SVDResult(*factored(a, degenerate=degenerate))
 
 
-def svdvals(x, *, degenerate="raise"):
+def svdvals(x: ArrayLike, *, degenerate: str = "raise") -> Array:
     """Singular values, in descending order.
 
     Parameters
@@ -163,7 +191,7 @@ def _recorded(a):
 
 def factored(a, vectors=True, **how):
     """The thin decomposition of a recorded matrix; keywords are those of `thin`."""
-    how |= {"given": _plain(stack_of(a), vectors), "vectors": vectors}
+    how |= {"given": _plain(stack_of(a), vectors, orders(a)), "vectors": vectors}
 
     def record():
         return _in_clusters(a, **how)[:3] if is_pushed_gradient(a) else thin(a, levels=orders(a), **how)
@@ -177,11 +205,11 @@ def thin(a, *, given=None, degenerate="raise", kinks=True, vectors=True, levels=
 
     Without `kinks` vanishing singular values have subgradient zero.
     """
-    return given or _plain(a, vectors)
+    return given or _plain(a, vectors, levels)
 
 
-def _plain(a, vectors):
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
+def _plain(a, vectors, levels):
+    u, s, vh = singular_triples(a, generic=levels and vectors)
     return u, marked(s) if vectors else s, vh
 
 
@@ -193,8 +221,8 @@ def _in_clusters(a, *, given, degenerate="raise", kinks=True, vectors=True):
 
 @primitive(name="svd")
 def _full(a, *, degenerate="raise", levels=1):
-    found = np.linalg.svd(a, full_matrices=True)
-    return found._replace(S=marked(found.S))
+    u, s, vh = singular_triples(a, full=True, generic=levels)
+    return SVDResult(u, marked(s), vh)
 
 
 def _thin_vjp(needed, g, ans, a, *, given=None, degenerate="raise", kinks=True, vectors=True, levels=1, end=None):

@@ -1,12 +1,19 @@
 """Inverse ``Y = A^-1``: ``G_A = -Y^H G Y^H`` (Giles 2008, section 2.2.3)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stacks
 from qad.linalg.support.check import solvable, square
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def inv(a):
+
+def inv(a: ArrayLike) -> Array:
     """Inverse of square matrices. Where it multiplies something, `solve` is cheaper and more accurate.
 
     Parameters

@@ -1,5 +1,9 @@
 """Least squares ``min |A x - b|``, through the Moore-Penrose inverse."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import BatchError, ShapeError
@@ -8,8 +12,11 @@ from qad.linalg.decompositions.svd import svdvals
 from qad.linalg.equations.pinv import pinv
 from qad.linalg.support.check import finite, matrices
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def lstsq(a, b, rcond=None):
+
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Array, Array, int, Array]:
     """Least-squares solution of ``a @ x = b``, with NumPy's signature.
 
     Parameters

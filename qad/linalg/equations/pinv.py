@@ -3,13 +3,22 @@
 G_A = -P^H G P^H + (1 - A P) G^H P P^H + P^H P G^H (1 - P A).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import defbatch, defvjp_tuned, implements, primitive, stack_of, stacks, value_of
 from qad.linalg.support.check import matrices
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def pinv(a, rcond=None, hermitian=False, *, rtol=None):
+
+def pinv(
+    a: ArrayLike, rcond: ArrayLike | None = None, hermitian: bool = False, *, rtol: ArrayLike | None = None
+) -> Array:
     """Moore-Penrose inverse, with NumPy's signature.
 
     Parameters

@@ -1,12 +1,19 @@
 """Linear systems ``A x = b``: ``G_b = A^-H G``, ``G_A = -G_b x^H`` (Giles 2008, section 2.2.3)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import defbatch, defjvp, defvjp, implements, operand, primitive, stacks, unbroadcast, value_of
 from qad.linalg.support.check import rows_fit, solvable, square
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def solve(a, b):
+
+def solve(a: ArrayLike, b: ArrayLike) -> Array:
     """Solution x of ``a @ x = b``, exactly like `numpy.linalg.solve`.
 
     Parameters

@@ -1,6 +1,9 @@
 """Linear equations between tensors: `solve` and `inv` of matrices with grouped axes."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,8 +12,13 @@ from qad.extend import implements, operand
 from qad.linalg.equations.inv import inv
 from qad.linalg.equations.solve import solve
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def tensorinv(a, ind=2):
+    from qad.typing import Array, ArrayLike
+
+
+def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """Inverse of `a` for `tensordot`, as `numpy.linalg.tensorinv`.
 
     Parameters
@@ -45,7 +53,7 @@ def tensorinv(a, ind=2):
     return inv(a.reshape(n, n)).reshape(a.shape[ind:] + a.shape[:ind])
 
 
-def tensorsolve(a, b, axes=None):
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """Solution x of ``tensordot(a, x, x.ndim) == b``, as `numpy.linalg.tensorsolve`.
 
     Parameters

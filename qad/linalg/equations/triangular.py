@@ -1,14 +1,23 @@
 """Triangular systems ``A x = b``: ``G_b = A^-H G``, ``G_A`` the triangle of ``-G_b x^H`` (Giles 2008)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, like, operand, primitive, stacks, unbroadcast, value_of
 from qad.linalg.support.check import rows_fit, square
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
+
+def solve_triangular(
+    a: ArrayLike, b: ArrayLike, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False
+) -> Array:
     """Solution x of ``a @ x = b`` with triangular `a`; SciPy's arguments, in batches.
 
     Parameters

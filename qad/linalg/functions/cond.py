@@ -1,5 +1,9 @@
 """Condition number and rank."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ShapeError
@@ -7,8 +11,13 @@ from qad.extend import implements, passes_through, stack_of
 from qad.linalg.functions.norm import norm
 from qad.linalg.support.check import matrices
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def cond(x, p=None):
+    from qad.typing import Array, ArrayLike
+
+
+def cond(x: ArrayLike, p: float | str | None = None) -> Array:
     """Condition number ``norm(x, p) * norm(inv(x), p)`` over the last two axes, with NumPy's signature.
 
     Parameters
@@ -51,7 +60,9 @@ implements(np.linalg.cond)(cond)
 passes_through(np.linalg.matrix_rank)
 
 
-def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
+def matrix_rank(
+    A: ArrayLike, tol: ArrayLike | None = None, hermitian: bool = False, *, rtol: ArrayLike | None = None
+) -> Any:
     """Number of singular values above a tolerance, exactly `numpy.linalg.matrix_rank`; it has no derivative.
 
     Parameters

@@ -9,14 +9,21 @@ plus E is, to first order in E,
 where P_ij is the product of all singular values but the i-th and the j-th.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp_tuned, implements, like, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def det(a):
+
+def det(a: ArrayLike) -> Array:
     """Determinant of square matrices, differentiable at singular ones too (to second order).
 
     Parameters

@@ -8,12 +8,19 @@ References: N. J. Higham, SIAM J. Matrix Anal. Appl. 26, 1179 (2005); A. H. Al-M
 (2009) and 31, 970 (2009).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, like, primitive, stacks
 from qad.linalg.functions.frechet import differentiable
 from qad.linalg.support.check import square
+
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
 _SEVEN = (17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1)
 _THIRTEEN = (
@@ -23,7 +30,7 @@ _THIRTEEN = (
 _RADIUS_SEVEN, _RADIUS_THIRTEEN = 0.78, 4.74  # norms up to which exp and its derivative are exact to 1e-16
 
 
-def expm(a):
+def expm(a: ArrayLike) -> Array:
     """The exponential of matrices.
 
     Parameters

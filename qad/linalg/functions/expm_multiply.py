@@ -10,7 +10,10 @@ with respect to v, t and whatever A closes over are right, in both modes and to 
 Reference: A. H. Al-Mohy and N. J. Higham, SIAM J. Sci. Comput. 33, 488 (2011).
 """
 
+from __future__ import annotations
+
 from math import ceil, lgamma, log
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,13 +23,18 @@ from qad.extend import as_array, like, no_grad, value_of, vjp
 from qad.linalg.implicit.eigenpair import Operator, operator_of
 from qad.linalg.implicit.gmres import plain_leaves
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import LinearMap, Number, Tree
+
 MOST_PRODUCTS = 100_000
 RADIUS = 5.0  # largest norm of one step: terms grow to e^5 at most before they fall
 MARGIN = 1.2  # the norm is estimated from below
 ORDERS = 2  # orders of derivatives whose truncation error is below rounding too
 
 
-def expm_multiply(a, v, t=1.0):
+def expm_multiply(a: LinearMap, v: Tree, t: Number = 1.0) -> Any:
     """The action of ``exp(t A)`` on `v`.
 
     Parameters

@@ -9,18 +9,28 @@ block matrix ``[[A, E], [0, A]]`` gives L as well, but is never diagonalisable, 
 general f suffers from.  For transposes ``tr(X L(A, E)) = tr(E L(A, X))``, and likewise for the second derivative.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, primitive, stacks
 from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative
 from qad.linalg.support.check import square
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.typing import Array, ArrayLike
+
 WORST = 1e7  # condition number of the eigenvectors: so many digits are lost
 
 
-def funm(f, a):
+def funm(f: Callable[[Any], Any], a: ArrayLike) -> Array:
     """``f(A)`` of any diagonalisable matrix, for a holomorphic function f.
 
     Parameters

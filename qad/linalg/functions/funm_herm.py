@@ -7,14 +7,24 @@ holds whatever the multiplicities, and so does the formula for the second deriva
 what the rules below say: ``tr(X D2F[E, G]) = tr(G D2F[E, X])``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
 from qad.linalg.functions.divided_differences import Function, first_differences, no_third, second_derivative, zero
 from qad.linalg.support.check import require_hermitian, square
 from qad.linalg.support.drivers import hermitian_eigenpairs
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
-def funm_herm(f, a):
+    from qad.typing import Array, ArrayLike
+
+
+def funm_herm(f: Callable[[Any], Any], a: ArrayLike) -> Array:
     """A function of Hermitian matrices, with derivatives that are exact at degenerate eigenvalues as well.
 
     Parameters

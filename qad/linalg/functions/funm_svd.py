@@ -10,6 +10,10 @@ the rest of a rectangular matrix): ``f(J) = [[0, F], [F^H, 0]]``.  So with ``M =
 degenerate singular values; the second derivative is that of f(J).  Both are symmetric in ``Re tr X^H (..)``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
@@ -18,8 +22,14 @@ from qad.linalg.functions.divided_differences import Function, first_differences
 from qad.linalg.support.check import batch_entry, matrices
 from qad.linalg.support.hermitian_parts import adjoint, hermitian, skew
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
-def funm_svd(f, a):
+    from qad.typing import Array, ArrayLike
+
+
+def funm_svd(f: Callable[[Any], Any], a: ArrayLike) -> Array:
     """``U f(S) V^H`` of any matrix, with derivatives that are exact at degenerate singular values as well.
 
     Parameters

@@ -1,14 +1,21 @@
 """Matrix logarithm; its derivative is the corner of the logarithm of a block matrix (see ``block_matrix.py``)."""
 
-import scipy.linalg
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.extend import defbatch, defjvp, defvjp, primitive, stack_of, stacks
 from qad.linalg.functions.block_matrix import each, frechet
 from qad.linalg.functions.sqrtm import off_the_cut
 from qad.linalg.support.check import square
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def logm(a):
+
+def logm(a: ArrayLike) -> Array:
     """Principal logarithm of square matrices.
 
     For Hermitian positive matrices ``funm_herm(np.log, a)`` is faster, and returns a Hermitian matrix.

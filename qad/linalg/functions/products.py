@@ -1,5 +1,9 @@
 """Powers and chains of products: recorded product by product."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
@@ -7,8 +11,16 @@ from qad.extend import implements, like, value_of
 from qad.extend.memory import bottom, relaid
 from qad.linalg.support.check import square
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
-def matrix_power(a, n):
+    from numpy.typing import NDArray
+
+    from qad.typing import Array, ArrayLike
+
+
+def matrix_power(a: ArrayLike, n: int) -> Array:
     """Integer power of square matrices, by repeated squaring; negative powers by the inverse.
 
     Parameters
@@ -54,7 +66,7 @@ def matrix_power(a, n):
     return result
 
 
-def multi_dot(arrays, *, out=None):
+def multi_dot(arrays: Sequence[ArrayLike], *, out: NDArray[Any] | None = None) -> Array:
     """Product of two or more matrices in the order that costs least; the first and last may be vectors.
 
     Parameters
@@ -97,7 +109,7 @@ def multi_dot(arrays, *, out=None):
     return product
 
 
-def kron(a, b):
+def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """Kronecker product of arrays of any dimension, exactly `numpy.kron`.
 
     Parameters
@@ -119,7 +131,7 @@ def kron(a, b):
     return np.kron(a, b)
 
 
-def cross(x1, x2, /, *, axis=-1):
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """Cross product of vectors of three components along `axis`, exactly `numpy.linalg.cross`.
 
     Parameters

@@ -3,14 +3,21 @@
 That is: log det A changes by tr(A^-1 dA); its real part moves the logarithm, its imaginary part the phase.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp_tuned, implements, primitive, stack_of, stacks
 from qad.linalg.support.check import square
 
+if TYPE_CHECKING:
+    from qad.typing import ArrayLike, SlogdetResult
 
-def slogdet(a):
+
+def slogdet(a: ArrayLike) -> SlogdetResult:
     """Sign (a phase, for complex `a`) and logarithm of the absolute value of the determinant.
 
     Parameters

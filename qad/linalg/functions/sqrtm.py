@@ -1,15 +1,22 @@
 """Square root X of a matrix: ``X dX + dX X = dA``, a Sylvester equation (Higham, "Functions of Matrices", 6.1)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
 
 from qad.core.errors import ArgumentError
 from qad.extend import defbatch, defjvp, defvjp, primitive, spread_out, stack_of, stacks
 from qad.linalg.functions.block_matrix import each
 from qad.linalg.support.check import batch_entry, square
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def sqrtm(a):
+
+def sqrtm(a: ArrayLike) -> Array:
     """Principal square root of square matrices.
 
     For Hermitian positive matrices ``funm_herm(np.sqrt, a)`` is faster, and returns a Hermitian matrix.

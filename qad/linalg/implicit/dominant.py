@@ -5,6 +5,10 @@
 The adjoint of A, which left vectors and gradients need, is the vjp of the function that applies A.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
@@ -14,10 +18,49 @@ from qad.linalg.implicit.eigenpair import Operator, inner, normalised, operator_
 from qad.linalg.implicit.eigensearch import dominant
 from qad.linalg.implicit.gmres import Report, plain_leaves
 
+if TYPE_CHECKING:
+    from typing import Any, Literal, overload
+
+    from qad.typing import LinearMap, Scalar, Tree
+
 SIDES = ("right", "left", "both")
 
+if TYPE_CHECKING:
 
-def dominant_eig(a, v0, side="right", *, tol=1e-12, restart=60, maxiter=1000, report=None):
+    @overload
+    def dominant_eig(
+        a: LinearMap,
+        v0: Tree,
+        side: Literal["right", "left"] = "right",
+        *,
+        tol: float = 1e-12,
+        restart: int = 60,
+        maxiter: int = 1000,
+        report: Report | None = None,
+    ) -> tuple[Scalar, Tree]: ...
+    @overload
+    def dominant_eig(
+        a: LinearMap,
+        v0: Tree,
+        side: Literal["both"],
+        *,
+        tol: float = 1e-12,
+        restart: int = 60,
+        maxiter: int = 1000,
+        report: Report | None = None,
+    ) -> tuple[Scalar, Tree, Tree]: ...
+
+
+def dominant_eig(
+    a: LinearMap,
+    v0: Tree,
+    side: str = "right",
+    *,
+    tol: float = 1e-12,
+    restart: int = 60,
+    maxiter: int = 1000,
+    report: Report | None = None,
+) -> Any:
     """The dominant eigenvalue of `a` and its eigenvectors; implicit derivatives.
 
     Parameters

@@ -9,7 +9,10 @@ A small step c = f(x) - x says little where f contracts slowly: the distance to 
 That is estimated before an iteration counts as converged, by a few products with f' from differences.
 """
 
+from __future__ import annotations
+
 from itertools import count
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,14 +22,25 @@ from qad.linalg.implicit.gmres import Report, bare, correction, plain_leaves
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.implicit.root import attach, in_batches
 
+if TYPE_CHECKING:
+    from qad.typing import Function, Tree
+
 METHODS = ("anderson", "plain")
 PRODUCTS = 8  # with the derivative, at most, in an estimate of the error
 FLOOR = 128  # units of rounding below which no distance to a fixed point is asked for
 
 
 def fixed_point(
-    f, x0, *params, method="anderson", tol=1e-12, maxiter=1000, history=5, adjoint_tol=1e-12, report=None
-):  # fmt: skip
+    f: Function,
+    x0: Tree,
+    *params: Tree,
+    method: str = "anderson",
+    tol: float = 1e-12,
+    maxiter: int = 1000,
+    history: int = 5,
+    adjoint_tol: float = 1e-12,
+    report: Report | None = None,
+) -> Tree:
     """Iterate ``x <- f(x, *params)`` to its fixed point, and differentiate that implicitly.
 
     Memory does not grow with the number of iterations, and derivatives do not depend on the path.

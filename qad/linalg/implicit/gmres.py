@@ -39,7 +39,7 @@ class Report:
 
     iterations: int = 0
     residual: float = float("inf")
-    adjoint: list = field(default_factory=list)
+    adjoint: list[tuple[int, float]] = field(default_factory=list)
 
 
 def plain_leaves(tree):

@@ -6,6 +6,10 @@
 Lanczos is ARPACK's, LOBPCG with its preconditioner SciPy's.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
@@ -15,12 +19,25 @@ from qad.linalg.implicit.eigensearch import lowest, preconditioned
 from qad.linalg.implicit.gmres import Report
 from qad.linalg.support.random import normal
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.typing import LinearMap, Real, Tree
+
 METHODS = ("lanczos", "lobpcg")
 
 
 def lowest_eig(
-    h, v0, *, method="lanczos", preconditioner=None, tol=1e-12, restart=200, maxiter=1000, report=None
-):  # fmt: skip
+    h: LinearMap,
+    v0: Tree,
+    *,
+    method: str = "lanczos",
+    preconditioner: Callable[[Tree], Tree] | None = None,
+    tol: float = 1e-12,
+    restart: int = 200,
+    maxiter: int = 1000,
+    report: Report | None = None,
+) -> tuple[Real, Tree]:
     """The lowest eigenvalue of `h` and its eigenvector; implicit derivatives.
 
     Parameters

@@ -8,7 +8,10 @@ adjoint equation by GMRES with the vjp of F at the solution; that solve is a lin
 a `root` where its operands are Tensors.  So derivatives of every order and forward mode follow.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +20,11 @@ from qad.extend import as_array, defvjp, each_alone, like, primitive, stack_of, 
 from qad.extend.batching import is_batched, under_vmap
 from qad.linalg.implicit.closure import capture
 from qad.linalg.implicit.gmres import Report, bare, plain_leaves, solve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.typing import Tree
 
 
 @dataclass(eq=False)
@@ -119,7 +127,17 @@ def _rule(needed, g, ans, *operands, equation):
 defvjp(root, shared=each_alone(_rule))
 
 
-def linear_solve(matvec, b, x0=None, *, tol=1e-12, restart=60, maxiter=2000, report=None, name="linear_solve"):
+def linear_solve(
+    matvec: Callable[[Tree], Tree],
+    b: Tree,
+    x0: Tree = None,
+    *,
+    tol: float = 1e-12,
+    restart: int = 60,
+    maxiter: int = 2000,
+    report: Report | None = None,
+    name: str = "linear_solve",
+) -> Tree:
     """Solve ``matvec(x) = b`` by GMRES, without a matrix.
 
     Parameters

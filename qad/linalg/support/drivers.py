@@ -1,7 +1,9 @@
 """The fastest of LAPACK's drivers for one large matrix; for all else NumPy's, which take batches."""
 
 import numpy as np
-import scipy.linalg
+import scipy  # loads scipy.linalg when it is first used
+
+from qad.linalg.support.generic_basis import in_generic_basis
 
 EighResult = type(np.linalg.eigh(np.eye(1)))
 SVDResult = type(np.linalg.svd(np.eye(1)))
@@ -9,9 +11,25 @@ SVDResult = type(np.linalg.svd(np.eye(1)))
 LARGE = 192  # from here on "evr" beats the "evd" of NumPy, by up to a quarter
 
 
-def hermitian_eigenpairs(a, UPLO="L"):
-    """Eigenvalues (..., n), ascending, and eigenvectors (..., n, n) of plain Hermitian matrices."""
+def hermitian_eigenpairs(a, UPLO="L", generic=False):
+    """Eigenvalues (..., n), ascending, and eigenvectors (..., n, n) of plain Hermitian matrices.
+
+    With `generic`, as derivatives need it, those of equal values are in a generic basis.
+    """
     if a.ndim == 2 and a.shape[0] >= LARGE and type(a) is np.ndarray:
         w, v = scipy.linalg.eigh(a, lower=UPLO == "L", driver="evr", check_finite=False)
-        return EighResult(w, np.ascontiguousarray(v))
-    return np.linalg.eigh(a, UPLO)
+        found = EighResult(w, np.ascontiguousarray(v))
+    else:
+        found = np.linalg.eigh(a, UPLO)
+    return EighResult(found[0], *in_generic_basis(*found)) if generic else found
+
+
+def singular_triples(a, full=False, generic=False):
+    """U (..., m, k), S (..., k) in descending order, Vh (..., k, n); `full` and `generic` as NumPy's and as above."""
+    u, s, vh = np.linalg.svd(a, full_matrices=full)
+    if generic:
+        k = s.shape[-1]
+        left, right = in_generic_basis(s, u[..., :k], vh[..., :k, :].conj().mT)
+        u = np.concatenate([left, u[..., k:]], axis=-1) if full else left
+        vh = np.concatenate([right.conj().mT, vh[..., k:, :]], axis=-2) if full else right.conj().mT
+    return SVDResult(u, s, vh)

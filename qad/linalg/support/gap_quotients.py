@@ -64,11 +64,14 @@ def over_gaps(
 
 
 def where_moved(gs):
-    """Which values have a cotangent, or one that becomes nonzero as the matrix moves; None for none."""
+    """Which values have a cotangent, or one that becomes nonzero as the matrix moves; None where the loss has none.
+
+    If all cotangents are zero, they may be so by the choice of vectors in a degenerate block; then none counts as zero.
+    """
     if gs is None:
         return None
     moved = (stack_of(gs) != 0) | (orders(gs) > 0)
-    return moved if moved.any() else None
+    return moved if moved.any() else np.ones_like(moved)
 
 
 @primitive(name="over_gaps")

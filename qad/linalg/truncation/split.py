@@ -4,6 +4,10 @@ Around the point it is this pair up to a unitary of the bond, ``L W`` and ``W^H 
 even where values that are kept coincide; ``smooth_factors.py`` tells how.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
@@ -14,8 +18,18 @@ from qad.linalg.support.hermitian_parts import skew
 from qad.linalg.truncation.smooth_factors import factors
 from qad.linalg.truncation.truncation_rank import has_gap, rank_of
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
-def split(a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn"):
+
+def split(
+    a: ArrayLike,
+    max_rank: int | None = None,
+    cutoff: float | None = None,
+    relative: bool = True,
+    *,
+    multiplets: str = "warn",
+) -> tuple[Array, Array]:
     """Split a matrix in two halves of equal weight, with derivatives that are exact at degenerate singular values.
 
     Parameters

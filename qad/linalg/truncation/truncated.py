@@ -6,6 +6,10 @@ Schuch and Vanhecke, arXiv:2311.11894), and ask nothing of the discarded values.
 that are smooth in A, what remains is the decomposition of the small matrix ``C = W_U^H A W_V``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ConvergenceError
@@ -23,10 +27,21 @@ from qad.linalg.support.hermitian_parts import adjoint, hermitian
 from qad.linalg.truncation.iterative import eigh_of_kept, is_wanted, svd_of_kept
 from qad.linalg.truncation.truncation_rank import has_gap, orthonormal, rank_of
 
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike, LinearMap
+
 
 def truncated_svd(
-    a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn", degenerate="raise", method="auto", v0=None
-):  # fmt: skip
+    a: LinearMap,
+    max_rank: int | None = None,
+    cutoff: float | None = None,
+    relative: bool = True,
+    *,
+    multiplets: str = "warn",
+    degenerate: str = "raise",
+    method: str = "auto",
+    v0: ArrayLike | None = None,
+) -> tuple[Array, Array, Array, Array | None]:
     """The leading singular triples, with the derivative of exactly this truncation.
 
     Parameters
@@ -97,8 +112,16 @@ def truncated_svd(
 
 
 def truncated_eigh(
-    a, max_rank=None, cutoff=None, relative=True, *, multiplets="warn", degenerate="raise", method="auto", v0=None
-):  # fmt: skip
+    a: LinearMap,
+    max_rank: int | None = None,
+    cutoff: float | None = None,
+    relative: bool = True,
+    *,
+    multiplets: str = "warn",
+    degenerate: str = "raise",
+    method: str = "auto",
+    v0: ArrayLike | None = None,
+) -> tuple[Array, Array, Array | None]:
     """The eigenpairs of Hermitian matrices whose eigenvalues are largest in size; see `truncated_svd`.
 
     Parameters

@@ -1,10 +1,21 @@
 """What a state says of configurations: their amplitudes, and samples of them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import value_of
 from qad.mps.amplitudes.amplitudes import drawn, scaled_amplitudes
 from qad.mps.chain import site_count
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from qad.typing import Array, ArrayLike, Seed
 
 
 class Readings:
@@ -12,7 +23,7 @@ class Readings:
 
     __slots__ = ()
 
-    def amplitudes(self, configurations):
+    def amplitudes(self, configurations: ArrayLike) -> Array:
         """``psi[s1, ..., sn]`` of many configurations at once.
 
         Parameters
@@ -47,7 +58,7 @@ class Readings:
         values, logs = scaled_amplitudes(self.tensors, configurations)
         return values * np.exp(logs).astype(values.real.dtype)
 
-    def log_amplitudes(self, configurations):
+    def log_amplitudes(self, configurations: ArrayLike) -> Any:
         """``log psi[s1, ..., sn]``, complex, of many configurations at once; no chain is too long.
 
         Parameters
@@ -75,7 +86,7 @@ class Readings:
         with np.errstate(divide="ignore"):
             return np.log(values + 0j) + logs.astype(values.real.dtype)
 
-    def sample(self, shots, seed=0):
+    def sample(self, shots: int, seed: Seed = 0) -> NDArray[np.int64]:
         """Configurations drawn from ``|psi|**2``, exactly and independently.
 
         Parameters

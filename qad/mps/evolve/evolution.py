@@ -1,10 +1,14 @@
 """Time evolution: one function, several methods."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.threads import blas_for
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
 from qad.mps.energy import prepared
@@ -13,6 +17,11 @@ from qad.mps.evolve.tebd import ORDERS, Gates, Truncation, cutoff_for
 from qad.mps.hamiltonian import strength
 from qad.mps.observables import check_operator
 from qad.mps.state import MPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.mps.operator import MPO
 
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 METHODS = (*GATES, "tdvp", "tdvp2")
@@ -37,7 +46,18 @@ class Evolution:
     discarded: float = field(metadata={"static": True})
 
 
-def evolve(psi, H, time, steps, method="tdvp2", bond=64, cutoff=None, *, imaginary=False, callback=None):
+def evolve(
+    psi: MPS,
+    H: MPO,
+    time: float,
+    steps: int,
+    method: str = "tdvp2",
+    bond: int = 64,
+    cutoff: float | None = None,
+    *,
+    imaginary: bool = False,
+    callback: Callable[[MPS, float], object] | None = None,
+) -> Evolution:
     """``exp(-i H time) |psi>``, or in imaginary time ``exp(-H time) |psi>``, normalised.
 
     Parameters
@@ -95,15 +115,16 @@ def evolve(psi, H, time, steps, method="tdvp2", bond=64, cutoff=None, *, imagina
     tensors = centred(psi, H, imaginary)
     step = stepper(method, H, tensors, -dt if imaginary else -1j * dt, truncation)
     now = 0.0
-    for k in range(steps):
-        step()
-        tensors[0] = tensors[0] / np.linalg.norm(tensors[0])
-        now = (k + 1) * dt
-        if callback is not None:
-            try:
-                callback(MPS(tensors), now)
-            except StopIteration:
-                break
+    with blas_for(max(bond, psi.bond)):
+        for k in range(steps):
+            step()
+            tensors[0] = tensors[0] / np.linalg.norm(tensors[0])
+            now = (k + 1) * dt
+            if callback is not None:
+                try:
+                    callback(MPS(tensors), now)
+                except StopIteration:
+                    break
     return Evolution(MPS(tensors), now, float(truncation.discarded))
 
 

@@ -1,9 +1,13 @@
 """Ground states: one function, several methods."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-from tqdm import tqdm
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.threads import blas_for
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
 from qad.mps.energy import prepared
@@ -19,6 +23,12 @@ from qad.mps.search.monitor import ROUNDING, Finished, Watch
 from qad.mps.search.result import GroundState
 from qad.mps.search.riemannian import riemannian
 from qad.mps.state import MPS
+from qad.optimize.progress import bar_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from qad.typing import DTypeLike, FilePath, Seed
 
 METHODS = {
     "lbfgs": lbfgs,
@@ -37,21 +47,21 @@ ORTHOGONAL = 1e-4  # largest squared overlap with a state that is excluded
 
 
 def ground_state(
-    H,
-    bond=16,
-    method="lbfgs",
-    seed=0,
-    progress=False,
+    H: MPO,
+    bond: int = 16,
+    method: str = "lbfgs",
+    seed: Seed = 0,
+    progress: bool = False,
     *,
-    start=None,
-    dtype=None,
-    tol=1e-10,
-    maxiter=2000,
-    callback=None,
-    excluded=(),
-    weight=None,
-    checkpoint=None,
-):
+    start: MPS | None = None,
+    dtype: DTypeLike | None = None,
+    tol: float = 1e-10,
+    maxiter: int = 2000,
+    callback: Callable[[MPS, float], object] | None = None,
+    excluded: Sequence[MPS] = (),
+    weight: float | None = None,
+    checkpoint: FilePath | None = None,
+) -> GroundState:
     """The state of lowest energy among open matrix product states of a bond dimension.
 
     Parameters
@@ -67,8 +77,8 @@ def ground_state(
         "tebd", "tdvp": imaginary time evolution, by gates of neighbours or by the variational principle.
     seed : int or numpy.random.Generator
         Of the random state to start from.
-    progress : bool
-        Show a progress bar with the energy and the norm of its gradient.
+    progress : bool or tqdm
+        Show energy, gain and time, where someone looks: in a terminal or a notebook.  Or move the bar that is given.
     start : MPS, optional
         An open chain to start from instead; `seed` and `dtype` are not used then.  Its bonds are kept by "lbfgs" and
         "riemannian"; the others grow them up to `bond`.
@@ -126,7 +136,7 @@ def ground_state(
     if any(np.iscomplexobj(t) for state in excluded for t in state) and start.dtype.kind == "f":
         start = start * (1 + 0j)  # the complement of complex states is complex
     file = None if checkpoint is None else Checkpoint(checkpoint, H, method)
-    with tqdm(total=maxiter, desc="energy", disable=not progress) as bar:
+    with blas_for(max(bond, start.bond)), bar_for(progress, "energy") as bar:
         watch = Watch(start, callback, file, bar, maxiter, unit=natural_unit(H.tensors))
         resume(watch, bar)
         scaled = H if watch.unit == 1 else H * (1 / watch.unit)  # a power of 2, so that nothing is rounded

@@ -6,6 +6,7 @@ import numpy as np
 
 from qad.mps.search.checkpoint import Checkpoint
 from qad.mps.state import MPS
+from qad.optimize.progress import note
 
 ROUNDING = 1e-13  # of an energy, relative
 
@@ -78,9 +79,7 @@ class Watch:
             self.earlier, self.noted = state, len(self.history)
         if self.checkpoint is not None:
             self.checkpoint.write(state, self.history, self.extra)
-        slope = "" if np.isnan(self.gradient_norm) else f", gradient {self.gradient_norm:.2e}"
-        self.bar.set_postfix_str(f"{energy:.12g}{slope}", refresh=False)
-        self.bar.update()
+        note(self.bar, self.history, self.gradient_norm)
         if self.callback is not None:
             try:
                 self.callback(state, energy)

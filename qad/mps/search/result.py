@@ -1,5 +1,7 @@
 """What a search for a ground state returns."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -40,7 +42,7 @@ class GroundState:
     message: str = field(metadata={"static": True})
     nfev: int = field(metadata={"static": True})
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"GroundState(energy={self.energy!r}, variance={self.variance:.3g}, converged={self.converged}, "
             f"message={self.message!r}, nfev={self.nfev}, state={self.state!r})"

@@ -1,13 +1,22 @@
 """The canonical form of infinite chains."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import environments
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def uniform_schmidt_form(psi):
+    from numpy.typing import NDArray
+
+
+def uniform_schmidt_form(psi: UniformMPS) -> tuple[UniformMPS, list[NDArray[Any]]]:
     """A uniform state in right-canonical gauge, its bonds in the basis of Schmidt vectors.
 
     Parameters

@@ -3,9 +3,14 @@
 G. Vidal, PRL 98, 070201 (2007), in the stable form of M. B. Hastings, J. Math. Phys. 50, 095207 (2009).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.threads import blas_for
 from qad.mps.chain import site_count
 from qad.mps.evolve.evolution import real_time
 from qad.mps.evolve.suzuki import ORDERS
@@ -14,8 +19,24 @@ from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.measures import check_term
 from qad.mps.uniform.state import UniformMPS
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def evolve(psi, h, time, steps, bond=64, cutoff=None, *, order=2, imaginary=False, callback=None):
+    from qad.typing import ArrayLike
+
+
+def evolve(
+    psi: UniformMPS,
+    h: ArrayLike,
+    time: float,
+    steps: int,
+    bond: int = 64,
+    cutoff: float | None = None,
+    *,
+    order: int = 2,
+    imaginary: bool = False,
+    callback: Callable[[UniformMPS, float], object] | None = None,
+) -> UniformMPS:
     """``exp(-i H time)`` on an infinite chain, ``H`` the sum of `h` over all bonds.
 
     Parameters
@@ -57,13 +78,14 @@ def evolve(psi, h, time, steps, bond=64, cutoff=None, *, order=2, imaginary=Fals
     dt = real_time(time) / site_count(steps, 1, "steps")
     cutoff = cutoff_of(h, dt, order) if cutoff is None else cutoff
     cell = InfiniteGates(psi, h, -1j if not imaginary else -1.0, site_count(bond, 1, "bond"), cutoff)
-    for k in range(steps):
-        cell.step(dt, order)
-        if callback is not None:
-            try:
-                callback(cell.state, (k + 1) * dt)
-            except StopIteration:
-                break
+    with blas_for(max(bond, *psi.bonds)):
+        for k in range(steps):
+            cell.step(dt, order)
+            if callback is not None:
+                try:
+                    callback(cell.state, (k + 1) * dt)
+                except StopIteration:
+                    break
     return cell.state
 
 

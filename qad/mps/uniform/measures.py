@@ -1,5 +1,9 @@
 """Numbers of infinite chains: energies, correlation lengths, fidelities, entropies."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy
 
@@ -11,10 +15,15 @@ from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import environments
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from qad.typing import Array, ArrayLike, Real
+
 SINGLE = 1 - 1e-12  # ratio of the eigenvalues of a transfer operator, above which they count as equal
 
 
-def energy_density(psi, h, *, start=None):
+def energy_density(psi: UniformMPS, h: ArrayLike, *, start: ArrayLike | None = None) -> Real:
     """Energy per site of a sum of a two-site term over all bonds, real.
 
     Parameters
@@ -60,7 +69,7 @@ def density_from(psi, h, lefts, rights):
     return total / cell
 
 
-def local_expectations(psi, operator):
+def local_expectations(psi: UniformMPS, operator: ArrayLike) -> Array:
     """``<operator>`` on every site of the cell.
 
     Parameters
@@ -86,7 +95,7 @@ def local_expectations(psi, operator):
     return np.stack(values)
 
 
-def correlation_length(psi):
+def correlation_length(psi: UniformMPS) -> float:
     """``-cell / log|lambda_2 / lambda_1|`` of the transfer operator of the cell, in sites; plain.
 
     Parameters
@@ -141,7 +150,7 @@ def largest_two(psi):
     return np.sort(abs(values))[-2:]
 
 
-def fidelity(one, two):
+def fidelity(one: UniformMPS, two: UniformMPS) -> Real:
     """Overlap per site of two uniform states, ``|lambda_12| / sqrt(lambda_11 lambda_22)`` to the power 1/cell.
 
     Parameters
@@ -167,7 +176,7 @@ def fidelity(one, two):
     return (dominant(one, two) / np.sqrt(dominant(one, one) * dominant(two, two))) ** (1 / len(one))
 
 
-def entanglement_entropy(psi):
+def entanglement_entropy(psi: UniformMPS) -> NDArray[np.float64]:
     """Von Neumann entropy ``-sum w^2 log w^2`` of a cut left of every site of the cell, in nats; plain.
 
     Parameters

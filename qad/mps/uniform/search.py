@@ -1,10 +1,14 @@
 """Ground states of infinite chains: the same Riemannian optimiser as for finite ones, or imaginary time."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.core.threads import blas_for
 from qad.extend import value_of
 from qad.mps.chain import bare, site_count
 from qad.mps.environments import past_left
@@ -18,6 +22,10 @@ from qad.mps.uniform.measures import check_term, density_from, energy_density
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import isometric_environments
 from qad.optimize import minimize_on
+from qad.optimize.progress import bar_for, note
+
+if TYPE_CHECKING:
+    from qad.typing import ArrayLike, DTypeLike, Seed
 
 WINDOW = 10  # iterations over which the gain is judged
 COARSE = 1e-6  # gain at which a smaller bond is good enough to grow from
@@ -51,19 +59,19 @@ class UniformGroundState:
 
 
 def ground_state(
-    h,
-    bond=8,
-    cell=2,
-    method="riemannian",
-    seed=0,
-    progress=False,
+    h: ArrayLike,
+    bond: int = 8,
+    cell: int = 2,
+    method: str = "riemannian",
+    seed: Seed = 0,
+    progress: bool = False,
     *,
-    start=None,
-    dtype=None,
-    tol=1e-10,
-    maxiter=2000,
-    starts=3,
-):
+    start: UniformMPS | None = None,
+    dtype: DTypeLike | None = None,
+    tol: float = 1e-10,
+    maxiter: int = 2000,
+    starts: int = 3,
+) -> UniformGroundState:
     """The uniform state of lowest energy per site.
 
     Parameters
@@ -76,7 +84,8 @@ def ground_state(
         "riemannian": L-BFGS on isometric tensors in the environment's metric, with implicit gradients of the dominant
         eigenvectors.  "itebd": imaginary time, for cells of two sites.
     seed : int or numpy.random.Generator
-    progress : bool
+    progress : bool or tqdm
+        As in `qad.mps.ground_state`.
     start : UniformMPS, optional
         To start from; `bond`, `cell`, `seed`, `dtype` and `starts` are not used then.
     dtype : dtype, optional
@@ -115,16 +124,17 @@ def ground_state(
 
     start = start if given else random()
     check_term(start, h)
-    if method == "itebd":
-        return itebd(h, start, bond, tol, maxiter)
-    if given:
-        return riemannian(h, start, progress, tol, maxiter)
-    found = [grown(h, start, bond, rng, progress, max(tol, COARSE), maxiter)]
-    for number in range(1, starts):
-        begin = cooled(h, random(), bond) if cell == 2 and number % 2 else random()
-        found.append(grown(h, begin, bond, rng, progress, max(tol, COARSE), maxiter))
-    best = min(found, key=lambda result: result.energy)
-    last = riemannian(h, best.state, progress, tol, maxiter)
+    with blas_for(max(bond, *start.bonds)), bar_for(progress, "energy") as bar:
+        if method == "itebd":
+            return itebd(h, start, bond, bar, tol, maxiter)
+        if given:
+            return riemannian(h, start, bar, tol, maxiter)
+        found = [grown(h, start, bond, rng, bar, max(tol, COARSE), maxiter)]
+        for number in range(1, starts):
+            begin = cooled(h, random(), bond) if cell == 2 and number % 2 else random()
+            found.append(grown(h, begin, bond, rng, bar, max(tol, COARSE), maxiter))
+        best = min(found, key=lambda result: result.energy)
+        last = riemannian(h, best.state, bar, tol, maxiter)
     return replace(last, history=np.concatenate([best.history, last.history]))
 
 
@@ -246,7 +256,7 @@ def orthonormal(rows):
     return rows - 0.5 * (rows @ rows.conj().mT - np.eye(rows.shape[1])) @ rows
 
 
-def itebd(h, start, bond, tol, maxiter):
+def itebd(h, start, bond, bar, tol, maxiter):
     """Imaginary time in ever shorter steps; the energy errs by the fourth power of the last."""
     if len(start) > 2:
         raise ArgumentError(f"itebd takes cells of one or two sites, not {len(start)}")
@@ -258,6 +268,7 @@ def itebd(h, start, bond, tol, maxiter):
             for _ in range(round(JUDGED / dt)):
                 gates.step(dt)
             history.append(float(energy_density(gates.state, h)))
+            note(bar, history)
             if converged := history[-2] - history[-1] <= tol * abs(history[-1]):
                 break
     state, _ = uniform_schmidt_form(gates.state)

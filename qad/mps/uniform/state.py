@@ -1,10 +1,19 @@
 """Uniform matrix product states."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.chain import Chain, site_count
 from qad.mps.sites import random_isometry
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from qad.typing import DTypeLike, Seed
 
 
 class UniformMPS(Chain):
@@ -23,10 +32,11 @@ class UniformMPS(Chain):
     """
 
     __slots__ = ()
-    LEGS, RIGHT = ("left", "physical", "right"), 2
+    LEGS: tuple[str, ...] = ("left", "physical", "right")
+    RIGHT: int = 2
 
     @classmethod
-    def random(cls, bond, phys=2, cell=1, dtype=complex, seed=0):
+    def random(cls, bond: int, phys: int = 2, cell: int = 1, dtype: DTypeLike = complex, seed: Seed = 0) -> Self:
         """A cell of random isometries from their left bonds.
 
         Parameters
@@ -43,5 +53,5 @@ class UniformMPS(Chain):
             raise ArgumentError(f"a random state needs a float or complex dtype, not {dtype}: write dtype=complex")
         return cls([random_isometry(rng, bond, phys, bond, dtype) for _ in range(cell)])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return super().__repr__().replace("periodic", "repeated").replace("open", "repeated")

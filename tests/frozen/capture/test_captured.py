@@ -115,3 +115,27 @@ def test_a_large_array_is_copied_once():
     assert copy is not table
     table[3, 4] = 5.0
     assert frozen(np.ones(100))[3] == 104
+
+
+@pytest.mark.parametrize("make", [np.ascontiguousarray, np.asfortranarray, lambda x: x.astype("datetime64[s]")])
+def test_an_array_is_compared_as_it_lies_in_memory(make):
+    array = make(np.arange(12.0).reshape(3, 4))
+    ((form, *_),) = bindings = contents([array])
+    assert form == {"f": "memory" if array.flags.c_contiguous else "turned", "M": "array"}[array.dtype.kind]
+    watch = Bindings(bindings)
+    array[1, 2] += array.dtype.type(5) if array.dtype.kind == "f" else np.timedelta64(5, "s")
+    assert not watch.hold() and watch.broken() == ["an array of shape (3, 4)"]
+    array[1, 2] -= array.dtype.type(5) if array.dtype.kind == "f" else np.timedelta64(5, "s")
+    assert watch.hold() and not watch.broken()
+
+
+def test_copies_that_only_the_tape_knows_are_not_compared():
+    table = np.ones((50, 50))
+    f = qad.freeze(qad.hessian(lambda x: np.sum(np.tanh(table @ x) ** 2)))
+    f(np.ones(50))
+    (branches,) = f._entries.values()
+    arrays = [each for each in branches.branches[0].captured.listed if "array" in str(each[2]) or each[0] == "memory"]
+    assert next(array for form, array, *_ in arrays if form == "memory") is table
+    assert len(arrays) <= 2
+    table[0, 0] = 2
+    np.testing.assert_allclose(f(np.ones(50)), qad.hessian(lambda x: np.sum(np.tanh(table @ x) ** 2))(np.ones(50)))

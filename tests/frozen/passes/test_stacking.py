@@ -2,6 +2,7 @@
 
 import operator
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -200,3 +201,32 @@ def test_storing():
     frozen, x = qad.freeze(qad.value_and_grad(rotations)), normal(20)
     expected = frozen(x)
     assert difference(expected, pickle.loads(pickle.dumps(frozen))(x), True) is None
+
+
+def test_two_families_of_one_call_are_two_batches():
+    """Products of neighbours and squares: the numbers of all operands together are in no equal distances."""
+
+    def f(angles):
+        gates = [np.stack([np.stack([np.cos(t), np.sin(t)]), np.stack([t, t])]) for t in angles]
+        return np.stack([x for a, b in pairwise(gates) for x in (a @ b, a @ a)])
+
+    program = batched(f, normal(20))
+    assert (calls(program, np.matmul), calls(program, np.dot)) == (2, 0)
+
+
+def test_traces_of_many_matrices_are_one_product():
+    """Diagonals of a stack are a view."""
+    program = batched(lambda xs: np.stack([np.sin(x) @ np.ones(3) + x.diagonal() for x in xs]), normal(20, 3, 3))
+    assert calls(program, np.sin) == 1
+    assert sum(getattr(step.fn, "__name__", "") == "diagonal" for step in program.steps) == 1
+
+
+def test_scalars_that_only_batches_read_are_batched():
+    """Each alone is cheap in the loop over scalars; their readers then find them in one array."""
+
+    def f(x):
+        return np.stack([np.cos(t) * np.sin(t) - np.cos(t) + np.sin(t) * t for t in x])
+
+    program = batched(f, normal(30))
+    assert sum(step.out.kind == "scalar" for step in program.steps) <= 30  # the picked results
+    assert calls(program, np.multiply) == 2

@@ -1,0 +1,46 @@
+"""The plain arrays that a recorded function meets: constants of the program, each copied when it is met."""
+
+from qad.frozen.program import Var
+
+__all__ = ["Constants"]
+
+
+class Constants:
+    """Copies of plain arrays; an array that is met again unchanged is the same constant.
+
+    Attributes
+    ----------
+    values : dict of Var -> array
+    arrays : list of arrays
+        Those that were met, for changes to be noticed later.
+    """
+
+    def __init__(self, copies, refuse):
+        self.values, self.arrays = {}, []
+        self._copies, self._refuse = copies, refuse
+        self._known = {}  # id of an array -> its Var
+
+    def var(self, array):
+        """The Var of a plain array; its values are copied now, for the caller may change it later."""
+        var = self._known.get(id(array))
+        if var is not None and _same(self.values[var], array):
+            return var
+        if array.dtype.kind not in "biufc":
+            self._refuse(
+                f"the function uses an array of dtype {array.dtype}, and programs are made of numbers: write "
+                "array.astype(float), or keep the objects in a list"
+            )
+        var, copy = Var.like(array), self._copies.get(id(array))
+        shared = copy is not None and copy.strides == array.strides and _same(copy, array)
+        self.values[var] = copy if shared else array.copy(order="K")
+        self.arrays.append(array)  # which keeps its id from being used again
+        self._known[id(array)] = var
+        return var
+
+    def forget(self):
+        """Let go of the arrays that were met."""
+        self.arrays.clear()
+
+
+def _same(one, two):
+    return one.shape == two.shape and one.dtype == two.dtype and one.tobytes() == two.tobytes()

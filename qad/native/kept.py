@@ -1,0 +1,54 @@
+"""Machine code on disk: one file for what is compiled together, whose name says what it was compiled from.
+
+A file begins with a checksum.  One that is damaged, or from elsewhere, is not used but written anew.  It is written
+beside its place and then moved there, so that processes that compile at once do not disturb each other.
+"""
+
+import os
+import sys
+from hashlib import blake2b
+from pathlib import Path
+from threading import get_ident
+
+__all__ = ["folder", "keep", "kept"]
+
+DIGEST = 32
+
+
+def folder():
+    """Where machine code is kept: ``QAD_CACHE_DIR``, or the folder `qad` among the user's caches."""
+    given = os.environ.get("QAD_CACHE_DIR")
+    if given:
+        return Path(given)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "qad"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "qad"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "qad"
+
+
+def kept(name):
+    """The machine code that is kept under a name; None if there is none."""
+    try:
+        data = (folder() / name).read_bytes()
+    except (OSError, RuntimeError):  # no such file, or no home
+        return None
+    code = data[DIGEST:]
+    return code if data[:DIGEST] == checksum(name, code) else None
+
+
+def keep(name, code):
+    """Keep machine code under a name; an OSError where that cannot be written."""
+    place = folder() / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    beside = place.with_name(f"{name}.{os.getpid()}.{get_ident()}")
+    try:
+        beside.write_bytes(checksum(name, code) + code)
+        os.replace(beside, place)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def checksum(name, code):
+    """A checksum of machine code and of what it was compiled from."""
+    return blake2b(name.encode() + code, digest_size=DIGEST).digest()

@@ -1,0 +1,188 @@
+"""What a kernel handles while it is translated: numbers in registers, arrays, records; and the types of these.
+
+A number that is known beforehand is a number of Python's, and arithmetic on such is done at once.  It takes the type of
+what it meets: ``0.5 * x`` is single precision where x is.
+"""
+
+from collections import namedtuple
+from struct import pack, unpack
+from typing import NamedTuple
+
+__all__ = [
+    "COMPLEX", "COMPLEX128", "FLOAT", "HEAD", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex",
+    "Kind", "Number", "Range", "Record", "Strided", "constant", "join", "kind_in", "plain", "registers", "split",
+    "struct", "width",
+]  # fmt: skip
+
+
+HEAD = object.__basicsize__  # bytes of a Python object before what it holds; of an array: address, axes, their lengths
+TAGS = {type: f"!{i}" for i, type in enumerate(("i64", "i32", "double", "float"))}  # numbers of one type in memory
+
+
+class Kind(NamedTuple):
+    """The type of a number in memory: its LLVM type, and whether it is a pair of those, real and imaginary part."""
+
+    llvm: str
+    pair: bool = False
+
+
+INT, INT32, FLOAT, COMPLEX128 = Kind("i64"), Kind("i32"), Kind("double"), Kind("double", pair=True)
+REAL, COMPLEX = Kind("real"), Kind("real", pair=True)  # in the precision that kernels are compiled for
+
+
+def kind_in(kind, precision):
+    """A kind with `REAL` and `COMPLEX` in a precision, "double" or "float"."""
+    return kind._replace(llvm=precision) if isinstance(kind, Kind) and kind.llvm == "real" else kind
+
+
+class Block(NamedTuple):
+    """An array that a kernel is given: the kind of its elements, see `Array`, and the number of its axes.
+
+    It is in C order, or, if `strided`, in any: then it comes as a `Strided`.
+    """
+
+    kind: object
+    ndim: int = 1
+    strided: bool = False
+
+
+def struct(name, **blocks):
+    """A named tuple class for `qad.native.Bundle`: its fields and what they are, `INT` or `Block`."""
+    made = namedtuple(name, blocks)
+    made.blocks = tuple(blocks.values())
+    return made
+
+
+class Number(NamedTuple):
+    """A number in a register: its LLVM type (i1, i32, i64, float, double, ptr) and its name."""
+
+    type: str
+    name: str
+
+
+class Complex(NamedTuple):
+    """A complex number: two numbers."""
+
+    real: object
+    imag: object
+
+
+class Array(NamedTuple):
+    """A C-contiguous array.
+
+    Attributes
+    ----------
+    kind : Kind or NamedTuple class
+        Of its elements; a class stands for rows of 64-bit integers, which are read by its fields' names.
+    at : Number
+        Where it begins.
+    shape : tuple of numbers
+    """
+
+    kind: object
+    at: Number
+    shape: tuple
+
+
+class Strided(NamedTuple):
+    """An array whose elements need not lie side by side.
+
+    Attributes
+    ----------
+    flat : Array
+        One axis, of unknown length, from the first element on.
+    shape, steps : tuples of numbers
+        Sizes, and the distances along each axis in elements.
+    """
+
+    flat: Array
+    shape: tuple
+    steps: tuple
+
+
+class Record(NamedTuple):
+    """A row of a table: the class whose fields it has, and where it is."""
+
+    row: type
+    at: Number
+
+
+class Range(NamedTuple):
+    """A range; its step is positive if it is not known beforehand."""
+
+    start: object
+    stop: object
+    step: object
+
+
+class Bits(NamedTuple):
+    """Numbers side by side in one vector register, of an LLVM type such as ``<8 x double>``."""
+
+    type: str
+    name: str
+
+    @property
+    def count(self):
+        return int(self.type[1:].split()[0])
+
+    @property
+    def single(self):
+        return self.type[:-1].split()[-1]
+
+
+def plain(x):
+    """A tuple that is one in Python too: no number, array or range."""
+    if not isinstance(x, tuple) or isinstance(x, (Kind, Number, Complex, Array, Record, Bits, Range)):
+        raise TypeError(f"{type(x).__name__} where a tuple is needed")
+    return x
+
+
+def width(kind):
+    """Bytes of an element."""
+    if not isinstance(kind, Kind):
+        return 8 * len(kind._fields)
+    return {"i32": 4, "float": 4, "i64": 8, "double": 8}[kind.llvm] * (1 + kind.pair)
+
+
+def constant(value, type):
+    """How LLVM writes a number of this type."""
+    if type in ("double", "float") and isinstance(value, (int, float)):
+        if type == "float":
+            value = unpack("f", pack("f", value))[0]
+        return f"0x{unpack('Q', pack('d', value))[0]:016X}"
+    bits = int(type[1:]) if type[0] == "i" else 64
+    if not isinstance(value, bool if bits == 1 else int) or not -1 << (bits - 1) <= value < 1 << max(bits - 1, 1):
+        raise TypeError(f"{value} where {type} is needed")
+    return str(int(value))
+
+
+def split(value):
+    """The registers and known numbers that a value consists of."""
+    if isinstance(value, (Number, Bits, bool, int, float)):
+        return [value]
+    if isinstance(value, Array):
+        return [value.at, *value.shape]
+    if isinstance(value, Record):
+        return [value.at]
+    if isinstance(value, tuple):
+        return [part for x in value for part in split(x)]
+    return []  # a function, a class: known beforehand, and nothing at run time
+
+
+def registers(value):
+    """The registers among them."""
+    return [part for part in split(value) if isinstance(part, tuple)]
+
+
+def join(like, parts):
+    """A value like another with other registers, taken from an iterator."""
+    if isinstance(like, (Number, Bits, bool, int, float)):
+        return next(parts)
+    if isinstance(like, Array):
+        return Array(like.kind, next(parts), tuple([next(parts) for _ in like.shape]))
+    if isinstance(like, Record):
+        return Record(like.row, next(parts))
+    if isinstance(like, tuple):
+        made = [join(x, parts) for x in like]
+        return type(like)(*made) if hasattr(like, "_fields") else tuple(made)
+    return like

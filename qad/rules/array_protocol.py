@@ -1,0 +1,77 @@
+"""What the array-API standard asks of the array itself; its namespace, `qad.array_api`, comes when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from qad.core.errors import ArgumentError
+from qad.extend import attach, value_of
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from qad.extend import Tensor
+
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+
+
+def __array_namespace__(x: Tensor, *, api_version: str | None = None) -> ModuleType:
+    """The array-API standard's namespace: functions that take Tensors and give Tensors.
+
+    Parameters
+    ----------
+    api_version : str, optional
+        A version of the standard, such as "2024.12", which is the newest.
+
+    Raises
+    ------
+    ArgumentError
+        For a version that is not known.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> def entropy(p):
+    ...     xp = p.__array_namespace__()
+    ...     return -xp.sum(p * xp.log(p))
+    >>> qad.grad(entropy)(np.array([0.5, 0.5]))
+    array([-0.30685282, -0.30685282])
+    """
+    if api_version not in (None, *VERSIONS):
+        raise ArgumentError(f"the versions of the array-API standard are {', '.join(VERSIONS)}, not {api_version!r}")
+    return import_module("qad.array_api")
+
+
+def device(x):
+    """Where the values are: "cpu" for ndarrays."""
+    return getattr(value_of(x), "device", "cpu")
+
+
+def to_device(x, device, /, *, stream=None):
+    """`x` itself, where it is on that device."""
+    if device != x.device:
+        raise ArgumentError(
+            f"the array is on {x.device!r} and stays there: make it on {device!r}, by CuPy, and pass that"
+        )
+    return x
+
+
+def contains(x, value):
+    """Whether some entry equals `value`."""
+    return value_of(value) in value_of(x)
+
+
+def dlpack(x, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """The values for another library; NumPy raises a BufferError where it cannot give them so."""
+    asked = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+    given = {name: value for name, value in asked.items() if value is not None}  # before 2.1 NumPy knows `stream` alone
+    return x.__array__().__dlpack__(**given)
+
+
+attach("__array_namespace__", __array_namespace__)
+attach("device", device, property=True)
+attach("to_device", to_device)
+attach("__contains__", contains)
+attach("__dlpack__", dlpack)
+attach("__dlpack_device__", lambda x: value_of(x).__dlpack_device__())

@@ -1,0 +1,107 @@
+"""The words of the signatures: what arrays, numbers and trees are called there, for annotations of your own too.
+
+Types say what kind of thing goes in and comes out.  Shapes and dtypes stand in the docstrings, in words.
+
+>>> import numpy as np
+>>> from qad.typing import Array, Real
+>>> def energy(theta: Array) -> Real:
+...     return np.sum(np.cos(theta))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from qad.core.tape.tensor import Tensor
+
+__all__ = [
+    "Array", "ArrayLike", "Axis", "DTypeLike", "EigResult", "FilePath", "Function", "LinearMap", "Number", "Progress",
+    "QRResult", "Real", "RealNumber", "SVDResult", "Scalar", "Seed", "Shape", "SlogdetResult", "Tree",
+]  # fmt: skip
+
+Array: TypeAlias = npt.NDArray[Any] | Tensor
+"""An array, plain or recorded; a number of NumPy where the shape is ().
+
+Functions give Tensors where they were given one.
+"""
+
+ArrayLike: TypeAlias = npt.ArrayLike | Tensor
+"""What becomes an array: an array, a Tensor, a number, nested lists of numbers."""
+
+Number: TypeAlias = complex | np.number[Any] | Array
+"""A number, or an array of shape ()."""
+
+RealNumber: TypeAlias = float | np.floating[Any] | np.integer[Any] | Array
+"""A real number, or a real array of shape ()."""
+
+Scalar: TypeAlias = np.floating[Any] | np.complexfloating[Any, Any] | Tensor
+"""The result of shape () of a function: NumPy's number, or a recorded one."""
+
+Real: TypeAlias = np.floating[Any] | Tensor
+"""The result of shape () of a function that is real: NumPy's number, or a recorded one."""
+
+DTypeLike: TypeAlias = npt.DTypeLike
+"""What becomes a dtype: ``float``, ``np.complex64``, "complex128"."""
+
+Shape: TypeAlias = int | Sequence[int]
+"""A shape; a number stands for a single axis."""
+
+Axis: TypeAlias = int | Sequence[int]
+"""An axis, or several."""
+
+Seed: TypeAlias = int | np.random.Generator
+"""Where random numbers come from: the seed of a new generator, or a generator, which moves on."""
+
+FilePath: TypeAlias = str | PathLike[str]
+"""The name of a file."""
+
+Tree: TypeAlias = Any
+"""A pytree: an array or a number, or containers of pytrees, such as lists, tuples, dicts, dataclasses, chains."""
+
+Function: TypeAlias = Callable[..., Any]
+"""Any function."""
+
+LinearMap: TypeAlias = Callable[[Tree], Tree] | ArrayLike
+"""A linear operator: a function of a pytree that returns the same structure, or a matrix."""
+
+Progress: TypeAlias = Any
+"""True for a progress bar, False for none, or a bar of tqdm's kind that is moved."""
+
+P = ParamSpec("P")  # what a function takes
+R = TypeVar("R")  # what it returns
+F = TypeVar("F", bound=Function)
+T = TypeVar("T")
+
+
+class SVDResult(NamedTuple):
+    """Singular values, and their vectors; NumPy's own kind of tuple."""
+
+    U: Array
+    S: Array
+    Vh: Array
+
+
+class EigResult(NamedTuple):
+    """Eigenvalues, and eigenvectors in columns; NumPy's own kind of tuple."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class QRResult(NamedTuple):
+    """A matrix of orthonormal columns and a triangular one; NumPy's own kind of tuple."""
+
+    Q: Array
+    R: Array
+
+
+class SlogdetResult(NamedTuple):
+    """The sign or phase of a determinant, and the logarithm of its absolute value; NumPy's own kind of tuple."""
+
+    sign: Array
+    logabsdet: Array
