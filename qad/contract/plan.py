@@ -214,7 +214,7 @@ class Plan:
         Raises
         ------
         ArgumentError, ShapeError
-            A number or a shape is not the plan's, an array is being recorded or of short whole numbers, or the plan keeps
+            A number or a shape is not the plan's, an array is recorded or of short whole numbers, or the plan keeps
             to a memory limit.
 
         Examples
