@@ -37,5 +37,5 @@ def test_held_constants_are_summed_in_one_precision():
     large = LARGE.astype(float)
     expected = np.einsum("d,d,e->e", LARGE, large, np.ones(2))
     np.testing.assert_allclose(plan.hold({0: LARGE, 1: large})(np.ones(2)), expected, rtol=1e-6)
-    with pytest.raises(qad.errors.ArgumentError, match="sums of int8 may not fit: write operand 0 as .astype"):
+    with pytest.raises(qad.errors.ArgumentError, match="sums of int8 numbers may not fit: write operand 0 as .astype"):
         plan.hold({0: np.full(3, 100, np.int8), 1: np.full(3, 100, np.int8)})
