@@ -4,7 +4,7 @@ from operator import index
 
 import numpy as np
 
-from qad.contract.operands import as_operand, recorded
+from qad.contract.operands import alike, as_operand, recorded
 from qad.contract.parse import Expression
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
@@ -64,8 +64,12 @@ def _checked(plan, constants):
             raise ArgumentError(f"hold: operand {number} is no plain array, {why}: give it at every call")
         if x.shape != plan.shapes[number]:
             raise ShapeError(f"hold: operand {number} has shape {x.shape}, the plan is for {plan.shapes[number]}")
+        if x.dtype.kind not in "fcO" and x.dtype.itemsize < 8:  # sums of them would not be those of a real network
+            raise ArgumentError(
+                f"hold: sums of {x.dtype} numbers may not fit: write operand {number} as .astype(float)"
+            )
         found[index(number)] = np.asarray(x)
-    return found
+    return dict(zip(found, alike(list(found.values())), strict=True)) if found else found
 
 
 def _own(array):

@@ -227,7 +227,8 @@ class Plan:
         Raises
         ------
         ArgumentError, ShapeError
-            A number or a shape is not the plan's, an array is being recorded, or the plan keeps to a memory limit.
+            A number or a shape is not the plan's, an array is recorded or of short whole numbers, or the plan keeps
+            to a memory limit.
 
         Examples
         --------

@@ -90,9 +90,6 @@ for i in range(n):
     n = 0
     a += 1
 
-for i in range(5, 0):
-    a = 9
-
 for i in range(9, a, -2):
     c = i"""
 ONE = """a = b or 5

@@ -30,3 +30,12 @@ def test_gradients_of_networks_of_mixed_dtypes():
     assert first.dtype == np.float32 and second.dtype == float
     np.testing.assert_allclose(first, np.float32(2e31), rtol=1e-6)
     np.testing.assert_allclose(second, 1.5e61, rtol=1e-6)
+
+
+def test_held_constants_are_summed_in_one_precision():
+    plan = qad.plan("d,d,e->e", (3,), (3,), (2,))
+    large = LARGE.astype(float)
+    expected = np.einsum("d,d,e->e", LARGE, large, np.ones(2))
+    np.testing.assert_allclose(plan.hold({0: LARGE, 1: large})(np.ones(2)), expected, rtol=1e-6)
+    with pytest.raises(qad.errors.ArgumentError, match="sums of int8 numbers may not fit: write operand 0 as .astype"):
+        plan.hold({0: np.full(3, 100, np.int8), 1: np.full(3, 100, np.int8)})
