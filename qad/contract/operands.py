@@ -24,9 +24,14 @@ def alike(operands):
 
     Whole numbers among real ones are real, as with NumPy; real numbers among complex ones stay real.
     """
+    first = operands[0].dtype
+    for operand in operands:
+        if operand.dtype is not first:
+            break
+    else:  # as mostly, and quickly
+        if first.isnative:
+            return operands
     kinds = [operand.dtype for operand in operands]
-    if kinds.count(kinds[0]) == len(kinds) and kinds[0].isnative:
-        return operands
     kind = np.result_type(*kinds)
     if kind.kind not in "biufc":
         return operands
