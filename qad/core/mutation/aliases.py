@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from qad.typing import Function
 
 BY_LAYOUT: set[Any] = set()  # functions whose result is a view or a copy, as the layout of the operand allows
+WITHOUT_MEMORY = NUMPY_SCALARS | {bool, int, float, complex}  # kinds of values that show nobody's memory
 FEW = 32  # views that a root may have before those that are gone are forgotten
 
 
@@ -227,12 +228,12 @@ def look_at_all(out: Any, fn: Function, args: Any, kwargs: Any, cut: bool = Fals
     """Mark what ``fn(*args, **kwargs)`` gave, a Tensor or several, where it shows the memory of an operand."""
     several = isinstance(out, (tuple, list))
     for k, y in enumerate(out) if several else ((None, out),):
-        if type(y) is not Tensor or y.buffer is not None or type(y.value) in NUMPY_SCALARS:
+        if type(y) is not Tensor or y.buffer is not None or type(y.value) in WITHOUT_MEMORY:
             continue
         v = y.value
         own = v.base is None if type(v) is ndarray else type(v) is Tensor and v.buffer is None
         for i, x in enumerate(args):
-            if type(x) is not Tensor or (type(x.value) in NUMPY_SCALARS and x.buffer is None):
+            if type(x) is not Tensor or (type(x.value) in WITHOUT_MEMORY and x.buffer is None):
                 continue  # numbers have no memory
             if y.buffer is None and not (own and x.value is not v) and not lie_apart(v, x):
                 look(y, x, Again(fn, args, i, kwargs, k, cut))
