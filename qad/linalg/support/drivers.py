@@ -28,8 +28,9 @@ def singular_triples(a, full=False, generic=False):
     """U (..., m, k), S (..., k) in descending order, Vh (..., k, n); `full` and `generic` as NumPy's and as above."""
     u, s, vh = np.linalg.svd(a, full_matrices=full)
     if generic:
-        k = s.shape[-1]
-        left, right = in_generic_basis(s, u[..., :k], vh[..., :k, :].conj().mT)
-        u = np.concatenate([left, u[..., k:]], axis=-1) if full else left
-        vh = np.concatenate([right.conj().mT, vh[..., k:, :]], axis=-2) if full else right.conj().mT
+        left, right = u[..., : s.shape[-1]], vh[..., : s.shape[-1], :].conj().mT
+        turned, with_it = in_generic_basis(s, left, right)
+        if turned is not left:
+            u, vh = np.copy(u, "K"), np.copy(vh, "K")
+            u[..., : s.shape[-1]], vh[..., : s.shape[-1], :] = turned, with_it.conj().mT
     return SVDResult(u, s, vh)
