@@ -23,6 +23,7 @@ def program(tmp_path, body):
     return names["kernel"], Kernels(names["kernel"], files=[path], fast=False)
 
 
+@pytest.mark.filterwarnings("ignore:Bitwise inversion:DeprecationWarning")  # of a bool, which Python still means
 @pytest.mark.parametrize("body", [
     "u = a / (b | 1)", "a = a // -3 + a % -4", "a = (a // (b | 1)) % ((b | 1) - 50)", "a = +b", "a = ~b",
     "b = ~(a < b)", "while False:\n    a = 1", "for y in (1, 2):\n    a += y\nelse:\n    b = 7", "u = 0 if p else 0.5",
