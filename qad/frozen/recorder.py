@@ -37,6 +37,8 @@ class Recorder:
         The outcomes of the guards.
     constants : Constants
         The plain arrays that were met.
+    by_layout : bool
+        Whether something was found to be a view, or a copy, that may be the other where arrays lie in another order.
     refusal : exception or None
         What could not be recorded; raised again in the end, for the function may have caught it.
     silent : bool
@@ -49,7 +51,7 @@ class Recorder:
         self.chance, self.constants = chance, Constants(copies, self.refuse)
         self.steps, self.inputs, self.given = [], [], []
         self.path, self.places = [], []
-        self.running = True
+        self.running, self.by_layout = True, False
         self.refusal = self.failure = None
         self.silent = False
         self._errors, self._filters = current(), warnings.filters
@@ -250,7 +252,7 @@ class Recorder:
         """The program that gives these leaves of a result."""
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
         program = Program(self.inputs, self.constants.values, self.steps, leaves)
-        if program.by_layout():
+        if program.by_layout() or (self.by_layout and program.pinned()):
             for var, value in [each for each in zip(self.inputs, self.given, strict=True) if each[0].kind == "array"]:
                 self.guard(check_value, var, outcome(value, "strides"))
         return program
