@@ -20,7 +20,8 @@ Every library that is installed runs in the same process, warmed up, in interlea
 number of threads, and each has to find the same value and the same gradient. "/ qad" is the time as a
 multiple of qad's, "/ by hand" as a multiple of the baseline written by hand in NumPy. The first call includes
 compilation, where there is any, and "processors" says who used more than one; with one thread a library the
-process has one processor. Figures of different runs or machines do not compare; ratios nearly do."""
+process has one processor. Figures of different runs or machines do not compare; ratios nearly do. Results are kept
+from run to run, so that a table may be older than the source."""
 
 
 def duration(seconds):

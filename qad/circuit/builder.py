@@ -66,7 +66,7 @@ class Builder(Sequence, GateMethods):
         """
         return self._add(find_gate(name), args)
 
-    def controlled(self, *controls: int) -> Controlled:
+    def controlled(self, *controls: int) -> Controlled[Self]:
         """Where the next gate is to act only if all these qubits are 1.
 
         Returns

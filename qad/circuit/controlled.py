@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from qad.circuit.gates import GATES, find_gate
 from qad.core.errors import ArgumentError
@@ -11,38 +11,39 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.circuit.circuit import Circuit
     from qad.circuit.gate_methods import GateMethods
     from qad.typing import ArrayLike, RealNumber
 else:
     GateMethods = object
 
+C = TypeVar("C")  # the kind of circuit that gates are added to, and that is returned
 
-class Controlled(GateMethods):
+
+class Controlled(Generic[C], GateMethods):
     """The methods of a circuit that add gates, each with controls; see `Builder.controlled`."""
 
     __slots__ = ("_circuit", "_controls")
 
-    def __init__(self, circuit: Any, controls: tuple[int, ...]):
+    def __init__(self, circuit: C, controls: tuple[int, ...]):
         self._circuit, self._controls = circuit, controls
 
-    def gate(self, name: str, *args: Any) -> Circuit:
+    def gate(self, name: str, *args: Any) -> C:
         """See `Builder.gate`."""
         return self._circuit._add(find_gate(name), args, self._controls)
 
-    def unitary(self, u: ArrayLike, *qubits: int) -> Circuit:
+    def unitary(self, u: ArrayLike, *qubits: int) -> C:
         """See `Builder.unitary`."""
         return self._circuit._apply_given(u, qubits, self._controls, True)
 
-    def operator(self, matrix: ArrayLike, *qubits: int) -> Circuit:
+    def operator(self, matrix: ArrayLike, *qubits: int) -> C:
         """See `Builder.operator`."""
         return self._circuit._apply_given(matrix, qubits, self._controls, False)
 
-    def exp_pauli(self, theta: RealNumber, paulis: str, qubits: Sequence[int]) -> Circuit:
+    def exp_pauli(self, theta: RealNumber, paulis: str, qubits: Sequence[int]) -> C:
         """See `Builder.exp_pauli`."""
         return self._circuit._exp_pauli(theta, paulis, qubits, self._controls)
 
-    def __getattr__(self, name: str) -> Callable[..., Circuit]:
+    def __getattr__(self, name: str) -> Callable[..., C]:
         gate = GATES.get(name)
         if gate is None:
             raise AttributeError(f"there is no gate {name!r}; {unknown(name)}")

@@ -12,13 +12,13 @@ from qad.core.errors import ArgumentError
 from qad.core.tape.tensor import value_of
 from qad.core.transforms.arguments import run as call
 from qad.extend import is_foreign, stack_of
-from qad.frozen import display
 from qad.frozen.branches import NOT_FOUND, RAISED, Branch, Branches
 from qad.frozen.capture.bindings import Bindings
 from qad.frozen.capture.captured import Captured
 from qad.frozen.executable import executable
 from qad.frozen.files import Absent, read_entries, stored
 from qad.frozen.floating_point_errors import current, is_quiet, silenced
+from qad.frozen.inspection import Inspection
 from qad.frozen.passes import PASSES, chosen
 from qad.frozen.recording import record
 from qad.frozen.results import builder, with_own_arrays
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from typing import Any, Literal, overload
 
-    from qad.frozen.program import Program
 
 __all__ = ["Frozen", "freeze", "Stats"]
 
@@ -119,7 +118,7 @@ def freeze(
     return Frozen(f, static_argnames, passes, constant)
 
 
-class Frozen(Generic[P, R]):
+class Frozen(Inspection, Generic[P, R]):
     """A frozen function; made by `freeze`.
 
     Attributes
@@ -277,34 +276,6 @@ class Frozen(Generic[P, R]):
         if key not in self._parts:
             self._parts[key] = Frozen(partial(self.f, **dict(static)), (), self.passes, self.constant or None)
         return as_node(self._parts[key], leaves, spec)
-
-    # -- inspection ----------------------------------------------------------------------------------
-
-    @property
-    def program(self) -> Program:
-        """The program that was run or recorded last; ``print(frozen.program)`` lists its steps."""
-        if not self._entries:
-            raise ArgumentError("nothing has been recorded yet: call the frozen function first")
-        if not self._latest.branches:
-            raise ArgumentError(f"there is no program: {self._latest.reason}")
-        return display.Listed(self._latest.branches[0].program)
-
-    @property
-    def source(self) -> str:
-        """The program as Python, for reading: a replay runs a list of steps, and no text at all."""
-        return display.source(self.program)
-
-    def profile(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        """Where the time goes for these arguments: a table of calls, their number and microseconds."""
-        self(*args, **kwargs)
-        args, kwargs, static = self.static.taken_out(args, kwargs)
-        signature, leaves, _ = signature_of(args, kwargs, static)
-        entry = self._entries.get(signature)
-        if entry is None or not entry.branches:
-            raise ArgumentError(
-                "there is no program for these arguments: the function itself answers; see stats.reasons"
-            )
-        return display.profile(entry.branches[0].program, signature.moving(leaves))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Programs and constants as data; see `qad.frozen.files`."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.chain import Chain, zip_sites
-from qad.mps.state import MOST_AMPLITUDES, MPS, join
+from qad.mps.sites import join
+from qad.mps.state import MOST_AMPLITUDES, MPS
 
 if TYPE_CHECKING:
     from typing import Any, TypeVar

@@ -30,3 +30,14 @@ def basis_or_vector(state, site, phys, dtype):
     if not 0 <= state < phys:
         raise ArgumentError(f"site {site}: there is no basis state {state} among {phys} (numbers start at 0)")
     return np.eye(phys, dtype=dtype)[int(state)]
+
+
+def join(tensors, bonds):
+    """Product of matrices ``(left, anything, right)`` along the chain, closed by a trace: a flat array."""
+    row = tensors[0].reshape(-1, bonds[1])
+    for site, tensor in enumerate(tensors[1:], 1):
+        row = row @ tensor.reshape(bonds[site], -1)
+        row = row.reshape(-1, bonds[site + 1])
+    if bonds[0] == 1:
+        return row.reshape(-1)
+    return np.trace(row.reshape(bonds[0], -1, bonds[0]), axis1=0, axis2=2)

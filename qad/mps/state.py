@@ -13,7 +13,7 @@ from qad.mps import gauge
 from qad.mps.amplitudes.reading import Readings
 from qad.mps.chain import Chain, site_count
 from qad.mps.sandwich import inner, sandwich
-from qad.mps.sites import basis_or_vector, random_gaussian, random_isometry
+from qad.mps.sites import basis_or_vector, join, random_gaussian, random_isometry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -283,17 +283,6 @@ class MPS(Readings, Chain):
         MPS(5 sites, open, bonds 1-4-4-4-4-1, complex128)
         """
         return self if not self.periodic else type(self)(gauge.opened(self.tensors))
-
-
-def join(tensors, bonds):
-    """Product of matrices ``(left, anything, right)`` along the chain, closed by a trace: a flat array."""
-    row = tensors[0].reshape(-1, bonds[1])
-    for site, tensor in enumerate(tensors[1:], 1):
-        row = row @ tensor.reshape(bonds[site], -1)
-        row = row.reshape(-1, bonds[site + 1])
-    if bonds[0] == 1:
-        return row.reshape(-1)
-    return np.trace(row.reshape(bonds[0], -1, bonds[0]), axis1=0, axis2=2)
 
 
 def normalised(psi):

@@ -3,6 +3,9 @@
 from functools import cache
 
 import numpy as np
+import scipy  # loads scipy.linalg when it is first used
+
+LENGTHS = {"f": "snrm2", "d": "dnrm2", "F": "scnrm2", "D": "dznrm2"}  # in BLAS
 
 
 @cache
@@ -35,6 +38,10 @@ def scale_along(x, axis):
 
 def length_along(x, axis):
     """Euclidean length along `axis`, kept; the entries are scaled where their squares overflow or lose digits."""
+    if type(x) is np.ndarray and len(axis) == x.ndim and (name := LENGTHS.get(x.dtype.char)) is not None:
+        n = getattr(scipy.linalg.blas, name)(x.ravel())  # a quarter of the time of a sum of squares, without warnings
+        if least_root(x.real.dtype) < n < np.inf:
+            return np.full((1,) * x.ndim, n, x.real.dtype)
     with np.errstate(over="ignore"):
         n = _root_of_squares(x, axis)
         if are_ordinary(n):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qad.circuit.circuit import Circuit
+    from qad.circuit.builder import Builder
     from qad.circuit.observables import Observable
     from qad.typing import Array, Seed
 
@@ -52,7 +52,7 @@ class ChainSimulation:
     numbers: Any
     run: Any
 
-    def __init__(self, circuit: Circuit, max_bond: int | None, cutoff: float, bra_bond: int | None):
+    def __init__(self, circuit: Builder, max_bond: int | None, cutoff: float, bra_bond: int | None):
         if circuit.initial is not None:
             raise ArgumentError("c.mps begins in |0...0>: prepare another state by gates, or use c.state()")
         bond = UNLIMITED if max_bond is None else site_count(max_bond, 1, "max_bond")

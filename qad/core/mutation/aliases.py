@@ -24,8 +24,9 @@ from numpy import ndarray
 
 from qad.core.foreign import is_foreign
 from qad.core.freeze_hook import RECORDINGS
+from qad.core.mutation.again import Again
 from qad.core.tape import hooks
-from qad.core.tape.levels import MODE, unrecorded
+from qad.core.tape.levels import MODE
 from qad.core.tape.node import LEAF, NUMPY_SCALARS, PRIMITIVE
 from qad.core.tape.reverse import TAPE
 from qad.core.tape.tensor import FIXED, Tensor, become, handle_of
@@ -250,29 +251,6 @@ def lie_apart(part, x) -> bool:
     if type(whole) is Batched and whole.frame is None:
         whole = whole.array
     return type(part) is type(whole) is ndarray and type(x.buffer) is not tuple and not lies_in(part, whole)
-
-
-class Again:
-    """A function of one operand: a recorded call whose other arguments stay."""
-
-    __slots__ = ("fn", "before", "after", "kwargs", "pick", "cut")
-
-    def __init__(self, fn, args, i, kwargs, pick, cut):
-        self.fn, self.before, self.after, self.kwargs = fn, args[:i], args[i + 1 :], kwargs or {}
-        self.pick = pick  # one of several results, or None
-        self.cut = cut  # whether it was made where nothing is recorded
-
-    def __call__(self, x):
-        if self.cut and type(x) is Tensor:
-            x = constant(x)
-        out = self.fn(*self.before, x, *self.after, **self.kwargs)
-        return out if self.pick is None else out[self.pick]
-
-
-def constant(x) -> Tensor:
-    """Tensor `x` without derivative."""
-    value = unrecorded(x)
-    return value if type(value) is Tensor else Tensor(value)
 
 
 # -- taking views again --------------------------------------------------------------------------------------------

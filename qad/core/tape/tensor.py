@@ -13,13 +13,12 @@ from qad.core.tape.levels import Level, unrecorded
 from qad.core.tape.node import LEAF, PRIMITIVE, leaf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from numpy.typing import NDArray
 
     from qad.core.tape.attached import Attached
-    from qad.typing import Function
 else:
     Attached = object
 
@@ -178,7 +177,7 @@ class Tensor(Attached):
                 return recorder(*inputs)
         return dispatch_ufunc(ufunc, method, inputs, kwargs)
 
-    def __array_function__(self, function: Function, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         handler = FUNCTIONS.get(function)
         if handler is None:
             raise missing_rule(function)

@@ -13,14 +13,14 @@ import numpy as np
 from numpy import ndarray
 
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
-from qad.core.foreign import as_array, is_foreign, like
+from qad.core.foreign import is_foreign, like
 from qad.core.mutation.changed_arrays import check, watch
 from qad.core.tape import backward
 from qad.core.tape.cotangents import One
 from qad.core.tape.node import ANSWER
 from qad.core.tape.record import leaked
 from qad.core.tape.reverse import Reverse
-from qad.core.tape.tensor import CONSTANT, Tensor, value_of
+from qad.core.tape.tensor import Tensor, value_of
 from qad.core.transforms.arguments import (
     WRAPPERS,
     check_argnums,
@@ -31,12 +31,11 @@ from qad.core.transforms.arguments import (
     run,
     without_structure,
 )
-from qad.core.transforms.leaves import lift, number, own, owned, to_public, with_leaves
+from qad.core.transforms.leaves import lift, own, owned, to_public, with_leaves
+from qad.core.transforms.seeds import seeds_like
 from qad.core.transforms.transformed import transformed
 from qad.core.trees import (
-    check_arithmetic,
     flatten,
-    nesting,
     strip,
     tree_map,
     unflatten,
@@ -281,27 +280,3 @@ def _is_on(x, level) -> bool:
     if not x.level.open and x.level is not level:
         raise leaked("the output of a transform")
     return x.level is level
-
-
-def seeds_like(w, values, spec):
-    """Public cotangents `w` as the tape's: conjugated, checked against the outputs `values`."""
-    leaves, given = flatten(w)
-    if given != spec:
-        raise ArgumentError(
-            f"the cotangent is nested like {nesting(given)}, the output like {nesting(spec)}: they must agree"
-        )
-    return [np.conj(match(c, value, "cotangent")) for c, value in zip(leaves, values, strict=True)]
-
-
-def match(c, value, what):
-    """`c` as an array of the shape and kind of `value`; raises where it is complex for something real."""
-    c = strip(c, CONSTANT)
-    if type(c) is not Tensor:
-        check_arithmetic(c)
-        c = as_array(number(c))
-    shape, dtype = np.shape(value_of(value)), np.result_type(value_of(value))
-    if c.shape != shape:
-        raise ShapeError(f"the {what} has shape {c.shape}, but its array has shape {shape}")
-    if c.dtype.kind == "c" and dtype.kind == "f":
-        raise GradientTypeError(f"the {what} is complex, but its array is real: write {what}.real")
-    return c.astype(dtype) if c.dtype.kind not in "fc" or dtype.kind == "c" != c.dtype.kind else c

@@ -12,8 +12,9 @@ from qad.core.tape.forward import Forward
 from qad.core.tape.node import NUMPY_SCALARS
 from qad.core.tape.tensor import CONSTANT, FIXED, Tensor
 from qad.core.transforms.arguments import run
-from qad.core.transforms.grad import grad, match, tangent_out, vjp
+from qad.core.transforms.grad import grad, tangent_out, vjp
 from qad.core.transforms.leaves import alike, number, own, owned, owned_leaves, zeros_of
+from qad.core.transforms.seeds import match
 from qad.core.trees import check_leaf, flatten, leaf_path, nesting, strip, tree_map, unflatten
 
 if TYPE_CHECKING:

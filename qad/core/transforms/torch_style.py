@@ -15,8 +15,9 @@ from qad.core.tape.levels import unrecorded
 from qad.core.tape.node import GRAD, leaf
 from qad.core.tape.reverse import TAPE
 from qad.core.tape.tensor import Tensor, read_only, value_of
-from qad.core.transforms.grad import SEEDS, match, scalar_loss, seed_of
+from qad.core.transforms.grad import SEEDS, scalar_loss, seed_of
 from qad.core.transforms.leaves import to_public
+from qad.core.transforms.seeds import match
 from qad.core.trees import check_arithmetic, tree_map
 
 if TYPE_CHECKING:

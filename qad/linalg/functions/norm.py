@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy  # loads scipy.linalg when it is first used
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from qad.core.errors import ArgumentError
@@ -31,7 +30,7 @@ from qad.linalg.support.check import finite
 from qad.linalg.support.degeneracy import same_block
 from qad.linalg.support.derivative_order import orders
 from qad.rules.complex import abs2
-from qad.rules.scales import least_root, length_along
+from qad.rules.scales import length_along
 
 if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, Axis
@@ -228,16 +227,9 @@ def _euclidean(x, axes):
     return np.sum(x.real, axis=axes, keepdims=True) if empty else _length(x, axis=axes)
 
 
-_LENGTHS = {"f": "snrm2", "d": "dnrm2", "F": "scnrm2", "D": "dznrm2"}  # in BLAS
-
-
 @primitive(name="norm")
 def _length(x, *, axis):
     """Euclidean length along `axis`, kept; where squares overflow or lose digits the entries are scaled before."""
-    if type(x) is np.ndarray and len(axis) == x.ndim and (name := _LENGTHS.get(x.dtype.char)) is not None:
-        n = getattr(scipy.linalg.blas, name)(x.ravel())  # a quarter of the time of a sum of squares, without warnings
-        if least_root(x.real.dtype) < n < np.inf:
-            return np.full((1,) * x.ndim, n, x.real.dtype)
     return length_along(x, axis)
 
 

@@ -1,0 +1,44 @@
+"""What a frozen function shows of itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qad.core.errors import ArgumentError
+from qad.frozen import display
+from qad.frozen.signature import signature_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.frozen.program import Program
+
+
+class Inspection:
+    """The programs of a frozen function, as they are listed, as Python, and by the time that their steps take."""
+
+    @property
+    def program(self) -> Program:
+        """The program that was run or recorded last; ``print(frozen.program)`` lists its steps."""
+        if not self._entries:
+            raise ArgumentError("nothing has been recorded yet: call the frozen function first")
+        if not self._latest.branches:
+            raise ArgumentError(f"there is no program: {self._latest.reason}")
+        return display.Listed(self._latest.branches[0].program)
+
+    @property
+    def source(self) -> str:
+        """The program as Python, for reading: a replay runs a list of steps, and no text at all."""
+        return display.source(self.program)
+
+    def profile(self, *args: Any, **kwargs: Any) -> Any:
+        """Where the time goes for these arguments: a table of calls, their number and microseconds."""
+        self(*args, **kwargs)
+        args, kwargs, static = self.static.taken_out(args, kwargs)
+        signature, leaves, _ = signature_of(args, kwargs, static)
+        entry = self._entries.get(signature)
+        if entry is None or not entry.branches:
+            raise ArgumentError(
+                "there is no program for these arguments: the function itself answers; see stats.reasons"
+            )
+        return display.profile(entry.branches[0].program, signature.moving(leaves))
