@@ -1,0 +1,61 @@
+"""How Python calls the kernels of `qad.circuit.compiled.whole_kernels`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.circuit.compiled import kernels
+from qad.circuit.compiled.entries import REAL_OF, angle_tables
+from qad.circuit.compiled.launch import tables_of
+from qad.circuit.compiled.terms import terms_of
+from qad.circuit.compiled.whole_kernels import ROWS, fits
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.circuit.ir import Program
+    from qad.circuit.pauli_masks import Strings
+
+
+class Whole:
+    """A small program and a sum of strings, with all that the kernels are given besides parameters and weights."""
+
+    __slots__ = ("kernels", "real", "order", "phases", "gates", "tables", "terms", "size", "room", "rows", "entries")
+
+    def __init__(self, program: Program, strings: Strings, dtype: np.dtype[Any]):
+        self.kernels, self.real = kernels.wholes(dtype), REAL_OF[dtype]
+        _, self.order, _, _, self.phases = strings.tables
+        self.gates, (self.tables, widest), self.terms = angle_tables(program), tables_of(program), terms_of(strings)
+        self.size, fields = 1 << program.n, self.gates[0].fields
+        count = len(fields.constants) + fields.polynomials.shape[1]
+        self.room, self.rows, self.entries = (ROWS, max(self.size, count)), (2, widest, 16), (count, 2)
+
+    def weights(self, c: np.ndarray) -> np.ndarray:
+        """The weights of the strings in the order of their groups, from coefficients (T,): an array of its own."""
+        return (c[self.order] * self.phases).astype(self.real, copy=False)
+
+    def rooms(self) -> tuple[np.ndarray, ...]:
+        """Memory of one call's own: others may be under way on other threads."""
+        return np.empty(self.room, self.real), np.empty(self.rows, self.real), np.empty(self.size, np.int32)
+
+    def energy(self, theta: np.ndarray, w: np.ndarray) -> np.floating[Any]:
+        """The energy of parameters (P,)."""
+        out = np.empty(1)
+        theta = np.ascontiguousarray(theta)
+        self.kernels.energy_of_angles(theta, self.gates[0], self.tables, self.terms, w, *self.rooms(), out)
+        return self.real.type(out[0])
+
+    def slopes(self, theta: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Its derivatives (P,)."""
+        out, sums, theta = np.zeros(theta.shape), np.zeros(self.entries), np.ascontiguousarray(theta)
+        self.kernels.slopes_of_angles(theta, *self.gates, self.tables, self.terms, w, *self.rooms(), sums, out)
+        return out
+
+
+@lru_cache(maxsize=256)
+def whole(program: Program, strings: Strings, dtype: np.dtype[Any]) -> Whole | None:
+    """What answers for a program in one call, if it is small and the weights of all strings are real."""
+    return Whole(program, strings, dtype) if fits(program) and strings.tables[-1].dtype.kind == "f" else None

@@ -1,0 +1,85 @@
+"""A small circuit from its parameters to its energy, and to the slopes of that, in one call each.
+
+All of the state is one chunk, so that a single round is all of the program; real and imaginary parts stay in the
+room that comes with the call.  Its rows are as long as the state and as the list of entries: parts of the state, a
+diagonal's, those of ``H psi`` or of the cotangent, those of all entries, and the diagonal of a group of strings.
+"""
+
+from qad.circuit.compiled.angles import Gates, collect_row, fill_row
+from qad.circuit.compiled.block_kernels import run_backward, run_forward
+from qad.circuit.compiled.tables import Tables
+from qad.circuit.compiled.terms import BITS, Terms, add_product, diagonal
+from qad.native import FLOAT, INT32, REAL, Block
+
+WORTH = 1 << 14  # updates of amplitudes, some 5 us: `slopes` makes the state again, which is less than calls of Python
+ROWS = 9  # of the room
+
+
+def fits(program):
+    """Whether a program is small: all entries follow from parameters, and Python takes longer than the state."""
+    return program.by_angles and program.n <= BITS and len(program.instructions) << program.n <= WORTH
+
+
+def entries_in(room, gates):
+    """Where the entries stand."""
+    count = gates.constants.size + gates.polynomials.shape[1]
+    return room[6][:count], room[7][:count]
+
+
+def evolve(theta, gates, tables, room, rows, sources):
+    """Write the final state that |0...0> becomes."""
+    size = 1 << tables.bits
+    re, im = room[0][:size], room[1][:size]
+    for k in range(size):
+        re[k], im[k] = 0, 0
+    re[0] = 1
+    vr, vi = entries_in(room, gates)
+    fill_row(theta, gates, vr, vi)
+    run_forward(tables, 0, vr, vi, 0, re, im, room[2][:size], room[3][:size], sources, rows[0], rows[1])
+
+
+def image(terms, w, room):
+    """Write ``H psi``."""
+    x, z, starts, bits = terms
+    size = 1 << bits
+    re, im, lr, li, d = room[0][:size], room[1][:size], room[4][:size], room[5][:size], room[8][:size]
+    for k in range(size):
+        lr[k], li[k] = 0, 0
+    for g in range(x.size):
+        varied = diagonal(0, bits, z, w, starts[g], starts[g + 1], d)
+        add_product(lr, re, d, x[g], varied)
+        add_product(li, im, d, x[g], varied)
+
+
+def energy_of_angles(
+    theta: Block(FLOAT), gates: Gates, tables: Tables, terms: Terms, w: Block(REAL),
+    room: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32), out: Block(FLOAT),
+):  # fmt: skip
+    """Write ``<psi|H|psi>`` to ``out[0]``, for real weights w of the strings."""
+    evolve(theta, gates, tables, room, rows, sources)
+    image(terms, w, room)
+    total = 0.0
+    for k in range(1 << tables.bits):
+        total += room[0][k] * room[4][k] + room[1][k] * room[5][k]
+    out[0] = total
+
+
+def slopes_of_angles(
+    theta: Block(FLOAT), gates: Gates, inverse: Gates, tables: Tables, terms: Terms, w: Block(REAL),
+    room: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32), sums: Block(FLOAT, 2), out: Block(FLOAT),
+):  # fmt: skip
+    """Add the derivatives of ``<psi|H|psi>`` with respect to all parameters to `out`.
+
+    `sums` (E, 2), given as zeros, collects the cotangents of the entries; that of the state is ``2 conj(H psi)``.
+    """
+    evolve(theta, gates, tables, room, rows, sources)
+    image(terms, w, room)
+    size = 1 << tables.bits
+    re, im, lr, li = room[0][:size], room[1][:size], room[4][:size], room[5][:size]
+    for k in range(size):
+        lr[k], li[k] = 2 * lr[k], 2 * li[k]
+    vr, vi = entries_in(room, inverse)
+    fill_row(theta, inverse, vr, vi)
+    dr, di = room[2][:size], room[3][:size]
+    run_backward(tables, 0, vr, vi, 0, re, im, lr, li, dr, di, sources, rows[0], rows[1], sums)
+    collect_row(theta, gates, vr, vi, sums, out)
