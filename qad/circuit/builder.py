@@ -209,7 +209,7 @@ class Builder(Sequence, GateMethods):
         for q in columns:
             if type(q) not in (range, int) and (type(q) is not tuple or set(map(type, q)) != {int}):
                 of = operations_of.__wrapped__  # a cache takes 1.0 and True for 1
-        if not any([type(q) in (range, tuple) for q in columns]):
+        if not any(type(q) in (range, tuple) for q in columns):
             return self._add(gate, (*args[:p], *check_qubits(columns, self.n, gate.name)), controls)
         operations = of(gate, columns, controls, self._size, self.n)
         for theta in args[:p]:

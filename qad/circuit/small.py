@@ -13,7 +13,7 @@ import numpy as np
 
 from qad.circuit.evolution import dual, evolve_angles, pullback_angles, serving
 from qad.circuit.pauli_apply import energy, slope
-from qad.extend import One, defbatch, defjvp, defvjp, defvjp_tuned, primitive
+from qad.extend import One, defbatch, defjvp, defvjp, defvjp_tuned, jvp, primitive, vjp
 
 if TYPE_CHECKING:
     from typing import Any
@@ -52,15 +52,38 @@ def slopes_of_angles(theta, *, problem):
     return problem.whole.slopes(theta, problem.w)
 
 
+@primitive
+def curvatures(theta, directions, *, problem):
+    """The Hessian of the energy times directions (B, P)."""
+    return problem.whole.curvatures(theta, directions, problem.w)
+
+
 def curvature(theta, direction, problem):
-    """The Hessian of the energy times a direction (P,): slopes over dual numbers, see `qad.circuit.evolution`."""
-    program, psi, engine = problem.program, problem.psi, serving(problem.engine, problem.program, 2)
-    theta, direction = theta.reshape(1, 1, -1), direction.reshape(1, 1, -1)
-    given = dual(theta, direction), dual(psi, None)
+    """The Hessian times one direction (P,)."""
+    return curvatures(theta, direction[None], problem=problem)[0]
+
+
+def in_steps(theta, directions, problem):
+    """`curvatures` as slopes over dual numbers, see `qad.circuit.evolution`: for all orders, and parameters (B, P)."""
+    program, engine = problem.program, serving(problem.engine, problem.program, 2)
+    theta = theta + np.zeros(directions.shape)
+    given = dual(theta[None], directions[None]), dual(problem.psi, None)
     out = evolve_angles(*given, program=program, engine=engine)
-    bra = slope(np.ones(2), problem.c, out[:, 0], strings=problem.strings, engine=problem.engine)[:, None]
-    found = pullback_angles(*given, out, bra[::-1], program=program, engine=engine)[0]
-    return found[0, 0]
+    rows = out.reshape(-1, out.shape[-1])
+    bra = slope(np.ones(len(rows)), problem.c, rows, strings=problem.strings, engine=problem.engine)
+    return pullback_angles(*given, out, bra.reshape(out.shape)[::-1], program=program, engine=engine)[0][0]
+
+
+def _curvatures_theta(g, ans, theta, directions, *, problem):
+    return vjp(lambda x: in_steps(x, directions, problem), theta)[1](g)[0]
+
+
+def _curvatures_along(t, ans, theta, directions, *, problem):
+    return jvp(lambda x: in_steps(x, directions, problem), (theta,), (t,))[1]
+
+
+def _curvatures_again(g, ans, theta, directions, *, problem):
+    return curvatures(theta, g, problem=problem)  # linear in the directions, and symmetric
 
 
 defvjp_tuned(
@@ -70,6 +93,8 @@ defvjp_tuned(
 defjvp(energy_of_angles, lambda t, ans, theta, *, problem: (slopes_of_angles(theta, problem=problem) * t).sum())
 defvjp(slopes_of_angles, lambda g, ans, theta, *, problem: curvature(theta, g, problem))
 defjvp(slopes_of_angles, lambda t, ans, theta, *, problem: curvature(theta, t, problem))
+defvjp(curvatures, _curvatures_theta, _curvatures_again)
+defjvp(curvatures, _curvatures_along, _curvatures_again)
 
 
 # -- under qad.vmap ---------------------------------------------------------------------------------------------------
@@ -93,5 +118,16 @@ def slopes_rule(batched, theta, *, problem):
     return pullback_angles(theta[None], problem.psi, states, bra, program=problem.program, engine=engine)[0][0]
 
 
+def curvatures_rule(batched, theta, directions, *, problem):
+    """Hessians times directions, examples of parameters (P,), of directions (B, P), or of both."""
+    examples, shape = len(theta if batched[0] else directions), directions.shape[-2:]
+    directions = (directions + np.zeros((examples, *shape))).reshape(-1, shape[1])
+    if not batched[0]:
+        return curvatures(theta, directions, problem=problem).reshape(examples, *shape)
+    theta = (theta[:, None] + np.zeros((examples, *shape))).reshape(-1, shape[1])
+    return in_steps(theta, directions, problem).reshape(examples, *shape)
+
+
 defbatch(energy_of_angles, energy_rule)
 defbatch(slopes_of_angles, slopes_rule)
+defbatch(curvatures, curvatures_rule)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.compiled import kernels
+from qad.circuit.compiled import kernels, whole_tangents
 from qad.circuit.compiled.entries import REAL_OF, angle_tables
 from qad.circuit.compiled.launch import tables_of
 from qad.circuit.compiled.terms import terms_of
@@ -23,23 +23,36 @@ if TYPE_CHECKING:
 class Whole:
     """A small program and a sum of strings, with all that the kernels are given besides parameters and weights."""
 
-    __slots__ = ("kernels", "real", "order", "phases", "gates", "tables", "terms", "size", "room", "rows", "entries")
+    __slots__ = (
+        "dtype",
+        "kernels",
+        "real",
+        "order",
+        "phases",
+        "gates",
+        "tables",
+        "terms",
+        "size",
+        "width",
+        "rows",
+        "entries",
+    )
 
     def __init__(self, program: Program, strings: Strings, dtype: np.dtype[Any]):
-        self.kernels, self.real = kernels.wholes(dtype), REAL_OF[dtype]
+        self.dtype, self.kernels, self.real = dtype, kernels.wholes(dtype), REAL_OF[dtype]
         _, self.order, _, _, self.phases = strings.tables
         self.gates, (self.tables, widest), self.terms = angle_tables(program), tables_of(program), terms_of(strings)
         self.size, fields = 1 << program.n, self.gates[0].fields
         count = len(fields.constants) + fields.polynomials.shape[1]
-        self.room, self.rows, self.entries = (ROWS, max(self.size, count)), (2, widest, 16), (count, 2)
+        self.width, self.rows, self.entries = max(self.size, count), (2, widest, 16), (count, 2)
 
     def weights(self, c: np.ndarray) -> np.ndarray:
         """The weights of the strings in the order of their groups, from coefficients (T,): an array of its own."""
         return (c[self.order] * self.phases).astype(self.real, copy=False)
 
-    def rooms(self) -> tuple[np.ndarray, ...]:
-        """Memory of one call's own: others may be under way on other threads."""
-        return np.empty(self.room, self.real), np.empty(self.rows, self.real), np.empty(self.size, np.int32)
+    def rooms(self, count: int = ROWS) -> tuple[np.ndarray, ...]:
+        """Memory of one call's own, with so many rows: others may be under way on other threads."""
+        return np.empty((count, self.width), self.real), np.empty(self.rows, self.real), np.empty(self.size, np.int32)
 
     def energy(self, theta: np.ndarray, w: np.ndarray) -> np.floating[Any]:
         """The energy of parameters (P,)."""
@@ -52,6 +65,13 @@ class Whole:
         """Its derivatives (P,)."""
         out, sums, theta = np.zeros(theta.shape), np.zeros(self.entries), np.ascontiguousarray(theta)
         self.kernels.slopes_of_angles(theta, *self.gates, self.tables, self.terms, w, *self.rooms(), sums, out)
+        return out
+
+    def curvatures(self, theta: np.ndarray, directions: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """The Hessian times directions (B, P)."""
+        out, sums, rooms = np.zeros(directions.shape), np.empty((2, *self.entries)), self.rooms(whole_tangents.ROWS)
+        given = np.ascontiguousarray(theta), np.ascontiguousarray(directions), *self.gates, self.tables, self.terms
+        kernels.curvatures(self.dtype).curvatures_of_angles(*given, w, *rooms, sums, out)
         return out
 
 

@@ -38,17 +38,21 @@ def evolve(theta, gates, tables, room, rows, sources):
     run_forward(tables, 0, vr, vi, 0, re, im, room[2][:size], room[3][:size], sources, rows[0], rows[1])
 
 
-def image(terms, w, room):
-    """Write ``H psi``."""
+def image(terms, w, re, im, lr, li, d):
+    """Write ``H psi`` to lr and li."""
     x, z, starts, bits = terms
-    size = 1 << bits
-    re, im, lr, li, d = room[0][:size], room[1][:size], room[4][:size], room[5][:size], room[8][:size]
-    for k in range(size):
+    for k in range(re.size):
         lr[k], li[k] = 0, 0
     for g in range(x.size):
         varied = diagonal(0, bits, z, w, starts[g], starts[g + 1], d)
         add_product(lr, re, d, x[g], varied)
         add_product(li, im, d, x[g], varied)
+
+
+def doubled(re, im):
+    """Multiply by two."""
+    for k in range(re.size):
+        re[k], im[k] = 2 * re[k], 2 * im[k]
 
 
 def energy_of_angles(
@@ -57,10 +61,11 @@ def energy_of_angles(
 ):  # fmt: skip
     """Write ``<psi|H|psi>`` to ``out[0]``, for real weights w of the strings."""
     evolve(theta, gates, tables, room, rows, sources)
-    image(terms, w, room)
-    total = 0.0
-    for k in range(1 << tables.bits):
-        total += room[0][k] * room[4][k] + room[1][k] * room[5][k]
+    size, total = 1 << tables.bits, 0.0
+    re, im, lr, li = room[0][:size], room[1][:size], room[4][:size], room[5][:size]
+    image(terms, w, re, im, lr, li, room[8][:size])
+    for k in range(size):
+        total += re[k] * lr[k] + im[k] * li[k]
     out[0] = total
 
 
@@ -73,11 +78,10 @@ def slopes_of_angles(
     `sums` (E, 2), given as zeros, collects the cotangents of the entries; that of the state is ``2 conj(H psi)``.
     """
     evolve(theta, gates, tables, room, rows, sources)
-    image(terms, w, room)
     size = 1 << tables.bits
     re, im, lr, li = room[0][:size], room[1][:size], room[4][:size], room[5][:size]
-    for k in range(size):
-        lr[k], li[k] = 2 * lr[k], 2 * li[k]
+    image(terms, w, re, im, lr, li, room[8][:size])
+    doubled(lr, li)
     vr, vi = entries_in(room, inverse)
     fill_row(theta, inverse, vr, vi)
     dr, di = room[2][:size], room[3][:size]
