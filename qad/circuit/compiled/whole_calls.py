@@ -69,7 +69,8 @@ class Whole:
 
     def curvatures(self, theta: np.ndarray, directions: np.ndarray, w: np.ndarray) -> np.ndarray:
         """The Hessian times directions (B, P)."""
-        out, sums, rooms = np.zeros(directions.shape), np.empty((2, *self.entries)), self.rooms(whole_tangents.ROWS)
+        out, sums = np.zeros(directions.shape), np.empty((2, *self.entries))
+        rooms = *self.rooms(whole_tangents.ROWS), np.empty((2, len(self.gates[0].fields.slots)))
         given = np.ascontiguousarray(theta), np.ascontiguousarray(directions), *self.gates, self.tables, self.terms
         kernels.curvatures(self.dtype).curvatures_of_angles(*given, w, *rooms, sums, out)
         return out
