@@ -126,7 +126,7 @@ def complex_sum():
 
 
 @pytest.mark.parametrize(
-    ("c", "H"),
+    "c, H",
     [
         (qad.Circuit(2, initial=np.eye(4)[1]).ry(0.3, 0), observable(2)),
         (qad.Circuit(2).ry(np.ones((3, 2)), [0, 1]), observable(2)),
@@ -134,7 +134,7 @@ def complex_sum():
         (qad.Circuit(2, engine="numpy").ry(0.3, 0), observable(2)),
         (qad.Circuit(2).ry(0.3, 0), complex_sum()),
         (qad.Circuit(2).h(0), observable(2)),
-        (qad.Circuit(11).ry(np.ones(11), range(11)), observable(11)),
+        (qad.Circuit(12).ry(np.ones(12), range(12)), observable(12)),
     ],
     ids=["initial", "batch", "three angles", "numpy", "Y", "no angle", "large"],
 )
@@ -152,7 +152,7 @@ def test_coefficients_may_be_differentiated(monkeypatch):
 
 def test_coefficients_that_change_before_the_gradient():
     H = qad.PauliSum({"Z": 1.0})
-    value, pullback = qad.vjp(lambda t: qad.Circuit(1).ry(t, 0).expectation(H), np.array(0.3))
+    _, pullback = qad.vjp(lambda t: qad.Circuit(1).ry(t, 0).expectation(H), np.array(0.3))
     H.coefficients[0] = 5.0
     np.testing.assert_allclose(pullback(1.0)[0], -np.sin(0.3), atol=1e-15)
 
@@ -172,6 +172,18 @@ def test_parameters_in_any_layout():
     for given in (x[:, 0], x[0, ::-2]):
         for ours, theirs in zip(f(given), f(given.copy()), strict=True):
             np.testing.assert_array_equal(ours, theirs)
+
+
+def test_threads_share_the_directions():
+    c, H = qad.Circuit(6), observable(6)
+    for _ in range(3):
+        c.ry(RNG.normal(size=6), range(6)).cx(range(5), range(1, 6)).rz(RNG.normal(size=6), range(6))
+    f = qad.hessian(lambda x: c.with_parameters(x).expectation(H))
+    found = []
+    for threads in (1, 3):
+        with qad.config(threads=threads):
+            found.append(f(c.parameters))
+    np.testing.assert_array_equal(*found)
 
 
 def test_a_tape_holds_one_node():

@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.circuit.compiled import kernels, whole_tangents
 from qad.circuit.compiled.entries import REAL_OF, angle_tables
-from qad.circuit.compiled.launch import tables_of
+from qad.circuit.compiled.launch import in_rounds, share, tables_of, threads_for
 from qad.circuit.compiled.terms import terms_of
 from qad.circuit.compiled.whole_kernels import ROWS, fits
 
@@ -69,10 +69,17 @@ class Whole:
 
     def curvatures(self, theta: np.ndarray, directions: np.ndarray, w: np.ndarray) -> np.ndarray:
         """The Hessian times directions (B, P)."""
-        out, sums = np.zeros(directions.shape), np.empty((2, *self.entries))
-        rooms = *self.rooms(whole_tangents.ROWS), np.empty((2, len(self.gates[0].fields.slots)))
-        given = np.ascontiguousarray(theta), np.ascontiguousarray(directions), *self.gates, self.tables, self.terms
-        kernels.curvatures(self.dtype).curvatures_of_angles(*given, w, *rooms, sums, out)
+        kernel, out = kernels.curvatures(self.dtype).curvatures_of_angles, np.zeros(directions.shape)
+        theta, directions, count = np.ascontiguousarray(theta), np.ascontiguousarray(directions), len(directions)
+        threads = threads_for(count, 2 * count * self.size * len(self.tables.fields.code))
+
+        def work(_, t):
+            own = slice(*share(count, t, threads))
+            rooms = *self.rooms(whole_tangents.ROWS), np.empty((2, len(self.gates[0].fields.slots)))
+            given = *self.gates, self.tables, self.terms, w, *rooms, np.empty((2, *self.entries))
+            kernel(theta, directions[own], *given, out[own])
+
+        in_rounds(work, [0], threads)
         return out
 
 
