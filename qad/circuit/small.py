@@ -2,7 +2,7 @@
 
 A value and a gradient are two calls of the engine in place of five, and two steps of a frozen function.  All
 batches and orders beyond the second go the way of `qad.circuit.evolution` and `qad.circuit.pauli_apply`.  Without
-this file (`small_energy` giving None) nothing changes but the time: four qubits and four layers take three times as long.
+this file (`small_energy` giving None) nothing changes but the time: four qubits take three times as long.
 """
 
 from __future__ import annotations

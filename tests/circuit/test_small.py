@@ -174,15 +174,15 @@ def test_parameters_in_any_layout():
             np.testing.assert_array_equal(ours, theirs)
 
 
-def test_threads_share_the_directions():
+def test_threads_share_the_directions(monkeypatch):
     c, H = qad.Circuit(6), observable(6)
     for _ in range(3):
         c.ry(RNG.normal(size=6), range(6)).cx(range(5), range(1, 6)).rz(RNG.normal(size=6), range(6))
     f = qad.hessian(lambda x: c.with_parameters(x).expectation(H))
     found = []
     for threads in (1, 3):
-        with qad.config(threads=threads):
-            found.append(f(c.parameters))
+        monkeypatch.setattr("qad.circuit.compiled.whole_calls.threads_for", lambda *args, t=threads: t)
+        found.append(f(c.parameters))
     np.testing.assert_array_equal(*found)
 
 
