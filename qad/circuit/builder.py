@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from qad.circuit.checks import as_column, check_angle, check_matrix, check_qubits, qubits_per_gate
+from qad.circuit.checks import as_column, check_angle, check_matrix, check_qubits
 from qad.circuit.controlled import Controlled, unknown
 from qad.circuit.gates import GATES, find_gate, given, pauli_rotation, require_unitary
 from qad.circuit.ir import Operation
@@ -13,7 +13,7 @@ from qad.circuit.observables import hermitian
 from qad.circuit.parameters import as_chunk, spread
 from qad.circuit.sequence import Sequence
 from qad.circuit.trotter import trotter
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import stack_of
 
 if TYPE_CHECKING:
@@ -197,25 +197,25 @@ class Builder(Sequence, GateMethods):
         for q in qubits:
             if type(q) is not int:
                 return self._add_several(gate, args, controls)
-        qubits = check_qubits(controls + qubits, self.n, gate.name)[len(controls) :]
+        operation = operation_of(gate, qubits, controls, self._size, self.n)
         for theta in args[:p]:
             self._chunks.append(as_chunk(check_angle(theta, gate.name)))
-        slots = tuple(range(self._size, self._size + p))
         self._size += p
-        return self._append(Operation(gate, qubits, controls, slots))
+        return self._append(operation)
 
     def _add_several(self, gate, args, controls):
         """Add gates of one kind whose qubits are given as sequences (or as NumPy's integers)."""
-        p = gate.params
-        columns = tuple(as_column(q) for q in args[p:])
-        if all(type(q) not in (range, tuple) for q in columns):
+        p, columns, of = gate.params, tuple([as_column(q) for q in args[gate.params :]]), operations_of
+        for q in columns:
+            if type(q) not in (range, int) and (type(q) is not tuple or set(map(type, q)) != {int}):
+                of = operations_of.__wrapped__  # a cache takes 1.0 and True for 1
+        if not any(type(q) in (range, tuple) for q in columns):
             return self._add(gate, (*args[:p], *check_qubits(columns, self.n, gate.name)), controls)
-        plain = all(type(q) is not tuple or set(map(type, q)) == {int} for q in columns)  # a cache takes 1.0 for 1
-        every = (qubits_per_gate if plain else qubits_per_gate.__wrapped__)(columns, controls, self.n, gate.name)
+        operations = of(gate, columns, controls, self._size, self.n)
         for theta in args[:p]:
-            self._chunks.append(spread(check_angle(theta, gate.name), len(every), gate.name))
-        self.operations += operations_of(gate, every, controls, self._size)
-        self._size += p * len(every)
+            self._chunks.append(spread(check_angle(theta, gate.name), len(operations), gate.name))
+        self.operations += operations
+        self._size += p * len(operations)
         self._program = None
         return self
 
@@ -230,9 +230,24 @@ class Builder(Sequence, GateMethods):
         return [*super().__dir__(), *GATES]
 
 
+@lru_cache(maxsize=4096)
+def operation_of(gate, qubits, controls, size, n):
+    """A gate on these qubits of n, after `size` parameters."""
+    checked = check_qubits(controls + qubits, n, gate.name)[len(controls) :]
+    return Operation(gate, checked, controls, tuple(range(size, size + gate.params)))
+
+
 @lru_cache(maxsize=1024)
-def operations_of(gate, every, controls, size):
-    """Gates of one kind on these qubits each, after `size` parameters: of each run of angles a gate takes one."""
-    count = len(every)
+def operations_of(gate, columns, controls, size, n):
+    """Gates of one kind on the qubits of these columns, after `size` parameters: each takes one of each run of angles.
+
+    A column is a sequence of qubits, one for each gate, or one qubit for all.
+    """
+    counts = {len(q) for q in columns if type(q) in (range, tuple)}
+    if len(counts) > 1:
+        raise ShapeError(f"{gate.name}: sequences of qubits are equally long, not {sorted(counts)}")
+    (count,) = counts
+    filled = [q if type(q) in (range, tuple) else (q,) * count for q in columns]
+    every = [check_qubits((*controls, *at), n, gate.name)[len(controls) :] for at in zip(*filled, strict=True)]
     slots = [tuple(size + i * count + j for i in range(gate.params)) for j in range(count)]
     return [Operation(gate, at, controls, own) for at, own in zip(every, slots, strict=True)]

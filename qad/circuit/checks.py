@@ -36,17 +36,6 @@ def as_column(q):
     return q if type(q) in (int, range, tuple) or np.ndim(q) == 0 else tuple(q)
 
 
-@lru_cache(maxsize=1024)
-def qubits_per_gate(columns, controls, n, what):
-    """A tuple of tuples, the qubits of each of several gates, from sequences over the gates (or one qubit for all)."""
-    counts = {len(q) for q in columns if type(q) in (range, tuple)}
-    if len(counts) > 1:
-        raise ShapeError(f"{what}: sequences of qubits are equally long, not {sorted(counts)}")
-    (count,) = counts
-    filled = [q if type(q) in (range, tuple) else (q,) * count for q in columns]
-    return tuple([check_qubits((*controls, *at), n, what)[len(controls) :] for at in zip(*filled, strict=True)])
-
-
 def check_angle(x, what):
     """`x` if it is real: a number, an array or a Tensor."""
     dtype = getattr(x, "dtype", None)

@@ -18,6 +18,7 @@ from qad.circuit.pauli import PauliSum
 from qad.circuit.pauli_apply import energy
 from qad.circuit.pauli_masks import strings_of
 from qad.circuit.sampling import counted, draws
+from qad.circuit.small import small_energy
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, memory, value_of
 
@@ -91,11 +92,15 @@ class Circuit(Builder, Views):
 
     # -- the state -------------------------------------------------------------------------------
 
+    def _analysed(self):
+        """The program of the operations."""
+        if self._program is None:
+            self._program = program_of(self.n, self._size, tuple(self.operations))
+        return self._program
+
     def _final(self):
         """The final states (B, 2**n) and the shape of their batch."""
-        program = self._program
-        if program is None:
-            program = self._program = program_of(self.n, self._size, tuple(self.operations))
+        program = self._analysed()
         theta = self.parameters if self._size else np.zeros(0)
         psi, matrices, batch = self.initial, self.matrices, ()
         lead = () if psi is None else self._batch_of(psi)
@@ -211,16 +216,25 @@ class Circuit(Builder, Views):
         >>> c.expectation([qad.PauliSum({"ZI": 1.0}), "XI", np.diag([0.0, 1.0])]).round(6)
         array([0.5     , 0.866025, 0.25    ])
         """
-        final, batch = self._final()
         if type(observable) is PauliSum:
-            c, strings = observables.hermitian(observable, self.n), strings_of(observable.strings)
-            return energy(c, final, strings=strings, engine=engine_of(self.engine), shape=batch)
+            return self._energy(observables.hermitian(observable, self.n), strings_of(observable.strings))
+        final, batch = self._final()
         psi = final.reshape(-1, 2**self.n)
         if not isinstance(observable, (list, tuple)):
             return observables.expectation(psi, observable, self.n, engine_of(self.engine)).reshape(batch)[()]
         engine = engine_of(self.engine)
         values = [observables.expectation(psi, one, self.n, engine).reshape(batch) for one in observable]
         return np.stack(values, -1)
+
+    def _energy(self, c, strings):
+        """The expectation value of a sum of strings with real coefficients (T,)."""
+        engine, program = engine_of(self.engine), self._analysed()
+        if self.initial is None and program.by_angles:
+            found = small_energy(self.parameters, program, c, strings, engine, ONE[self.dtype])
+            if found is not None:
+                return found
+        final, batch = self._final()
+        return energy(c, final, strings=strings, engine=engine, shape=batch)
 
     def variance(self, observable: Observable) -> Array:
         """The variance ``<H^2> - <H>^2 = |(H - <H>) psi|^2`` in the normalised state; (...) of a batch.

@@ -20,6 +20,7 @@ from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from qad.typing import Array, Function, Number
 
@@ -48,6 +49,25 @@ class Gate:
     matrix: Callable | None
     letters: str = ""
     unitary: bool = True
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The gates of this file are found again by name, so that another process analyses no circuit twice."""
+        if self.letters:
+            return pauli_rotation, (self.letters,)
+        if self.matrix is None:
+            return given, (self.qubits, self.unitary)
+        if BUILT_IN.get(self.name) is self:
+            return find_gate, (self.name,)
+        if "<" in self.matrix.__qualname__:
+            raise ArgumentError(
+                f"gate {self.name!r} cannot be pickled, for its matrix function {self.matrix.__qualname__} is defined "
+                "inside of another: define it at the top of a module"
+            )
+        return registered, (self.name, self.qubits, self.params, self.matrix)
+
+    def __deepcopy__(self, memo: Any) -> Gate:
+        """Itself: it never changes."""
+        return self
 
 
 def matrix(rows: Sequence[Sequence[Number]]) -> Array:
@@ -195,7 +215,8 @@ TABLE = [
     ("c4x", 5, 0, controlled(controlled(controlled(controlled(constant(X)))))),
 ]
 
-GATES = {name: Gate(name, qubits, params, function) for name, qubits, params, function in TABLE}
+BUILT_IN = {name: Gate(name, qubits, params, function) for name, qubits, params, function in TABLE}
+GATES = dict(BUILT_IN)
 
 
 def register_gate(name: str, qubits: int, matrix: Function) -> None:
@@ -240,6 +261,18 @@ def register_gate(name: str, qubits: int, matrix: Function) -> None:
         )
     require_unitary(probe, f"gate {name!r}")
     GATES[name] = gate
+
+
+def registered(name, qubits, params, function):
+    """A gate of the user's own that was pickled: that of the table if it has it, else one that only circuits hold."""
+    gate = GATES.get(name)
+    return gate if gate is not None and gate.matrix is function else unregistered(name, qubits, params, function)
+
+
+@cache
+def unregistered(name, qubits, params, function):
+    """A gate of the user's own that the table has not; one object for each."""
+    return Gate(name, qubits, params, function)
 
 
 def find_gate(name) -> Gate:

@@ -58,6 +58,11 @@ class NoisyCircuit:
         check_memory(n, dtype, "a density matrix", squared=True)
         self.n, self.circuit = n, Circuit(2 * n, dtype=dtype, engine=engine)
 
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.n, other.circuit = self.n, self.circuit.copy()
+        return other
+
     def append(self, circuit: Circuit) -> Self:
         """Apply the gates of a circuit on n qubits; returns self."""
         if circuit.n != self.n:

@@ -21,6 +21,7 @@ class Sequence:
     """Operations on n qubits, a vector of parameters, and the matrices that users gave."""
 
     __slots__ = ("n", "operations", "matrices", "initial", "dtype", "engine", "_chunks", "_size", "_program")
+    STORED = __slots__[:-1]  # what copies and pickles hold: the analysis is found again
     n: int
     operations: list[Operation]
     matrices: list[Array]
@@ -80,6 +81,17 @@ class Sequence:
         other.operations, other.matrices = self.operations.copy(), self.matrices.copy()
         other._chunks, other._size, other._program = self._chunks.copy(), self._size, self._program
         return other
+
+    def __copy__(self) -> Self:
+        return self.copy()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.STORED}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name in self.STORED:
+            setattr(self, name, state[name])
+        self._program = None
 
     # -- composition -----------------------------------------------------------------------------
 

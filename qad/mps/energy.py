@@ -28,8 +28,8 @@ class Swept(NamedTuple):
 
 
 def swept(tensors, H, keep=True):
-    """The energy, and with `keep` what its derivative needs."""
-    route = prepared(H).route(bonds_of(tensors), np.result_type(*{t.dtype for t in tensors}))
+    """The energy by a `Hamiltonian`, and with `keep` what its derivative needs."""
+    route = H.route(bonds_of(tensors), np.result_type(*{t.dtype for t in tensors}))
     (square, value), environments = route.forward(tensors, keep)
     check_quotient(value, square)
     return value.real / square.real, Swept(route, environments, square.real)
@@ -38,13 +38,18 @@ def swept(tensors, H, keep=True):
 @primitive(keeps=True)
 def energy_of(*tensors, H):
     """The energy of a chain of these tensors."""
-    return swept(tensors, H)
+    return swept(tensors, prepared(H))
 
 
 @primitive
 def slopes_of(g, energy, *tensors, H, kept=None):
     """`g` times the derivative of the energy by every tensor, unconjugated; the value of the energy is handed over."""
-    route, environments, square = swept(tensors, H)[1] if kept is None else kept
+    return slopes_by_sweep(g, energy, tensors, swept(tensors, prepared(H))[1] if kept is None else kept)
+
+
+def slopes_by_sweep(g, energy, tensors, kept):
+    """`g` times the derivative of the energy by every tensor, from what the sweep from the left left."""
+    route, environments, square = kept
     seeds = np.array([-energy, 1.0], route.dtype) * (2 * g / square).astype(square.dtype)
     slopes = route.backward(environments, seeds)
     return tuple(
@@ -58,11 +63,15 @@ def _energy_vjp(needed, g, ans, *tensors, H, kept=None):
 
 
 def _slopes_vjp(needed, cotangents, ans, g, energy, *tensors, H, kept=None):
+    return curvature(needed, cotangents, g, energy, tensors, H.tensors)
+
+
+def curvature(needed, cotangents, g, energy, tensors, operator):
     """The product of the Hessian with the cotangents, which stand for a direction; the Hessian is symmetric."""
     direction = tuple(0.0 * t if c is None else c for c, t in zip(cotangents, tensors, strict=True))
 
     def along(*tensors):
-        return jvp(lambda *chain: quotient(chain, H.tensors), tensors, direction)[1]
+        return jvp(lambda *chain: quotient(chain, operator), tensors, direction)[1]
 
     out = {}
     if 0 in needed:
@@ -71,8 +80,8 @@ def _slopes_vjp(needed, cotangents, ans, g, energy, *tensors, H, kept=None):
         out[1] = 0.0 * energy  # the energy follows from the tensors, and was counted there
     if max(needed) > 1:
         _, pullback = vjp(along, *tensors)
-        curvature = pullback(np.ones_like(value_of(energy)))
-        out |= {i: g * curvature[i - 2].conj() for i in needed if i > 1}
+        products = pullback(np.ones_like(value_of(energy)))
+        out |= {i: g * products[i - 2].conj() for i in needed if i > 1}
     return tuple(out[i] for i in needed)
 
 
@@ -103,11 +112,11 @@ def is_plain(H):
 
 
 def has_own_node(psi, H):
-    """Whether the energy is one node: an open chain and a plain operator, of NumPy's arrays.
+    """Whether the energy is one node: an open chain and an operator that is not recorded, of NumPy's arrays.
 
-    `qad.freeze` records all products.
+    Where `qad.freeze` records the operator and not the state, it records all products.
     """
-    if psi.periodic or H.periodic or any(type(w) is Tensor for w in H) or any_traced(*psi, *H):
+    if psi.periodic or H.periodic or any(type(w) is Tensor for w in H) or (any_traced(*H) and not any_traced(*psi)):
         return False
     return not any(is_foreign(stack_of(x)) for x in (*psi, *H))
 

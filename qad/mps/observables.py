@@ -9,6 +9,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, stack_of
 from qad.mps.energy import energy_of, has_own_node, is_plain, prepared, quotient, swept
+from qad.mps.frozen_energy import energy_of_both, is_frozen
 from qad.mps.operator import MPO
 from qad.mps.sandwich import factor, inner, operator_matrices, sandwich
 from qad.mps.state import MPS
@@ -196,9 +197,11 @@ def energy(psi: MPS, H: MPO) -> Real:
         if is_plain(H):
             prepared(H)
         return quotient(psi.tensors, H)
+    if is_frozen(psi):
+        return energy_of_both(*psi.tensors, *H.tensors, sites=len(psi))
     if any(type(t) is Tensor for t in psi):
         return energy_of(*psi.tensors, H=H)
-    return swept(psi.tensors, H, keep=False)[0]
+    return swept(psi.tensors, prepared(H), keep=False)[0]
 
 
 def variance(psi: MPS, H: MPO) -> Real:

@@ -4,16 +4,15 @@ It serves one component (first derivatives) and two (second derivatives, `qad.ci
 backward pass of circuits with operators that are not unitary is left to the engine in NumPy, which stores states.
 """
 
-from functools import lru_cache
-
 import numpy as np
 
 from qad.circuit import reference
-from qad.circuit.compiled import dual_numbers, kernels, terms
+from qad.circuit.compiled import dual_numbers, kernels
 from qad.circuit.compiled.blocking import schedule_of
 from qad.circuit.compiled.entries import REAL_OF, angle_tables, divide, entries_of, entries_of_angles, inverted, split
 from qad.circuit.compiled.launch import in_rounds, run, share, threads_for
-from qad.native import Bundle
+from qad.circuit.compiled.terms import terms_of
+from qad.circuit.compiled.whole_calls import whole
 
 
 def serves(program, components):
@@ -123,13 +122,6 @@ def energy_of(c, psi, strings):
     in_rounds(work, [0], threads)
     found = sums[:, 0] if sums.shape[1] == 1 else sums.sum(-1)
     return found.astype(REAL_OF[psi.dtype], copy=False)
-
-
-@lru_cache(maxsize=256)
-def terms_of(strings):
-    """A sum's strings as the kernels read them."""
-    x, _, z, starts, _ = strings.tables
-    return Bundle(terms.Terms(x, z, starts, min(strings.n, terms.BITS)))
 
 
 def weights_of(c, psi, strings):

@@ -15,44 +15,53 @@ Gates.__doc__ = """The gates of one parameter: which it is, its frequency w, and
 """
 
 
-def fill(theta: Block(FLOAT, 2), gates: Gates, vr: Block(REAL, 2), vi: Block(REAL, 2)):
-    """Write all entries (B, E) of parameters (B, P): constants, and of gate g those from ``firsts[g]`` on."""
+def fill_row(theta, gates, vr, vi):
+    """Write all entries (E,) of parameters (P,): constants, and of gate g those from ``firsts[g]`` on."""
     slots, frequencies, firsts, constants, polynomials, _, _ = gates
     shift = constants.size
+    for k in range(shift):
+        vr[k], vi[k] = constants[k].real, constants[k].imag
+    for g in range(slots.size):
+        angle = frequencies[g] * theta[slots[g]]
+        c, s = cos(angle), sin(angle)
+        for k in range(firsts[g], firsts[g + 1]):
+            x = polynomials[0, k] + c * polynomials[1, k] + s * polynomials[2, k]
+            vr[shift + k], vi[shift + k] = x.real, x.imag
+
+
+def collect_row(theta, gates, p, q, u, out):
+    """Add to `out` (P,) the cotangents of parameters, from sums u (E, 2) of the cotangents of entries.
+
+    The sums of diagonal gates (`diagonal`, and `parity` for Pauli rotations) contain the gate itself, see
+    `qad.circuit.compiled.diagonal`.  p and q are the entries of the inverse gates.
+    """
+    slots, frequencies, firsts, constants, polynomials, diagonal, parity = gates
+    shift = constants.size
+    for k in diagonal:
+        u[k, 0], u[k, 1] = u[k, 0] * p[k] - u[k, 1] * q[k], u[k, 1] * p[k] + u[k, 0] * q[k]
+    for k in parity:
+        x, y = u[k, 0] + u[k + 1, 0], u[k, 1] - u[k + 1, 1]  # over even and over odd parity
+        u[k, 0], u[k + 1, 0] = p[k] * x + p[k + 1] * y, p[k] * y - p[k + 1] * x
+    for g in range(slots.size):
+        angle = frequencies[g] * theta[slots[g]]
+        c, s = cos(angle), sin(angle)
+        total = 0.0
+        for k in range(firsts[g], firsts[g + 1]):
+            change = c * polynomials[2, k] - s * polynomials[1, k]
+            total += u[shift + k, 0] * change.real - u[shift + k, 1] * change.imag
+        out[slots[g]] += frequencies[g] * total
+
+
+def fill(theta: Block(FLOAT, 2), gates: Gates, vr: Block(REAL, 2), vi: Block(REAL, 2)):
+    """Write all entries (B, E) of parameters (B, P)."""
     for b in range(theta.shape[0]):
-        for k in range(shift):
-            vr[b, k], vi[b, k] = constants[k].real, constants[k].imag
-        for g in range(slots.size):
-            angle = frequencies[g] * theta[b, slots[g]]
-            c, s = cos(angle), sin(angle)
-            for k in range(firsts[g], firsts[g + 1]):
-                x = polynomials[0, k] + c * polynomials[1, k] + s * polynomials[2, k]
-                vr[b, shift + k], vi[b, shift + k] = x.real, x.imag
+        fill_row(theta[b], gates, vr[b], vi[b])
 
 
 def collect(
     theta: Block(FLOAT, 2), gates: Gates, vr: Block(REAL, 2), vi: Block(REAL, 2), slopes: Block(FLOAT, 3),
     out: Block(FLOAT, 2),
 ):  # fmt: skip
-    """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) of the cotangents of entries.
-
-    The sums of diagonal gates (`diagonal`, and `parity` for Pauli rotations) contain the gate itself, see
-    `qad.circuit.compiled.diagonal`.  `vr` and `vi` are the entries of the inverse gates.
-    """
-    slots, frequencies, firsts, _, polynomials, diagonal, parity = gates
-    shift = vr.shape[1] - polynomials.shape[1]
+    """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) of the cotangents of entries."""
     for b in range(theta.shape[0]):
-        u, p, q = slopes[b], vr[b], vi[b]
-        for k in diagonal:
-            u[k, 0], u[k, 1] = u[k, 0] * p[k] - u[k, 1] * q[k], u[k, 1] * p[k] + u[k, 0] * q[k]
-        for k in parity:
-            x, y = u[k, 0] + u[k + 1, 0], u[k, 1] - u[k + 1, 1]  # over even and over odd parity
-            u[k, 0], u[k + 1, 0] = p[k] * x + p[k + 1] * y, p[k] * y - p[k + 1] * x
-        for g in range(slots.size):
-            angle = frequencies[g] * theta[b, slots[g]]
-            c, s = cos(angle), sin(angle)
-            total = 0.0
-            for k in range(firsts[g], firsts[g + 1]):
-                change = c * polynomials[2, k] - s * polynomials[1, k]
-                total += u[shift + k, 0] * change.real - u[shift + k, 1] * change.imag
-            out[b, slots[g]] += frequencies[g] * total
+        collect_row(theta[b], gates, vr[b], vi[b], slopes[b], out[b])

@@ -5,12 +5,21 @@
 a Walsh-Hadamard transform of their weights, those of the higher bits folded in as signs.
 """
 
+from functools import lru_cache
+
 from qad.circuit.compiled.general import parity
-from qad.native import COMPLEX, FLOAT, INT, Block, struct
+from qad.native import COMPLEX, FLOAT, INT, Block, Bundle, struct
 
 BITS = 11
 Terms = struct("Terms", x=Block(INT), z=Block(INT), starts=Block(INT), bits=INT)
 Terms.__doc__ = """A sum of strings: flips of groups, signs of strings, where groups begin, and bits of a chunk."""
+
+
+@lru_cache(maxsize=256)
+def terms_of(strings):
+    """A sum's strings as the kernels read them."""
+    x, _, z, starts, _ = strings.tables
+    return Bundle(Terms(x, z, starts, min(strings.n, BITS)))
 
 
 def transform(x):

@@ -1,0 +1,57 @@
+"""Energies of chains in programs of `qad.freeze`: a step for the value, and a step for all slopes.
+
+The operator may be an argument of the frozen function, so its tensors are operands like those of the state, and
+what `qad.mps.energy` remembers of an operator is found by what the tensors hold.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from qad.extend import any_traced, defvjp, primitive
+from qad.mps.energy import curvature, slopes_by_sweep, swept
+from qad.mps.hamiltonian import Hamiltonian
+
+__all__ = ["energy_of_both", "is_frozen"]
+
+
+@primitive
+def energy_of_both(*tensors, sites):
+    """The energy of a chain of so many tensors, and of an operator of the tensors that follow."""
+    return swept(tensors[:sites], hamiltonian_of(tensors[sites:]), keep=False)[0]
+
+
+@primitive
+def slopes_of_both(g, energy, *tensors, sites):
+    """`g` times the derivative of the energy by every tensor of the chain, unconjugated."""
+    psi = tensors[:sites]
+    return slopes_by_sweep(g, energy, psi, swept(psi, hamiltonian_of(tensors[sites:]))[1])
+
+
+def _energy_vjp(needed, g, ans, *tensors, sites):
+    slopes = slopes_of_both(g, ans, *tensors, sites=sites)
+    return tuple(slopes[i] for i in needed)
+
+
+def _slopes_vjp(needed, cotangents, ans, g, energy, *tensors, sites):
+    return curvature(needed, cotangents, g, energy, tensors[:sites], tensors[sites:])
+
+
+defvjp(energy_of_both, shared=_energy_vjp)
+defvjp(slopes_of_both, shared=_slopes_vjp)
+
+
+def is_frozen(psi):
+    """Whether `qad.freeze` records what happens to a state."""
+    return any_traced(*psi)
+
+
+def hamiltonian_of(tensors):
+    """The operator of these tensors, prepared once for all that hold the same numbers."""
+    return _prepared(tuple([(t.shape, t.dtype, t.tobytes()) for t in tensors]))
+
+
+@lru_cache(maxsize=16)
+def _prepared(held):
+    made = {each: np.frombuffer(each[2], each[1]).reshape(each[0]) for each in set(held)}
+    return Hamiltonian([made[each] for each in held])
