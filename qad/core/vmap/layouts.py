@@ -93,9 +93,7 @@ def is_vouched(x: Tensor) -> bool:
 
 def root_of(x: Tensor) -> Any:
     """The Tensor in whose memory `x` lies."""
-    while type(x) is Tensor and type(x.buffer) is tuple:
-        x = x.buffer[0]
-    return x
+    return x.buffer[3] if type(x) is Tensor and type(x.buffer) is tuple else x
 
 
 def in_blocks(array, axes) -> bool:
