@@ -2,14 +2,14 @@
 
 from numpy import ndarray
 
-from qad.core.fast.batches import batch_one
 from qad.core.fast.frames import UNFRAMED, framed, push_frames, through
 from qad.core.tape.forward import summed, transpose
 from qad.core.tape.forward import tangent_of as plain_tangent_of
 from qad.core.tape.levels import mode, plain, records
 from qad.core.tape.operands import NUMBERS
 from qad.core.tape.tensor import Tensor
-from qad.core.vmap.rules import Batch
+from qad.core.vmap.batched import Batched
+from qad.core.vmap.rules import BATCHING, Batch
 
 
 def push_one(p, x, metadata, level):
@@ -22,7 +22,7 @@ def push_one(p, x, metadata, level):
     if p.jvps:
         t = p.jvps[0](t, ans, v, *metadata)
     elif p.linear:
-        t = batch_one(p, t, metadata, t.level) if type(t) is Tensor and runs_batch(t) else p.fn(t, *metadata)
+        t = moved(p, t, metadata) if type(t) is Tensor else p.fn(t, *metadata)
     elif p.elementwise:
         frame, factor = framed(t, ans) if type(t) is Tensor and type(ans) is not Tensor else UNFRAMED
         if frame is not None:
@@ -33,13 +33,17 @@ def push_one(p, x, metadata, level):
     return Tensor(ans, None, level, t if t.dtype is ans.dtype and t.shape == ans.shape else summed((t,), ans))
 
 
-def runs_batch(t) -> bool:
-    """Whether the tangent `t`, a Tensor, is of a batch, to which rules are applied at once.
+def moved(p, t, metadata=(), kwargs=None):
+    """The linear function `p` of the tangent `t`, a Tensor; of a batch by its rule.
 
-    Nobody looks for views among tangents: transforms hand them out in memory of their own.
+    Nobody looks for views among tangents, nor how they lie: transforms hand them out in memory of their own.
     """
     level = t.level
-    return type(level) is Batch and level.open and t.source is None and (mode() is None or records(level))
+    own = type(level) is Batch and level.open and t.source is None and (mode() is None or records(level))
+    rule = BATCHING.get(p.fn) if own else None
+    if rule is None:
+        return p.fn(t, *metadata, **(kwargs or {}))
+    return Tensor(Batched(rule((True,), t.value.array, *metadata, **(kwargs or {})), level), None, level)
 
 
 def push_two(p, x, y, level):
@@ -78,8 +82,8 @@ def tangent_of(p, moving, tangents, ans, values, kwargs):
         return plain_tangent_of(p, moving, tangents, ans, values, kwargs)
     t = tangents[moving[0]]
     if p.linear:
-        if len(values) == 1 and type(t) is Tensor and type(ans) is not tuple and runs_batch(t):
-            return summed((t.level.apply(p, (t,), kwargs),), ans)
+        if len(values) == 1 and type(t) is Tensor and type(ans) is not tuple:
+            return summed((moved(p, t, (), kwargs),), ans)
     elif p.elementwise:
         frame, factor = framed(t, ans) if type(t) is Tensor and type(ans) is not Tensor else UNFRAMED
         if frame is not None:

@@ -105,13 +105,14 @@ def pushed_or_batched(p, x, metadata, level):
 
 def both_pushed_or_batched(p, x, y):
     """Push or batch primitive `p` of two operands, for a recorder that found no reverse level; else None."""
-    level = x.level if type(x) is Tensor else y.level if type(y) is Tensor else PLAIN
     if p.root is not None:
         return None  # its answer will be remembered
-    if p.canonical is not None and (x is y or (type(x) is Tensor and x.source is not None)):
-        ans = p.canonical(x, y)
-        if ans is not None:
+    if type(x) is Tensor:
+        level = x.level
+        if (x is y or x.source is not None) and p.canonical is not None and (ans := p.canonical(x, y)) is not None:
             return ans
+    else:
+        level = y.level if type(y) is Tensor else PLAIN
     apply = TWO.get(type(level))
     if apply is None or not level.open or (mode() is not None and not records(level)):
         return None

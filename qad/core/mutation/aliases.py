@@ -157,7 +157,7 @@ def look(out, x, again, metadata=()):
         for recording in RECORDINGS:
             recording.by_layout = True
     if type(x.buffer) is tuple and x.buffer[1] is unsure:
-        mark(out, x, unsure, metadata)
+        mark(out, x, again, metadata)
         return
     known = _is_known(part, whole)
     (array, axes), there = bottom(part), bottom(whole)[0]
@@ -208,7 +208,9 @@ def _is_view(x, again, metadata) -> bool:
 
 def mark(out: Tensor, x: Any, again: Function, metadata: Any) -> Any:
     """Mark Tensor `out` as the view ``again(x, *metadata)``, and let the root know of it."""
-    root = root_of(x)
+    root, shown = x, x.buffer
+    if type(shown) is tuple:
+        root, again = shown[3], unsure if shown[1] is unsure else again  # so that nobody walks down to the root
     out.buffer = x, again, metadata, root
     views, node = root.buffer, root.node
     if views is None:
