@@ -22,6 +22,26 @@ def calls(work) -> int:
     return made
 
 
+def steps(work) -> int:
+    """How many instructions of Python `work` runs, those of loops included."""
+    made = 0
+
+    def count(frame, event, argument):
+        nonlocal made
+        frame.f_trace_opcodes = True
+        made += event == "opcode"
+        return count
+
+    work()
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return made
+
+
 def peak(work) -> int:
     """The most bytes that Python and NumPy hold at a time while `work` runs, beyond what they hold before."""
     work()

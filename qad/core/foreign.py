@@ -19,7 +19,7 @@ from qad.core.vmap.batched import stack_of
 if TYPE_CHECKING:
     from typing import Any
 
-HOST = NUMBERS | {ndarray, Tensor, bool}  # kinds, the most frequent ones, that are no array of another library
+HOST = NUMBERS | {ndarray, Tensor, bool, slice, type(None), type(...)}  # frequent kinds, no arrays of another library
 
 
 def is_foreign(x: Any) -> bool:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from tests.counting import calls
+from tests.counting import calls, steps
 
 
 def sines(n):
@@ -56,4 +56,32 @@ COSTS = {
 @pytest.mark.parametrize("case", COSTS)
 def test_recording_is_linear_in_the_length_of_a_chain(case):
     few, many = (calls(lambda n=n: COSTS[case](n)) for n in (100, 800))
+    assert many < 8.5 * few
+
+
+def views(n):
+    """A chain of views of views."""
+
+    def f(x):
+        for _ in range(n):
+            x = x.T[:]
+        return np.sum(x)
+
+    return f
+
+
+MATRIX = np.ones((2, 2))
+CHAINS_OF_VIEWS = {
+    "grad": lambda n: qad.grad(views(n))(MATRIX),
+    "hvp": lambda n: qad.hvp(views(n), (MATRIX,), (MATRIX,)),
+    "of a buffer": lambda n: qad.grad(lambda x: views(n)(x + 1.0))(MATRIX),
+    "freeze": lambda n: qad.freeze(qad.grad(views(n)))(MATRIX),
+    "vmap": lambda n: qad.vmap(views(n))(np.ones((3, 2, 2))),
+}
+
+
+@pytest.mark.parametrize("case", CHAINS_OF_VIEWS)
+def test_recording_is_linear_in_the_length_of_a_chain_of_views(case):
+    """No view walks down to the array that it shows; instructions are counted, for a walk calls nothing."""
+    few, many = (steps(lambda n=n: CHAINS_OF_VIEWS[case](n)) for n in (25, 200))
     assert many < 8.5 * few

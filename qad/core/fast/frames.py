@@ -35,13 +35,14 @@ def push_frames(p, s, t, ans, x, y):
 
     None where the rules need the batches themselves.
     """
-    one, left = framed(s, ans) if type(s) is Tensor else UNFRAMED
-    two, right = framed(t, ans) if type(t) is Tensor else UNFRAMED
-    if one is not None and t is None:
-        return through(s, one, left, p.vjps[0](left, ans, x, y), ans)
-    if two is not None and s is None:
-        return through(t, two, right, p.vjps[1](right, ans, x, y), ans)
-    if one is None or two is None or s.level is not t.level:
+    if s is None or t is None:
+        i, t = (0, s) if t is None else (1, t)
+        frame, factor = framed(t, ans)
+        return None if frame is None else through(t, frame, factor, p.vjps[i](factor, ans, x, y), ans)
+    if type(s) is not Tensor or type(t) is not Tensor or s.level is not t.level:
+        return None
+    (one, left), (two, right) = framed(s, ans), framed(t, ans)
+    if one is None or two is None:
         return None
     if one is two:
         return through(s, one, left, p.vjps[0](left, ans, x, y) + p.vjps[1](right, ans, x, y), ans)

@@ -4,14 +4,10 @@
 Measured: without it gradients of slices take 1.11 times as long, of a chain of transposes 1.06.
 """
 
-from weakref import ref
-
 from numpy import ndarray
 
-from qad.core.mutation.aliases import BY_LAYOUT, look, mark
-from qad.core.tape.node import LEAF, PRIMITIVE
-from qad.core.tape.reverse import TAPE
-from qad.core.tape.tensor import FIXED, Tensor
+from qad.core.mutation.aliases import BY_LAYOUT, Written, look, mark
+from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import Batched
 from qad.core.vmap.layouts import unsure
 
@@ -19,37 +15,22 @@ from qad.core.vmap.layouts import unsure
 def look_quickly(out, x, fn, metadata):
     """`look` for a result that may well be a view of a Tensor which nobody has written into."""
     part, whole, views = out.value, x.value, x.buffer
-    if views is None or views is FIXED or type(views) is list:
-        shown = overlaps(part, whole) if type(whole) is ndarray else shows(part, whole, fn)
+    if type(views) is tuple:
+        written = views[1] is unsure or type(views[3].buffer) is Written
     else:
+        written = type(views) is Written
+    if written:
         shown = None
-    if shown is None:
-        look(out, x, fn, metadata)
-    elif shown and views is None and x.node is not None:
-        out.buffer = x, fn, metadata
-        if x.node[PRIMITIVE] is not LEAF or x.level is TAPE:  # as `mark` has it
-            x.buffer = [ref(out)]
-    elif shown:
+    elif type(whole) is ndarray:
+        shown = overlaps(part, whole)
+    elif type(whole) is Tensor is type(part):
+        shown = shows_below(part, whole)
+    else:
+        shown = None if type(views) is tuple else shows(part, whole, fn)
+    if shown:
         mark(out, x, fn, metadata)
-
-
-def shows(part, whole, fn):
-    """Whether the value `part`, which `fn` made, shows the memory of `whole`; None where that takes a longer look.
-
-    What `overlaps` is for arrays, for values of other kinds.
-    """
-    kind = type(whole)
-    if kind is Tensor is type(part):
-        return None if fn in BY_LAYOUT else shows_below(part, whole)
-    if kind is not Batched or type(part) is not Batched or part.frame is not None:
-        return None
-    part = part.array
-    if type(part) is not ndarray or part.base is None:
-        return False if type(part) is ndarray else None
-    if whole.frame is not None or type(whole.array) is not ndarray or whole.array.ndim < 2 or fn in BY_LAYOUT:
-        return None  # of a number it is none
-    shown = overlaps(part, whole.array)
-    return None if shown and part.ndim < 2 else shown
+    elif shown is None:
+        look(out, x, fn, metadata)
 
 
 def overlaps(part, whole):
@@ -59,7 +40,7 @@ def overlaps(part, whole):
 
 
 def shows_below(part, whole):
-    """`shows` for two Tensors: the level below may have marked the one."""
+    """What `overlaps` is for arrays, for Tensors of the level below, where it is known whether the one is a view."""
     view = part.buffer
     if type(view) is tuple:
         return True if view[0] is whole and view[1] is not unsure else None
@@ -67,4 +48,17 @@ def shows_below(part, whole):
         return None
     while type(whole) is Tensor:
         whole = whole.value
-    return False if whole.shape else None
+    return False if whole.shape else None  # of a number it is none
+
+
+def shows(part, whole, fn):
+    """What `overlaps` is for arrays, for batches of them."""
+    if type(whole) is not Batched or type(part) is not Batched or part.frame is not None:
+        return None
+    part = part.array
+    if type(part) is not ndarray or part.base is None:
+        return False if type(part) is ndarray else None
+    if whole.frame is not None or type(whole.array) is not ndarray or whole.array.ndim < 2 or fn in BY_LAYOUT:
+        return None  # of a number it is none
+    shown = overlaps(part, whole.array)
+    return None if shown and part.ndim < 2 else shown

@@ -26,6 +26,7 @@ from qad.core.vmap.rules import Batch
 
 ARRAYS = frozenset((ndarray, Tensor))
 BATCHES = frozenset((ndarray, Batched))
+ONE, TWO = {Forward: push_one, Batch: batch_one}, {Forward: push_two, Batch: batch_two}
 
 
 def unary(p, operator=None):
@@ -88,35 +89,35 @@ def unary_with_metadata(p):
 
 def pushed_or_batched(p, x, metadata, level):
     """Push or batch primitive `p` of one operand, for a recorder that found no reverse level; or ask `record`."""
-    if type(level) is Forward and level.open and (mode() is None or records(level)):
-        next_id()
-        out = push_one(p, x, metadata, level)
-    elif type(level) is Batch and level.open and (mode() is None or records(level)):
-        out = batch_one(p, x, metadata, level)
-    else:
+    apply = ONE.get(type(level))
+    if apply is None or not level.open or (mode() is not None and not records(level)):
         return record(p, (x, *metadata))
+    next_id()
+    out = apply(p, x, metadata, level)
     if p.root is not None or x.source is not None:
         remembered(p, out, (x, *metadata))
-    if not p.elementwise and type(out) is Tensor and type(out.value) not in NUMPY_SCALARS:
-        look_quickly(out, x, p.fn, metadata)
+    if not p.elementwise and type(out) is Tensor:
+        ans = out.value
+        if type(ans) not in NUMPY_SCALARS and (type(ans) is not ndarray or ans.base is not None):
+            look_quickly(out, x, p.fn, metadata)
     return out
 
 
 def both_pushed_or_batched(p, x, y):
     """Push or batch primitive `p` of two operands, for a recorder that found no reverse level; else None."""
-    level = x.level if type(x) is Tensor else y.level if type(y) is Tensor else PLAIN
     if p.root is not None:
         return None  # its answer will be remembered
-    if p.canonical is not None and (x is y or (type(x) is Tensor and x.source is not None)):
-        ans = p.canonical(x, y)
-        if ans is not None:
+    if type(x) is Tensor:
+        level = x.level
+        if (x is y or x.source is not None) and p.canonical is not None and (ans := p.canonical(x, y)) is not None:
             return ans
-    if type(level) is Forward and level.open and (mode() is None or records(level)):
-        next_id()
-        return push_two(p, x, y, level)
-    if type(level) is Batch and level.open and (mode() is None or records(level)):
-        return batch_two(p, x, y, level)
-    return None
+    else:
+        level = y.level if type(y) is Tensor else PLAIN
+    apply = TWO.get(type(level))
+    if apply is None or not level.open or (mode() is not None and not records(level)):
+        return None
+    next_id()
+    return apply(p, x, y, level)
 
 
 def of_constant(p, fn, broadcasting, scalar, x, y, level):

@@ -7,7 +7,7 @@ operand.  The slot `buffer` of a Tensor says what is known of its memory:
 * FIXED: it is an argument of a transform, and cannot be written into, as leaves cannot;
 * a list: it has memory of its own, is the root of its views, and holds weak references to them;
 * a `Written`: such a list, of a Tensor that has been written into;
-* a tuple (base, function, metadata): it is a view, and ``function(base, *metadata)`` takes it again.
+* a tuple (base, function, metadata, root): it is a view, and ``function(base, *metadata)`` takes it again.
 
 A write goes into the root.  The views that somebody holds are taken again at once, from their base, recorded like any
 other operation; so there is no road on which a view could be used that has not followed.  What was recorded before the
@@ -124,7 +124,7 @@ def shadow(x: Tensor) -> Any:
     Under `qad.vmap` it stands for one example.
     """
     if type(x.buffer) is tuple:
-        base, again, metadata = x.buffer
+        base, again, metadata, _ = x.buffer
         return again(shadow(base), *metadata)
     array, axes = bottom(x)
     if array is None or 0 in array.shape[:axes]:
@@ -157,7 +157,7 @@ def look(out, x, again, metadata=()):
         for recording in RECORDINGS:
             recording.by_layout = True
     if type(x.buffer) is tuple and x.buffer[1] is unsure:
-        mark(out, x, unsure, metadata)
+        mark(out, x, again, metadata)
         return
     known = _is_known(part, whole)
     (array, axes), there = bottom(part), bottom(whole)[0]
@@ -208,17 +208,15 @@ def _is_view(x, again, metadata) -> bool:
 
 def mark(out: Tensor, x: Any, again: Function, metadata: Any) -> Any:
     """Mark Tensor `out` as the view ``again(x, *metadata)``, and let the root know of it."""
-    out.buffer = x, again, metadata
-    views, node = x.buffer, x.node
+    root, shown = x, x.buffer
+    if type(shown) is tuple:
+        root, again = shown[3], unsure if shown[1] is unsure else again  # so that nobody walks down to the root
+    out.buffer = x, again, metadata, root
+    views, node = root.buffer, root.node
     if views is None:
-        if node is None or node[PRIMITIVE] is not LEAF or x.level is TAPE:  # else nobody writes into it
-            x.buffer = [ref(out)]
-        return
-    if type(views) is tuple:
-        views = root_of(x).buffer
-        if views is None:  # of a leaf
-            return
-    if views is not FIXED:
+        if node is None or node[PRIMITIVE] is not LEAF or root.level is TAPE:  # else nobody writes into it
+            root.buffer = [ref(out)]
+    elif views is not FIXED:
         views.append(ref(out))
         n = len(views)
         if n >= FEW and not n & (n - 1):
@@ -229,28 +227,28 @@ def look_at_all(out: Any, fn: Function, args: Any, kwargs: Any, cut: bool = Fals
     """Mark what ``fn(*args, **kwargs)`` gave, a Tensor or several, where it shows the memory of an operand."""
     several = isinstance(out, (tuple, list))
     for k, y in enumerate(out) if several else ((None, out),):
-        if type(y) is not Tensor or y.buffer is not None or type(y.value) in WITHOUT_MEMORY:
+        if type(y) is not Tensor or type(y.value) in WITHOUT_MEMORY:
             continue
-        v = y.value
-        own = v.base is None if type(v) is ndarray else type(v) is Tensor and v.buffer is None
         for i, x in enumerate(args):
-            if type(x) is not Tensor or (type(x.value) in WITHOUT_MEMORY and x.buffer is None):
-                continue  # numbers have no memory
-            if y.buffer is None and not (own and x.value is not v) and not lie_apart(v, x):
+            if y.buffer is None and type(x) is Tensor and not lie_apart(y.value, x, fn):
                 look(y, x, Again(fn, args, i, kwargs, k, cut))
 
 
 hooks.answered = look_at_all
 
 
-def lie_apart(part, x) -> bool:
-    """Whether the array of the value `part` surely shows no memory of Tensor `x`."""
+def lie_apart(part, x, fn) -> bool:
+    """Whether the value `part`, which `fn` made, surely shows no memory of Tensor `x`."""
     whole = x.value
-    if type(part) is Batched and part.frame is None:
-        part = part.array
-    if type(whole) is Batched and whole.frame is None:
-        whole = whole.array
-    return type(part) is type(whole) is ndarray and type(x.buffer) is not tuple and not lies_in(part, whole)
+    if type(whole) in WITHOUT_MEMORY:
+        return x.buffer is None  # numbers have no memory
+    if type(part) is type(whole) is Batched:
+        if type(x.buffer) is tuple or part.frame is not None or (whole.frame is not None and fn in BY_LAYOUT):
+            return False
+        part, whole = part.array, None if whole.frame is not None else whole.array
+    if type(part) is ndarray and part.base is not None:
+        return type(x.buffer) is not tuple and type(whole) is ndarray and not lies_in(part, whole)
+    return part is not whole and (type(part) is ndarray or (type(part) is Tensor and part.buffer is None))
 
 
 # -- taking views again --------------------------------------------------------------------------------------------
@@ -275,7 +273,7 @@ def take_again(views):
     token = MODE.set(None)
     try:
         for view in views:
-            base, again, metadata = view.buffer
+            base, again, metadata, _ = view.buffer
             now = again(base, *metadata)
             become(view, now if type(now) is Tensor else Tensor(now))
     finally:

@@ -47,7 +47,7 @@ def spot(x: Tensor, index: Any, v: Any, add: bool) -> Any:
 def place_of(x, index):
     """The index into the root of view `x` that names ``x[index]``, if a basic one does; else None."""
     while type(x.buffer) is tuple:
-        x, again, metadata = x.buffer
+        x, again, metadata, _ = x.buffer
         if again is not getitem:
             return None
         index = metadata[0] if index is ... else composed(metadata[0], index, x.shape)
@@ -61,7 +61,7 @@ def shadows(x):
     if type(x.buffer) is not tuple:
         whole = shadow(x)
         return whole, whole
-    base, again, metadata = x.buffer
+    base, again, metadata, _ = x.buffer
     whole, part = shadows(base)
     return whole, again(part, *metadata)
 

@@ -72,11 +72,12 @@ def to_public(found, leaf):
     if type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:  # the common case, quickly
         if memory.waiting and g.nbytes >= memory.LARGE:
             memory.ready(g.nbytes)
-        owned = owned and g.base is None and g.flags.c_contiguous
-        if dtype.kind == "c" and not owned and g.flags.c_contiguous:
-            g = conjugate(g)
-            return g if type(g) is ndarray else array(g)  # the conjugate of an array without axes is a scalar
-        g = g if owned else g.copy()  # in C order, which takes longer together with the conjugation
+        ordered = g.flags.c_contiguous
+        if not (ordered and owned and g.base is None):
+            if ordered and dtype.kind == "c":
+                g = conjugate(g)
+                return g if type(g) is ndarray else array(g)  # the conjugate of an array without axes is a scalar
+            g = g.copy()  # in C order, which takes longer together with the conjugation
         return conjugate(g, g) if dtype.kind == "c" else g
     return publish(*arrived(found, leaf), value)
 

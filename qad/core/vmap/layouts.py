@@ -76,10 +76,9 @@ def is_vouched(x: Tensor) -> bool:
                 return False
     level = x
     while type(level) is Tensor:
-        while type(level.buffer) is tuple:
-            if level.buffer[1] is unsure:
-                return False
-            level = level.buffer[0]
+        if type(level.buffer) is tuple and level.buffer[1] is unsure:
+            return False
+        level = root_of(level)
         if sum(n > 1 for n in level.shape) < 2:
             return True
         value = level.value
@@ -93,9 +92,7 @@ def is_vouched(x: Tensor) -> bool:
 
 def root_of(x: Tensor) -> Any:
     """The Tensor in whose memory `x` lies."""
-    while type(x) is Tensor and type(x.buffer) is tuple:
-        x = x.buffer[0]
-    return x
+    return x.buffer[3] if type(x) is Tensor and type(x.buffer) is tuple else x
 
 
 def in_blocks(array, axes) -> bool:
