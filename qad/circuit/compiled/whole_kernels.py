@@ -7,21 +7,11 @@ diagonal's, those of ``H psi`` or of the cotangent, those of all entries, and th
 
 from qad.circuit.compiled.angles import Gates, collect_row, fill_row
 from qad.circuit.compiled.block_kernels import run_backward, run_forward
-from qad.circuit.compiled.launch import WORTH
 from qad.circuit.compiled.tables import Tables
-from qad.circuit.compiled.terms import BITS, Terms, add_product, diagonal
+from qad.circuit.compiled.terms import Terms, add_product, diagonal
 from qad.native import FLOAT, INT32, REAL, Block
 
 ROWS = 9  # of the room
-
-
-def fits(program):
-    """Whether a program is small: all entries follow from parameters, and threads are not worth starting for a state.
-
-    `slopes_of_angles` makes the state again, which up to there takes less than the calls that it saves (measured with
-    ten layers: four qubits 0.3, eight 0.6, nine 0.8 of the time).
-    """
-    return program.by_angles and program.n <= BITS and len(program.instructions) << program.n <= WORTH
 
 
 def entries_in(room, gates):
