@@ -88,13 +88,28 @@ class _Emitter:
         self.moving = False  # whether an instruction goes through the registers
 
     def steps(self, steps):
-        """The instructions of all steps; scalar ones that follow each other are one."""
+        """The instructions of all steps; scalar ones that follow each other are one, and so are those of a table."""
         made = []
-        for is_scalar, run in groupby(steps, lambda step: step.out in self.places.scalars):
-            if is_scalar:
+        for kind, run in groupby(steps, self._kind):
+            if kind == "scalar":
                 made.append(self._scalars(run))
+            elif kind == "compiled":
+                made.append(self._table(run))
             else:
                 made.extend(map(self.step, run))
+        return made
+
+    def _kind(self, step):
+        """What a step is run together with."""
+        return "scalar" if step.out in self.places.scalars else "compiled" if step.out in self.places.rows else None
+
+    def _table(self, steps):
+        """One call of the compiled loop."""
+        from qad.frozen.compiled.runs import instruction
+
+        rows = [row for step in steps for row in self.places.rows[step.out]]
+        made = instruction([(1, rows)], self.arrays, self.registers, self.number)
+        self.moving = self.moving or bool(made[1][-3] or made[1][-2])
         return made
 
     def _scalars(self, steps):
