@@ -40,7 +40,10 @@ def pooled(program, build, compiled):
     """The function that runs a program in a workspace of its own; free ones wait in a list (its methods are atomic)."""
     places = Places(program, compiled)
     arena = Arena(places)
-    if compiled:
+    if places.rows:
+        from qad.frozen.compiled.kernel import kernel
+
+        kernel()  # compiled, or loaded, in the first call, and not in the second
         program.counts["compiled"] = len(places.rows)
     free, inputs = [], len(program.inputs)
     take, give_back = free.pop, free.append

@@ -14,6 +14,7 @@ import numpy as np
 
 from qad.frozen.axis_order import demand
 from qad.frozen.compiled import grouping
+from qad.frozen.compiled.blocks import chains
 from qad.frozen.functions import RESHAPE, VIEWS, Method
 from qad.frozen.guards import is_guard
 from qad.frozen.out_argument import allocates, writes
@@ -44,6 +45,8 @@ class Places:
         Buffers that take a copy: of an input, or of a reshaped array whose layout allows no view.
     rows : dict of Var -> list of Row
         Steps that the compiled loop carries out (`qad.frozen.compiled`).
+    chains, local : list of Chain, set of Var
+        Those that it carries out block by block, and what has room for one block only.
     """
 
     def __init__(self, program, compiled=False):
@@ -69,10 +72,12 @@ class Places:
         for step in program.steps:
             if step.mutates is None and step.out.root not in pinned and not is_guard(step):
                 self._place(step)
+        self.chains = chains(self) if self.rows else []
+        self.local = {var for chain in self.chains for var in chain.local}
 
     def allocated(self, var):
         """Whether a result is a newly allocated array."""
-        return self.definitions.get(var) is not None and allocates(self.definitions[var])
+        return var in self.rows or (self.definitions.get(var) is not None and allocates(self.definitions[var]))
 
     def static(self, var):
         """Whether the array of a Var is known before the run."""

@@ -10,6 +10,7 @@ from operator import itemgetter
 
 import numpy as np
 
+from qad.frozen.compiled.blocks import BLOCK, parts
 from qad.frozen.functions import Method
 from qad.frozen.guards import is_guard
 from qad.frozen.out_argument import positional, written
@@ -55,7 +56,10 @@ def _arrays(places, arena):
     memory = _aligned(arena.size)
     arrays = dict(places.program.constants)
     for var, offset in arena.offsets.items():
-        arrays[var] = laid_out(memory[offset:], var, places.buffers[var])
+        if var in places.local:
+            arrays[var] = np.ndarray((BLOCK,), var.dtype, memory[offset:])
+        else:
+            arrays[var] = laid_out(memory[offset:], var, places.buffers.get(var))
     for var, step in places.views.items():
         arrays[var] = step.fn(*rebuilt(step.args, arrays.__getitem__), **step.kwargs)
     return arrays
@@ -107,8 +111,7 @@ class _Emitter:
         """One call of the compiled loop."""
         from qad.frozen.compiled.runs import instruction
 
-        rows = [row for step in steps for row in self.places.rows[step.out]]
-        made = instruction([(1, rows)], self.arrays, self.registers, self.number)
+        made = instruction(parts(steps, self.places), self.arrays, self.registers, self.number)
         self.moving = self.moving or bool(made[1][-3] or made[1][-2])
         return made
 

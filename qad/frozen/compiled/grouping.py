@@ -8,6 +8,7 @@ import numpy as np
 from qad.contract.compiler import has_compiler
 from qad.frozen.compiled import lowering
 from qad.frozen.compiled.rows import Operand
+from qad.frozen.functions import VIEWS
 
 __all__ = ["has_loop", "lowered", "pays"]
 
@@ -44,10 +45,15 @@ def lowered(step, places):
             return Operand.of(value) if value.dtype.isnative and value.flags.aligned else None
         if var in places.dummies:
             return Operand.of(places.dummies[var], var)
-        if var.kind != "array" or not var.shape or not var.dtype.isnative or var in places.numbers:
+        if var.kind != "array" or not var.shape or not var.dtype.isnative or var in places.numbers or apart(var):
             return None
         like = np.broadcast_to(np.empty((), var.dtype), var.shape)
         steps = np.cumprod([var.dtype.itemsize, *var.shape[:0:-1]])[::-1].tolist()
         return Operand.of(like, var).with_axes(var.shape, steps)
+
+    def apart(var):
+        """Whether the entries of an array that is known in the run alone may lie apart: as of a view."""
+        made = places.definitions.get(var)
+        return var.layout is not None or (made is not None and made.fn in VIEWS)
 
     return lowering.lowered(step, find)

@@ -61,6 +61,10 @@ class Row:
         Further sizes.
     name : str
         What warnings call it.
+    last : int
+        Elements in the last block, if there are several.
+    advance : tuple of int
+        Bytes from one block to the next.
     """
 
     operation: int
@@ -71,6 +75,8 @@ class Row:
     function: tuple = (0, 0)
     dims: tuple = ()
     name: str = ""
+    last: int = 0
+    advance: tuple = ()
 
     @classmethod
     def along(cls, axes, operands, chosen=None, **fields):
@@ -87,7 +93,8 @@ class Row:
         found = [0] * table.WIDTH
         found[table.OPERATION] = self.operation
         found[table.FUNCTION], found[table.DATA] = self.function
-        found[table.COUNT] = found[table.LAST] = self.count
+        found[table.COUNT], found[table.LAST] = self.count, self.last or self.count
+        found[table.ADVANCE : table.ADVANCE + len(self.advance)] = self.advance
         around = [(1, (0, 0, 0))] * (AROUND - len(self.around)) + list(self.around)
         for where, steps_at, (n, steps) in zip(
             (table.OUTER, table.INNER), (table.OUTER_STEP, table.INNER_STEP), around, strict=True
