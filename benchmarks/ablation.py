@@ -166,7 +166,7 @@ def lines_of(name):
     from qad.frozen import passes
     from qad.frozen.compiled import grouping
 
-    file = Path(sys.modules[getattr(passes, name, grouping.lowered).__module__].__file__)
+    file = Path(sys.modules[getattr(passes, name, grouping.pays).__module__].__file__)
     files = file.parent.glob("*.py") if name == "compiled" else [file]
     return sum(len(each.read_text("utf-8").splitlines()) for each in files)
 

@@ -15,6 +15,7 @@ import numpy as np
 from qad.frozen.axis_order import demand
 from qad.frozen.compiled import grouping
 from qad.frozen.compiled.blocks import chains
+from qad.frozen.compiled.lowering import lowered
 from qad.frozen.functions import RESHAPE, VIEWS, Method
 from qad.frozen.guards import is_guard
 from qad.frozen.out_argument import allocates, writes
@@ -67,6 +68,7 @@ class Places:
         self.as_given = {step.args[0] for step in guards if step.kwargs["expected"][0] == "strides"}  # never copied
         for var, value in program.constants.items():
             self.dummies[var] = value
+        self.find = grouping.finder(self)
         for var in program.inputs:
             self._place_input(var)
         for step in program.steps:
@@ -112,7 +114,7 @@ class Places:
         out = step.out
         if out not in self.results or out.nbytes <= SMALL:
             self._buffer(out, self._layout(step))
-        rows = grouping.lowered(step, self)
+        rows = lowered(step, self.find)
         if rows:
             self.rows[out] = rows
         elif out in self.buffers:

@@ -6,7 +6,6 @@ before it reads the second block of the first.  A sum of all entries is one of t
 """
 
 from collections import Counter
-from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -73,10 +72,10 @@ class Chain:
         ]
         if room:
             item = room.strides[0]
-            row = replace(row, operands=(room, row.operands[1], room))
+            row = row._replace(operands=(room, row.operands[1], room))
             advance = [item, advance[1], item]
         last = self.size - (self.blocks - 1) * BLOCK
-        return replace(row, count=BLOCK, last=last, advance=tuple(advance))
+        return row._replace(count=BLOCK, last=last, advance=tuple(advance))
 
 
 def chains(places):

@@ -3,14 +3,12 @@
 import platform
 import sys
 
-import numpy as np
-
 from qad.contract.compiler import has_compiler
 from qad.frozen.compiled import lowering
 from qad.frozen.compiled.rows import Operand
 from qad.frozen.functions import VIEWS
 
-__all__ = ["has_loop", "lowered", "pays"]
+__all__ = ["finder", "has_loop", "pays"]
 
 FEWEST = 8  # steps, one after another, for which it pays to load the loop
 LARGE, FEWEST_LARGE = 1 << 15, 3  # numbers of a large array, and steps on such
@@ -36,24 +34,23 @@ def pays(program):
     return False
 
 
-def lowered(step, places):
-    """The rows of a step of a program whose values are stored so; None if the loop does not know it."""
+def finder(places):
+    """The function that gives the `Operand` of a Var; None if it is not known where it lies, or how."""
+    known, dummies, made, unknown = places.program.constants, places.dummies, places.definitions, places.numbers
 
     def find(var):
-        if var in places.program.constants:
-            value = places.program.constants[var]
-            return Operand.of(value) if value.dtype.isnative and value.flags.aligned else None
-        if var in places.dummies:
-            return Operand.of(places.dummies[var], var)
-        if var.kind != "array" or not var.shape or not var.dtype.isnative or var in places.numbers or apart(var):
+        if var in dummies:
+            value = dummies[var]
+            if not value.dtype.isnative or not value.flags.aligned:
+                return None
+            return Operand.of(value, None if var in known else var)
+        if var.kind != "array" or not var.shape or not var.dtype.isnative or var in unknown or var.layout is not None:
             return None
-        like = np.broadcast_to(np.empty((), var.dtype), var.shape)
-        steps = np.cumprod([var.dtype.itemsize, *var.shape[:0:-1]])[::-1].tolist()
-        return Operand.of(like, var).with_axes(var.shape, steps)
+        if var in made and made[var].fn in VIEWS:  # its entries may lie apart
+            return None
+        steps = [var.dtype.itemsize]
+        for n in var.shape[:0:-1]:
+            steps.append(n * steps[-1])
+        return Operand(var, var.shape, tuple(steps[::-1]), var.dtype.char)
 
-    def apart(var):
-        """Whether the entries of an array that is known in the run alone may lie apart: as of a view."""
-        made = places.definitions.get(var)
-        return var.layout is not None or (made is not None and made.fn in VIEWS)
-
-    return lowering.lowered(step, find)
+    return find

@@ -61,7 +61,7 @@ def _elementwise(step, find, out):
     """A ufunc of one or two arguments."""
     if step.kwargs or step.fn.signature or len(step.args) != step.fn.nin or step.fn.nin > 2:
         return None
-    kinds = {x.dtype.char for x in step.args if type(x) is Var and x.kind != "number" and x.dtype is not None}
+    kinds = {x.dtype.char for x in step.reads() if x.kind != "number" and x.dtype is not None}
     found = all_found(step.args, find, kinds.pop() if len(kinds) == 1 else None)
     return found and ufunc_rows(step.fn, found, out)
 
@@ -149,7 +149,7 @@ def _product(step, find, out):
         function=(0, 0) if kind else loop_of(np.matmul, f"{out_of(out)}->{out.char}"),
     )  # fmt: skip
     matrices = *a.strides[-2:], *b.strides[-2:], rows or n * size, columns
-    return row and [Row(**{**vars(row), "steps": (*row.steps, *matrices)})]
+    return row and [row._replace(steps=(*row.steps, *matrices))]
 
 
 def _concatenate(step, find, out):

@@ -1,6 +1,6 @@
 """Rows of a table before the addresses of their operands are known."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,8 +11,7 @@ __all__ = ["Operand", "Row", "axes_of"]
 AROUND = 2  # axes around the one along which an operation runs
 
 
-@dataclass(frozen=True)
-class Operand:
+class Operand(NamedTuple):
     """A strided array: what holds it (a Var, or an array that is kept), the byte at which it begins there, its axes."""
 
     holder: object
@@ -43,8 +42,7 @@ class Operand:
         return self.with_axes((len(places),), (places.step * step,), places.start * step)
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One row: an operation on operands, along an axis of `count` elements and up to two around it.
 
     Attributes
@@ -94,19 +92,17 @@ class Row:
         found[table.OPERATION] = self.operation
         found[table.FUNCTION], found[table.DATA] = self.function
         found[table.COUNT], found[table.LAST] = self.count, self.last or self.count
-        found[table.ADVANCE : table.ADVANCE + len(self.advance)] = self.advance
-        around = [(1, (0, 0, 0))] * (AROUND - len(self.around)) + list(self.around)
-        for where, steps_at, (n, steps) in zip(
-            (table.OUTER, table.INNER), (table.OUTER_STEP, table.INNER_STEP), around, strict=True
-        ):
+        found[table.OUTER] = found[table.INNER] = 1
+        columns = (table.INNER, table.INNER_STEP), (table.OUTER, table.OUTER_STEP)
+        for (where, steps_at), (n, steps) in zip(columns, reversed(self.around), strict=False):
             found[where] = n
             found[steps_at : steps_at + len(steps)] = steps
-        for i in range(3):
-            base, given = address(self.operands[i].holder) if i < len(self.operands) else (0, -1)
-            found[table.BASE + i] = base + (self.operands[i].offset if i < len(self.operands) else 0)
-            found[table.GIVEN + i] = given
-        found[table.DIMS + 1 : table.DIMS + 1 + len(self.dims)] = self.dims
-        found[table.STEPS : table.STEPS + len(self.steps)] = self.steps
+        found[table.GIVEN : table.GIVEN + 3] = -1, -1, -1
+        for i, operand in enumerate(self.operands):
+            base, found[table.GIVEN + i] = address(operand.holder)
+            found[table.BASE + i] = base + operand.offset
+        for at, values in ((table.ADVANCE, self.advance), (table.DIMS + 1, self.dims), (table.STEPS, self.steps)):
+            found[at : at + len(values)] = values
         return found
 
 
