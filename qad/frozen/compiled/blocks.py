@@ -1,8 +1,8 @@
 """Chains of elementwise functions of large arrays, carried out block by block: what is between them stays in the cache.
 
-A chain is a run of steps of one size.  What only the chain itself reads has room for one block; other arrays are written
-whole, and none of them shares memory with another that the chain uses, for it writes the first block of the last step
-before it reads the second block of the first.  A sum of all entries is one of the sums of the blocks.
+A chain is a run of steps of one size.  What only the chain itself reads has room for one block; other arrays are
+written whole, and none of them shares memory with another that the chain uses, for it writes the first block of the
+last step before it reads the second block of the first.  A sum of all entries is one of the sums of the blocks.
 """
 
 from collections import Counter
@@ -103,7 +103,7 @@ def chains(places):
 
 
 def length(rows):
-    """How long the arrays of an elementwise function, or of a sum of all entries, are; None of others and small ones."""
+    """How long the arrays of an elementwise function or a sum of all entries are; None of others and small ones."""
     row = rows[-1]
     if row.around or row.dims or row.count < 2 * BLOCK or row.operation not in (table.CALL, table.SINE, table.COSINE):
         return None

@@ -1,10 +1,7 @@
 """Which steps of a program the compiled loop carries out."""
 
-import platform
-import sys
-
 from qad.contract.compiler import has_compiler
-from qad.frozen.compiled import lowering
+from qad.frozen.compiled import lowering, table
 from qad.frozen.compiled.rows import Operand
 from qad.frozen.functions import VIEWS
 
@@ -15,9 +12,8 @@ LARGE, FEWEST_LARGE = 1 << 15, 3  # numbers of a large array, and steps on such
 
 
 def has_loop():
-    """Whether the loop can be compiled here: LLVM is there, and the floating-point errors of the processor are known."""
-    known = platform.machine() in ("x86_64", "AMD64", "aarch64", "arm64") and sys.platform in ("linux", "darwin")
-    return known and has_compiler()
+    """Whether the loop can be compiled here: by LLVM, for a processor whose floating-point errors are known."""
+    return table.ERRORS is not None and has_compiler()
 
 
 def pays(program):

@@ -14,7 +14,8 @@ def run_table(parts: Block(INT, 2), rows: Block(INT, 2), given: Block(INT), stat
     loop.replay(parts, rows, given, status)
 
 
-KERNELS = Kernels(run_table, files=[*Path(__file__).parent.glob("*.py")], fast=False)
+FILES = [Path(__file__).with_name(f"{name}.py") for name in ("kernel", "loop", "memory", "table", "waves")]
+KERNELS = Kernels(run_table, files=FILES, fast=False)
 
 
 def kernel():

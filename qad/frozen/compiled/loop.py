@@ -1,32 +1,7 @@
 """The loop that carries out a table (`qad.frozen.compiled.table`)."""
 
+from qad.frozen.compiled import table
 from qad.frozen.compiled.memory import call_loop, cleared, memory, raised
-from qad.frozen.compiled.table import (
-    ADVANCE,
-    ARGS,
-    BASE,
-    CALL,
-    COSINE,
-    COUNT,
-    DATA,
-    DIMS,
-    FUNCTION,
-    GIVEN,
-    INNER,
-    INNER_STEP,
-    LAST,
-    OPERATION,
-    OUTER,
-    OUTER_STEP,
-    PRODUCT,
-    PRODUCT_COMPLEX,
-    SCATTER,
-    SINE,
-    STATUS,
-    STEPS,
-    SUMS,
-    TAKE,
-)
 from qad.frozen.compiled.waves import waves
 from qad.native import COMPLEX128, FLOAT, INT
 from qad.native.values import HEAD
@@ -42,7 +17,7 @@ def replay(parts, rows, given, status):
     parts : array of int64, shape (n, 3)
         How many blocks each has, and its first row and the one after its last: these rows are carried out for one block
         after the other.
-    rows : array of int64, shape (n, WIDTH)
+    rows : array of int64, shape (n, `table.WIDTH`)
     given : array of int64
         Addresses of array objects.
     status : array of int64, shape (1,)
@@ -56,51 +31,54 @@ def replay(parts, rows, given, status):
                 carry_out(rows[i], block, parts[p, 0], given)
                 found = raised()
                 if found:
-                    rows[i, STATUS] = rows[i, STATUS] | found
+                    rows[i, table.STATUS] = rows[i, table.STATUS] | found
                     status[0] = status[0] | found
                     cleared()
 
 
 def carry_out(row, block, blocks, given):
     """One row, for one block."""
-    row[DIMS] = row[LAST] if block == blocks - 1 else row[COUNT]
+    row[table.DIMS] = row[table.LAST] if block == blocks - 1 else row[table.COUNT]
     one, two, three = beginning(row, 0, block, given), beginning(row, 1, block, given), beginning(row, 2, block, given)
-    for i in range(row[OUTER]):
-        for j in range(row[INNER]):
-            row[ARGS] = one + i * row[OUTER_STEP] + j * row[INNER_STEP]
-            row[ARGS + 1] = two + i * row[OUTER_STEP + 1] + j * row[INNER_STEP + 1]
-            row[ARGS + 2] = three + i * row[OUTER_STEP + 2] + j * row[INNER_STEP + 2]
+    for i in range(row[table.OUTER]):
+        for j in range(row[table.INNER]):
+            row[table.ARGS] = one + i * row[table.OUTER_STEP] + j * row[table.INNER_STEP]
+            row[table.ARGS + 1] = two + i * row[table.OUTER_STEP + 1] + j * row[table.INNER_STEP + 1]
+            row[table.ARGS + 2] = three + i * row[table.OUTER_STEP + 2] + j * row[table.INNER_STEP + 2]
             operate(row)
 
 
 def beginning(row, operand, block, given):
     """Where an operand begins."""
-    found = row[BASE + operand] + block * row[ADVANCE + operand]
-    if row[GIVEN + operand] >= 0:
-        found += memory(INT, given[row[GIVEN + operand]])[HEAD // 8]
+    found = row[table.BASE + operand] + block * row[table.ADVANCE + operand]
+    if row[table.GIVEN + operand] >= 0:
+        found += memory(INT, given[row[table.GIVEN + operand]])[HEAD // 8]
     return found
 
 
 def operate(row):
     """One operation along its own axis."""
-    operation = row[OPERATION]
-    if operation == CALL:
-        call_loop(row[FUNCTION], row[ARGS:], row[DIMS:], row[STEPS:], row[DATA])
-    elif operation == SINE:
-        waves(memory(FLOAT, row[ARGS]), memory(FLOAT, row[ARGS + 1]), row[DIMS], row[STEPS] // 8, row[STEPS + 1] // 8, 0)
-    elif operation == COSINE:
-        waves(memory(FLOAT, row[ARGS]), memory(FLOAT, row[ARGS + 1]), row[DIMS], row[STEPS] // 8, row[STEPS + 1] // 8, 1)
-    elif operation == TAKE:
-        take(memory(FLOAT, row[ARGS]), memory(INT, row[ARGS + 1]), memory(FLOAT, row[ARGS + 2]), row[DIMS])
-    elif operation == SCATTER:
-        scatter(memory(FLOAT, row[ARGS]), memory(INT, row[ARGS + 1]), memory(FLOAT, row[ARGS + 2]), row[DIMS])
-    elif operation == SUMS:
-        sums(memory(FLOAT, row[ARGS]), memory(INT, row[ARGS + 1]), memory(FLOAT, row[ARGS + 2]), row[DIMS])
-    elif operation == PRODUCT:
-        product(memory(FLOAT, row[ARGS]), memory(FLOAT, row[ARGS + 1]), memory(FLOAT, row[ARGS + 2]), row, 8)
-    elif operation == PRODUCT_COMPLEX:
-        one, two, out = memory(COMPLEX128, row[ARGS]), memory(COMPLEX128, row[ARGS + 1]), memory(COMPLEX128, row[ARGS + 2])
-        product(one, two, out, row, 16)
+    operation, count, steps = row[table.OPERATION], row[table.DIMS], row[table.STEPS :]
+    if operation == table.CALL:
+        call_loop(row[table.FUNCTION], row[table.ARGS :], row[table.DIMS :], steps, row[table.DATA])
+        return
+    one, two, three = [memory(FLOAT, row[table.ARGS + i]) for i in range(3)]
+    places = memory(INT, row[table.ARGS + 1])
+    if operation == table.SINE:
+        waves(one, two, count, steps[0] // 8, steps[1] // 8, 0)
+    elif operation == table.COSINE:
+        waves(one, two, count, steps[0] // 8, steps[1] // 8, 1)
+    elif operation == table.TAKE:
+        take(one, places, three, count)
+    elif operation == table.SCATTER:
+        scatter(one, places, three, count)
+    elif operation == table.SUMS:
+        sums(one, places, three, count)
+    elif operation == table.PRODUCT:
+        product(one, two, three, row, 8)
+    else:
+        pairs = [memory(COMPLEX128, row[table.ARGS + i]) for i in range(3)]
+        product(pairs[0], pairs[1], pairs[2], row, 16)
 
 
 def take(x, places, y, count):
@@ -126,8 +104,8 @@ def sums(x, bounds, y, count):
 
 def product(x, y, out, row, size):
     """A stack of products of small matrices; sizes and strides lie in the row as `np.matmul` has them."""
-    m, k, n, steps = row[DIMS + 1], row[DIMS + 2], row[DIMS + 3], row[STEPS:]
-    for s in range(row[DIMS]):
+    m, k, n, steps = row[table.DIMS + 1], row[table.DIMS + 2], row[table.DIMS + 3], row[table.STEPS :]
+    for s in range(row[table.DIMS]):
         for i in range(m):
             for j in range(n):
                 one = (s * steps[0] + i * steps[3]) // size

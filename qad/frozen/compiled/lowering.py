@@ -89,7 +89,7 @@ def together(parts):
 
 
 def _reduce(step, find, out):
-    """A sum over axes: minus zero, which changes no sum, and then everything is added to it."""
+    """A sum over axes: zero, and then everything is added to it."""
     names = ("axis", "dtype", "out", "keepdims")
     given = dict(zip(names, step.args[1:], strict=False)) | step.kwargs
     source = type(step.args[0]) is Var and find(step.args[0])
@@ -106,8 +106,7 @@ def _reduce(step, find, out):
 
 def begun(out):
     """The row that begins a sum."""
-    zero = Operand.of(np.array(complex(-0.0, -0.0) if out.char in "FD" else -0.0, out.char))
-    return copied(zero.spread(out.shape), out)
+    return copied(Operand.of(np.zeros((), out.char)).spread(out.shape), out)
 
 
 def added(source, target):
@@ -161,7 +160,8 @@ def _concatenate(step, find, out):
     axis = step.args[1] if len(step.args) > 1 else step.kwargs.get("axis", 0)
     axis, at, rows = axis % len(out.shape), 0, []
     for x in found:
-        rows.append(copied(x, out.with_axes(x.shape, out.strides, at * out.strides[axis])) if x.char == out.char else None)
+        piece = out.with_axes(x.shape, out.strides, at * out.strides[axis])
+        rows.append(copied(x, piece) if x.char == out.char else None)
         at += x.shape[axis]
     return together(rows)
 

@@ -1,16 +1,10 @@
 """Memory at an address, NumPy's inner loops, and the processor's floating-point errors, as kernels use them."""
 
-import platform
-import sys
-
+from qad.frozen.compiled import table
 from qad.native import intrinsic
 from qad.native.values import Array, Number
 
-__all__ = ["ERRORS", "bits", "call_loop", "cleared", "from_bits", "memory", "raised"]
-
-# What `fetestexcept` calls (invalid value, division by zero, overflow, underflow), by the kind of processor.
-MASKS = dict.fromkeys(("x86_64", "AMD64"), (1, 4, 8, 16)) | dict.fromkeys(("aarch64", "arm64"), (1, 2, 4, 8))
-ERRORS = MASKS.get(platform.machine()) if sys.platform in ("linux", "darwin") else None
+__all__ = ["bits", "call_loop", "cleared", "from_bits", "memory", "raised"]
 
 
 @intrinsic
@@ -31,14 +25,14 @@ def call_loop(code, function, args, dims, steps, data):
 def raised(code):
     """The floating-point errors since the last call of `cleared`, as bits."""
     code.module.declare("declare i32 @fetestexcept(i32)")
-    return code.whole(code.emit("i32", f"call i32 @fetestexcept(i32 {sum(ERRORS)})"))
+    return code.whole(code.emit("i32", f"call i32 @fetestexcept(i32 {sum(table.ERRORS)})"))
 
 
 @intrinsic
 def cleared(code):
     """Forget floating-point errors."""
     code.module.declare("declare i32 @feclearexcept(i32)")
-    code.emit("i32", f"call i32 @feclearexcept(i32 {sum(ERRORS)})")
+    code.emit("i32", f"call i32 @feclearexcept(i32 {sum(table.ERRORS)})")
 
 
 @intrinsic

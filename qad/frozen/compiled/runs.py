@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from qad.frozen.compiled import memory, table
+from qad.frozen.compiled import table
 from qad.frozen.compiled.kernel import kernel
 
 __all__ = ["instruction"]
@@ -12,7 +12,7 @@ __all__ = ["instruction"]
 ERRORS = [
     (bit, mode, text)
     for bit, mode, text in zip(
-        memory.ERRORS or (),
+        table.ERRORS or (),
         ("invalid", "divide", "over", "under"),
         ("invalid value", "divide by zero", "overflow", "underflow"),
         strict=False,

@@ -11,7 +11,7 @@ import numpy as np
 __all__ = ["loop_of"]
 
 HEAD = object.__basicsize__  # bytes of an object before what it holds; then ``PyUFuncObject`` of NumPy's C interface
-FUNCTIONS, DATA, COUNT, TYPES = HEAD + 16, HEAD + 24, HEAD + 32, HEAD + 48
+FUNCTIONS, DATA, TYPES = HEAD + 16, HEAD + 24, HEAD + 48
 
 
 @cache
@@ -20,12 +20,15 @@ def loop_of(ufunc, chars):
     if chars not in ufunc.types:
         return None
     at, i = id(ufunc), ufunc.types.index(chars)
-    expected = [ufunc.nin, ufunc.nout, ufunc.nargs]
-    if [c_int.from_address(at + HEAD + 4 * k).value for k in range(3)] != expected:
-        return None
-    kinds = string_at(c_void_p.from_address(at + TYPES).value + i * ufunc.nargs, ufunc.nargs)
-    if c_int.from_address(at + COUNT).value != ufunc.ntypes or [*kinds] != [np.dtype(c).num for c in chars if c not in "->"]:
-        return None
-    address = c_void_p.from_address(c_void_p.from_address(at + FUNCTIONS).value + 8 * i).value
-    data = c_void_p.from_address(at + DATA).value
-    return address and (address, (data and c_void_p.from_address(data + 8 * i).value) or 0)
+    expected = [np.dtype(c).num for c in chars if c not in "->"]
+    counts = [c_int.from_address(at + HEAD + 4 * k).value for k in range(3)]
+    kinds = string_at(pointer(at + TYPES) + i * ufunc.nargs, ufunc.nargs)
+    if counts != [ufunc.nin, ufunc.nout, ufunc.nargs] or [*kinds] != expected:
+        return None  # another interface than that of NumPy 2
+    address, data = pointer(pointer(at + FUNCTIONS) + 8 * i), pointer(at + DATA)
+    return address and (address, (data and pointer(data + 8 * i)) or 0)
+
+
+def pointer(at):
+    """The pointer at an address, as an integer; None for NULL."""
+    return c_void_p.from_address(at).value
