@@ -62,7 +62,7 @@ def test_what_is_between_takes_room_for_a_block():
 
 @pytest.mark.parametrize("seed", range(10))
 def test_no_two_arrays_of_a_chain_overlap(seed):
-    """What is written whole keeps its memory while the chain runs; rooms of blocks are not written while they are read."""
+    """Arrays that are written whole keep their memory while the chain runs, and rooms of blocks while they are read."""
     rng = np.random.default_rng(seed)
     script = [(rng.integers(3), rng.integers(4), rng.integers(4)) for _ in range(14)]
     binary = np.add, np.multiply, np.subtract
