@@ -144,7 +144,7 @@ class Places:
         (source,) = reads
         if self.compiled and step.fn is operator.getitem and step.out.kind == "scalar":
             index = step.args[1] if type(step.args[1]) is tuple else (step.args[1],)
-            step = Step(step.fn, (source, index if ... in index else (*index, ...)), {}, step.out)
+            step = Step(step.fn, (source, index if any(i is ... for i in index) else (*index, ...)), {}, step.out)
         made = step.fn(*rebuilt(step.args, self.dummies.__getitem__), **step.kwargs)
         if not isinstance(made, np.ndarray):
             made = np.asarray(made)

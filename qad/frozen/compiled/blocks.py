@@ -30,14 +30,14 @@ class Chain:
         Of the arrays.
     steps : list of (int, Step, list of Row)
         With their numbers in the program.
-    local : set of Var
-        What only they read.
+    outs, local : set of Var
+        What they make, and what of that only they read.
     sums : dict of Var -> Var
         For each sum over all entries the array of the sums of blocks.
     """
 
     def __init__(self, size):
-        self.size, self.steps, self.local, self.sums = size, [], set(), {}
+        self.size, self.steps, self.outs, self.local, self.sums = size, [], set(), set(), {}
         self.blocks = -(-size // BLOCK)
 
     @property
@@ -47,8 +47,16 @@ class Chain:
 
     def add(self, number, step, rows):
         self.steps.append((number, step, rows))
+        self.outs.add(step.out)
         if len(rows) > 1:
             self.sums[step.out] = Var((self.blocks,), step.out.dtype)
+
+    def needs_all_of(self, var, places):
+        """Whether an array is known only when the chain has ended: a sum, or a part of what it writes."""
+        small = var.size != self.size
+        while var in places.views:
+            var = places.views[var].reads()[0]
+        return small and var in self.outs
 
     def parts(self):
         """Parts of a table: sums begin, all blocks, sums of the sums of blocks."""
@@ -84,9 +92,9 @@ def chains(places):
     for number, step in enumerate(places.program.steps):
         rows = places.rows.get(step.out)
         size = rows and length(rows)
-        if chain and (size != chain.size or any(var in chain.sums for var in step.reads())):
-            if step.out in places.views:
-                continue
+        if step.out in places.views:
+            continue
+        if chain and (size != chain.size or any(chain.needs_all_of(var, places) for var in step.reads())):
             chain = None
         if size and not chain:
             chain = Chain(size)
@@ -97,8 +105,8 @@ def chains(places):
     uses = places.program.uses()
     for chain in found:
         within = Counter(var for _, step, _ in chain.steps for var in step.reads())
-        outs = {step.out for _, step, _ in chain.steps} - set(chain.sums)
-        chain.local = {var for var in outs if var in places.buffers and uses.get(var, 0) == within[var]}
+        arrays = chain.outs - set(chain.sums)
+        chain.local = {var for var in arrays if var in places.buffers and uses.get(var, 0) == within[var]}
     return found
 
 

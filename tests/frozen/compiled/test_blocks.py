@@ -30,9 +30,16 @@ def softmax(x, y):
     return weights / weights.sum() * y + x.imag
 
 
+def last_entry(x, y):
+    """An entry of the last block, which the first block of the next step reads; a sum in another shape."""
+    a = np.exp(x) * y
+    b = a * a[-1] + x
+    return b - b.sum(keepdims=True), b[1:] * a[:-1] + a[3]
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
 @pytest.mark.parametrize("size", [1 << 15, (1 << 15) + 1, (1 << 15) + BLOCK - 1])
-@pytest.mark.parametrize("f", [wave, branches, softmax])
+@pytest.mark.parametrize("f", [wave, branches, softmax, last_entry])
 def test_agreement(f, size, dtype):
     points = [(normal(size, dtype=dtype, seed=s), normal(size, dtype=dtype, seed=s + 1)) for s in (0, 2)]
     one, two, count = both(f, *points)
