@@ -9,7 +9,7 @@ __all__ = ["warm_up"]
 
 
 def warm_up() -> None:
-    """Compile all kernels now: contractions, chains and circuits then never stop for it.
+    """Compile all kernels now: contractions, chains, circuits and frozen functions then never stop for it.
 
     It takes some seconds, once on a machine, for the kernels are kept on disk; where they are, or where llvmlite (the
     extra ``fast``) is not installed and there is nothing to compile, it returns at once. No result depends on it.
@@ -24,6 +24,8 @@ def warm_up() -> None:
         return
     from qad.circuit.compiled import kernels
     from qad.contract import compiled
+    from qad.frozen.compiled.kernel import kernel
 
+    kernel()
     compiled.warm_up("fdFD")
     kernels.warm_up("FD")

@@ -5,6 +5,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from qad.core.waiting import waiting
+from qad.frozen.compiled import grouping
 from qad.frozen.memory_plan import Arena
 from qad.frozen.out_argument import allocates
 from qad.frozen.passes import improve
@@ -32,13 +33,18 @@ def executable(program, passes, build):
         else nullcontext()
     ):
         program = improve(program.copy(), passes)
-    return program, pooled(program, build)
+    return program, pooled(program, build, "compiled" in passes and grouping.has_loop())
 
 
-def pooled(program, build):
+def pooled(program, build, compiled):
     """The function that runs a program in a workspace of its own; free ones wait in a list (its methods are atomic)."""
-    places = Places(program)
+    places = Places(program, compiled)
     arena = Arena(places)
+    if places.rows:
+        from qad.frozen.compiled.kernel import kernel
+
+        kernel()  # compiled, or loaded, in the first call, and not in the second
+        program.counts["compiled"] = len(places.rows)
     free, inputs = [], len(program.inputs)
     take, give_back = free.pop, free.append
 

@@ -2,6 +2,7 @@
 
 from bisect import insort
 
+from qad.frozen.compiled.blocks import BLOCK
 from qad.frozen.out_argument import allocates
 from qad.frozen.program import Var
 
@@ -22,24 +23,23 @@ class Arena:
     """
 
     def __init__(self, places):
-        self.offsets, self.size = {}, 0
+        self.offsets, self.size, self.places = {}, 0, places
         self._holes = []  # pairs (offset, size), in order, no two adjacent
-        last = _last_uses(places)
-        ending = {}
+        last, until = _last_uses(places), _ends(places)
+        begin, ending = _begins(places), {}
         for var in places.copies.intersection(places.program.inputs):
             self._take(var)
-            ending.setdefault(last.get(var, -1), []).append(var)
-        for number, step in enumerate(places.program.steps):
-            var = step.out
-            if var in places.buffers:
+            ending.setdefault(until(var, last.get(var, -1)), []).append(var)
+        for number in range(len(places.program.steps)):
+            for var in begin.get(number, ()):
                 self._take(var)
-                ending.setdefault(max(last.get(var, number), number), []).append(var)
+                ending.setdefault(until(var, max(last.get(var, number), number)), []).append(var)
             for gone in ending.pop(number, ()):
-                self._give(self.offsets[gone], _aligned(gone))
+                self._give(self.offsets[gone], self._aligned(gone))
 
     def _take(self, var):
         """The smallest hole that is large enough, else the end of the block."""
-        size = _aligned(var)
+        size = self._aligned(var)
         found = min((hole for hole in self._holes if hole[1] >= size), key=lambda hole: hole[1], default=None)
         if found is None:
             at_the_end = self._holes and sum(self._holes[-1]) == self.size
@@ -53,6 +53,10 @@ class Arena:
                 insort(self._holes, (found[0] + size, found[1] - size))
         self.offsets[var] = found[0]
 
+    def _aligned(self, var):
+        size = BLOCK * var.dtype.itemsize if var in self.places.local else var.nbytes
+        return -(-max(size, 1) // ALIGNMENT) * ALIGNMENT
+
     def _give(self, offset, size):
         """A hole, one with those beside it."""
         beside = [hole for hole in self._holes if hole[0] == offset + size or sum(hole) == offset]
@@ -61,8 +65,21 @@ class Arena:
         insort(self._holes, (min([offset, *(hole[0] for hole in beside)]), size + sum(hole[1] for hole in beside)))
 
 
-def _aligned(var):
-    return -(-max(var.nbytes, 1) // ALIGNMENT) * ALIGNMENT
+def _begins(places):
+    """For each number of a step what is first written there: in chains of blocks, all that is written whole."""
+    found = {n: [step.out] for n, step in enumerate(places.program.steps) if step.out in places.buffers}
+    for chain in places.chains:
+        first, whole = chain.span[0], [step.out for _, step, _ in chain.steps if step.out not in places.local]
+        for number, step, _ in chain.steps:
+            found[number] = [step.out] if step.out in places.local else []
+        found[first] = [*found[first], *(var for var in whole if var in places.buffers), *chain.sums.values()]
+    return found
+
+
+def _ends(places):
+    """The function that tells until which step an array is kept: to the end of the chain if all blocks are needed."""
+    ends = {n: chain.span[1] for chain in places.chains for n in range(chain.span[0], chain.span[1] + 1)}
+    return lambda var, number: number if var in places.local else ends.get(number, number)
 
 
 def _last_uses(places):

@@ -8,13 +8,18 @@ Which views exist depends on layouts in memory; that is found out on dummies, ar
 one piece of memory.
 """
 
+import operator
+
 import numpy as np
 
 from qad.frozen.axis_order import demand
+from qad.frozen.compiled import grouping
+from qad.frozen.compiled.blocks import chains
+from qad.frozen.compiled.lowering import lowered
 from qad.frozen.functions import RESHAPE, VIEWS, Method
 from qad.frozen.guards import is_guard
 from qad.frozen.out_argument import allocates, writes
-from qad.frozen.program import Var, layout_of, rebuilt, touches
+from qad.frozen.program import Step, Var, layout_of, rebuilt, touches
 from qad.frozen.scalar_loop import FEWEST, is_scalar
 from qad.frozen.sparse_arrays import placed
 
@@ -39,10 +44,15 @@ class Places:
         Registers that runs of scalar operations fill.
     copies : set of Var
         Buffers that take a copy: of an input, or of a reshaped array whose layout allows no view.
+    rows : dict of Var -> list of Row
+        Steps that the compiled loop carries out (`qad.frozen.compiled`).
+    chains, local : list of Chain, set of Var
+        Those that it carries out block by block, and what has room for one block only.
     """
 
-    def __init__(self, program):
+    def __init__(self, program, compiled=False):
         self.program = program
+        self.compiled, self.rows = compiled and grouping.pays(program), {}
         self.dummies, self.buffers, self.views, self.copies = {}, {}, {}, set()
         self.scratch = np.empty(max([_bytes(var) for var in _vars(program)], default=1), np.uint8)
         self.uses = program.uses()
@@ -51,22 +61,25 @@ class Places:
         pinned = program.pinned()
         self.numbers = _numbers(program, pinned)
         scalar = [step for step in program.steps if is_scalar(step)]
-        self.scalars = {step.out for step in scalar} if len(scalar) >= FEWEST else set()
+        self.scalars = {step.out for step in scalar} if len(scalar) >= FEWEST and not self.compiled else set()
         self.last = set()  # results that are computed when all else is done, straight into the caller's hands
         self.demand = demand(program)
         guards = [step for step in program.steps if is_guard(step)]
         self.as_given = {step.args[0] for step in guards if step.kwargs["expected"][0] == "strides"}  # never copied
         for var, value in program.constants.items():
             self.dummies[var] = value
+        self.find = grouping.finder(self)
         for var in program.inputs:
             self._place_input(var)
         for step in program.steps:
             if step.mutates is None and step.out.root not in pinned and not is_guard(step):
                 self._place(step)
+        self.chains = chains(self) if self.rows else []
+        self.local = {var for chain in self.chains for var in chain.local}
 
     def allocated(self, var):
         """Whether a result is a newly allocated array."""
-        return self.definitions.get(var) is not None and allocates(self.definitions[var])
+        return var in self.rows or (self.definitions.get(var) is not None and allocates(self.definitions[var]))
 
     def static(self, var):
         """Whether the array of a Var is known before the run."""
@@ -76,7 +89,8 @@ class Places:
         uses, layout = self.demand.get(var, (0, None))
         if var in self.as_given or var in self.numbers:
             return
-        if var.kind == "scalar" or (var.kind == "array" and uses >= USED_OFTEN and var.nbytes <= COPIED_IN):
+        often = uses >= (1 if self.compiled else USED_OFTEN)
+        if var.kind == "scalar" or (var.kind == "array" and often and var.nbytes <= COPIED_IN):
             self.copies.add(var)
             self._buffer(var, layout)
 
@@ -86,12 +100,26 @@ class Places:
             return
         if step.fn in VIEWS and self._view(step):
             return
+        if self.compiled and self._lower(step):
+            return
         if out in self.results and out.nbytes > 0:
             if out.nbytes <= SMALL and self._is_last(step):
                 self.last.add(out)
             return
         if writes(step, out):
             self._buffer(out, self._layout(step))
+
+    def _lower(self, step):
+        """Leave a step to the compiled loop, which writes into a buffer, or into a large result."""
+        out = step.out
+        if out not in self.results or out.nbytes <= SMALL:
+            self._buffer(out, self._layout(step))
+        rows = lowered(step, self.find)
+        if rows:
+            self.rows[out] = rows
+        elif out in self.buffers:
+            del self.buffers[out], self.dummies[out]
+        return bool(rows)
 
     def _is_last(self, step):
         """Whether a result can be computed when all else is done, from what is known before the run."""
@@ -114,6 +142,9 @@ class Places:
         if len(reads) != 1 or not self.static(reads[0]):
             return False
         (source,) = reads
+        if self.compiled and step.fn is operator.getitem and step.out.kind == "scalar":
+            index = step.args[1] if type(step.args[1]) is tuple else (step.args[1],)
+            step = Step(step.fn, (source, index if any(i is ... for i in index) else (*index, ...)), {}, step.out)
         made = step.fn(*rebuilt(step.args, self.dummies.__getitem__), **step.kwargs)
         if not isinstance(made, np.ndarray):
             made = np.asarray(made)

@@ -10,6 +10,7 @@ from operator import itemgetter
 
 import numpy as np
 
+from qad.frozen.compiled.blocks import BLOCK, parts
 from qad.frozen.functions import Method
 from qad.frozen.guards import is_guard
 from qad.frozen.out_argument import positional, written
@@ -55,7 +56,10 @@ def _arrays(places, arena):
     memory = _aligned(arena.size)
     arrays = dict(places.program.constants)
     for var, offset in arena.offsets.items():
-        arrays[var] = laid_out(memory[offset:], var, places.buffers[var])
+        if var in places.local:
+            arrays[var] = np.ndarray((BLOCK,), var.dtype, memory[offset:])
+        else:
+            arrays[var] = laid_out(memory[offset:], var, places.buffers.get(var))
     for var, step in places.views.items():
         arrays[var] = step.fn(*rebuilt(step.args, arrays.__getitem__), **step.kwargs)
     return arrays
@@ -88,13 +92,27 @@ class _Emitter:
         self.moving = False  # whether an instruction goes through the registers
 
     def steps(self, steps):
-        """The instructions of all steps; scalar ones that follow each other are one."""
+        """The instructions of all steps; scalar ones that follow each other are one, and so are those of a table."""
         made = []
-        for is_scalar, run in groupby(steps, lambda step: step.out in self.places.scalars):
-            if is_scalar:
+        for kind, run in groupby(steps, self._kind):
+            if kind == "scalar":
                 made.append(self._scalars(run))
+            elif kind == "compiled":
+                made.append(self._table(run))
             else:
                 made.extend(map(self.step, run))
+        return made
+
+    def _kind(self, step):
+        """What a step is run together with."""
+        return "scalar" if step.out in self.places.scalars else "compiled" if step.out in self.places.rows else None
+
+    def _table(self, steps):
+        """One call of the compiled loop."""
+        from qad.frozen.compiled.runs import instruction
+
+        made = instruction(parts(steps, self.places), self.arrays, self.registers, self.number)
+        self.moving = self.moving or bool(made[1][-3] or made[1][-2])
         return made
 
     def _scalars(self, steps):

@@ -160,8 +160,8 @@ def mixed(x, c):
 
 
 def inverse(x, c):
-    """The except branch where a matrix is singular: by what is captured, or by the argument."""
-    m = np.outer(x, x) * 0.1 + (np.eye(N) if np.ndim(c) or c else 0.0 * np.eye(N))
+    """The except branch where what is captured makes a matrix singular: exactly, else rounding is all that is left."""
+    m = (np.outer(x, x) * 0.1 + np.eye(N)) * (1.0 if np.ndim(c) or c else 0.0)
     try:
         return np.linalg.inv(m) @ x
     except np.linalg.LinAlgError:

@@ -32,7 +32,8 @@ OF_PROGRAMS = {
     "zeros": zeros,
     "batches": batches,
 }
-PASSES = (*OF_STEPS, *OF_PROGRAMS)
+OF_PLACES = ("compiled",)  # `qad.frozen.compiled`: it changes how a program is run, not the program
+PASSES = (*OF_STEPS, *OF_PROGRAMS, *OF_PLACES)
 
 
 def chosen(names):

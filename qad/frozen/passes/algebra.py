@@ -14,7 +14,7 @@ from qad.frozen.program import Step, Var
 
 __all__ = ["algebra"]
 
-MOST, LARGEST = 1 << 16, 1 << 12  # entries of a constant that may be a number everywhere, and of an identity
+LARGEST = 1 << 12  # entries of an identity
 
 
 def algebra(program):
@@ -87,8 +87,9 @@ def _multiply(step, definitions, known):
 def _number(x, known):
     """The value of a literal, or of all entries of a constant."""
     if type(x) is Var:
-        entries = known[x].flat if x in known and 0 < known[x].size <= MOST else None
-        return entries[0] if entries is not None and (known[x] == entries[0]).all() else None
+        entries = known[x].flat if x in known and known[x].size else None
+        same = entries is not None and entries[0] == entries[-1] and (known[x] == entries[0]).all()
+        return entries[0] if same else None
     return x if isinstance(x, (int, float, complex, np.number)) else None
 
 

@@ -1,0 +1,233 @@
+"""Steps of a program as rows of a table (`qad.frozen.compiled.rows`)."""
+
+import numpy as np
+
+from qad.frozen.compiled import table
+from qad.frozen.compiled.rows import Operand, Row, axes_of
+from qad.frozen.compiled.ufunc_loops import loop_of
+from qad.frozen.functions import VIEWS, reduction
+from qad.frozen.program import Var
+from qad.frozen.sparse_arrays import placed
+
+__all__ = ["lowered", "may_be_lowered"]
+
+CHARS = "fdFD?"
+LONG = 16  # numbers from which on a sum runs along its own axis
+SMALL = 200  # multiply-adds of a product of matrices that needs no BLAS
+WAVES = {np.sin: table.SINE, np.cos: table.COSINE}
+PRODUCTS = {"d": table.PRODUCT, "D": table.PRODUCT_COMPLEX}
+
+
+def may_be_lowered(step):
+    """Whether the function of a step is among those that the loop knows; None if the step is a view."""
+    if step.fn in VIEWS:
+        return None
+    known = RULES.get(step.fn) or (isinstance(step.fn, np.ufunc) and step.fn.nout == 1)
+    return bool(known) and step.out.dtype is not None and step.out.dtype.char in CHARS
+
+
+def lowered(step, find):
+    """The rows of a step, or None.
+
+    Parameters
+    ----------
+    step : Step
+    find : function
+        Gives the `Operand` of a Var; None if where it lies, or how, is not known.
+    """
+    rule = RULES.get(step.fn) or (_elementwise if isinstance(step.fn, np.ufunc) else None)
+    out = find(step.out)
+    if rule is None or out is None or out.char not in CHARS or 0 in out.shape:
+        return None
+    return rule(step, find, out)
+
+
+def all_found(args, find, like=None):
+    """Operands of arguments; numbers take the dtype `like`.  None if one of them is not known."""
+    found = [find(x) if type(x) is Var else _literal(x, like) for x in args]
+    return found if all(x is not None and 0 not in x.shape for x in found) else None
+
+
+def _literal(x, like):
+    """A number as an operand; Python's numbers take the dtype of what they meet."""
+    if isinstance(x, np.generic):
+        return Operand.of(np.asarray(x))
+    if like is None or type(x) not in (int, float, complex) or like == "?" or (type(x) is complex and like in "fd"):
+        return None
+    return Operand.of(np.array(x, like))
+
+
+def _elementwise(step, find, out):
+    """A ufunc of one or two arguments."""
+    if step.kwargs or step.fn.signature or len(step.args) != step.fn.nin or step.fn.nin > 2:
+        return None
+    kinds = {x.dtype.char for x in step.reads() if x.kind != "number" and x.dtype is not None}
+    found = all_found(step.args, find, kinds.pop() if len(kinds) == 1 else None)
+    return found and ufunc_rows(step.fn, found, out)
+
+
+def ufunc_rows(ufunc, operands, out):
+    """The row of a ufunc on these operands."""
+    chars = "".join(x.char for x in operands) + "->" + out.char
+    function = loop_of(ufunc, chars)
+    if function is None or any(char not in CHARS + "->" for char in chars):
+        return None
+    operands = [*[x.spread(out.shape) for x in operands], out]
+    own = WAVES.get(ufunc) if chars == "d->d" else None
+    row = Row.along(axes_of(operands), operands, operation=own or table.CALL, function=function, name=ufunc.__name__)
+    return row and [row]
+
+
+def copied(source, out):
+    """The row that copies one operand to another of its shape."""
+    return ufunc_rows(np.positive, [source], out)
+
+
+def together(parts):
+    """The rows of all parts; None if one is None."""
+    return [row for part in parts for row in part] if all(part is not None for part in parts) else None
+
+
+def _reduce(step, find, out):
+    """A sum over axes: zero, and then everything is added to it."""
+    names = ("axis", "dtype", "out", "keepdims")
+    given = dict(zip(names, step.args[1:], strict=False)) | step.kwargs
+    source = type(step.args[0]) is Var and find(step.args[0])
+    if not source or set(given) - set(names) or given.get("out") is not None or given.get("dtype") is not None:
+        return None
+    axis, ndim = given.get("axis", 0), len(source.shape)
+    over = range(ndim) if axis is None else [i % ndim for i in (axis if type(axis) is tuple else (axis,))]
+    if source.char != out.char or 0 in source.shape:
+        return None
+    left = iter(out.strides if not given.get("keepdims") else [s for i, s in enumerate(out.strides) if i not in over])
+    target = out.with_axes(source.shape, [0 if i in over else next(left) for i in range(ndim)])
+    return together([begun(out), added(source, target)])
+
+
+def begun(out):
+    """The row that begins a sum."""
+    return copied(Operand.of(np.zeros((), out.char)).spread(out.shape), out)
+
+
+def added(source, target):
+    """The row that adds one operand to another of its shape, which may be all in one place along some axes."""
+    operands = [target, source, target]
+    function, axes = loop_of(np.add, f"{out_of(target)}->{target.char}"), axes_of(operands)
+    summed = [i for i, (_, steps) in enumerate(axes) if steps[0] == 0]
+    fields = {"operation": table.CALL, "function": function, "name": "add"}
+    along = summed[-1] if summed and axes[summed[-1]][0] >= LONG else None
+    row = Row.along(axes, operands, along, **fields)
+    return row and [row]
+
+
+def out_of(operand):
+    """The letters of two operands of its dtype."""
+    return operand.char * 2
+
+
+def _product(step, find, out):
+    """A product of matrices, or of two stacks of them."""
+    found = None if step.kwargs or len(step.args) != 2 else all_found(step.args, find)
+    if not found or {x.char for x in found} != {out.char} or out.char == "?":
+        return None
+    (a, b), size = found, np.dtype(out.char).itemsize
+    if not a.shape or not b.shape or (step.fn is np.dot and max(len(a.shape), len(b.shape)) > 2):
+        return None
+    # a vector is a matrix of one row at the left, of one column at the right
+    left, right = len(a.shape) == 1, len(b.shape) == 1
+    a = a.with_axes((1, *a.shape), (a.shape[0] * a.strides[0], *a.strides)) if left else a
+    b = b.with_axes((*b.shape, 1), (*b.strides, size)) if right else b
+    (m, k), n, stack = a.shape[-2:], b.shape[-1], out.shape[: len(out.shape) - 2 + left + right]
+    inner = list(out.strides[len(stack) :])
+    rows, columns = 0 if left else inner.pop(0), size if right else inner.pop(0)
+    operands = [x.with_axes(x.shape[:-2], x.strides[:-2]).spread(stack) for x in (a, b)]
+    operands.append(out.with_axes(stack, out.strides[: len(stack)]))
+    kind = PRODUCTS.get(out.char) if m * k * n <= SMALL else None
+    row = Row.along(
+        axes_of(operands), operands, operation=kind or table.CALL, name="matmul", dims=(m, k, n),
+        function=(0, 0) if kind else loop_of(np.matmul, f"{out_of(out)}->{out.char}"),
+    )  # fmt: skip
+    matrices = *a.strides[-2:], *b.strides[-2:], rows or n * size, columns
+    return row and [row._replace(steps=(*row.steps, *matrices))]
+
+
+def _concatenate(step, find, out):
+    """Every part is copied to its place."""
+    parts = step.args[0]
+    found = all_found(parts, find) if type(parts) in (list, tuple) else None
+    if not found or set(step.kwargs) - {"axis"}:
+        return None
+    axis = step.args[1] if len(step.args) > 1 else step.kwargs.get("axis", 0)
+    axis, at, rows = axis % len(out.shape), 0, []
+    for x in found:
+        piece = out.with_axes(x.shape, out.strides, at * out.strides[axis])
+        rows.append(copied(x, piece) if x.char == out.char else None)
+        at += x.shape[axis]
+    return together(rows)
+
+
+def _array(step, find, out):
+    """A vector of numbers."""
+    numbers = step.args[0]
+    found = all_found(numbers, find) if type(numbers) is list and not step.kwargs and len(step.args) == 1 else None
+    if not found or any(x.shape or x.char != out.char for x in found) or out.shape != (len(found),):
+        return None
+    return together([copied(x, out.with_axes((), (), i * out.strides[0])) for i, x in enumerate(found)])
+
+
+def _take(step, find, out):
+    """Entries of a vector."""
+    if step.kwargs or len(step.args) != 2 or type(step.args[1]) is not Var:
+        return None
+    found = all_found(step.args, find)
+    if not found or not _by_places(found[0], found[1], out):
+        return None
+    places = found[1].holder
+    if len(places) == 0 or places.min() < 0 or places.max() >= found[0].shape[0]:
+        return None
+    return [Row(table.TAKE, (*found, out), len(places), (8, 8, 8), name="take")]
+
+
+def _by_places(x, places, out):
+    """Whether x and out are vectors of doubles side by side, and the places a constant vector."""
+    vectors = all(v.char == "d" and len(v.shape) == 1 and v.strides == (8,) for v in (x, out))
+    known = isinstance(places.holder, np.ndarray) and places.holder.dtype == np.int64
+    return vectors and known and places.holder.ndim == 1 and places.holder.flags.c_contiguous
+
+
+def _sums(step, find, out):
+    """Sums between bounds, all of which grow."""
+    given = dict(zip(("indices", "axis"), step.args[1:], strict=False)) | step.kwargs
+    source = find(step.args[0]) if type(step.args[0]) is Var else None
+    places = find(given["indices"]) if type(given.get("indices")) is Var else None
+    if source is None or places is None or set(given) - {"indices"} or not _by_places(source, places, out):
+        return None
+    bounds = np.append(places.holder, source.shape[0])
+    if bounds[0] < 0 or (np.diff(bounds) <= 0).any():
+        return None
+    return [Row(table.SUMS, (source, Operand.of(bounds), out), len(bounds) - 1, (8, 8, 8), name="reduceat")]
+
+
+def _placed(step, find, out):
+    """A copy, and vectors written or added at places."""
+    start, *terms = step.args
+    found = all_found([start, *terms[::3]], find)
+    if not found or step.kwargs or any(x.char != out.char for x in found) or found[0].shape != out.shape:
+        return None
+    parts = [copied(found[0], out)]
+    for vector, index, overwrite in zip(found[1:], terms[1::3], terms[2::3], strict=True):
+        if type(index) is slice:
+            target = out.flat(index)
+            vector = vector.spread(target.shape)
+            parts.append(copied(vector, target) if overwrite else added(vector, target))
+        else:
+            places = find(index) if type(index) is Var else Operand.of(np.asarray(index))
+            fits = overwrite and places is not None and _by_places(vector, places, out.flat())
+            parts.append([Row(table.SCATTER, (vector, places, out), len(places.holder), (8, 8, 8))] if fits else None)
+    return together(parts)
+
+
+RULES = {
+    np.matmul: _product, np.dot: _product, reduction(np.add, "reduce"): _reduce, np.take: _take,
+    reduction(np.add, "reduceat"): _sums, np.concatenate: _concatenate, np.array: _array, placed: _placed,
+}  # fmt: skip

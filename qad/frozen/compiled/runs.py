@@ -1,0 +1,85 @@
+"""Consecutive steps of a program as one instruction: a table, and the call of the compiled loop."""
+
+import warnings
+
+import numpy as np
+
+from qad.frozen.compiled import table
+from qad.frozen.compiled.kernel import kernel
+
+__all__ = ["instruction"]
+
+ERRORS = [
+    (bit, mode, text)
+    for bit, mode, text in zip(
+        table.ERRORS or (),
+        ("invalid", "divide", "over", "under"),
+        ("invalid value", "divide by zero", "overflow", "underflow"),
+        strict=False,
+    )
+]
+READABLE = 0x101  # flags of an array that is aligned and in C order
+
+
+def instruction(parts, arrays, registers, number):
+    """The instruction that carries out parts of a table.
+
+    Parameters
+    ----------
+    parts : list of (int, list of Row)
+        How many blocks, and the rows.
+    arrays : dict of Var -> array
+        What is known before the run.
+    registers : list
+    number : dict of Var -> int
+        Where else arrays are read from; and written to, new ones that the instruction makes.
+    """
+    rows = [row for _, part in parts for row in part]
+    written = {row.operands[-1].holder: row.operands[-1] for row in rows}
+    given, held = {}, []
+
+    def address(holder):
+        array = holder if isinstance(holder, np.ndarray) else arrays.get(holder)
+        if array is None:
+            return 0, given.setdefault(holder, len(given))
+        held.append(array)
+        return array.__array_interface__["data"][0], -1
+
+    numbers = np.array([row.numbers(address) for row in rows], np.int64)
+    ends = np.cumsum([0, *(len(part) for _, part in parts)]).tolist()
+    bounds = np.array([(blocks, *ends[i : i + 2]) for i, (blocks, _) in enumerate(parts)], np.int64)
+    reads = [(i, number[var]) for var, i in given.items() if var not in written]
+    makes = [(i, number[var], var.shape, var.dtype) for var, i in given.items() if var in written]
+    places, status = np.zeros(len(given), np.int64), np.zeros(1, np.int64)
+    native = kernel()
+    native(bounds[:0], numbers, places, status)  # the arguments are checked once
+    call = native.native, (bounds, numbers, places, status), memoryview(status)
+    names = [row.name for row in rows]
+    return carry_out, (*call, names, memoryview(places), registers, reads, makes, held)
+
+
+def carry_out(native, tables, status, names, places, registers, reads, makes, held):
+    """The instruction."""
+    kept = []
+    for i, n in reads:
+        x = registers[n]
+        if x.flags.num & READABLE != READABLE:
+            x = np.array(x, order="C")
+            kept.append(x)
+        places[i] = id(x)
+    for i, n, shape, dtype in makes:
+        registers[n] = x = np.empty(shape, dtype)
+        places[i] = id(x)
+    native(*tables)
+    if status[0]:
+        warn(tables[1], names)
+
+
+def warn(rows, names):
+    """Warn of floating-point errors, as NumPy does where it is told to."""
+    modes = np.geterr()
+    found, rows[:, table.STATUS] = rows[:, table.STATUS].tolist(), 0
+    for name, met in zip(names, found, strict=True):
+        for bit, mode, text in ERRORS:
+            if met & bit and modes[mode] == "warn":
+                warnings.warn(f"{text} encountered in {name}", RuntimeWarning, stacklevel=2)

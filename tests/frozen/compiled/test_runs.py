@@ -1,0 +1,161 @@
+"""What a run of the compiled loop does besides numbers: warnings, threads, files, what is loaded."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import qad
+from qad.frozen import passes
+from tests.frozen.compiled.running import WITHOUT, normal
+
+pytest.importorskip("llvmlite")
+
+
+def steps(x):
+    """Functions that overflow, divide by zero, and have invalid arguments, each where it is told."""
+    y = np.exp(x[0] * 1.0) + np.log(x[1] * 1.0) + np.sqrt(x[2] * 1.0) + 1 / (x[3] * 1.0)
+    for _ in range(8):
+        y = y * 0.5 + 1
+    return y
+
+
+FINE = (1.0, 1.0, 1.0, 1.0)
+CASES = {
+    "overflow encountered in exp": (1000.0, 1.0, 1.0, 1.0),
+    "divide by zero encountered in log": (1.0, 0.0, 1.0, 1.0),
+    "invalid value encountered in log": (1.0, -1.0, 1.0, 1.0),
+    "invalid value encountered in sqrt": (1.0, 1.0, -1.0, 1.0),
+    "divide by zero encountered in divide": (1.0, 1.0, 1.0, 0.0),
+}
+
+
+def point(entries):
+    """Vectors, of which one has the entry in question."""
+    x = np.ones((4, 5))
+    x[:, 2] = entries
+    return x
+
+
+def warned(f, x):
+    """The value, and the texts of warnings."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        return f(x), [str(each.message) for each in found]
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_warnings_are_those_of_numpy(text):
+    frozen, other = qad.freeze(steps), qad.freeze(steps, passes=WITHOUT)
+    for each in (frozen, other):
+        each(point(FINE))
+    (one, told), (two, expected) = (warned(each, point(CASES[text])) for each in (frozen, other))
+    np.testing.assert_array_equal(one, two)
+    assert told == expected
+    assert told[0] == text
+    assert warned(frozen, point(FINE))[1] == []  # nothing is left of what was met
+    assert frozen.stats.replays == 2
+    assert frozen.stats.eager == 0
+
+
+def test_errstate():
+    frozen = qad.freeze(steps)
+    frozen(point(FINE))
+    bad = point(CASES["overflow encountered in exp"])
+    with np.errstate(all="ignore"):
+        assert warned(frozen, bad)[1] == []
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        frozen(bad)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning):
+            frozen(bad)
+
+
+def test_warnings_of_blocks():
+    def f(x):
+        return np.exp(x * 2) * x + np.sin(x) * x * x
+
+    frozen, x = qad.freeze(f), normal(1 << 16)
+    frozen(x)
+    x[-1] = 1000.0
+    value, told = warned(frozen, x)
+    assert told == ["overflow encountered in exp"]
+    assert np.isinf(value[-1])
+    assert np.isfinite(value[:-1]).all()
+
+
+def test_errors_met_before_are_not_told():
+    frozen = qad.freeze(steps)
+    frozen(point(FINE))
+    with np.errstate(all="ignore"):
+        np.log(np.zeros(3))
+    assert warned(frozen, point(FINE))[1] == []
+
+
+@pytest.mark.parametrize("size", [5, 1 << 15])
+def test_threads(size):
+    """Every thread has a table of its own."""
+    frozen = qad.freeze(lambda x: steps(x) * np.sin(x[0]))
+    points = [np.abs(normal(4, size, seed=seed)) + 0.5 for seed in range(16)]
+    frozen(points[0])
+    expected = [frozen(x) for x in points]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            for a, b in zip(pool.map(frozen, points), expected, strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
+def test_files():
+    frozen, x = qad.freeze(steps), point(FINE)
+    frozen(x)
+    stored = pickle.loads(pickle.dumps(frozen))
+    np.testing.assert_array_equal(stored(x), frozen(x))
+    assert stored.program.counts["compiled"] == frozen.program.counts["compiled"] > 8
+
+
+def test_a_pass_that_can_be_left_out():
+    frozen = qad.freeze(steps, passes=WITHOUT)
+    frozen(point(FINE))
+    assert not frozen.program.counts.get("compiled")
+    assert passes.PASSES[-1] == "compiled"
+
+
+LOADED = """
+import sys
+import numpy as np
+import qad
+f = qad.freeze(qad.value_and_grad(lambda a, b: np.sum(a @ b)))
+f(np.eye(3), np.eye(3)), f(np.eye(3), np.eye(3))
+print([name for name in ("llvmlite", "qad.native", "qad.frozen.compiled.kernel") if name in sys.modules])
+"""
+
+
+def test_a_function_of_few_steps_loads_nothing():
+    ran = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+WITHOUT_LLVM = """
+import sys
+sys.modules["llvmlite"] = None
+import numpy as np
+import qad
+from importlib.util import find_spec
+from qad.contract import compiler
+compiler.has_compiler.cache_clear()
+compiler.find_spec = lambda name: None
+f = qad.freeze(lambda x: sum(np.sin(x * k) for k in range(20)))
+x = np.ones(3)
+f(x), f(x)
+print(f.stats.replays, f.program.counts.get("compiled", 0), "qad.frozen.compiled.kernel" in sys.modules)
+"""
+
+
+def test_numpy_alone_does():
+    ran = subprocess.run([sys.executable, "-c", WITHOUT_LLVM], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["1", "0", "False"]
