@@ -21,7 +21,7 @@ from qad.extend import (
     unbroadcast,
     value_of,
 )
-from qad.extend.memory import BY_LAYOUT, as_array, is_vouched, mark, shadow, snapshot, unsure
+from qad.extend.memory import BY_LAYOUT, as_array, is_copied, is_vouched, look, mark, shadow, snapshot, unsure
 
 # -- primitives ------------------------------------------------------------------------------------
 
@@ -61,10 +61,18 @@ for _function in (T, mT, reshape, transpose, swapaxes, np.broadcast_to):
     defroot(_function, None)
 BY_LAYOUT.add(reshape)
 _T, _mT = quick(T), quick(mT)
-_reshape, _transpose = quick_with_metadata(reshape), quick_with_metadata(transpose)
+_quick_reshape, _transpose = quick_with_metadata(reshape), quick_with_metadata(transpose)
 _swapaxes = quick_with_metadata(swapaxes)
 
 # -- reshapes --------------------------------------------------------------------------------------
+
+
+def _reshape(x, shape):
+    """The recorded reshape, a view wherever NumPy's is: where `x` is read as a copy, memory does not tell."""
+    y = _quick_reshape(x, shape)
+    if y.buffer is None and is_copied(x):
+        look(y, x, reshape, (shape,))
+    return y
 
 
 @implements(np.reshape)

@@ -37,3 +37,8 @@ def test_modes_are_those_of_users():
 @pytest.mark.slow
 def test_thousands_of_random_spectra():
     assert not {seed: found for seed in range(1000, 11000) if (found := check(seed))}
+
+
+@pytest.mark.parametrize("seed", [5006180, 5026391, 5067693])
+def test_programs_that_were_less_right_than_their_bound(seed):
+    assert not check(seed)

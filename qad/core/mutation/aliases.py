@@ -169,7 +169,7 @@ def look(out, x, again, metadata=()):
         again = again if only_splits(x.shape, out.shape) or is_vouched(x) else unsure
     elif known:
         axes = type(part.buffer) is tuple and part.buffer[1] is unsure  # below; here the layout may be known
-    elif not lies_in(array, there):
+    elif not lies_in(array, there) and not (by_layout and is_copied(x)):
         return
     else:
         axes = axes and not out.shape

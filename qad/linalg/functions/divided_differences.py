@@ -171,13 +171,17 @@ def second_derivative(f, w, x, y):
     """``sum_k f[i, k, j] (x_ik y_kj + y_ik x_kj)``: of a matrix function, in its eigenbasis, along `x` and `y`.
 
     Where i and k are far apart, or else k and j, the quotient by their gap turns the sum into matrix products;
-    what remains is summed within the neighbourhood of each k.
+    what remains is summed within the neighbourhood of each k.  Rounding is divided by two gaps, each of them `NEAR` at
+    least: single precision has no digits left then (1e-3 at worst), so that all of it is done in double precision.
     """
+    single = np.finfo(np.result_type(w.dtype, x.dtype, y.dtype)).bits == 32
+    w, x, y = (z.astype(np.result_type(z.dtype, float), copy=False) for z in (w, x, y))
     d = first_differences(f, w)
     gap = w[..., None, :] - w[..., :, None]
     near = np.abs(gap) <= NEAR * _size(w)
     inverse = np.where(near, 0.0, 1.0 / np.where(near, 1.0, gap))
-    return _far(d, near, inverse, x, y) + _far(d, near, inverse, y, x) + _near(f, w, d, near, x, y)
+    out = _far(d, near, inverse, x, y) + _far(d, near, inverse, y, x) + _near(f, w, d, near, x, y)
+    return out.astype(np.complex64 if out.dtype.kind == "c" else np.float32) if single else out
 
 
 def _far(d, near, inverse, x, y):

@@ -20,14 +20,14 @@ import numpy as np
 from qad.extend import defbatch, defjvp, like, primitive, stack_of, stacks
 from qad.linalg.support.degeneracy import far_apart, noise, refuse, same_block, vanishing, width
 from qad.linalg.support.derivative_order import orders
-from qad.linalg.support.gap_quotients import SPARE, TIGHT, columns_of, over_gaps, pairs, relative, where_moved
+from qad.linalg.support.gap_quotients import MORE, TIGHT, columns_of, over_gaps, pairs, relative, where_moved
 from qad.linalg.support.hermitian_parts import skew
 
 
 def clusters(s, owner):
     """Boolean (..., k, k): which two of the sorted bare values `s` (..., k) are too close for a second derivative."""
     size = np.abs(s)
-    close = (SPARE * np.finfo(s.dtype).eps ** 0.75) ** 0.5 * np.maximum(size[..., 1:], size[..., :-1])
+    close = (MORE * np.finfo(s.dtype).eps ** 0.75) ** 0.5 * np.maximum(size[..., 1:], size[..., :-1])
     breaks = np.abs(np.diff(s, axis=-1)) > np.maximum(close, width(s)[..., None])
     if owner == "svd":
         breaks |= vanishing(s)[..., 1:]  # null spaces are no clusters: there values have kinks

@@ -2,9 +2,10 @@
 
 Rules divide by ``s_j - s_i``, ``s_j + s_i`` and ``s_j``.  A numerator is known to `eps` of its size, hence a quotient
 to ``eps / gap``; where the spectrum moves as well, in the rule of a rule, each further derivative divides once more:
-``eps / gap**order``, gaps being relative to the largest value.  Where that bound is above ``eps**(1/4)``, which is 1e-4
-in double precision, the gap is lost: below 2e-12 at first order, 4e-6 at second.  There a numerator that is nonzero
-raises, and a zero contributes zero.  Because the division itself is what refuses, its own derivatives refuse too.
+``eps / gap**order``, gaps being relative to the largest value.  Where that bound, with some room for sums, is above
+``eps**(1/4)``, which is 1e-4 in double precision, the gap is lost: below 2e-12 at first order, 7e-6 at second.  There a
+numerator that is nonzero raises, and a zero contributes zero.  Because the division itself is what refuses, its own
+derivatives refuse too.
 
 Numerators that are no more than rounding are set to zero before any division.  So a loss that leaves the single
 vectors of a cluster out of account, like that of a projector, has derivatives good to ``eps / gap`` at every order.
@@ -18,7 +19,7 @@ from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.hermitian_parts import hermitian, skew
 
 PARTS = {"skew": skew, "hermitian": hermitian, "all": lambda x: x}
-SPARE = 10  # what the bound of the second order and beyond is multiplied by
+SPARE, MORE = 10, 30  # what the bounds of the first order and of those beyond are multiplied by, for sums over entries
 TIGHT = 8  # units in the last place, of the largest numerator in a column, that a sum leaves of zero
 
 
@@ -103,6 +104,7 @@ def _over_gaps(
 def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward, degenerate):
     """`y`, a part of `x`, without the rounding that a small `gap` would blow up; where that is lost it must be zero."""
     eps, at = np.finfo(gap.dtype).eps, np.nonzero(np.broadcast_to(near, y.shape))
+    least = (SPARE if order == 1 else MORE) * eps**0.75  # of gap**order
     *batch, i, j = at
     both = [(*batch, j)] if gap.shape[-2] != x.shape[-2] else [(*batch, j), (*batch, i)]  # the vectors of an entry
     columns = max_of(*(np.abs(x.mT[n]).max(axis=-1) for n in both))
@@ -110,12 +112,12 @@ def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward,
     units = np.minimum(TIGHT * eps / gap**divided, eps**0.25)
     dust = size <= units * columns
     lost = dust & (TIGHT * eps > eps**0.25 * gap)  # here a numerator that matters may look like rounding
-    if weight is None and backward and (gap <= SPARE * eps**0.75).any():
+    if weight is None and backward and (gap <= least).any():
         weight = columns_of(x)
     if weight is not None:
         weight = np.broadcast_to(weight / _most(weight), (*y.shape[:-2], weight.shape[-1]))
         relevant = max_of(*(weight[n] for n in both))
-        lost |= gap**order <= SPARE * eps**0.75 * relevant
+        lost |= gap**order <= least * relevant
     size = np.where(dust, 0.0, size)
     if moved is not None and len(both) > 1:
         moved = np.broadcast_to(moved, (*y.shape[:-2], moved.shape[-1]))
@@ -124,7 +126,7 @@ def _cleared(y, x, gap, near, s, owner, order, weight, moved, divided, backward,
     units = np.maximum(units, np.minimum(eps**0.25 * gap, noise(gap.dtype, x.shape[-1])))
     left = lost & (size > units * columns)
     if owner == "eig" and moved is not None:  # V f(w) V^-1, say: only the commutator is seen, and may look like zero
-        left |= (moved[both[0]] | moved[both[1]]) & (gap**order <= SPARE * eps**0.75)
+        left |= (moved[both[0]] | moved[both[1]]) & (gap**order <= least)
     if divided:  # what has been divided by this gap before hides a numerator that matters
         left |= lost & (columns > 0.0)
     if left.any():
