@@ -195,7 +195,7 @@ def at_outer_bonds(row: Row, left: np.ndarray, right: np.ndarray, shape: Shape) 
         add_within(on_left.reshape(shape[0], len(inner), shape[0], -1), inner, 0)
         inner = None
     elif inner is not None and (on_right is not None and not row.right_is_short):
-        add_within(on_right.reshape(len(inner), shape[3], -1, shape[3]), inner.T, 1)
+        add_within(on_right.T.reshape(len(inner), shape[3], -1, shape[3]), inner, 1)
         inner = None
     if len(row.across):
         one, two = row.one[row.open_left][:, row.across], row.two[row.across][:, row.open_right]
@@ -223,29 +223,25 @@ def add_within(grown: np.ndarray, inner: np.ndarray, bond: int) -> None:
 def grown_left(environment: np.ndarray, operators: np.ndarray) -> np.ndarray:
     """``sum_u L[u] x O[u]`` as a matrix, rows (a', s') and columns (a, s); the operators are (u, s', s)."""
     operators = like(environment).asarray(operators.astype(environment.dtype, copy=False))
-    grown = np.tensordot(environment, operators, (1, 0)).transpose(0, 2, 1, 3)  # a' a s' s -> a' s' a s
+    grown = environment.transpose(0, 2, 1)[:, None] @ operators.transpose(1, 0, 2)  # a' s' (a s)
     return grown.reshape(grown.shape[0] * grown.shape[1], -1)
 
 
 def grown_right(environment: np.ndarray, operators: np.ndarray) -> np.ndarray:
     """``sum_w O[w] x R[w]`` as a matrix that acts from the right, rows (t, b) and columns (t', b')."""
     operators = like(environment).asarray(operators.astype(environment.dtype, copy=False))
-    grown = np.tensordot(operators, environment, (0, 1)).transpose(1, 3, 0, 2)  # t' t b' b -> t b t' b'
-    return grown.reshape(grown.shape[0] * grown.shape[1], -1)
+    grown = operators.transpose(1, 2, 0)[:, None] @ environment  # t' b' (t b)
+    return grown.reshape(grown.shape[0] * grown.shape[1], -1).T
 
 
 def left_block(environment: np.ndarray, w: np.ndarray) -> np.ndarray:
     """A left environment (a', u, a) and the site operator `w` right of it, as ``(a' s' v, a s)``."""
-    w = like(environment).asarray(w)
-    block = np.tensordot(environment, w, (1, 0)).transpose(0, 3, 2, 1, 4)  # a' a v s' s -> a' s' v a s
-    return block.reshape(-1, block.shape[3] * block.shape[4])
+    return grown_left(environment, w.transpose(0, 2, 1, 3).reshape(len(w), -1, w.shape[3]))
 
 
 def right_block(w: np.ndarray, environment: np.ndarray) -> np.ndarray:
-    """The site operator `w` and the right environment (b', u, b) right of it, as ``(v s b, s' b')``."""
-    w = like(environment).asarray(w)
-    block = np.tensordot(w, environment, (1, 1)).transpose(0, 2, 4, 1, 3)  # v s' s b' b -> v s b s' b'
-    return block.reshape(-1, block.shape[3] * block.shape[4])
+    """The site operator `w` and the right environment (b', w, b) right of it, as ``(v s b, s' b')``."""
+    return grown_right(environment, w.transpose(1, 2, 0, 3).reshape(w.shape[1], w.shape[2], -1))
 
 
 def summed(on_left, on_right, inner, chain, shape: Shape) -> Callable[[np.ndarray], np.ndarray]:

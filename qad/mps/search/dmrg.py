@@ -204,7 +204,7 @@ class OneSite(Sweeps):
                 break
             left, phys, right = centre.shape
             rows = centre.reshape(-1, right)
-            kept = self.principal(rows, lambda: (self.environments.before(site) @ rows).reshape(len(rows), -1))
+            kept = self.principal(rows, self.reached_left, site)
             self.tensors[site] = kept.reshape(left, phys, -1)
             self.tensors[site + 1] = np.tensordot(kept.conj().T @ rows, self.tensors[site + 1], 1)
             self.environments.pass_right(site, self.tensors[site])
@@ -218,11 +218,15 @@ class OneSite(Sweeps):
                 break
             left, phys, right = centre.shape
             rows = centre.reshape(left, -1).T
-            kept = self.principal(rows, lambda: self.reached_right(site, rows)).T
+            kept = self.principal(rows, self.reached_right, site).T
             self.tensors[site] = kept.reshape(-1, phys, right)
             self.tensors[site - 1] = np.tensordot(self.tensors[site - 1], rows.T @ kept.conj().T, 1)
             self.environments.pass_left(site, self.tensors[site])
             self.penalty.pass_left(site, self.tensors[site])
+
+    def reached_left(self, site, rows):
+        """What the effective operator of a site and all sites left of it makes of the centre, legs (a s, v b)."""
+        return (self.environments.before(site) @ rows).reshape(len(rows), -1)
 
     def reached_right(self, site, rows):
         """What the effective operator of a site and all sites right of it makes of the centre, legs (s b, v a)."""
@@ -235,14 +239,14 @@ class OneSite(Sweeps):
         shape = self.tensors[site].shape
         return self.solve(self.environments.one_site(site, shape), self.tensors[site], shape, (site, site + 1))
 
-    def principal(self, rows, reached):
+    def principal(self, rows, reached, site):
         """An orthonormal basis of the most important directions of `rows`, and weakly of what H makes of them.
 
-        `reached` is called for the latter, unless nothing is mixed in any more.
+        ``reached(site, rows)`` is asked for the latter, unless nothing is mixed in any more.
         """
         density = rows @ rows.conj().T
         if self.mixing > LEAST_MIXING:
-            more = reached()
+            more = reached(site, rows)
             more = more @ more.conj().T
             density = density + (self.mixing / np.trace(more).real) * more
         values, vectors = np.linalg.eigh(density)
