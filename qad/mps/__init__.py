@@ -4,7 +4,7 @@ from qad.mps import uniform
 from qad.mps.evolve.evolution import Evolution, evolve
 from qad.mps.local import Site, site
 from qad.mps.measures import correlations, entanglement_entropy, local_expectations, reduced_density
-from qad.mps.models import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
+from qad.mps.models import aklt, blbq, heisenberg, hubbard, ising, j1j2, long_range_ising, tj, xxz
 from qad.mps.observables import energy, expectation, log_norm2, norm, norm2, overlap, variance
 from qad.mps.operator import MPO
 from qad.mps.opsum import OpSum
@@ -15,7 +15,7 @@ from qad.mps.transfer import Transfer, transfer
 
 __all__ = [
     "MPO", "MPS", "Evolution", "GroundState", "OpSum", "Site", "Transfer", "aklt", "blbq", "correlations", "energy",
-    "entanglement_entropy", "evolve", "expectation", "ground_state", "heisenberg", "ising", "j1j2",
-    "local_expectations", "log_norm2", "long_range_ising", "norm", "norm2", "overlap", "reduced_density", "site",
+    "entanglement_entropy", "evolve", "expectation", "ground_state", "heisenberg", "hubbard", "ising", "j1j2",
+    "local_expectations", "log_norm2", "long_range_ising", "norm", "norm2", "overlap", "reduced_density", "site", "tj",
     "transfer", "uniform", "variance", "xxz",
 ]  # fmt: skip
