@@ -1,10 +1,11 @@
 """Chains: matrix product states and operators, their energies and ground states."""
 
 from qad.mps import uniform
+from qad.mps.electron_models import hubbard, tj
 from qad.mps.evolve.evolution import Evolution, evolve
 from qad.mps.local import Site, site
 from qad.mps.measures import correlations, entanglement_entropy, local_expectations, reduced_density
-from qad.mps.models import aklt, blbq, heisenberg, hubbard, ising, j1j2, long_range_ising, tj, xxz
+from qad.mps.models import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
 from qad.mps.observables import energy, expectation, log_norm2, norm, norm2, overlap, variance
 from qad.mps.operator import MPO
 from qad.mps.opsum import OpSum
