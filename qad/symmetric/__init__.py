@@ -5,7 +5,7 @@ from qad.contract.ncon import ncon
 from qad.symmetric import networks as _networks  # has qad.einsum and qad.ncon take symmetric tensors
 from qad.symmetric.contraction import tensordot, trace, vdot
 from qad.symmetric.create import eye, from_blocks, from_dense, random, zeros
-from qad.symmetric.decompositions import eigh, expm, qr, svd
+from qad.symmetric.decompositions import eigh, expm, funm_herm, funm_svd, qr, svd
 from qad.symmetric.fusing import fuse, unfuse
 from qad.symmetric.groups import Symmetry, symmetry
 from qad.symmetric.layout import Layout, layout
@@ -17,7 +17,7 @@ from qad.symmetric.tensor import SymTensor
 from qad.symmetric.truncation import split, truncated_svd
 
 __all__ = [
-    "Layout", "Leg", "SymTensor", "Symmetry", "eigh", "einsum", "expm", "eye", "from_blocks", "from_dense", "fuse",
-    "load", "ncon", "norm", "qr", "random", "save", "scale", "split", "svd", "symmetry", "tensordot", "trace",
-    "truncated_svd", "unfuse", "vdot", "zeros",
+    "Layout", "Leg", "SymTensor", "Symmetry", "eigh", "einsum", "expm", "eye", "from_blocks", "from_dense", "funm_herm",
+    "funm_svd", "fuse", "layout", "load", "ncon", "norm", "qr", "random", "save", "scale", "split", "svd", "symmetry",
+    "tensordot", "trace", "truncated_svd", "unfuse", "vdot", "zeros",
 ]  # fmt: skip

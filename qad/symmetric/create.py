@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.contract.operands import as_operand
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import as_array, stack_of, value_of
+from qad.extend import stack_of, value_of
 from qad.symmetric.groups import symmetry as symmetry_of
 from qad.symmetric.layout import Layout, checked, layout
 from qad.symmetric.legs import Leg
@@ -175,7 +176,7 @@ def from_dense(
     >>> qad.symmetric.from_dense(raising, (spin, spin.conj()), charge=2).blocks()
     {(1, -1): array([[1.]])}
     """
-    where, array = layout_for(legs, charge, split, symmetry, "from_dense"), as_array(array)
+    where, array = layout_for(legs, charge, split, symmetry, "from_dense"), as_operand(array)
     if tuple(array.shape) != where.shape:
         raise ShapeError(f"from_dense: the legs have shape {where.shape}, but the array has {tuple(array.shape)}")
     _require_symmetric(stack_of(value_of(array)), where, tol)
@@ -186,10 +187,10 @@ def _require_symmetric(array, where, tol):
     """Raise where an element off the blocks is not zero."""
     array = array.reshape(-1, *where.shape)
     inside = move(np.ones(where.size), table=unpacking(where)).reshape(where.shape) == 1
-    off = np.abs(array) * ~inside
-    largest = np.abs(array).max(initial=0.0)
+    off = np.where(inside, 0, np.abs(array))
+    largest = np.where(inside, np.abs(array), 0).max(initial=0.0)
     allowed = 16 * np.finfo(array.dtype if array.dtype.kind in "fc" else float).eps * largest if tol is None else tol
-    if not (off > allowed).any():
+    if (off <= allowed).all():
         return
     place = tuple(map(int, np.unravel_index(np.argmax(off), off.shape)))
     numbers = [
@@ -247,7 +248,7 @@ def from_blocks(
             raise ArgumentError(
                 f"from_blocks: no block of charges {key} is allowed with legs {where.legs} and charge {where.charge}"
             )
-        array, block = as_array(array), allowed[key]
+        array, block = as_operand(array), allowed[key]
         if tuple(array.shape) != block.shape:
             raise ShapeError(
                 f"from_blocks: the block of charges {key} has shape {block.shape}, not {tuple(array.shape)}"

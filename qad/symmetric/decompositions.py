@@ -19,12 +19,25 @@ from qad.symmetric.legs import Leg, same_legs
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from qad.typing import Array
 
-__all__ = ["as_map", "bond_leg", "columns_of", "eigh", "expm", "factored", "in_order_of", "qr", "rows_of", "svd"]
+__all__ = [
+    "as_map",
+    "bond_leg",
+    "columns_of",
+    "eigh",
+    "expm",
+    "factored",
+    "funm_herm",
+    "funm_svd",
+    "in_order_of",
+    "qr",
+    "rows_of",
+    "svd",
+]
 
 
 def svd(a: SymTensor, split: int | None = None) -> tuple[SymTensor, Array, SymTensor]:
@@ -86,7 +99,7 @@ def qr(a: SymTensor, split: int | None = None) -> tuple[SymTensor, SymTensor]:
     Q : SymTensor
         The first legs, and the new bond with flow -1; neutral, its columns orthonormal.
     R : SymTensor
-        The new bond with flow +1, and the other legs; upper triangular in each sector, with a diagonal >= 0.
+        The new bond with flow +1, and the other legs; upper triangular in each sector.
 
     Raises
     ------
@@ -171,6 +184,57 @@ def expm(a: SymTensor) -> SymTensor:
     """
     a = as_square(a, "expm")
     return bare(a.layout, joined([linalg.expm(matrix) for matrix in a.sectors()]))
+
+
+def funm_herm(f: Callable[[Array], Array], a: SymTensor) -> SymTensor:
+    """A function of a Hermitian tensor, as a map from its first legs to their conjugates: ``V diag(f(w)) V^H``.
+
+    Its derivatives are exact where eigenvalues coincide, which those of `eigh` are not.
+
+    Parameters
+    ----------
+    f : callable
+        Elementwise, from real numbers: `qad.linalg.funm_herm`.
+    a : SymTensor
+        Its second half of legs is the conjugate of the first, its charge is neutral; Hermitian.
+
+    Raises
+    ------
+    ArgumentError, ShapeError
+        As `eigh`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> leg = qad.symmetric.Leg({0: 1, 1: 1}, flow=+1)
+    >>> qad.symmetric.funm_herm(np.sqrt, 4 * qad.symmetric.eye(leg)).data
+    array([2., 2.])
+    """
+    a = as_square(a, "funm_herm")
+    return bare(a.layout, joined([linalg.funm_herm(f, matrix) for matrix in a.sectors()]))
+
+
+def funm_svd(f: Callable[[Array], Array], a: SymTensor, split: int | None = None) -> SymTensor:
+    """A function of singular values, ``U diag(f(s)) V``, with the legs of `a`.
+
+    Its derivatives are exact where singular values coincide, which those of `svd` are not.
+
+    Parameters
+    ----------
+    f : callable
+        Elementwise, from real numbers: `qad.linalg.funm_svd`.
+    a, split
+        As in `svd`.
+
+    Examples
+    --------
+    >>> import qad
+    >>> leg = qad.symmetric.Leg({0: 1, 1: 1}, flow=+1)
+    >>> qad.symmetric.funm_svd(lambda s: s**3, 2 * qad.symmetric.eye(leg)).data
+    array([8., 8.])
+    """
+    a = as_map(a, split, "funm_svd")
+    return bare(a.layout, joined([linalg.funm_svd(f, matrix) for matrix in a.sectors()]))
 
 
 # -- from sectors to tensors -------------------------------------------------------------------------------------------

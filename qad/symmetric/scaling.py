@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from qad.contract.operands import as_operand
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import as_array, like
+from qad.extend import like
 from qad.symmetric.gemms import Gemms, gemms
 from qad.symmetric.layout import Layout
 from qad.symmetric.tensor import SymTensor, bare, moved
@@ -39,7 +40,7 @@ def scale(a: SymTensor, factors: ArrayLike, axis: int = -1) -> SymTensor:
     >>> qad.symmetric.scale(qad.symmetric.eye(leg), np.array([2.0, 3.0, 4.0])).to_dense().diagonal()
     array([2., 3., 4.])
     """
-    factors = as_array(factors)
+    factors = as_operand(factors)
     try:
         place = range(a.ndim)[axis]
     except (IndexError, TypeError) as error:

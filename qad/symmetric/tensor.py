@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.contract.operands import as_operand
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
-from qad.extend import as_array
 from qad.symmetric.layout import Layout, layout, named
 from qad.symmetric.legs import same_legs
 from qad.symmetric.moves import between, move, unpacking
@@ -72,7 +72,7 @@ class SymTensor:
             raise ArgumentError(
                 "SymTensor takes a layout and its data: make tensors by qad.symmetric.random, from_dense"
             )
-        data = as_array(data)
+        data = as_operand(data)
         if data.shape != (layout.size,):
             raise ShapeError(f"SymTensor: data of shape {data.shape} do not fill {layout!r}")
         self.layout, self.data = layout, data
@@ -179,6 +179,8 @@ class SymTensor:
 
     def resplit(self, split: int) -> SymTensor:
         """The same tensor, its data laid out as matrices with the first `split` legs as rows."""
+        if type(split) is not int or not 0 <= split <= self.ndim:
+            raise ArgumentError(f"split={split!r} must be a number of legs, from 0 to {self.ndim}")
         return moved(self, tuple(range(self.ndim)), split)
 
     # -- numbers -------------------------------------------------------------------------------------------------------
