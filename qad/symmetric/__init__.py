@@ -8,7 +8,7 @@ from qad.symmetric.create import eye, from_blocks, from_dense, random, zeros
 from qad.symmetric.decompositions import eigh, expm, funm_herm, funm_svd, qr, svd
 from qad.symmetric.fusing import fuse, unfuse
 from qad.symmetric.groups import Symmetry, symmetry
-from qad.symmetric.layout import Layout, layout
+from qad.symmetric.layout import Layout
 from qad.symmetric.legs import Leg
 from qad.symmetric.protocol import norm
 from qad.symmetric.scaling import scale
@@ -18,6 +18,6 @@ from qad.symmetric.truncation import split, truncated_svd
 
 __all__ = [
     "Layout", "Leg", "SymTensor", "Symmetry", "eigh", "einsum", "expm", "eye", "from_blocks", "from_dense", "funm_herm",
-    "funm_svd", "fuse", "layout", "load", "ncon", "norm", "qr", "random", "save", "scale", "split", "svd", "symmetry",
+    "funm_svd", "fuse", "load", "ncon", "norm", "qr", "random", "save", "scale", "split", "svd", "symmetry",
     "tensordot", "trace", "truncated_svd", "unfuse", "vdot", "zeros",
 ]  # fmt: skip

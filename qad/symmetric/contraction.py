@@ -219,7 +219,9 @@ def trace(a: SymTensor, axis1: int = 0, axis2: int = 1) -> SymTensor | Scalar:
 
     Examples
     --------
-    See `eye`.
+    >>> import qad
+    >>> qad.symmetric.trace(qad.symmetric.eye(qad.symmetric.Leg({0: 2, 1: 3}, flow=+1)))
+    np.float64(5.0)
     """
     try:
         one, two = range(a.ndim)[axis1], range(a.ndim)[axis2]

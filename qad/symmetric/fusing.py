@@ -93,7 +93,11 @@ def unfuse(a: SymTensor, axis: int) -> SymTensor:
 
     Examples
     --------
-    See `fuse`.
+    >>> import qad
+    >>> spin = qad.symmetric.Leg({1: 1, -1: 1}, flow=+1)
+    >>> pair = qad.symmetric.fuse(qad.symmetric.random((spin, spin), charge=0, seed=0), (0, 1))
+    >>> qad.symmetric.unfuse(pair, 0).legs == (spin, spin)
+    True
     """
     try:
         place = range(a.ndim)[axis]

@@ -59,7 +59,12 @@ def load(path: FilePath) -> SymTensor:
 
     Examples
     --------
-    See `save`.
+    >>> import qad, tempfile, pathlib
+    >>> a = qad.symmetric.random((qad.symmetric.Leg({0: 2, 1: 1}, flow=+1),), charge=1, seed=0)
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "tensor.npz")
+    >>> qad.symmetric.save(a, path)
+    >>> qad.symmetric.norm(qad.symmetric.load(path) - a)
+    np.float64(0.0)
     """
     arrays = read_arrays(path)
     found = str(arrays.get("format", "nothing that qad wrote"))
