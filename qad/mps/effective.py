@@ -145,7 +145,7 @@ class Row:
     def fused(self, text: str, *operands: np.ndarray) -> np.ndarray:
         """An einsum whose last four legs (s', t', s, t) become two."""
         out = np.einsum(text, *operands, optimize=True)
-        return out.reshape(*out.shape[:-4], out.shape[-4] * out.shape[-3], -1)
+        return out.reshape(*out.shape[:-4], out.shape[-4] * out.shape[-3], out.shape[-2] * out.shape[-1])
 
     def operator(self, left: np.ndarray, right: np.ndarray, shape: Shape) -> Callable[[np.ndarray], np.ndarray]:
         """The effective operator between two environments, as a function of vectors; `shape` is (a, s, t, b).

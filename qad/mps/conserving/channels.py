@@ -1,0 +1,92 @@
+"""Charges of the channels of an operator, found by a walk over its non-zeros, and its symmetric site tensors.
+
+A block of a site tensor from channel u to channel v takes the charge of a basis state from ``q_in`` to ``q_out``; so
+channel v carries what u does and the difference more.  Outer bonds carry nothing.  The walk goes from both ends, for
+there are channels that only one of them leads to.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.mps.conserving.quantities import counted, sorting
+from qad.symmetric.create import from_dense
+from qad.symmetric.legs import Leg
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.mps.conserving.quantities import Charge, Quantities
+    from qad.symmetric.tensor import SymTensor
+
+
+class Channels:
+    """The charges of the channels of every bond of an operator, and its legs.
+
+    Parameters
+    ----------
+    tensors : sequence of arrays (left, right, out, in)
+        Of an open chain.
+    conserved : Quantities
+
+    Raises
+    ------
+    ArgumentError
+        If the operator does not conserve them; the message names site and channel.
+    """
+
+    def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities):
+        self.conserved = conserved
+        self.charges = walked(tensors, conserved)
+        group = conserved.symmetry
+        self.orders = [sorting(charges) for charges in self.charges]
+        self.legs = [Leg(counted(charges), 1, group) for charges in self.charges]
+
+    def tensor(self, site: int, w: np.ndarray) -> SymTensor:
+        """The symmetric tensor of a site tensor, legs (left, right, out, in) of flows (+, -, +, -)."""
+        left, right, phys = self.orders[site], self.orders[site + 1], self.conserved.orders[site]
+        leg = self.conserved.legs[site]
+        legs = self.legs[site], self.legs[site + 1].conj(), leg, leg.conj()
+        return from_dense(w[np.ix_(left, right, phys, phys)], legs, tol=0.0)
+
+
+def walked(tensors: Sequence[np.ndarray], conserved: Quantities) -> list[list[Charge]]:
+    """The charge of each channel of each bond; neutral for those that nothing leads to."""
+    group, n = conserved.symmetry, len(tensors)
+    found: list[dict[int, Charge]] = [{} for _ in range(n + 1)]
+    found[0][0] = found[n][0] = group.neutral
+    steps = [nonzeros(w, conserved, site) for site, w in enumerate(tensors)]
+    for site in range(n):
+        for u, v, _, change in steps[site]:
+            if u in found[site]:
+                found[site + 1].setdefault(v, group.plus(found[site][u], change))
+    for site in reversed(range(n)):
+        for u, v, _, change in steps[site]:
+            if v in found[site + 1]:
+                found[site].setdefault(u, group.minus(found[site + 1][v], change))
+    for site in range(n):
+        for u, v, entry, change in steps[site]:
+            if u in found[site] and found[site + 1].get(v) != group.plus(found[site][u], change):
+                refuse(site, u, v, entry, conserved)
+    sizes = [tensors[0].shape[0], *(w.shape[1] for w in tensors)]
+    return [[charges.get(k, group.neutral) for k in range(size)] for charges, size in zip(found, sizes, strict=True)]
+
+
+def nonzeros(w: np.ndarray, conserved: Quantities, site: int) -> list[tuple[int, int, tuple[int, int], Charge]]:
+    """The entries of a site tensor that are not zero: both channels, (out, in), and the charge that they add."""
+    charges, minus = conserved.charges[site], conserved.symmetry.minus
+    places = np.transpose(np.nonzero(w)).tolist()
+    return [(u, v, (out, in_), minus(charges[out], charges[in_])) for u, v, out, in_ in places]
+
+
+def refuse(site: int, u: int, v: int, entry: tuple[int, int], conserved: Quantities) -> None:
+    """Raise: the operator has a block that changes the charge."""
+    names = ", ".join(map(repr, conserved.names))
+    raise ArgumentError(
+        f"the operator does not conserve {names}: on site {site}, between channels {u} and {v}, it takes basis state "
+        f"{entry[1]} to {entry[0]}, which adds another charge than other terms there; where terms conserve it only "
+        "together, as Sx Sx + Sy Sy does, write OpSum(...).mpo(conserve=...)"
+    )
