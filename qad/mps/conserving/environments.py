@@ -1,6 +1,6 @@
 """Environments of states of definite charge, and the effective operator of two sites between them.
 
-Legs and flows: site tensors A (left, physical, right) ``(+, +, -)``, operators W (left, right, out, in) ``(+, -, +, -)``,
+Legs and flows: site tensors (left, physical, right) ``(+, +, -)``, operators (left, right, out, in) ``(+, -, +, -)``,
 environments (bra, operator, ket), on the left ``(+, -, -)``, on the right ``(-, +, +)``.  Terms left of, right of, and
 across the two sites stand apart, as in `qad.mps.effective`, which finds them.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.mps.conserving.channels import Channels
-from qad.mps.effective import Row, identities
+from qad.mps.effective import Row, identities, nothing_on
 from qad.symmetric.contraction import contraction, tensordot
 from qad.symmetric.create import from_dense
 from qad.symmetric.layout import layout
@@ -58,7 +58,7 @@ class Operator:
         self.sites = [self.site_tensor(site, made) for site in range(len(self.tensors))]
         mirrored = [w.swapaxes(0, 1) for w in reversed(self.tensors)]
         self.known = identities(self.tensors), identities(mirrored)[::-1]
-        self.pairs: dict[int, Pair] = {}
+        self.terms: dict[tuple[int, int], Terms] = {}
 
     def site_tensor(self, site: int, made: dict) -> SymTensor:
         """The symmetric tensor of a site, made once where sites are alike."""
@@ -67,49 +67,49 @@ class Operator:
             made[key] = self.channels.tensor(site, self.tensors[site])
         return made[key]
 
-    def pair(self, site: int) -> Pair:
-        """The terms around `site` and the next one."""
-        if site not in self.pairs:
+    def around(self, site: int, size: int) -> Terms:
+        """The terms around a centre of `size` sites, this one first."""
+        if (site, size) not in self.terms:
             before, after = self.known
-            row = Row(*self.tensors[site : site + 2], before[site], before[site + 1], after[site + 1], after[site + 2])
-            self.pairs[site] = Pair(row, self.channels, site)
-        return self.pairs[site]
+            sites = [*self.tensors[site : site + size], nothing_on(len(before[site + size]))][:2]
+            bonds = before[site], before[site + 1], after[site + 1], after[site + size]
+            self.terms[site, size] = Terms(Row(*sites, *bonds), self.channels, site, size)
+        return self.terms[site, size]
 
 
-class Pair:
-    """What the terms of an operator do on two neighbours, as symmetric tensors.
+class Terms:
+    """What the terms of an operator do on a centre of one or two neighbours, as symmetric tensors.
 
     Attributes
     ----------
     left : SymTensor or None
-        With each channel u of the bond on the left, (u, s', t', s, t); what happens within the pair goes with a channel
-        that stands for the identity.
+        With each channel u of the bond on the left, (u, s', t', s, t); what happens within the centre goes with a
+        channel that stands for the identity.
     right : SymTensor or None
         With each channel w of the bond on the right, (s', t', s, t, w).
-    one, two : SymTensor or None
-        Site tensors of what crosses the pair.
+    crossing : list of SymTensor
+        Site tensors of what crosses the centre; none where nothing does.
     """
 
-    def __init__(self, row: Row, channels: Channels, site: int):
-        self.one = self.two = None
+    def __init__(self, row: Row, channels: Channels, site: int, size: int):
         conserved = channels.conserved
-        legs, orders = conserved.legs[site : site + 2], conserved.orders[site : site + 2]
-        self.phys = (*legs, legs[0].conj(), legs[1].conj())
+        legs, orders = conserved.legs[site : site + size], conserved.orders[site : site + size]
+        self.phys = (*legs, *[leg.conj() for leg in legs])
         self.order = np.ix_(*orders, *orders)
         self.dims = tuple(len(order) for order in orders)
         left, right = self.on_both_sides(row)
-        u, w = channels.orders[site], channels.orders[site + 2]
-        self.left = self.symmetric(left, u, channels.legs[site], True)
-        self.right = self.symmetric(right, w, channels.legs[site + 2].conj(), False)
+        self.left = self.symmetric(left, channels, site, True)
+        self.right = self.symmetric(right, channels, site + size, False)
+        self.crossing: list[SymTensor] = []
         if len(row.across):
             one, two = np.zeros_like(row.one), np.zeros_like(row.two)
             one[np.ix_(row.open_left, row.across)] = row.one[np.ix_(row.open_left, row.across)]
             two[np.ix_(row.across, row.open_right)] = row.two[np.ix_(row.across, row.open_right)]
-            self.one, self.two = channels.tensor(site, one), channels.tensor(site + 1, two)
+            self.crossing = [channels.tensor(site + i, w) for i, w in enumerate((one, two)[:size])]
 
     @staticmethod
     def on_both_sides(row: Row) -> tuple[np.ndarray, np.ndarray]:
-        """Terms by their channel on the left, and on the right; those within the pair with one of them."""
+        """Terms by their channel on the left, and on the right; those within the centre with one of them."""
         left = np.zeros((len(row.before), *row.left.shape[1:]), row.left.dtype)
         right = np.zeros((len(row.after), *row.right.shape[1:]), row.right.dtype)
         left[row.open_left], right[row.open_right] = row.left, row.right
@@ -120,68 +120,76 @@ class Pair:
                 break
         return left, right
 
-    def symmetric(self, terms: np.ndarray, order: np.ndarray, leg: Leg, ahead: bool) -> SymTensor | None:
+    def symmetric(self, terms: np.ndarray, channels: Channels, bond: int, ahead: bool) -> SymTensor | None:
         """A symmetric tensor of the terms, their channel's leg in front or behind; None where all are zero."""
         if not terms.any():
             return None
-        shaped = terms.reshape(len(terms), *self.dims, *self.dims)[order]
+        leg = channels.legs[bond]
+        shaped = terms[channels.orders[bond]].reshape(len(terms), *self.dims, *self.dims)
         shaped = shaped[(slice(None), *self.order)]
         if ahead:
             return from_dense(shaped, (leg, *self.phys), tol=0.0)
-        return from_dense(shaped.transpose(1, 2, 3, 4, 0), (*self.phys, leg), tol=0.0)
+        return from_dense(np.moveaxis(shaped, 0, -1), (*self.phys, leg.conj()), tol=0.0)
 
     def effective(self, left: SymTensor, right: SymTensor, theta: SymTensor) -> Effective:
-        """The effective operator between two environments."""
+        """The effective operator between two environments, on tensors of the legs of `theta`."""
+        m = len(self.dims)
+        middle = tuple(range(2, 2 + 2 * m))
         on_left = on_right = chain = None
-        if self.left is not None:
-            on_left = tensordot(left, self.left, ([1], [0])).transpose(0, 2, 3, 1, 4, 5)
-        if self.right is not None:
-            on_right = tensordot(self.right, right, ([4], [1])).transpose(2, 3, 5, 0, 1, 4)
-        if self.one is not None:
-            chain = (
-                tensordot(left, self.one, ([1], [0])).transpose(0, 2, 3, 1, 4),  # a' v s' a s
-                tensordot(self.two, right, ([1], [1])).transpose(0, 2, 4, 1, 3),  # v t b t' b'
-            )
+        if self.left is not None:  # a' a s' t' s t
+            on_left = tensordot(left, self.left, ([1], [0])).transpose(0, *middle[:m], 1, *middle[m:])
+        if self.right is not None:  # s' t' s t b' b
+            on_right = tensordot(self.right, right, ([2 * m], [1]))
+            on_right = on_right.transpose(*range(m, 2 * m), 2 * m + 1, *range(m), 2 * m)
+        if self.crossing:
+            first = tensordot(left, self.crossing[0], ([1], [0])).transpose(0, 2, 3, 1, 4)  # a' v s' a s
+            second = right.transpose(1, 2, 0)  # v b b'
+            if m == 2:
+                second = tensordot(self.crossing[1], right, ([1], [1])).transpose(0, 2, 4, 1, 3)  # v t b t' b'
+            chain = first, second
         return Effective(on_left, on_right, chain, theta)
 
 
 class Effective:
-    """The sum of the parts of an effective operator, as a function of the flat arrays of a pair of sites.
+    """The sum of the parts of an effective operator, as a function of the flat arrays of a centre.
 
     Attributes
     ----------
     layout : Layout
-        Of those arrays, legs (a, s, t, b).
+        Of those arrays, legs (a, s, b) or (a, s, t, b).
     """
 
     def __init__(self, on_left, on_right, chain, theta: SymTensor):
-        split = 3 if on_left is not None else 1
-        self.layout = theta.resplit(split).layout
+        inner = theta.ndim - 1
+        self.layout = theta.resplit(inner if on_left is not None else 1).layout
         self.parts: list[Callable[[np.ndarray], np.ndarray]] = []
         if on_left is not None:
-            on_left = on_left.resplit(3)
-            self.add(contraction(on_left.layout, self.layout, (3, 4, 5), (0, 1, 2)), on_left.data, True, (0, 1, 2, 3))
+            on_left = on_left.resplit(inner)
+            how = contraction(on_left.layout, self.layout, tuple(range(inner, 2 * inner)), tuple(range(inner)))
+            self.parts.append(self.part(how, on_left.data, True))
         if on_right is not None:
-            on_right = on_right.resplit(3)
-            self.add(contraction(self.layout, on_right.layout, (1, 2, 3), (0, 1, 2)), on_right.data, False, (0, 1, 2, 3))
+            on_right = on_right.resplit(inner)
+            how = contraction(self.layout, on_right.layout, tuple(range(1, inner + 1)), tuple(range(inner)))
+            self.parts.append(self.part(how, on_right.data, False))
         if chain is not None:
             self.parts.append(self.across(*chain))
 
-    def add(self, how, operator, ahead, axes):
-        """One more matrix, in front of the vector or behind it."""
-        back = between(how.out, self.layout, axes)
+    def part(self, how, operator, ahead):
+        """One matrix, in front of the vector or behind it."""
+        back = self.back(how.out)
 
         def part(x):
             y = how.run(operator, x) if ahead else how.run(x, operator)
             return y if back is None else move(y, table=back)
 
-        self.parts.append(part)
+        return part
 
     def across(self, left, right):
-        """The terms that cross the pair, all channels at once."""
-        first = contraction(left.layout, self.layout, (3, 4), (0, 1))  # a' v s' t b
-        second = contraction(first.out, right.layout, (1, 3, 4), (0, 1, 2))  # a' s' t' b'
-        back = between(second.out, self.layout, (0, 1, 2, 3))
+        """The terms that cross the centre, all channels at once."""
+        first = contraction(left.layout, self.layout, (3, 4), (0, 1))  # a' v s' (t) b
+        inner = tuple(range(3, len(first.out.legs)))
+        second = contraction(first.out, right.layout, (1, *inner), tuple(range(1 + len(inner))))
+        back = self.back(second.out)
 
         def part(x):
             y = second.run(first.run(left.data, x), right.data)
@@ -189,13 +197,15 @@ class Effective:
 
         return part
 
+    def back(self, where: Layout):
+        """The move from a product to the vectors' layout."""
+        return between(where, self.layout, tuple(range(len(where.legs))))
+
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        if not self.parts:
-            return 0 * x
-        out = self.parts[0](x)
-        for part in self.parts[1:]:
-            out = out + part(x)
-        return out
+        out = None
+        for part in self.parts:
+            out = part(x) if out is None else out + part(x)
+        return 0 * x if out is None else out
 
 
 def edges(total: tuple[int, ...], conserved: Quantities, dtype: np.dtype) -> tuple[SymTensor, SymTensor]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-    from qad.mps.conserving.quantities import Charge, Names, Quantities
+    from qad.mps.conserving.quantities import Charge, Quantities
     from qad.mps.local import Site
     from qad.typing import DTypeLike, Number, Seed
 
@@ -147,7 +147,9 @@ def check(psi):
                 f"{tensor.legs[0]!r}"
             )
     if psi.bonds[0] != 1 or psi.bonds[-1] != 1:
-        raise ShapeError(f"the outer bonds have dimensions {psi.bonds[0]} and {psi.bonds[-1]}: only open chains conserve")
+        raise ShapeError(
+            f"the outer bonds have dimensions {psi.bonds[0]} and {psi.bonds[-1]}: only open chains conserve"
+        )
 
 
 def kinds(sites: str | Site | Sequence[str | Site] | None, dims: Sequence[int]) -> tuple[Site, ...]:
@@ -156,7 +158,9 @@ def kinds(sites: str | Site | Sequence[str | Site] | None, dims: Sequence[int]) 
         return sites_of_dimension(dims)
     found = [sites] * len(dims) if isinstance(sites, str) or not hasattr(sites, "__iter__") else list(sites)
     if len(found) != len(dims):
-        raise ArgumentError(f"{len(found)} kinds of site were given for {len(dims)} sites: give one for all, or one each")
+        raise ArgumentError(
+            f"{len(found)} kinds of site were given for {len(dims)} sites: give one for all, or one each"
+        )
     return tuple(map(site_of, found))
 
 

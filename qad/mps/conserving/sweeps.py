@@ -1,7 +1,7 @@
 """Two-site sweeps (the density matrix renormalisation group) over states of definite charge.
 
-As `qad.mps.search.dmrg`; a step may open sectors that the state lacks: what the operator makes of the pair is mixed into
-its density matrix, ever more weakly, as there for single sites (C. Hubig et al., PRB 91, 155115 (2015)).
+As `qad.mps.search.dmrg`; a step may open sectors that the state lacks: what the operator makes of the pair is mixed
+into its density matrix, ever more weakly, as there for single sites (C. Hubig et al., PRB 91, 155115 (2015)).
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from qad.mps.conserving.environments import Operator, edges, past_left, past_rig
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.search.dmrg import DISCARDED, FEW_PRODUCTS, FIRST_BOND, FIRST_MIXING, LEAST_MIXING, LOOSEST, TIGHTEST
 from qad.mps.search.lanczos import lowest
+from qad.mps.search.monitor import ROUNDING
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.decompositions import bond_leg, qr, rows_of
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
-    from qad.symmetric.layout import Layout
+    pass
 
 EQUAL = 1e-9  # weights nearer than this, relative, are of one multiplet: which of them stay is not left to rounding
 
 
 class Sweeps:
-    """A state with a centre that moves; every step replaces two sites by the ground state of their effective operator.
+    """A state with a centre that moves; every step replaces it by the ground state of its effective operator.
 
     Parameters
     ----------
@@ -46,18 +47,13 @@ class Sweeps:
         for site in reversed(range(1, n)):
             self.pass_left(site)
         self.energy = self.first_energy = self.expectation()
-        self.tolerance, self.products, self.mixing = LOOSEST, FEW_PRODUCTS, FIRST_MIXING
+        self.tolerance, self.products = LOOSEST, FEW_PRODUCTS
         self.used = self.left_over = self.discarded = 0.0
 
     @property
     def state(self) -> SymmetricMPS:
         """The present state, its centre at site 0 between sweeps."""
         return SymmetricMPS(self.tensors, self.conserved)
-
-    @property
-    def growing(self) -> bool:
-        """Whether the next sweep may use larger bonds than the last one, or open sectors."""
-        return self.bond < self.most or self.mixing > 0
 
     def expectation(self) -> float:
         """The energy of the present state, its centre at site 0."""
@@ -77,22 +73,54 @@ class Sweeps:
     def sweep(self) -> float:
         """To the right end and back; returns the energy of the state that is left."""
         before, self.discarded, self.used, self.left_over = self.energy, 0.0, self.tolerance, 0.0
-        last = len(self.tensors) - 1
+        self.to_right_and_back(len(self.tensors) - 1)
+        self.energy = self.expectation()
+        gain = max(before - self.energy, 0.0)
+        self.tolerance = float(np.clip(0.01 * gain, TIGHTEST, self.tolerance))
+        return self.energy
+
+    def settled(self, tol: float) -> bool:
+        """Whether the last sweep solved local problems finely enough for the energy to be judged."""
+        return self.left_over <= max(tol, ROUNDING) * abs(self.energy)
+
+    def improved(self, site: int, centre: SymTensor) -> SymTensor:
+        """The best centre, of the same legs, the first one this site."""
+        size = centre.ndim - 2
+        apply = self.operator.around(site, size).effective(self.left[site], self.right[site + size - 1], centre)
+        centre = centre.resplit(apply.layout.split)
+        _, data, error = lowest(apply, centre.data, self.tolerance, self.products)
+        self.left_over = max(self.left_over, error)
+        return bare(apply.layout, data).resplit(2)
+
+
+class TwoSites(Sweeps):
+    """Pairs of neighbours; the bond between them is chosen anew from their density matrix."""
+
+    def __init__(self, operator: Operator, start: SymmetricMPS, bond: int):
+        super().__init__(operator, start, bond)
+        self.mixing = FIRST_MIXING
+
+    @property
+    def growing(self) -> bool:
+        """Whether the next sweep may use larger bonds than the last one, or open sectors."""
+        return self.bond < self.most or self.mixing > 0
+
+    def sweep(self) -> float:
+        energy = super().sweep()
+        self.mixing *= 0.5 if self.bond < self.most else 0.1
+        self.mixing = self.mixing if self.mixing > LEAST_MIXING else 0.0
+        self.bond = min(2 * self.bond, self.most)
+        return energy
+
+    def to_right_and_back(self, last: int) -> None:
         for site in range(last):
             self.step_right(site)
         for site in reversed(range(last)):
             self.step_left(site)
-        self.energy = self.expectation()
-        gain = max(before - self.energy, 0.0)
-        self.tolerance = float(np.clip(0.01 * gain, TIGHTEST, self.tolerance))
-        self.mixing = self.mixing * (0.5 if self.bond < self.most else 0.1)
-        self.mixing = self.mixing if self.mixing > LEAST_MIXING else 0.0
-        self.bond = min(2 * self.bond, self.most)
-        return self.energy
 
     def step_right(self, site: int) -> None:
         """Improve the pair that begins here; its left half becomes an isometry."""
-        theta = self.improved(site)
+        theta = self.improved(site, tensordot(self.tensors[site], self.tensors[site + 1], 1))
         density = tensordot(theta, theta.conj(), ([2, 3], [2, 3]))
         if self.mixing:
             half = tensordot(self.left[site], self.operator.sites[site], ([1], [0]))  # a' a v s' s
@@ -105,7 +133,7 @@ class Sweeps:
 
     def step_left(self, site: int) -> None:
         """Improve the pair that begins here; its right half becomes an isometry."""
-        theta = self.improved(site)
+        theta = self.improved(site, tensordot(self.tensors[site], self.tensors[site + 1], 1))
         density = tensordot(theta.conj(), theta, ([0, 1], [0, 1]))
         if self.mixing:
             half = tensordot(self.operator.sites[site + 1], self.right[site + 1], ([1], [1]))  # v t' t b' b
@@ -116,15 +144,6 @@ class Sweeps:
         self.tensors[site + 1] = kept.conj().transpose(2, 0, 1)
         self.tensors[site] = tensordot(theta, kept, ([2, 3], [0, 1]))
         self.pass_left(site + 1)
-
-    def improved(self, site: int) -> SymTensor:
-        """The best pair of tensors, legs (a, s, t, b)."""
-        pair = tensordot(self.tensors[site], self.tensors[site + 1], 1)
-        apply = self.operator.pair(site).effective(self.left[site], self.right[site + 1], pair)
-        pair = pair.resplit(apply.layout.split)
-        self.energy, data, error = lowest(apply, pair.data, self.tolerance, self.products)
-        self.left_over = max(self.left_over, error)
-        return bare(apply.layout, data).resplit(2)
 
     def principal(self, density: SymTensor) -> SymTensor:
         """An orthonormal basis of the most important directions of a density matrix, legs (rows, bond)."""
@@ -137,6 +156,24 @@ class Sweeps:
         where = density.layout
         bond = bond_leg(where, kept, "ground_state")
         return rows_of(where, bond, [v[:, len(v) - k :] for (_, v), k in zip(pairs, kept, strict=True) if k])
+
+
+class OneSite(Sweeps):
+    """Single sites, whose bonds stay as they are, so that nothing is truncated."""
+
+    growing = False
+
+    def to_right_and_back(self, last: int) -> None:
+        for site in range(last):
+            centre = self.improved(site, self.tensors[site])
+            self.tensors[site], rest = qr(centre, 2)
+            self.tensors[site + 1] = tensordot(rest, self.tensors[site + 1], 1).resplit(2)
+            self.pass_right(site)
+        for site in reversed(range(last + 1)):
+            self.tensors[site] = self.improved(site, self.tensors[site])
+            if site:
+                to_left(self.tensors, site)
+                self.pass_left(site)
 
 
 def mixed(density: SymTensor, more: SymTensor, mixing: float) -> SymTensor:
@@ -167,8 +204,13 @@ def right_canonical(tensors: list[SymTensor]) -> list[SymTensor]:
     """The same state, normalised, its centre at site 0."""
     tensors = list(tensors)
     for site in reversed(range(1, len(tensors))):
-        isometry, rest = qr(tensors[site].conj().transpose(1, 2, 0), 2)  # s b | bond, and bond | a
-        tensors[site] = isometry.conj().transpose(2, 0, 1)
-        tensors[site - 1] = tensordot(tensors[site - 1], rest.conj(), ([2], [1]))
+        to_left(tensors, site)
     tensors[0] = tensors[0] * (1 / tensors[0].norm())
     return tensors
+
+
+def to_left(tensors: list[SymTensor], site: int) -> None:
+    """Move the centre from a site to the one left of it."""
+    isometry, rest = qr(tensors[site].conj().transpose(1, 2, 0), 2)  # s b | bond, and bond | a
+    tensors[site] = isometry.conj().transpose(2, 0, 1)
+    tensors[site - 1] = tensordot(tensors[site - 1], rest.conj(), ([2], [1]))
