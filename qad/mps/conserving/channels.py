@@ -1,8 +1,8 @@
 """Charges of the channels of an operator, found by a walk over its non-zeros, and its symmetric site tensors.
 
 A block of a site tensor from channel u to channel v takes the charge of a basis state from ``q_in`` to ``q_out``; so
-channel v carries what u does and the difference more.  Outer bonds carry nothing.  The walk goes from both ends, for
-there are channels that only one of them leads to.
+channel v carries what u does and the difference more.  Outer bonds carry nothing.  The walk goes from both ends, for a
+channel that only one of them leads to takes no part in any term, and is left out.
 """
 
 from __future__ import annotations
@@ -40,10 +40,9 @@ class Channels:
 
     def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities):
         self.conserved = conserved
-        self.charges = walked(tensors, conserved)
-        group = conserved.symmetry
+        self.tensors, self.charges = walked([np.asarray(w) for w in tensors], conserved)
         self.orders = [sorting(charges) for charges in self.charges]
-        self.legs = [Leg(counted(charges), 1, group) for charges in self.charges]
+        self.legs = [Leg(counted(charges), 1, conserved.symmetry) for charges in self.charges]
 
     def tensor(self, site: int, w: np.ndarray) -> SymTensor:
         """The symmetric tensor of a site tensor, legs (left, right, out, in) of flows (+, -, +, -)."""
@@ -53,26 +52,40 @@ class Channels:
         return from_dense(w[np.ix_(left, right, phys, phys)], legs, tol=0.0)
 
 
-def walked(tensors: Sequence[np.ndarray], conserved: Quantities) -> list[list[Charge]]:
-    """The charge of each channel of each bond; neutral for those that nothing leads to."""
+def walked(tensors: list[np.ndarray], conserved: Quantities) -> tuple[list[np.ndarray], list[list[Charge]]]:
+    """The tensors without what leads nowhere, and the charge of each channel of each bond.
+
+    Channels that only one end leads to, or none, take no part in any term; their charge is put down as neutral.
+    """
     group, n = conserved.symmetry, len(tensors)
-    found: list[dict[int, Charge]] = [{} for _ in range(n + 1)]
-    found[0][0] = found[n][0] = group.neutral
     steps = [nonzeros(w, conserved, site) for site, w in enumerate(tensors)]
+    ahead: list[dict[int, Charge]] = [{0: group.neutral}, *({} for _ in range(n))]
+    behind: list[set[int]] = [*(set() for _ in range(n)), {0}]
     for site in range(n):
         for u, v, _, change in steps[site]:
-            if u in found[site]:
-                found[site + 1].setdefault(v, group.plus(found[site][u], change))
+            if u in ahead[site]:
+                ahead[site + 1].setdefault(v, group.plus(ahead[site][u], change))
     for site in reversed(range(n)):
-        for u, v, _, change in steps[site]:
-            if v in found[site + 1]:
-                found[site].setdefault(u, group.minus(found[site + 1][v], change))
+        behind[site].update(u for u, v, _, _ in steps[site] if v in behind[site + 1])
+    live = [{k: charge for k, charge in a.items() if k in b} for a, b in zip(ahead, behind, strict=True)]
+    if live[n].get(0, group.neutral) != group.neutral:
+        raise ArgumentError(f"the operator adds {group.shown(live[n][0])} to {', '.join(conserved.names)}")
     for site in range(n):
         for u, v, entry, change in steps[site]:
-            if u in found[site] and found[site + 1].get(v) != group.plus(found[site][u], change):
+            if u in live[site] and v in live[site + 1] and live[site + 1][v] != group.plus(live[site][u], change):
                 refuse(site, u, v, entry, conserved)
     sizes = [tensors[0].shape[0], *(w.shape[1] for w in tensors)]
-    return [[charges.get(k, group.neutral) for k in range(size)] for charges, size in zip(found, sizes, strict=True)]
+    charges = [[found.get(k, group.neutral) for k in range(size)] for found, size in zip(live, sizes, strict=True)]
+    return [only(w, *live[site : site + 2]) for site, w in enumerate(tensors)], charges
+
+
+def only(w: np.ndarray, left: dict[int, Charge], right: dict[int, Charge]) -> np.ndarray:
+    """A site tensor without the channels that lead nowhere; itself where there are none."""
+    if len(left) == w.shape[0] and len(right) == w.shape[1]:
+        return w
+    dead = np.ones(w.shape[:2], bool)
+    dead[np.ix_(list(left), list(right))] = False
+    return np.where(dead[:, :, None, None], 0, w)
 
 
 def nonzeros(w: np.ndarray, conserved: Quantities, site: int) -> list[tuple[int, int, tuple[int, int], Charge]]:

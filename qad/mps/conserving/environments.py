@@ -53,7 +53,8 @@ class Operator:
     """
 
     def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities):
-        self.tensors, self.channels = [np.asarray(w) for w in tensors], Channels(tensors, conserved)
+        self.channels = Channels(tensors, conserved)
+        self.tensors = self.channels.tensors
         made: dict[int, list[tuple[list, SymTensor]]] = {}
         self.sites = [self.site_tensor(site, made) for site in range(len(self.tensors))]
         mirrored = [w.swapaxes(0, 1) for w in reversed(self.tensors)]

@@ -97,7 +97,8 @@ class Parts:
         """Raise: a term has a part that nothing cancels."""
         term = " ".join(f"{self.name(number, site)}({site})" for site, number in string)
         raise ArgumentError(
-            f"the term {term} does not conserve {self.names()}: a part of it adds {self.conserved.symmetry.shown(charge)}"
+            f"the term {term} does not conserve {self.names()}: a part of it adds "
+            f"{self.conserved.symmetry.shown(charge)}"
             ", and no other term cancels that; leave conserve out, or complete the sum, as Sy Sy completes Sx Sx"
         )
 

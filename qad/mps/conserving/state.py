@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from qad.extend import is_foreign
 from qad.mps.chain import site_count
 from qad.mps.conserving.quantities import quantities, sites_of_dimension
 from qad.mps.local import site as site_of
-from qad.mps.state import MPS
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense, random
 from qad.symmetric.decompositions import qr
@@ -56,6 +55,7 @@ class SymmetricMPS:
     __slots__ = ("tensors", "conserved")
     tensors: tuple[Any, ...]
     conserved: Quantities
+    ordinary: ClassVar[Any]  # `qad.mps.MPS`, which stands above and says so
 
     def __init__(self, tensors: Iterable[SymTensor], conserved: Quantities):
         self.tensors, self.conserved = tuple(tensors), conserved
@@ -109,7 +109,7 @@ class SymmetricMPS:
     __rmul__ = __mul__
     __array_ufunc__ = None
 
-    def without_symmetry(self) -> MPS:
+    def without_symmetry(self) -> Any:
         """The same state as an ordinary one, its basis in the order of the sites.
 
         Examples
@@ -120,7 +120,9 @@ class SymmetricMPS:
         True
         """
         orders = self.conserved.orders
-        return MPS([t.to_dense()[:, np.argsort(order)] for t, order in zip(self.tensors, orders, strict=True)])
+        return self.ordinary(
+            [t.to_dense()[:, np.argsort(order)] for t, order in zip(self.tensors, orders, strict=True)]
+        )
 
 
 def bare(conserved, tensors):
@@ -239,7 +241,15 @@ def shared_out(sizes, most):
     return {charge: size for charge, size in sorted(found.items()) if size}
 
 
-def start_state(n, conserve, sector, sites, bond, dtype, seed):
-    """`MPS.random` with charges."""
-    conserved = quantities(conserve, kinds(sites, n))
-    return random_state(bond, conserved, sector, np.dtype(dtype), seed)
+def random_start(dims, bond, conserve, sector, sites, dtype, seed, periodic) -> SymmetricMPS:
+    """`MPS.random` of definite charge."""
+    if periodic:
+        raise ArgumentError("states of definite charge are open chains: leave out periodic, or conserve")
+    conserved = quantities(conserve, kinds(sites, dims))
+    total = conserved.symmetry.neutral if sector is None else conserved.sector(sector)
+    return random_state(bond, conserved, conserved.symmetry.shown(total), dtype, seed)
+
+
+def product_start(states, phys, conserve, sites, dtype) -> SymmetricMPS:
+    """`MPS.product` of definite charge."""
+    return product_state(states, quantities(conserve, kinds(sites, [phys] * len(states))), dtype)
