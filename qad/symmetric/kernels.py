@@ -24,7 +24,7 @@ AXES = 4  # of a block in the compiled loop
 
 def copied(x: np.ndarray, out: np.ndarray, table: Move) -> None:
     """Write the blocks of `x` (..., size) into `out` (..., size), which is in C order."""
-    if x.dtype in KINDS and x.ndim == 1 and x.flags.carray and has_compiler():
+    if x.dtype in KINDS and x.ndim == 1 and _in_order(x) and has_compiler():
         compiled().copied(x, out, table.rows)
     else:
         copied_plainly(x, out, table)
@@ -33,10 +33,15 @@ def copied(x: np.ndarray, out: np.ndarray, table: Move) -> None:
 def multiplied(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Gemms) -> None:
     """Write the product of each sector of `x` (..., size) and `y` (..., size) into `out` (..., size)."""
     alike = x.dtype == y.dtype and x.dtype in KINDS and x.ndim == y.ndim == 1
-    if alike and x.flags.carray and y.flags.carray and has_compiler():
+    if alike and _in_order(x) and _in_order(y) and has_compiler():
         compiled().multiplied(x, y, out, plan.table, plan.turned[0] + 2 * plan.turned[1])
     else:
         multiplied_plainly(x, y, out, plan)
+
+
+def _in_order(x):
+    """Whether an array is in C order and aligned, as compiled loops read it."""
+    return x.flags.num & 0x101 == 0x101
 
 
 @cache
