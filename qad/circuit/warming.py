@@ -24,6 +24,8 @@ def warm_up() -> None:
         return
     from qad.circuit.compiled import kernels
     from qad.contract import compiled
+    from qad.symmetric import compiled as symmetric
 
     compiled.warm_up("fdFD")
+    symmetric.warm_up("fdFD")
     kernels.warm_up("FD")

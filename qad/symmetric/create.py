@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.contract.operands import as_operand
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import stack_of, value_of
+from qad.extend import like, stack_of, value_of
 from qad.symmetric.groups import symmetry as symmetry_of
 from qad.symmetric.layout import Layout, checked, layout
 from qad.symmetric.legs import Leg
@@ -187,12 +187,13 @@ def _require_symmetric(array, where, tol):
     """Raise where an element off the blocks is not zero."""
     array = array.reshape(-1, *where.shape)
     inside = move(np.ones(where.size), table=unpacking(where)).reshape(where.shape) == 1
+    inside = like(array).asarray(inside)
     off = np.where(inside, 0, np.abs(array))
     largest = np.where(inside, np.abs(array), 0).max(initial=0.0)
     allowed = 16 * np.finfo(array.dtype if array.dtype.kind in "fc" else float).eps * largest if tol is None else tol
     if (off <= allowed).all():
         return
-    place = tuple(map(int, np.unravel_index(np.argmax(off), off.shape)))
+    place = tuple(map(int, np.unravel_index(int(np.argmax(off)), off.shape)))
     numbers = [
         max(i for i, start in enumerate(leg.starts) if start <= at)
         for leg, at in zip(where.legs, place[1:], strict=True)

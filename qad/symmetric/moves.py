@@ -16,7 +16,7 @@ import numpy as np
 
 from qad.extend import defbatch, defvjp, is_foreign, primitive
 from qad.extend.batching import same
-from qad.symmetric.kernels import copied
+from qad.symmetric.kernels import compiled_rows, copied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,7 +40,7 @@ class Move:
         Whether every element of the result is written; the others are zero.
     """
 
-    __slots__ = ("read", "write", "table", "full", "made", "_inverse", "_views")
+    __slots__ = ("read", "write", "table", "full", "made", "_inverse", "_views", "_rows")
 
     def __init__(self, read: int, write: int, rows: Iterable[list[int]], made: tuple[Callable, tuple]):
         rows = list(rows)
@@ -51,6 +51,7 @@ class Move:
         self.full = int(self.table[:, 2 : 2 + d].prod(axis=1).sum()) == write
         self._inverse: Move | None = None
         self._views: Any = None
+        self._rows: np.ndarray | None = None
 
     @property
     def inverse(self) -> Move:
@@ -71,6 +72,13 @@ class Move:
             cuts = [slice(2 + i * d, 2 + (i + 1) * d) for i in range(3)]
             self._views = [(row[0], row[1], *(tuple(row[cut]) for cut in cuts)) for row in self.table.tolist()]
         return self._views
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The table as compiled kernels read it."""
+        if self._rows is None:
+            self._rows = compiled_rows(self)
+        return self._rows
 
     def index(self) -> np.ndarray:
         """For every element of the result the one that is read; `read` where there is none."""
