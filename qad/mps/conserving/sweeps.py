@@ -12,7 +12,7 @@ import numpy as np
 
 from qad.mps.conserving.environments import Operator, edges, past_left, past_right
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.search.dmrg import DISCARDED, FEW_PRODUCTS, FIRST_BOND, FIRST_MIXING, LEAST_MIXING, LOOSEST, TIGHTEST
+from qad.mps.search.dmrg import DISCARDED, FEW_PRODUCTS, FIRST_BOND, FIRST_MIXING, LOOSEST, TIGHTEST
 from qad.mps.search.lanczos import lowest
 from qad.mps.search.monitor import ROUNDING
 from qad.symmetric.contraction import tensordot
@@ -20,8 +20,11 @@ from qad.symmetric.decompositions import bond_leg, qr, rows_of
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
-    pass
+    from qad.symmetric.legs import Leg
 
+ALIKE = 1.001  # weight discarded by an old choice of sectors, relative to the best choice, up to which it stays
+FADING = 1e-2  # of what is mixed in, from sweep to sweep, when bonds have grown
+UNMIXED = 1e-9  # less than this is mixed in no more
 EQUAL = 1e-9  # weights nearer than this, relative, are of one multiplet: which of them stay is not left to rounding
 
 
@@ -107,8 +110,8 @@ class TwoSites(Sweeps):
 
     def sweep(self) -> float:
         energy = super().sweep()
-        self.mixing *= 0.5 if self.bond < self.most else 0.1
-        self.mixing = self.mixing if self.mixing > LEAST_MIXING else 0.0
+        self.mixing *= 0.5 if self.bond < self.most else FADING
+        self.mixing = self.mixing if self.mixing > UNMIXED else 0.0
         self.bond = min(2 * self.bond, self.most)
         return energy
 
@@ -126,7 +129,7 @@ class TwoSites(Sweeps):
             half = tensordot(self.left[site], self.operator.sites[site], ([1], [0]))  # a' a v s' s
             reached = tensordot(half, theta, ([1, 4], [0, 1]))  # a' v s' t b
             density = mixed(density, tensordot(reached, reached.conj(), ([1, 3, 4], [1, 3, 4])), self.mixing)
-        kept = self.principal(density)
+        kept = self.principal(density, self.tensors[site].legs[2])
         self.tensors[site], rest = kept, tensordot(kept.conj(), theta, ([0, 1], [0, 1]))
         self.tensors[site + 1] = rest.resplit(2)
         self.pass_right(site)
@@ -140,20 +143,20 @@ class TwoSites(Sweeps):
             reached = tensordot(theta, half, ([2, 3], [2, 4]))  # a s v t' b'
             more = tensordot(reached.conj(), reached, ([0, 1, 2], [0, 1, 2]))
             density = mixed(density, more, self.mixing)
-        kept = self.principal(density)  # t b | bond, of the conjugate
+        kept = self.principal(density, self.tensors[site].legs[2])  # t b | bond, of the conjugate
         self.tensors[site + 1] = kept.conj().transpose(2, 0, 1)
         self.tensors[site] = tensordot(theta, kept, ([2, 3], [0, 1]))
         self.pass_left(site + 1)
 
-    def principal(self, density: SymTensor) -> SymTensor:
+    def principal(self, density: SymTensor, before: Leg) -> SymTensor:
         """An orthonormal basis of the most important directions of a density matrix, legs (rows, bond)."""
         density = density.resplit(2)
-        pairs = [np.linalg.eigh(matrix) for matrix in density.sectors()]
-        kept = kept_weights([values[::-1] for values, _ in pairs], self.bond)
-        total = sum(values.sum() for values, _ in pairs)
-        left = sum(values[len(values) - k :].sum() for (values, _), k in zip(pairs, kept, strict=True))
-        self.discarded = max(self.discarded, 1 - left / total)
-        where = density.layout
+        where, pairs = density.layout, [np.linalg.eigh(matrix) for matrix in density.sectors()]
+        weights = [values[::-1] for values, _ in pairs]
+        kept = kept_weights(weights, self.bond)
+        if not self.mixing:
+            kept = as_before(weights, kept, [sector.charge for sector in where.sectors], before, self.bond)
+        self.discarded = max(self.discarded, lost_weight(weights, kept))
         bond = bond_leg(where, kept, "ground_state")
         return rows_of(where, bond, [v[:, len(v) - k :] for (_, v), k in zip(pairs, kept, strict=True) if k])
 
@@ -198,6 +201,20 @@ def kept_weights(values: list[np.ndarray], most: int) -> list[int]:
         near = np.flatnonzero(np.abs(every - every[kept - 1]) <= EQUAL * every[kept - 1])
         sector[near] = np.sort(sector[near], kind="stable")
     return np.bincount(sector[:kept], minlength=len(values)).tolist()
+
+
+def as_before(weights: list[np.ndarray], kept: list[int], charges: list, before: Leg, most: int) -> list[int]:
+    """The sectors that the bond had, where they hold as much: layouts that recur need no new tables."""
+    sizes = dict(zip(before.charges, before.dims, strict=True))
+    old = [min(sizes.get(charge, 0), len(w)) for charge, w in zip(charges, weights, strict=True)]
+    allowed = ALIKE * lost_weight(weights, kept) + 10 * DISCARDED
+    return old if 0 < sum(old) <= most and lost_weight(weights, old) <= allowed else kept
+
+
+def lost_weight(weights: list[np.ndarray], kept: list[int]) -> float:
+    """The part of the weight that is left out, where so many of each sector are kept; weights descend."""
+    lost = sum(np.abs(w[k:]).sum() for w, k in zip(weights, kept, strict=True))
+    return float(lost / sum(w.sum() for w in weights))
 
 
 def right_canonical(tensors: list[SymTensor]) -> list[SymTensor]:
