@@ -69,11 +69,14 @@ def walked(tensors: list[np.ndarray], conserved: Quantities) -> tuple[list[np.nd
         behind[site].update(u for u, v, _, _ in steps[site] if v in behind[site + 1])
     live = [{k: charge for k, charge in a.items() if k in b} for a, b in zip(ahead, behind, strict=True)]
     if live[n].get(0, group.neutral) != group.neutral:
-        raise ArgumentError(f"the operator adds {group.shown(live[n][0])} to {', '.join(conserved.names)}")
+        refuse(f"a term of it adds {group.shown(live[n][0])}", conserved)
     for site in range(n):
         for u, v, entry, change in steps[site]:
             if u in live[site] and v in live[site + 1] and live[site + 1][v] != group.plus(live[site][u], change):
-                refuse(site, u, v, entry, conserved)
+                took = f"takes basis state {entry[1]} to {entry[0]}"
+                refuse(
+                    f"on site {site}, between channels {u} and {v}, a term {took} and adds another charge", conserved
+                )
     sizes = [tensors[0].shape[0], *(w.shape[1] for w in tensors)]
     charges = [[found.get(k, group.neutral) for k in range(size)] for found, size in zip(live, sizes, strict=True)]
     return [only(w, *live[site : site + 2]) for site, w in enumerate(tensors)], charges
@@ -95,11 +98,10 @@ def nonzeros(w: np.ndarray, conserved: Quantities, site: int) -> list[tuple[int,
     return [(u, v, (out, in_), minus(charges[out], charges[in_])) for u, v, out, in_ in places]
 
 
-def refuse(site: int, u: int, v: int, entry: tuple[int, int], conserved: Quantities) -> None:
-    """Raise: the operator has a block that changes the charge."""
+def refuse(why: str, conserved: Quantities) -> None:
+    """Raise: the operator changes the charge."""
     names = ", ".join(map(repr, conserved.names))
     raise ArgumentError(
-        f"the operator does not conserve {names}: on site {site}, between channels {u} and {v}, it takes basis state "
-        f"{entry[1]} to {entry[0]}, which adds another charge than other terms there; where terms conserve it only "
-        "together, as Sx Sx + Sy Sy does, write OpSum(...).mpo(conserve=...)"
+        f"the operator does not conserve {names}: {why}; where terms conserve it only together, as Sx Sx + Sy Sy does, "
+        "write OpSum(...).mpo(conserve=...)"
     )
