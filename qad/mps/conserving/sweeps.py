@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ALIKE = 1.001  # weight discarded by an old choice of sectors, relative to the best choice, up to which it stays
 FADING = 1e-2  # of what is mixed in, from sweep to sweep, when bonds have grown
-UNMIXED = 1e-9  # less than this is mixed in no more
+UNMIXED = 1e-5  # less than this is mixed in no more
 EQUAL = 1e-9  # weights nearer than this, relative, are of one multiplet: which of them stay is not left to rounding
 
 
