@@ -38,6 +38,14 @@ def test_reference_energies_of_20_spins(sector, energy):
     assert found.energy == pytest.approx(energy, abs=6e-11)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("sector, energy", [(0, -23.5160044703), (2, -23.4537916113)])
+def test_reference_energies_of_60_spins(sector, energy):
+    """To the digits on which the history of truncations has no say."""
+    found = ground_state(qad.mps.j1j2(60, 1.0, 0.3), 64, "dmrg2", conserve="Sz", sector=sector)
+    assert found.energy == pytest.approx(energy, abs=2.5e-9)
+
+
 @pytest.mark.parametrize("periodic", [False, True])
 @pytest.mark.parametrize("number, spin", [(4, 0), (3, 1), (2, 2), (5, -1)])
 def test_electrons_by_sector(number, spin, periodic):
