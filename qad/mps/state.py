@@ -88,8 +88,7 @@ class MPS(Readings, Chain):
         seed : int or numpy.random.Generator
         periodic : bool
         conserve, sector, sites : optional
-            Quantities such as "Sz" or ("N", "Sz"), their total in the sites' whole numbers (2 Sz for spins; by default
-            0), and the kinds of the sites, by default spins: a `SymmetricMPS` of this sector.
+            For a `SymmetricMPS`: "Sz" or ("N", "Sz"), their total (2 Sz for spins; 0), and the sites' kinds (spins).
 
         Raises
         ------
