@@ -141,9 +141,11 @@ def kept_ranks(
     """
     if multiplets not in ("warn", "drop", "cut"):
         raise ArgumentError(f'{owner}: multiplets={multiplets!r}: write "warn", "drop" or "cut"')
-    values = [stack_of(linalg.svdvals(unrecorded(matrix))) for matrix in a.sectors()]
+    sectors, matrices = a.layout.sectors, a.sectors()
+    order = sorted(range(len(sectors)), key=lambda i: sectors[i].charge)  # that of the bond
+    values = [stack_of(linalg.svdvals(unrecorded(matrices[i]))) for i in order]
     batch = max((s.ndim for s in values), default=1) > 1
-    lost = 0.0 if zeros else 10 * max([max(x.rows, x.columns) for x in a.layout.sectors], default=0)
+    lost = 0.0 if zeros else 10 * max([max(x.rows, x.columns) for x in sectors], default=0)
     ranks = [
         _ranks([s[i] for s in values] if batch else values, max_rank, cutoff, relative, multiplets, lost)
         for i in range(len(values[0]) if batch else 1)
@@ -160,7 +162,7 @@ def kept_ranks(
             RuntimeWarning,
             stacklevel=3,
         )
-    return most
+    return [most[order.index(i)] for i in range(len(order))]
 
 
 def _cuts(s, rank):
@@ -174,8 +176,7 @@ def _cuts(s, rank):
 def _ranks(values, max_rank, cutoff, relative, multiplets, lost):
     """How many of the values of each sector, all of them descending, to keep; none up to `lost` times rounding.
 
-    Values that coincide with the last one that is kept are taken sector by sector in the order of the layout, so that
-    rounding does not choose.
+    Values that coincide with the last one that is kept are taken sector by sector, so that rounding does not choose.
     """
     every = np.concatenate(values) if values else np.zeros(0)
     sector = np.repeat(np.arange(len(values)), list(map(len, values)))

@@ -193,6 +193,12 @@ def test_ties_are_cut_in_the_order_of_sectors_whatever_rounding_says():
         assert truncated_svd(a, 5)[0].legs[-1].sectors == {-1: 2, 0: 1, 1: 2}
 
 
+def test_ties_do_not_ask_how_legs_are_ordered():
+    for order in ((-1, 0, 1), (1, 0, -1), (0, 1, -1)):
+        leg = Leg(dict.fromkeys(order, 1), +1)
+        assert truncated_svd(eye(leg), 2)[0].legs[-1].sectors == {-1: 1, 0: 1}
+
+
 def test_cutoffs_count_over_all_sectors():
     a = diagonal([2.0, 1e-3], [1e-2], [4.0])
     assert truncated_svd(a, cutoff=1e-3)[0].legs[-1].sectors == {-1: 1, 0: 1, 1: 1}
