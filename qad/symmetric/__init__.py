@@ -13,11 +13,12 @@ from qad.symmetric.legs import Leg
 from qad.symmetric.protocol import norm
 from qad.symmetric.scaling import scale
 from qad.symmetric.storage import load, save
+from qad.symmetric.summing import direct_sum
 from qad.symmetric.tensor import SymTensor
 from qad.symmetric.truncation import split, truncated_svd
 
 __all__ = [
-    "Layout", "Leg", "SymTensor", "Symmetry", "eigh", "einsum", "expm", "eye", "from_blocks", "from_dense", "funm_herm",
-    "funm_svd", "fuse", "load", "ncon", "norm", "qr", "random", "save", "scale", "split", "svd", "symmetry",
-    "tensordot", "trace", "truncated_svd", "unfuse", "vdot", "zeros",
+    "Layout", "Leg", "SymTensor", "Symmetry", "direct_sum", "eigh", "einsum", "expm", "eye", "from_blocks",
+    "from_dense", "funm_herm", "funm_svd", "fuse", "load", "ncon", "norm", "qr", "random", "save", "scale", "split",
+    "svd", "symmetry", "tensordot", "trace", "truncated_svd", "unfuse", "vdot", "zeros",
 ]  # fmt: skip

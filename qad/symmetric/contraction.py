@@ -244,4 +244,5 @@ def closing(where: Layout, one: int, two: int) -> Contraction:
 
 def identity_beside(x, leg):
     """The identity that closes a leg, beside the flat array `x`."""
-    return like(x).asarray(identity(leg.conj(), 2), dtype=x.real.dtype if x.dtype.kind in "fc" else None)
+    dtype = np.finfo(x.dtype).dtype if x.dtype.kind in "fc" else None  # real, of the same precision
+    return like(x).asarray(identity(leg.conj(), 2), dtype=dtype)

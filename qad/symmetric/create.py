@@ -130,7 +130,7 @@ def eye(leg: Leg, dtype: DTypeLike = float) -> SymTensor:
     return SymTensor(where, identity(leg, 1).astype(dtype))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=64)
 def identity(leg: Leg, split: int) -> np.ndarray:
     """The flat array of ``eye(leg)`` with `split` legs as rows; not to be written into."""
     where = layout((leg, leg.conj()), split, leg.symmetry.neutral, leg.symmetry)

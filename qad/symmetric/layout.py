@@ -60,12 +60,19 @@ class Layout:
         The number of elements of the flat array.
     """
 
+    legs: tuple[Leg, ...]
+    split: int
+    total: tuple[int, ...]
+    symmetry: Symmetry
+    sectors: tuple[Sector, ...]
+    size: int
+
     def __init__(self, legs: tuple[Leg, ...], split: int, total: tuple[int, ...], group: Symmetry):
         self.legs, self.split, self.total, self.symmetry = legs, split, total, group
         self._key = (legs, split, total, group)
         self._hash = hash(self._key)
         rows, columns = fusion(legs[:split], group), fusion(legs[split:], group)
-        sectors, start = [], 0
+        sectors, start = list[Sector](), 0
         for charge, m in rows.dims.items():
             n = columns.dims.get(group.minus(total, charge))
             if n:

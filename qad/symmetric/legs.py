@@ -70,6 +70,39 @@ class Leg:
         if not charges:
             raise ArgumentError("Leg: a leg needs at least one sector, such as {0: 1}; an empty bond carries nothing")
 
+    @classmethod
+    def from_charges(
+        cls, charges: Iterable[Charge], flow: int, symmetry: SymmetryLike | None = None
+    ) -> tuple[Leg, tuple[int, ...]]:
+        """The leg of a basis whose states have these charges, in any order.
+
+        Parameters
+        ----------
+        charges : sequence of int, or of tuples of int
+            One for each state.
+        flow, symmetry
+            As of `Leg`.
+
+        Returns
+        -------
+        leg : Leg
+            Its charges stand in the order in which they first appear.
+        order : tuple of int
+            The states in the order of the leg: entry i of the index is state ``order[i]``.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.symmetric.Leg.from_charges([0, 1, 1, 0], flow=+1, symmetry="Z2")    # the parity of electrons
+        (Leg({0: 2, 1: 2}, flow=+1, symmetry='Z2'), (0, 3, 1, 2))
+        """
+        group = _symmetry_of(charges := list(charges), symmetry)
+        states: dict[Any, list[int]] = {}
+        for number, charge in enumerate(charges):
+            states.setdefault(group.shown(group.charge(charge)), []).append(number)
+        leg = cls({charge: len(own) for charge, own in states.items()}, flow, group)
+        return leg, tuple([number for own in states.values() for number in own])
+
     def _fill(self, group, charges, dims, flow, parts):
         self.symmetry, self.charges, self.dims, self.flow, self.parts = group, charges, dims, flow, parts
         self._key = (group, flow, charges, dims, parts)

@@ -214,6 +214,9 @@ class SymTensor:
     def __truediv__(self, divisor: Number) -> SymTensor:
         return bare(self.layout, self.data / divisor) if _is_number(divisor) else NotImplemented
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray[Any, Any]:
+        raise ArgumentError("a symmetric tensor is no array: write a.to_dense(), or take a.data or a.blocks()")
+
     def __repr__(self) -> str:
         whole = int(np.prod(self.shape))
         return (

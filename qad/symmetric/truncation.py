@@ -14,10 +14,11 @@ from qad.linalg.support.degeneracy import width
 from qad.symmetric.decompositions import as_map, bond_leg, columns_of, factored, in_order_of, rows_of
 
 if TYPE_CHECKING:
+    from qad.symmetric.layout import Layout
     from qad.symmetric.tensor import SymTensor
     from qad.typing import Array, Real
 
-__all__ = ["kept_ranks", "split", "truncated_svd"]
+__all__ = ["kept_ranks", "spectra", "split", "truncated_svd"]
 
 
 def truncated_svd(
@@ -68,15 +69,23 @@ def truncated_svd(
     (array([3., 1., 2.]), np.float64(0.5), Leg({0: 2, 1: 1}, flow=+1))
     """
     a = as_map(a, split, "truncated_svd")
-    matrices = a.sectors()
-    ranks = kept_ranks(a, max_rank, cutoff, relative, multiplets, "truncated_svd")
-    found = [
-        linalg.truncated_svd(matrix, max_rank=rank, multiplets="cut") if rank else None
-        for matrix, rank in zip(matrices, ranks, strict=True)
-    ]
+    matrices, plain = a.sectors(), stack_of(a.data) is a.data
+    whole = [linalg.svd(matrix, full_matrices=False) for matrix in matrices] if plain else None
+    values = spectra(matrices) if whole is None else [s for _, s, _ in whole]
+    ranks = kept_ranks(a.layout, values, max_rank, cutoff, relative, multiplets, "truncated_svd")
+    if whole is None:
+        pairs = zip(matrices, ranks, strict=True)
+        found = [linalg.truncated_svd(m, max_rank=rank, multiplets="cut") if rank else None for m, rank in pairs]
+    else:
+        found = [_leading(*x, rank) if rank else None for x, rank in zip(whole, ranks, strict=True)]
     left, values, right = factored(a.layout, found, "truncated_svd")
     errors = [linalg.norm(m) if x is None else x[3] for m, x in zip(matrices, found, strict=True)]
     return left, values, right, linalg.norm(np.stack(errors))
+
+
+def _leading(u, s, vh, rank):
+    """The leading triples, and the norm of the others."""
+    return u[:, :rank], s[:rank], vh[:rank], np.linalg.norm(s[rank:])
 
 
 def split(
@@ -116,18 +125,25 @@ def split(
     True
     """
     a = as_map(a, split, "split")
-    ranks = kept_ranks(a, max_rank, cutoff, relative, multiplets, "split", zeros=False)
+    matrices = a.sectors()
+    ranks = kept_ranks(a.layout, spectra(matrices), max_rank, cutoff, relative, multiplets, "split", zeros=False)
     pairs = [
         linalg.split(matrix, max_rank=rank, multiplets="cut") if rank else None
-        for matrix, rank in zip(a.sectors(), ranks, strict=True)
+        for matrix, rank in zip(matrices, ranks, strict=True)
     ]
     bond = bond_leg(a.layout, [0 if pair is None else pair[0].shape[-1] for pair in pairs], "split")
     left = rows_of(a.layout, bond, [pair[0] for pair in pairs if pair is not None])
     return left, columns_of(a.layout, bond, [pair[1] for pair in in_order_of(bond, a.layout, pairs)])
 
 
+def spectra(matrices: list[Array]) -> list[np.ndarray]:
+    """The singular values of matrices, not recorded; stacks of them in a batch."""
+    return [stack_of(linalg.svdvals(unrecorded(matrix))) for matrix in matrices]
+
+
 def kept_ranks(
-    a: SymTensor,
+    where: Layout,
+    values: list[np.ndarray],
     max_rank: int | None,
     cutoff: float | None,
     relative: bool,
@@ -135,15 +151,17 @@ def kept_ranks(
     owner: str,
     zeros: bool = True,
 ) -> list[int]:
-    """How many singular values of each sector of the layout are kept; the largest number of a batch.
+    """How many of the singular `values` of each sector of a layout are kept; the largest number of a batch.
 
     Without `zeros`, those that are zero to rounding are not.
     """
     if multiplets not in ("warn", "drop", "cut"):
         raise ArgumentError(f'{owner}: multiplets={multiplets!r}: write "warn", "drop" or "cut"')
-    values = [stack_of(linalg.svdvals(unrecorded(matrix))) for matrix in a.sectors()]
+    sectors = where.sectors
+    order = sorted(range(len(sectors)), key=lambda i: sectors[i].charge)  # that of the bond
+    values = [values[i] for i in order]
     batch = max((s.ndim for s in values), default=1) > 1
-    lost = 0.0 if zeros else 10 * max([max(x.rows, x.columns) for x in a.layout.sectors], default=0)
+    lost = 0.0 if zeros else 10 * max([max(x.rows, x.columns) for x in sectors], default=0)
     ranks = [
         _ranks([s[i] for s in values] if batch else values, max_rank, cutoff, relative, multiplets, lost)
         for i in range(len(values[0]) if batch else 1)
@@ -160,7 +178,7 @@ def kept_ranks(
             RuntimeWarning,
             stacklevel=3,
         )
-    return most
+    return [most[order.index(i)] for i in range(len(order))]
 
 
 def _cuts(s, rank):
@@ -174,8 +192,7 @@ def _cuts(s, rank):
 def _ranks(values, max_rank, cutoff, relative, multiplets, lost):
     """How many of the values of each sector, all of them descending, to keep; none up to `lost` times rounding.
 
-    Values that coincide with the last one that is kept are taken sector by sector in the order of the layout, so that
-    rounding does not choose.
+    Values that coincide with the last one that is kept are taken sector by sector, so that rounding does not choose.
     """
     every = np.concatenate(values) if values else np.zeros(0)
     sector = np.repeat(np.arange(len(values)), list(map(len, values)))

@@ -1,7 +1,7 @@
 """Random symmetric tensors for hypothesis: symmetries, legs, flows, total charges, dtypes, layouts."""
 
 import numpy as np
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 import qad
@@ -11,7 +11,7 @@ from qad.symmetric.legs import fusion
 SYMMETRIES = ("U1", "Z2", "Z3", "U1xU1", "U1xZ2")
 DTYPES = (np.float64, np.complex128, np.float32, np.complex64)
 some = settings(max_examples=30, deadline=None)
-few = settings(max_examples=8, deadline=None)
+few = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 
 
 @st.composite

@@ -144,6 +144,21 @@ def test_einsum(text):
         close(found.to_dense() if expected.ndim else found, expected, 1e-12)
 
 
+@given(case=pairs(), data=st.data())
+@some
+def test_einsum_of_anything(case, data):
+    """The labels of a contraction, the open ones in any order."""
+    a, b, axes = case
+    ones = [f"a{i}" for i in range(a.ndim)]
+    twos = [f"b{i}" for i in range(b.ndim)]
+    for i, j in zip(*axes, strict=True):
+        twos[j] = ones[i]
+    output = data.draw(st.permutations(sorted(set(ones) ^ set(twos))))
+    found = qad.einsum(a, ones, b, twos, output)
+    expected = qad.einsum(a.to_dense(), ones, b.to_dense(), twos, output)
+    close(found.to_dense() if output else found, expected, 10 * digits(a, b))
+
+
 def test_einsum_with_traces_and_paths():
     c = tensordot(A, B, ([2], [0]))
     close(qad.einsum("lpql->qp", c).to_dense(), np.einsum("lpql->qp", c.to_dense()), 1e-12)
@@ -233,6 +248,8 @@ def test_legs_that_do_not_fit_are_shown():
         (lambda: scale(A, np.ones(3)), ShapeError, "takes 5 factors"),
         (lambda: scale(A, np.ones(5), 4), ArgumentError, "no axis 4"),
         (lambda: np.cumsum(A), MissingRuleError, "np.cumsum does not take symmetric tensors"),
+        (lambda: np.asarray(A), ArgumentError, "a symmetric tensor is no array"),
+        (lambda: A * np.ones(5), TypeError, "does not support ufuncs"),
         (lambda: np.linalg.norm(A, 2), ArgumentError, "only the Frobenius norm"),
     ],
 )

@@ -193,6 +193,12 @@ def test_ties_are_cut_in_the_order_of_sectors_whatever_rounding_says():
         assert truncated_svd(a, 5)[0].legs[-1].sectors == {-1: 2, 0: 1, 1: 2}
 
 
+def test_ties_do_not_ask_how_legs_are_ordered():
+    for order in ((-1, 0, 1), (1, 0, -1), (0, 1, -1)):
+        leg = Leg(dict.fromkeys(order, 1), +1)
+        assert truncated_svd(eye(leg), 2)[0].legs[-1].sectors == {-1: 1, 0: 1}
+
+
 def test_cutoffs_count_over_all_sectors():
     a = diagonal([2.0, 1e-3], [1e-2], [4.0])
     assert truncated_svd(a, cutoff=1e-3)[0].legs[-1].sectors == {-1: 1, 0: 1, 1: 1}
@@ -249,4 +255,6 @@ def test_under_vmap_and_freeze():
     for factor in (1.0, 2.0):
         expected = qad.grad(lambda a: np.sum(svd(a)[1] ** 3))(factor * A)
         np.testing.assert_allclose(frozen(factor * A).data, expected.data, rtol=1e-10, atol=1e-12)
-    assert eye(LEG).norm() ** 2 == pytest.approx(5)
+    cut = qad.freeze(lambda a: truncated_svd(a, 2)[1])
+    for values in ([4.0, 3.0, 2.0, 1.0], [4.0, 1.0, 3.0, 2.0], [1.0, 2.0, 3.0, 4.0]):  # of two sectors: other ranks
+        np.testing.assert_allclose(np.sort(cut(diagonal(values[:2], values[2:]))), [3.0, 4.0])

@@ -1,4 +1,4 @@
-"""Fused legs, and files."""
+"""Fused legs, direct sums, and files."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import qad
-from qad.core.errors import ArgumentError
-from qad.symmetric import Leg, fuse, load, random, save, tensordot, unfuse
+from qad.core.errors import ArgumentError, ShapeError
+from qad.symmetric import Leg, direct_sum, fuse, load, random, save, tensordot, unfuse
 from tests.symmetric.draw import close, digits, some, tensors
 
 LEFT, SPIN, RIGHT = Leg({-1: 3, 1: 2}, +1), Leg({1: 1, -1: 1}, +1), Leg({2: 1, -2: 2, 0: 3}, -1)
@@ -69,6 +69,53 @@ def test_fused_legs_add_to_plain_ones():
 )
 def test_refusals(call, words):
     with pytest.raises(ArgumentError, match=words):
+        call()
+
+
+# -- direct sums -----------------------------------------------------------------------------------------------------
+
+
+@given(a=tensors(most=3), data=st.data())
+@some
+def test_direct_sums(a, data):
+    axes = tuple(data.draw(st.sets(st.integers(0, a.ndim - 1), min_size=1)))
+    other = data.draw(st.permutations(range(a.ndim)))[0]
+    sectors = dict.fromkeys(list(a.legs[other].sectors)[:1], 1) if other in axes else a.legs[other].sectors
+    legs = [Leg(sectors, x.flow, a.symmetry) if i == other else x for i, x in enumerate(a.legs)]
+    try:
+        b = random(legs, a.charge, a.dtype, seed=3, split=0)
+    except ArgumentError:  # no block is left
+        return
+    both = direct_sum(a, b, axes)
+    assert both.shape == tuple(m + n if i in axes else m for i, (m, n) in enumerate(zip(a.shape, b.shape, strict=True)))
+    whole = (direct_sum(a, 0 * b, axes), direct_sum(0 * a, b, axes))
+    close((whole[0] + whole[1]).to_dense(), both.to_dense(), digits(a))
+    assert whole[0].norm() == pytest.approx(a.norm(), rel=1e-4)
+    if len(axes) == a.ndim:
+        kept = np.concatenate([a.data, b.data])
+        np.testing.assert_array_equal(np.sort(both.data[both.data != 0]), np.sort(kept))
+
+
+def test_sums_of_products():
+    """(A1 + A2)(B1 + B2) with the bond as an inner sum is A1 B1 + A2 B2."""
+    a, b = (random((SPIN, SPIN, Leg(bond, -1)), seed=1) for bond in ({2: 1, 0: 2}, {0: 1, -2: 2}))
+    x, y = (random((leg.legs[2].conj(), SPIN, SPIN), seed=2) for leg in (a, b))
+    found = tensordot(direct_sum(a, b, 2), direct_sum(x, y, [0]), 1)
+    close(found.to_dense(), (tensordot(a, x, 1) + tensordot(b, y, 1)).to_dense(), 1e-13)
+    qad.check_grads(lambda a, b: direct_sum(a, b, 2).data ** 2, (a, b))
+
+
+@pytest.mark.parametrize(
+    "call, error, words",
+    [
+        (lambda: direct_sum(A, A, 3), ArgumentError, "must name axes"),
+        (lambda: direct_sum(A, A.conj(), 0), ShapeError, "axis 0 is Leg"),
+        (lambda: direct_sum(A, random((SPIN, SPIN, RIGHT)), 1), ShapeError, "axis 0 is Leg"),
+        (lambda: direct_sum(A, random(A.legs, 2), 0), ShapeError, "different charges"),
+    ],
+)
+def test_refused_sums(call, error, words):
+    with pytest.raises(error, match=words):
         call()
 
 

@@ -45,6 +45,14 @@ def test_fusion_does_not_depend_on_the_sign_of_charges(row):
     assert list(one.groups.values()) == list(two.groups.values())
 
 
+def test_legs_of_a_basis():
+    leg, order = Leg.from_charges([(0, 0), (1, 1), (1, -1), (2, 0), (1, 1)], +1)
+    assert leg == Leg({(0, 0): 1, (1, 1): 2, (1, -1): 1, (2, 0): 1}, +1) and order == (0, 1, 4, 2, 3)
+    assert Leg.from_charges([1, -1], -1) == (Leg({1: 1, -1: 1}, -1), (0, 1))
+    with pytest.raises(ArgumentError, match="at least one sector"):
+        Leg.from_charges([], +1)
+
+
 def test_order_of_sectors_matters():
     one, two = Leg({0: 1, 1: 2}, +1), Leg({1: 2, 0: 1}, -1)
     assert not one.joins(two) and one != two.conj()

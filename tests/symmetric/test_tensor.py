@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import flatten
-from qad.symmetric import Leg, SymTensor, eye, from_blocks, from_dense, random, zeros
+from qad.symmetric import Leg, SymTensor, eye, from_blocks, from_dense, random, tensordot, zeros
 from qad.symmetric.moves import between, move, unpacking
 from qad.symmetric.tensor import moved
 from tests.cases import Case
@@ -117,7 +117,8 @@ def test_a_pytree_of_one_leaf():
     assert len(leaves) == 1 and leaves[0] is THETA.data
     doubled = qad.tree_map(lambda x: 2 * x, THETA)
     assert doubled.layout is THETA.layout
-    assert pickle.loads(pickle.dumps(THETA.layout)) == THETA.layout
+    again = pickle.loads(pickle.dumps(THETA))
+    assert again.layout == THETA.layout and (again - THETA).norm() == 0
 
 
 def test_higher_derivatives_keep_the_legs():
@@ -159,6 +160,15 @@ def test_without_legs():
         zeros(())
     with pytest.raises(ArgumentError, match="no block has total charge 1"):
         zeros((), 1, symmetry="U1")
+
+
+def test_nothing_is_left_where_no_block_is_allowed():
+    a = random((SPIN, SPIN.conj()), charge=2)
+    none = tensordot(a, a, 1)
+    assert none.size == 0 and none.charge == 4 and none.norm() == 0
+    assert (none + 2 * none.T.T - none.conj().conj()).to_dense().tolist() == [[0, 0], [0, 0]]
+    assert tensordot(none, a, 1).size == 0 and none.blocks() == {}
+    assert qad.grad(lambda x: tensordot(x, x, 1).norm() + x.norm())(a).layout is a.layout
 
 
 def test_eye_is_the_identity():
