@@ -270,7 +270,7 @@ def abroad(x, known=None):
         return known[id(x)][0]
     if isinstance(x, np.ndarray):
         return moved(x)
-    if isinstance(x, (qad.mps.MPS, qad.mps.MPO)):
+    if isinstance(x, (qad.mps.MPS, qad.mps.MPO, qad.symmetric.SymTensor)):
         return tree_map(moved, x)
     if x is np:
         return NP

@@ -14,6 +14,7 @@ PLACES = {
     "qad.circuit": qad.circuit,
     "qad.optimize": qad.optimize,
     "qad.special": qad.special,
+    "qad.symmetric": qad.symmetric,
     "qad.extend": qad.extend,
 }
 PUBLIC = {

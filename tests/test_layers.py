@@ -19,6 +19,7 @@ FLOORS = (
     "linalg",
     "array_api",
     "contract",
+    "symmetric",
     "frozen",
     "optimize",
     "mps",
@@ -28,6 +29,7 @@ FLOORS = (
 )
 ROOMS = (  # of core, each of which imports only those before it
     "errors",
+    "archive",
     "malloc",
     "threads",
     "config",
@@ -50,7 +52,7 @@ ROOMS = (  # of core, each of which imports only those before it
     "transforms",
 )
 INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "binary", "product"}
-FROM_CORE = {"errors", "trees", "containers", "threads", "waiting"}  # all else comes through extend
+FROM_CORE = {"archive", "errors", "trees", "containers", "threads", "waiting"}  # all else comes through extend
 BY_THE_DOOR = ("core", "extend", "testing", "optimize", "viz", "frozen", "typing", "__init__")  # which need not
 BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
 WORDS = "typing"  # what annotations are written in: rests on core alone, and is open to every floor

@@ -25,7 +25,9 @@ def warm_up() -> None:
     from qad.circuit.compiled import kernels
     from qad.contract import compiled
     from qad.frozen.compiled.kernel import kernel
+    from qad.symmetric import compiled as symmetric
 
     kernel()
     compiled.warm_up("fdFD")
+    symmetric.warm_up("fdFD")
     kernels.warm_up("FD")

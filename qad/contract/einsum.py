@@ -11,6 +11,7 @@ import numpy as np
 from qad.contract.hermitian import real_form
 from qad.contract.memory import in_bytes
 from qad.contract.operands import as_operand, recorded
+from qad.contract.others import contractor_of
 from qad.contract.pair import contract, pair
 from qad.contract.parse import split_lists
 from qad.contract.planner import find_plan
@@ -116,12 +117,17 @@ def _contracted(
     if not isinstance(subscripts, str):
         operands, terms, output = split_lists((subscripts, *operands))
         subscripts, output = _hashable(terms), None if output is None else _hashable([output])[0]
-    operands = list(operands) if ARRAYS.issuperset(map(type, operands)) else [as_operand(x) for x in operands]
+    path = None if optimize == "auto" or optimize is True else _path(optimize)
+    if not ARRAYS.issuperset(map(type, operands)):
+        if other := contractor_of(operands):
+            _require_plain(memory_limit, hermitian, executor)
+            return other.network(operands, subscripts, output, path)
+        operands = map(as_operand, operands)
+    operands = list(operands)
     shapes = tuple([operand.shape for operand in operands])
     dtype, limit = complex, None
     if memory_limit is not None:
         dtype, limit = np.result_type(*[operand.dtype for operand in operands]), in_bytes(memory_limit)
-    path = None if optimize == "auto" or optimize is True else _path(optimize)
     if hermitian:
 
         def planned(variables, times=1):
@@ -136,6 +142,12 @@ def _contracted(
     given = tuple(operands)  # the list is used up
     out = like_numpy(plan.execute(operands, wanted, executor), plan, given, *like)
     return out if out.shape else as_array(out) if gives_array(plan, *like) else as_number(out)
+
+
+def _require_plain(memory_limit, hermitian, executor):
+    """Raise where tensors of another kind are contracted in a way that only arrays are."""
+    if memory_limit is not None or hermitian or executor is not None:
+        raise ArgumentError("einsum: memory_limit, hermitian and executor are for arrays: leave them out")
 
 
 def _hashable(terms):
@@ -199,6 +211,8 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | tuple[Axis, Axis] = 2) -> 
     >>> qad.tensordot(np.ones((2, 3, 4)), np.ones((4, 3, 5)), ([1, 2], [1, 0])).shape
     (2, 5)
     """
+    if other := contractor_of((a, b)):
+        return other.tensordot(a, b, axes)
     a, b = as_operand(a), as_operand(b)
     axes = axes if type(axes) is int else _axes(axes)
     return contract(a, b, recipe=_tensordot(a.shape, b.shape, axes))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qad.contract.operands import as_operand, recorded
+from qad.contract.others import contractor_of
 from qad.contract.planner import find_plan
 from qad.contract.strides import in_c_order
 from qad.core.errors import ArgumentError
@@ -50,7 +51,7 @@ def ncon(
     >>> qad.ncon([a, b], [[-2, 1], [1, -1]]).shape
     (4, 2)
     """
-    operands = [as_operand(operand) for operand in tensors]
+    operands = list(tensors)
     try:
         terms = tuple(map(tuple, indices))
     except TypeError as error:
@@ -62,6 +63,9 @@ def ncon(
     labels = list(dict.fromkeys(label for term in terms for label in term))
     output = tuple(sorted(filter(_is_open, labels), key=_place))
     path = None if order is None else _path(terms, labels, tuple(order))
+    if other := contractor_of(operands):
+        return other.network(operands, terms, output, path)
+    operands = [as_operand(operand) for operand in operands]
     shapes = tuple([operand.shape for operand in operands])
     wanted = recorded(operands)
     plan = find_plan(terms, output, shapes, wanted, complex, path)

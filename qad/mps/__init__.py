@@ -1,6 +1,8 @@
 """Chains: matrix product states and operators, their energies and ground states."""
 
 from qad.mps import uniform
+from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.electron_models import hubbard, tj
 from qad.mps.evolve.evolution import Evolution, evolve
 from qad.mps.local import Site, site
 from qad.mps.measures import correlations, entanglement_entropy, local_expectations, reduced_density
@@ -14,8 +16,8 @@ from qad.mps.state import MPS
 from qad.mps.transfer import Transfer, transfer
 
 __all__ = [
-    "MPO", "MPS", "Evolution", "GroundState", "OpSum", "Site", "Transfer", "aklt", "blbq", "correlations", "energy",
-    "entanglement_entropy", "evolve", "expectation", "ground_state", "heisenberg", "ising", "j1j2",
-    "local_expectations", "log_norm2", "long_range_ising", "norm", "norm2", "overlap", "reduced_density", "site",
-    "transfer", "uniform", "variance", "xxz",
+    "MPO", "MPS", "Evolution", "GroundState", "OpSum", "Site", "SymmetricMPS", "Transfer", "aklt", "blbq",
+    "correlations", "energy", "entanglement_entropy", "evolve", "expectation", "ground_state", "heisenberg", "hubbard",
+    "ising", "j1j2", "local_expectations", "log_norm2", "long_range_ising", "norm", "norm2", "overlap",
+    "reduced_density", "site", "tj", "transfer", "uniform", "variance", "xxz",
 ]  # fmt: skip

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy  # loads scipy.sparse when it is first used
 
+from qad.extend import Tensor
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -161,3 +163,24 @@ class Family:
             yield Entry(arriving, ended, self.right[site], self.rate)
         if not first and not last:
             yield Entry(arriving, leaving, self.between[site], self.rate)
+
+
+def site_tensor(shape, blocks, matrices, dtype):
+    """One site tensor; the blocks with recorded weights are added one by one, the others at once."""
+    plain = [b for b in blocks if type(b.weight) is not Tensor]
+    if any(isinstance(b.weight, complex) for b in plain):
+        dtype = complex
+    tensor = np.zeros(shape, dtype)
+    for b in plain:
+        tensor[b.left, b.right] += b.weight * matrices[b.operator]
+    recorded = [b for b in blocks if type(b.weight) is Tensor]
+    for b in recorded:
+        unit = np.zeros(shape, matrices[b.operator].dtype)
+        unit[b.left, b.right] = matrices[b.operator]
+        tensor = tensor + b.weight * unit
+    return tensor
+
+
+def weight_key(weight):
+    """What tells weights apart: plain ones by value, Tensors by identity."""
+    return ("recorded", id(weight)) if type(weight) is Tensor else weight

@@ -11,11 +11,7 @@ which nothing is transposed (a, a' bonds of the bra, b, b' of the ket, w, w' of 
 
 From the right the same is done to the mirrored tensors.  All this is plain NumPy, differentiable to any order.
 
-The operator that acts on a centre ``x`` (its left legs as rows, its right legs as columns) is
-``sum_v LEFT[v] @ x @ RIGHT[v]``, one term per channel ``v`` of the operator's bond in the middle.  With `left_block` of
-shape (rows' v, rows) and `right_block` of shape (v columns, columns') that is two products::
-
-    (rows' v, rows) @ (rows, columns)  ->  (rows', v columns) @ (v columns, columns')
+What acts on a centre between two environments is made in `qad.mps.effective`.
 
 U. Schollwöck, Ann. Phys. 326, 96 (2011), section 6.
 """
@@ -23,6 +19,7 @@ U. Schollwöck, Ann. Phys. 326, 96 (2011), section 6.
 import numpy as np
 
 from qad.extend import like
+from qad.mps.effective import Row, identities, left_block, nothing_on, on_host, right_block
 
 
 def past_left(environment, ket, bra=None, operator=None):
@@ -117,49 +114,21 @@ def edge(dtype, create=np):
     return create.ones((1, 1, 1), dtype)
 
 
-def left_block(environment, w):
-    """A left environment (a', u, a) and the site operator `w` right of it, as ``(a' s' v, a s)``."""
-    block = np.tensordot(environment, w, (1, 0)).transpose(0, 3, 2, 1, 4)  # a' a v s' s -> a' s' v a s
-    return block.reshape(-1, block.shape[3] * block.shape[4])
-
-
-def right_block(w, environment):
-    """The site operator `w` and the right environment (b', u, b) right of it, as ``(v s b, s' b')``."""
-    block = np.tensordot(w, environment, (1, 1)).transpose(0, 2, 4, 1, 3)  # v s' s b' b -> v s b s' b'
-    return block.reshape(-1, block.shape[3] * block.shape[4])
-
-
-def left_edge_block(environment):
-    """A left environment (a', v, a), not in a batch, as ``(a' v, a)``."""
-    return environment.reshape(-1, environment.shape[2])
-
-
-def right_edge_block(environment):
-    """A right environment (b', v, b), not in a batch, as ``(v b, b')``."""
-    return like(environment).ascontiguousarray(environment.transpose(1, 2, 0)).reshape(-1, environment.shape[0])
-
-
-def effective(left, right, shape):
-    """The effective operator as a function of vectors; `shape` is that of the centre, (rows, columns)."""
-    rows = shape[0]
-
-    def apply(x):
-        return ((left @ x.reshape(shape)).reshape(rows, -1) @ right).reshape(-1)
-
-    return apply
-
-
 class Environments:
     """The environments of every site of an open chain, kept while a centre moves along it.
 
     ``left[i]`` is of the sites before i, ``right[i]`` of the sites after i; those on the far side of the
-    centre are up to date, the others are written as it passes.
+    centre are up to date, the others are written as it passes.  The tensors that are passed are isometries: effective
+    operators take the environment of identities for 1.
     """
 
     def __init__(self, H, tensors, dtype):
         self.H = [w.astype(np.result_type(w.dtype, dtype), copy=False) for w in H]
         n = len(tensors)
         self.left, self.right = [edge(dtype, like(*tensors))] * n, [edge(dtype, like(*tensors))] * n
+        self.sites = [on_host(w) for w in self.H]
+        mirrored = [w.swapaxes(0, 1) for w in reversed(self.sites)]
+        self.identities, self.rows = (identities(self.sites), identities(mirrored)[::-1]), {}
         for site in reversed(range(1, n)):
             self.pass_left(site, tensors[site])
 
@@ -181,12 +150,24 @@ class Environments:
 
     def one_site(self, site, shape):
         """The effective operator of the site tensor (a, s, b)."""
-        return effective(self.before(site), right_edge_block(self.right[site]), (shape[0] * shape[1], shape[2]))
+        a, s, b = shape
+        return self.row(site, 1).operator(self.left[site], self.right[site], (a, s, 1, b))
 
     def two_sites(self, site, shape):
         """The effective operator of `site` and the next one together, legs (a, s, t, b)."""
-        return effective(self.before(site), self.after(site + 1), (shape[0] * shape[1], shape[2] * shape[3]))
+        return self.row(site, 2).operator(self.left[site], self.right[site + 1], shape)
 
     def bond(self, site, shape):
         """The effective operator of the matrix on the bond right of `site`, both neighbours passed."""
-        return effective(left_edge_block(self.left[site + 1]), right_edge_block(self.right[site]), shape)
+        a, b = shape
+        return self.row(site + 1, 0).operator(self.left[site + 1], self.right[site], (a, 1, 1, b))
+
+    def row(self, site, size):
+        """The operators of `size` sites from this one on, with what is known of their bonds."""
+        if (site, size) not in self.rows:
+            (before, after), sites = self.identities, self.sites[site : site + size]
+            sites = sites + [nothing_on(len(before[site + size]))] * (2 - size)
+            half = site + min(size, 1)
+            bonds = before[site], before[half], after[half], after[site + size]
+            self.rows[site, size] = Row(*sites, *bonds)
+        return self.rows[site, size]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from numpy.typing import NDArray
@@ -28,6 +29,9 @@ class Site:
         "Id" must be among them; a fermionic site has "F", the parity, too.
     fermionic : frozenset of names
         Operators that carry a Jordan-Wigner string of F on all sites before.
+    charges : dict of name -> tuple of int
+        What the basis states carry of each quantity that may be conserved, one whole number each: "Sz" is 2 Sz, "N" the
+        number of particles; "parity" is counted modulo 2, the others are not.
 
     Examples
     --------
@@ -39,6 +43,7 @@ class Site:
     name: str
     operators: dict[str, NDArray[Any]]
     fermionic: frozenset[str] = frozenset()
+    charges: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def phys(self) -> int:
@@ -87,7 +92,9 @@ def spin(size):
     operators = {"Id": np.eye(len(m)), "Sx": x, "Sy": y, "Sz": z, "Sp": up, "Sm": up.T}
     if size == 0.5:
         operators |= {"X": 2 * x, "Y": 2 * y, "Z": 2 * z}
-    return Site(f"spin-{int(doubled)}/2" if doubled % 2 else f"spin-{int(size)}", operators)
+    steps = range(len(m))
+    charges = {"Sz": tuple([int(doubled) - 2 * k for k in steps]), "parity": tuple([k % 2 for k in steps])}
+    return Site(f"spin-{int(doubled)}/2" if doubled % 2 else f"spin-{int(size)}", operators, charges=charges)
 
 
 def boson(most):
@@ -117,7 +124,13 @@ def boson(most):
         raise ArgumentError(f"a bosonic site holds at most 1, 2, ... particles, not {most!r}")
     numbers = np.arange(int(most) + 1.0)
     lower = np.diag(np.sqrt(numbers[1:]), 1)
-    return Site(f"boson-{most}", {"Id": np.eye(len(numbers)), "N": np.diag(numbers), "B": lower, "Bdag": lower.T})
+    operators = {"Id": np.eye(len(numbers)), "N": np.diag(numbers), "B": lower, "Bdag": lower.T}
+    return Site(f"boson-{most}", operators, charges=by_number(range(int(most) + 1)))
+
+
+def by_number(numbers):
+    """The charges of basis states with these numbers of particles."""
+    return {"N": tuple(numbers), "parity": tuple([number % 2 for number in numbers])}
 
 
 def fermion():
@@ -136,7 +149,45 @@ def fermion():
     """
     lower = np.array([[0.0, 1.0], [0.0, 0.0]])
     operators = {"Id": np.eye(2), "N": np.diag([0.0, 1.0]), "C": lower, "Cdag": lower.T, "F": np.diag([1.0, -1.0])}
-    return Site("fermion", operators, frozenset({"C", "Cdag"}))
+    return Site("fermion", operators, frozenset({"C", "Cdag"}), by_number((0, 1)))
+
+
+def electron(double=True):
+    """A site of electrons with spin: empty, up, down, and both; the last is left out for the t-J model.
+
+    Operators on different sites anticommute, and so do those of both spins; the state with both is ``Cdagup Cdagdn`` of
+    the empty one.
+
+    Parameters
+    ----------
+    double : bool
+        Whether two electrons may be on the site.
+
+    Returns
+    -------
+    Site
+        With Id, Cup, Cdagup, Cdn, Cdagdn, Nup, Ndn, N, NupNdn, Sz, Sp, Sm, Sx, Sy, and the parity F; projected onto the
+        states that there are.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.mps.local.electron().operators["Sz"].diagonal()
+    array([ 0. ,  0.5, -0.5,  0. ])
+    """
+    lower, sign, one = np.array([[0.0, 1.0], [0.0, 0.0]]), np.diag([1.0, -1.0]), np.eye(2)
+    up, down = np.kron(one, lower), np.kron(lower, sign)  # the number of down spins is the more significant digit
+    kept = range(4 if double else 3)
+    n_up, n_down, flip = up.T @ up, down.T @ down, up.T @ down
+    operators = {
+        "Id": np.eye(4), "Cup": up, "Cdagup": up.T, "Cdn": down, "Cdagdn": down.T, "Nup": n_up, "Ndn": n_down,
+        "N": n_up + n_down, "NupNdn": n_up @ n_down, "Sz": (n_up - n_down) / 2, "Sp": flip, "Sm": flip.T,
+        "Sx": (flip + flip.T) / 2, "Sy": (flip - flip.T) / 2j, "F": np.kron(sign, sign),
+    }  # fmt: skip
+    operators = {name: matrix[np.ix_(kept, kept)] for name, matrix in operators.items()}
+    charges = by_number([(0, 1, 1, 2)[k] for k in kept]) | {"Sz": tuple([(0, 1, -1, 0)[k] for k in kept])}
+    anticommuting = frozenset({"Cup", "Cdagup", "Cdn", "Cdagdn"})
+    return Site("electron" if double else "t-J", operators, anticommuting, charges)
 
 
 def site(kind: str | Site) -> Site:
@@ -145,7 +196,8 @@ def site(kind: str | Site) -> Site:
     Parameters
     ----------
     kind : str or Site
-        "spin-1/2", "spin-1", ..., "boson-3" (at most three particles) or "fermion"; a `Site` is returned as it is.
+        "spin-1/2", "spin-1", ..., "boson-3" (at most three particles), "fermion", "electron" or "t-J" (an
+        electron never beside another on the same site); a `Site` is returned as it is.
 
     Returns
     -------
@@ -165,6 +217,9 @@ def site(kind: str | Site) -> Site:
     return kind if isinstance(kind, Site) else _named(kind)
 
 
+MAKERS = {"fermion": fermion, "electron": electron, "t-J": lambda: electron(double=False)}
+
+
 @lru_cache
 def _named(kind):
     family, _, size = str(kind).partition("-")
@@ -174,11 +229,11 @@ def _named(kind):
             return spin(int(numerator) / int(denominator or 1))
         if family == "boson":
             return boson(int(size))
-        if kind == "fermion":
-            return fermion()
+        if kind in MAKERS:
+            return MAKERS[kind]()
     except (ValueError, ZeroDivisionError):
         pass
     raise ArgumentError(
         f"there is no kind of site {kind!r}: write 'spin-1/2', 'spin-1', 'boson-3' (at most three particles), "
-        "'fermion', or make a qad.mps.Site of your own"
+        "'fermion', 'electron', 't-J', or make a qad.mps.Site of your own"
     )

@@ -16,6 +16,8 @@ from qad.extend import defvjp, like, primitive, stack_of, value_of
 from qad.linalg import funm_svd
 from qad.linalg import norm as frobenius
 from qad.mps.chain import as_array
+from qad.mps.conserving.observables import entropies
+from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.environments import opened_left, past_left, past_right, site_density
 from qad.mps.gauge import factors_from_left, mirrored
 from qad.mps.observables import check_kind
@@ -169,8 +171,8 @@ def entanglement_entropy(psi: MPS, bond: int | None = None) -> Array:
 
     Parameters
     ----------
-    psi : MPS
-        Open, of any norm.
+    psi : MPS or SymmetricMPS
+        Open, of any norm; of a `SymmetricMPS` there is no derivative.
     bond : int, optional
         1 to n - 1: the bond left of that site; all of them by default.
 
@@ -196,6 +198,8 @@ def entanglement_entropy(psi: MPS, bond: int | None = None) -> Array:
     >>> round(float(qad.mps.entanglement_entropy(bell, 1) / np.log(2)), 12)
     1.0
     """
+    if isinstance(psi, SymmetricMPS):
+        return entropies(psi, bond)
     check_kind(psi, MPS)
     n = len(psi)
     if bond is not None and not 1 <= bond < n:

@@ -8,6 +8,8 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, stack_of
+from qad.mps.conserving import observables as conserving
+from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.energy import energy_of, has_own_node, is_plain, prepared, quotient, swept
 from qad.mps.frozen_energy import energy_of_both, is_frozen
 from qad.mps.operator import MPO
@@ -39,6 +41,9 @@ def norm(psi: MPS) -> Real:
     >>> round(float(qad.mps.norm(qad.mps.MPS.random(n=6, bond=4))), 12)
     1.0
     """
+    if isinstance(psi, SymmetricMPS):
+        square, log_scale = conserving.overlap(psi, psi)
+        return np.sqrt(square.real) * np.exp(log_scale / 2)
     check_kind(psi, MPS)
     (square,), log_scale = sandwich(psi, None, psi)
     return np.sqrt(square.real) * factor(square, log_scale / 2)
@@ -61,6 +66,9 @@ def norm2(psi: MPS) -> Real:
     >>> round(float(qad.mps.norm2(2.0 * qad.mps.MPS.random(n=6, bond=4))), 12)
     4.0
     """
+    if isinstance(psi, SymmetricMPS):
+        square, log_scale = conserving.overlap(psi, psi)
+        return square.real * np.exp(log_scale)
     check_kind(psi, MPS)
     (square,), log_scale = sandwich(psi, None, psi)
     return square.real * factor(square, log_scale)
@@ -89,6 +97,9 @@ def log_norm2(psi: MPS) -> Real:
     >>> round(float(qad.mps.log_norm2(psi)), 6)
     1842.068074
     """
+    if isinstance(psi, SymmetricMPS):
+        square, log_scale = conserving.overlap(psi, psi)
+        return np.log(square.real) + log_scale
     check_kind(psi, MPS)
     (square,), log_scale = sandwich(psi, None, psi)
     if not (stack_of(square).real > 0).all():
@@ -120,6 +131,9 @@ def overlap(bra: MPS, ket: MPS) -> Scalar:
     >>> complex(qad.mps.overlap(up_down, down_up))
     0j
     """
+    if isinstance(bra, SymmetricMPS) or isinstance(ket, SymmetricMPS):
+        value, log_scale = conserving.overlap(bra, ket)
+        return value * np.exp(log_scale)
     check_kind(ket, MPS)
     check_match(bra, ket.phys, "the other state")
     return inner(bra, ket)
@@ -151,6 +165,9 @@ def expectation(psi: MPS, H: MPO) -> Scalar:
     >>> complex(qad.mps.expectation(neel, qad.mps.heisenberg(4)))
     (-0.75+0j)
     """
+    if isinstance(psi, SymmetricMPS):
+        check_kind(H, MPO)
+        return conserving.expectation(psi, H)
     check_operator(psi, H)
     (value,), log_scale = sandwich(psi, operator_matrices(H, psi.dtype), psi)
     return value * factor(value, log_scale)
@@ -161,7 +178,7 @@ def energy(psi: MPS, H: MPO) -> Real:
 
     Parameters
     ----------
-    psi : MPS
+    psi : MPS or SymmetricMPS
         Of any norm but zero.
     H : MPO
         Hermitian.
@@ -192,6 +209,9 @@ def energy(psi: MPS, H: MPO) -> Real:
     >>> gradient
     MPS(10 sites, open, bonds 1-2-4-8-8-8-8-8-4-2-1, complex128)
     """
+    if isinstance(psi, SymmetricMPS):
+        check_kind(H, MPO)
+        return conserving.energy(psi, H)
     check_operator(psi, H)
     if not has_own_node(psi, H):
         if is_plain(H):
@@ -237,6 +257,8 @@ def check_operator(psi, H):
 
 def check_kind(x, kind):
     """Raise unless `x` is a chain of this kind."""
+    if isinstance(x, SymmetricMPS):
+        raise ArgumentError("this takes no state of definite charge: give psi.without_symmetry()")
     if not isinstance(x, kind):
         legs = ", ".join(kind.LEGS)
         raise ArgumentError(

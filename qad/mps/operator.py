@@ -14,7 +14,8 @@ from qad.mps.state import MOST_AMPLITUDES, MPS
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
-    from qad.typing import Array
+    from qad.mps.local import Site
+    from qad.typing import Array, Number
 
     C = TypeVar("C", bound=Chain)
 
@@ -41,7 +42,7 @@ class MPO(Chain):
     MPO(3 sites, open, bonds 1-1-1-1, float64)
     """
 
-    __slots__ = ("_prepared",)  # what energies remember of it, its check included
+    __slots__ = ("_prepared", "_sites", "_conserving")  # what is remembered of it; see the properties
     LEGS: tuple[str, ...] = ("left", "right", "out", "in")
     RIGHT: int = 1
 
@@ -53,6 +54,33 @@ class MPO(Chain):
     @prepared.setter
     def prepared(self, hamiltonian: Any) -> Any:
         self._prepared = hamiltonian
+
+    @property
+    def sites(self) -> tuple[Site, ...] | None:
+        """What stands on every site, where the operator was made of a sum that says so; else None."""
+        return getattr(self, "_sites", None)
+
+    @sites.setter
+    def sites(self, sites: tuple[Site, ...] | None) -> None:
+        self._sites = sites
+
+    @property
+    def conserving(self) -> dict[Any, Any]:
+        """What states of definite charge remember of this operator, by what they conserve."""
+        if not hasattr(self, "_conserving"):
+            self._conserving: dict[Any, Any] = {}
+        return self._conserving
+
+    def __add__(self, other: MPO) -> MPO:
+        return on_sites_of(self, super().__add__(other))
+
+    def __sub__(self, other: MPO) -> MPO:
+        return on_sites_of(self, super().__sub__(other))
+
+    def __mul__(self, factor: Number) -> MPO:
+        return on_sites_of(self, super().__mul__(factor))
+
+    __rmul__ = __mul__
 
     def to_dense(self) -> Array:
         """The matrix of the operator, rows ``out`` and columns ``in`` with site 0 most significant.
@@ -80,7 +108,8 @@ class MPO(Chain):
             if upper.shape[3] != lower.shape[other.LEGS.index("out" if isinstance(other, MPO) else "physical")]:
                 raise ShapeError(f"site {site}: an operator of shape {upper.shape} cannot act on {lower.shape}")
         apply = stacked if isinstance(other, MPO) else applied
-        return type(other)([apply(upper, lower) for upper, lower in zip(self, other, strict=True)])
+        product = type(other)([apply(upper, lower) for upper, lower in zip(self, other, strict=True)])
+        return on_sites_of(self, product) if isinstance(product, MPO) else product
 
     @property
     def mH(self) -> MPO:
@@ -93,7 +122,14 @@ class MPO(Chain):
         >>> np.allclose(H.mH.to_dense(), H.to_dense().conj().T)
         True
         """
-        return MPO([tensor.conj().swapaxes(2, 3) for tensor in self])
+        return on_sites_of(self, MPO([tensor.conj().swapaxes(2, 3) for tensor in self]))
+
+
+def on_sites_of(one, other):
+    """An operator, on the same sites as another one."""
+    if isinstance(other, MPO):
+        other.sites = one.sites
+    return other
 
 
 def stacked(upper, lower):

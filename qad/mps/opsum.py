@@ -8,8 +8,9 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, as_array, stack_of
-from qad.mps.automaton import Family, build
+from qad.mps.automaton import Family, build, site_tensor, weight_key
 from qad.mps.chain import site_count
+from qad.mps.conserving.parts import of_definite_charge
 from qad.mps.local import site as site_of
 from qad.mps.operator import MPO
 
@@ -157,13 +158,24 @@ class OpSum:
         self.families.append(Family(weight, rate, *map(list, zip(*strings, strict=True))))
         return self
 
-    def mpo(self) -> MPO:
+    def mpo(self, conserve: str | Sequence[str] | None = None) -> MPO:
         """The sum as a matrix product operator of the smallest bond that a finite automaton can have.
+
+        Parameters
+        ----------
+        conserve : str or sequence of str, optional
+            Quantities that the sum conserves, such as "Sz" or ("N", "Sz"): every term is split into parts of definite
+            charge, so that the channels of the operator have one, too.
 
         Returns
         -------
         MPO
             Open; real if all blocks are.  State 0 of its bonds has placed nothing yet, the last state a whole term.
+
+        Raises
+        ------
+        ArgumentError
+            If the sum does not conserve a quantity (the message names a term), or a site knows no such charge.
 
         Notes
         -----
@@ -176,8 +188,12 @@ class OpSum:
         MPO(4 sites, open, bonds 1-4-4-4-1, float64)
         """
         n = len(self.sites)
-        machine = build(n, list(self.terms.items()), self.families, self.identities)
-        dtype = complex if any(b.imag.any() for b in self.operators.matrices) else float
+        terms, families = list(self.terms.items()), self.families
+        if conserve is not None:
+            terms, families = of_definite_charge(self, conserve)
+        machine = build(n, terms, families, self.identities)
+        used = {b.operator for blocks in machine.blocks for b in blocks}
+        dtype = complex if any(self.operators.matrices[number].imag.any() for number in used) else float
         cache, tensors = {}, []
         for i, blocks in enumerate(machine.blocks):
             shape = (*machine.bonds[i : i + 2], self.sites[i].phys, self.sites[i].phys)
@@ -185,7 +201,9 @@ class OpSum:
             if key not in cache:
                 cache[key] = site_tensor(shape, blocks, self.operators.matrices, dtype)
             tensors.append(cache[key])
-        return MPO(tensors)
+        operator = MPO(tensors)
+        operator.sites = self.sites
+        return operator
 
     def _factors(self, factors):
         """Pairs of an operator and a site; raises unless they come in turn."""
@@ -254,27 +272,6 @@ class Operators:
             self.numbers[key] = len(self.matrices)
             self.matrices.append(unit.real if not np.iscomplexobj(unit) or not unit.imag.any() else unit)
         return self.numbers[key], lead.item() if lead.imag else lead.real.item()
-
-
-def site_tensor(shape, blocks, matrices, dtype):
-    """One site tensor; the blocks with recorded weights are added one by one, the others at once."""
-    plain = [b for b in blocks if type(b.weight) is not Tensor]
-    if any(isinstance(b.weight, complex) for b in plain):
-        dtype = complex
-    tensor = np.zeros(shape, dtype)
-    for b in plain:
-        tensor[b.left, b.right] += b.weight * matrices[b.operator]
-    recorded = [b for b in blocks if type(b.weight) is Tensor]
-    for b in recorded:
-        unit = np.zeros(shape, matrices[b.operator].dtype)
-        unit[b.left, b.right] = matrices[b.operator]
-        tensor = tensor + b.weight * unit
-    return tensor
-
-
-def weight_key(weight):
-    """What tells weights apart: plain ones by value, Tensors by identity."""
-    return ("recorded", id(weight)) if type(weight) is Tensor else weight
 
 
 def scaled(coefficient, scale):

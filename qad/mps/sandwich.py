@@ -6,8 +6,8 @@ periodic chain carries the legs where it was opened as a leading axis; it is clo
 
 import numpy as np
 
-from qad.core.errors import ShapeError
-from qad.extend import any_traced, like, stack_of
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import any_traced, like, stack_of, value_of
 from qad.mps.environments import acted, adjoint, operator_matrix
 
 SITES_PER_SCALING = 4
@@ -103,3 +103,16 @@ def operator_matrices(H, dtype):
             memory[id(tensor)] = operator_matrix(tensor).astype(fitting), *tensor.shape[:2]
         rows.append(memory[id(tensor)])
     return rows
+
+
+def normalised(psi):
+    """`psi` with its norm divided out, an equal part from every site after each one's own size."""
+    sizes = [np.abs(value_of(tensor)).max() for tensor in psi]
+    if 0.0 in sizes or not np.isfinite(sizes).all():
+        raise ArgumentError("the state is zero or not finite: it cannot be normalised")
+    tensors = [tensor * (1 / size) for tensor, size in zip(psi, sizes, strict=True)]
+    (square,), log_scale = sandwich(tensors, None, tensors)
+    if not value_of(square).real > 0:
+        raise ArgumentError("the state has norm zero: it cannot be normalised")
+    factor = np.exp(-(np.log(square.real) + log_scale) / (2 * len(psi)))
+    return type(psi)([tensor * factor.astype(tensor.real.dtype) for tensor in tensors])

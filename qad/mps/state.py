@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import value_of
 from qad.mps import gauge
 from qad.mps.amplitudes.reading import Readings
 from qad.mps.chain import Chain, site_count
-from qad.mps.sandwich import inner, sandwich
+from qad.mps.conserving import state as symmetric
+from qad.mps.sandwich import inner, normalised
 from qad.mps.sites import basis_or_vector, join, random_gaussian, random_isometry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Self
+    from collections.abc import Iterable, Sequence
+    from typing import Any, Self
 
     from qad.typing import Array, ArrayLike, DTypeLike, Real, Scalar, Seed
 
@@ -65,8 +65,9 @@ class MPS(Readings, Chain):
 
     @classmethod
     def random(
-        cls, n: int, bond: int, phys: int = 2, dtype: DTypeLike = complex, seed: Seed = 0, periodic: bool = False
-    ) -> Self:
+        cls, n: int, bond: int, phys: int = 2, dtype: DTypeLike = complex, seed: Seed = 0, periodic: bool = False, *,
+        conserve: str | Sequence[str] | None = None, sector: int | tuple[int, ...] | None = None, sites: Any = None,
+    ) -> Self:  # fmt: skip
         """A random state of norm 1 with site tensors of even scale.
 
         In an open chain every site is a random isometry from its left bond, ``sum_{s,b} A[a,s,b] conj(A[c,s,b]) =
@@ -86,6 +87,8 @@ class MPS(Readings, Chain):
             A real or complex floating dtype.
         seed : int or numpy.random.Generator
         periodic : bool
+        conserve, sector, sites : optional
+            For a `SymmetricMPS`: "Sz" or ("N", "Sz"), their total (2 Sz for spins; 0), and the sites' kinds (spins).
 
         Raises
         ------
@@ -103,6 +106,8 @@ class MPS(Readings, Chain):
         dtype = np.dtype(dtype)
         if dtype.kind not in "fc":
             raise ArgumentError(f"a random MPS needs a float or complex dtype, not {dtype}: write dtype=complex")
+        if conserve is not None:
+            return symmetric.random_start([phys] * n, bond, conserve, sector, sites, dtype, seed, periodic)
         rng = np.random.default_rng(seed)
         bonds = [bond] * (n + 1) if periodic else [min(bond, phys ** min(i, n - i, 60)) for i in range(n + 1)]
         make = random_gaussian if periodic else random_isometry
@@ -110,7 +115,10 @@ class MPS(Readings, Chain):
         return normalised(psi) if periodic else psi
 
     @classmethod
-    def product(cls, states: Iterable[int | ArrayLike], phys: int = 2, dtype: DTypeLike = complex) -> Self:
+    def product(
+        cls, states: Iterable[int | ArrayLike], phys: int = 2, dtype: DTypeLike = complex, *,
+        conserve: str | Sequence[str] | None = None, sites: Any = None,
+    ) -> Self:  # fmt: skip
         """A product state, all bonds 1.
 
         Parameters
@@ -121,6 +129,8 @@ class MPS(Readings, Chain):
             Dimension of the physical leg of sites given by number.
         dtype : dtype
             Of sites given by number.
+        conserve, sites : optional
+            As in `random`: a `SymmetricMPS` of sites given by number.
 
         Examples
         --------
@@ -129,6 +139,8 @@ class MPS(Readings, Chain):
         >>> neel.to_dense()[0, 1, 0, 1]
         np.complex128(1+0j)
         """
+        if conserve is not None:
+            return symmetric.product_start(list(states), phys, conserve, sites, dtype)
         return cls([basis_or_vector(state, site, phys, dtype)[None, :, None] for site, state in enumerate(states)])
 
     def to_dense(self) -> Array:
@@ -285,14 +297,4 @@ class MPS(Readings, Chain):
         return self if not self.periodic else type(self)(gauge.opened(self.tensors))
 
 
-def normalised(psi):
-    """`psi` with its norm divided out, an equal part from every site after each one's own size."""
-    sizes = [np.abs(value_of(tensor)).max() for tensor in psi]
-    if 0.0 in sizes or not np.isfinite(sizes).all():
-        raise ArgumentError("the state is zero or not finite: it cannot be normalised")
-    tensors = [tensor * (1 / size) for tensor, size in zip(psi, sizes, strict=True)]
-    (square,), log_scale = sandwich(tensors, None, tensors)
-    if not value_of(square).real > 0:
-        raise ArgumentError("the state has norm zero: it cannot be normalised")
-    factor = np.exp(-(np.log(square.real) + log_scale) / (2 * len(psi)))
-    return type(psi)([tensor * factor.astype(tensor.real.dtype) for tensor in tensors])
+symmetric.SymmetricMPS.ordinary = MPS

@@ -1,13 +1,8 @@
-"""Chains on disk: ``.npz`` files of plain arrays, no pickle, written aside and then put in place."""
-
-import os
-import zipfile
-import zlib
-from contextlib import suppress
-from pathlib import Path
+"""Chains on disk: files of plain arrays (`qad.core.archive`)."""
 
 import numpy as np
 
+from qad.core.archive import read_arrays, write_arrays
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 
@@ -19,34 +14,6 @@ def save(path, kind, tensors, sharing):
     arrays = {f"site_{i}": np.asarray(value_of(tensor)) for i, tensor in enumerate(tensors)}
     pattern = np.array(range(len(tensors)) if sharing is None else sharing)
     write_arrays(path, format=np.array(f"{FORMAT} {kind}"), sharing=pattern, **arrays)
-
-
-def write_arrays(path, **arrays):
-    """Write plain arrays beside `path`, bring them to the disk, and rename: the file is the old one or the new one."""
-    path = Path(path)
-    aside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with open(aside, "wb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(aside, path)
-    finally:
-        with suppress(FileNotFoundError):
-            aside.unlink()
-
-
-def read_arrays(path):
-    """The arrays of a file by their names; every entry carries the checksum of the zip format."""
-    try:
-        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except FileNotFoundError:
-        raise
-    except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, OSError, AttributeError) as error:
-        raise ArgumentError(
-            f"{path} cannot be read: it is damaged, or holds something else; it is left as it is"
-        ) from error
 
 
 def load(path, kind):

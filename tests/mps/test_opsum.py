@@ -151,7 +151,7 @@ def test_terms_that_are_refused(factors, message):
 
 def test_sums_that_are_refused():
     with pytest.raises(ArgumentError, match="spin-1/2"):
-        OpSum(4, "electron")
+        OpSum(4, "anyon")
     with pytest.raises(ArgumentError, match="3 kinds of site were given for 4"):
         OpSum(4, ["spin-1"] * 3)
     with pytest.raises(ArgumentError, match="coefficient of a term must be a finite number"):

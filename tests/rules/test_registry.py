@@ -20,7 +20,7 @@ from qad.core.tape.dispatch import FUNCTIONS
 from tests.cases import below, normal
 from tests.linalg.draw import apart
 
-FLOORS = ("rules", "special", "linalg", "contract", "mps", "circuit")
+FLOORS = ("rules", "special", "linalg", "contract", "symmetric", "mps", "circuit")
 TESTS = Path(__file__).parents[1]
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from qad.core.archive import read_arrays, write_arrays
 from qad.core.errors import ArgumentError
 from qad.mps.state import MPS
-from qad.mps.storage import read_arrays, write_arrays
 
 FORMAT = "qad ground-state search 1"
 
@@ -16,7 +16,7 @@ FORMAT = "qad ground-state search 1"
 class Checkpoint:
     """The file of one search.
 
-    See `qad.mps.storage.write_arrays` for how it is replaced.
+    See `qad.core.archive.write_arrays` for how it is replaced.
 
     Parameters
     ----------

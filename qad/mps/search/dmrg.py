@@ -198,13 +198,13 @@ class OneSite(Sweeps):
 
     def to_right(self):
         for site in range(len(self.tensors)):
-            block, centre = self.improved(site)
+            centre = self.improved(site)
             if site + 1 == len(self.tensors):
                 self.tensors[site] = centre
                 break
             left, phys, right = centre.shape
             rows = centre.reshape(-1, right)
-            kept = self.principal(rows, (block @ rows).reshape(left * phys, -1))
+            kept = self.principal(rows, self.reached_left, site)
             self.tensors[site] = kept.reshape(left, phys, -1)
             self.tensors[site + 1] = np.tensordot(kept.conj().T @ rows, self.tensors[site + 1], 1)
             self.environments.pass_right(site, self.tensors[site])
@@ -212,31 +212,42 @@ class OneSite(Sweeps):
 
     def to_left(self):
         for site in reversed(range(len(self.tensors))):
-            _, centre = self.improved(site)
+            centre = self.improved(site)
             if site == 0:
                 self.tensors[site] = centre
                 break
             left, phys, right = centre.shape
             rows = centre.reshape(left, -1).T
-            block = self.environments.after(site)  # (v s b, s' b')
-            reached = rows.T @ block.reshape(-1, len(rows), block.shape[1])
-            kept = self.principal(rows, reached.reshape(-1, block.shape[1]).T).T
+            kept = self.principal(rows, self.reached_right, site).T
             self.tensors[site] = kept.reshape(-1, phys, right)
             self.tensors[site - 1] = np.tensordot(self.tensors[site - 1], rows.T @ kept.conj().T, 1)
             self.environments.pass_left(site, self.tensors[site])
             self.penalty.pass_left(site, self.tensors[site])
 
-    def improved(self, site):
-        """What stands left of the centre, and the best centre, legs (a, s, b)."""
-        shape = self.tensors[site].shape
-        apply = self.environments.one_site(site, shape)
-        return self.environments.before(site), self.solve(apply, self.tensors[site], shape, (site, site + 1))
+    def reached_left(self, site, rows):
+        """What the effective operator of a site and all sites left of it makes of the centre, legs (a s, v b)."""
+        return (self.environments.before(site) @ rows).reshape(len(rows), -1)
 
-    def principal(self, rows, reached):
-        """An orthonormal basis of the most important directions of `rows`, and weakly of what H makes of them."""
+    def reached_right(self, site, rows):
+        """What the effective operator of a site and all sites right of it makes of the centre, legs (s b, v a)."""
+        block = self.environments.after(site)  # (v s b, s' b')
+        reached = rows.T @ block.reshape(-1, len(rows), block.shape[1])
+        return reached.reshape(-1, block.shape[1]).T
+
+    def improved(self, site):
+        """The best centre, legs (a, s, b)."""
+        shape = self.tensors[site].shape
+        return self.solve(self.environments.one_site(site, shape), self.tensors[site], shape, (site, site + 1))
+
+    def principal(self, rows, reached, site):
+        """An orthonormal basis of the most important directions of `rows`, and weakly of what H makes of them.
+
+        ``reached(site, rows)`` is asked for the latter, unless nothing is mixed in any more.
+        """
         density = rows @ rows.conj().T
         if self.mixing > LEAST_MIXING:
-            more = reached @ reached.conj().T
+            more = reached(site, rows)
+            more = more @ more.conj().T
             density = density + (self.mixing / np.trace(more).real) * more
         values, vectors = np.linalg.eigh(density)
         kept = int(np.count_nonzero(np.cumsum(values) > DISCARDED * values.sum()))

@@ -10,6 +10,8 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.core.threads import blas_for
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
+from qad.mps.conserving.search import ground_state as of_charge
+from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.energy import prepared
 from qad.mps.hamiltonian import natural_unit
 from qad.mps.observables import check_kind, check_operator, energy, overlap, variance
@@ -53,8 +55,10 @@ def ground_state(
     seed: Seed = 0,
     progress: bool = False,
     *,
-    start: MPS | None = None,
+    start: MPS | SymmetricMPS | None = None,
     dtype: DTypeLike | None = None,
+    conserve: str | Sequence[str] | None = None,
+    sector: int | tuple[int, ...] | None = None,
     tol: float = 1e-10,
     maxiter: int = 2000,
     callback: Callable[[MPS, float], object] | None = None,
@@ -84,6 +88,11 @@ def ground_state(
         "riemannian"; the others grow them up to `bond`.
     dtype : dtype, optional
         Of the random state; default float for a real `H`, else complex.
+    conserve : str or sequence of str, optional
+        Quantities that `H` conserves, such as "Sz" or ("N", "Sz"): the lowest state of one sector, a `SymmetricMPS`, by
+        sweeps over blocks; method "dmrg2".
+    sector : int or tuple of int, optional
+        The total charges in the sites' whole numbers, 2 Sz for spins; by default 0, or those of `start`.
     tol : float
         Converged when less than `tol` times the largest ``|E|`` is left to gain: by a step ("lbfgs": 20 iterations,
         "riemannian": 10), by all further ones if gains form a geometric series, and by a superposition with an earlier
@@ -128,6 +137,10 @@ def ground_state(
     if not tol >= 0:
         raise ArgumentError(f"tol must not be negative, but got {tol!r}")
     bond = site_count(bond, 1, "bond")
+    if conserve is not None or sector is not None or isinstance(start, SymmetricMPS):
+        check_conserving(method, list(excluded), checkpoint, conserve, start)
+        options = {"progress": progress, "tol": tol, "maxiter": maxiter, "callback": callback}
+        return of_charge(H, bond, conserve, sector, start, seed=seed, dtype=dtype, **options)
     if start is None:
         start = start_state(H, min(bond, SMALL) if method in SMALL_START else bond, seed, dtype)
     check_operator(start, H)
@@ -152,6 +165,17 @@ def ground_state(
         watch.message,
         watch.nfev,
     )
+
+
+def check_conserving(method, excluded, checkpoint, conserve, start):
+    """Raise for what searches of definite charge do not do."""
+    if conserve is None and start is None:
+        raise ArgumentError('sector= needs to know what is conserved: conserve="Sz"')
+    if method != "dmrg2":
+        raise ArgumentError(f'method {method!r} does not conserve charges: write method="dmrg2"')
+    if excluded or checkpoint is not None:
+        raise ArgumentError("a search that conserves charges takes neither excluded states nor a checkpoint: leave "
+                            "them out, or conserve")  # fmt: skip
 
 
 def resume(watch, bar):

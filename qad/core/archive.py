@@ -1,0 +1,39 @@
+"""Files of plain arrays: ``.npz``, no pickle, written aside and then put in place."""
+
+import os
+import zipfile
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+
+
+def write_arrays(path, **arrays):
+    """Write plain arrays beside `path`, bring them to the disk, and rename: the file is the old one or the new one."""
+    path = Path(path)
+    aside = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with open(aside, "wb") as file:
+            np.savez(file, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, path)
+    finally:
+        with suppress(FileNotFoundError):
+            aside.unlink()
+
+
+def read_arrays(path):
+    """The arrays of a file by their names; every entry carries the checksum of the zip format."""
+    try:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, OSError, AttributeError) as error:
+        raise ArgumentError(
+            f"{path} cannot be read: it is damaged, or holds something else; it is left as it is"
+        ) from error

@@ -1,0 +1,1 @@
+"""Chains that conserve charges: states of symmetric tensors, and their ground states."""

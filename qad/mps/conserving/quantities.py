@@ -1,0 +1,95 @@
+"""Which quantities a chain conserves, and how much of them the basis states of its sites carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.mps.local import site as site_of
+from qad.symmetric.groups import symmetry
+from qad.symmetric.legs import Leg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import TypeAlias
+
+    from qad.mps.local import Site
+    from qad.symmetric.groups import Symmetry
+
+    Charge: TypeAlias = tuple[int, ...]
+    Names: TypeAlias = "str | Sequence[str]"
+
+MODULO_TWO = "parity"  # the only name whose charges are not whole numbers of U(1)
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """What a chain conserves.
+
+    Attributes
+    ----------
+    names : tuple of str
+    charges : tuple of tuples
+        For each site and each of its basis states the charge, one number per name.
+    """
+
+    names: tuple[str, ...]
+    charges: tuple[tuple[Charge, ...], ...]
+
+    @cached_property
+    def symmetry(self) -> Symmetry:
+        """The group: U(1) for each name, Z2 for the parity."""
+        return symmetry(["Z2" if name == MODULO_TWO else "U1" for name in self.names])
+
+    @cached_property
+    def legs(self) -> tuple[Leg, ...]:
+        """The physical leg of each site, of flow +1; its sectors stand in the order in which the basis meets them."""
+        return tuple(Leg(counted(charges), 1, self.symmetry) for charges in self.charges)
+
+    @cached_property
+    def orders(self) -> tuple[np.ndarray, ...]:
+        """For each site the basis states in the order of its leg."""
+        return tuple(sorting(charges) for charges in self.charges)
+
+    def sector(self, given: object) -> Charge:
+        """A total charge as the caller writes it, as a tuple."""
+        return self.symmetry.charge(given)
+
+
+def quantities(conserve: Names, sites: Sequence[str | Site]) -> Quantities:
+    """What a chain of these sites conserves; raises where a site knows no such charge."""
+    names = (conserve,) if isinstance(conserve, str) else tuple(conserve)
+    if not names or len(set(names)) < len(names):
+        raise ArgumentError(f'conserve={conserve!r} must name quantities, each once: conserve="Sz", or ("N", "Sz")')
+    charges = []
+    for kind in map(site_of, sites):
+        for name in names:
+            if name not in kind.charges:
+                known = ", ".join(map(repr, kind.charges)) or "none: give Site(..., charges={name: numbers})"
+                raise ArgumentError(f"a site of kind {kind.name!r} knows no charges {name!r}; it knows {known}")
+        charges.append(tuple(zip(*(kind.charges[name] for name in names), strict=True)))
+    return Quantities(names, tuple(charges))
+
+
+def counted(charges: Iterable[Charge]) -> dict[Charge, int]:
+    """How often each charge stands in a row, in the order of first appearance."""
+    found: dict[Charge, int] = {}
+    for charge in charges:
+        found[charge] = found.get(charge, 0) + 1
+    return found
+
+
+def sorting(charges: Sequence[Charge]) -> np.ndarray:
+    """The order that brings equal charges together, each where it first appears."""
+    place = {charge: i for i, charge in enumerate(counted(charges))}
+    return np.argsort([place[charge] for charge in charges], kind="stable")
+
+
+def sites_of_dimension(dims: Sequence[int]) -> tuple[Site, ...]:
+    """Spins of these dimensions: what stands on a chain where nobody says."""
+    kinds = [f"spin-{d // 2}" if d % 2 else f"spin-{d - 1}/2" for d in dims]
+    return tuple(map(site_of, kinds))

@@ -1,0 +1,42 @@
+"""The loops that carry out tables of blocks and of sectors."""
+
+from qad.contract.compiled.kernel import multiply
+
+__all__ = ["copy_blocks", "multiply_sectors"]
+
+
+def copy_blocks(table, x, out):
+    """Copy blocks of four axes: rows of where to read and to write, the shape, the strides there and here."""
+    for row in range(len(table) // 14):
+        read, write, shape, reads, writes = at(table, 14 * row)
+        for i in range(shape[0]):
+            for j in range(shape[1]):
+                for k in range(shape[2]):
+                    one = read + i * reads[0] + j * reads[1] + k * reads[2]
+                    two = write + i * writes[0] + j * writes[1] + k * writes[2]
+                    copy_line(x, one, reads[3], out, two, writes[3], shape[3])
+
+
+def at(table, i):
+    """A row of the table."""
+    shape = table[i + 2], table[i + 3], table[i + 4], table[i + 5]
+    reads = table[i + 6], table[i + 7], table[i + 8], table[i + 9]
+    return table[i], table[i + 1], shape, reads, (table[i + 10], table[i + 11], table[i + 12], table[i + 13])
+
+
+def copy_line(x, one, read, out, two, write, n):
+    """Copy n elements; contiguous ones several at a time."""
+    if read == 1 and write == 1:
+        source, target = x[one : one + n], out[two : two + n]
+        for i in range(n):
+            target[i] = source[i]
+    else:
+        for i in range(n):
+            out[two + i * write] = x[one + i * read]
+
+
+def multiply_sectors(table, form, x, y, out, room):
+    """``C = A B`` for rows of where A, B and C begin, and of m, k, n; `form` is that of `multiply`."""
+    for row in range(len(table) // 6):
+        i = 6 * row
+        multiply(x, table[i], y, table[i + 1], out, table[i + 2], table[i + 3], table[i + 4], table[i + 5], form, room)

@@ -1,0 +1,248 @@
+"""Contractions of symmetric tensors: at most one move of each operand, then one matrix product per sector."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from operator import index
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import like
+from qad.symmetric.create import identity
+from qad.symmetric.gemms import Gemms, gemms
+from qad.symmetric.layout import Layout, layout
+from qad.symmetric.moves import Move, between, move
+from qad.symmetric.tensor import SymTensor, aligned, bare
+
+if TYPE_CHECKING:
+    from qad.symmetric.legs import Leg
+    from qad.typing import Array, Axis, Scalar
+
+__all__ = ["Contraction", "closing", "contraction", "identity_beside", "result_of", "tensordot", "trace", "vdot"]
+
+
+class Contraction(NamedTuple):
+    """How two tensors are contracted: a move of each where it does not lie right, the products, the result's layout."""
+
+    first: Move | None
+    second: Move | None
+    plan: Gemms
+    out: Layout
+
+    def run(self, x: Array, y: Array) -> Array:
+        """The flat array of the result."""
+        x = x if self.first is None else move(x, table=self.first)
+        y = y if self.second is None else move(y, table=self.second)
+        return gemms(x, y, plan=self.plan)
+
+
+class _Side(NamedTuple):
+    """An operand as matrices: its layout, the move there, and whether the contracted legs are where the product has
+    them (columns of the first operand, rows of the second), or the matrices lie transposed."""
+
+    layout: Layout
+    move: Move | None
+    turned: bool
+
+
+@lru_cache(maxsize=4096)
+def contraction(a: Layout, b: Layout, ones: tuple[int, ...], twos: tuple[int, ...]) -> Contraction:
+    """The contraction of axes `ones` of the first with `twos` of the second, from a bounded cache."""
+    _require_joining(a, b, ones, twos)
+    by_a = sorted(zip(ones, twos, strict=True))
+    by_b = sorted(by_a, key=lambda pair: pair[1])
+    orders = [
+        tuple(zip(*pairs, strict=True)) or ((), ()) for pairs in ((by_a, by_b) if a.size >= b.size else (by_b, by_a))
+    ]
+    found = [(_side(a, axes, True), _side(b, others, False)) for axes, others in orders]
+    one, two = min(found, key=lambda sides: sum(s.layout.size for s in sides if s.move is not None))
+    free = [leg for axis, leg in enumerate(a.legs) if axis not in ones]
+    legs = (*free, *[leg for axis, leg in enumerate(b.legs) if axis not in twos])
+    out = layout(legs, len(free), a.symmetry.plus(a.total, b.total), a.symmetry)
+    plan = Gemms(_products(one, two, out), (a.size, b.size, out.size), (one.turned, two.turned))
+    return Contraction(one.move, two.move, plan, out)
+
+
+def _require_joining(a, b, ones, twos):
+    if a.symmetry is not b.symmetry:
+        raise ShapeError(f"tensordot: a tensor of symmetry {a.symmetry} and one of {b.symmetry} do not go together")
+    for one, two in zip(ones, twos, strict=True):
+        if not a.legs[one].joins(b.legs[two]):
+            raise ShapeError(
+                f"tensordot: axis {one} of the first tensor, {a.legs[one]!r}, does not join axis {two} of the second, "
+                f"{b.legs[two]!r}: {why_not(a.legs[one], b.legs[two])}"
+            )
+
+
+def why_not(one: Leg, two: Leg) -> str:
+    if one.flow == two.flow:
+        return "flows have to be opposite: take .conj() of one of the tensors, or another leg"
+    if one.sectors == two.sectors:
+        return "sectors have to stand in the same order"
+    return "charges and dimensions have to be the same"
+
+
+def _side(where, axes, first):
+    """The operand with its contracted `axes`, in this order, on one side and the others on the other side."""
+    free = tuple([axis for axis in range(len(where.legs)) if axis not in axes])
+    plain, turned = ((*free, *axes), (*axes, *free)) if first else ((*axes, *free), (*free, *axes))
+    cuts = (len(free), len(axes)) if first else (len(axes), len(free))
+    whole = tuple(range(len(where.legs)))
+    for order, cut, lies_turned in ((plain, cuts[0], False), (turned, cuts[1], True)):
+        if order == whole and where.split == cut:
+            return _Side(where, None, lies_turned)
+    lies_turned = bool(whole) and turned[-1] == whole[-1]  # the last axis stays the last: it is copied in pieces
+    order, cut = (turned, cuts[1]) if lies_turned else (plain, cuts[0])
+    target = layout(tuple([where.legs[axis] for axis in order]), cut, where.total, where.symmetry)
+    return _Side(target, between(where, target, order), lies_turned)
+
+
+def _products(one, two, out):
+    """A row for each sector of the result that has a matrix of either operand."""
+    minus, opposite = out.symmetry.minus, out.symmetry.opposite
+    first = {minus(one.layout.total, s.charge) if one.turned else s.charge: s for s in one.layout.sectors}
+    second = {minus(two.layout.total, s.charge) if two.turned else s.charge: s for s in two.layout.sectors}
+    for free, start, m, n in out.sectors:
+        joined = minus(one.layout.total, free)
+        a, b = first.get(free), second.get(opposite(joined))
+        if a is not None and b is not None:
+            yield a.start, b.start, start, m, a.rows if one.turned else a.columns, n
+
+
+def tensordot(a: SymTensor, b: SymTensor, axes: int | tuple[Axis, Axis] = 2) -> SymTensor | Scalar:
+    """Contract two symmetric tensors over given axes, as `numpy.tensordot` does.
+
+    Parameters
+    ----------
+    a, b : SymTensor
+    axes : int or two sequences of int
+        The number of last axes of `a` and first axes of `b`, or which axes of `a` and of `b`.
+
+    Returns
+    -------
+    SymTensor or number
+        The other legs of `a`, then those of `b`; its charge is the sum of both charges.  A number where no leg is left.
+
+    Raises
+    ------
+    ShapeError
+        Two legs do not join; the message shows both.
+    ArgumentError
+        `axes` does not name axes.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> left, right = qad.symmetric.Leg({0: 2, 1: 3}, flow=+1), qad.symmetric.Leg({0: 3, 1: 2}, flow=-1)
+    >>> a = qad.symmetric.random((left, right), seed=0)
+    >>> rho = qad.symmetric.tensordot(a, a.conj(), ([1], [1]))
+    >>> np.allclose(rho.to_dense(), a.to_dense() @ a.to_dense().T)
+    True
+    """
+    for x in (a, b):
+        if type(x) is not SymTensor:
+            raise ArgumentError(
+                f"tensordot: a symmetric tensor and a {type(x).__name__} do not go together: write "
+                "qad.symmetric.from_dense(array, legs), or .to_dense() of the other"
+            )
+    how = contraction(a.layout, b.layout, *_axes(axes, a.ndim, b.ndim))
+    return result_of(how.out, how.run(a.data, b.data))
+
+
+def result_of(where, data):
+    """A tensor, or a number where there is no leg."""
+    return bare(where, data) if where.legs else data.sum()
+
+
+def _axes(axes, ndim_a, ndim_b):
+    """The axes of both operands as numbers from 0."""
+    try:
+        if hasattr(axes, "__index__"):
+            count = index(axes)
+            ones, twos = tuple(range(ndim_a - count, ndim_a)), tuple(range(count))
+            if not 0 <= count <= min(ndim_a, ndim_b):
+                raise IndexError
+        else:
+            one, two = ((index(each),) if hasattr(each, "__index__") else tuple(map(index, each)) for each in axes)
+            ones, twos = tuple([range(ndim_a)[i] for i in one]), tuple([range(ndim_b)[i] for i in two])
+    except (TypeError, ValueError, IndexError) as error:
+        raise ArgumentError(
+            f"tensordot: axes={axes!r} name no axes of tensors with {ndim_a} and {ndim_b} legs: write a number of "
+            "axes, or two sequences such as ([1, 2], [1, 0])"
+        ) from error
+    if len(ones) != len(twos) or len(set(ones)) < len(ones) or len(set(twos)) < len(twos):
+        raise ArgumentError(f"tensordot: axes={axes!r} do not pair axes, each of them once")
+    return ones, twos
+
+
+def vdot(a: SymTensor, b: SymTensor) -> Scalar:
+    """The inner product of two tensors of the same legs and charge, the first conjugated.
+
+    Parameters
+    ----------
+    a, b : SymTensor
+
+    Raises
+    ------
+    ShapeError
+        If legs or charges differ.
+
+    Examples
+    --------
+    >>> import qad
+    >>> leg = qad.symmetric.Leg({0: 2, 1: 1}, flow=+1)
+    >>> qad.symmetric.vdot(qad.symmetric.eye(leg), 2j * qad.symmetric.eye(leg))
+    np.complex128(6j)
+    """
+    return np.vdot(a.data, aligned(a, b, "vdot"))
+
+
+def trace(a: SymTensor, axis1: int = 0, axis2: int = 1) -> SymTensor | Scalar:
+    """The sum over two legs that join each other.
+
+    Parameters
+    ----------
+    a : SymTensor
+    axis1, axis2 : int
+
+    Returns
+    -------
+    SymTensor or number
+        With the other legs.
+
+    Raises
+    ------
+    ShapeError
+        If the legs do not join: the message shows both.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.symmetric.trace(qad.symmetric.eye(qad.symmetric.Leg({0: 2, 1: 3}, flow=+1)))
+    np.float64(5.0)
+    """
+    try:
+        one, two = range(a.ndim)[axis1], range(a.ndim)[axis2]
+    except (IndexError, TypeError) as error:
+        raise ArgumentError(f"trace: axes {axis1!r} and {axis2!r} are no axes of {a!r}") from error
+    how = closing(a.layout, one, two)
+    return result_of(how.out, how.run(a.data, identity_beside(a.data, a.legs[one])))
+
+
+def closing(where: Layout, one: int, two: int) -> Contraction:
+    """The trace over two legs as a contraction with the identity (`identity_beside`)."""
+    if one == two:
+        raise ArgumentError(f"trace: axis {one} cannot be joined with itself")
+    leg, other = where.legs[one], where.legs[two]
+    if not leg.joins(other):
+        raise ShapeError(f"trace: axis {one}, {leg!r}, does not join axis {two}, {other!r}: {why_not(leg, other)}")
+    unit = layout((leg.conj(), leg), 2, leg.symmetry.neutral, leg.symmetry)
+    return contraction(where, unit, (one, two), (0, 1))
+
+
+def identity_beside(x, leg):
+    """The identity that closes a leg, beside the flat array `x`."""
+    dtype = np.finfo(x.dtype).dtype if x.dtype.kind in "fc" else None  # real, of the same precision
+    return like(x).asarray(identity(leg.conj(), 2), dtype=dtype)

@@ -1,0 +1,290 @@
+"""Decompositions and functions of symmetric tensors, seen as maps from some of their legs to the others.
+
+Each sector is a matrix of its own, and is given to `qad.linalg`; so derivatives are as right, or as much refused, at
+coinciding values as those of dense matrices, and values that coincide between sectors make no difference.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad import linalg
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import stack_of, unrecorded
+from qad.linalg.support.check import require_hermitian
+from qad.symmetric.layout import Layout, layout, named
+from qad.symmetric.legs import Leg, same_legs
+from qad.symmetric.tensor import SymTensor, bare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from qad.typing import Array
+
+__all__ = [
+    "as_map",
+    "bond_leg",
+    "columns_of",
+    "eigh",
+    "expm",
+    "factored",
+    "funm_herm",
+    "funm_svd",
+    "in_order_of",
+    "qr",
+    "rows_of",
+    "svd",
+]
+
+
+def svd(a: SymTensor, split: int | None = None) -> tuple[SymTensor, Array, SymTensor]:
+    """Singular value decomposition ``a = U diag(s) V`` between the first legs and the others.
+
+    Parameters
+    ----------
+    a : SymTensor
+    split : int, optional
+        How many of the legs are rows; by default those of its layout.
+
+    Returns
+    -------
+    U : SymTensor
+        The first legs, and the new bond with flow -1; neutral.
+    s : array (bond,)
+        Real, sector after sector in the order of the bond, descending in each: see `qad.symmetric.scale`.
+    V : SymTensor
+        The new bond with flow +1, and the other legs; of the charge of `a`.
+
+    Raises
+    ------
+    ArgumentError
+        If an entry is not finite; in the backward pass as `qad.linalg.svd`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> left, right = qad.symmetric.Leg({0: 2, 1: 3}, flow=+1), qad.symmetric.Leg({0: 3, 1: 2}, flow=-1)
+    >>> a = qad.symmetric.random((left, right), seed=0)
+    >>> u, s, v = qad.symmetric.svd(a)
+    >>> bool(qad.symmetric.norm(qad.symmetric.tensordot(qad.symmetric.scale(u, s, -1), v, 1) - a) < 1e-14)
+    True
+    """
+    a = as_map(a, split, "svd")
+    return factored(a.layout, [linalg.svd(matrix, full_matrices=False) for matrix in a.sectors()], "svd")
+
+
+def factored(where: Layout, triples: Sequence[Any], owner: str) -> tuple[SymTensor, Array, SymTensor]:
+    """The tensors of the factors (U, s, Vh) of each sector; None where nothing of it is kept."""
+    bond = bond_leg(where, [0 if x is None else x[1].shape[-1] for x in triples], owner)
+    left = rows_of(where, bond, [x[0] for x in triples if x is not None])
+    by_bond = in_order_of(bond, where, triples)
+    values = np.concatenate([x[1] for x in by_bond])
+    return left, values, columns_of(where, bond, [x[2] for x in by_bond])
+
+
+def qr(a: SymTensor, split: int | None = None) -> tuple[SymTensor, SymTensor]:
+    """QR decomposition ``a = Q R`` between the first legs and the others.
+
+    Parameters
+    ----------
+    a : SymTensor
+    split : int, optional
+        How many of the legs are rows; by default those of its layout.
+
+    Returns
+    -------
+    Q : SymTensor
+        The first legs, and the new bond with flow -1; neutral, its columns orthonormal.
+    R : SymTensor
+        The new bond with flow +1, and the other legs; upper triangular in each sector.
+
+    Raises
+    ------
+    ArgumentError
+        If an entry is not finite; in the backward pass as `qad.linalg.qr`.
+
+    Examples
+    --------
+    >>> import qad
+    >>> bond, spin = qad.symmetric.Leg({-1: 2, 1: 2}, flow=+1), qad.symmetric.Leg({1: 1, -1: 1}, flow=+1)
+    >>> a = qad.symmetric.random((bond, spin, qad.symmetric.Leg({0: 2}, flow=-1)), seed=0)
+    >>> q, r = qad.symmetric.qr(a)
+    >>> bool(qad.symmetric.norm(qad.symmetric.tensordot(q, r, 1) - a) < 1e-14)
+    True
+    """
+    a = as_map(a, split, "qr")
+    pairs = [linalg.qr(matrix) for matrix in a.sectors()]
+    bond = bond_leg(a.layout, [q.shape[-1] for q, _ in pairs], "qr")
+    right = [r for _, r in in_order_of(bond, a.layout, pairs)]
+    return rows_of(a.layout, bond, [q for q, _ in pairs]), columns_of(a.layout, bond, right)
+
+
+def eigh(a: SymTensor) -> tuple[Array, SymTensor]:
+    """Eigenvalues and eigenvectors of a Hermitian tensor, as a map from its first legs to their conjugates.
+
+    Parameters
+    ----------
+    a : SymTensor
+        Its second half of legs is the conjugate of the first, its charge is neutral; Hermitian.
+
+    Returns
+    -------
+    w : array (bond,)
+        Real, sector after sector in the order of the bond, ascending in each.
+    V : SymTensor
+        The first legs, and the bond with flow -1.
+
+    Raises
+    ------
+    ArgumentError
+        If `a` is not Hermitian, an entry is not finite; in the backward pass as `qad.linalg.eigh`.
+    ShapeError
+        If the legs are no square.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> spin = qad.symmetric.Leg({1: 1, -1: 1}, flow=+1)
+    >>> exchange = np.eye(4)[[0, 2, 1, 3]].reshape(2, 2, 2, 2)
+    >>> h = qad.symmetric.from_dense(exchange / 2, (spin, spin, spin.conj(), spin.conj()))
+    >>> qad.symmetric.eigh(h)[0]  # a triplet and a singlet, by 2 Sz = -2, 0, 2
+    array([ 0.5, -0.5,  0.5,  0.5])
+    """
+    a = as_square(a, "eigh")
+    for matrix in a.sectors():
+        require_hermitian(stack_of(unrecorded(matrix)), "eigh")
+    pairs = [linalg.eigh(matrix) for matrix in a.sectors()]
+    bond = bond_leg(a.layout, [w.shape[-1] for w, _ in pairs], "eigh")
+    values = np.concatenate([w for w, _ in in_order_of(bond, a.layout, pairs)])
+    return values, rows_of(a.layout, bond, [v for _, v in pairs])
+
+
+def expm(a: SymTensor) -> SymTensor:
+    """The exponential of a tensor, as a map from its first legs to their conjugates.
+
+    Parameters
+    ----------
+    a : SymTensor
+        Its second half of legs is the conjugate of the first, its charge is neutral.
+
+    Raises
+    ------
+    ShapeError
+        If the legs are no square.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> leg = qad.symmetric.Leg({0: 1, 1: 1}, flow=+1)
+    >>> qad.symmetric.expm(np.log(2) * qad.symmetric.eye(leg)).data.round(12)
+    array([2., 2.])
+    """
+    a = as_square(a, "expm")
+    return bare(a.layout, joined([linalg.expm(matrix) for matrix in a.sectors()]))
+
+
+def funm_herm(f: Callable[[Array], Array], a: SymTensor) -> SymTensor:
+    """A function of a Hermitian tensor, as a map from its first legs to their conjugates: ``V diag(f(w)) V^H``.
+
+    Its derivatives are exact where eigenvalues coincide, which those of `eigh` are not.
+
+    Parameters
+    ----------
+    f : callable
+        Elementwise, from real numbers: `qad.linalg.funm_herm`.
+    a : SymTensor
+        Its second half of legs is the conjugate of the first, its charge is neutral; Hermitian.
+
+    Raises
+    ------
+    ArgumentError, ShapeError
+        As `eigh`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> leg = qad.symmetric.Leg({0: 1, 1: 1}, flow=+1)
+    >>> qad.symmetric.funm_herm(np.sqrt, 4 * qad.symmetric.eye(leg)).data
+    array([2., 2.])
+    """
+    a = as_square(a, "funm_herm")
+    return bare(a.layout, joined([linalg.funm_herm(f, matrix) for matrix in a.sectors()]))
+
+
+def funm_svd(f: Callable[[Array], Array], a: SymTensor, split: int | None = None) -> SymTensor:
+    """A function of singular values, ``U diag(f(s)) V``, with the legs of `a`.
+
+    Its derivatives are exact where singular values coincide, which those of `svd` are not.
+
+    Parameters
+    ----------
+    f : callable
+        Elementwise, from real numbers: `qad.linalg.funm_svd`.
+    a, split
+        As in `svd`.
+
+    Examples
+    --------
+    >>> import qad
+    >>> leg = qad.symmetric.Leg({0: 1, 1: 1}, flow=+1)
+    >>> qad.symmetric.funm_svd(lambda s: s**3, 2 * qad.symmetric.eye(leg)).data
+    array([8., 8.])
+    """
+    a = as_map(a, split, "funm_svd")
+    return bare(a.layout, joined([linalg.funm_svd(f, matrix) for matrix in a.sectors()]))
+
+
+# -- from sectors to tensors -------------------------------------------------------------------------------------------
+
+
+def as_map(a: SymTensor, split: int | None, owner: str) -> SymTensor:
+    """The tensor as a map between its first legs and the others."""
+    if type(a) is not SymTensor:
+        raise ArgumentError(f"{owner}: takes a symmetric tensor, not {type(a).__name__}: see qad.symmetric.from_dense")
+    return a if split is None else a.resplit(split)
+
+
+def as_square(a: SymTensor, owner: str) -> SymTensor:
+    """The tensor as a map from its first legs to their conjugates; raises where it is none."""
+    a = as_map(a, None, owner)
+    half = a.ndim // 2
+    first, second = a.legs[:half], a.legs[half:]
+    if a.ndim % 2 or not half or not same_legs(first, [leg.conj() for leg in second]):
+        raise ShapeError(f"{owner}: the second half of the legs has to be the conjugate of the first: {named(a.legs)}")
+    if a.layout.total != a.symmetry.neutral:
+        raise ArgumentError(f"{owner}: the charge of a map to the same legs is neutral, not {a.charge}")
+    return a.resplit(half)
+
+
+def bond_leg(where: Layout, ranks: Sequence[int], owner: str) -> Leg:
+    """The leg of a new bond, seen from the columns (flow +1), with so many values of each sector, sorted by charge."""
+    kept = sorted((s.charge, rank) for s, rank in zip(where.sectors, ranks, strict=True) if rank)
+    if not kept:
+        raise ArgumentError(f"{owner}: the bond would be empty: no block of {where!r} is left")
+    charges, dims = zip(*kept, strict=True)
+    return Leg._made(where.symmetry, charges, dims, 1)
+
+
+def rows_of(where: Layout, bond: Leg, matrices: Iterable[Array]) -> SymTensor:
+    """The left factor: rows of a layout and the bond, from the matrices of the sectors that are left."""
+    target = layout((*where.legs[: where.split], bond.conj()), where.split, where.symmetry.neutral, where.symmetry)
+    return bare(target, joined(matrices))
+
+
+def columns_of(where: Layout, bond: Leg, matrices: Iterable[Array]) -> SymTensor:
+    """The right factor: the bond and the columns of a layout, from matrices in the order of the bond."""
+    return bare(layout((bond, *where.legs[where.split :]), 1, where.total, where.symmetry), joined(matrices))
+
+
+def in_order_of(bond: Leg, where: Layout, of_sectors: Sequence[Any]) -> list[Any]:
+    """What belongs to the sectors of a layout, in the order of the bond."""
+    table = {sector.charge: x for sector, x in zip(where.sectors, of_sectors, strict=True)}
+    return [table[charge] for charge in bond.charges]
+
+
+def joined(matrices: Iterable[Array]) -> Array:
+    """Matrices one after the other in a flat array."""
+    return np.concatenate([matrix.reshape(-1) for matrix in matrices])

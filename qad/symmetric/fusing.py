@@ -1,0 +1,136 @@
+"""Legs fused to one, and parted again."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING
+
+from qad.core.errors import ArgumentError
+from qad.symmetric.layout import Layout, layout
+from qad.symmetric.legs import Leg, fusion
+from qad.symmetric.moves import Move, move
+from qad.symmetric.tensor import SymTensor, bare
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["fuse", "fused_leg", "unfuse"]
+
+
+@lru_cache(maxsize=2048)
+def fused_leg(legs: tuple[Leg, ...], flow: int) -> Leg:
+    """The leg whose index runs over the combinations of the indices of `legs`, sorted by their charge."""
+    group = legs[0].symmetry
+    dims = fusion(legs, group).dims
+    charges = tuple([q if flow > 0 else group.opposite(q) for q in dims])
+    return Leg._made(group, charges, tuple(dims.values()), flow, legs)
+
+
+def fuse(a: SymTensor, axes: Sequence[int], flow: int | None = None) -> SymTensor:
+    """Fuse legs to one, whose sectors are the combinations of theirs; `unfuse` parts it again.
+
+    Parameters
+    ----------
+    a : SymTensor
+    axes : sequence of int
+        The legs, in the order in which their indices run, the last one fastest.
+    flow : +1 or -1, optional
+        Of the new leg; by default that of the first of them.
+
+    Returns
+    -------
+    SymTensor
+        The new leg stands where the first of `axes` stood, counted without the others.
+
+    Raises
+    ------
+    ArgumentError
+        If `axes` names no leg, or one twice.
+
+    Examples
+    --------
+    >>> import qad
+    >>> bond, spin = qad.symmetric.Leg({-1: 2, 1: 2}, flow=+1), qad.symmetric.Leg({1: 1, -1: 1}, flow=+1)
+    >>> theta = qad.symmetric.random((bond, spin, spin), charge=1, seed=0)
+    >>> pair = qad.symmetric.fuse(theta, (1, 2))
+    >>> pair.legs[1]
+    Leg({2: 1, 0: 2, -2: 1}, flow=+1, fused from 2)
+    >>> (qad.symmetric.unfuse(pair, 1) - theta).norm()
+    np.float64(0.0)
+    """
+    try:
+        chosen = [range(a.ndim)[axis] for axis in axes]
+    except (IndexError, TypeError):
+        chosen = []
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise ArgumentError(f"fuse: axes={axes!r} must name legs of the {a.ndim}, each once")
+    if flow not in (None, 1, -1):
+        raise ArgumentError(f"fuse: flow={flow!r} must be +1 or -1")
+    others = [axis for axis in range(a.ndim) if axis not in chosen]
+    place = sum(axis < chosen[0] for axis in others)
+    order = (*others[:place], *chosen, *others[place:])
+    leg = fused_leg(tuple([a.legs[axis] for axis in chosen]), a.legs[chosen[0]].flow if flow is None else flow)
+    legs = (*[a.legs[i] for i in others[:place]], leg, *[a.legs[i] for i in others[place:]])
+    ahead = [axis for axis in order if axis < a.layout.split]  # the rows stay rows where that can be
+    split = sum(axis in ahead for axis in others) + (chosen[0] in ahead)
+    target = layout(legs, split, a.layout.total, a.symmetry)
+    return bare(target, move(a.data, table=fusing(a.layout, target, order, place)))
+
+
+def unfuse(a: SymTensor, axis: int) -> SymTensor:
+    """Part a fused leg into the legs that `fuse` made it of.
+
+    Parameters
+    ----------
+    a : SymTensor
+    axis : int
+
+    Raises
+    ------
+    ArgumentError
+        If the leg was not made by `fuse`.
+
+    Examples
+    --------
+    >>> import qad
+    >>> spin = qad.symmetric.Leg({1: 1, -1: 1}, flow=+1)
+    >>> pair = qad.symmetric.fuse(qad.symmetric.random((spin, spin), charge=0, seed=0), (0, 1))
+    >>> qad.symmetric.unfuse(pair, 0).legs == (spin, spin)
+    True
+    """
+    try:
+        place = range(a.ndim)[axis]
+    except (IndexError, TypeError) as error:
+        raise ArgumentError(f"unfuse: there is no axis {axis!r} among {a.ndim} legs") from error
+    parts = a.legs[place].parts
+    if not parts:
+        raise ArgumentError(f"unfuse: axis {axis}, {a.legs[place]!r}, was not fused: see qad.symmetric.fuse")
+    legs = (*a.legs[:place], *parts, *a.legs[place + 1 :])
+    split = a.layout.split + (len(parts) - 1 if place < a.layout.split else 0)
+    target = layout(legs, split, a.layout.total, a.symmetry)
+    return bare(target, move(a.data, table=fusing(target, a.layout, tuple(range(len(legs))), place).inverse))
+
+
+@lru_cache(maxsize=1024)
+def fusing(source: Layout, target: Layout, order: tuple[int, ...], place: int) -> Move:
+    """The move to a layout whose leg `place` is fused; `order` are the axes of the source with those side by side."""
+    return Move(source.size, target.size, _rows(source, target, order, place), (fusing, (source, target, order, place)))
+
+
+def _rows(source, target, order, place):
+    leg = target.legs[place]
+    parts, count = fusion(leg.parts, leg.symmetry), len(leg.parts)
+    back = sorted(range(len(order)), key=order.__getitem__)
+    for block in target.blocks.values():
+        strides, charge = target.strides(block), leg.charges[block.numbers[place]]
+        step = strides[place]
+        for numbers, start in parts.groups[charge if leg.flow > 0 else leg.symmetry.opposite(charge)]:
+            whole = (*block.numbers[:place], *numbers, *block.numbers[place + 1 :])
+            origin = source.blocks[tuple([whole[i] for i in back])]
+            reads, shape = source.strides(origin), [origin.shape[axis] for axis in order]
+            inner = [step * prod(shape[i + 1 : place + count]) for i in range(place, place + count)]
+            yield [
+                origin.start, block.start + start * step, *shape,
+                *[reads[axis] for axis in order], *strides[:place], *inner, *strides[place + 1 :],
+            ]  # fmt: skip

@@ -1,0 +1,124 @@
+"""Symmetries: U(1), Z_n and products of them, whose charges are whole numbers that add."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from operator import index
+from typing import TYPE_CHECKING
+
+from qad.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, TypeAlias
+
+    Charge: TypeAlias = int | tuple[int, ...]
+    SymmetryLike: TypeAlias = "str | Sequence[str] | Symmetry"
+
+__all__ = ["Symmetry", "symmetry"]
+
+U1 = 0  # the modulus of charges that are not counted modulo anything
+
+
+class Symmetry:
+    """A product of factors U(1) and Z_n.  Made by `symmetry`, and shared: equal symmetries are one object.
+
+    A charge is a tuple with one whole number per factor inside of this floor; outside, the charge of a single factor is
+    the bare number.
+
+    Attributes
+    ----------
+    factors : tuple of str
+        ``"U1"``, ``"Z2"``, ``"Z3"``, ...
+    moduli : tuple of int
+        Modulo what the charges of each factor count; 0 for U(1).
+    """
+
+    __slots__ = ("factors", "moduli", "neutral")
+    factors: tuple[str, ...]
+    moduli: tuple[int, ...]
+    neutral: tuple[int, ...]
+
+    def charge(self, given: Any) -> tuple[int, ...]:
+        """A charge as the caller writes it, as a tuple; raises where it is none of this symmetry."""
+        parts = given if isinstance(given, tuple) else (given,)
+        try:
+            numbers = tuple(map(index, parts))
+        except TypeError:
+            numbers = ()
+        if len(numbers) != len(self.moduli):
+            raise ArgumentError(
+                f"{given!r} is no charge of {self}: write "
+                + ("a whole number" if len(self.moduli) == 1 else f"a tuple of {len(self.moduli)} whole numbers")
+            )
+        return self.reduced(numbers)
+
+    def reduced(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
+        """Charges of Z_n from 0 to n - 1."""
+        return tuple([q % n if n else q for q, n in zip(numbers, self.moduli, strict=True)])
+
+    def shown(self, charge: tuple[int, ...]) -> Charge:
+        """A charge as the caller writes it."""
+        return charge[0] if len(charge) == 1 else charge
+
+    def minus(self, one: tuple[int, ...], two: tuple[int, ...]) -> tuple[int, ...]:
+        """The difference of two charges."""
+        return tuple([(a - b) % n if n else a - b for a, b, n in zip(one, two, self.moduli, strict=True)])
+
+    def plus(self, one: tuple[int, ...], two: tuple[int, ...]) -> tuple[int, ...]:
+        """The sum of two charges."""
+        return tuple([(a + b) % n if n else a + b for a, b, n in zip(one, two, self.moduli, strict=True)])
+
+    def opposite(self, charge: tuple[int, ...]) -> tuple[int, ...]:
+        """The charge that gives neutral with this one."""
+        return self.minus(self.neutral, charge)
+
+    def __str__(self) -> str:
+        return "x".join(self.factors)
+
+    def __repr__(self) -> str:
+        return repr(str(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return symmetry, (str(self),)
+
+
+def symmetry(given: SymmetryLike) -> Symmetry:
+    """The symmetry that the caller names: ``"U1"``, ``"Z2"``, ``"U1xZ2"``, ``("U1", "U1")``.
+
+    Parameters
+    ----------
+    given : str, sequence of str, or Symmetry
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such symmetry.
+
+    Examples
+    --------
+    >>> import qad
+    >>> str(qad.symmetric.symmetry(("U1", "Z2")))
+    'U1xZ2'
+    """
+    if isinstance(given, Symmetry):
+        return given
+    text = given if isinstance(given, str) else "x".join(map(str, given))
+    return _named(text)
+
+
+@cache
+def _named(text):
+    factors = tuple(text.split("x"))
+    moduli = []
+    for factor in factors:
+        cyclic = re.fullmatch(r"Z([0-9]+)", factor)
+        if factor != "U1" and not (cyclic and int(cyclic[1]) >= 2):
+            raise ArgumentError(
+                f'there is no symmetry {factor!r}: write "U1", "Z2", "Z3", ..., and products of them as "U1xZ2"'
+            )
+        moduli.append(int(cyclic[1]) if cyclic else U1)
+    found = object.__new__(Symmetry)
+    found.factors, found.moduli, found.neutral = factors, tuple(moduli), (0,) * len(factors)
+    return found

@@ -1,0 +1,198 @@
+"""Layouts: where the blocks of a symmetric tensor lie in its flat array.
+
+The legs of a tensor are parted in two: ``legs[:split] | legs[split:]``.  The combinations of sectors on the left that
+add up to one charge are the rows of a matrix, those on the right that complete it to the total charge are its columns.
+Such a matrix is a *sector*: it is full, as each of its blocks is allowed.  Sectors lie in C order, one after the other,
+in the order of their first blocks.  (Sorted by charge they would lie in another order in the conjugate.)
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.symmetric.groups import Symmetry
+from qad.symmetric.legs import Leg, fusion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from qad.symmetric.groups import Charge
+
+__all__ = ["Block", "Layout", "Sector", "layout", "named"]
+
+
+class Sector(NamedTuple):
+    """One matrix: the charge of its rows, where it begins in the flat array, and its size."""
+
+    charge: tuple[int, ...]
+    start: int
+    rows: int
+    columns: int
+
+
+class Block(NamedTuple):
+    """A block: its sectors by number, one per leg, where it begins, how far its rows lie apart, and its shape."""
+
+    numbers: tuple[int, ...]
+    start: int
+    columns: int
+    shape: tuple[int, ...]
+
+
+class Layout:
+    """Where the blocks of a tensor lie in its flat array.  Immutable, hashable; made by `layout`, and shared.
+
+    Attributes
+    ----------
+    legs : tuple of Leg
+    split : int
+        How many of the legs are rows.
+    total : tuple of int
+        The total charge, one number per factor of the symmetry.
+    symmetry : Symmetry
+        A tensor without legs has one, too.
+    sectors : tuple of Sector
+    size : int
+        The number of elements of the flat array.
+    """
+
+    legs: tuple[Leg, ...]
+    split: int
+    total: tuple[int, ...]
+    symmetry: Symmetry
+    sectors: tuple[Sector, ...]
+    size: int
+
+    def __init__(self, legs: tuple[Leg, ...], split: int, total: tuple[int, ...], group: Symmetry):
+        self.legs, self.split, self.total, self.symmetry = legs, split, total, group
+        self._key = (legs, split, total, group)
+        self._hash = hash(self._key)
+        rows, columns = fusion(legs[:split], group), fusion(legs[split:], group)
+        sectors, start = list[Sector](), 0
+        for charge, m in rows.dims.items():
+            n = columns.dims.get(group.minus(total, charge))
+            if n:
+                sectors.append(Sector(charge, start, m, n))
+                start += m * n
+        self.sectors, self.size = tuple(sectors), start
+
+    @property
+    def charge(self) -> Charge:
+        """The total charge, as the caller writes it."""
+        return self.symmetry.shown(self.total)
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the dense tensor."""
+        return tuple([leg.dim for leg in self.legs])
+
+    @cached_property
+    def blocks(self) -> dict[tuple[int, ...], Block]:
+        """Each block by its sectors' numbers."""
+        return {block.numbers: block for block in self._blocks()}
+
+    def _blocks(self) -> Iterator[Block]:
+        rows, columns = (fusion(legs, self.symmetry) for legs in (self.legs[: self.split], self.legs[self.split :]))
+        for charge, start, _, n in self.sectors:
+            right = columns.groups[self.symmetry.minus(self.total, charge)]
+            for above, row in rows.groups[charge]:
+                for beside, column in right:
+                    numbers = above + beside
+                    shape = tuple([leg.dims[i] for leg, i in zip(self.legs, numbers, strict=True)])
+                    yield Block(numbers, start + row * n + column, n, shape)
+
+    def strides(self, block: Block) -> list[int]:
+        """How far the elements of a block lie apart along each leg."""
+        found, step = [], 1
+        for axis in reversed(range(len(self.legs))):
+            if axis == self.split - 1:
+                step = block.columns
+            found.append(step)
+            step *= block.shape[axis]
+        return found[::-1]
+
+    def place(self, block: Block) -> tuple[slice, slice, int]:
+        """Rows and columns of a block within its sector, and that sector's number."""
+        number = next(i for i, s in enumerate(self.sectors) if s.start <= block.start < s.start + s.rows * s.columns)
+        row, column = divmod(block.start - self.sectors[number].start, block.columns)
+        m, n = prod(block.shape[: self.split]), prod(block.shape[self.split :])
+        return slice(row, row + m), slice(column, column + n), number
+
+    def charges(self, block: Block) -> tuple[Charge, ...]:
+        """The charges of a block, one per leg, as the caller writes them."""
+        shown = self.symmetry.shown
+        return tuple([shown(leg.charges[i]) for leg, i in zip(self.legs, block.numbers, strict=True)])
+
+    @cached_property
+    def conj(self) -> Layout:
+        """The layout of the conjugate, whose data lie in the same order."""
+        return layout(
+            tuple([leg.conj() for leg in self.legs]), self.split, self.symmetry.opposite(self.total), self.symmetry
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(other) is Layout and self._hash == other._hash and self._key == other._key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        legs = named(self.legs[: self.split]) + " | " + named(self.legs[self.split :])
+        return f"Layout({legs}, charge={self.charge}, {len(self.sectors)} sectors, size {self.size})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return layout, self._key
+
+
+@lru_cache(maxsize=8192)
+def layout(legs: tuple[Leg, ...], split: int, total: tuple[int, ...], group: Symmetry) -> Layout:
+    """The layout from a bounded cache."""
+    return Layout(legs, split, total, group)
+
+
+def named(legs) -> str:
+    """Legs in messages."""
+    return "(" + ", ".join(map(repr, legs)) + ")"
+
+
+def checked(legs: Any, charge: Any, split: int | None, group: Symmetry | None, owner: str) -> Layout:
+    """The layout of a tensor that a caller asks for; raises where legs do not go together or no block is allowed."""
+    legs = (legs,) if isinstance(legs, Leg) else tuple(legs)
+    for number, leg in enumerate(legs):
+        if not isinstance(leg, Leg):
+            raise ArgumentError(
+                f"{owner}: leg {number} is {leg!r}: write qad.symmetric.Leg({{charge: dimension}}, flow)"
+            )
+    group = legs[0].symmetry if legs and group is None else group
+    if group is None:
+        raise ArgumentError(f"{owner}: a tensor without legs has to be told its symmetry: symmetry='U1'")
+    if any(leg.symmetry is not group for leg in legs):
+        raise ShapeError(f"{owner}: legs of different symmetries do not go together: {named(legs)}, symmetry {group!r}")
+    total = group.neutral if charge is None else group.charge(charge)
+    cut = default_split(len(legs)) if split is None else _in_range(split, len(legs), owner)
+    found = layout(legs, cut, total, group)
+    if not found.size:
+        raise ArgumentError(f"{owner}: {_forbidden(found)}")
+    return found
+
+
+def default_split(ndim: int) -> int:
+    """How many legs are rows where nobody says."""
+    return (ndim + 1) // 2
+
+
+def _in_range(split, ndim, owner):
+    if type(split) is not int or not 0 <= split <= ndim:
+        raise ArgumentError(f"{owner}: split={split!r} must be a number of legs, from 0 to {ndim}")
+    return split
+
+
+def _forbidden(found):
+    totals = sorted(fusion(found.legs, found.symmetry).dims)
+    shown = [found.symmetry.shown(q) for q in totals]
+    some = ", ".join(map(str, shown if len(shown) <= 12 else [*shown[:6], "...", *shown[-6:]]))
+    return f"no block has total charge {found.charge}: legs {named(found.legs)} allow the total charges {some}"

@@ -1,0 +1,234 @@
+"""Legs of symmetric tensors: an index whose values are sorted into sectors of definite charge."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from itertools import accumulate, product
+from math import prod
+from operator import index
+from typing import TYPE_CHECKING
+
+from qad.core.errors import ArgumentError
+from qad.symmetric.groups import Symmetry, symmetry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from qad.symmetric.groups import Charge, SymmetryLike
+
+__all__ = ["Fusion", "Leg", "fusion", "same_legs"]
+
+
+class Leg:
+    """An index of a symmetric tensor: sectors, each with a charge and a dimension, and the direction of their flow.
+
+    A block of a tensor may differ from zero where the charges of its legs, each times the flow of its leg, add up to
+    the total charge of the tensor.  Legs join in a contraction if they have the same sectors in the same order, and
+    opposite flows.  Immutable and hashable.
+
+    Parameters
+    ----------
+    sectors : dict of charge to int
+        The dimension of each sector, in the order in which they lie along the index.  A charge is a whole number, and
+        a tuple of them for a product of symmetries.
+    flow : +1 or -1
+    symmetry : str or sequence of str, optional
+        ``"U1"``, ``"Z2"``, ``"Z3"``, ..., and products ``"U1xZ2"`` or ``("U1", "Z2")``.  By default U(1), once for each
+        number of a charge.
+
+    Attributes
+    ----------
+    dim : int
+        The sum of the dimensions: the size of the index of the dense tensor.
+    parts : tuple of Leg
+        The legs that were fused into this one; empty where it is none.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no sector, a sector is empty, a charge does not belong to the symmetry, or a flow is not +1 or -1.
+
+    Examples
+    --------
+    >>> import qad
+    >>> leg = qad.symmetric.Leg({-1: 3, 1: 2}, flow=+1)
+    >>> leg, leg.dim
+    (Leg({-1: 3, 1: 2}, flow=+1), 5)
+    >>> leg.conj()
+    Leg({-1: 3, 1: 2}, flow=-1)
+    """
+
+    def __init__(self, sectors: Mapping[Charge, int], flow: int, symmetry: SymmetryLike | None = None):
+        if not hasattr(sectors, "items"):
+            raise ArgumentError(f"Leg takes a dict of charges and dimensions such as {{-1: 3, 1: 3}}, not {sectors!r}")
+        group = _symmetry_of(sectors, symmetry)
+        charges = tuple([group.charge(q) for q in sectors])
+        if len(set(charges)) < len(charges):
+            raise ArgumentError(f"Leg: charges of {dict(sectors)} coincide under {group}: give each of them once")
+        self._fill(group, charges, tuple(map(_dimension, sectors.values(), sectors)), _flow(flow), ())
+        if not charges:
+            raise ArgumentError("Leg: a leg needs at least one sector, such as {0: 1}; an empty bond carries nothing")
+
+    @classmethod
+    def from_charges(
+        cls, charges: Iterable[Charge], flow: int, symmetry: SymmetryLike | None = None
+    ) -> tuple[Leg, tuple[int, ...]]:
+        """The leg of a basis whose states have these charges, in any order.
+
+        Parameters
+        ----------
+        charges : sequence of int, or of tuples of int
+            One for each state.
+        flow, symmetry
+            As of `Leg`.
+
+        Returns
+        -------
+        leg : Leg
+            Its charges stand in the order in which they first appear.
+        order : tuple of int
+            The states in the order of the leg: entry i of the index is state ``order[i]``.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.symmetric.Leg.from_charges([0, 1, 1, 0], flow=+1, symmetry="Z2")    # the parity of electrons
+        (Leg({0: 2, 1: 2}, flow=+1, symmetry='Z2'), (0, 3, 1, 2))
+        """
+        group = _symmetry_of(charges := list(charges), symmetry)
+        states: dict[Any, list[int]] = {}
+        for number, charge in enumerate(charges):
+            states.setdefault(group.shown(group.charge(charge)), []).append(number)
+        leg = cls({charge: len(own) for charge, own in states.items()}, flow, group)
+        return leg, tuple([number for own in states.values() for number in own])
+
+    def _fill(self, group, charges, dims, flow, parts):
+        self.symmetry, self.charges, self.dims, self.flow, self.parts = group, charges, dims, flow, parts
+        self._key = (group, flow, charges, dims, parts)
+        self._hash = hash(self._key)
+
+    @classmethod
+    def _made(cls, group, charges, dims, flow, parts=()) -> Leg:
+        leg = object.__new__(cls)
+        leg._fill(group, charges, dims, flow, parts)
+        return leg
+
+    symmetry: Symmetry
+    charges: tuple[tuple[int, ...], ...]
+    dims: tuple[int, ...]
+    flow: int
+    parts: tuple[Leg, ...]
+
+    @property
+    def sectors(self) -> dict[Charge, int]:
+        """The dimension of each charge."""
+        return dict(zip(map(self.symmetry.shown, self.charges), self.dims, strict=True))
+
+    @cached_property
+    def dim(self) -> int:
+        """The sum of the dimensions of the sectors."""
+        return sum(self.dims)
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """Where each sector begins along the index of the dense tensor."""
+        return tuple(accumulate(self.dims, initial=0))[:-1]
+
+    def conj(self) -> Leg:
+        """The leg with the same sectors and the opposite flow, with which this one joins."""
+        return self._opposite
+
+    @cached_property
+    def _opposite(self):
+        other = Leg._made(self.symmetry, self.charges, self.dims, -self.flow, tuple(p.conj() for p in self.parts))
+        other.__dict__["_opposite"] = self
+        return other
+
+    def joins(self, other: Leg) -> bool:
+        """Whether the two can be contracted."""
+        return self.flow == -other.flow and self._sectors_of(other)
+
+    def alike(self, other: Leg) -> bool:
+        """Whether the two are the same index: same sectors, same flow."""
+        return self is other or (self.flow == other.flow and self._sectors_of(other))
+
+    def _sectors_of(self, other):
+        return self.dims == other.dims and self.charges == other.charges and self.symmetry is other.symmetry
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(other) is Leg and self._hash == other._hash and self._key == other._key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        kind = "" if set(self.symmetry.factors) == {"U1"} else f", symmetry={self.symmetry!r}"
+        fused = f", fused from {len(self.parts)}" if self.parts else ""
+        return f"Leg({self.sectors}, flow={self.flow:+d}{kind}{fused})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Leg._made, (self.symmetry, self.charges, self.dims, self.flow, self.parts)
+
+
+def _symmetry_of(sectors, given):
+    if given is not None:
+        return symmetry(given)
+    first = next(iter(sectors), 0)
+    return symmetry(("U1",) * (len(first) if isinstance(first, tuple) else 1))
+
+
+def _flow(flow):
+    if flow not in (1, -1):
+        raise ArgumentError(f"Leg: flow={flow!r} must be +1 (into the tensor) or -1 (out of it)")
+    return int(flow)
+
+
+def _dimension(dim, charge):
+    try:
+        found = index(dim)
+    except TypeError:
+        found = 0
+    if found < 1:
+        raise ArgumentError(
+            f"Leg: sector {charge!r} has dimension {dim!r}, which must be 1 or more: leave empty sectors out"
+        )
+    return found
+
+
+def same_legs(one: Iterable[Leg], two: Iterable[Leg]) -> bool:
+    """Whether two rows of legs are the same indices."""
+    one, two = tuple(one), tuple(two)
+    return len(one) == len(two) and all(map(Leg.alike, one, two))
+
+
+class Fusion:
+    """The combinations of sectors of several legs, sorted by the charge to which they add up.
+
+    Attributes
+    ----------
+    groups : dict of charge to list
+        Of pairs (numbers of the sectors, where the combination begins within its group), in the order of the numbers;
+        charges in the order in which they first appear, which does not depend on the sign of a charge.
+    dims : dict of charge to int
+        The dimension of each group.
+    """
+
+    __slots__ = ("groups", "dims")
+
+    def __init__(self, legs: tuple[Leg, ...], group: Symmetry):
+        self.groups: dict[tuple[int, ...], list[tuple[tuple[int, ...], int]]] = {}
+        self.dims: dict[tuple[int, ...], int] = {}
+        signed = [[tuple([leg.flow * q for q in charge]) for charge in leg.charges] for leg in legs]
+        for numbers in product(*[range(len(leg.dims)) for leg in legs]):
+            parts = [charges[i] for charges, i in zip(signed, numbers, strict=True)]
+            charge = group.reduced(tuple(map(sum, zip(*parts, strict=True)))) if parts else group.neutral
+            start = self.dims.get(charge, 0)
+            self.groups.setdefault(charge, []).append((numbers, start))
+            self.dims[charge] = start + prod([leg.dims[i] for leg, i in zip(legs, numbers, strict=True)])
+
+
+@lru_cache(maxsize=4096)
+def fusion(legs: tuple[Leg, ...], group: Symmetry) -> Fusion:
+    """The fusion of some legs, from a bounded cache."""
+    return Fusion(legs, group)

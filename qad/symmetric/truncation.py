@@ -1,0 +1,213 @@
+"""Truncated decompositions: the leading singular values of all sectors together."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad import linalg
+from qad.core.errors import ArgumentError
+from qad.extend import stack_of, unrecorded
+from qad.linalg.support.degeneracy import width
+from qad.symmetric.decompositions import as_map, bond_leg, columns_of, factored, in_order_of, rows_of
+
+if TYPE_CHECKING:
+    from qad.symmetric.layout import Layout
+    from qad.symmetric.tensor import SymTensor
+    from qad.typing import Array, Real
+
+__all__ = ["kept_ranks", "spectra", "split", "truncated_svd"]
+
+
+def truncated_svd(
+    a: SymTensor,
+    max_rank: int | None = None,
+    cutoff: float | None = None,
+    relative: bool = True,
+    *,
+    split: int | None = None,
+    multiplets: str = "warn",
+) -> tuple[SymTensor, Array, SymTensor, Real]:
+    """The leading singular triples between the first legs and the others, with the derivative of this truncation.
+
+    Parameters
+    ----------
+    a : SymTensor
+    max_rank : int, optional
+        Keep at most so many, of all sectors together.
+    cutoff : float, optional
+        Keep singular values above it: above ``cutoff * s.max()`` if `relative`.
+    relative : bool
+    split : int, optional
+        How many of the legs are rows; by default those of its layout.
+    multiplets : "warn", "drop" or "cut"
+        Where the cut would go through singular values that coincide: "drop" leaves all of them out, whatever sectors
+        they are in.  The others choose among sectors by their order in the bond, which derivatives do not mind; where
+        values coincide within one sector, "warn" warns, and the backward pass raises if the loss depends on the choice.
+
+    Returns
+    -------
+    U, s, V
+        As of `qad.symmetric.svd`.
+    error : number
+        Frobenius norm of what was discarded.
+
+    Raises
+    ------
+    ArgumentError
+        If nothing would be kept, or an entry is not finite; in the backward pass as `qad.linalg.svd`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> leg = qad.symmetric.Leg({0: 2, 1: 2}, flow=+1)
+    >>> a = qad.symmetric.from_dense(np.diag([3.0, 1.0, 2.0, 0.5]), (leg, leg.conj()))
+    >>> u, s, v, error = qad.symmetric.truncated_svd(a, max_rank=3)
+    >>> s, error, v.legs[0]
+    (array([3., 1., 2.]), np.float64(0.5), Leg({0: 2, 1: 1}, flow=+1))
+    """
+    a = as_map(a, split, "truncated_svd")
+    matrices, plain = a.sectors(), stack_of(a.data) is a.data
+    whole = [linalg.svd(matrix, full_matrices=False) for matrix in matrices] if plain else None
+    values = spectra(matrices) if whole is None else [s for _, s, _ in whole]
+    ranks = kept_ranks(a.layout, values, max_rank, cutoff, relative, multiplets, "truncated_svd")
+    if whole is None:
+        pairs = zip(matrices, ranks, strict=True)
+        found = [linalg.truncated_svd(m, max_rank=rank, multiplets="cut") if rank else None for m, rank in pairs]
+    else:
+        found = [_leading(*x, rank) if rank else None for x, rank in zip(whole, ranks, strict=True)]
+    left, values, right = factored(a.layout, found, "truncated_svd")
+    errors = [linalg.norm(m) if x is None else x[3] for m, x in zip(matrices, found, strict=True)]
+    return left, values, right, linalg.norm(np.stack(errors))
+
+
+def _leading(u, s, vh, rank):
+    """The leading triples, and the norm of the others."""
+    return u[:, :rank], s[:rank], vh[:rank], np.linalg.norm(s[rank:])
+
+
+def split(
+    a: SymTensor,
+    max_rank: int | None = None,
+    cutoff: float | None = None,
+    relative: bool = True,
+    *,
+    split: int | None = None,
+    multiplets: str = "warn",
+) -> tuple[SymTensor, SymTensor]:
+    """Split a tensor in two halves of equal weight, with derivatives that are exact at coinciding singular values.
+
+    Parameters
+    ----------
+    a, max_rank, cutoff, relative, split, multiplets
+        As in `truncated_svd`; singular values that are zero to rounding are never kept.
+
+    Returns
+    -------
+    L, R : SymTensor
+        ``U sqrt(S)``, with the first legs and the new bond, and ``sqrt(S) V``, with the bond and the other legs.
+
+    Raises
+    ------
+    ArgumentError
+        If nothing would be kept; in the backward pass if the loss depends on the basis of the new bond, as
+        `qad.linalg.split`.
+
+    Examples
+    --------
+    >>> import qad
+    >>> left, right = qad.symmetric.Leg({0: 2, 1: 3}, flow=+1), qad.symmetric.Leg({0: 3, 1: 2}, flow=-1)
+    >>> a = qad.symmetric.random((left, right), seed=0)
+    >>> l, r = qad.symmetric.split(a)
+    >>> bool(qad.symmetric.norm(qad.symmetric.tensordot(l, r, 1) - a) < 1e-14)
+    True
+    """
+    a = as_map(a, split, "split")
+    matrices = a.sectors()
+    ranks = kept_ranks(a.layout, spectra(matrices), max_rank, cutoff, relative, multiplets, "split", zeros=False)
+    pairs = [
+        linalg.split(matrix, max_rank=rank, multiplets="cut") if rank else None
+        for matrix, rank in zip(matrices, ranks, strict=True)
+    ]
+    bond = bond_leg(a.layout, [0 if pair is None else pair[0].shape[-1] for pair in pairs], "split")
+    left = rows_of(a.layout, bond, [pair[0] for pair in pairs if pair is not None])
+    return left, columns_of(a.layout, bond, [pair[1] for pair in in_order_of(bond, a.layout, pairs)])
+
+
+def spectra(matrices: list[Array]) -> list[np.ndarray]:
+    """The singular values of matrices, not recorded; stacks of them in a batch."""
+    return [stack_of(linalg.svdvals(unrecorded(matrix))) for matrix in matrices]
+
+
+def kept_ranks(
+    where: Layout,
+    values: list[np.ndarray],
+    max_rank: int | None,
+    cutoff: float | None,
+    relative: bool,
+    multiplets: str,
+    owner: str,
+    zeros: bool = True,
+) -> list[int]:
+    """How many of the singular `values` of each sector of a layout are kept; the largest number of a batch.
+
+    Without `zeros`, those that are zero to rounding are not.
+    """
+    if multiplets not in ("warn", "drop", "cut"):
+        raise ArgumentError(f'{owner}: multiplets={multiplets!r}: write "warn", "drop" or "cut"')
+    sectors = where.sectors
+    order = sorted(range(len(sectors)), key=lambda i: sectors[i].charge)  # that of the bond
+    values = [values[i] for i in order]
+    batch = max((s.ndim for s in values), default=1) > 1
+    lost = 0.0 if zeros else 10 * max([max(x.rows, x.columns) for x in sectors], default=0)
+    ranks = [
+        _ranks([s[i] for s in values] if batch else values, max_rank, cutoff, relative, multiplets, lost)
+        for i in range(len(values[0]) if batch else 1)
+    ]
+    most = [max(column) for column in zip(*ranks, strict=True)]
+    if not any(most):
+        raise ArgumentError(
+            f"{owner}: truncation leaves nothing (max_rank={max_rank}, cutoff={cutoff}): keep one value at least"
+        )
+    if multiplets == "warn" and any(_cuts(s, rank) for s, rank in zip(values, most, strict=True)):
+        warnings.warn(
+            f"{owner}: the truncation cuts through singular values of one sector that coincide, of which the choice is "
+            'arbitrary: write multiplets="drop" to leave them all out',
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return [most[order.index(i)] for i in range(len(order))]
+
+
+def _cuts(s, rank):
+    """Whether values number rank - 1 and rank of a sector coincide, and are not zero."""
+    if not 0 < rank < s.shape[-1]:
+        return False
+    last = s[..., rank - 1]
+    return bool(((last - s[..., rank] <= width(s)) & (last > width(s))).any())
+
+
+def _ranks(values, max_rank, cutoff, relative, multiplets, lost):
+    """How many of the values of each sector, all of them descending, to keep; none up to `lost` times rounding.
+
+    Values that coincide with the last one that is kept are taken sector by sector, so that rounding does not choose.
+    """
+    every = np.concatenate(values) if values else np.zeros(0)
+    sector = np.repeat(np.arange(len(values)), list(map(len, values)))
+    order = np.argsort(-every, kind="stable")
+    sizes, sector = every[order], sector[order]
+    k = len(sizes) if max_rank is None else min(max_rank, len(sizes))
+    if cutoff is not None and len(sizes):
+        k = min(k, int(np.sum(sizes > (cutoff * sizes[0] if relative else cutoff))))
+    if lost:
+        k = min(k, int(np.sum(sizes > lost * np.finfo(values[0].dtype).eps * sizes[:1])))
+    if 0 < k < len(sizes):
+        near = np.abs(sizes - sizes[k - 1]) <= width(sizes)
+        first, last = int(np.argmax(near)), len(near) - int(np.argmax(near[::-1]))
+        if last > k and multiplets == "drop":
+            k = first
+        else:
+            sector[first:last] = np.sort(sector[first:last], kind="stable")
+    return np.bincount(sector[:k], minlength=len(values)).tolist()

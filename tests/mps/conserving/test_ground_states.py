@@ -1,0 +1,170 @@
+"""Ground states by sector against exact diagonalisation and reference energies."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core.errors import ArgumentError
+from qad.mps import MPS, ground_state
+from qad.mps.conserving.sweeps import as_before, kept_weights, lost_weight
+
+
+def exact(H, conserve, sector):
+    """The lowest level of a sector, of the dense matrix."""
+    sites, total = H.sites, 0
+    for i, kind in enumerate(sites):
+        shape = [1] * len(sites)
+        shape[i] = kind.phys
+        total = total + np.array(kind.charges[conserve]).reshape(shape)
+    kept = np.flatnonzero(np.asarray(total).ravel() == sector)
+    return np.linalg.eigvalsh(H.to_dense()[np.ix_(kept, kept)])[0]
+
+
+@pytest.mark.parametrize("sector, energy", [(0, -4.6558329915), (2, -4.3807916101)])
+def test_reference_energies(sector, energy):
+    """J1-J2 of 12 spins, exact."""
+    H = qad.mps.j1j2(12, 1.0, 0.3)
+    found = ground_state(H, 64, "dmrg2", conserve="Sz", sector=sector)
+    assert found.energy == pytest.approx(energy, abs=6e-11)
+    assert found.converged and found.state.sector == sector and abs(found.variance) < 1e-10
+    assert qad.mps.energy(found.state.without_symmetry(), H) == pytest.approx(found.energy, abs=1e-12)
+    assert qad.mps.norm(found.state) == pytest.approx(1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sector, energy", [(0, -7.7969385452), (2, -7.6227324658)])
+def test_reference_energies_of_20_spins(sector, energy):
+    found = ground_state(qad.mps.j1j2(20, 1.0, 0.3), 64, "dmrg2", conserve="Sz", sector=sector)
+    assert found.energy == pytest.approx(energy, abs=6e-11)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sector, energy", [(0, -23.5160044703), (2, -23.4537916113)])
+def test_reference_energies_of_60_spins(sector, energy):
+    """To the digits on which the history of truncations has no say."""
+    found = ground_state(qad.mps.j1j2(60, 1.0, 0.3), 64, "dmrg2", conserve="Sz", sector=sector)
+    assert found.energy == pytest.approx(energy, abs=2.5e-9)
+
+
+@pytest.mark.parametrize("periodic", [False, True])
+@pytest.mark.parametrize("number, spin", [(4, 0), (3, 1), (2, 2), (5, -1)])
+def test_electrons_by_sector(number, spin, periodic):
+    H = qad.mps.hubbard(4, 1.0, 4.0, periodic)
+    sites, charges = H.sites[0], 0
+    for i in range(4):
+        shape = [1] * 4 + [2]
+        shape[i] = 4
+        charges = charges + np.array([sites.charges["N"], sites.charges["Sz"]]).T.reshape(shape)
+    kept = np.flatnonzero((charges.reshape(-1, 2) == (number, spin)).all(axis=1))
+    expected = np.linalg.eigvalsh(H.to_dense()[np.ix_(kept, kept)])[0]
+    found = ground_state(H, 32, "dmrg2", conserve=("N", "Sz"), sector=(number, spin))
+    assert found.energy == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("number", [2, 3, 4])
+def test_tj_by_sector(number):
+    H = qad.mps.tj(5, 1.0, 0.4)
+    found = ground_state(H, 40, "dmrg2", conserve="N", sector=number)
+    assert found.energy == pytest.approx(exact(H, "N", number), abs=1e-10)
+
+
+def test_free_electrons():
+    """Three and two of either spin on five sites fill the lowest levels."""
+    levels = np.sort(-2 * np.cos(np.pi * np.arange(1, 6) / 6))
+    found = ground_state(qad.mps.hubbard(5, 1.0, 0.0), 16, "dmrg2", conserve=("N", "Sz"), sector=(5, 1))
+    assert found.energy == pytest.approx(levels[:3].sum() + levels[:2].sum(), abs=1e-9)
+
+
+def test_a_poor_start_finds_its_sectors():
+    """All charge at one end, so that most sectors are missing at first."""
+    H = qad.mps.j1j2(10, 1.0, 0.3)
+    start = MPS.product([0] * 5 + [1] * 5, conserve="Sz", dtype=float)
+    found = ground_state(H, 32, "dmrg2", conserve="Sz", start=start)
+    assert found.energy == pytest.approx(exact(H, "Sz", 0), abs=1e-10)
+
+
+def test_complex_operators():
+    H = qad.mps.OpSum(6)
+    for i in range(5):
+        H.add(0.5 * np.exp(0.4j), "Sp", i, "Sm", i + 1).add(0.5 * np.exp(-0.4j), "Sm", i, "Sp", i + 1)
+        H.add(0.7, "Sz", i, "Sz", i + 1)
+    H = H.mpo()
+    found = ground_state(H, 8, "dmrg2", conserve="Sz", sector=0)
+    assert found.state.dtype == complex
+    assert found.energy == pytest.approx(exact(H, "Sz", 0), abs=1e-10)
+
+
+def test_the_same_twice():
+    """No state that the caller does not see: the second search gives the first one's numbers, bit by bit."""
+    H = qad.mps.j1j2(8, 1.0, 0.3)
+    one, two = (ground_state(H, 12, "dmrg2", conserve="Sz", sector=2, seed=5) for _ in range(2))
+    np.testing.assert_array_equal(one.history, two.history)
+    for a, b in zip(one.state, two.state, strict=True):
+        np.testing.assert_array_equal(a.data, b.data)
+
+
+def test_the_user_ends_it():
+    seen = []
+
+    def stop(state, energy):
+        seen.append((state.sector, energy))
+        if len(seen) == 2:
+            raise StopIteration
+
+    found = ground_state(qad.mps.heisenberg(6), 8, "dmrg2", conserve="Sz", sector=2, callback=stop)
+    assert not found.converged and found.message == "stopped by the callback"
+    assert [sector for sector, _ in seen] == [2, 2]
+    assert ground_state(qad.mps.heisenberg(6), 8, "dmrg2", conserve="Sz", maxiter=1).nfev == 1
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_short_chains(n):
+    total = qad.mps.OpSum(n).add(0.3, "Sz", n - 1)
+    if n == 2:
+        total.add(0.5, "Sp", 0, "Sm", 1).add(0.5, "Sm", 0, "Sp", 1)
+    H = total.mpo()
+    for sector in (-n, 2 - n):
+        assert ground_state(H, 2, "dmrg2", conserve="Sz", sector=sector).energy == pytest.approx(exact(H, "Sz", sector))
+
+
+def test_multiplets_are_cut_in_the_order_of_sectors():
+    """Rounding does not choose which of equal weights stay."""
+    weights = [np.array([0.3, 0.1]), np.array([0.3, 0.1 * (1 + 1e-13)]), np.array([0.1, 0.1])]
+    assert kept_weights(weights, 4) == kept_weights([w * (1 - 1e-14) for w in weights], 4) == [2, 2, 0]
+    assert kept_weights([np.array([1.0, 1e-20]), np.array([1e-19])], 9) == [1, 0]
+    assert lost_weight(weights, [2, 2, 0]) == pytest.approx(0.2)
+
+
+def test_sectors_stay_where_they_hold_as_much():
+    weights, leg = [np.array([0.5, 0.1]), np.array([0.4, 0.1])], qad.symmetric.Leg({0: 1, 1: 2}, -1)
+    assert as_before(weights, [2, 1], [(0,), (1,)], leg, 3) == [1, 2]
+    worse = [np.array([0.5, 0.2]), np.array([0.4, 0.1])]
+    assert as_before(worse, [2, 1], [(0,), (1,)], leg, 3) == [2, 1]
+    assert as_before(weights, [1, 1], [(0,), (1,)], leg, 2) == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"method": "lbfgs", "conserve": "Sz"}, "'lbfgs' does not conserve"),
+        ({"sector": 2}, "conserve="),
+        ({"conserve": "Sz", "sector": 1}, "no state of these sites has Sz = 1"),
+        ({"conserve": "N"}, "knows no charges 'N'"),
+        ({"conserve": "Sz", "start": MPS.product([0, 1] * 3)}, "starts from a state that does"),
+        ({"conserve": "parity", "start": MPS.product([0, 1] * 3, conserve="Sz")}, "the start state conserves"),
+        ({"sector": 2, "start": MPS.product([0, 1] * 3, conserve="Sz")}, "lies in the sector 0"),
+        ({"conserve": "Sz", "checkpoint": "x.npz"}, "checkpoint"),
+        ({"conserve": "Sz", "excluded": [MPS.product([0, 1] * 3)]}, "excluded"),
+    ],
+)
+def test_refusals(options, message):
+    with pytest.raises(ArgumentError, match=message):
+        ground_state(qad.mps.heisenberg(6), 8, **({"method": "dmrg2"} | options))
+
+
+def test_operators_that_do_not_conserve():
+    with pytest.raises(ArgumentError, match="does not conserve 'Sz'"):
+        ground_state(qad.mps.ising(6, 1.0), 8, "dmrg2", conserve="Sz")
+    arrays = qad.mps.MPO(list(qad.mps.hubbard(4, 1.0, 4.0)))
+    with pytest.raises(ArgumentError, match="does not say what stands on its sites"):
+        ground_state(arrays, 8, "dmrg2", conserve="N", sector=4)
