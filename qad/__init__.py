@@ -13,6 +13,7 @@ Matrices          qad.linalg    decompositions and functions of matrices
 Functions         qad.special   erf, gamma, Bessel functions and so on, as SciPy has them
 Other libraries   qad.array_api  the namespace of the array-API standard
 Chains            qad.mps       matrix product states, operators, ground states, time evolution
+Two dimensions    qad.peps      projected entangled pair states, their environments and ground states
 Circuits          Circuit  PauliSum, and qad.circuit
 Optimisation      qad.optimize  minimise over any structure of complex arrays
 Settings          config, and warm_up, which compiles everything beforehand
@@ -62,13 +63,14 @@ from qad.testing import check_grads
 __version__ = "0.1.0"
 
 if _FOR_EDITORS:  # which do not run `__getattr__`
-    from qad import array_api, circuit, interop, mps, optimize, special, viz
+    from qad import array_api, circuit, interop, mps, optimize, peps, special, viz
     from qad.circuit import Circuit, PauliSum
     from qad.circuit.warming import warm_up
     from qad.viz import draw
 
 _LATE = {  # what is loaded when it is first touched, and whence: a program that differentiates needs none of it
-    **{name: f"qad.{name}" for name in ("array_api", "circuit", "interop", "mps", "optimize", "special", "viz")},
+    **{name: f"qad.{name}" for name in ("array_api", "circuit", "interop", "mps", "optimize", "peps")},
+    **{name: f"qad.{name}" for name in ("special", "viz")},
     "Circuit": "qad.circuit", "PauliSum": "qad.circuit", "draw": "qad.viz",
     "warm_up": "qad.circuit.warming",
 }  # fmt: skip

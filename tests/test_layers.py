@@ -22,6 +22,7 @@ FLOORS = (
     "frozen",
     "optimize",
     "mps",
+    "peps",
     "circuit",
     "interop",
     "viz",
