@@ -81,9 +81,9 @@ def fixed_point(
     Raises
     ------
     ConvergenceError
-        If the iteration diverges or `maxiter` is reached; if a given solution is none; if the steps are small but `f` contracts so slowly that the
-        fixed point is far; in the backward pass, if ``1 - df/dx`` is singular: the fixed point is not isolated, as
-        where a gauge is left free.
+        If the iteration diverges or `maxiter` is reached; if a given solution is none; if the steps are small but `f`
+        contracts so slowly that the fixed point is far; in the backward pass, if ``1 - df/dx`` is singular: the fixed
+        point is not isolated, as where a gauge is left free.
     ArgumentError
         If `f` changes structure, shapes, or real into complex numbers.
 
@@ -191,7 +191,10 @@ class _Iteration:
         return False
 
     def amplification(self, y, change, size):
-        """``|(1 - f')^-1 c| / |c|`` in the norm that is asked for, from differences of f at `y`, for the change c or, if that is zero, a vector."""
+        """``|(1 - f')^-1 c| / |c|`` in the norm that is asked for, for the change c or, if that is zero, a vector.
+
+        From differences of f at `y`.
+        """
         c = change if change.any() else np.ones_like(change)
         at = self.packing.pack(self.step(self.packing.unpack(y)))
         span = np.sqrt(np.finfo(y.dtype).eps) * max(np.linalg.norm(y), self.scale, np.linalg.norm(change))
