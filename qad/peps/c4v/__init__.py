@@ -1,0 +1,1 @@
+"""One site, the same everywhere and symmetric under rotations and reflections: one corner and one edge."""
