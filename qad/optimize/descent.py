@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from qad.core import value_and_grad
-from qad.core.errors import ArgumentError, RejectedPoint
+from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
 from qad.optimize.directions import DIRECTIONS
 from qad.optimize.minimization import Stop
 from qad.optimize.progress import bar_for, note
@@ -77,7 +77,7 @@ def minimize_on(
         `Stiefel`, `Unitary`, `Grassmann`, `Sphere`, a `Product` of them, or your own.
     fun : callable
         ``fun(params)`` returns a real scalar; it is differentiated by qad. Where it has no value it returns ``inf`` or
-        raises `qad.errors.RejectedPoint`, and the search turns back to a smaller step.
+        raises `qad.errors.RejectedPoint` or `qad.errors.ConvergenceError`, and the search turns back to a smaller step.
     params : pytree
         Where to start, on the manifold.
     method : str
@@ -164,7 +164,9 @@ class Descent:
         params = self.manifold.params(point)
         try:
             value, gradient = self.value_and_grad(params)
-        except RejectedPoint:
+        except (RejectedPoint, ConvergenceError):
+            if not self.evaluations > 1:
+                raise
             return Place(point, np.inf, None)
         value = float(value)
         if value == np.inf:

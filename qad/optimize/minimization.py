@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # loads scipy.optimize when it is first used, which takes longer than the rest of qad
 
 from qad.core import hvp, value_and_grad
-from qad.core.errors import ArgumentError, RejectedPoint
+from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
 from qad.optimize.packing import Parameters
 from qad.optimize.progress import bar_for, note
 from qad.optimize.result import OptimizeResult
@@ -51,7 +51,7 @@ def minimize(
     ----------
     fun : callable
         ``fun(params)`` returns a real scalar; it is differentiated by qad. Where it has no value it returns ``inf`` or
-        raises `qad.errors.RejectedPoint`, and the search turns back to a smaller step.
+        raises `qad.errors.RejectedPoint` or `qad.errors.ConvergenceError`, and the search turns back to a smaller step.
     params : pytree
         Where to start; it is not changed.
     method : str
@@ -168,7 +168,7 @@ class Search:
         try:
             return self.known(vector)
         except RejectedPoint as rejection:
-            self.refuse(f"the loss is {rejection or 'rejected'}")
+            self.refuse(f"the loss is rejected ({rejection})")
 
     def trial(self, vector):
         """As `evaluate` for a line search, which is turned back from points without a value.
@@ -178,9 +178,11 @@ class Search:
         """
         try:
             return self.known(vector)
-        except RejectedPoint as rejection:
+        except (RejectedPoint, ConvergenceError) as rejection:
+            if self.best is None and isinstance(rejection, ConvergenceError):
+                raise
             if self.best is None:
-                self.refuse(f"the loss is {rejection or 'rejected'}")
+                self.refuse(f"the loss is rejected ({rejection})")
         self.rejections += 1
         value, slope, start = self.here
         away = vector - start

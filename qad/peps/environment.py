@@ -124,7 +124,7 @@ def environment(
     >>> 9 <= env.chi <= 15, env.error < 1e-10
     (True, True)
     """
-    check_options(state, chi, method, tol, maxiter)
+    check_options(state.bond, chi, method, tol, maxiter)
     site = symmetrised(state[0, 0], state.symmetry)
     if start is not None:
         check_start(start, state)
@@ -139,10 +139,10 @@ def plain(x) -> np.ndarray:
     return as_array(value_of(x))
 
 
-def check_options(state, chi, method, tol, maxiter) -> None:
+def check_options(bond, chi, method, tol, maxiter) -> None:
     """Raise for options that make no sense."""
-    if int(chi) != chi or chi < state.bond**2:
-        raise ArgumentError(f"chi is a whole number of at least D^2 = {state.bond**2}, not {chi!r}")
+    if int(chi) != chi or chi < bond**2:
+        raise ArgumentError(f"chi is a whole number of at least D^2 = {bond**2}, not {chi!r}")
     if method not in METHODS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
     if not tol > 0 or not maxiter >= 1:
