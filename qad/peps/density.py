@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qad.contract.ncon import ncon
 from qad.core.errors import ArgumentError
+from qad.peps.cells import CLOCKWISE, cell_of
 from qad.peps.symmetry import symmetrised
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def reduced_density(state: PEPS, sites: Sequence[tuple[int, int]], env: Environm
     places = [(int(row), int(column)) for row, column in sites]
     if not places or len(set(places)) != len(places):
         raise ArgumentError(f"name one or several different sites, not {places}")
-    if env.size != (state.rows, state.columns):
+    if env.cell != cell_of(state.cell):
         raise ArgumentError(f"{env!r} is not the environment of {state!r}")
     tensors, labels = network(state, places, env)
     rho = ncon(tensors, labels)
@@ -75,7 +76,7 @@ def network(state, places, env) -> tuple[list, list]:
             labels.append(list(names))
         else:
             edge = env.edge(direction, *at)
-            d = state[at].shape[1 + LEG_OF_EDGE[direction]]
+            d = state[at].shape[1 + CLOCKWISE[direction]]
             tensors.append(edge.reshape(edge.shape[0], d, d, edge.shape[2]))
             labels.append([names[0], *bond(names[1], "kb"), names[2]])
     for row in range(rows):
@@ -87,9 +88,6 @@ def network(state, places, env) -> tuple[list, list]:
                 tensors.append(tensor)
                 labels.append([physical(places, at, side), *(f"{leg}{side}" for leg in legs)])
     return tensors, labels
-
-
-LEG_OF_EDGE = (0, 3, 2, 1)  # the leg of a site (up, left, down, right) that meets the edge of each direction
 
 
 def physical(places, at, side) -> int | str:

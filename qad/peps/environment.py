@@ -10,14 +10,14 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, value_of
 from qad.linalg import Report
-from qad.peps import c4v
+from qad.peps import c4v, cells
 from qad.peps.symmetry import symmetrised
 
 if TYPE_CHECKING:
     from qad.peps.state import PEPS
     from qad.typing import Array
 
-METHODS = ("qr", "eigh")
+METHODS = {True: ("qr", "eigh"), False: ("half", "full")}  # with the symmetry c4v, and without
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Environment:
     Attributes
     ----------
     corners, edges : tuple of arrays
-        By direction and position in the cell; a symmetric state has one of each.
+        By direction, and then kind of site in the cell; a symmetric state has one of each.
     frame : tuple of arrays
         The bases that the next environment is compared with, if it starts from this one.
-    size : tuple of int
-        Rows and columns of the cell.
+    cell : Cell
+        Which sites of the pattern are of one kind.
     error : float
         The last change, weighted as the environment feels it.
     report : qad.linalg.Report
@@ -45,7 +45,7 @@ class Environment:
     corners: tuple[Array, ...]
     edges: tuple[Array, ...]
     frame: tuple[Array, ...]
-    size: tuple[int, int] = field(metadata={"static": True})
+    cell: cells.Cell = field(metadata={"static": True})
     error: float = field(metadata={"static": True})
     report: Report = field(metadata={"static": True})
 
@@ -63,13 +63,10 @@ class Environment:
         return self.edges[self._index(direction, row, column)]
 
     def _index(self, direction, row, column) -> int:
-        rows, columns = self.size
-        if len(self.corners) == 1:
-            return 0
-        return (direction * rows + row % rows) * columns + column % columns
+        return 0 if len(self.corners) == 1 else direction * len(self.cell.first) + self.cell.kind(row, column)
 
     def __repr__(self) -> str:
-        rows, columns = self.size
+        rows, columns = len(self.cell.places), len(self.cell.places[0])
         return f"Environment(cell {rows}x{columns}, chi {self.chi}, error {self.error:.1e})"
 
 
@@ -78,7 +75,7 @@ def environment(
     chi: int,
     start: Environment | None = None,
     *,
-    method: str = "qr",
+    method: str | None = None,
     tol: float = 1e-10,
     maxiter: int = 1000,
 ) -> Environment:
@@ -93,9 +90,10 @@ def environment(
         ``1.25 chi``, for one through a near-multiplet is never at rest; ``.chi`` tells where.
     start : Environment, optional
         That of a similar state, to start from; its dimensions are kept.
-    method : str
-        For states with the symmetry "c4v": "qr" keeps the space of corner and edge, "eigh" the leading eigenvectors of
-        the enlarged corner, which takes ten times as long.
+    method : str, optional
+        For states with the symmetry "c4v": "qr" (default) keeps the space of corner and edge, "eigh" the leading
+        eigenvectors of the enlarged corner, which takes several times as long. For others: cuts are made by what stands
+        on both sides of them, "half" (default) one corner each, "full" two.
     tol : float
         Of the last change, weighted as the environment feels it; and of the linear solves in derivatives.
     maxiter : int
@@ -124,14 +122,24 @@ def environment(
     >>> 9 <= env.chi <= 15, env.error < 1e-10
     (True, True)
     """
-    check_options(state.bond, chi, method, tol, maxiter)
-    site = symmetrised(state[0, 0], state.symmetry)
+    symmetric, cell = state.symmetry == "c4v", cells.cell_of(state.cell)
+    method = METHODS[symmetric][0] if method is None else method
+    check_options(state.bond, chi, tol, maxiter)
+    if method not in METHODS[symmetric]:
+        raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS[symmetric]))}")
+    groups = None
     if start is not None:
-        check_start(start, state)
-    layer = c4v.double_layer(site)
-    before = None if start is None else (c4v.Pair(plain(start.corners[0]), plain(start.edges[0])), plain(start.frame[0]))
-    pair, isometry, error, report = c4v.solved(layer, chi, before, method, tol, maxiter)
-    return Environment((pair.corner,), (pair.edge,), (isometry,), (1, 1), error, report)
+        check_start(start, state, cell)
+        groups = [tuple(map(plain, group)) for group in (start.corners, start.edges, start.frame)]
+    if symmetric:
+        layer = c4v.double_layer(symmetrised(state[0, 0], "c4v"))
+        before = groups and (c4v.Pair(groups[0][0], groups[1][0]), groups[2][0])
+        pair, isometry, error, report = c4v.solved(layer, chi, before, method, tol, maxiter)
+        return Environment((pair.corner,), (pair.edge,), (isometry,), cell, error, report)
+    layers = [cells.double_layer(symmetrised(state[place], state.symmetry)) for place in cell.first]
+    before = groups and (cells.Around(*groups[:2]), groups[2])
+    around, frame, error, report = cells.solved(layers, cell, chi, before, method, tol, maxiter)
+    return Environment(around.corners, around.edges, frame, cell, error, report)
 
 
 def plain(x) -> np.ndarray:
@@ -139,20 +147,21 @@ def plain(x) -> np.ndarray:
     return as_array(value_of(x))
 
 
-def check_options(bond, chi, method, tol, maxiter) -> None:
+def check_options(bond, chi, tol, maxiter) -> None:
     """Raise for options that make no sense."""
     if int(chi) != chi or chi < bond**2:
         raise ArgumentError(f"chi is a whole number of at least D^2 = {bond**2}, not {chi!r}")
-    if method not in METHODS:
-        raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
     if not tol > 0 or not maxiter >= 1:
         raise ArgumentError(f"tol and maxiter are positive, not {tol!r} and {maxiter!r}")
 
 
-def check_start(start, state) -> None:
+def check_start(start, state, cell) -> None:
     """Raise unless an environment fits a state."""
-    legs = {len(start.corners) == 1, state.symmetry == "c4v"}
-    if len(legs) > 1 or start.size != (state.rows, state.columns):
-        raise ArgumentError(f"{start!r} is of another cell or symmetry than {state!r}: leave `start` out")
-    if len(start.corners) == 1 and start.edges[0].shape[1] != state.bond**2:
-        raise ArgumentError(f"{start!r} is of another bond than {state!r}: leave `start` out")
+    one = state.symmetry == "c4v"
+    same = start.cell == cell and (len(start.corners) == 1) == one
+    if not same or any(
+        start.edge(k, *place).shape[1] != state[place].shape[1 + leg] ** 2
+        for place in cell.first
+        for k, leg in enumerate(cells.CLOCKWISE)
+    ):
+        raise ArgumentError(f"{start!r} is of another cell, symmetry or bond than {state!r}: leave `start` out")

@@ -85,9 +85,9 @@ def expectation(state: PEPS, operator: Model | Term, env: Environment) -> Real:
         return measured(state, operator, (0, 0), env)
     total = 0.0
     for weight, t in orbits(operator, state.symmetry, np.dtype(state.dtype).kind == "c"):
-        for position in state.positions:
+        for position in env.cell.first:
             total = total + weight * measured(state, t, position, env)
-    return total / len(state.positions)
+    return total / len(env.cell.first)
 
 
 def measured(state, t, origin, env) -> Real:
@@ -126,5 +126,5 @@ def local_expectations(state: PEPS, operator: str | ArrayLike, env: Environment)
     if isinstance(operator, str):
         d = state.phys
         operator = kind_of(f"spin-{d - 1}/2" if d % 2 == 0 else f"spin-{(d - 1) // 2}").matrix(operator)
-    values = [measured(state, term(operator, [(0, 0)]), position, env) for position in state.positions]
-    return np.stack(values).reshape(state.rows, state.columns)
+    values = [measured(state, term(operator, [(0, 0)]), position, env) for position in env.cell.first]
+    return np.stack([np.stack([values[kind] for kind in row]) for row in env.cell.places])

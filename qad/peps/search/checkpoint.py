@@ -13,6 +13,7 @@ from qad.core.errors import ArgumentError
 from qad.extend import as_array, value_of
 from qad.linalg import Report
 from qad.mps.storage import read_arrays, write_arrays
+from qad.peps.cells import cell_of
 from qad.peps.environment import Environment
 from qad.peps.state import PEPS
 
@@ -66,7 +67,7 @@ class Checkpoint:
         groups = {name: tuple(arrays[f"{name}_{i}"] for i in range(n)) for name, n in mark["sizes"].items()}
         state = PEPS(groups["site"], mark["cell"], mark["symmetry"])
         env = Environment(
-            groups["corner"], groups["edge"], groups["frame"], (state.rows, state.columns), mark["error"], Report()
+            groups["corner"], groups["edge"], groups["frame"], cell_of(state.cell), mark["error"], Report()
         )
         return state, env, [float(energy) for energy in arrays["history"]]
 
