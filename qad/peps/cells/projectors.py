@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from qad.typing import Array
 
-LEAST = {"half": 1e-7, "full": 1e-12}  # relative, of S: about the square and the fourth power of a corner's values
+LEAST = {"half": 1e-7, "full": 1e-10}  # relative, of S: about the square and the fourth power of a corner's values
 
 
 class Spaces(NamedTuple):
