@@ -59,7 +59,8 @@ def test_all_ways_agree_where_chi_is_large(dtype):
     by_qr = peps.energy(state, MODEL, 20)
     assert peps.energy(state, MODEL, 20, method="eigh") == pytest.approx(by_qr, abs=1e-10)
     assert peps.energy(general, MODEL, 20) == pytest.approx(by_qr, abs=1e-8)
-    assert peps.energy(general, MODEL, 20, method="full") == pytest.approx(by_qr, abs=1e-8)
+    by_halves = peps.energy(general, MODEL, 20, method="full")  # which drops corner values below 1e-10^(1/4)
+    assert by_halves == pytest.approx(by_qr, abs=1e-7)
 
 
 def test_second_derivatives_agree_with_differences_of_gradients():
@@ -89,7 +90,7 @@ def test_densities_are_hermitian_and_agree():
 
 
 def test_warm_starts_change_nothing():
-    state, other = (peps.PEPS.random(2, seed=seed, symmetry="c4v") for seed in (0, 4))
+    state = peps.PEPS.random(2, seed=0, symmetry="c4v")
     cold = peps.environment(state, 12)
     warm = peps.environment(state, 12, start=cold)
     assert warm.report.iterations <= 2
@@ -98,8 +99,7 @@ def test_warm_starts_change_nothing():
         peps.environment(peps.PEPS.random(3, symmetry="c4v"), 12, start=cold)
     with pytest.raises(ArgumentError, match="leave `start` out"):
         peps.environment(peps.PEPS.random(2), 12, start=cold)
-    assert "chi 9" in repr(cold) or cold.chi in range(9, 16)
-    assert other.bond == 2
+    assert 9 <= cold.chi <= 15
 
 
 def test_bad_input():
