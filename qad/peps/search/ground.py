@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from qad.typing import DTypeLike, FilePath, Progress, Seed
 
 ENVIRONMENT_TOL, MOST_MOVES = 1e-9, 300
-MOST_DRAWS = 20
+MOST_DRAWS = 20  # of states to start from
+MEMORY = 100  # steps: there are few parameters, and an evaluation is dear
+STEEP = 1e-3  # norm of a gradient that is none of a minimum
 COARSE = 1e-5  # gain at which a smaller bond is good enough to grow from
 SMALL_CHI = 4  # of the smaller bonds, in units of D^2
 
@@ -139,11 +141,13 @@ class Search:
         """Descend from the first of a row of random states whose environment comes to rest at an isolated point."""
         for left in reversed(range(MOST_DRAWS)):
             try:
-                return self.run(normalised(PEPS.random(bond, seed=rng, **shape)), tol)
+                found = self.run(normalised(PEPS.random(bond, seed=rng, **shape)), tol)
+                if not found.is_stuck or not left:
+                    return found
             except ConvergenceError:
-                self.env = None
                 if not left:
                     raise
+            self.env, self.history = None, []
         raise AssertionError
 
     def run(self, state: PEPS, tol: float) -> GroundState:
@@ -151,13 +155,16 @@ class Search:
         before = len(self.history)
         found = minimize(
             self.energy, state, callback=self.step, progress=self.bar, gtol=0.0, ftol=tol, maxiter=self.maxiter,
-            accepted=self.keep,
+            accepted=self.keep, memory=MEMORY,
         )  # fmt: skip
         history = np.array([*self.history[:before], *found.history])
         state = normalised(found.params)
+        stuck = found.success and found.gradient_norm > STEEP
+        message = f"stuck: no step gains anything, but the gradient is {found.gradient_norm:.1e}"
         return GroundState(
-            state, found.fun, self.env, history, found.gradient_norm, found.success, found.message, found.nfev
-        )
+            state, found.fun, self.env, history, found.gradient_norm, found.success and not stuck, stuck,
+            message if stuck else found.message, found.nfev,
+        )  # fmt: skip
 
     def energy(self, state: PEPS):
         """The energy of a state, recorded."""

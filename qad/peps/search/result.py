@@ -28,6 +28,8 @@ class GroundState:
         There, with sites of norm 1.
     converged : bool
         Whether a tolerance was reached.
+    is_stuck : bool
+        Whether it ended for the energy jumps: where environments change from one phase to another, for example.
     message : str
         Why the search ended.
     nfev : int
@@ -40,6 +42,7 @@ class GroundState:
     history: np.ndarray = field(metadata={"static": True})
     gradient_norm: float = field(metadata={"static": True})
     converged: bool = field(metadata={"static": True})
+    is_stuck: bool = field(metadata={"static": True})
     message: str = field(metadata={"static": True})
     nfev: int = field(metadata={"static": True})
 
