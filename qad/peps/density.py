@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Labelled = tuple[Any, list[Any]]  # a tensor and the names of its legs; numbers are open
 
+
 def reduced_density(state: PEPS, sites: Sequence[tuple[int, int]], env: Environment) -> Array:
     """The density matrix of a few sites of an infinite state.
 

@@ -10,6 +10,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, value_of
 from qad.linalg import Report
+from qad.linalg.support.derivative_order import orders
 from qad.peps import c4v, cells
 from qad.peps.symmetry import symmetrised
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from qad.peps.state import PEPS
     from qad.typing import Array
 
+MOST_ORDERS = 3  # to which an isometry near a reference is one
 METHODS = {True: ("qr", "eigh"), False: ("half", "full")}  # with the symmetry c4v, and without
 
 
@@ -86,8 +88,8 @@ def environment(
     state : PEPS
         It may hold Tensors: derivatives are implicit, those of the fixed point, at the cost of some forty moves.
     chi : int
-        About how many states corners keep, at least ``D**2``. The cut is made at the widest gap between ``0.75 chi`` and
-        ``1.25 chi``, for one through a near-multiplet is never at rest; ``.chi`` tells where.
+        About how many states corners keep, at least ``D**2``. The cut is made at the widest gap between ``0.75 chi``
+        and ``1.25 chi``, for one through a near-multiplet is never at rest; ``.chi`` tells where.
     start : Environment, optional
         That of a similar state, to start from; its dimensions are kept.
     method : str, optional
@@ -108,7 +110,7 @@ def environment(
     ConvergenceError
         If the environment does not come to rest; the message has the history, and says what to change.
     ArgumentError
-        If `chi` is below ``D**2``, or `start` does not fit.
+        If `chi` is below ``D**2``, `start` does not fit, or more than three derivatives are taken.
 
     Notes
     -----
@@ -122,6 +124,8 @@ def environment(
     >>> 9 <= env.chi <= 15, env.error < 1e-10
     (True, True)
     """
+    if max(map(orders, state.tensors)) > MOST_ORDERS:
+        raise ArgumentError(f"environments have derivatives up to order {MOST_ORDERS}")
     symmetric, cell = state.symmetry == "c4v", cells.cell_of(state.cell)
     method = METHODS[symmetric][0] if method is None else method
     check_options(state.bond, chi, tol, maxiter)

@@ -27,9 +27,7 @@ class Mixing:
         self.changes: deque[np.ndarray] = deque(maxlen=memory)
         self.least = np.inf
 
-    def propose(
-        self, before: Sequence[np.ndarray], after: Sequence[np.ndarray], change: float
-    ) -> list[np.ndarray]:
+    def propose(self, before: Sequence[np.ndarray], after: Sequence[np.ndarray], change: float) -> list[np.ndarray]:
         """The next x, given the last one, what it became, and how large that change counts."""
         if change > WORSE * self.least:
             self.after.clear()

@@ -126,7 +126,7 @@ def term(operator: ArrayLike, sites: Sequence[tuple[int, int]]) -> Term:
         raise ArgumentError(f"a term acts on one or several different sites, not on {places}")
     operator, k = operand(operator), len(places)
     if operator.ndim == 2 and k > 1:
-        d = int(round(operator.shape[0] ** (1 / k)))
+        d = round(operator.shape[0] ** (1 / k))
         if operator.shape != (d**k, d**k):
             raise ShapeError(f"an operator on {k} sites of one dimension has no shape {operator.shape}")
         operator = operator.reshape((d,) * (2 * k))

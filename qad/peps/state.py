@@ -187,6 +187,4 @@ def bare(tensors, cell, symmetry) -> PEPS:
     return state
 
 
-register(
-    PEPS, lambda state: (state.tensors, (state.cell, state.symmetry)), lambda rest, tensors: bare(tensors, *rest)
-)
+register(PEPS, lambda state: (state.tensors, (state.cell, state.symmetry)), lambda rest, tensors: bare(tensors, *rest))

@@ -65,4 +65,3 @@ def toric_code():
     for legs in product((0, 1), repeat=4):
         x[(*legs, *legs)] = sum(legs) % 2 == 0
     return x.reshape(16, 2, 2, 2, 2)
-

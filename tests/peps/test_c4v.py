@@ -86,7 +86,9 @@ def test_densities_are_hermitian_and_agree():
     np.testing.assert_allclose(np.einsum("stut->su", rho), single, atol=1e-7)
     assert np.linalg.eigvalsh(rho.reshape(4, 4)).min() > -1e-7
     turned = peps.reduced_density(state, [(1, 0), (0, 0)], env)
-    np.testing.assert_allclose(turned.transpose(1, 0, 3, 2), peps.reduced_density(state, [(0, 0), (1, 0)], env), atol=1e-13)
+    np.testing.assert_allclose(
+        turned.transpose(1, 0, 3, 2), peps.reduced_density(state, [(0, 0), (1, 0)], env), atol=1e-13
+    )
 
 
 def test_warm_starts_change_nothing():

@@ -28,7 +28,7 @@ def test_the_stored_state_is_a_minimum():
 
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize(
-    ("cell", "chi", "method"),
+    "cell, chi, method",
     [(["A"], 8, "half"), (["A"], 8, "full"), (["AB"], 8, "half"), (["AB", "BA"], 6, "half")],
     ids=["1x1", "1x1 full", "2x1", "2x2 in two kinds"],
 )
@@ -54,6 +54,21 @@ def compare(cell, chi, method, dtype, seed):
 
     gradient = qad.grad(energy)(state)
     assert along(gradient, direction) == pytest.approx(by_differences(energy, state, direction), abs=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_second_derivatives_agree_with_differences_of_gradients(dtype):
+    state, direction = near_product(["A"], 0, dtype), peps.PEPS.random(2, ["A"], 99, dtype=dtype)
+    env = peps.environment(state, 5, tol=1e-12)
+
+    def energy(state):
+        return peps.energy(state, ROTATED, 5, env, tol=1e-12)
+
+    def slope(state):
+        return along(qad.grad(energy)(state), direction)
+
+    curvature = along(qad.hvp(energy, (state,), (direction,))[0], direction)
+    assert curvature == pytest.approx(by_differences(slope, state, direction), abs=1e-7)
 
 
 def test_larger_patterns_of_the_same_site_are_the_same_state():

@@ -30,7 +30,9 @@ def test_the_known_energy(found):
     assert peps.expectation(result.state, MODEL, result.environment) == pytest.approx(result.energy, abs=1e-9)
     assert peps.energy(result.state, MODEL, 40) == pytest.approx(BOND_2, abs=2e-8)
     sz, sx = (peps.local_expectations(result.state, name, result.environment)[0, 0] for name in ("Sz", "Sx"))
-    assert 0.3074 < np.hypot(sz, sx) < 0.45  # Monte Carlo, A. W. Sandvik, Phys. Rev. B 56, 11678 (1997); and mean field 0.5
+    assert (
+        0.3074 < np.hypot(sz, sx) < 0.45
+    )  # Monte Carlo, A. W. Sandvik, Phys. Rev. B 56, 11678 (1997); and mean field 0.5
 
 
 def test_complex_sites_find_no_less(found):

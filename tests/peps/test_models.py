@@ -50,7 +50,7 @@ def test_ising():
 
 
 @pytest.mark.parametrize(
-    ("operator", "sites", "error"),
+    "operator, sites, error",
     [
         (np.eye(4), [(0, 0)] * 2, ArgumentError),
         (np.eye(3), [(0, 0), (0, 1)], ShapeError),

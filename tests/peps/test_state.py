@@ -29,7 +29,7 @@ def test_a_state_is_a_tree_of_its_tensors():
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "message"),
+    "make, error, message",
     [
         (lambda a: peps.PEPS([a], ["AB"]), ArgumentError, "2 tensors|1 tensors|tensors are given"),
         (lambda a: peps.PEPS([a], []), ArgumentError, "a cell is a list of strings"),
@@ -51,7 +51,7 @@ def test_bad_input(make, error, message):
         make(np.ones((2, 2, 2, 2, 2)))
 
 
-@pytest.mark.parametrize(("name", "size"), [("c4v", 8), ("c4", 4), ("c2v", 4)])
+@pytest.mark.parametrize("name, size", [("c4v", 8), ("c4", 4), ("c2v", 4)])
 @pytest.mark.parametrize("dtype", [float, complex])
 def test_the_symmetric_part_is_symmetric(name, size, dtype):
     site = peps.PEPS.random(2, seed=3, dtype=dtype).tensors[0]

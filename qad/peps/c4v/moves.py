@@ -37,8 +37,8 @@ def double_layer(site: Array) -> Array:
 
 def start(layer: Array) -> Pair:
     """Corner and edge of a single row, its outer legs joined ket to bra."""
-    p = int(round(len(layer) ** 0.5))
-    ends = np.eye(int(round(p**0.5))).ravel()
+    p = round(len(layer) ** 0.5)
+    ends = np.eye(round(p**0.5)).ravel()
     legs = layer.reshape(p, p, p, p)  # l, d, u, r
     edge = np.einsum("ldur,u->ldr", legs, ends)
     return normalised(np.einsum("ldr,l->dr", edge, ends), edge)

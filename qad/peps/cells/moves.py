@@ -42,7 +42,7 @@ def start(layers: Sequence[Array], cell: Cell) -> Around:
     kinds = len(cell.first)
 
     def joined(layer, axis):
-        ends = np.eye(int(round(layer.shape[axis] ** 0.5))).ravel()
+        ends = np.eye(round(layer.shape[axis] ** 0.5)).ravel()
         return np.tensordot(layer, ends, (axis, 0))
 
     edges, corners = [None] * (4 * kinds), [None] * (4 * kinds)
@@ -76,8 +76,8 @@ def enlarged(around: Around, grown: Sequence[Array], cell: Cell) -> list[Array]:
         x, left = before.shape[0], before.shape[1]
         half = (before.reshape(x * left, -1) @ around.corners[i]).reshape(x, left, -1)
         half = half.transpose(0, 2, 1).reshape(x, -1)  # x', (y, l)
-        y, l, d, out, r = row.shape
-        found.append((half @ row.reshape(y * l, -1)).reshape(x * d, out * r))
+        y, left, d, out, r = row.shape
+        found.append((half @ row.reshape(y * left, -1)).reshape(x * d, out * r))
     return found
 
 
@@ -98,8 +98,8 @@ def absorbed(
         here = projectors[k * kinds + cell.shifted(p, back(ALONG[k]))][1]
         at = k * kinds + cell.shifted(p, ALONG[k], back(ALONG[k - 1]))
         new_corners[at] = normal(side.T @ corner @ a, 0, at)
-        y, l, d, out, r = row.shape
-        edge = (here.T @ row.reshape(y * l, -1)).reshape(-1, out * r) @ a
+        y, left, d, out, r = row.shape
+        edge = (here.T @ row.reshape(y * left, -1)).reshape(-1, out * r) @ a
         at = k * kinds + cell.shifted(p, back(ALONG[k - 1]))
         new_edges[at] = normal(edge.reshape(here.shape[1], d, a.shape[1]), 1, at)
     return Around(tuple(new_corners), tuple(new_edges))

@@ -77,19 +77,40 @@ def truncated(
     return (a @ turn, b @ turn.conj()), Spaces(u[:, :k], s[:k], v[:, :k], u[:, k:], others, v[:, k:], turn, scale)
 
 
-def smooth(pair: tuple[Array, Array], at: Spaces) -> tuple[Array, Array]:
-    """A and B of a cut as smooth functions, right to first order around the decomposition `at`.
+def smooth(pair: tuple[Array, Array], at: Spaces, order: int) -> tuple[Array, Array]:
+    """A and B of a cut as smooth functions, right to some order around the decomposition `at`.
 
-    The spaces move by ``U_rest X`` and ``V_rest Y``, and the values are those of the polar factor of ``U^H M V``:
-    nothing is divided by differences of kept values.
+    The values are those of the polar factor of ``U^H M V``: nothing is divided by differences of kept values.
     """
     fa, fb = pair
     m = (fa.T @ fb) * at.scale
-    e, f = at.rest_u.conj().T @ (m @ at.v), at.rest_v.conj().T @ (m.conj().T @ at.u)
-    x = (e * at.s + at.others @ f) / (at.s**2 - (at.others**2).sum(1)[:, None])
-    y = (f * at.s + at.others.T @ e) / (at.s**2 - (at.others**2).sum(0)[:, None])
-    u, v = at.u + at.rest_u @ x, at.v + at.rest_v @ y
+    u, v = spaces_of(m, at, order)
     values = u.conj().T @ m @ v
     _, h = polar(values, side="left")
     root = funm_herm(np.sqrt, (h + h.conj().T) / 2)
     return fb @ v @ np.linalg.solve(values, root @ at.turn), fa @ (u @ np.linalg.solve(root, at.turn)).conj()
+
+
+def spaces_of(m: Array, at: Spaces, order: int) -> tuple[Array, Array]:
+    """Bases of the kept spaces of M, ``U + U_rest X`` and ``V + V_rest Y``, orthonormal to third order.
+
+    Newton's method with the derivative at the decomposition: each step is right to one order more.
+
+        X S - S_rest Y = U_rest^H M V - X U^H M V,      Y S - S_rest^H X = V_rest^H M^H U - Y V^H M^H U
+    """
+    x = y = None
+    u, v = at.u, at.v
+    back = m.conj().T
+    for _ in range(order):
+        mv, mu = m @ v, back @ u
+        e, f = at.rest_u.conj().T @ mv, at.rest_v.conj().T @ mu
+        if x is not None:
+            e, f = e - x @ (at.u.conj().T @ mv), f - y @ (at.v.conj().T @ mu)
+        dx = (e * at.s + at.others @ f) / (at.s**2 - (at.others**2).sum(1)[:, None])
+        dy = (f * at.s + at.others.T @ e) / (at.s**2 - (at.others**2).sum(0)[:, None])
+        x, y = (dx, dy) if x is None else (x + dx, y + dy)
+        u, v = at.u + at.rest_u @ x, at.v + at.rest_v @ y
+    if order > 1:
+        one = 3 * np.eye(len(at.s))
+        u, v = (z @ (one - z.conj().T @ z) / 2 for z in (u, v))
+    return u, v

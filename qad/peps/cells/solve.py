@@ -12,6 +12,7 @@ import numpy as np
 from qad.extend import as_array, value_of
 from qad.linalg import Report
 from qad.linalg.implicit.fixed_point import fixed_point
+from qad.linalg.support.derivative_order import orders
 from qad.peps.cells.iteration import Converged, Stepper, weighted
 from qad.peps.cells.moves import Around, absorbed, enlarged, rows
 from qad.peps.cells.projectors import sides, smooth
@@ -49,9 +50,10 @@ def solved(
 
 def differentiable(layers: Sequence[Array], stepper: Stepper, found: Converged, tol: float, report: Report) -> Around:
     """The fixed point as a function of the recorded `layers`."""
+    order = max(orders(layer) for layer in layers)
     sizes = [len(spaces.s) for spaces in found.spaces]
-    at, _, spaces = stepper.step(found.around, sizes, found.frame)
-    new, _, spaces = stepper.step(at, sizes, found.frame)
+    at, _, _ = stepper.step(found.around, sizes, found.frame)
+    _, _, spaces = stepper.step(at, sizes, found.frame)
 
     def normal(x, group, i):
         return x / (at[group][i].conj() * x).sum()
@@ -60,11 +62,12 @@ def differentiable(layers: Sequence[Array], stepper: Stepper, found: Converged, 
         grown = rows(around, layers)
         corners = enlarged(around, grown, stepper.cell)
         pairs = sides(corners, stepper.cell, stepper.method)
-        projectors = [smooth(pair, space) for pair, space in zip(pairs, spaces, strict=True)]
+        projectors = [smooth(pair, space, order) for pair, space in zip(pairs, spaces, strict=True)]
         return absorbed(grown, corners, projectors, stepper.cell, normal)
 
     def size(change: Around, around: Around) -> float:
-        return weighted(around, Around(*(tuple(x - y for x, y in zip(*xs, strict=True)) for xs in zip(around, change))))
+        pairs = zip(around, change, strict=True)
+        return weighted(around, Around(*(tuple(x - y for x, y in zip(*pair, strict=True)) for pair in pairs)))
 
     limits = {"tol": LOOSER * max(tol, 1e-14), "adjoint_tol": tol, "norm": size, "report": report}
     return Around(*fixed_point(move, at, list(layers), method="given", **limits))

@@ -67,7 +67,7 @@ def ground_state(
         A file that is rewritten after every iteration, atomically. If it exists, the search goes on from it; one of
         another search, or a damaged one, is refused and left alone.
     seed : int or numpy.random.Generator
-        Of the random state of bond 2 from which the search starts, and of the noise by which its bonds grow.
+        Of the random state, of bond 3 at most, from which the search starts, and of the noise by which bonds grow.
     start : PEPS, optional
         A state to start from instead, of at most this bond; `cell`, `symmetry` and `dtype` are its own.
     dtype : dtype, optional
@@ -111,7 +111,7 @@ def ground_state(
     with blas_for(chi), bar_for(progress, "energy") as bar:
         if resumed is not None:
             return Search(model, chi, bar, maxiter, resumed[1], file, resumed[2]).run(resumed[0], tol)
-        small = min(bond, 2) if start is None else start.bond
+        small = min(bond, 3) if start is None else start.bond
         state = start
         if start is None and small < bond:
             coarse = Search(model, SMALL_CHI * small**2, bar, maxiter)
