@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import as_array, value_of
+from qad.extend import any_traced, as_array, value_of
 from qad.linalg import Report
 from qad.linalg.support.derivative_order import orders
 from qad.peps import c4v, cells
@@ -126,6 +126,8 @@ def environment(
     """
     if max(map(orders, state.tensors)) > MOST_ORDERS:
         raise ArgumentError(f"environments have derivatives up to order {MOST_ORDERS}")
+    if any_traced(*state.tensors):
+        raise ArgumentError("environments cannot be frozen: leave qad.freeze out, a replay could not iterate")
     symmetric, cell = state.symmetry == "c4v", cells.cell_of(state.cell)
     method = METHODS[symmetric][0] if method is None else method
     check_options(state.bond, chi, tol, maxiter)

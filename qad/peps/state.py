@@ -81,7 +81,7 @@ class PEPS:
         phys : int
             Dimension of a site.
         dtype : dtype
-            Real or complex floating.
+            float or complex, in double precision.
         symmetry : str, optional
 
         Examples
@@ -93,8 +93,8 @@ class PEPS:
         if int(bond) != bond or int(phys) != phys or bond < 1 or phys < 1:
             raise ArgumentError(f"bond and phys are positive whole numbers, not {bond!r} and {phys!r}")
         dtype, rng = np.dtype(dtype), np.random.default_rng(seed)
-        if dtype.kind not in "fc":
-            raise ArgumentError(f"a random state needs a float or complex dtype, not {dtype}: write dtype=complex")
+        if dtype not in (np.float64, np.complex128):
+            raise ArgumentError(f"a random state is float or complex, in double precision, not {dtype}")
         shape = (int(phys), *(int(bond),) * 4)
 
         def tensor():
@@ -111,8 +111,11 @@ class PEPS:
         for name, x in zip(names, self.tensors, strict=True):
             if x.ndim != 5:
                 raise ShapeError(f"site {name} has shape {x.shape}; a site has the legs {LEGS}")
-            if x.dtype.kind not in "fc" or x.dtype != self.dtype:
-                raise ArgumentError(f"the sites have dtypes {self.dtype} and {x.dtype}: make them all float or complex")
+            if x.dtype not in (np.float64, np.complex128) or x.dtype != self.dtype:
+                raise ArgumentError(
+                    f"the sites have dtypes {self.dtype} and {x.dtype}: make them all float or complex, in double "
+                    "precision, which environments need"
+                )
             if not np.isfinite(as_array(value_of(x))).all():
                 raise ArgumentError(f"site {name} holds numbers that are not finite")
         for row, column in self.positions:

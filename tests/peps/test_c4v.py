@@ -5,7 +5,8 @@ import pytest
 
 import qad
 from qad import peps
-from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
+from qad.core.errors import ArgumentError, BatchError, ConvergenceError, ShapeError
+from qad.core.trees import tree_map
 from tests.peps.states import along, by_differences
 
 MODEL = peps.heisenberg().rotated()
@@ -121,3 +122,26 @@ def test_bad_input():
         peps.reduced_density(state, [(0, 0), (0, 0)], env)
     with pytest.raises(ArgumentError, match="not the environment"):
         peps.reduced_density(peps.PEPS.random(2, ["AB"]), [(0, 0)], env)
+
+
+@pytest.mark.parametrize("symmetry", ["c4v", None])
+def test_what_is_not_there_yet_is_refused(symmetry):
+    state = peps.PEPS.random(2, seed=0, symmetry=symmetry)
+
+    def energy(state):
+        return peps.energy(state, MODEL, 8)
+
+    with pytest.raises(ArgumentError, match="cannot be frozen"):
+        qad.freeze(energy)(state)
+    with pytest.raises(BatchError):
+        qad.vmap(energy)(tree_map(lambda x: np.stack([x, x + 0.1]), state))
+    fourth = energy
+    for _ in range(4):
+        fourth = once_more(fourth, state)
+    with pytest.raises(ArgumentError, match="derivatives up to order 3"):
+        fourth(state)
+
+
+def once_more(f, direction):
+    """The derivative of `f` along a direction, as a function."""
+    return lambda state: qad.jvp(f, (state,), (direction,))[1]

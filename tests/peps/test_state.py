@@ -43,7 +43,8 @@ def test_a_state_is_a_tree_of_its_tensors():
         (lambda a: peps.PEPS([a, a], ["AB"], "c4v"), ArgumentError, "cells of one letter"),
         (lambda a: peps.PEPS([a[:, :, :1, :, :1]], symmetry="c4v"), ArgumentError, "equal bonds"),
         (lambda a: peps.PEPS.random(2.5), ArgumentError, "positive whole numbers"),
-        (lambda a: peps.PEPS.random(2, dtype=int), ArgumentError, "write dtype=complex"),
+        (lambda a: peps.PEPS.random(2, dtype=int), ArgumentError, "in double precision"),
+        (lambda a: peps.PEPS([a.astype(np.float32)]), ArgumentError, "in double precision"),
     ],
 )
 def test_bad_input(make, error, message):
