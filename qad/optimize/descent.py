@@ -164,8 +164,8 @@ class Descent:
         params = self.manifold.params(point)
         try:
             value, gradient = self.value_and_grad(params)
-        except (RejectedPoint, ConvergenceError):
-            if not self.evaluations > 1:
+        except (RejectedPoint, ConvergenceError) as rejection:
+            if self.evaluations == 1 and isinstance(rejection, ConvergenceError):
                 raise
             return Place(point, np.inf, None)
         value = float(value)

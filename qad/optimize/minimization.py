@@ -168,7 +168,7 @@ class Search:
         try:
             return self.known(vector)
         except RejectedPoint as rejection:
-            self.refuse(f"the loss is rejected ({rejection})")
+            self.refuse(str(rejection) or "the loss is rejected")
 
     def trial(self, vector):
         """As `evaluate` for a line search, which is turned back from points without a value.
@@ -182,7 +182,7 @@ class Search:
             if self.best is None and isinstance(rejection, ConvergenceError):
                 raise
             if self.best is None:
-                self.refuse(f"the loss is rejected ({rejection})")
+                self.refuse(str(rejection) or "the loss is rejected")
         self.rejections += 1
         value, slope, start = self.here
         away = vector - start
@@ -194,7 +194,7 @@ class Search:
         value, gradient = self.value_and_grad(self.packing.unpack(vector))
         value, gradient = float(value), self.packing.pack(gradient)
         if value == np.inf:
-            raise RejectedPoint("inf")
+            raise RejectedPoint("the loss is inf")
         self.latest = value, float(np.linalg.norm(gradient)), vector.copy()
         if not np.isfinite(self.latest[:2]).all():
             self.refuse(f"the loss is {value}" if not np.isfinite(value) else "the gradient is not finite")

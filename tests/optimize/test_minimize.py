@@ -198,7 +198,11 @@ def raises():
     raise qad.errors.RejectedPoint("beyond the wall")
 
 
-@pytest.mark.parametrize("refusal", [raises, lambda: np.inf])
+def does_not_converge():
+    raise qad.errors.ConvergenceError("an iteration inside")
+
+
+@pytest.mark.parametrize("refusal", [raises, does_not_converge, lambda: np.inf])
 @pytest.mark.parametrize("method", [*METHODS, "on"])
 def test_points_without_a_value_turn_the_search_back(method, refusal):
     refused = []
@@ -221,6 +225,12 @@ def test_a_start_without_a_value_is_refused(refusal):
     for search in (minimize, partial(qad.optimize.minimize_on, qad.optimize.Euclidean()), qad.optimize.adam):
         with pytest.raises(ArgumentError, match="at the starting parameters"):
             search(walled(refusal), np.array([0.0, 2.0]))
+
+
+def test_a_start_that_does_not_converge_says_why():
+    for search in (minimize, partial(qad.optimize.minimize_on, qad.optimize.Euclidean())):
+        with pytest.raises(qad.errors.ConvergenceError, match="an iteration inside"):
+            search(walled(does_not_converge), np.array([0.0, 2.0]))
 
 
 def test_a_search_that_meets_only_refusals_ends_and_says_so():

@@ -52,7 +52,7 @@ def differentiable(layers: Sequence[Array], stepper: Stepper, found: Converged, 
     """The fixed point as a function of the recorded `layers`."""
     order = max(orders(layer) for layer in layers)
     sizes = [len(spaces.s) for spaces in found.spaces]
-    at, _, _ = stepper.step(found.around, sizes, found.frame)
+    at = found.around
     _, _, spaces = stepper.step(at, sizes, found.frame)
 
     def normal(x, group, i):
