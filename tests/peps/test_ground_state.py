@@ -55,6 +55,8 @@ def test_checkpoints_that_cannot_be_used_are_left_alone(found, tmp_path):
     _, path = found
     with pytest.raises(ArgumentError, match="belongs to another search: its chi is 16, not 17"):
         peps.ground_state(MODEL, 2, 17, "c4v", checkpoint=path)
+    with pytest.raises(ArgumentError, match="its symmetry is 'c4v', not None"):
+        peps.ground_state(MODEL, 2, 16, checkpoint=path)
     with pytest.raises(ArgumentError, match="its model is"):
         peps.ground_state(peps.xxz(1.1).rotated(np.array([[0.0, 1.0], [-1.0, 0.0]])), 2, 16, "c4v", checkpoint=path)
     half = tmp_path / "half.npz"

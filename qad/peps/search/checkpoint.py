@@ -27,21 +27,22 @@ FORMAT = "qad search in two dimensions 1"
 class Checkpoint:
     """The file of one search.
 
-    See `qad.mps.storage.write_arrays` for how it is replaced.
+    See `qad.mps.storage.write_arrays` for how it is replaced. Pattern and symmetry are those of the state `like`.
     """
 
-    def __init__(self, path: FilePath, model: Model, bond: int, chi: int):
+    def __init__(self, path: FilePath, model: Model, bond: int, chi: int, like: PEPS):
         self.path = Path(path)
         if not self.path.parent.is_dir():
             raise ArgumentError(f"checkpoint: there is no folder {self.path.parent}; make it first")
         self.mark = {"format": FORMAT, "model": fingerprint(model), "bond": bond, "chi": chi}
+        self.mark |= {"cell": list(like.cell), "symmetry": like.symmetry}
 
     def write(self, state: PEPS, env: Environment, history: list[float]) -> None:
         """Replace the file by the present state, its environment and the energies so far."""
         groups = {"site": state.tensors, "corner": env.corners, "edge": env.edges, "frame": env.frame}
         arrays = {f"{name}_{i}": np.asarray(x) for name, group in groups.items() for i, x in enumerate(group)}
         sizes = {name: len(group) for name, group in groups.items()}
-        rest = {"cell": state.cell, "symmetry": state.symmetry, "error": env.error, "sizes": sizes}
+        rest = {"error": env.error, "sizes": sizes}
         write_arrays(self.path, history=np.array(history), mark=np.array(json.dumps(self.mark | rest)), **arrays)
 
     def read(self) -> tuple[PEPS, Environment, list[float]] | None:

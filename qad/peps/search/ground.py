@@ -106,7 +106,7 @@ def ground_state(
     like = PEPS.random(bond, **shape) if start is None else start
     list(orbits(model, like.symmetry, like.dtype.kind == "c"))  # a model without the symmetry is refused at once
     check_options(max(bond, like.bond), chi, tol, maxiter)
-    file = None if checkpoint is None else Checkpoint(checkpoint, model, bond, chi)
+    file = None if checkpoint is None else Checkpoint(checkpoint, model, bond, chi, like)
     resumed = file.read() if file else None
     with blas_for(chi), bar_for(progress, "energy") as bar:
         if resumed is not None:
