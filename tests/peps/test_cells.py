@@ -56,7 +56,7 @@ def compare(cell, chi, method, dtype, seed):
     assert along(gradient, direction) == pytest.approx(by_differences(energy, state, direction), abs=1e-8)
 
 
-@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("dtype", [float, pytest.param(complex, marks=pytest.mark.slow)])
 def test_second_derivatives_agree_with_differences_of_gradients(dtype):
     state, direction = near_product(["A"], 0, dtype), peps.PEPS.random(2, ["A"], 99, dtype=dtype)
     env = peps.environment(state, 5, tol=1e-12)

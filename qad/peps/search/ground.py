@@ -17,7 +17,7 @@ from qad.peps.observables import expectation
 from qad.peps.orbits import orbits
 from qad.peps.search.checkpoint import Checkpoint
 from qad.peps.search.result import GroundState
-from qad.peps.search.starts import enlarged, normalised
+from qad.peps.search.starts import enlarged, normalised, random_start
 from qad.peps.state import PEPS
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Search:
         """Descend from the first of a row of random states whose environment comes to rest at an isolated point."""
         for left in reversed(range(MOST_DRAWS)):
             try:
-                found = self.run(normalised(PEPS.random(bond, seed=rng, **shape)), tol)
+                found = self.run(random_start(bond, rng, shape), tol)
                 if not found.is_stuck or not left:
                     return found
             except ConvergenceError:

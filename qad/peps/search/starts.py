@@ -17,6 +17,23 @@ def normalised(state: PEPS) -> PEPS:
     return PEPS([x / np.linalg.norm(x) for x in sites], state.cell, state.symmetry)
 
 
+def random_start(bond: int, rng: np.random.Generator, shape: dict) -> PEPS:
+    """A random state of norm 1; without the symmetry "c4v" beside a product of random spins of the same weight.
+
+    Environments of general random states converge badly, and searches from there end in local minima.
+    """
+    state = PEPS.random(bond, seed=rng, **shape)
+    if state.symmetry == "c4v":
+        return normalised(state)
+    sites = []
+    for x in state.tensors:
+        spin = rng.standard_normal(len(x))
+        site = x.copy()
+        site[:, 0, 0, 0, 0] += spin / np.linalg.norm(spin)
+        sites.append(site)
+    return normalised(PEPS(sites, state.cell, state.symmetry))
+
+
 def enlarged(state: PEPS, bond: int, rng: np.random.Generator, noise: float = NOISE) -> PEPS:
     """`state` with larger bonds, which hold noise."""
     wide = PEPS.random(bond, state.cell, rng, state.phys, state.dtype, state.symmetry)
