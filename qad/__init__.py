@@ -14,6 +14,7 @@ Functions         qad.special   erf, gamma, Bessel functions and so on, as SciPy
 Other libraries   qad.array_api  the namespace of the array-API standard
 Chains            qad.mps       matrix product states, operators, ground states, time evolution
 Symmetric         qad.symmetric  block-sparse tensors that conserve charges
+Two dimensions    qad.peps      projected entangled pair states, their environments and ground states
 Circuits          Circuit  PauliSum, and qad.circuit
 Optimisation      qad.optimize  minimise over any structure of complex arrays
 Settings          config, and warm_up, which compiles everything beforehand
@@ -63,14 +64,14 @@ from qad.testing import check_grads
 __version__ = "0.1.0"
 
 if _FOR_EDITORS:  # which do not run `__getattr__`
-    from qad import array_api, circuit, interop, mps, optimize, special, symmetric, viz
+    from qad import array_api, circuit, interop, mps, optimize, peps, special, symmetric, viz
     from qad.circuit import Circuit, PauliSum
     from qad.circuit.warming import warm_up
     from qad.viz import draw
 
 _LATE = {  # what is loaded when it is first touched, and whence: a program that differentiates needs none of it
     **{name: f"qad.{name}" for name in (
-        "array_api", "circuit", "interop", "mps", "optimize", "special", "symmetric", "viz",
+        "array_api", "circuit", "interop", "mps", "optimize", "peps", "special", "symmetric", "viz",
     )},
     "Circuit": "qad.circuit", "PauliSum": "qad.circuit", "draw": "qad.viz",
     "warm_up": "qad.circuit.warming",

@@ -11,6 +11,7 @@ PLACES = {
     "qad": qad,
     "qad.linalg": qad.linalg,
     "qad.mps": qad.mps,
+    "qad.peps": qad.peps,
     "qad.circuit": qad.circuit,
     "qad.optimize": qad.optimize,
     "qad.special": qad.special,

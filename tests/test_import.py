@@ -13,7 +13,7 @@ import pytest
 import qad
 
 ROOT = Path(__file__).parents[1]
-LATE = {"array_api", "circuit", "interop", "mps", "optimize", "special", "symmetric", "viz"}  # floors
+LATE = {"array_api", "circuit", "interop", "mps", "optimize", "peps", "special", "symmetric", "viz"}  # floors
 AT_ONCE = {"contract", "core", "extend", "frozen", "linalg", "rules", "testing"}
 BY_NAME = {"typing"}  # words for annotations, which run for nobody but who imports them
 UNDERGROUND = {"native"}  # not public: it comes when something is compiled

@@ -23,6 +23,7 @@ FLOORS = (
     "frozen",
     "optimize",
     "mps",
+    "peps",
     "circuit",
     "interop",
     "viz",

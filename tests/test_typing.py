@@ -26,7 +26,7 @@ USAGE = Path(__file__).with_name("typing_usage.py")
 MODULES = (
     "qad", "qad.array_api", "qad.array_api.fft", "qad.array_api.linalg", "qad.circuit", "qad.core.errors", "qad.extend",
     "qad.extend.batching", "qad.extend.memory", "qad.extend.recording", "qad.extend.structure", "qad.linalg", "qad.mps",
-    "qad.mps.uniform", "qad.optimize", "qad.special", "qad.symmetric", "qad.typing", "qad.viz",
+    "qad.mps.uniform", "qad.optimize", "qad.peps", "qad.special", "qad.symmetric", "qad.typing", "qad.viz",
 )  # fmt: skip
 NEED_OTHERS = ("qad.interop.pennylane", "qad.interop.qiskit")  # which are read here, not imported
 CHECKER = importlib.util.find_spec("pyright") is not None

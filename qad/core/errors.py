@@ -41,6 +41,10 @@ class ConvergenceError(QadError, RuntimeError):
     """An iteration did not reach its tolerance."""
 
 
+class RejectedPoint(QadError, ArithmeticError):
+    """For the loss of a minimisation to raise where it has no value: the search turns back to a smaller step."""
+
+
 class NotFiniteError(QadError, FloatingPointError):
     """Under `qad.debug`, an operation gave NaN or infinity."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from qad.core import value_and_grad
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
 from qad.optimize.directions import DIRECTIONS
 from qad.optimize.minimization import Stop
 from qad.optimize.progress import bar_for, note
@@ -67,6 +67,7 @@ def minimize_on(
     maxiter: int = 1000,
     memory: int = 20,
     metric: Callable[[Any, NDArray[np.float64], float], NDArray[np.float64]] | None = None,
+    accepted: Callable[[Any, float], object] | None = None,
 ) -> OptimizeResult:
     """Minimise a real function of parameters that are confined to a manifold.
 
@@ -75,7 +76,8 @@ def minimize_on(
     manifold : Manifold
         `Stiefel`, `Unitary`, `Grassmann`, `Sphere`, a `Product` of them, or your own.
     fun : callable
-        ``fun(params)`` returns a real scalar; it is differentiated by qad.
+        ``fun(params)`` returns a real scalar; it is differentiated by qad. Where it has no value it returns ``inf`` or
+        raises `qad.errors.RejectedPoint` or `qad.errors.ConvergenceError`, and the search turns back to a smaller step.
     params : pytree
         Where to start, on the manifold.
     method : str
@@ -95,6 +97,8 @@ def minimize_on(
     metric : callable, optional
         ``metric(point, vector, gradient_norm)`` returns the vector with the inverse of a metric applied: a
         preconditioner, such as the environment's metric of a tensor network.
+    accepted : callable, optional
+        As in `minimize`.
 
     Returns
     -------
@@ -123,30 +127,30 @@ def minimize_on(
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(DIRECTIONS)}")
     if maxiter < 1 or memory < 1:
         raise ArgumentError(f"maxiter and memory must be at least 1, but got {maxiter!r} and {memory!r}")
-    descent = Descent(manifold, fun, params, DIRECTIONS[method](memory), metric, callback)
+    descent = Descent(manifold, fun, params, DIRECTIONS[method](memory), metric, callback, accepted)
     with bar_for(progress) as descent.bar:
         message, success = descent.run(gtol, ftol, maxiter)
     return descent.result(message, success)
 
 
 class Place:
-    """A point with its loss and gradient there."""
+    """A point with its loss and gradient there; where there is no loss, with infinity and None."""
 
     __slots__ = ("point", "value", "gradient", "norm")
 
     def __init__(self, point, value, gradient):
         self.point, self.value, self.gradient = point, value, gradient
-        self.norm = float(np.linalg.norm(gradient))
+        self.norm = np.inf if gradient is None else float(np.linalg.norm(gradient))
 
 
 class Descent:
     """One minimisation."""
 
-    def __init__(self, manifold, fun, params, direction, metric, callback):
-        self.manifold, self.direction, self.callback = manifold, direction, callback
+    def __init__(self, manifold, fun, params, direction, metric, callback, accepted=None):
+        self.manifold, self.direction, self.callback, self.accepted = manifold, direction, callback, accepted
         self.metric = metric or (lambda point, vector, norm: vector)
         self.value_and_grad = value_and_grad(fun)
-        self.evaluations = 0
+        self.evaluations, self.lowest = 0, np.inf
         self.here = self.evaluate(manifold.point(params))
         if not np.isfinite([self.here.value, self.here.norm]).all():
             raise ArgumentError(
@@ -157,8 +161,21 @@ class Descent:
     def evaluate(self, point) -> Place:
         """Loss and gradient at a point."""
         self.evaluations += 1
-        value, gradient = self.value_and_grad(self.manifold.params(point))
-        return Place(point, float(value), self.manifold.gradient(point, gradient))
+        params = self.manifold.params(point)
+        try:
+            value, gradient = self.value_and_grad(params)
+        except (RejectedPoint, ConvergenceError) as rejection:
+            if self.evaluations == 1 and isinstance(rejection, ConvergenceError):
+                raise
+            return Place(point, np.inf, None)
+        value = float(value)
+        if value == np.inf:
+            return Place(point, value, None)
+        if value < self.lowest:
+            self.lowest = value
+            if self.accepted is not None:
+                self.accepted(params, value)
+        return Place(point, value, self.manifold.gradient(point, gradient))
 
     def run(self, gtol, ftol, maxiter):
         """Descend; returns why it ended, and whether a tolerance was reached."""

@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # loads scipy.optimize when it is first used, which takes longer than the rest of qad
 
 from qad.core import hvp, value_and_grad
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
 from qad.optimize.packing import Parameters
 from qad.optimize.progress import bar_for, note
 from qad.optimize.result import OptimizeResult
@@ -43,13 +43,15 @@ def minimize(
     ftol: float | None = None,
     maxiter: int = 1000,
     memory: int | None = None,
+    accepted: Callable[[Any, float], object] | None = None,
 ) -> OptimizeResult:
     """Minimise a real function of a pytree of float and complex arrays.
 
     Parameters
     ----------
     fun : callable
-        ``fun(params)`` returns a real scalar; it is differentiated by qad.
+        ``fun(params)`` returns a real scalar; it is differentiated by qad. Where it has no value it returns ``inf`` or
+        raises `qad.errors.RejectedPoint` or `qad.errors.ConvergenceError`, and the search turns back to a smaller step.
     params : pytree
         Where to start; it is not changed.
     method : str
@@ -66,6 +68,9 @@ def minimize(
         Most iterations.
     memory : int, optional
         How many steps "L-BFGS-B" remembers; default 20.
+    accepted : callable, optional
+        ``accepted(params, value)`` right after every evaluation of `fun` that is lower than all before, the first
+        included: where to keep what the next evaluations start from.
 
     Returns
     -------
@@ -76,7 +81,8 @@ def minimize(
     Raises
     ------
     ArgumentError
-        For an unknown method, an option that the method has not, or a loss that is not finite at the start.
+        For an unknown method, an option that the method has not, or a loss that is not finite, or rejected, at the
+        start.
     GradientTypeError
         If `params` holds anything but floats and complex numbers, or `fun` returns a complex number.
 
@@ -94,7 +100,7 @@ def minimize(
     array([1.+2.j, 3.-1.j])
     """
     options = scipy_options(method, gtol=gtol, ftol=ftol, maxiter=maxiter, memory=memory)
-    search = Search(fun, params, callback)
+    search = Search(fun, params, callback, accepted)
     with bar_for(progress) as search.bar:
         success, message = search.run(method, options)
     return search.result(success, message)
@@ -123,13 +129,13 @@ class Stop(Exception):
 class Search:
     """One minimisation: evaluates, remembers the best, reports."""
 
-    def __init__(self, fun, params, callback):
-        self.fun, self.callback = fun, callback
+    def __init__(self, fun, params, callback, accepted=None):
+        self.fun, self.callback, self.accepted = fun, callback, accepted
         self.value_and_grad = value_and_grad(fun)
         self.packing = Parameters(params)
         self.start = self.packing.pack(params)
-        self.best = self.latest = None  # (value, norm of the gradient, vector)
-        self.history, self.evaluations, self.interrupted = [], 0, False
+        self.best = self.latest = self.here = None  # (value, norm of the gradient, vector); here: of the iteration
+        self.history, self.evaluations, self.rejections, self.interrupted = [], 0, 0, False
 
     def run(self, method, options):
         """Search by SciPy; returns success and message."""
@@ -137,9 +143,10 @@ class Search:
 
         def search():
             found = scipy.optimize.minimize(
-                self.evaluate, self.start, jac=True, hessp=hessp, method=method, callback=self.step, options=options
+                self.trial, self.start, jac=True, hessp=hessp, method=method, callback=self.step, options=options
             )
-            return bool(found.success), str(found.message)
+            rejected = f" ({self.rejections} points were rejected)" if self.rejections else ""
+            return bool(found.success), f"{found.message}{rejected}"
 
         return self.guarded(search)
 
@@ -158,21 +165,50 @@ class Search:
 
     def evaluate(self, vector):
         """Loss and packed gradient."""
-        value, gradient = self.value_and_grad(self.packing.unpack(vector))
+        try:
+            return self.known(vector)
+        except RejectedPoint as rejection:
+            self.refuse(str(rejection) or "the loss is rejected")
+
+    def trial(self, vector):
+        """As `evaluate` for a line search, which is turned back from points without a value.
+
+        There it meets a bowl around the last iteration's point, above that point's value and with the right slope: no
+        line search accepts it, and each takes a smaller step.
+        """
+        try:
+            return self.known(vector)
+        except (RejectedPoint, ConvergenceError) as rejection:
+            if self.best is None and isinstance(rejection, ConvergenceError):
+                raise
+            if self.best is None:
+                self.refuse(str(rejection) or "the loss is rejected")
+        self.rejections += 1
+        value, slope, start = self.here
+        away = vector - start
+        return value + slope * np.linalg.norm(away), 2 * slope / np.linalg.norm(away) * away
+
+    def known(self, vector):
+        """Loss and packed gradient; raises RejectedPoint where there is none."""
         self.evaluations += 1
+        value, gradient = self.value_and_grad(self.packing.unpack(vector))
         value, gradient = float(value), self.packing.pack(gradient)
+        if value == np.inf:
+            raise RejectedPoint("the loss is inf")
         self.latest = value, float(np.linalg.norm(gradient)), vector.copy()
         if not np.isfinite(self.latest[:2]).all():
-            self.refuse(value)
+            self.refuse(f"the loss is {value}" if not np.isfinite(value) else "the gradient is not finite")
         if self.best is None:
             self.history.append(value)
+            self.here = self.latest
         if self.best is None or value < self.best[0]:
             self.best = self.latest
+            if self.accepted is not None:
+                self.accepted(self.packing.unpack(vector), value)
         return value, gradient
 
-    def refuse(self, value):
-        """End the search at a loss or gradient that is not finite."""
-        what = f"the loss is {value}" if not np.isfinite(value) else "the gradient is not finite"
+    def refuse(self, what):
+        """End the search at a loss or gradient that is not finite, or where there is none."""
         if self.best is None:
             raise ArgumentError(f"{what} at the starting parameters: start where it is finite")
         raise Stop(f"{what} in evaluation {self.evaluations}; the best parameters before it are returned")
@@ -183,7 +219,8 @@ class Search:
 
     def step(self, vector):
         """Note that an iteration ended at `vector`."""
-        value, norm, _ = self.latest if np.array_equal(vector, self.latest[2]) else self.best
+        self.here = self.latest if np.array_equal(vector, self.latest[2]) else self.best
+        value, norm, _ = self.here
         self.history.append(value)
         note(self.bar, self.history, norm)
         if self.callback is not None:

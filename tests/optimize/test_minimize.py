@@ -1,5 +1,7 @@
 """Minimisation over pytrees: every method, packing, stopping, bad input."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from tqdm import tqdm
@@ -181,3 +183,83 @@ def test_packing_keeps_the_inner_product():
     a, b = (rng.normal(size=(2, 2)) + 1j * rng.normal(size=(2, 2)) for _ in range(2))
     packing = Parameters(a)
     assert packing.pack(a) @ packing.pack(b) == pytest.approx(np.vdot(a, b).real)
+
+
+def walled(refusal):
+    """A barrier: lowest at 1, flat far away, and without a value where a number is not positive."""
+
+    def loss(p):
+        return refusal() if (qad.extend.value_of(p) <= 0).any() else np.sum(p - np.log(p))
+
+    return loss
+
+
+def raises():
+    raise qad.errors.RejectedPoint("beyond the wall")
+
+
+def does_not_converge():
+    raise qad.errors.ConvergenceError("an iteration inside")
+
+
+@pytest.mark.parametrize("refusal", [raises, does_not_converge, lambda: np.inf])
+@pytest.mark.parametrize("method", [*METHODS, "on"])
+def test_points_without_a_value_turn_the_search_back(method, refusal):
+    refused = []
+
+    def counted():
+        refused.append(1)
+        return refusal()
+
+    loss, start = walled(counted), np.array([30.0, 50.0])
+    if method == "on":
+        found = qad.optimize.minimize_on(qad.optimize.Euclidean(), loss, start)
+    else:
+        found = minimize(loss, start, method, gtol=1e-7)
+    assert refused
+    np.testing.assert_allclose(found.params, 1, atol=1e-4)
+
+
+@pytest.mark.parametrize("refusal", [raises, lambda: np.inf])
+def test_a_start_without_a_value_is_refused(refusal):
+    for search in (minimize, partial(qad.optimize.minimize_on, qad.optimize.Euclidean()), qad.optimize.adam):
+        with pytest.raises(ArgumentError, match="at the starting parameters"):
+            search(walled(refusal), np.array([0.0, 2.0]))
+
+
+def test_a_start_that_does_not_converge_says_why():
+    for search in (minimize, partial(qad.optimize.minimize_on, qad.optimize.Euclidean())):
+        with pytest.raises(qad.errors.ConvergenceError, match="an iteration inside"):
+            search(walled(does_not_converge), np.array([0.0, 2.0]))
+
+
+def test_a_search_that_meets_only_refusals_ends_and_says_so():
+    start = np.array([1.0, 1.0])
+
+    def loss(p):
+        return (p * p).sum() if np.array_equal(qad.extend.value_of(p), start) else np.inf
+
+    found = minimize(loss, start)
+    assert not found.success
+    assert "points were rejected" in found.message
+    np.testing.assert_array_equal(found.params, start)
+
+
+@pytest.mark.parametrize("method", ["L-BFGS-B", "trust-krylov", "on"])
+def test_accepted_hears_of_every_new_lowest_value(method):
+    heard, values = [], []
+
+    def loss(p):
+        value = rosenbrock(p)
+        values.append(float(qad.extend.value_of(value)))
+        return value
+
+    start = (np.complex128(-1.2), np.complex128(1.0))
+    if method == "on":
+        qad.optimize.minimize_on(qad.optimize.Euclidean(), loss, start, accepted=lambda p, v: heard.append((p, v)))
+    else:
+        minimize(loss, start, method, accepted=lambda p, v: heard.append((p, v)))
+    lowest = [v for i, v in enumerate(values) if v < min(values[:i], default=np.inf)]
+    assert [v for _, v in heard] == lowest
+    for params, value in heard:
+        assert float(rosenbrock(params)) == pytest.approx(value)

@@ -17,15 +17,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError
-from qad.core.trees import tree_map, unflatten
+from qad.core.trees import flatten, tree_map, unflatten
 from qad.linalg.implicit.gmres import Report, bare, correction, plain_leaves
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.implicit.root import attach, in_batches
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from qad.typing import Function, Tree
 
-METHODS = ("anderson", "plain")
+METHODS = ("anderson", "plain", "given")
 PRODUCTS = 8  # with the derivative, at most, in an estimate of the error
 FLOOR = 128  # units of rounding below which no distance to a fixed point is asked for
 
@@ -39,6 +41,7 @@ def fixed_point(
     maxiter: int = 1000,
     history: int = 5,
     adjoint_tol: float = 1e-12,
+    norm: Callable[[Tree, Tree], float] | None = None,
     report: Report | None = None,
 ) -> Tree:
     """Iterate ``x <- f(x, *params)`` to its fixed point, and differentiate that implicitly.
@@ -52,17 +55,21 @@ def fixed_point(
     x0 : pytree of float or complex arrays
         Where to start; the fixed point does not depend on it, so its gradient is zero.
     *params : pytrees
-    method : "anderson" or "plain"
-        How the forward iteration runs.
+    method : "anderson", "plain" or "given"
+        How the forward iteration runs. With "given" it does not: `x0` is the fixed point, found elsewhere, which one
+        call of `f` has to confirm.
     tol : float
         Of ``|f(x) - x|``, and of the distance to the fixed point as the derivative of `f` tells it, relative to ``|x|``
-        (to ``|x0|`` if that is larger). The estimate takes up to nine more calls of `f`.
+        (to ``|x0|`` if that is larger). The estimate takes up to nine more calls of `f`; a given solution has none.
     maxiter : int
         Largest number of calls of `f` in the forward iteration.
     history : int
         Earlier steps that Anderson's mixing uses.
     adjoint_tol : float
         Relative tolerance of the linear solves in derivatives.
+    norm : callable, optional
+        ``norm(change, x)``, what `tol` is compared with in place of ``|change| / |x|``: for solutions in which some
+        directions matter less than others. Both are trees of plain arrays.
     report : qad.linalg.Report, optional
         Is filled in: ``iterations`` and ``residual`` of the forward iteration, and ``adjoint``, a list with those of
         each linear solve in the backward pass.
@@ -74,9 +81,9 @@ def fixed_point(
     Raises
     ------
     ConvergenceError
-        If the iteration diverges or `maxiter` is reached; if the steps are small but `f` contracts so slowly that the
-        fixed point is far; in the backward pass, if ``1 - df/dx`` is singular: the fixed point is not isolated, as
-        where a gauge is left free.
+        If the iteration diverges or `maxiter` is reached; if a given solution is none; if the steps are small but `f`
+        contracts so slowly that the fixed point is far; in the backward pass, if ``1 - df/dx`` is singular: the fixed
+        point is not isolated, as where a gauge is left free.
     ArgumentError
         If `f` changes structure, shapes, or real into complex numbers.
 
@@ -86,14 +93,23 @@ def fixed_point(
     >>> root = lambda a: qad.fixed_point(lambda x, a: 0.5 * (x + a / x), np.array(1.0), a)
     >>> print(round(float(root(2.0)), 12), round(float(qad.grad(root)(2.0)), 12))
     1.414213562373 0.353553390593
+
+    A solution that is known by other means:
+
+    >>> known = lambda a: qad.fixed_point(lambda x, a: 0.5 * (x + a / x), np.array(2.0), a, method="given")
+    >>> print(float(known(4.0)), float(qad.grad(known)(4.0)))
+    2.0 0.25
     """
     if method not in METHODS:
         raise ArgumentError(f"method is {method!r}: choose one of {', '.join(METHODS)}")
     report = Report() if report is None else report
 
+    spec = flatten(x0)[1]
+    own = norm and (lambda change, x: float(norm(unflatten(spec, change), unflatten(spec, x))))
+
     def iterate(step, start):
-        iteration = _Iteration(step, start, tol, maxiter, report)
-        return iteration.anderson(history) if method == "anderson" else iteration.plain()
+        iteration = _Iteration(step, start, tol, maxiter, report, own)
+        return iteration.plain() if method == "plain" else iteration.anderson(history)
 
     def residual_of(x):
         return tree_map(_difference, x, f(x, *params))
@@ -105,8 +121,9 @@ def fixed_point(
     batch = in_batches(residual_of, x0, again, **how)
     if batch is not None:
         return batch
-    start, spec = plain_leaves(x0)
-    x = iterate(bare(lambda x: f(x, *params), spec, start, "the function of fixed_point"), start)
+    start, _ = plain_leaves(x0)
+    step = bare(lambda x: f(x, *params), spec, start, "the function of fixed_point")
+    x = _Iteration(step, start, tol, maxiter, report, own).given() if method == "given" else iterate(step, start)
     return attach(residual_of, unflatten(spec, x), again, **how)
 
 
@@ -119,7 +136,7 @@ def _difference(x, y):
 class _Iteration:
     """One forward iteration over lists of plain arrays, as real vectors."""
 
-    def __init__(self, step, start, tol, maxiter, report):
+    def __init__(self, step, start, tol, maxiter, report, norm=None):
         self.packing = Packing(start, real=True)
         self.step = step
         self.x = self.packing.pack(start)
@@ -128,21 +145,22 @@ class _Iteration:
         self.distant = self.tol
         self.maxiter = maxiter
         self.report = report
+        self.norm = norm
         self.first = None
 
-    def call(self, n):
-        """``f(x)`` and ``f(x) - x``; whether that is small enough; raises where there is no hope."""
+    def call(self, n, near=True):
+        """``f(x)`` and ``f(x) - x``; whether that is small enough, and x near; raises where there is no hope."""
         y = self.packing.pack(self.step(self.packing.unpack(self.x)))
         change = y - self.x
         error = np.linalg.norm(change)
         size = max(np.linalg.norm(y), np.linalg.norm(self.x), self.scale)
         self.first = error if self.first is None else self.first
-        self.report.iterations, self.report.residual = n, float(error / size) if size else 0.0
+        self.report.iterations, self.report.residual = n, self.relative(change, size)
         if not np.isfinite(error) or error > 1e8 * max(self.first, self.scale):
             raise ConvergenceError(
                 f"fixed_point diverges: after {n} iterations |f(x) - x| is {error:.3g}, at the start {self.first:.3g}"
             )
-        done = error <= self.tol * size and (not size or self.is_near(y, change, size))
+        done = near and self.report.residual <= self.tol and (not size or self.is_near(y, change, size))
         if not done and n >= self.maxiter:
             raise ConvergenceError(
                 f"fixed_point: after {n} iterations |f(x) - x| / |x| is {self.report.residual:.3g}, above "
@@ -150,11 +168,17 @@ class _Iteration:
             )
         return y, change, done
 
+    def relative(self, change, size):
+        """The size of a change of x, relative, in the norm that is asked for."""
+        if self.norm is not None and np.isfinite(change).all():
+            return self.norm(self.packing.unpack(change), self.packing.unpack(self.x))
+        return float(np.linalg.norm(change) / size) if size else 0.0
+
     def is_near(self, y, change, size):
         """Whether the fixed point is near to `y`; if not, the step must become smaller, down to rounding."""
         eps = np.finfo(change.dtype).eps
-        step, limit = float(np.linalg.norm(change) / size), max(self.distant, FLOOR * eps)
-        amplified = self.amplification(y, change)
+        step, limit = self.report.residual, max(self.distant, FLOOR * eps)
+        amplified = self.amplification(y, change, size)
         if amplified * max(step, eps) <= limit:
             return True
         self.tol = 0.9 * limit / amplified
@@ -166,8 +190,11 @@ class _Iteration:
             )
         return False
 
-    def amplification(self, y, change):
-        """``|(1 - f')^-1 c| / |c|``, from differences of f at `y`, for the change c or, if that is zero, a vector."""
+    def amplification(self, y, change, size):
+        """``|(1 - f')^-1 c| / |c|`` in the norm that is asked for, for the change c or, if that is zero, a vector.
+
+        From differences of f at `y`.
+        """
         c = change if change.any() else np.ones_like(change)
         at = self.packing.pack(self.step(self.packing.unpack(y)))
         span = np.sqrt(np.finfo(y.dtype).eps) * max(np.linalg.norm(y), self.scale, np.linalg.norm(change))
@@ -177,7 +204,8 @@ class _Iteration:
             return v - (self.packing.pack(self.step(self.packing.unpack(y + h * v))) - at) / h
 
         found = correction(product, c, 0.01, min(PRODUCTS, c.size))
-        return float(np.linalg.norm(found) / np.linalg.norm(c))
+        distance, step = self.relative(found, size), self.relative(c, size)
+        return distance / step if step else float(np.inf if distance else 1.0)
 
     def steps(self):
         """Yield ``f(x)`` and ``f(x) - x`` at each x until that is small enough."""
@@ -187,6 +215,17 @@ class _Iteration:
                 self.x = y
                 return
             yield y, change
+
+    def given(self):
+        """The start, if it is a fixed point."""
+        self.maxiter, x = np.inf, self.x
+        self.call(1, near=False)
+        if not self.report.residual <= self.tol:
+            raise ConvergenceError(
+                f"fixed_point: the given solution is none: |f(x) - x| / |x| is {self.report.residual:.3g}, above "
+                f"tol={self.tol:.3g}: iterate further, or raise tol"
+            )
+        return self.packing.unpack(x)
 
     def plain(self):
         """Iterate ``x <- f(x)``."""

@@ -125,3 +125,65 @@ def test_bad_arguments_raise():
         fixed_point(lambda x: 1j * x, np.ones(2))
     with pytest.raises(ArgumentError, match="anderson"):
         fixed_point(lambda x: x, np.ones(2), method="newton")
+
+
+def test_a_given_solution_is_differentiated_where_it_stands():
+    found = fixed_point(layer, np.zeros(4, complex), W, B, tol=1e-15)
+    calls, report = [], Report()
+
+    def counted(x, w, b):
+        calls.append(1)
+        return layer(x, w, b)
+
+    def loss(w, b):
+        x = fixed_point(counted, found, w, b, method="given", tol=1e-13, report=report)
+        return qad.abs2(x).sum()
+
+    assert fixed_point(counted, found, W, B, method="given", tol=1e-13, report=report) is not found
+    assert (len(calls), report.iterations) == (2, 1)  # to compare, and to record
+    assert report.residual < 1e-13
+    by_given = qad.grad(loss, argnums=(0, 1))(W, B)
+
+    def searched(w, b):
+        return qad.abs2(fixed_point(layer, 0 * B, w, b)).sum()
+
+    by_search = qad.grad(searched, argnums=(0, 1))(W, B)
+    moved = [qad.hvp(f, (W, B), (B[:, None] * W, W @ B)) for f in (loss, searched)]
+    for x, y in zip((*by_given, *moved[0]), (*by_search, *moved[1]), strict=True):
+        np.testing.assert_allclose(x, y, rtol=0, atol=1e-11)
+
+
+def test_a_given_solution_that_is_none_is_refused():
+    with pytest.raises(ConvergenceError, match="the given solution is none"):
+        fixed_point(np.cos, 0.739, method="given")
+    assert fixed_point(np.cos, 0.739, method="given", tol=1e-3) == 0.739
+
+
+@pytest.mark.parametrize("method", ["anderson", "plain"])
+def test_a_norm_of_ones_own_decides_when_to_stop(method):
+    """The second number moves for ever, and has no weight."""
+    reports = Report(), Report()
+
+    def step(x):
+        return {"a": 0.5 * np.cos(x["a"]), "b": -x["b"]}
+
+    def weighted(change, x):
+        return abs(change["a"]) / abs(x["a"])
+
+    start = {"a": 1.0, "b": 1.0}
+    found = fixed_point(step, start, method=method, norm=weighted, report=reports[0])
+    alone = fixed_point(lambda a: 0.5 * np.cos(a), 1.0, method=method, report=reports[1])
+    assert found["a"] == pytest.approx(alone, abs=1e-12)
+    assert reports[0].residual < 1e-12
+    if method == "plain":
+        assert reports[0].iterations <= reports[1].iterations + 2
+
+
+def test_the_norm_of_ones_own_is_that_of_the_distance_too():
+    far = Report()
+
+    def slow(x):
+        return x - 1e-3 * (x - np.array([1.0, 5.0]))
+
+    fixed_point(slow, np.zeros(2), method="plain", tol=1e-6, maxiter=10**5, norm=lambda c, x: abs(c[0]), report=far)
+    assert far.residual < 1.1e-9

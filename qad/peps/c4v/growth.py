@@ -1,0 +1,39 @@
+"""Environments from nothing: the corner grows by eigenvectors until it is as large as wanted, cut at a gap."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from qad.core.errors import ConvergenceError
+from qad.peps.c4v.moves import Pair, column, enlarged, grown, start
+from qad.peps.cut import kept
+
+SETTLED = 1e-3  # change of the spectrum at which the moves by eigenvectors end
+MOST_MOVES = 200
+
+
+def eigenvectors(pair: Pair, layer: np.ndarray, chi: int, exactly: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The leading eigenvectors of the enlarged corner, about `chi` or exactly that many, and relative values."""
+    m = enlarged(pair, layer)
+    values, vectors = np.linalg.eigh((m + m.conj().T) / 2)
+    order = np.argsort(-np.abs(values), kind="stable")
+    sizes = np.abs(values[order])
+    k = chi if exactly else kept(sizes, chi)
+    return vectors[:, order[:k]], sizes[:k] / sizes[0]
+
+
+def from_nothing(layer: np.ndarray, chi: int) -> tuple[Pair, np.ndarray]:
+    """Corner and edge of about `chi` states, and the isometry that kept them, still to be converged."""
+    pair, before, changes = start(layer), None, []
+    for _ in range(MOST_MOVES):
+        u, values = eigenvectors(pair, layer, chi)
+        pair = grown(pair, layer, u, column(pair))
+        if before is not None and len(before) == len(values):
+            changes.append(np.abs(values - before).max())
+            if changes[-1] < SETTLED:
+                return pair, u
+        before = values
+    raise ConvergenceError(
+        f"the corner's spectrum still changes by {changes[-1] if changes else np.inf:.1e} after {MOST_MOVES} moves: "
+        "start from another state, or try another chi"
+    )

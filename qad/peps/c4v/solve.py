@@ -1,0 +1,37 @@
+"""Environments of symmetric states, from nothing or from another one, differentiable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.extend import as_array, value_of
+from qad.linalg import Report
+from qad.peps.c4v.growth import from_nothing
+from qad.peps.c4v.implicit import differentiable
+from qad.peps.c4v.iteration import converged
+from qad.peps.c4v.moves import Pair
+
+if TYPE_CHECKING:
+    from qad.typing import Array
+
+
+def solved(
+    layer: Array,
+    chi: int,
+    before: tuple[Pair, np.ndarray] | None,
+    method: str,
+    tol: float,
+    maxiter: int,
+) -> tuple[Pair, np.ndarray, float, Report]:
+    """Corner and edge of a double layer, the isometry, the last change, and a report."""
+    plain, report = as_array(value_of(layer)), Report()
+    pair, isometry = before or from_nothing(plain, chi)
+    found = converged(plain, pair, isometry, tol, maxiter, method)
+    if value_of(layer) is layer:
+        report.iterations, report.residual = found.iterations, found.error
+        return found.pair, found.isometry, found.error, report
+    pair = differentiable(layer, found, tol, report, method)
+    report.iterations = found.iterations
+    return pair, found.isometry, found.error, report

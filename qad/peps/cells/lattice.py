@@ -1,0 +1,53 @@
+"""Directions and positions of the corners and edges around the sites of a cell.
+
+Direction k is that of the upper left corner and the upper edge, turned k times clockwise.  Sites that a translation of
+the pattern carries into each other have one environment: they are of one kind.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import NamedTuple
+
+ALONG = ((0, 1), (1, 0), (0, -1), (-1, 0))  # of each direction: the step (rows, columns) clockwise along the edge
+CLOCKWISE = (0, 3, 2, 1)  # the legs (up, left, down, right), in clockwise order
+LEGS = tuple(tuple(CLOCKWISE[(k + j) % 4] for j in (0, 3, 2, 1)) for k in range(4))  # as up, left, down, right from k
+
+
+class Cell(NamedTuple):
+    """The kinds of sites of a pattern."""
+
+    places: tuple[tuple[int, ...], ...]  # the kind of the site at (row, column)
+    first: tuple[tuple[int, int], ...]  # the first site of each kind
+
+    def kind(self, row: int, column: int) -> int:
+        """That of a site of the infinite lattice."""
+        return self.places[row % len(self.places)][column % len(self.places[0])]
+
+    def shifted(self, kind: int, *steps: tuple[int, int]) -> int:
+        """The kind of the site that is some steps away from one of `kind`."""
+        row, column = self.first[kind]
+        return self.kind(row + sum(s[0] for s in steps), column + sum(s[1] for s in steps))
+
+
+def back(step: tuple[int, int]) -> tuple[int, int]:
+    """The step in the other direction."""
+    return -step[0], -step[1]
+
+
+def cell_of(pattern: tuple[str, ...]) -> Cell:
+    """The kinds of sites of a pattern of letters."""
+    rows, columns = len(pattern), len(pattern[0])
+
+    def moved(a, b):
+        return tuple("".join(pattern[(r + a) % rows][(c + b) % columns] for c in range(columns)) for r in range(rows))
+
+    translations = [(a, b) for a, b in product(range(rows), range(columns)) if moved(a, b) == pattern]
+    first: list[tuple[int, int]] = []
+    places = [[-1] * columns for _ in range(rows)]
+    for r, c in product(range(rows), range(columns)):
+        if places[r][c] < 0:
+            for a, b in translations:
+                places[(r + a) % rows][(c + b) % columns] = len(first)
+            first.append((r, c))
+    return Cell(tuple(map(tuple, places)), tuple(first))

@@ -1,0 +1,1 @@
+"""Searches for the ground states of infinite lattices."""

@@ -1,0 +1,83 @@
+"""Checkpoints of a search: a file that is either the last complete one or the one before, never half of one."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import as_array, value_of
+from qad.linalg import Report
+from qad.mps.storage import read_arrays, write_arrays
+from qad.peps.cells import cell_of
+from qad.peps.environment import Environment
+from qad.peps.state import PEPS
+
+if TYPE_CHECKING:
+    from qad.peps.models import Model
+    from qad.typing import FilePath
+
+FORMAT = "qad search in two dimensions 1"
+
+
+class Checkpoint:
+    """The file of one search.
+
+    See `qad.mps.storage.write_arrays` for how it is replaced. Pattern and symmetry are those of the state `like`.
+    """
+
+    def __init__(self, path: FilePath, model: Model, bond: int, chi: int, like: PEPS):
+        self.path = Path(path)
+        if not self.path.parent.is_dir():
+            raise ArgumentError(f"checkpoint: there is no folder {self.path.parent}; make it first")
+        self.mark = {"format": FORMAT, "model": fingerprint(model), "bond": bond, "chi": chi}
+        self.mark |= {"cell": list(like.cell), "symmetry": like.symmetry}
+
+    def write(self, state: PEPS, env: Environment, history: list[float]) -> None:
+        """Replace the file by the present state, its environment and the energies so far."""
+        groups = {"site": state.tensors, "corner": env.corners, "edge": env.edges, "frame": env.frame}
+        arrays = {f"{name}_{i}": np.asarray(x) for name, group in groups.items() for i, x in enumerate(group)}
+        sizes = {name: len(group) for name, group in groups.items()}
+        rest = {"error": env.error, "sizes": sizes}
+        write_arrays(self.path, history=np.array(history), mark=np.array(json.dumps(self.mark | rest)), **arrays)
+
+    def read(self) -> tuple[PEPS, Environment, list[float]] | None:
+        """State, environment and energies of the file, or None where there is no file.
+
+        Raises
+        ------
+        ArgumentError
+            If the file is damaged, or belongs to another search; it is left as it is.
+        """
+        if not self.path.exists():
+            return None
+        arrays = read_arrays(self.path)
+        if "mark" not in arrays:
+            raise ArgumentError(f"{self.path} is no checkpoint of a search; move it away, or name another file")
+        mark = json.loads(str(arrays["mark"]))
+        for key, value in self.mark.items():
+            if mark.get(key) != value:
+                raise ArgumentError(
+                    f"checkpoint {self.path} belongs to another search: its {key} is {mark.get(key)!r}, not {value!r}; "
+                    "give this search a file of its own"
+                )
+        groups = {name: tuple(arrays[f"{name}_{i}"] for i in range(n)) for name, n in mark["sizes"].items()}
+        state = PEPS(groups["site"], mark["cell"], mark["symmetry"])
+        env = Environment(
+            groups["corner"], groups["edge"], groups["frame"], cell_of(state.cell), mark["error"], Report()
+        )
+        return state, env, [float(energy) for energy in arrays["history"]]
+
+
+def fingerprint(model: Model) -> int:
+    """A checksum of a model's terms."""
+    value = 0
+    for t in model.terms:
+        operator = as_array(value_of(t.operator))
+        value = zlib.crc32(np.ascontiguousarray(operator).tobytes(), value)
+        value = zlib.crc32(str((t.sites, operator.shape, operator.dtype)).encode(), value)
+    return value

@@ -1,0 +1,191 @@
+"""Ground states of infinite lattices by L-BFGS on the sites, with the gradients of converged environments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ConvergenceError
+from qad.core.threads import blas_for
+from qad.core.trees import tree_map
+from qad.extend import value_of
+from qad.optimize import minimize
+from qad.optimize.progress import bar_for
+from qad.peps.environment import check_options, environment
+from qad.peps.observables import expectation
+from qad.peps.orbits import orbits
+from qad.peps.search.checkpoint import Checkpoint
+from qad.peps.search.result import GroundState
+from qad.peps.search.starts import enlarged, normalised, random_start
+from qad.peps.state import PEPS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.peps.environment import Environment
+    from qad.peps.models import Model
+    from qad.typing import DTypeLike, FilePath, Progress, Seed
+
+ENVIRONMENT_TOL, MOST_MOVES = 1e-9, 300
+MOST_DRAWS = 20  # of states to start from
+MEMORY = 100  # steps: there are few parameters, and an evaluation is dear
+STEEP = 1e-3  # norm of a gradient that is none of a minimum
+COARSE = 1e-5  # gain at which a smaller bond is good enough to grow from
+SMALL_CHI = 4  # of the smaller bonds, in units of D^2
+
+
+def ground_state(
+    model: Model,
+    bond: int,
+    chi: int,
+    symmetry: str | None = None,
+    cell: Sequence[str] = ("A",),
+    progress: Progress = False,
+    checkpoint: FilePath | None = None,
+    seed: Seed = 0,
+    *,
+    start: PEPS | None = None,
+    dtype: DTypeLike | None = None,
+    tol: float = 1e-10,
+    maxiter: int = 1000,
+) -> GroundState:
+    """The state of lowest energy among infinite ones of a bond dimension.
+
+    Parameters
+    ----------
+    model : Model
+    bond, chi : int
+        Dimensions of the bonds of the state and, about, of its environment; see `environment`.
+    symmetry : str, optional
+        Of the state; see `PEPS`. "c4v" is the quickest by far.
+    cell : sequence of str
+        The pattern of the sites.
+    progress : bool or tqdm
+        Show energy, gain and time, where someone looks: in a terminal or a notebook. Or move the bar that is given.
+    checkpoint : str or path, optional
+        A file that is rewritten after every iteration, atomically. If it exists, the search goes on from it; one of
+        another search, or a damaged one, is refused and left alone.
+    seed : int or numpy.random.Generator
+        Of the random state, of bond 3 at most, from which the search starts, and of the noise by which bonds grow.
+    start : PEPS, optional
+        A state to start from instead, of at most this bond; `cell`, `symmetry` and `dtype` are its own.
+    dtype : dtype, optional
+        Of the random state; default float for a real model, else complex.
+    tol : float
+        Converged where an iteration gains less than ``tol * max(|E|, 1)``.
+    maxiter : int
+        Most iterations at one bond.
+
+    Returns
+    -------
+    GroundState
+        Also after Ctrl-C: the best state so far.
+
+    Raises
+    ------
+    ArgumentError
+        If `chi` is below ``bond**2``, the model has not the symmetry, or the checkpoint cannot be read.
+    ConvergenceError
+        If no environment of the start comes to rest.
+
+    Notes
+    -----
+    Points at which the environment does not converge are rejected. Environments start from that of the best state so
+    far, so that the energy is a function of the state and does not depend on the way there.
+
+    Examples
+    --------
+    >>> import qad
+    >>> found = qad.peps.ground_state(qad.peps.heisenberg().rotated(), bond=2, chi=16, symmetry="c4v", tol=1e-6)
+    >>> round(found.energy, 3)
+    -0.66
+    """
+    rng, dtype = np.random.default_rng(seed), natural_dtype(model) if dtype is None else dtype
+    shape = {"cell": cell, "phys": model.terms[0].operator.shape[0], "dtype": dtype, "symmetry": symmetry}
+    like = PEPS.random(bond, **shape) if start is None else start
+    list(orbits(model, like.symmetry, like.dtype.kind == "c"))  # a model without the symmetry is refused at once
+    check_options(max(bond, like.bond), chi, tol, maxiter)
+    file = None if checkpoint is None else Checkpoint(checkpoint, model, bond, chi, like)
+    resumed = file.read() if file else None
+    with blas_for(chi), bar_for(progress, "energy") as bar:
+        if resumed is not None:
+            return Search(model, chi, bar, maxiter, resumed[1], file, resumed[2]).run(resumed[0], tol)
+        small = min(bond, 3) if start is None else start.bond
+        state = start
+        if start is None and small < bond:
+            coarse = Search(model, SMALL_CHI * small**2, bar, maxiter)
+            state = coarse.from_random(small, shape, rng, max(tol, COARSE)).state
+        for size in range(small + 1, bond + 1):
+            state = enlarged(state, size, rng)
+            if size < bond:
+                state = Search(model, SMALL_CHI * size**2, bar, maxiter).run(state, max(tol, COARSE)).state
+        search = Search(model, chi, bar, maxiter, None, file)
+        return search.from_random(bond, shape, rng, tol) if state is None else search.run(normalised(state), tol)
+
+
+def natural_dtype(model) -> type:
+    """Float for a real model, else complex."""
+    return complex if any(np.iscomplexobj(value_of(t.operator)) for t in model.terms) else float
+
+
+class Search:
+    """One search at one bond: keeps the environment of the best state, from which all others start."""
+
+    def __init__(self, model, chi, bar, maxiter, env=None, file=None, history=()):
+        self.model, self.chi, self.bar, self.maxiter, self.file = model, chi, bar, maxiter, file
+        self.env = self.latest = env
+        self.history = list(history)
+
+    def from_random(self, bond: int, shape: dict, rng: np.random.Generator, tol: float) -> GroundState:
+        """Descend from the first of a row of random states whose environment comes to rest at an isolated point."""
+        for left in reversed(range(MOST_DRAWS)):
+            try:
+                found = self.run(random_start(bond, rng, shape), tol)
+                if not found.is_stuck or not left:
+                    return found
+            except ConvergenceError:
+                if not left:
+                    raise
+            self.env, self.history = None, []
+        raise AssertionError
+
+    def run(self, state: PEPS, tol: float) -> GroundState:
+        """Descend from a state."""
+        before = len(self.history)
+        found = minimize(
+            self.energy, state, callback=self.step, progress=self.bar, gtol=0.0, ftol=tol, maxiter=self.maxiter,
+            accepted=self.keep, memory=MEMORY,
+        )  # fmt: skip
+        history = np.array([*self.history[:before], *found.history])
+        state = normalised(found.params)
+        stuck = found.success and found.gradient_norm > STEEP
+        message = f"stuck: no step gains anything, but the gradient is {found.gradient_norm:.1e}"
+        return GroundState(
+            state, found.fun, self.env, history, found.gradient_norm, found.success and not stuck, stuck,
+            message if stuck else found.message, found.nfev,
+        )  # fmt: skip
+
+    def energy(self, state: PEPS):
+        """The energy of a state, recorded."""
+        self.latest = self.around(state)
+        return expectation(state, self.model, self.latest)
+
+    def around(self, state: PEPS) -> Environment:
+        """The environment of a state, from that of the best one if that leads anywhere."""
+        if self.env is not None:
+            try:
+                return environment(state, self.chi, self.env, tol=ENVIRONMENT_TOL, maxiter=MOST_MOVES)
+            except ConvergenceError:
+                pass
+        return environment(state, self.chi, tol=ENVIRONMENT_TOL, maxiter=MOST_MOVES)
+
+    def keep(self, state: PEPS, energy: float) -> None:
+        """The best state so far has this environment."""
+        self.env = tree_map(value_of, self.latest)
+
+    def step(self, state: PEPS, energy: float) -> None:
+        """Write a checkpoint after an iteration."""
+        self.history.append(energy)
+        if self.file:
+            self.file.write(state, self.env, self.history)

@@ -1,0 +1,60 @@
+"""Rotations and reflections of a site, and of what stands on the lattice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from qad.typing import Array
+
+# An element of the group: where the legs (up, left, down, right) of the new tensor come from, whether it reflects, and
+# the matrix by which the vector (rows, columns) between two sites turns.
+TURN, FLIP = (1, 2, 3, 0), (2, 1, 0, 3)  # a quarter turn clockwise; rows in the other order
+MATRICES = {TURN: ((0, 1), (-1, 0)), FLIP: ((-1, 0), (0, 1))}
+NAMES = ("c4v", "c4", "c2v")
+
+
+def elements(symmetry: str) -> list[tuple[tuple[int, ...], bool, np.ndarray]]:
+    """The group: permutations of legs, whether they reflect, and matrices of vectors ``(rows, columns)``."""
+    generators = {"c4v": (TURN, FLIP), "c4": (TURN,), "c2v": (FLIP, (0, 3, 2, 1))}[symmetry]
+    matrices = MATRICES | {(0, 3, 2, 1): ((1, 0), (0, -1))}
+    found = {(0, 1, 2, 3): (False, np.eye(2, dtype=int))}
+    waiting = list(found)
+    for legs in waiting:
+        reflects, matrix = found[legs]
+        for generator in generators:
+            product = tuple(legs[i] for i in generator)
+            if product not in found:
+                found[product] = reflects ^ (generator != TURN), np.array(matrices[generator]) @ matrix
+                waiting.append(product)
+    return [(legs, *rest) for legs, rest in found.items()]
+
+
+def symmetrised(site: Array, symmetry: str | None) -> Array:
+    """The part of a site that a symmetry leaves as it is, of norm 1; recorded where the site is."""
+    if symmetry is None:
+        return site
+    total = 0
+    for legs, reflects, _ in elements(symmetry):
+        image = site.transpose(0, *(1 + leg for leg in legs))
+        total = total + (image.conj() if reflects and symmetry == "c4v" else image)
+    size = np.sqrt((total * total.conj()).real.sum())
+    if not size > 0:
+        raise ArgumentError(f"the site has no part with the symmetry {symmetry!r}: start from another one")
+    return total / size
+
+
+def check_symmetry(symmetry, cell, shape) -> None:
+    """Raise unless a symmetry is known and fits cell and site."""
+    if symmetry is None:
+        return
+    if symmetry not in NAMES:
+        raise ArgumentError(f"unknown symmetry {symmetry!r}: choose one of {', '.join(map(repr, NAMES))}, or None")
+    if len({*"".join(cell)}) != 1:
+        raise ArgumentError(f"symmetry {symmetry!r} is for cells of one letter, not {'/'.join(cell)}")
+    if len(set(shape[1:])) != 1:
+        raise ArgumentError(f"a site with the symmetry {symmetry!r} has equal bonds, not {shape[1:]}")

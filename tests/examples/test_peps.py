@@ -1,0 +1,13 @@
+"""The examples in two dimensions: what they compute is right."""
+
+import pytest
+
+from tests.examples.running import run
+
+
+def test_the_heisenberg_model_on_the_square_lattice():
+    done = run("peps/01_heisenberg_square.py")
+    assert done.found[2].energy == pytest.approx(-0.6602310935, abs=1e-9)  # published for this bond
+    assert done.found[2].converged
+    assert 0 < done.length < 1
+    assert done.exact < done.found[2].energy

@@ -1,0 +1,128 @@
+"""Any cell: known energies, derivatives, densities several ways."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad import peps
+from qad.core.errors import ConvergenceError
+from tests.peps.states import STORED, along, by_differences, near_product
+
+ROTATED = peps.heisenberg().rotated()
+
+
+@pytest.mark.parametrize("chi", [24, 32, 48])
+def test_the_stored_state(chi):
+    state = peps.PEPS([STORED])
+    env = peps.environment(state, chi)
+    assert peps.expectation(state, ROTATED, env) == pytest.approx(-0.66472391, abs=6e-9)
+    across, down = (peps.expectation(state, t, env) for t in ROTATED.terms)
+    assert (across, down) == (pytest.approx(-0.331104, abs=6e-7), pytest.approx(-0.333619, abs=6e-7))
+
+
+def test_the_stored_state_is_a_minimum():
+    state = peps.PEPS([STORED])
+    gradient = qad.grad(lambda state: peps.energy(state, ROTATED, 24))(state)
+    assert np.abs(gradient.tensors[0]).max() < 2e-6
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize(
+    "cell, chi, method",
+    [(["A"], 8, "half"), (["A"], 8, "full"), (["AB"], 8, "half"), (["AB", "BA"], 6, "half")],
+    ids=["1x1", "1x1 full", "2x1", "2x2 in two kinds"],
+)
+def test_gradients_agree_with_differences(cell, chi, method, dtype):
+    compare(cell, chi, method, dtype, seed=2 if method == "full" else 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_gradients_of_a_cell_of_four(dtype):
+    compare(["AB", "CD"], 6, "half", dtype, seed=0)
+
+
+def compare(cell, chi, method, dtype, seed):
+    """The gradient of the energy beside differences."""
+    state, direction = near_product(cell, seed, dtype), peps.PEPS.random(2, cell, 99, dtype=dtype)
+    model = ROTATED if cell == ["A"] else peps.heisenberg()
+    tol = 1e-11 if method == "full" else 1e-12
+    env = peps.environment(state, chi, method=method, tol=tol)
+
+    def energy(state):
+        return peps.energy(state, model, chi, env, tol=tol, method=method)
+
+    gradient = qad.grad(energy)(state)
+    assert along(gradient, direction) == pytest.approx(by_differences(energy, state, direction), abs=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [float, pytest.param(complex, marks=pytest.mark.slow)])
+def test_second_derivatives_agree_with_differences_of_gradients(dtype):
+    state, direction = near_product(["A"], 0, dtype), peps.PEPS.random(2, ["A"], 99, dtype=dtype)
+    env = peps.environment(state, 5, tol=1e-12)
+
+    def energy(state):
+        return peps.energy(state, ROTATED, 5, env, tol=1e-12)
+
+    def slope(state):
+        return along(qad.grad(energy)(state), direction)
+
+    curvature = along(qad.hvp(energy, (state,), (direction,))[0], direction)
+    assert curvature == pytest.approx(by_differences(slope, state, direction), abs=1e-7)
+
+
+def test_larger_patterns_of_the_same_site_are_the_same_state():
+    site = near_product(["A"], 0).tensors[0]
+    one = peps.environment(peps.PEPS([site]), 8)
+    two = peps.environment(peps.PEPS([site, site], ["AB"]), 8)
+    repeated = peps.environment(peps.PEPS([site], ["AA", "AA"]), 8)
+    a, b, c = (
+        peps.expectation(peps.PEPS(sites, cell), ROTATED, env)
+        for sites, cell, env in (([site], "A", one), ([site] * 2, ["AB"], two), ([site], ["AA", "AA"], repeated))
+    )
+    assert b == pytest.approx(a, abs=1e-9)
+    assert c == pytest.approx(a, abs=1e-12)
+
+
+def test_one_site_of_the_rotated_model_is_two_of_the_plain_one():
+    site = near_product(["A"], 3).tensors[0]
+    turned = np.tensordot(np.array([[0.0, 1.0], [-1.0, 0.0]]), site, (1, 0))
+    rotated = peps.energy(peps.PEPS([site]), ROTATED, 8)
+    plain = peps.energy(peps.PEPS([site, turned], ["AB", "BA"]), peps.heisenberg(), 8)
+    assert plain == pytest.approx(rotated, abs=1e-9)
+
+
+def test_one_site_densities_agree_in_all_patches():
+    state = near_product(["AB", "BA"], 1)
+    env = peps.environment(state, 12, tol=1e-11)
+    for place in env.cell.first:
+        alone = peps.reduced_density(state, [place], env)
+        for step in ((0, 1), (1, 0), (0, -1), (-1, 0)):
+            other = (place[0] + step[0], place[1] + step[1])
+            pair = peps.reduced_density(state, [place, other], env)
+            np.testing.assert_allclose(np.einsum("stut->su", pair), alone, atol=3e-6)
+
+
+def test_a_rotated_state_has_rotated_expectation_values():
+    state = near_product(["AB"], 2)
+    turned = peps.PEPS([x.transpose(0, 2, 3, 4, 1) for x in state.tensors], ["A", "B"])
+    straight, other = peps.environment(state, 8), peps.environment(turned, 8)
+    across, down = (peps.term(t.operator, t.sites) for t in peps.heisenberg().terms)
+    assert peps.expectation(turned, down, other) == pytest.approx(peps.expectation(state, across, straight), abs=1e-9)
+    for one, two in (("row", "column"), ("column", "row")):
+        assert peps.correlation_length(other, one) == pytest.approx(peps.correlation_length(straight, two), rel=1e-5)
+    sz = peps.local_expectations(state, "Sz", straight)
+    assert sz.shape == (1, 2)
+    np.testing.assert_allclose(peps.local_expectations(turned, "Sz", other), sz.T, atol=1e-9)
+
+
+def test_symmetries_without_an_engine_of_their_own():
+    state = peps.PEPS([near_product(["A"], 0).tensors[0]], symmetry="c2v")
+    env = peps.environment(state, 8)
+    pair = peps.reduced_density(state, [(0, 0), (0, 1)], env)
+    np.testing.assert_allclose(pair, pair.transpose(1, 0, 3, 2), atol=1e-9)
+
+
+def test_an_environment_that_does_not_converge_says_so():
+    with pytest.raises(ConvergenceError, match=r"changes on the way: .*Raise chi"):
+        peps.environment(near_product(["A"], 0), 8, maxiter=2)

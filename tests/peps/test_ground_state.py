@@ -1,0 +1,114 @@
+"""Searches for ground states: known energies, resuming, refusals."""
+
+import numpy as np
+import pytest
+
+from qad import peps
+from qad.core.errors import ArgumentError
+from qad.peps.search.ground import Search
+from qad.peps.search.starts import enlarged, normalised
+
+MODEL = peps.heisenberg().rotated()
+BOND_2 = -0.6602310935  # published: chi = 16, one site with C4v
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """A search of bond 2 with a checkpoint."""
+    path = tmp_path_factory.mktemp("search") / "bond2.npz"
+    return peps.ground_state(MODEL, 2, 16, "c4v", seed=4, checkpoint=path), path
+
+
+def test_the_known_energy(found):
+    result, _ = found
+    assert result.energy == pytest.approx(BOND_2, abs=1e-9)
+    assert result.converged
+    assert not result.is_stuck
+    assert result.gradient_norm < 1e-4
+    assert result.history[-1] == result.energy == result.history.min()
+    assert result.environment.chi >= 12
+    assert peps.expectation(result.state, MODEL, result.environment) == pytest.approx(result.energy, abs=1e-9)
+    assert peps.energy(result.state, MODEL, 40) == pytest.approx(BOND_2, abs=2e-8)
+    sz, sx = (peps.local_expectations(result.state, name, result.environment)[0, 0] for name in ("Sz", "Sx"))
+    assert (
+        0.3074 < np.hypot(sz, sx) < 0.45
+    )  # Monte Carlo, A. W. Sandvik, Phys. Rev. B 56, 11678 (1997); and mean field 0.5
+
+
+def test_complex_sites_find_no_less(found):
+    start = found[0].state
+    noisy = peps.PEPS([start.tensors[0] + 0.05j * peps.PEPS.random(2, seed=1).tensors[0]], symmetry="c4v")
+    result = peps.ground_state(MODEL, 2, 12, start=noisy, tol=1e-7)
+    assert result.energy == pytest.approx(BOND_2, abs=1e-5)
+    assert result.state.dtype == complex
+
+
+def test_a_search_goes_on_from_its_checkpoint(found):
+    result, path = found
+    again = peps.ground_state(MODEL, 2, 16, "c4v", seed=99, checkpoint=path)
+    assert again.nfev <= 5
+    assert again.energy == pytest.approx(result.energy, abs=1e-9)
+    np.testing.assert_array_equal(again.history[: len(result.history) - 1], result.history[1:])
+
+
+def test_checkpoints_that_cannot_be_used_are_left_alone(found, tmp_path):
+    _, path = found
+    with pytest.raises(ArgumentError, match="belongs to another search: its chi is 16, not 17"):
+        peps.ground_state(MODEL, 2, 17, "c4v", checkpoint=path)
+    with pytest.raises(ArgumentError, match="its symmetry is 'c4v', not None"):
+        peps.ground_state(MODEL, 2, 16, checkpoint=path)
+    with pytest.raises(ArgumentError, match="its model is"):
+        peps.ground_state(peps.xxz(1.1).rotated(np.array([[0.0, 1.0], [-1.0, 0.0]])), 2, 16, "c4v", checkpoint=path)
+    half = tmp_path / "half.npz"
+    half.write_bytes(path.read_bytes()[:2000])
+    with pytest.raises(ArgumentError, match="damaged"):
+        peps.ground_state(MODEL, 2, 16, "c4v", checkpoint=half)
+    assert half.stat().st_size == 2000
+    np.savez(tmp_path / "other.npz", x=np.ones(3))
+    with pytest.raises(ArgumentError, match="no checkpoint of a search"):
+        peps.ground_state(MODEL, 2, 16, "c4v", checkpoint=tmp_path / "other.npz")
+    with pytest.raises(ArgumentError, match="there is no folder"):
+        peps.ground_state(MODEL, 2, 16, "c4v", checkpoint=tmp_path / "nowhere" / "x.npz")
+
+
+def test_bonds_grow_with_noise(found):
+    small = found[0].state
+    wide = enlarged(small, 3, np.random.default_rng(0), noise=1e-6)
+    assert wide.bond == 3
+    assert peps.energy(wide, MODEL, 16) == pytest.approx(peps.energy(small, MODEL, 16), abs=1e-5)
+
+
+def test_points_without_an_environment_are_rejected(monkeypatch, found):
+    """The search turns back, and ends at the same energy."""
+    around, refused = Search.around, []
+
+    def sometimes(self, state):
+        if self.env is not None and not refused:
+            refused.append(1)
+            raise peps.search.ground.ConvergenceError("no rest")
+        return around(self, state)
+
+    monkeypatch.setattr(Search, "around", sometimes)
+    start = normalised(found[0].state)
+    nudged = peps.PEPS([start.tensors[0] + 0.1 * peps.PEPS.random(2, seed=3).tensors[0]], symmetry="c4v")
+    result = peps.ground_state(MODEL, 2, 12, start=nudged, tol=1e-8)
+    assert refused
+    assert "1 points were rejected" in result.message
+    assert result.energy == pytest.approx(BOND_2, abs=1e-6)
+
+
+def test_bad_input():
+    with pytest.raises(ArgumentError, match="at least D\\^2 = 9"):
+        peps.ground_state(MODEL, 3, 8, "c4v")
+    with pytest.raises(ArgumentError, match="unknown symmetry"):
+        peps.ground_state(MODEL, 2, 8, "C4")
+
+
+@pytest.mark.slow
+def test_one_general_site_finds_the_known_energy():
+    assert peps.ground_state(MODEL, 2, 12, seed=0, tol=1e-7).energy == pytest.approx(BOND_2, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_bond_3():
+    assert peps.ground_state(MODEL, 3, 36, "c4v", seed=0, maxiter=300).energy < -0.6678
