@@ -44,6 +44,7 @@ def partition_function(
     tol: float = 1e-11,
     maxiter: int = 2000,
     steps: int = 30,
+    boundary: ArrayLike | None = None,
     report: Report | None = None,
 ) -> Scalar:
     """The logarithm of the partition function per tensor, of an infinite square lattice of one tensor.
@@ -66,6 +67,9 @@ def partition_function(
         Most steps at a fixed number of states. For "ctmrg".
     steps : int
         For "trg" and "hotrg".
+    boundary : array (D,), optional
+        Closes the legs at the rim of the lattice from which the environment grows; default a vector that prefers nothing.
+        Where phases coexist it chooses one, as derivatives there need. For "ctmrg".
     report : qad.linalg.Report, optional
         Is filled in by "ctmrg": steps, change, and the linear solves of derivatives.
 
@@ -106,11 +110,12 @@ def partition_function(
     """
     tensor = checked(tensor, chi, method, symmetry)
     if method != "ctmrg":
-        return positive((trg if method == "trg" else hotrg)(tensor, chi, steps))
+        total, last = (trg if method == "trg" else hotrg)(tensor, chi, steps)
+        return total + log_of(last) / 2**steps
     moves = classical_general if symmetry is None else classical_c4v
     report = Report() if report is None else report
-    environment = environment_of(tensor, chi, moves, tol, maxiter, report)
-    return positive(moves.per_site(environment, tensor))
+    environment = environment_of(tensor, chi, moves, tol, maxiter, report, closing_of(boundary, tensor))
+    return log_of(moves.per_site(environment, tensor))
 
 
 def thermodynamics(log_z: Callable, beta: RealNumber) -> Thermodynamics:
@@ -160,6 +165,16 @@ def checked(tensor: ArrayLike, chi: int, method: str, symmetry: str | None) -> A
     return tensor
 
 
+def closing_of(boundary: ArrayLike | None, tensor: Array) -> np.ndarray | None:
+    """The vector at the rim, if it fits all legs."""
+    if boundary is None:
+        return None
+    closing = np.asarray(value_of(boundary), dtype=tensor.dtype)
+    if {closing.shape} != {(d,) for d in tensor.shape}:
+        raise ShapeError(f"boundary is a vector for each leg of {tensor.shape}, not an array of shape {closing.shape}")
+    return closing
+
+
 def check_c4v(tensor: np.ndarray, method: str, symmetry: str) -> None:
     """Raise unless the tensor is real and the same under rotations and reflections."""
     if symmetry != "c4v" or method != "ctmrg":
@@ -172,8 +187,8 @@ def check_c4v(tensor: np.ndarray, method: str, symmetry: str) -> None:
         )
 
 
-def positive(z: Array) -> Array:
-    """The logarithm of Z per site."""
+def log_of(z: Array) -> Array:
+    """The logarithm of Z."""
     plain = value_of(z)
     if not np.iscomplexobj(plain) and not plain > 0:
         raise ArgumentError(

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     Frame = tuple[np.ndarray, Environment]
 
 
-def start(tensor: np.ndarray) -> Environment:
-    """Corner and edge of one tensor, closed by what a row of single sites makes of a vector of ones."""
-    v = boundary(tensor)
+def start(tensor: np.ndarray, closing: np.ndarray | None = None) -> Environment:
+    """Corner and edge of one tensor, closed by a vector, or by what a row of single sites makes of ones."""
+    v = boundary(tensor) if closing is None else closing
     corner, edge = einsum("ulvr,u,l->vr", tensor, v, v), einsum("ulvr,u->lvr", tensor, v)
     return corner / np.linalg.norm(corner), edge / np.linalg.norm(edge)
 

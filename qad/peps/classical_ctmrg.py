@@ -28,7 +28,7 @@ ADJOINT_TOL = 1e-11
 class Moves(Protocol):
     """What `classical_general` and `classical_c4v` offer."""
 
-    def start(self, tensor: np.ndarray) -> Tree: ...
+    def start(self, tensor: np.ndarray, closing: np.ndarray | None = None) -> Tree: ...
     def grown(self, environment: Tree, tensor: np.ndarray, chi: int, window: float = 0.0) -> Tree: ...
     def rank(self, environment: Tree) -> int: ...
     def first(self, environment: Tree, tensor: np.ndarray) -> Tree: ...
@@ -39,11 +39,13 @@ class Moves(Protocol):
     def per_site(self, environment: Tree, tensor: Array) -> Array: ...
 
 
-def environment_of(tensor: Array, chi: int, moves: Moves, tol: float, maxiter: int, report: Report) -> Tree:
+def environment_of(
+    tensor: Array, chi: int, moves: Moves, tol: float, maxiter: int, report: Report, closing: np.ndarray | None = None
+) -> Tree:
     """The fixed point of `moves`, as a function of what `tensor` was recorded from."""
     plain = np.ascontiguousarray(value_of(tensor))
     with no_grad():
-        found, reference = converged(plain, grown(plain, chi, moves), moves, tol, maxiter, report)
+        found, reference = converged(plain, grown(plain, chi, moves, closing), moves, tol, maxiter, report)
 
     def residual(environment: Tree) -> Tree:
         return tree_map(lambda x, y: x - y, environment, moves.step(environment, tensor, reference))
@@ -54,9 +56,9 @@ def environment_of(tensor: Array, chi: int, moves: Moves, tol: float, maxiter: i
     return attach(residual, found, again, options={"tol": ADJOINT_TOL}, report=report)
 
 
-def grown(tensor: np.ndarray, chi: int, moves: Moves) -> Tree:
+def grown(tensor: np.ndarray, chi: int, moves: Moves, closing: np.ndarray | None = None) -> Tree:
     """An environment of about `chi` states per bond, cut at a gap, whose value has settled."""
-    environment, last = moves.start(tensor), None
+    environment, last = moves.start(tensor, closing), None
     most = int((1 + WINDOW) * chi)
     for n in range(MOST):
         environment = moves.grown(environment, tensor, most)

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 SIDES = range(4)
 
 
-def start(tensor: np.ndarray) -> Environment:
-    """Corners and edges of one tensor, closed by what a row of single sites makes of a vector of ones."""
+def start(tensor: np.ndarray, closing: np.ndarray | None = None) -> Environment:
+    """Corners and edges of one tensor, closed by a vector, or by what a row of single sites makes of ones."""
     corners, edges = [], []
     for t in turned(tensor):
-        v = boundary(t)
+        v = boundary(t) if closing is None else closing
         edges.append(unit(einsum("ulvr,u->lvr", t, v)))
         corners.append(unit(einsum("ulvr,u,l->vr", t, v, v)))
     return corners, edges

@@ -55,3 +55,10 @@ def unitary(matrix: np.ndarray) -> np.ndarray:
     """The unitary factor of a square matrix, also of a singular one."""
     u, _, vh = np.linalg.svd(matrix)
     return u @ vh
+
+
+def rank_without_ties(values: np.ndarray, chi: int) -> int:
+    """The largest number up to `chi` of `values`, which fall, that cuts between two clearly different ones."""
+    most = min(chi, int(np.sum(values > 1e-12 * values[0])))
+    clear = [k for k in range(1, most + 1) if k == len(values) or values[k] < 0.999 * values[k - 1]]
+    return clear[-1] if clear else most
