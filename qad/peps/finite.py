@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import operand
+from qad.extend import value_of
 from qad.mps.local import site as kind_of
-from qad.peps.finite_rows import Strip, absorbed, boundaries, closed, double_layer, rim
+from qad.peps.finite_rows import Strip, absorbed, boundaries, check_ranks, closed, double_layer, rim
 from qad.peps.finite_sampling import sample
 from qad.peps.finite_state import PEPS, opened
 from qad.peps.finite_terms import Placed, against, measured_order, one, placed, strip_of
@@ -190,7 +190,10 @@ def layers(state: PEPS, chi: int) -> list[list[Array]]:
         raise ArgumentError(f"qad.peps.finite takes its own PEPS, not {type(state).__name__}")
     if not isinstance(chi, (int, np.integer)) or chi < 1:
         raise ArgumentError(f"chi is {chi!r}: write a whole number of at least 1; bond**2 or more is needed for a good value")
-    return [[double_layer(t) for t in row] for row in opened(state)]
+    rows = opened(state)
+    if any(value_of(t) is not t for row in rows for t in row):
+        check_ranks([[value_of(t) for t in row] for row in rows], int(chi))
+    return [[double_layer(t) for t in row] for row in rows]
 
 
 def values_of(state: PEPS, terms: Sequence[Placed], chi: int) -> list[Array]:
