@@ -64,7 +64,7 @@ def energy(state: PEPS, model: Any, chi: int = 32) -> Real:
     >>> bool(-9 < value < 9), gradient[1, 1].shape
     (True, (2, 2, 2, 2, 2))
     """
-    return np.sum(np.stack(values_of(state, placed(model, state.shape, state.cylinder), chi)))
+    return np.sum(np.stack(values_of(state, placed(model, known(state).shape, state.cylinder), chi)))
 
 
 def expectation(state: PEPS, operator: ArrayLike, sites: Sequence[tuple[int, int]], chi: int = 32) -> Real:
@@ -90,7 +90,7 @@ def expectation(state: PEPS, operator: ArrayLike, sites: Sequence[tuple[int, int
     >>> float(qad.peps.finite.expectation(up, np.diag([0.5, -0.5]), [(0, 1)]))
     0.5
     """
-    return values_of(state, [one(operator, sites, state.shape, state.cylinder)], chi)[0]
+    return values_of(state, [one(operator, sites, known(state).shape, state.cylinder)], chi)[0]
 
 
 def local_expectations(state: PEPS, operator: str | ArrayLike, chi: int = 32) -> Array:
@@ -115,7 +115,7 @@ def local_expectations(state: PEPS, operator: str | ArrayLike, chi: int = 32) ->
     array([[0.5, 0.5, 0.5],
            [0.5, 0.5, 0.5]])
     """
-    rows, columns = state.shape
+    rows, columns = known(state).shape
     if isinstance(operator, str):
         d = state[0, 0].shape[0]
         operator = kind_of(f"spin-{d - 1}/2" if d % 2 == 0 else f"spin-{(d - 1) // 2}").matrix(operator)
@@ -143,8 +143,8 @@ def log_norm2(state: PEPS, chi: int = 32) -> Real:
     >>> print(round(float(qad.peps.finite.log_norm2(state, chi=16) - exact), 12) + 0.0)
     0.0
     """
-    doubles = layers(state, chi)
-    row, total = rim(len(doubles[0]), state.dtype), 0.0
+    doubles, total = layers(known(state), chi)
+    row = rim(len(doubles[0]), state.dtype)
     for sites in doubles:
         row, logarithm = absorbed(row, [closed(e) for e in sites], chi)
         total = total + logarithm
@@ -184,21 +184,30 @@ def norm2(state: PEPS, chi: int = 32) -> Real:
     return np.exp(logarithm)
 
 
-def layers(state: PEPS, chi: int) -> list[list[Array]]:
-    """The double layer of each row, physical legs open."""
-    if not isinstance(state, PEPS):
-        raise ArgumentError(f"qad.peps.finite takes its own PEPS, not {type(state).__name__}")
+def layers(state: PEPS, chi: int) -> tuple[list[list[Array]], float]:
+    """The double layer of each row, physical legs open, of site tensors of size one; the logarithm of what they had."""
     if not isinstance(chi, (int, np.integer)) or chi < 1:
         raise ArgumentError(f"chi is {chi!r}: write a whole number of at least 1; bond**2 or more is needed for a good value")
     rows = opened(state)
+    sizes = [[float(np.max(np.abs(value_of(t)))) for t in row] for row in rows]
+    if not all(0 < size < np.inf for row in sizes for size in row):
+        raise ArgumentError("the state is zero, or has entries that are not finite")
     if any(value_of(t) is not t for row in rows for t in row):
         check_ranks([[value_of(t) for t in row] for row in rows], int(chi))
-    return [[double_layer(t) for t in row] for row in rows]
+    doubles = [[double_layer(t / n) for t, n in zip(*pair, strict=True)] for pair in zip(rows, sizes, strict=True)]
+    return doubles, 2 * float(np.sum(np.log(np.concatenate(sizes))))
+
+
+def known(state: PEPS) -> PEPS:
+    """The state, if it is one of a finite lattice."""
+    if not isinstance(state, PEPS):
+        raise ArgumentError(f"qad.peps.finite takes its own PEPS, not {type(state).__name__}")
+    return state
 
 
 def values_of(state: PEPS, terms: Sequence[Placed], chi: int) -> list[Array]:
     """The expectation value of each term."""
-    doubles = layers(state, chi)
+    doubles = layers(state, chi)[0]
     rows = [[closed(e) for e in row] for row in doubles]
     above, below = boundaries(rows, chi)
     dims = {(r, c): t.shape[0] for r, row in enumerate(state.tensors) for c, t in enumerate(row)}
