@@ -74,9 +74,7 @@ def frame(environment: Environment, previous: Frame) -> Frame:
 def distance(old: Environment, new: Environment) -> float:
     """The change of the corner, or of the edge between corners, relative."""
     weighed = [einsum("ij,jpk,kl->ipl", new[0], e[1], new[0]) for e in (new, old)]
-    return max(
-        np.linalg.norm(new[0] - old[0]), np.linalg.norm(weighed[0] - weighed[1]) / np.linalg.norm(weighed[0])
-    )
+    return max(np.linalg.norm(new[0] - old[0]), np.linalg.norm(weighed[0] - weighed[1]) / np.linalg.norm(weighed[0]))
 
 
 def states(environment: Environment) -> Array:
@@ -120,4 +118,4 @@ def loss(environment: Environment, tensor: np.ndarray, reference: Frame) -> tupl
     m, u = quarter(environment, tensor), reference[0]
     m = m.reshape(len(u), -1)
     values = np.sort(np.linalg.eigvalsh(symmetric(m)) ** 2)[::-1]
-    return np.linalg.norm(m @ m - (m @ u) @ (u.T @ m)) / values[0], np.linalg.norm(values[u.shape[1]:]) / values[0]
+    return np.linalg.norm(m @ m - (m @ u) @ (u.T @ m)) / values[0], np.linalg.norm(values[u.shape[1] :]) / values[0]

@@ -26,7 +26,7 @@ def boundary(site: np.ndarray) -> np.ndarray:
     """The vector that closes the first leg of a site, from ones: no symmetry is broken, no sector is left out."""
     row = einsum("ulvl->vu", site)
     v = np.ones(len(row), row.dtype) / np.sqrt(len(row))
-    row = row + np.linalg.norm(row) * np.eye(len(row))
+    row = row @ row + np.linalg.norm(row) ** 2 * np.eye(len(row))
     for _ in range(50 if row.any() else 0):
         v = row @ v
         v = v / np.linalg.norm(v)

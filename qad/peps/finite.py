@@ -187,7 +187,9 @@ def norm2(state: PEPS, chi: int = 32) -> Real:
 def layers(state: PEPS, chi: int) -> tuple[list[list[Array]], float]:
     """The double layer of each row, physical legs open, of site tensors of size one; the logarithm of what they had."""
     if not isinstance(chi, (int, np.integer)) or chi < 1:
-        raise ArgumentError(f"chi is {chi!r}: write a whole number of at least 1; bond**2 or more is needed for a good value")
+        raise ArgumentError(
+            f"chi is {chi!r}: write a whole number of at least 1; bond**2 or more is needed for a good value"
+        )
     rows = opened(state)
     sizes = [[float(np.max(np.abs(value_of(t)))) for t in row] for row in rows]
     if not all(0 < size < np.inf for row in sizes for size in row):

@@ -147,7 +147,9 @@ class PEPS:
         """
         dims = [t.shape[0] for row in self.tensors for t in row]
         if np.prod(dims, dtype=float) > MOST_AMPLITUDES:
-            raise ArgumentError(f"{len(dims)} sites have {np.prod(dims, dtype=float):.3g} amplitudes, too many to write out")
+            raise ArgumentError(
+                f"{len(dims)} sites have {np.prod(dims, dtype=float):.3g} amplitudes, too many to write out"
+            )
         rows = opened(self)
         state = np.ones((1,) + (1,) * len(rows[0]), self.dtype)  # amplitudes so far, then a leg down per column
         for row in rows:
@@ -184,7 +186,9 @@ def check(tensors: tuple[tuple[Array, ...], ...]) -> None:
     for r, row in enumerate(tensors):
         for c, t in enumerate(row):
             if t.shape[4] != row[(c + 1) % columns].shape[2]:
-                raise ShapeError(f"site {r, c}: its bond to the right, {t.shape[4]}, is {row[(c + 1) % columns].shape[2]} there")
+                raise ShapeError(
+                    f"site {r, c}: its bond to the right, {t.shape[4]}, is {row[(c + 1) % columns].shape[2]} there"
+                )
             below = tensors[r + 1][c].shape[1] if r < rows - 1 else 1
             if t.shape[3] != below or (r == 0 and t.shape[1] != 1):
                 raise ShapeError(f"site {r, c}: bonds up {t.shape[1]} and down {t.shape[3]} do not fit (the rim has 1)")
@@ -204,6 +208,8 @@ def unrolled(row: tuple[Array, ...]) -> list[Array]:
     sites = [first.transpose(0, 1, 3, 4, 2).reshape(s, u, 1, d, r * ring)]
     for t in row[1:-1]:
         s, u, left, d, r = t.shape
-        sites.append(einsum("suldr,wv->sulwdrv", t, np.eye(ring, dtype=t.dtype)).reshape(s, u, left * ring, d, r * ring))
+        sites.append(
+            einsum("suldr,wv->sulwdrv", t, np.eye(ring, dtype=t.dtype)).reshape(s, u, left * ring, d, r * ring)
+        )
     s, u, left, d, _ = last.shape
     return [*sites, last.transpose(0, 1, 2, 4, 3).reshape(s, u, left * ring, d, 1)]

@@ -58,7 +58,9 @@ def one(operator: Any, sites: Iterable, shape: tuple[int, int], cylinder: bool) 
     if any(not (0 <= r < rows and 0 <= c < columns) for r, c in places):
         raise ArgumentError(f"a term acts on {places}, not all of which are among {rows} x {columns} sites")
     if not places or len(set(places)) < len(places):
-        raise ArgumentError(f"a term acts on {places}: one site or more, all different (a ring of one has no neighbours)")
+        raise ArgumentError(
+            f"a term acts on {places}: one site or more, all different (a ring of one has no neighbours)"
+        )
     if max(r for r, _ in places) - min(r for r, _ in places) > 1:
         raise ArgumentError(f"a term on {places} reaches over more than two rows: turn the lattice, or split the term")
     operator, n = operand(operator), len(places)
@@ -88,7 +90,9 @@ def against(density: Array, term: Placed, dims: dict[Place, int]) -> tuple[Array
     order, n = measured_order(term.sites), len(term.sites)
     wanted = tuple(dims[site] for site in term.sites)
     if term.operator.shape != wanted * 2:
-        raise ShapeError(f"an operator of shape {term.operator.shape} acts on sites {term.sites} of dimensions {wanted}")
+        raise ShapeError(
+            f"an operator of shape {term.operator.shape} acts on sites {term.sites} of dimensions {wanted}"
+        )
     rho = density.reshape([dims[site] for site in order for _ in range(2)])  # (out, in) of each site
     at = [order.index(site) for site in term.sites]
     rho = rho.transpose([2 * k for k in at] + [2 * k + 1 for k in at])
