@@ -1,7 +1,7 @@
 """The Ising model across its transition: energy, specific heat and magnetisation from corner transfer matrices.
 
-ln Z per site of the infinite lattice is the fixed point of an iteration; its derivatives by beta and by the field are those
-of the fixed point.  Below the transition the spins of the rim point up.  ``--short``: two temperatures only.
+ln Z per site of the infinite lattice is the fixed point of an iteration; its derivatives by beta and by the field are
+those of the fixed point.  Below the transition the spins of the rim point up.  ``--short``: two temperatures only.
 """
 
 import sys

@@ -4,8 +4,8 @@ The bond is cut to the states that a quarter of the lattice reaches, ``Y = C T``
 
     Z = Y (U0^T Y)^-1,   U = Z (3 - Z^T Z) / 2
 
-for a constant reference U0.  Around the fixed point, where ``U = U0``, this is orthonormal through third order, and needs
-no derivative of a decomposition (QR moves: Y. Zhang, Q. Yang and P. Corboz, arXiv:2505.00494).
+for a constant reference U0.  Around the fixed point, where ``U = U0``, this is orthonormal through third order, and
+needs no derivative of a decomposition (QR moves: Y. Zhang, Q. Yang and P. Corboz, arXiv:2505.00494).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def start(tensor: np.ndarray, closing: np.ndarray | None = None) -> Environment:
 
 
 def grown(environment: Environment, tensor: np.ndarray, chi: int, window: float = 0.0) -> Environment:
-    """The lattice with one more site on each side, bonds cut by the eigenvalues of a quarter, as in the general case."""
+    """The lattice with one more site on each side, bonds cut by the eigenvalues of a quarter."""
     m = quarter(environment, tensor)
     chi_old, p = m.shape[:2]
     values, vectors = np.linalg.eigh(symmetric(m.reshape(chi_old * p, -1)))
@@ -96,7 +96,7 @@ def step(environment: Environment, tensor: Array, reference: Frame) -> Environme
 
 def per_site(environment: Environment, tensor: Array) -> Array:
     """Z per site: a site between four edges and four corners, beside the same without its row, column, or both."""
-    corner, edge = environment
+    corner = environment[0]
     y, square = states(environment), corner @ corner
     m = quarter(environment, tensor).reshape(len(y), -1)
     full = (y.mT @ m) @ (y @ corner)

@@ -1,4 +1,4 @@
-"""Environments of classical models by corner transfer matrices: found by iteration, differentiated at the fixed point."""
+"""Environments of classical models: found by iteration, differentiated at the fixed point."""
 
 from __future__ import annotations
 
@@ -89,6 +89,7 @@ def converged(
         change = moves.distance(environment, new)
         report.iterations, report.residual = n, float(change)
         if change <= tol and mixing is not None:
+            check_kept(*moves.loss(new, tensor, reference))
             return new, (reference[0], new)
         if not np.isfinite(change):
             break
@@ -101,6 +102,15 @@ def converged(
         f"partition_function: after {n} steps the environment still changes by {change:.3g} (tol={tol:.3g}): near a "
         "transition raise maxiter or tol, or take another chi; sites that alternate belong into one tensor"
     )
+
+
+def check_kept(left_out: float, least: float) -> None:
+    """Raise where a fixed point keeps other states than the leading ones: mixing may find what plain steps leave."""
+    if left_out > 100 * least + 1e-6:
+        raise ConvergenceError(
+            f"partition_function: the environment found leaves out {left_out:.3g} of two quarters where {least:.3g} would "
+            "do, so that it is not the leading one: take another chi, or another boundary"
+        )
 
 
 def rescaled(environment: Tree) -> Tree:

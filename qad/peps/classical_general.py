@@ -1,15 +1,14 @@
 """Corner transfer matrices of one tensor without symmetries: four corners, four edges, oblique projectors.
 
-Sides are numbered clockwise, 0 the upper one; ``edges[s][i, p, j]`` is joined to its neighbours on that side by i (before)
-and j (behind) and faces the lattice with p; ``corners[s]`` stands between the sides s - 1 and s.  A bond (i, p) of side s
-is cut to the states that its two quarters reach,
+Sides are numbered clockwise, 0 the upper one; ``edges[s][i, p, j]`` is joined to its neighbours on that side by i
+(before) and j (behind) and faces the lattice with p; ``corners[s]`` stands between the sides s - 1 and s.  A bond (i, p)
+of side s is cut to the states that its two quarters reach,
 
     L = T[s-1] C[s],   R = C[s+1] T[s+1],   1 ~ A B^T,   B = L (B0^H L)^-1,   A = R (B^T R)^-1,
 
 so that ``B^T A = 1``.  The cut depends on the ranges of L and R alone, and is carried along by every change of basis of
 the bonds; so the constant reference B0 may fix that basis, and derivatives of all orders are those of an isolated fixed
-point.  This is the method of QR moves (reference: Y. Zhang, Q. Yang and P. Corboz, arXiv:2505.00494) for two spaces that
-differ.
+point.  This is the method of QR moves (Y. Zhang, Q. Yang and P. Corboz, arXiv:2505.00494) for two spaces that differ.
 """
 
 from __future__ import annotations

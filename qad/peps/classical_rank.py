@@ -34,7 +34,7 @@ def boundary(site: np.ndarray) -> np.ndarray:
 
 
 def turn(new: np.ndarray, old: np.ndarray) -> np.ndarray:
-    """The unitary matrix r for which ``r^T new conj(r)`` is most like the edge `old`: of their common transfer matrix."""
+    """The unitary r for which ``r^T new conj(r)`` is most like the edge `old`, from their common transfer matrix."""
     k = len(old)
 
     def transfer(x: np.ndarray) -> np.ndarray:

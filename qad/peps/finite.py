@@ -1,7 +1,7 @@
 """Finite lattices: energies, expectation values, norms and samples of projected entangled pair states, by boundary MPS.
 
-The halves of <psi|psi> above and below a row are matrix product states of bonds up to chi.  One sweep down and one up make
-them for all rows, and in a row, or two, environments of all columns serve all terms there.
+The halves of <psi|psi> above and below a row are matrix product states of bonds up to chi.  One sweep down and one up
+make them for all rows, and in a row, or two, environments of all columns serve all terms there.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def energy(state: PEPS, model: Any, chi: int = 32) -> Real:
     ----------
     state : PEPS
     model : model of `qad.peps`, or list of (operator, sites)
-        The terms of a model are repeated from every site where all their sites are on the lattice; those of a list stand
-        where they say, ``[(row, column), ...]``. An operator is a matrix ``(d**n, d**n)``, or has legs ``(out, ..., in,
-        ...)``; it may be a Tensor. A term may reach over any columns, but two rows at most.
+        The terms of a model are repeated from every site where all their sites are on the lattice; those of a list
+        stand where they say, ``[(row, column), ...]``. An operator is a matrix ``(d**n, d**n)``, or has legs ``(out, ...,
+        in, ...)``; it may be a Tensor. A term may reach over any columns, but two rows at most.
     chi : int
-        Largest bond of the boundaries. Nothing is cut if it is at least ``bond**rows`` (or half of the rows, rounded up).
+        Largest bond of the boundaries. Nothing is cut if it is at least ``bond**(2 * (rows - 1))``.
 
     Returns
     -------

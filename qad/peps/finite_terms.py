@@ -26,7 +26,7 @@ class Placed(NamedTuple):
 
 
 def placed(model: Any, shape: tuple[int, int], cylinder: bool) -> list[Placed]:
-    """All terms of a model: its ``.terms`` repeated from each site where they fit, or pairs (operator, sites) as given."""
+    """All terms: the ``.terms`` of a model repeated from each site where they fit, or pairs (operator, sites)."""
     if not hasattr(model, "terms"):
         return [one(operator, sites, shape, cylinder) for operator, sites in pairs(model)]
     found, (rows, columns) = [], shape
@@ -87,7 +87,7 @@ def measured_order(sites: tuple[Place, ...]) -> list[Place]:
 
 def against(density: Array, term: Placed, dims: dict[Place, int]) -> tuple[Array, Array]:
     """``tr(rho O)`` and ``tr(rho)`` for the open legs of a strip."""
-    order, n = measured_order(term.sites), len(term.sites)
+    order = measured_order(term.sites)
     wanted = tuple(dims[site] for site in term.sites)
     if term.operator.shape != wanted * 2:
         raise ShapeError(

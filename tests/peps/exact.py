@@ -17,9 +17,3 @@ def ordered_six_vertex(c):
     """ln Z per site of the six-vertex model with a = b = 1 and c > 2: E. H. Lieb, Phys. Rev. Lett. 18, 1046 (1967)."""
     x, n = np.arccosh(c**2 / 2 - 1), np.arange(1, 200)
     return x / 2 + np.sum(np.exp(-n * x) * np.tanh(n * x) / n)
-
-
-def potts_at_the_transition(q):
-    """ln Z per site of the Potts model of q > 4 colours where phases coexist: R. J. Baxter, J. Phys. C 6, L445 (1973)."""
-    x, n = np.arccosh(np.sqrt(q) / 2), np.arange(1, 200)
-    return np.log(q) / 2 + x + 2 * np.sum(np.exp(-n * x) * np.tanh(n * x) / n)

@@ -81,11 +81,12 @@ def test_cut_boundaries_have_the_gradient_of_what_they_compute():
 
 
 def test_product_states():
-    """Embedded in larger bonds they have boundaries of rank one: values are right, derivatives that miss states refused."""
+    """In larger bonds they have boundaries of rank one: values are right, derivatives that miss states refused."""
     rng = np.random.default_rng(0)
     shapes = [[t.shape for t in row] for row in finite.PEPS.random(4, 4, bond=2)]
     rows = [[rng.standard_normal(2) for _ in row] for row in shapes]
-    state = finite.PEPS([[embedded(v, shape) for v, shape in zip(*pair, strict=True)] for pair in zip(rows, shapes)])
+    pairs = [zip(*pair, strict=True) for pair in zip(rows, shapes, strict=True)]
+    state = finite.PEPS([[embedded(v, shape) for v, shape in row] for row in pairs])
     found = finite.local_expectations(state, SZ, chi=3)
     assert found == pytest.approx(np.array([[v @ SZ @ v / (v @ v) for v in row] for row in rows]), abs=1e-14)
     with pytest.raises(qad.core.errors.ArgumentError, match="add a little noise"):
