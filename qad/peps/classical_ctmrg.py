@@ -108,8 +108,8 @@ def check_kept(left_out: float, least: float) -> None:
     """Raise where a fixed point keeps other states than the leading ones: mixing may find what plain steps leave."""
     if left_out > 100 * least + 1e-6:
         raise ConvergenceError(
-            f"partition_function: the environment found leaves out {left_out:.3g} of two quarters where {least:.3g} would "
-            "do, so that it is not the leading one: take another chi, or another boundary"
+            f"partition_function: the environment found leaves out {left_out:.3g} of two quarters where {least:.3g} "
+            "would do, so that it is not the leading one: take another chi, or another boundary"
         )
 
 

@@ -1,8 +1,8 @@
 """Corner transfer matrices of one tensor without symmetries: four corners, four edges, oblique projectors.
 
 Sides are numbered clockwise, 0 the upper one; ``edges[s][i, p, j]`` is joined to its neighbours on that side by i
-(before) and j (behind) and faces the lattice with p; ``corners[s]`` stands between the sides s - 1 and s.  A bond (i, p)
-of side s is cut to the states that its two quarters reach,
+(before) and j (behind) and faces the lattice with p; ``corners[s]`` stands between the sides s - 1 and s.  A bond
+(i, p) of side s is cut to the states that its two quarters reach,
 
     L = T[s-1] C[s],   R = C[s+1] T[s+1],   1 ~ A B^T,   B = L (B0^H L)^-1,   A = R (B^T R)^-1,
 

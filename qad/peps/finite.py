@@ -34,8 +34,8 @@ def energy(state: PEPS, model: Any, chi: int = 32) -> Real:
     state : PEPS
     model : model of `qad.peps`, or list of (operator, sites)
         The terms of a model are repeated from every site where all their sites are on the lattice; those of a list
-        stand where they say, ``[(row, column), ...]``. An operator is a matrix ``(d**n, d**n)``, or has legs ``(out, ...,
-        in, ...)``; it may be a Tensor. A term may reach over any columns, but two rows at most.
+        stand where they say, ``[(row, column), ...]``. An operator is a matrix ``(d**n, d**n)``, or has legs
+        ``(out, ..., in, ...)``; it may be a Tensor. A term may reach over any columns, but two rows at most.
     chi : int
         Largest bond of the boundaries. Nothing is cut if it is at least ``bond**(2 * (rows - 1))``.
 
