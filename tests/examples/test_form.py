@@ -25,6 +25,7 @@ APART = {  # how far the number that is printed last, in the short form, may be 
     "mps/06_infinite_heisenberg.py": 3e-3,  # bond 4
     "mps/07_quench.py": 1e-7,
     "mps/08_hellmann_feynman.py": 1e-8,
+    "peps/classical_ising.py": 1e-8,  # the magnetisation
     "trg/ising_trg.py": 2e-3,  # the specific heat
 }
 
