@@ -60,7 +60,7 @@ def partition_function(
         Corner transfer matrices of the infinite lattice; or coarse graining of a torus of ``2**steps`` sites.
     symmetry : "c4v", optional
         The tensor is real, and is and stays the same under all rotations and reflections, also where it moves with a
-        parameter: a fifth of the time. For "ctmrg".
+        parameter: a third of the time. For "ctmrg".
     tol : float
         Of the change of the environment in a step, relative. For "ctmrg".
     maxiter : int
