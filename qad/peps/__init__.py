@@ -1,5 +1,7 @@
-"""Two dimensions: projected entangled pair states on the square lattice, their environments and energies."""
+"""Two dimensions: projected entangled pair states, infinite and finite, and classical models on the square lattice."""
 
+from qad.peps import classical, finite
+from qad.peps.classical import partition_function
 from qad.peps.correlations import correlation_length
 from qad.peps.density import reduced_density
 from qad.peps.environment import Environment, environment
@@ -10,6 +12,7 @@ from qad.peps.search.result import GroundState
 from qad.peps.state import PEPS
 
 __all__ = [
-    "PEPS", "Environment", "GroundState", "Model", "Term", "correlation_length", "energy", "environment", "expectation",
-    "ground_state", "heisenberg", "ising", "j1j2", "local_expectations", "reduced_density", "term", "xxz",
+    "PEPS", "Environment", "GroundState", "Model", "Term", "classical", "correlation_length", "energy", "environment",
+    "expectation", "finite", "ground_state", "heisenberg", "ising", "j1j2", "local_expectations", "partition_function",
+    "reduced_density", "term", "xxz",
 ]  # fmt: skip

@@ -26,6 +26,7 @@ APART = {  # how far the number that is printed last, in the short form, may be 
     "mps/07_quench.py": 1e-7,
     "mps/08_hellmann_feynman.py": 1e-8,
     "peps/01_heisenberg_square.py": 1e-2,  # bond 2
+    "peps/02_classical_ising.py": 1e-8,  # the magnetisation
     "trg/ising_trg.py": 2e-3,  # the specific heat
 }
 

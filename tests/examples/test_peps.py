@@ -1,4 +1,4 @@
-"""The examples in two dimensions: what they compute is right."""
+"""The examples of two dimensions: what they compute is right."""
 
 import pytest
 
@@ -11,3 +11,10 @@ def test_the_heisenberg_model_on_the_square_lattice():
     assert done.found[2].converged
     assert 0 < done.length < 1
     assert done.exact < done.found[2].energy
+
+
+def test_classical_ising():
+    compared = run("peps/02_classical_ising.py").compared
+    assert len(compared) == 2 * 4
+    for found, exact in compared:
+        assert found == pytest.approx(exact, abs=2e-6)

@@ -1,0 +1,197 @@
+"""Classical models in two dimensions: partition functions of uniform networks, and what follows from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import jvp, operand, value_and_grad, value_of
+from qad.linalg.implicit.gmres import Report
+from qad.peps import classical_c4v, classical_general
+from qad.peps.classical_ctmrg import environment_of
+from qad.peps.classical_models import clock, dimers, hard_squares, ising, potts, six_vertex, spins
+from qad.peps.classical_trg import hotrg, trg
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.typing import Array, ArrayLike, RealNumber, Scalar
+
+__all__ = [
+    "Thermodynamics", "clock", "dimers", "hard_squares", "ising", "partition_function", "potts", "six_vertex", "spins",
+    "thermodynamics",
+]  # fmt: skip
+
+METHODS = ("ctmrg", "trg", "hotrg")
+
+
+class Thermodynamics(NamedTuple):
+    """``ln Z``, its slope ``-d ln Z / d beta`` and ``beta**2 d^2 ln Z / d beta**2``, per site."""
+
+    log_z: Array
+    energy: Array
+    specific_heat: Array
+
+
+def partition_function(
+    tensor: ArrayLike,
+    chi: int = 32,
+    *,
+    method: str = "ctmrg",
+    symmetry: str | None = None,
+    tol: float = 1e-11,
+    maxiter: int = 2000,
+    steps: int = 30,
+    boundary: ArrayLike | None = None,
+    report: Report | None = None,
+) -> Scalar:
+    """The logarithm of the partition function per tensor, of an infinite square lattice of one tensor.
+
+    Parameters
+    ----------
+    tensor : array (D, d, D, d)
+        Float or complex, legs ``(up, left, down, right)``: the weights of a site. Ready ones: `qad.peps.classical`.
+    chi : int
+        States per bond of the environment, or of the coarse tensors; at least 2. "ctmrg" looks for a gap within a
+        quarter of it.
+    method : "ctmrg", "trg" or "hotrg"
+        Corner transfer matrices of the infinite lattice; or coarse graining of a torus of ``2**steps`` sites.
+    symmetry : "c4v", optional
+        The tensor is real, and is and stays the same under all rotations and reflections, also where it moves with a
+        parameter: a third of the time. For "ctmrg".
+    tol : float
+        Of the change of the environment in a step, relative. For "ctmrg".
+    maxiter : int
+        Most steps at a fixed number of states. For "ctmrg".
+    steps : int
+        For "trg" and "hotrg".
+    boundary : array (D,), optional
+        Closes the legs at the rim of the lattice from which the environment grows; default one that prefers nothing.
+        Where phases coexist it chooses one, as derivatives there need. For "ctmrg".
+    report : qad.linalg.Report, optional
+        Is filled in by "ctmrg": steps, change, and the linear solves of derivatives.
+
+    Returns
+    -------
+    scalar
+        Real for a real tensor. Times the number of tensors it is ``ln Z``.
+
+    Raises
+    ------
+    ShapeError
+        If the tensor has not four legs of which opposite ones fit.
+    ArgumentError
+        If entries are not finite; if a real Z per site is not positive; if "c4v" does not hold.
+    ConvergenceError
+        If the environment does not settle.
+
+    Notes
+    -----
+    "ctmrg": Z per site is ``N_11 N_00 / (N_10 N_01)``, of the contractions of four corners with or without a row and a
+    column in between. Its derivatives are those of the fixed point, by the implicit function theorem, to every order; a
+    tensor whose environment is cut too short has derivatives of the cut environment.
+
+    References
+    ----------
+    R. J. Baxter, J. Math. Phys. 9, 650 (1968); T. Nishino and K. Okunishi, J. Phys. Soc. Jpn. 65, 891 (1996).
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> from qad.peps import classical
+    >>> print(round(float(classical.partition_function(classical.ising(0.3), chi=8)), 9))
+    0.790559071
+    >>> energy = qad.grad(lambda b: -classical.partition_function(classical.ising(b), chi=8))(0.3)
+    >>> print(round(float(energy), 8))
+    -0.70449907
+    """
+    tensor = checked(tensor, chi, method, symmetry)
+    if method != "ctmrg":
+        total, last = (trg if method == "trg" else hotrg)(tensor, chi, steps)
+        return total + log_of(last) / 2**steps
+    moves = classical_general if symmetry is None else classical_c4v
+    report = Report() if report is None else report
+    environment = environment_of(tensor, chi, moves, tol, maxiter, report, closing_of(boundary, tensor))
+    return log_of(moves.per_site(environment, tensor))
+
+
+def thermodynamics(log_z: Callable, beta: RealNumber) -> Thermodynamics:
+    """Energy and specific heat from ``ln Z`` as a function of the inverse temperature, by two derivatives.
+
+    Parameters
+    ----------
+    log_z : callable
+        A function of `beta`.
+    beta : float
+
+    Returns
+    -------
+    Thermodynamics
+        ``log_z, energy, specific_heat``: ``ln Z``, ``-d ln Z / d beta``, ``beta**2 d^2 ln Z / d beta**2``.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> found = qad.peps.classical.thermodynamics(lambda b: np.log(2 * np.cosh(b)), 1.0)  # two levels, -1 and 1
+    >>> print([round(float(x), 6) for x in found])
+    [1.126928, -0.761594, 0.419974]
+    """
+    beta = float(beta) if isinstance(beta, int) else beta
+    (value, first), (_, second) = jvp(value_and_grad(log_z), (beta,), (1.0,))
+    return Thermodynamics(value, -first, beta**2 * second)
+
+
+def checked(tensor: ArrayLike, chi: int, method: str, symmetry: str | None) -> Array:
+    """The tensor as an operand, if all arguments make sense."""
+    tensor = operand(tensor)
+    if method not in METHODS:
+        raise ArgumentError(f"method is {method!r}: choose one of {', '.join(METHODS)}")
+    if tensor.ndim != 4 or tensor.shape[0] != tensor.shape[2] or tensor.shape[1] != tensor.shape[3]:
+        raise ShapeError(
+            f"partition_function takes legs (up, left, down, right), of which opposite ones fit, not {tensor.shape}"
+        )
+    if tensor.dtype.kind not in "fc":
+        tensor = tensor.astype(float)
+    if not isinstance(chi, (int, np.integer)) or chi < 2:
+        raise ArgumentError(f"chi is {chi!r}: the bonds of an environment need at least 2 states")
+    plain = value_of(tensor)
+    if not np.all(np.isfinite(plain)) or not np.any(plain):
+        raise ArgumentError("partition_function: the tensor is zero, or has entries that are not finite")
+    if symmetry is not None:
+        check_c4v(plain, method, symmetry)
+    return tensor
+
+
+def closing_of(boundary: ArrayLike | None, tensor: Array) -> np.ndarray | None:
+    """The vector at the rim, if it fits all legs."""
+    if boundary is None:
+        return None
+    closing = np.asarray(value_of(boundary), dtype=tensor.dtype)
+    if {closing.shape} != {(d,) for d in tensor.shape}:
+        raise ShapeError(f"boundary is a vector for each leg of {tensor.shape}, not an array of shape {closing.shape}")
+    return closing
+
+
+def check_c4v(tensor: np.ndarray, method: str, symmetry: str) -> None:
+    """Raise unless the tensor is real and the same under rotations and reflections."""
+    if symmetry != "c4v" or method != "ctmrg":
+        raise ArgumentError(f'symmetry={symmetry!r} with method={method!r}: write "c4v" or None, with "ctmrg"')
+    small = 1e-12 * np.max(np.abs(tensor))
+    same = tensor.dtype.kind == "f" and len(set(tensor.shape)) == 1
+    if not same or any(np.max(np.abs(tensor - tensor.transpose(p))) > small for p in ((1, 2, 3, 0), (0, 3, 2, 1))):
+        raise ArgumentError(
+            'the tensor is not real or not the same under all rotations and reflections: leave out symmetry="c4v"'
+        )
+
+
+def log_of(z: Array) -> Array:
+    """The logarithm of Z."""
+    plain = value_of(z)
+    if not np.iscomplexobj(plain) and not plain > 0:
+        raise ArgumentError(
+            f"partition_function: Z per site is {float(plain):.6g}: ln Z of a real tensor needs a positive one; give "
+            "the tensor as complex, or four sites as one tensor"
+        )
+    return np.log(z)

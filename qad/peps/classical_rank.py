@@ -1,0 +1,64 @@
+"""Where environments begin, and how many states of a bond they keep, so that the cut stays where it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy  # loads scipy.sparse.linalg when it is first used
+
+from qad.contract import einsum
+
+TINY = 1e-8  # singular values of two quarters, relative: what is left out has a weight of its square
+
+
+def rank_at_gap(values: np.ndarray, chi: int, window: float) -> int:
+    """The number of `values`, which fall, to keep: where neighbours differ most, within ``(1 -+ window) chi``.
+
+    Never one that is tiny, whose vector is rounding.
+    """
+    most = max(1, int(np.sum(values > TINY * values[0])))
+    low, high = min(most, max(1, int(np.ceil((1 - window) * chi)))), min(most, int((1 + window) * chi))
+    if most <= chi or low >= high:
+        return min(most, chi)
+    return low + int(np.argmax(values[low - 1 : high] / np.maximum(values[low : high + 1], TINY * values[0])))
+
+
+def boundary(site: np.ndarray) -> np.ndarray:
+    """The vector that closes the first leg of a site, from ones: no symmetry is broken, no sector is left out."""
+    row = einsum("ulvl->vu", site)
+    v = np.ones(len(row), row.dtype) / np.sqrt(len(row))
+    row = row @ row + np.linalg.norm(row) ** 2 * np.eye(len(row))
+    for _ in range(50 if row.any() else 0):
+        v = row @ v
+        v = v / np.linalg.norm(v)
+    return v
+
+
+def turn(new: np.ndarray, old: np.ndarray) -> np.ndarray:
+    """The unitary r for which ``r^T new conj(r)`` is most like the edge `old`, from their common transfer matrix."""
+    k = len(old)
+
+    def transfer(x: np.ndarray) -> np.ndarray:
+        return einsum("apb,ac,cpd->bd", new.conj(), x.reshape(k, k), old).ravel()
+
+    x = np.random.default_rng(0).standard_normal(k * k).astype(new.dtype)
+    if k > 1:
+        operator = scipy.sparse.linalg.LinearOperator((k * k, k * k), matvec=transfer, dtype=new.dtype)
+        try:
+            x = scipy.sparse.linalg.eigs(operator, k=1, v0=x, tol=1e-6)[1][:, 0]
+        except scipy.sparse.linalg.ArpackError:  # levels crowd: any guess serves, as the basis follows the steps
+            x = transfer(x)
+    x = x if np.iscomplexobj(new) else (x * x[np.argmax(np.abs(x))].conj()).real
+    return unitary(x.reshape(k, k)).conj()
+
+
+def unitary(matrix: np.ndarray) -> np.ndarray:
+    """The unitary factor of a square matrix, also of a singular one."""
+    u, _, vh = np.linalg.svd(matrix)
+    return u @ vh
+
+
+def rank_without_ties(values: np.ndarray, chi: int) -> int:
+    """The largest number up to `chi` of `values`, which fall, that cuts between two clearly different ones."""
+    most = min(chi, int(np.sum(values > 1e-12 * values[0])))
+    clear = [k for k in range(1, most + 1) if k == len(values) or values[k] < 0.999 * values[k - 1]]
+    return clear[-1] if clear else most

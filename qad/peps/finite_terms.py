@@ -1,0 +1,100 @@
+"""Local terms on a finite lattice: where those of a model fit, and in which strip of rows each is measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import operand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from qad.typing import Array
+
+    Place = tuple[int, int]
+
+
+class Placed(NamedTuple):
+    """An operator, legs ``(out, ..., in, ...)``, on certain sites ``(row, column)`` of the lattice."""
+
+    operator: Array
+    sites: tuple[Place, ...]
+
+
+def placed(model: Any, shape: tuple[int, int], cylinder: bool) -> list[Placed]:
+    """All terms: the ``.terms`` of a model repeated from each site where they fit, or pairs (operator, sites)."""
+    if not hasattr(model, "terms"):
+        return [one(operator, sites, shape, cylinder) for operator, sites in pairs(model)]
+    found, (rows, columns) = [], shape
+    for term in model.terms:
+        up, left = (min(site[n] for site in term.sites) for n in (0, 1))
+        offsets = [(r - up, c - left) for r, c in term.sites]
+        height, width = (max(site[n] for site in offsets) for n in (0, 1))
+        for r in range(rows - height):
+            for c in range(columns if cylinder else columns - width):
+                sites = [(r + i, c + j) for i, j in offsets]
+                found.append(one(term.operator, sites, shape, cylinder))
+    if not found:
+        raise ArgumentError(f"no term of the model fits on {rows} x {columns} sites")
+    return found
+
+
+def pairs(model: Any) -> Iterable:
+    """The terms of a list, each an operator and its sites."""
+    terms = list(model)
+    if not terms or not all(isinstance(term, tuple) and len(term) == 2 for term in terms):
+        raise ArgumentError("a model is a qad.peps model, or a list of pairs (operator, [(row, column), ...])")
+    return terms
+
+
+def one(operator: Any, sites: Iterable, shape: tuple[int, int], cylinder: bool) -> Placed:
+    """A term whose operator and sites fit the lattice."""
+    rows, columns = shape
+    places = tuple((int(r), int(c) % columns if cylinder else int(c)) for r, c in sites)
+    if any(not (0 <= r < rows and 0 <= c < columns) for r, c in places):
+        raise ArgumentError(f"a term acts on {places}, not all of which are among {rows} x {columns} sites")
+    if not places or len(set(places)) < len(places):
+        raise ArgumentError(
+            f"a term acts on {places}: one site or more, all different (a ring of one has no neighbours)"
+        )
+    if max(r for r, _ in places) - min(r for r, _ in places) > 1:
+        raise ArgumentError(f"a term on {places} reaches over more than two rows: turn the lattice, or split the term")
+    operator, n = operand(operator), len(places)
+    if operator.ndim == 2 and n > 1:
+        d = round(operator.shape[0] ** (1 / n))
+        if operator.shape != (d**n, d**n):
+            raise ShapeError(f"an operator on {n} sites is no array of shape {operator.shape}")
+        operator = operator.reshape((d,) * (2 * n))
+    if operator.ndim != 2 * n or operator.shape[:n] != operator.shape[n:]:
+        raise ShapeError(f"an operator on {n} sites has legs (out, ..., in, ...), not shape {operator.shape}")
+    return Placed(operator, places)
+
+
+def strip_of(sites: tuple[Place, ...]) -> tuple[int, int]:
+    """The first row and the number of rows of the strip in which these sites lie."""
+    rows = [r for r, _ in sites]
+    return min(rows), max(rows) - min(rows) + 1
+
+
+def measured_order(sites: tuple[Place, ...]) -> list[Place]:
+    """The sites in the order in which a strip passes them: by columns, then by rows."""
+    return sorted(sites, key=lambda site: (site[1], site[0]))
+
+
+def against(density: Array, term: Placed, dims: dict[Place, int]) -> tuple[Array, Array]:
+    """``tr(rho O)`` and ``tr(rho)`` for the open legs of a strip."""
+    order = measured_order(term.sites)
+    wanted = tuple(dims[site] for site in term.sites)
+    if term.operator.shape != wanted * 2:
+        raise ShapeError(
+            f"an operator of shape {term.operator.shape} acts on sites {term.sites} of dimensions {wanted}"
+        )
+    rho = density.reshape([dims[site] for site in order for _ in range(2)])  # (out, in) of each site
+    at = [order.index(site) for site in term.sites]
+    rho = rho.transpose([2 * k for k in at] + [2 * k + 1 for k in at])
+    size = int(np.prod(wanted))
+    return np.sum(rho * term.operator), np.trace(rho.reshape(size, size))
