@@ -141,7 +141,7 @@ def shadow(x: Tensor) -> Any:
 # -- marking -----------------------------------------------------------------------------------------------------------
 
 
-def look(out, x, again, metadata=()):
+def look(out: Tensor, x: Tensor, again: Function, metadata: Any = ()) -> None:
     """Mark Tensor `out`, which is ``again(x, *metadata)``, where it is a view of Tensor `x`."""
     if out is x:
         return
