@@ -184,16 +184,18 @@ def from_dense(
 
 
 def _require_symmetric(array, where, tol):
-    """Raise where an element off the blocks is not zero."""
+    """Raise where an element off the blocks is not zero; each array of a batch has its own rounding."""
     array = array.reshape(-1, *where.shape)
+    every = tuple(range(1, array.ndim))
     inside = move(np.ones(where.size), table=unpacking(where)).reshape(where.shape) == 1
     inside = like(array).asarray(inside)
     off = np.where(inside, 0, np.abs(array))
-    largest = np.where(inside, np.abs(array), 0).max(initial=0.0)
+    finite = np.where(inside & np.isfinite(array), np.abs(array), 0)  # infinity has no rounding
+    largest = finite.max(axis=every, keepdims=True, initial=0.0) if every else finite
     allowed = 16 * np.finfo(array.dtype if array.dtype.kind in "fc" else float).eps * largest if tol is None else tol
-    if (off <= allowed).all():
+    if (fits := off <= allowed).all():
         return
-    place = tuple(map(int, np.unravel_index(int(np.argmax(off)), off.shape)))
+    place = tuple(map(int, np.unravel_index(int(np.argmax(np.where(fits, 0, off))), off.shape)))
     numbers = [
         max(i for i, start in enumerate(leg.starts) if start <= at)
         for leg, at in zip(where.legs, place[1:], strict=True)

@@ -38,7 +38,7 @@ def direct_sum(a: SymTensor, b: SymTensor, axes: Axis) -> SymTensor:
     ShapeError
         If charges differ, or legs along the other axes, or flows.
     ArgumentError
-        If an axis does not exist.
+        If an axis does not exist, or is named twice.
 
     Examples
     --------
@@ -52,6 +52,8 @@ def direct_sum(a: SymTensor, b: SymTensor, axes: Axis) -> SymTensor:
         chosen = tuple(sorted(range(a.ndim)[axis] for axis in ([axes] if hasattr(axes, "__index__") else axes)))
     except (IndexError, TypeError) as error:
         raise ArgumentError(f"direct_sum: axes={axes!r} must name axes of the {a.ndim}") from error
+    if len(set(chosen)) < len(chosen):
+        raise ArgumentError(f"direct_sum: axes={axes!r} name an axis twice")
     _require_alike(a, b, chosen)
     legs = tuple([_joined(x, y) if i in chosen else x for i, (x, y) in enumerate(zip(a.legs, b.legs, strict=True))])
     target = layout(legs, a.layout.split, a.layout.total, a.symmetry)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad import linalg
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, BatchError
 from qad.extend import stack_of, unrecorded
 from qad.linalg.support.degeneracy import width
 from qad.symmetric.decompositions import as_map, bond_leg, columns_of, factored, in_order_of, rows_of
@@ -58,6 +59,8 @@ def truncated_svd(
     ------
     ArgumentError
         If nothing would be kept, or an entry is not finite; in the backward pass as `qad.linalg.svd`.
+    BatchError
+        Under `qad.vmap`, if examples keep different numbers of values of a sector: their bonds differ.
 
     Examples
     --------
@@ -114,6 +117,8 @@ def split(
     ArgumentError
         If nothing would be kept; in the backward pass if the loss depends on the basis of the new bond, as
         `qad.linalg.split`.
+    BatchError
+        As `truncated_svd`.
 
     Examples
     --------
@@ -151,12 +156,14 @@ def kept_ranks(
     owner: str,
     zeros: bool = True,
 ) -> list[int]:
-    """How many of the singular `values` of each sector of a layout are kept; the largest number of a batch.
+    """How many of the singular `values` of each sector of a layout are kept; raises where those of a batch differ.
 
     Without `zeros`, those that are zero to rounding are not.
     """
     if multiplets not in ("warn", "drop", "cut"):
         raise ArgumentError(f'{owner}: multiplets={multiplets!r}: write "warn", "drop" or "cut"')
+    if not (max_rank is None or hasattr(max_rank, "__index__")):
+        raise ArgumentError(f"{owner}: max_rank={max_rank!r} must be a whole number")
     sectors = where.sectors
     order = sorted(range(len(sectors)), key=lambda i: sectors[i].charge)  # that of the bond
     values = [values[i] for i in order]
@@ -166,7 +173,12 @@ def kept_ranks(
         _ranks([s[i] for s in values] if batch else values, max_rank, cutoff, relative, multiplets, lost)
         for i in range(len(values[0]) if batch else 1)
     ]
-    most = [max(column) for column in zip(*ranks, strict=True)]
+    most = ranks[0] if ranks else [0] * len(values)
+    if any(each != most for each in ranks):
+        raise BatchError(
+            f"{owner}: the examples of a batch keep different sectors, {most} and {next(r for r in ranks if r != most)} "
+            "values of each charge: their bonds differ; take the examples in a loop"
+        )
     if not any(most):
         raise ArgumentError(
             f"{owner}: truncation leaves nothing (max_rank={max_rank}, cutoff={cutoff}): keep one value at least"
@@ -198,7 +210,7 @@ def _ranks(values, max_rank, cutoff, relative, multiplets, lost):
     sector = np.repeat(np.arange(len(values)), list(map(len, values)))
     order = np.argsort(-every, kind="stable")
     sizes, sector = every[order], sector[order]
-    k = len(sizes) if max_rank is None else min(max_rank, len(sizes))
+    k = len(sizes) if max_rank is None else max(0, min(index(max_rank), len(sizes)))
     if cutoff is not None and len(sizes):
         k = min(k, int(np.sum(sizes > (cutoff * sizes[0] if relative else cutoff))))
     if lost:

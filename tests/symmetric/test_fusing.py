@@ -109,6 +109,7 @@ def test_sums_of_products():
     "call, error, words",
     [
         (lambda: direct_sum(A, A, 3), ArgumentError, "must name axes"),
+        (lambda: direct_sum(A, A, (0, -3)), ArgumentError, "name an axis twice"),
         (lambda: direct_sum(A, A.conj(), 0), ShapeError, "axis 0 is Leg"),
         (lambda: direct_sum(A, random((SPIN, SPIN, RIGHT)), 1), ShapeError, "axis 0 is Leg"),
         (lambda: direct_sum(A, random(A.legs, 2), 0), ShapeError, "different charges"),

@@ -215,3 +215,15 @@ def test_refusals():
         random((SPIN, SPIN), dtype=int)
     with pytest.raises(TypeError):
         THETA * THETA
+
+
+@pytest.mark.parametrize("inside", [np.inf, np.nan, 1e300])
+def test_rounding_off_the_blocks_is_that_of_finite_elements_of_the_same_array(inside):
+    legs = (SPIN, SPIN.conj())
+    one = np.array([[inside, 0.0], [0.0, 1.0]])
+    np.testing.assert_array_equal(from_dense(one, legs).to_dense(), one)
+    if not np.isfinite(inside):
+        with pytest.raises(ArgumentError, match=r"element \(0, 1\) is 5"):
+            from_dense(one + np.array([[0.0, 5.0], [0.0, 0.0]]), legs)
+    with pytest.raises(ArgumentError, match=r"element \(0, 1\) is 1e-10"):
+        qad.vmap(lambda x: from_dense(x, legs).data)(np.stack([one, [[1.0, 1e-10], [0.0, 1.0]]]))
