@@ -176,6 +176,8 @@ def from_dense(
     >>> qad.symmetric.from_dense(raising, (spin, spin.conj()), charge=2).blocks()
     {(1, -1): array([[1.]])}
     """
+    if type(array) is SymTensor:
+        raise ArgumentError("from_dense: the array is a symmetric tensor already; from_blocks takes a.blocks()")
     where, array = layout_for(legs, charge, split, symmetry, "from_dense"), as_operand(array)
     if tuple(array.shape) != where.shape:
         raise ShapeError(f"from_dense: the legs have shape {where.shape}, but the array has {tuple(array.shape)}")

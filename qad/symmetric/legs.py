@@ -96,7 +96,8 @@ class Leg:
         >>> qad.symmetric.Leg.from_charges([0, 1, 1, 0], flow=+1, symmetry="Z2")    # the parity of electrons
         (Leg({0: 2, 1: 2}, flow=+1, symmetry='Z2'), (0, 3, 1, 2))
         """
-        group = _symmetry_of(charges := list(charges), symmetry)
+        charges = [tuple(q) if hasattr(q, "__len__") else q for q in charges]  # the rows of an array, too
+        group = _symmetry_of(charges, symmetry)
         states: dict[Any, list[int]] = {}
         for number, charge in enumerate(charges):
             states.setdefault(group.shown(group.charge(charge)), []).append(number)

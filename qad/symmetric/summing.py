@@ -9,7 +9,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.symmetric.layout import Layout, layout, named
 from qad.symmetric.legs import Leg
 from qad.symmetric.moves import Move, move
-from qad.symmetric.tensor import SymTensor, bare
+from qad.symmetric.tensor import SymTensor, as_symmetric, bare
 
 if TYPE_CHECKING:
     from qad.typing import Axis
@@ -48,6 +48,7 @@ def direct_sum(a: SymTensor, b: SymTensor, axes: Axis) -> SymTensor:
     >>> both.legs[0], qad.symmetric.trace(both)
     (Leg({0: 4, 1: 2, 2: 1}, flow=+1), np.float64(7.0))
     """
+    a, b = as_symmetric(a, "direct_sum"), as_symmetric(b, "direct_sum")
     try:
         chosen = tuple(sorted(range(a.ndim)[axis] for axis in ([axes] if hasattr(axes, "__index__") else axes)))
     except (IndexError, TypeError) as error:

@@ -162,23 +162,17 @@ def kept_ranks(
     """
     if multiplets not in ("warn", "drop", "cut"):
         raise ArgumentError(f'{owner}: multiplets={multiplets!r}: write "warn", "drop" or "cut"')
-    if not (max_rank is None or hasattr(max_rank, "__index__")):
-        raise ArgumentError(f"{owner}: max_rank={max_rank!r} must be a whole number")
     sectors = where.sectors
     order = sorted(range(len(sectors)), key=lambda i: sectors[i].charge)  # that of the bond
     values = [values[i] for i in order]
     batch = max((s.ndim for s in values), default=1) > 1
+    max_rank = None if max_rank is None else _whole(max_rank, owner)
     lost = 0.0 if zeros else 10 * max([max(x.rows, x.columns) for x in sectors], default=0)
     ranks = [
         _ranks([s[i] for s in values] if batch else values, max_rank, cutoff, relative, multiplets, lost)
         for i in range(len(values[0]) if batch else 1)
     ]
-    most = ranks[0] if ranks else [0] * len(values)
-    if any(each != most for each in ranks):
-        raise BatchError(
-            f"{owner}: the examples of a batch keep different sectors, {most} and {next(r for r in ranks if r != most)} "
-            "values of each charge: their bonds differ; take the examples in a loop"
-        )
+    most = _one_for_all(ranks, owner) if ranks else []
     if not any(most):
         raise ArgumentError(
             f"{owner}: truncation leaves nothing (max_rank={max_rank}, cutoff={cutoff}): keep one value at least"
@@ -191,6 +185,23 @@ def kept_ranks(
             stacklevel=3,
         )
     return [most[order.index(i)] for i in range(len(order))]
+
+
+def _whole(max_rank, owner):
+    if not hasattr(max_rank, "__index__"):
+        raise ArgumentError(f"{owner}: max_rank={max_rank!r} must be a whole number")
+    return index(max_rank)
+
+
+def _one_for_all(ranks, owner):
+    """The ranks of the examples of a batch; raises where they differ, as then do their bonds."""
+    for other in ranks:
+        if other != ranks[0]:
+            raise BatchError(
+                f"{owner}: the examples of a batch keep different sectors, {ranks[0]} and {other} values of each "
+                "charge, so that their bonds differ: take the examples in a loop"
+            )
+    return ranks[0]
 
 
 def _cuts(s, rank):
@@ -210,7 +221,7 @@ def _ranks(values, max_rank, cutoff, relative, multiplets, lost):
     sector = np.repeat(np.arange(len(values)), list(map(len, values)))
     order = np.argsort(-every, kind="stable")
     sizes, sector = every[order], sector[order]
-    k = len(sizes) if max_rank is None else max(0, min(index(max_rank), len(sizes)))
+    k = len(sizes) if max_rank is None else max(0, min(max_rank, len(sizes)))
     if cutoff is not None and len(sizes):
         k = min(k, int(np.sum(sizes > (cutoff * sizes[0] if relative else cutoff))))
     if lost:

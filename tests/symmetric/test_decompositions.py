@@ -266,6 +266,7 @@ def test_under_vmap_and_freeze():
 def test_examples_of_a_batch_that_keep_other_sectors_are_refused(rank):
     one, two = diagonal([4.0, 3.0], [2.0, 1.0]), diagonal([1.0, 2.0], [3.0, 4.0])
     stack = np.stack([one.data, two.data])
-    for f in (lambda a: truncated_svd(a, **rank)[3], lambda a: norm(split(a, **rank)[0])):
-        with pytest.raises(BatchError, match="keep different sectors"):
-            qad.vmap(lambda x: f(type(one)(one.layout, x)))(stack)
+    with pytest.raises(BatchError, match="keep different sectors"):
+        qad.vmap(lambda x: truncated_svd(type(one)(one.layout, x), **rank)[3])(stack)
+    with pytest.raises(BatchError, match="keep different sectors"):
+        qad.vmap(lambda x: norm(split(type(one)(one.layout, x), **rank)[0]))(stack)

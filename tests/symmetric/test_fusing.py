@@ -168,6 +168,22 @@ def test_damaged_files_are_refused(tmp_path):
         with pytest.raises(ArgumentError, match="damaged"):
             load(path)
         arrays[name] = np.load(tmp_path / "b.npz")[name]
+    mixed = arrays["legs"].copy()
+    mixed[1, 2] *= -1  # one sector of a leg flows the other way
+    for wrong in ({"data": arrays["data"].astype("U4")}, {"legs": mixed}):
+        np.savez(path, **(arrays | wrong))
+        with pytest.raises(ArgumentError, match="damaged"):
+            load(path)
+    np.save(tmp_path / "c.npy", np.zeros(3))
+    with pytest.raises(ArgumentError, match="damaged, or holds something else"):
+        load(tmp_path / "c.npy")
+    compressed = bytearray(whole)
+    compressed[whole.index(b"PK\x01\x02") + 10] = 77  # a compression that nobody knows
+    path.write_bytes(bytes(compressed))
+    with pytest.raises(ArgumentError, match="damaged"):
+        load(path)
+    with pytest.raises(ArgumentError, match="below 2"):
+        save(random((Leg({2**70: 1}, 1),), 2**70), path)
     np.savez(path, x=np.zeros(3))
     with pytest.raises(ArgumentError, match="holds no symmetric tensor"):
         load(path)

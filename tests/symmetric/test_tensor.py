@@ -227,3 +227,63 @@ def test_rounding_off_the_blocks_is_that_of_finite_elements_of_the_same_array(in
             from_dense(one + np.array([[0.0, 5.0], [0.0, 0.0]]), legs)
     with pytest.raises(ArgumentError, match=r"element \(0, 1\) is 1e-10"):
         qad.vmap(lambda x: from_dense(x, legs).data)(np.stack([one, [[1.0, 1e-10], [0.0, 1.0]]]))
+
+
+DENSE = THETA.to_dense()
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: THETA[0], "lie in blocks: take a.blocks"),
+        (lambda: list(THETA), "no sequence: take a.blocks"),
+        (lambda: len(THETA), "take a.shape"),
+        (lambda: bool(THETA), "neither true nor false"),
+        (lambda: 1.0 * THETA == THETA, r"compare a.legs, a.charge and \(a - b\).norm"),
+        (lambda: THETA != DENSE, "compare a.legs"),
+        (lambda: DENSE == THETA, "compare a.legs"),
+        (lambda: THETA @ THETA, "qad.tensordot"),
+        (lambda: DENSE @ THETA, "qad.tensordot"),
+        (lambda: abs(THETA), r"a.norm\(\) is the size"),
+        (lambda: THETA**2, "elements are in a.data"),
+        (lambda: 1 / THETA, "elements are in a.data"),
+        (lambda: THETA + DENSE, r"tensor \+ ndarray is not defined: write qad.symmetric.from_dense"),
+        (lambda: DENSE + THETA, r"tensor \+ ndarray is not defined"),
+        (lambda: THETA - 1.0, "tensor - float is not defined"),
+        (lambda: 1.0 - THETA, "tensor - float is not defined"),
+        (lambda: 1 + THETA, r"tensor \+ int is not defined"),
+        (lambda: THETA * THETA, r"tensor \* SymTensor is not defined: a factor is a number"),
+        (lambda: THETA / None, "tensor / NoneType is not defined"),
+        (lambda: "2" * THETA, r"tensor \* str is not defined"),
+        (lambda: qad.linalg.svd(THETA), "svd: takes arrays of numbers, not SymTensor; symmetric tensors go to"),
+    ],
+)
+def test_operators_that_mean_nothing_say_what_to_write(call, words):
+    with pytest.raises(TypeError, match=words):
+        call()
+
+
+def test_operators_that_mean_something():
+    assert THETA == THETA and THETA in [THETA] and THETA != None and THETA != "theta"  # noqa: E711
+    assert (sum([THETA, THETA]) - 2 * THETA).norm() == 0
+    one = random((), symmetry="U1")
+    assert float(one) == complex(one) == one.item()
+    a = random((SPIN, SPIN.conj()), dtype=complex, seed=1)
+    assert (
+        qad.tr(a) == a.data.sum()
+        and abs(qad.tr(a, a.conj().T, a) - np.trace(a.to_dense() @ a.to_dense().conj().T @ a.to_dense())) < 1e-14
+    )
+
+
+@pytest.mark.parametrize("name", ["trace", "norm", "scale", "fuse", "unfuse", "save", "direct_sum", "vdot", "svd"])
+def test_arrays_are_no_symmetric_tensors(name):
+    more = {
+        "scale": [np.ones(2)],
+        "fuse": [(0, 1)],
+        "unfuse": [0],
+        "save": ["none.npz"],
+        "direct_sum": [THETA, 0],
+        "vdot": [THETA],
+    }.get(name, [])
+    with pytest.raises(ArgumentError, match=f"{name}: takes a symmetric tensor, not ndarray"):
+        getattr(qad.symmetric, name)(DENSE, *more)
