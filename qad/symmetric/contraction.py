@@ -79,6 +79,8 @@ def _require_joining(a, b, ones, twos):
 def why_not(one: Leg, two: Leg) -> str:
     if one.flow == two.flow:
         return "flows have to be opposite: take .conj() of one of the tensors, or another leg"
+    if one.dims == two.dims and one.charges == two.charges:
+        return "they were fused from different legs, or in another order: unfuse them, or fuse both alike"
     if one.sectors == two.sectors:
         return "sectors have to stand in the same order: from_blocks(a.blocks(), legs) lays a tensor out by other legs"
     return "charges and dimensions have to be the same"

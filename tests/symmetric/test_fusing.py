@@ -141,6 +141,23 @@ def test_files_of_a_number(tmp_path):
     assert load(tmp_path / "a.npz").item() == a.item()
 
 
+def test_legs_that_were_fused_in_another_order_do_not_join():
+    one, two = Leg({0: 1, 1: 2}, +1), Leg({0: 2, 1: 1}, +1)
+    a = random((one, two, one.conj()), charge=1, seed=0)
+    plain, turned = fuse(a, (0, 1)), fuse(a, (1, 0))  # the same sectors, whose entries stand in another order
+    assert plain.legs[0].sectors == turned.legs[0].sectors
+    with pytest.raises(ShapeError, match="fused from different legs, or in another order"):
+        tensordot(plain, turned.conj(), ([0], [0]))
+    with pytest.raises(ShapeError, match="do not fit: they were fused from different legs"):
+        qad.einsum("ab,ab->", plain, turned.conj())
+    with pytest.raises(ShapeError, match="tensors of different legs"):
+        plain + turned
+    again = fuse(a.transpose(1, 0, 2), (1, 0))  # the same order, by another way
+    assert abs(tensordot(plain, again.conj(), ([0, 1], [0, 1])) - a.norm() ** 2) < 1e-13
+    bare = random((Leg(plain.legs[0].sectors, -1), one), seed=2)  # what nobody fused joins
+    assert tensordot(plain, bare, ([0], [0])).ndim == 2
+
+
 def test_damaged_files_are_refused(tmp_path):
     path = tmp_path / "a.npz"
     save(A, path)
