@@ -149,6 +149,7 @@ def tensordot(a: SymTensor, b: SymTensor, axes: int | tuple[Axis, Axis] = 2) -> 
                 f"tensordot: a symmetric tensor and a {type(x).__name__} do not go together: write "
                 "qad.symmetric.from_dense(array, legs), or .to_dense() of the other"
             )
+        as_symmetric(x, "tensordot")
     how = contraction(a.layout, b.layout, *_axes(axes, a.ndim, b.ndim))
     return result_of(how.out, how.run(a.data, b.data))
 

@@ -230,7 +230,7 @@ def from_blocks(
     Raises
     ------
     ArgumentError
-        If a block is not allowed, or none is given.
+        If a block is not allowed, is given twice, or none is given.
     ShapeError
         If a block has not the shape that its sectors have.
 
@@ -254,6 +254,8 @@ def from_blocks(
                 f"from_blocks: no block of charges {key} is allowed with legs {where.legs} and charge {where.charge}"
             )
         array, block = as_operand(array), allowed[key]
+        if block.numbers in given:
+            raise ArgumentError(f"from_blocks: the block of charges {key} is given twice")
         if tuple(array.shape) != block.shape:
             raise ShapeError(
                 f"from_blocks: the block of charges {key} has shape {block.shape}, not {tuple(array.shape)}"

@@ -126,9 +126,8 @@ class SymTensor(Refusals):
 
     def sectors(self) -> list[Array]:
         """The matrix of each sector of the layout, legs before its split against those behind."""
-        return [
-            self.data[s.start : s.start + s.rows * s.columns].reshape(s.rows, s.columns) for s in self.layout.sectors
-        ]
+        data = as_symmetric(self, "sectors").data
+        return [data[s.start : s.start + s.rows * s.columns].reshape(s.rows, s.columns) for s in self.layout.sectors]
 
     def to_dense(self) -> Array:
         """The dense array, zero off the blocks; sectors lie along each axis in the order of the leg.
@@ -140,13 +139,13 @@ class SymTensor(Refusals):
         array([[1., 0.],
                [0., 1.]])
         """
-        return move(self.data, table=unpacking(self.layout)).reshape(self.shape)
+        return move(as_symmetric(self, "to_dense").data, table=unpacking(self.layout)).reshape(self.shape)
 
     def item(self) -> Number:
         """The number that a tensor without legs is; 0 where its charge is not neutral."""
         if self.ndim:
             raise ShapeError(f"item: {self!r} is no number: it has {self.ndim} legs")
-        return self.data.sum()
+        return as_symmetric(self, "item").data.sum()
 
     # -- legs ----------------------------------------------------------------------------------------------------------
 
@@ -191,7 +190,7 @@ class SymTensor(Refusals):
 
     def norm(self) -> Real:
         """The Frobenius norm."""
-        return np.linalg.norm(self.data)
+        return np.linalg.norm(as_symmetric(self, "norm").data)
 
     def __add__(self, other: SymTensor) -> SymTensor:
         return bare(self.layout, self.data + aligned(self, other, "+"))
@@ -230,10 +229,10 @@ class SymTensor(Refusals):
         raise ArgumentError("a symmetric tensor is no array: write a.to_dense(), or take a.data or a.blocks()")
 
     def __repr__(self) -> str:
-        whole = int(np.prod(self.shape))
+        whole, stack = int(np.prod(self.shape)), getattr(self.data, "shape", ())[:-1]
         return (
-            f"SymTensor(shape {self.shape}, charge {self.charge}, {len(self.layout.sectors)} sectors, "
-            f"size {self.size} of {whole}, {self.dtype})"
+            f"SymTensor({f'stack {stack} of ' * bool(stack)}shape {self.shape}, charge {self.charge}, "
+            f"{len(self.layout.sectors)} sectors, size {self.size} of {whole}, {self.dtype})"
         )
 
 
@@ -252,9 +251,14 @@ register(SymTensor, lambda tensor: ((tensor.data,), tensor.layout), lambda where
 
 
 def as_symmetric(a: Any, owner: str) -> SymTensor:
-    """The argument of a function for symmetric tensors; raises where it is another one."""
+    """The argument of a function for symmetric tensors; raises where it is another one, or a stack of them."""
     if type(a) is not SymTensor:
         raise ArgumentError(f"{owner}: takes a symmetric tensor, not {type(a).__name__}: see qad.symmetric.from_dense")
+    if a.data.shape != (a.layout.size,):
+        raise ShapeError(
+            f"{owner}: these are stacked data of shape {a.data.shape}, as of qad.vmap or qad.jacobian, and no tensor: "
+            "write qad.vmap over them, or SymTensor(a.layout, a.data[i])"
+        )
     return a
 
 

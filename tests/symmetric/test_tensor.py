@@ -229,7 +229,7 @@ def test_rounding_off_the_blocks_is_that_of_finite_elements_of_the_same_array(in
         qad.vmap(lambda x: from_dense(x, legs).data)(np.stack([one, [[1.0, 1e-10], [0.0, 1.0]]]))
 
 
-DENSE = THETA.to_dense()
+DENSE, AXES = THETA.to_dense(), ([0, 1, 2], [0, 1, 2])
 
 
 @pytest.mark.parametrize(
@@ -287,3 +287,26 @@ def test_arrays_are_no_symmetric_tensors(name):
     }.get(name, [])
     with pytest.raises(ArgumentError, match=f"{name}: takes a symmetric tensor, not ndarray"):
         getattr(qad.symmetric, name)(DENSE, *more)
+
+
+def test_stacks_of_data_are_no_tensors():
+    stack = qad.vmap(lambda x: 2 * SymTensor(THETA.layout, x))(np.stack([THETA.data, THETA.data]))
+    assert repr(stack).startswith("SymTensor(stack (2,) of shape")
+    for call in (
+        stack.norm, stack.to_dense, stack.blocks, stack.sectors, lambda: tensordot(stack, THETA.conj(), AXES),
+        lambda: qad.einsum("abc,abc->", stack, stack.conj()), lambda: qad.symmetric.vdot(stack, stack),
+        lambda: qad.symmetric.svd(stack), lambda: qad.symmetric.save(stack, "none.npz"),
+    ):  # fmt: skip
+        with pytest.raises(ShapeError, match=r"stacked data of shape \(2, [0-9]+\).*qad.vmap over them"):
+            call()
+    np.testing.assert_allclose(qad.vmap(lambda a: a.norm())(stack), 2 * [2 * THETA.norm()])
+    second = qad.hessian(lambda a: a.norm() ** 4)(random((SPIN,), charge=1))  # a tensor whose data are a tensor
+    assert repr(second).startswith("SymTensor(")
+    with pytest.raises(ShapeError, match="stacked data"):
+        second.norm()
+
+
+def test_a_block_given_twice_is_refused():
+    parity = Leg({0: 1, 1: 1}, +1, "Z2")
+    with pytest.raises(ArgumentError, match=r"charges \(0, 0\) is given twice"):
+        from_blocks({(0, 0): [[1.0]], (2, 2): [[5.0]]}, (parity, parity.conj()))
