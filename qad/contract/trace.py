@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.contract.operands import as_operand, recorded
+from qad.contract.others import contractor_of
 from qad.contract.planner import find_plan
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import One, defbatch, defvjp_tuned, primitive, quick, quick_product, stacks
@@ -56,6 +57,8 @@ def tr(*factors: ArrayLike) -> Array:
     array([[2., 6.],
            [4., 8.]])
     """
+    if (kind := contractor_of(factors)) is not None:
+        return kind.network(factors, tuple([(i, (i + 1) % len(factors)) for i in range(len(factors))]), ())
     if len(factors) == 2:
         return _quick_product(*factors)
     if len(factors) == 1:

@@ -1,6 +1,7 @@
 """Files of plain arrays: ``.npz``, no pickle, written aside and then put in place."""
 
 import os
+import struct
 import zipfile
 import zlib
 from contextlib import suppress
@@ -9,6 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from qad.core.errors import ArgumentError
+
+DAMAGED = (  # what zipfile and NumPy raise from files that are no archives of arrays, or that have changed
+    zipfile.BadZipFile, zlib.error, struct.error, ValueError, KeyError, EOFError, OSError, AttributeError, TypeError,
+    RuntimeError, MemoryError, OverflowError,
+)  # fmt: skip
 
 
 def write_arrays(path, **arrays):
@@ -33,7 +39,7 @@ def read_arrays(path):
             return {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise
-    except (zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, OSError, AttributeError) as error:
+    except DAMAGED as error:
         raise ArgumentError(
             f"{path} cannot be read: it is damaged, or holds something else; it is left as it is"
         ) from error

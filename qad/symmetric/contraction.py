@@ -14,7 +14,7 @@ from qad.symmetric.create import identity
 from qad.symmetric.gemms import Gemms, gemms
 from qad.symmetric.layout import Layout, layout
 from qad.symmetric.moves import Move, between, move
-from qad.symmetric.tensor import SymTensor, aligned, bare
+from qad.symmetric.tensor import SymTensor, aligned, as_symmetric, bare
 
 if TYPE_CHECKING:
     from qad.symmetric.legs import Leg
@@ -79,8 +79,10 @@ def _require_joining(a, b, ones, twos):
 def why_not(one: Leg, two: Leg) -> str:
     if one.flow == two.flow:
         return "flows have to be opposite: take .conj() of one of the tensors, or another leg"
+    if one.dims == two.dims and one.charges == two.charges:
+        return "they were fused from different legs, or in another order: unfuse them, or fuse both alike"
     if one.sectors == two.sectors:
-        return "sectors have to stand in the same order"
+        return "sectors have to stand in the same order: from_blocks(a.blocks(), legs) lays a tensor out by other legs"
     return "charges and dimensions have to be the same"
 
 
@@ -147,6 +149,7 @@ def tensordot(a: SymTensor, b: SymTensor, axes: int | tuple[Axis, Axis] = 2) -> 
                 f"tensordot: a symmetric tensor and a {type(x).__name__} do not go together: write "
                 "qad.symmetric.from_dense(array, legs), or .to_dense() of the other"
             )
+        as_symmetric(x, "tensordot")
     how = contraction(a.layout, b.layout, *_axes(axes, a.ndim, b.ndim))
     return result_of(how.out, how.run(a.data, b.data))
 
@@ -196,7 +199,7 @@ def vdot(a: SymTensor, b: SymTensor) -> Scalar:
     >>> qad.symmetric.vdot(qad.symmetric.eye(leg), 2j * qad.symmetric.eye(leg))
     np.complex128(6j)
     """
-    return np.vdot(a.data, aligned(a, b, "vdot"))
+    return np.vdot(as_symmetric(a, "vdot").data, aligned(a, as_symmetric(b, "vdot"), "vdot"))
 
 
 def trace(a: SymTensor, axis1: int = 0, axis2: int = 1) -> SymTensor | Scalar:
@@ -223,6 +226,7 @@ def trace(a: SymTensor, axis1: int = 0, axis2: int = 1) -> SymTensor | Scalar:
     >>> qad.symmetric.trace(qad.symmetric.eye(qad.symmetric.Leg({0: 2, 1: 3}, flow=+1)))
     np.float64(5.0)
     """
+    as_symmetric(a, "trace")
     try:
         one, two = range(a.ndim)[axis1], range(a.ndim)[axis2]
     except (IndexError, TypeError) as error:

@@ -176,6 +176,8 @@ def from_dense(
     >>> qad.symmetric.from_dense(raising, (spin, spin.conj()), charge=2).blocks()
     {(1, -1): array([[1.]])}
     """
+    if type(array) is SymTensor:
+        raise ArgumentError("from_dense: the array is a symmetric tensor already; from_blocks takes a.blocks()")
     where, array = layout_for(legs, charge, split, symmetry, "from_dense"), as_operand(array)
     if tuple(array.shape) != where.shape:
         raise ShapeError(f"from_dense: the legs have shape {where.shape}, but the array has {tuple(array.shape)}")
@@ -184,16 +186,18 @@ def from_dense(
 
 
 def _require_symmetric(array, where, tol):
-    """Raise where an element off the blocks is not zero."""
+    """Raise where an element off the blocks is not zero; each array of a batch has its own rounding."""
     array = array.reshape(-1, *where.shape)
+    every = tuple(range(1, array.ndim))
     inside = move(np.ones(where.size), table=unpacking(where)).reshape(where.shape) == 1
     inside = like(array).asarray(inside)
     off = np.where(inside, 0, np.abs(array))
-    largest = np.where(inside, np.abs(array), 0).max(initial=0.0)
+    finite = np.where(inside & np.isfinite(array), np.abs(array), 0)  # infinity has no rounding
+    largest = finite.max(axis=every, keepdims=True, initial=0.0) if every else finite
     allowed = 16 * np.finfo(array.dtype if array.dtype.kind in "fc" else float).eps * largest if tol is None else tol
-    if (off <= allowed).all():
+    if (fits := off <= allowed).all():
         return
-    place = tuple(map(int, np.unravel_index(int(np.argmax(off)), off.shape)))
+    place = tuple(map(int, np.unravel_index(int(np.argmax(np.where(fits, 0, off))), off.shape)))
     numbers = [
         max(i for i, start in enumerate(leg.starts) if start <= at)
         for leg, at in zip(where.legs, place[1:], strict=True)
@@ -226,7 +230,7 @@ def from_blocks(
     Raises
     ------
     ArgumentError
-        If a block is not allowed, or none is given.
+        If a block is not allowed, is given twice, or none is given.
     ShapeError
         If a block has not the shape that its sectors have.
 
@@ -250,6 +254,8 @@ def from_blocks(
                 f"from_blocks: no block of charges {key} is allowed with legs {where.legs} and charge {where.charge}"
             )
         array, block = as_operand(array), allowed[key]
+        if block.numbers in given:
+            raise ArgumentError(f"from_blocks: the block of charges {key} is given twice")
         if tuple(array.shape) != block.shape:
             raise ShapeError(
                 f"from_blocks: the block of charges {key} has shape {block.shape}, not {tuple(array.shape)}"

@@ -14,9 +14,9 @@ from qad import linalg
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import stack_of, unrecorded
 from qad.linalg.support.check import require_hermitian
-from qad.symmetric.layout import Layout, layout, named
+from qad.symmetric.layout import Layout, in_range, layout, named
 from qad.symmetric.legs import Leg, same_legs
-from qad.symmetric.tensor import SymTensor, bare
+from qad.symmetric.tensor import SymTensor, as_symmetric, bare, moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -242,9 +242,8 @@ def funm_svd(f: Callable[[Array], Array], a: SymTensor, split: int | None = None
 
 def as_map(a: SymTensor, split: int | None, owner: str) -> SymTensor:
     """The tensor as a map between its first legs and the others."""
-    if type(a) is not SymTensor:
-        raise ArgumentError(f"{owner}: takes a symmetric tensor, not {type(a).__name__}: see qad.symmetric.from_dense")
-    return a if split is None else a.resplit(split)
+    a = as_symmetric(a, owner)
+    return a if split is None else moved(a, tuple(range(a.ndim)), in_range(split, a.ndim, owner))
 
 
 def as_square(a: SymTensor, owner: str) -> SymTensor:

@@ -10,7 +10,7 @@ from qad.core.errors import ArgumentError
 from qad.symmetric.layout import Layout, layout
 from qad.symmetric.legs import Leg, fusion
 from qad.symmetric.moves import Move, move
-from qad.symmetric.tensor import SymTensor, bare
+from qad.symmetric.tensor import SymTensor, as_symmetric, bare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +59,7 @@ def fuse(a: SymTensor, axes: Sequence[int], flow: int | None = None) -> SymTenso
     >>> (qad.symmetric.unfuse(pair, 1) - theta).norm()
     np.float64(0.0)
     """
+    as_symmetric(a, "fuse")
     try:
         chosen = [range(a.ndim)[axis] for axis in axes]
     except (IndexError, TypeError):
@@ -99,6 +100,7 @@ def unfuse(a: SymTensor, axis: int) -> SymTensor:
     >>> qad.symmetric.unfuse(pair, 0).legs == (spin, spin)
     True
     """
+    as_symmetric(a, "unfuse")
     try:
         place = range(a.ndim)[axis]
     except (IndexError, TypeError) as error:

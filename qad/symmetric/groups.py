@@ -104,13 +104,17 @@ def symmetry(given: SymmetryLike) -> Symmetry:
     """
     if isinstance(given, Symmetry):
         return given
-    text = given if isinstance(given, str) else "x".join(map(str, given))
-    return _named(text)
+    if not isinstance(given, str | tuple | list):
+        raise ArgumentError(f'{given!r} is no symmetry: write "U1", "Z2", "U1xZ2"')
+    return _named(given if isinstance(given, str) else "x".join(map(str, given)))
+
+
+SHARED: dict[tuple[int, ...], Symmetry] = {}  # by moduli, one object each, whichever thread asks first
 
 
 @cache
 def _named(text):
-    factors = tuple(text.split("x"))
+    factors = text.split("x")
     moduli = []
     for factor in factors:
         cyclic = re.fullmatch(r"Z([0-9]+)", factor)
@@ -120,5 +124,6 @@ def _named(text):
             )
         moduli.append(int(cyclic[1]) if cyclic else U1)
     found = object.__new__(Symmetry)
-    found.factors, found.moduli, found.neutral = factors, tuple(moduli), (0,) * len(factors)
-    return found
+    found.factors = tuple([f"Z{n}" if n else "U1" for n in moduli])
+    found.moduli, found.neutral = tuple(moduli), (0,) * len(factors)
+    return SHARED.setdefault(found.moduli, found)

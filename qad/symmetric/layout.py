@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from functools import cached_property, lru_cache
 from math import prod
+from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
 from qad.core.errors import ArgumentError, ShapeError
@@ -161,11 +162,13 @@ def named(legs) -> str:
 
 def checked(legs: Any, charge: Any, split: int | None, group: Symmetry | None, owner: str) -> Layout:
     """The layout of a tensor that a caller asks for; raises where legs do not go together or no block is allowed."""
+    if not (isinstance(legs, Leg) or hasattr(legs, "__iter__")):
+        raise ArgumentError(f"{owner}: legs={legs!r} must be a sequence of qad.symmetric.Leg")
     legs = (legs,) if isinstance(legs, Leg) else tuple(legs)
     for number, leg in enumerate(legs):
         if not isinstance(leg, Leg):
             raise ArgumentError(
-                f"{owner}: leg {number} is {leg!r}: write qad.symmetric.Leg({{charge: dimension}}, flow)"
+                f"{owner}: leg {number} is a {type(leg).__name__}: write qad.symmetric.Leg({{charge: dimension}}, flow)"
             )
     group = legs[0].symmetry if legs and group is None else group
     if group is None:
@@ -173,7 +176,7 @@ def checked(legs: Any, charge: Any, split: int | None, group: Symmetry | None, o
     if any(leg.symmetry is not group for leg in legs):
         raise ShapeError(f"{owner}: legs of different symmetries do not go together: {named(legs)}, symmetry {group!r}")
     total = group.neutral if charge is None else group.charge(charge)
-    cut = default_split(len(legs)) if split is None else _in_range(split, len(legs), owner)
+    cut = default_split(len(legs)) if split is None else in_range(split, len(legs), owner)
     found = layout(legs, cut, total, group)
     if not found.size:
         raise ArgumentError(f"{owner}: {_forbidden(found)}")
@@ -185,10 +188,12 @@ def default_split(ndim: int) -> int:
     return (ndim + 1) // 2
 
 
-def _in_range(split, ndim, owner):
-    if type(split) is not int or not 0 <= split <= ndim:
+def in_range(split: Any, ndim: int, owner: str) -> int:
+    """A number of legs, as an int."""
+    found = index(split) if hasattr(split, "__index__") else -1
+    if not 0 <= found <= ndim:
         raise ArgumentError(f"{owner}: split={split!r} must be a number of legs, from 0 to {ndim}")
-    return split
+    return found
 
 
 def _forbidden(found):

@@ -96,7 +96,8 @@ class Leg:
         >>> qad.symmetric.Leg.from_charges([0, 1, 1, 0], flow=+1, symmetry="Z2")    # the parity of electrons
         (Leg({0: 2, 1: 2}, flow=+1, symmetry='Z2'), (0, 3, 1, 2))
         """
-        group = _symmetry_of(charges := list(charges), symmetry)
+        charges = [tuple(q) if hasattr(q, "__len__") else q for q in charges]  # the rows of an array, too
+        group = _symmetry_of(charges, symmetry)
         states: dict[Any, list[int]] = {}
         for number, charge in enumerate(charges):
             states.setdefault(group.shown(group.charge(charge)), []).append(number)
@@ -146,12 +147,18 @@ class Leg:
         return other
 
     def joins(self, other: Leg) -> bool:
-        """Whether the two can be contracted."""
-        return self.flow == -other.flow and self._sectors_of(other)
+        """Whether the two can be contracted; fused legs only where they were fused from legs that can."""
+        return self.flow == -other.flow and self._sectors_of(other) and self._parts_fit(other, Leg.joins)
 
     def alike(self, other: Leg) -> bool:
         """Whether the two are the same index: same sectors, same flow."""
-        return self is other or (self.flow == other.flow and self._sectors_of(other))
+        same = self.flow == other.flow and self._sectors_of(other)
+        return self is other or (same and self._parts_fit(other, Leg.alike))
+
+    def _parts_fit(self, other, relation):
+        """Whether the combinations in each sector stand in the same order, as far as both legs know them."""
+        one, two = self.parts, other.parts
+        return not (one and two) or (len(one) == len(two) and all(map(relation, one, two)))
 
     def _sectors_of(self, other):
         return self.dims == other.dims and self.charges == other.charges and self.symmetry is other.symmetry

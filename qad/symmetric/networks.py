@@ -14,7 +14,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.symmetric.contraction import Contraction, closing, contraction, identity_beside, result_of, tensordot, why_not
 from qad.symmetric.layout import Layout, layout
 from qad.symmetric.moves import Move, between, move
-from qad.symmetric.tensor import SymTensor
+from qad.symmetric.tensor import SymTensor, as_symmetric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +52,7 @@ def network(operands: Sequence[Any], subscripts: Any, output: Any, path: Any = N
                 f"einsum: operand {number} is a {type(x).__name__} among symmetric tensors: write "
                 "qad.symmetric.from_dense(array, legs), or .to_dense() of the others"
             )
+        as_symmetric(x, "einsum")
     alive = [x.data for x in operands]
     how = program(tuple([x.layout for x in operands]), subscripts, output, recorded(alive), path)
     for number, closed, leg in how.traces:

@@ -9,7 +9,7 @@ import numpy as np
 from qad.contract.einsum import einsum
 from qad.core.errors import ArgumentError, MissingRuleError
 from qad.symmetric.contraction import tensordot, trace, vdot
-from qad.symmetric.tensor import SymTensor
+from qad.symmetric.tensor import SymTensor, as_symmetric
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ def norm(a: SymTensor) -> Any:
     >>> qad.symmetric.norm(qad.symmetric.eye(qad.symmetric.Leg({0: 3, 1: 1}, flow=+1)))
     np.float64(2.0)
     """
-    return a.norm()
+    return as_symmetric(a, "norm").norm()
 
 
 def _einsum(*operands, out=None, optimize=True, **others):

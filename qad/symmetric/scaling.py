@@ -10,7 +10,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like
 from qad.symmetric.gemms import Gemms, gemms
 from qad.symmetric.layout import Layout
-from qad.symmetric.tensor import SymTensor, bare, moved
+from qad.symmetric.tensor import SymTensor, as_symmetric, bare, moved
 
 if TYPE_CHECKING:
     from qad.typing import ArrayLike
@@ -40,7 +40,7 @@ def scale(a: SymTensor, factors: ArrayLike, axis: int = -1) -> SymTensor:
     >>> qad.symmetric.scale(qad.symmetric.eye(leg), np.array([2.0, 3.0, 4.0])).to_dense().diagonal()
     array([2., 3., 4.])
     """
-    factors = as_operand(factors)
+    factors, a = as_operand(factors), as_symmetric(a, "scale")
     try:
         place = range(a.ndim)[axis]
     except (IndexError, TypeError) as error:

@@ -13,7 +13,7 @@ from qad.symmetric.fusing import fused_leg
 from qad.symmetric.groups import symmetry
 from qad.symmetric.layout import checked
 from qad.symmetric.legs import Leg
-from qad.symmetric.tensor import SymTensor
+from qad.symmetric.tensor import SymTensor, as_symmetric
 
 if TYPE_CHECKING:
     from typing import Any
@@ -42,7 +42,7 @@ def save(a: SymTensor, path: FilePath) -> None:
     >>> qad.symmetric.load(path)
     SymTensor(shape (3, 3), charge 0, 2 sectors, size 5 of 9, float64)
     """
-    write_arrays(path, format=np.array(FORMAT), **arrays_of(a))
+    write_arrays(path, format=np.array(FORMAT), **arrays_of(as_symmetric(a, "save")))
 
 
 def load(path: FilePath) -> SymTensor:
@@ -85,10 +85,14 @@ def arrays_of(a: SymTensor, prefix: str = "") -> dict[str, np.ndarray]:
     rows: list[tuple[int, ...]] = []
     for leg in a.legs:
         _add_rows(rows, leg, -1)
+    try:
+        legs, total = np.array(rows, np.int64), np.array(a.layout.total, np.int64)
+    except OverflowError as error:
+        raise ArgumentError("save: a file keeps charges below 2**63 only") from error
     return {
         f"{prefix}symmetry": np.array(str(a.symmetry)),
-        f"{prefix}legs": np.array(rows, np.int64).reshape(len(rows), 4 + len(a.symmetry.moduli)),
-        f"{prefix}charge": np.array(a.layout.total, np.int64),
+        f"{prefix}legs": legs.reshape(len(rows), 4 + len(a.symmetry.moduli)),
+        f"{prefix}charge": total,
         f"{prefix}split": np.array(a.layout.split),
         f"{prefix}data": np.asarray(value_of(a.data)),
     }
@@ -109,7 +113,7 @@ def tensor_of(arrays: dict[str, Any], prefix: str = "") -> SymTensor:
         rows.setdefault(row[0], []).append(row)
     inner: dict[int, list[Leg]] = {-1: []}
     for number in reversed(rows):
-        _, whole, flow, _, *_ = rows[number][0]
+        ((_, whole, flow),) = {tuple(row[:3]) for row in rows[number]}
         leg = Leg({group.shown(tuple(row[4:])): row[3] for row in rows[number]}, flow, group)
         if number in inner:
             parts = fused_leg(tuple(inner[number]), flow)
@@ -118,4 +122,7 @@ def tensor_of(arrays: dict[str, Any], prefix: str = "") -> SymTensor:
             leg = parts
         inner.setdefault(whole, []).insert(0, leg)
     charge, split = group.shown(tuple(arrays[f"{prefix}charge"].tolist())), int(arrays[f"{prefix}split"])
-    return SymTensor(checked(inner[-1], charge, split, group, "load"), arrays[f"{prefix}data"])
+    data = arrays[f"{prefix}data"]
+    if data.dtype.kind not in "biufc":
+        raise ValueError("data that are no numbers")
+    return SymTensor(checked(inner[-1], charge, split, group, "load"), data)

@@ -9,7 +9,7 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.symmetric.layout import Layout, layout, named
 from qad.symmetric.legs import Leg
 from qad.symmetric.moves import Move, move
-from qad.symmetric.tensor import SymTensor, bare
+from qad.symmetric.tensor import SymTensor, as_symmetric, bare
 
 if TYPE_CHECKING:
     from qad.typing import Axis
@@ -38,7 +38,7 @@ def direct_sum(a: SymTensor, b: SymTensor, axes: Axis) -> SymTensor:
     ShapeError
         If charges differ, or legs along the other axes, or flows.
     ArgumentError
-        If an axis does not exist.
+        If an axis does not exist, or is named twice.
 
     Examples
     --------
@@ -48,10 +48,13 @@ def direct_sum(a: SymTensor, b: SymTensor, axes: Axis) -> SymTensor:
     >>> both.legs[0], qad.symmetric.trace(both)
     (Leg({0: 4, 1: 2, 2: 1}, flow=+1), np.float64(7.0))
     """
+    a, b = as_symmetric(a, "direct_sum"), as_symmetric(b, "direct_sum")
     try:
         chosen = tuple(sorted(range(a.ndim)[axis] for axis in ([axes] if hasattr(axes, "__index__") else axes)))
     except (IndexError, TypeError) as error:
         raise ArgumentError(f"direct_sum: axes={axes!r} must name axes of the {a.ndim}") from error
+    if len(set(chosen)) < len(chosen):
+        raise ArgumentError(f"direct_sum: axes={axes!r} name an axis twice")
     _require_alike(a, b, chosen)
     legs = tuple([_joined(x, y) if i in chosen else x for i, (x, y) in enumerate(zip(a.legs, b.legs, strict=True))])
     target = layout(legs, a.layout.split, a.layout.total, a.symmetry)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from operator import index
+from types import NoneType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,22 +11,23 @@ import numpy as np
 from qad.contract.operands import as_operand
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
-from qad.symmetric.layout import Layout, layout, named
+from qad.symmetric.layout import Layout, in_range, layout, named
 from qad.symmetric.legs import same_legs
 from qad.symmetric.moves import between, move, unpacking
+from qad.symmetric.operators import Refusals, refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, NoReturn
 
     from qad.symmetric.groups import Charge, Symmetry
     from qad.symmetric.legs import Leg
     from qad.typing import Array, ArrayLike, DTypeLike, Number, Real
 
-__all__ = ["SymTensor", "aligned", "bare", "moved"]
+__all__ = ["SymTensor", "aligned", "as_symmetric", "bare", "moved"]
 
 
-class SymTensor:
+class SymTensor(Refusals):
     """A tensor that conserves charges: only blocks whose charges add up to its total charge are kept.
 
     Made by `qad.symmetric.random`, `zeros`, `eye`, `from_dense`, `from_blocks`.  Immutable, and a pytree whose only
@@ -124,9 +126,8 @@ class SymTensor:
 
     def sectors(self) -> list[Array]:
         """The matrix of each sector of the layout, legs before its split against those behind."""
-        return [
-            self.data[s.start : s.start + s.rows * s.columns].reshape(s.rows, s.columns) for s in self.layout.sectors
-        ]
+        data = as_symmetric(self, "sectors").data
+        return [data[s.start : s.start + s.rows * s.columns].reshape(s.rows, s.columns) for s in self.layout.sectors]
 
     def to_dense(self) -> Array:
         """The dense array, zero off the blocks; sectors lie along each axis in the order of the leg.
@@ -138,13 +139,13 @@ class SymTensor:
         array([[1., 0.],
                [0., 1.]])
         """
-        return move(self.data, table=unpacking(self.layout)).reshape(self.shape)
+        return move(as_symmetric(self, "to_dense").data, table=unpacking(self.layout)).reshape(self.shape)
 
     def item(self) -> Number:
         """The number that a tensor without legs is; 0 where its charge is not neutral."""
         if self.ndim:
             raise ShapeError(f"item: {self!r} is no number: it has {self.ndim} legs")
-        return self.data.sum()
+        return as_symmetric(self, "item").data.sum()
 
     # -- legs ----------------------------------------------------------------------------------------------------------
 
@@ -179,9 +180,7 @@ class SymTensor:
 
     def resplit(self, split: int) -> SymTensor:
         """The same tensor, its data laid out as matrices with the first `split` legs as rows."""
-        if type(split) is not int or not 0 <= split <= self.ndim:
-            raise ArgumentError(f"split={split!r} must be a number of legs, from 0 to {self.ndim}")
-        return moved(self, tuple(range(self.ndim)), split)
+        return moved(self, tuple(range(self.ndim)), in_range(split, self.ndim, "resplit"))
 
     # -- numbers -------------------------------------------------------------------------------------------------------
 
@@ -191,13 +190,19 @@ class SymTensor:
 
     def norm(self) -> Real:
         """The Frobenius norm."""
-        return np.linalg.norm(self.data)
+        return np.linalg.norm(as_symmetric(self, "norm").data)
 
     def __add__(self, other: SymTensor) -> SymTensor:
-        return bare(self.layout, self.data + aligned(self, other, "+")) if type(other) is SymTensor else NotImplemented
+        return bare(self.layout, self.data + aligned(self, other, "+"))
+
+    def __radd__(self, other: Any) -> SymTensor:
+        return self if type(other) is int and other == 0 else refused("+", other)  # sum(tensors) begins with 0
 
     def __sub__(self, other: SymTensor) -> SymTensor:
-        return bare(self.layout, self.data - aligned(self, other, "-")) if type(other) is SymTensor else NotImplemented
+        return bare(self.layout, self.data - aligned(self, other, "-"))
+
+    def __rsub__(self, other: Any) -> NoReturn:
+        refused("-", other)
 
     def __neg__(self) -> SymTensor:
         return bare(self.layout, -self.data)
@@ -206,27 +211,33 @@ class SymTensor:
         return self
 
     def __mul__(self, factor: Number) -> SymTensor:
-        return bare(self.layout, self.data * factor) if _is_number(factor) else NotImplemented
+        return bare(self.layout, self.data * factor) if _is_number(factor) else refused("*", factor)
 
     __rmul__ = __mul__
     __array_ufunc__ = None  # NumPy's numbers and Tensors leave the product to us
 
     def __truediv__(self, divisor: Number) -> SymTensor:
-        return bare(self.layout, self.data / divisor) if _is_number(divisor) else NotImplemented
+        return bare(self.layout, self.data / divisor) if _is_number(divisor) else refused("/", divisor)
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray[Any, Any]:
         raise ArgumentError("a symmetric tensor is no array: write a.to_dense(), or take a.data or a.blocks()")
 
     def __repr__(self) -> str:
-        whole = int(np.prod(self.shape))
+        whole, stack = int(np.prod(self.shape)), getattr(self.data, "shape", ())[:-1]
         return (
-            f"SymTensor(shape {self.shape}, charge {self.charge}, {len(self.layout.sectors)} sectors, "
-            f"size {self.size} of {whole}, {self.dtype})"
+            f"SymTensor({f'stack {stack} of ' * bool(stack)}shape {self.shape}, charge {self.charge}, "
+            f"{len(self.layout.sectors)} sectors, size {self.size} of {whole}, {self.dtype})"
         )
 
 
 def _is_number(x):
-    return type(x) is not SymTensor and np.ndim(x) == 0
+    return type(x) not in (SymTensor, str, NoneType) and np.ndim(x) == 0
 
 
 def bare(where: Layout, data: Any) -> SymTensor:
@@ -239,6 +250,18 @@ def bare(where: Layout, data: Any) -> SymTensor:
 register(SymTensor, lambda tensor: ((tensor.data,), tensor.layout), lambda where, subtrees: bare(where, subtrees[0]))
 
 
+def as_symmetric(a: Any, owner: str) -> SymTensor:
+    """The argument of a function for symmetric tensors; raises where it is another one, or a stack of them."""
+    if type(a) is not SymTensor:
+        raise ArgumentError(f"{owner}: takes a symmetric tensor, not {type(a).__name__}: see qad.symmetric.from_dense")
+    if a.data.shape != (a.layout.size,):
+        raise ShapeError(
+            f"{owner}: these are stacked data of shape {a.data.shape}, as of qad.vmap or qad.jacobian, and no tensor: "
+            "write qad.vmap over them, or SymTensor(a.layout, a.data[i])"
+        )
+    return a
+
+
 def moved(tensor: SymTensor, axes: tuple[int, ...], split: int) -> SymTensor:
     """The tensor with leg ``axes[i]`` in place i, laid out with the first `split` legs as rows."""
     source = tensor.layout
@@ -249,6 +272,8 @@ def moved(tensor: SymTensor, axes: tuple[int, ...], split: int) -> SymTensor:
 
 def aligned(one: SymTensor, two: SymTensor, owner: str) -> Array:
     """The data of the second tensor in the layout of the first; raises where their legs or charges differ."""
+    if type(two) is not SymTensor:
+        refused(owner, two)
     if two.layout is one.layout:
         return two.data
     if one.symmetry is not two.symmetry or not same_legs(one.legs, two.legs):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad import linalg
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, BatchError
 from qad.extend import stack_of, unrecorded
 from qad.linalg.support.degeneracy import width
 from qad.symmetric.decompositions import as_map, bond_leg, columns_of, factored, in_order_of, rows_of
@@ -58,6 +59,8 @@ def truncated_svd(
     ------
     ArgumentError
         If nothing would be kept, or an entry is not finite; in the backward pass as `qad.linalg.svd`.
+    BatchError
+        Under `qad.vmap`, if examples keep different numbers of values of a sector: their bonds differ.
 
     Examples
     --------
@@ -114,6 +117,8 @@ def split(
     ArgumentError
         If nothing would be kept; in the backward pass if the loss depends on the basis of the new bond, as
         `qad.linalg.split`.
+    BatchError
+        As `truncated_svd`.
 
     Examples
     --------
@@ -151,7 +156,7 @@ def kept_ranks(
     owner: str,
     zeros: bool = True,
 ) -> list[int]:
-    """How many of the singular `values` of each sector of a layout are kept; the largest number of a batch.
+    """How many of the singular `values` of each sector of a layout are kept; raises where those of a batch differ.
 
     Without `zeros`, those that are zero to rounding are not.
     """
@@ -161,12 +166,13 @@ def kept_ranks(
     order = sorted(range(len(sectors)), key=lambda i: sectors[i].charge)  # that of the bond
     values = [values[i] for i in order]
     batch = max((s.ndim for s in values), default=1) > 1
+    max_rank = None if max_rank is None else _whole(max_rank, owner)
     lost = 0.0 if zeros else 10 * max([max(x.rows, x.columns) for x in sectors], default=0)
     ranks = [
         _ranks([s[i] for s in values] if batch else values, max_rank, cutoff, relative, multiplets, lost)
         for i in range(len(values[0]) if batch else 1)
     ]
-    most = [max(column) for column in zip(*ranks, strict=True)]
+    most = _one_for_all(ranks, owner) if ranks else []
     if not any(most):
         raise ArgumentError(
             f"{owner}: truncation leaves nothing (max_rank={max_rank}, cutoff={cutoff}): keep one value at least"
@@ -179,6 +185,23 @@ def kept_ranks(
             stacklevel=3,
         )
     return [most[order.index(i)] for i in range(len(order))]
+
+
+def _whole(max_rank, owner):
+    if not hasattr(max_rank, "__index__"):
+        raise ArgumentError(f"{owner}: max_rank={max_rank!r} must be a whole number")
+    return index(max_rank)
+
+
+def _one_for_all(ranks, owner):
+    """The ranks of the examples of a batch; raises where they differ, as then do their bonds."""
+    for other in ranks:
+        if other != ranks[0]:
+            raise BatchError(
+                f"{owner}: the examples of a batch keep different sectors, {ranks[0]} and {other} values of each "
+                "charge, so that their bonds differ: take the examples in a loop"
+            )
+    return ranks[0]
 
 
 def _cuts(s, rank):
@@ -198,7 +221,7 @@ def _ranks(values, max_rank, cutoff, relative, multiplets, lost):
     sector = np.repeat(np.arange(len(values)), list(map(len, values)))
     order = np.argsort(-every, kind="stable")
     sizes, sector = every[order], sector[order]
-    k = len(sizes) if max_rank is None else min(max_rank, len(sizes))
+    k = len(sizes) if max_rank is None else max(0, min(max_rank, len(sizes)))
     if cutoff is not None and len(sizes):
         k = min(k, int(np.sum(sizes > (cutoff * sizes[0] if relative else cutoff))))
     if lost:

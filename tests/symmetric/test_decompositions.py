@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 
 import qad
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError, BatchError, ShapeError
 from qad.symmetric import (
     Leg,
     eigh,
@@ -221,6 +221,8 @@ def test_a_cut_within_a_sector_warns_and_has_no_derivative():
     "call, error, words",
     [
         (lambda: truncated_svd(A, 0), ArgumentError, "leaves nothing"),
+        (lambda: truncated_svd(A, -1), ArgumentError, "leaves nothing"),
+        (lambda: truncated_svd(A, 1.5), ArgumentError, "max_rank=1.5 must be a whole number"),
         (lambda: split(zeros((SPIN, SPIN.conj()))), ArgumentError, "leaves nothing"),
         (lambda: truncated_svd(A, 3, multiplets="keep"), ArgumentError, "multiplets='keep'"),
         (lambda: eigh(A), ShapeError, "has to be the conjugate"),
@@ -248,9 +250,9 @@ def test_under_vmap_and_freeze():
         u, s, v, _ = truncated_svd(a, 3)
         return tensordot(scale(u, s), v, 1).norm()
 
-    stack = np.stack([A.data, A.data[::-1]])
+    stack = np.stack([A.data, -2.0 * A.data])  # with the same ranks
     found = qad.vmap(lambda x: f(type(A)(A.layout, x)))(stack)
-    assert found.shape == (2,) and found[0] >= f(A) - 1e-12
+    np.testing.assert_allclose(found, [f(A), 2 * f(A)], rtol=1e-12)
     frozen = qad.freeze(lambda a: qad.grad(lambda a: np.sum(svd(a)[1] ** 3))(a))
     for factor in (1.0, 2.0):
         expected = qad.grad(lambda a: np.sum(svd(a)[1] ** 3))(factor * A)
@@ -258,3 +260,13 @@ def test_under_vmap_and_freeze():
     cut = qad.freeze(lambda a: truncated_svd(a, 2)[1])
     for values in ([4.0, 3.0, 2.0, 1.0], [4.0, 1.0, 3.0, 2.0], [1.0, 2.0, 3.0, 4.0]):  # of two sectors: other ranks
         np.testing.assert_allclose(np.sort(cut(diagonal(values[:2], values[2:]))), [3.0, 4.0])
+
+
+@pytest.mark.parametrize("rank", [{"max_rank": 2}, {"cutoff": 0.6}])
+def test_examples_of_a_batch_that_keep_other_sectors_are_refused(rank):
+    one, two = diagonal([4.0, 3.0], [2.0, 1.0]), diagonal([1.0, 2.0], [3.0, 4.0])
+    stack = np.stack([one.data, two.data])
+    with pytest.raises(BatchError, match="keep different sectors"):
+        qad.vmap(lambda x: truncated_svd(type(one)(one.layout, x), **rank)[3])(stack)
+    with pytest.raises(BatchError, match="keep different sectors"):
+        qad.vmap(lambda x: norm(split(type(one)(one.layout, x), **rank)[0]))(stack)

@@ -109,6 +109,7 @@ def test_sums_of_products():
     "call, error, words",
     [
         (lambda: direct_sum(A, A, 3), ArgumentError, "must name axes"),
+        (lambda: direct_sum(A, A, (0, -3)), ArgumentError, "name an axis twice"),
         (lambda: direct_sum(A, A.conj(), 0), ShapeError, "axis 0 is Leg"),
         (lambda: direct_sum(A, random((SPIN, SPIN, RIGHT)), 1), ShapeError, "axis 0 is Leg"),
         (lambda: direct_sum(A, random(A.legs, 2), 0), ShapeError, "different charges"),
@@ -140,6 +141,23 @@ def test_files_of_a_number(tmp_path):
     assert load(tmp_path / "a.npz").item() == a.item()
 
 
+def test_legs_that_were_fused_in_another_order_do_not_join():
+    one, two = Leg({0: 1, 1: 2}, +1), Leg({0: 2, 1: 1}, +1)
+    a = random((one, two, one.conj()), charge=1, seed=0)
+    plain, turned = fuse(a, (0, 1)), fuse(a, (1, 0))  # the same sectors, whose entries stand in another order
+    assert plain.legs[0].sectors == turned.legs[0].sectors
+    with pytest.raises(ShapeError, match="fused from different legs, or in another order"):
+        tensordot(plain, turned.conj(), ([0], [0]))
+    with pytest.raises(ShapeError, match="do not fit: they were fused from different legs"):
+        qad.einsum("ab,ab->", plain, turned.conj())
+    with pytest.raises(ShapeError, match="tensors of different legs"):
+        plain + turned
+    again = fuse(a.transpose(1, 0, 2), (1, 0))  # the same order, by another way
+    assert abs(tensordot(plain, again.conj(), ([0, 1], [0, 1])) - a.norm() ** 2) < 1e-13
+    bare = random((Leg(plain.legs[0].sectors, -1), one), seed=2)  # what nobody fused joins
+    assert tensordot(plain, bare, ([0], [0])).ndim == 2
+
+
 def test_damaged_files_are_refused(tmp_path):
     path = tmp_path / "a.npz"
     save(A, path)
@@ -167,6 +185,22 @@ def test_damaged_files_are_refused(tmp_path):
         with pytest.raises(ArgumentError, match="damaged"):
             load(path)
         arrays[name] = np.load(tmp_path / "b.npz")[name]
+    mixed = arrays["legs"].copy()
+    mixed[1, 2] *= -1  # one sector of a leg flows the other way
+    for wrong in ({"data": arrays["data"].astype("U4")}, {"legs": mixed}):
+        np.savez(path, **(arrays | wrong))
+        with pytest.raises(ArgumentError, match="damaged"):
+            load(path)
+    np.save(tmp_path / "c.npy", np.zeros(3))
+    with pytest.raises(ArgumentError, match="damaged, or holds something else"):
+        load(tmp_path / "c.npy")
+    compressed = bytearray(whole)
+    compressed[whole.index(b"PK\x01\x02") + 10] = 77  # a compression that nobody knows
+    path.write_bytes(bytes(compressed))
+    with pytest.raises(ArgumentError, match="damaged"):
+        load(path)
+    with pytest.raises(ArgumentError, match="below 2"):
+        save(random((Leg({2**70: 1}, 1),), 2**70), path)
     np.savez(path, x=np.zeros(3))
     with pytest.raises(ArgumentError, match="holds no symmetric tensor"):
         load(path)

@@ -1,7 +1,9 @@
 """Symmetries and legs: charges, flows, equality, refusals."""
 
 import pickle
+import threading
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,6 +50,7 @@ def test_fusion_does_not_depend_on_the_sign_of_charges(row):
 def test_legs_of_a_basis():
     leg, order = Leg.from_charges([(0, 0), (1, 1), (1, -1), (2, 0), (1, 1)], +1)
     assert leg == Leg({(0, 0): 1, (1, 1): 2, (1, -1): 1, (2, 0): 1}, +1) and order == (0, 1, 4, 2, 3)
+    assert Leg.from_charges(np.array([[0, 1], [1, 1], [0, 1]]), +1) == (Leg({(0, 1): 2, (1, 1): 1}, +1), (0, 2, 1))
     assert Leg.from_charges([1, -1], -1) == (Leg({1: 1, -1: 1}, -1), (0, 1))
     with pytest.raises(ArgumentError, match="at least one sector"):
         Leg.from_charges([], +1)
@@ -76,3 +79,21 @@ def test_order_of_sectors_matters():
 def test_refusals(sectors, flow, kind, words):
     with pytest.raises(ArgumentError, match=words):
         Leg(sectors, flow, kind)
+
+
+def test_a_symmetry_is_one_object_however_it_is_written_and_in_all_threads():
+    assert symmetry("Z02xU1") is symmetry(("Z2", "U1")) and str(symmetry("Z02")) == "Z2"
+    with pytest.raises(ArgumentError, match="5 is no symmetry"):
+        symmetry(5)
+    found, gate = [], threading.Barrier(4)
+
+    def ask():
+        gate.wait()
+        found.extend([symmetry(f"Z{n}") for n in range(5000, 5200)])
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 800 and len(set(map(id, found))) == 200

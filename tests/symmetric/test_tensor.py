@@ -215,3 +215,98 @@ def test_refusals():
         random((SPIN, SPIN), dtype=int)
     with pytest.raises(TypeError):
         THETA * THETA
+
+
+@pytest.mark.parametrize("inside", [np.inf, np.nan, 1e300])
+def test_rounding_off_the_blocks_is_that_of_finite_elements_of_the_same_array(inside):
+    legs = (SPIN, SPIN.conj())
+    one = np.array([[inside, 0.0], [0.0, 1.0]])
+    np.testing.assert_array_equal(from_dense(one, legs).to_dense(), one)
+    if not np.isfinite(inside):
+        with pytest.raises(ArgumentError, match=r"element \(0, 1\) is 5"):
+            from_dense(one + np.array([[0.0, 5.0], [0.0, 0.0]]), legs)
+    with pytest.raises(ArgumentError, match=r"element \(0, 1\) is 1e-10"):
+        qad.vmap(lambda x: from_dense(x, legs).data)(np.stack([one, [[1.0, 1e-10], [0.0, 1.0]]]))
+
+
+DENSE, AXES = THETA.to_dense(), ([0, 1, 2], [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: THETA[0], "lie in blocks: take a.blocks"),
+        (lambda: list(THETA), "no sequence: take a.blocks"),
+        (lambda: len(THETA), "take a.shape"),
+        (lambda: bool(THETA), "neither true nor false"),
+        (lambda: 1.0 * THETA == THETA, r"compare a.legs, a.charge and \(a - b\).norm"),
+        (lambda: THETA != DENSE, "compare a.legs"),
+        (lambda: DENSE == THETA, "compare a.legs"),
+        (lambda: THETA @ THETA, "qad.tensordot"),
+        (lambda: DENSE @ THETA, "qad.tensordot"),
+        (lambda: abs(THETA), r"a.norm\(\) is the size"),
+        (lambda: THETA**2, "elements are in a.data"),
+        (lambda: 1 / THETA, "elements are in a.data"),
+        (lambda: THETA + DENSE, r"tensor \+ ndarray is not defined: write qad.symmetric.from_dense"),
+        (lambda: DENSE + THETA, r"tensor \+ ndarray is not defined"),
+        (lambda: THETA - 1.0, "tensor - float is not defined"),
+        (lambda: 1.0 - THETA, "tensor - float is not defined"),
+        (lambda: 1 + THETA, r"tensor \+ int is not defined"),
+        (lambda: THETA * THETA, r"tensor \* SymTensor is not defined: a factor is a number"),
+        (lambda: THETA / None, "tensor / NoneType is not defined"),
+        (lambda: "2" * THETA, r"tensor \* str is not defined"),
+        (lambda: qad.linalg.svd(THETA), "svd: takes arrays of numbers, not SymTensor; symmetric tensors go to"),
+    ],
+)
+def test_operators_that_mean_nothing_say_what_to_write(call, words):
+    with pytest.raises(TypeError, match=words):
+        call()
+
+
+def test_operators_that_mean_something():
+    assert THETA == THETA and THETA in [THETA] and THETA != None and THETA != "theta"  # noqa: E711
+    assert (sum([THETA, THETA]) - 2 * THETA).norm() == 0
+    one = random((), symmetry="U1")
+    assert float(one) == complex(one) == one.item()
+    a = random((SPIN, SPIN.conj()), dtype=complex, seed=1)
+    assert (
+        qad.tr(a) == a.data.sum()
+        and abs(qad.tr(a, a.conj().T, a) - np.trace(a.to_dense() @ a.to_dense().conj().T @ a.to_dense())) < 1e-14
+    )
+
+
+@pytest.mark.parametrize("name", ["trace", "norm", "scale", "fuse", "unfuse", "save", "direct_sum", "vdot", "svd"])
+def test_arrays_are_no_symmetric_tensors(name):
+    more = {
+        "scale": [np.ones(2)],
+        "fuse": [(0, 1)],
+        "unfuse": [0],
+        "save": ["none.npz"],
+        "direct_sum": [THETA, 0],
+        "vdot": [THETA],
+    }.get(name, [])
+    with pytest.raises(ArgumentError, match=f"{name}: takes a symmetric tensor, not ndarray"):
+        getattr(qad.symmetric, name)(DENSE, *more)
+
+
+def test_stacks_of_data_are_no_tensors():
+    stack = qad.vmap(lambda x: 2 * SymTensor(THETA.layout, x))(np.stack([THETA.data, THETA.data]))
+    assert repr(stack).startswith("SymTensor(stack (2,) of shape")
+    for call in (
+        stack.norm, stack.to_dense, stack.blocks, stack.sectors, lambda: tensordot(stack, THETA.conj(), AXES),
+        lambda: qad.einsum("abc,abc->", stack, stack.conj()), lambda: qad.symmetric.vdot(stack, stack),
+        lambda: qad.symmetric.svd(stack), lambda: qad.symmetric.save(stack, "none.npz"),
+    ):  # fmt: skip
+        with pytest.raises(ShapeError, match=r"stacked data of shape \(2, [0-9]+\).*qad.vmap over them"):
+            call()
+    np.testing.assert_allclose(qad.vmap(lambda a: a.norm())(stack), 2 * [2 * THETA.norm()])
+    second = qad.hessian(lambda a: a.norm() ** 4)(random((SPIN,), charge=1))  # a tensor whose data are a tensor
+    assert repr(second).startswith("SymTensor(")
+    with pytest.raises(ShapeError, match="stacked data"):
+        second.norm()
+
+
+def test_a_block_given_twice_is_refused():
+    parity = Leg({0: 1, 1: 1}, +1, "Z2")
+    with pytest.raises(ArgumentError, match=r"charges \(0, 0\) is given twice"):
+        from_blocks({(0, 0): [[1.0]], (2, 2): [[5.0]]}, (parity, parity.conj()))

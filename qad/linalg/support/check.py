@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.extend import operand, stack_of, value_of
 
 
@@ -28,8 +28,13 @@ def square(a, name):
 def finite(a, name):
     """Raise unless every entry of the bare array `a` is finite."""
     a = stack_of(a)
-    if np.isfinite(a).all():
-        return
+    try:
+        if np.isfinite(a).all():
+            return
+    except TypeError as error:
+        raise GradientTypeError(
+            f"{name}: takes arrays of numbers, not {type(a).__name__}; symmetric tensors go to qad.symmetric"
+        ) from error
     bad = np.argwhere(~np.isfinite(a))
     where = ", ".join(map(str, bad[0]))
     others = f", and {len(bad) - 1} more are not finite" if len(bad) > 1 else ""

@@ -18,10 +18,10 @@ from qad.extend import Lazy, as_array, like, stack_of
 from qad.linalg.support.check import batch_entry
 
 FIX = {
-    "svd": "qad.linalg.funm_svd(f, A) for U f(S) V^H",
+    "svd": "qad.linalg.funm_svd(f, A) for U f(S) V^H (of symmetric tensors qad.symmetric.split or funm_svd)",
     "eig": "expm, logm or sqrtm for functions of the matrix",
     "schur": "expm, logm or sqrtm for functions of the matrix",
-    "eigh": "qad.linalg.funm_herm(f, A) for V f(w) V^H",
+    "eigh": "qad.linalg.funm_herm(f, A) for V f(w) V^H (of symmetric tensors qad.symmetric.funm_herm)",
 }
 
 
