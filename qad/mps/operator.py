@@ -41,18 +41,19 @@ class MPO(Chain):
     MPO(3 sites, open, bonds 1-1-1-1, float64)
     """
 
-    __slots__ = ("_prepared",)  # what energies remember of it, its check included
+    __slots__ = ("_prepared",)  # what energies remember of it, its check included, and the numbers that it had then
     LEGS: tuple[str, ...] = ("left", "right", "out", "in")
     RIGHT: int = 1
 
     @property
     def prepared(self) -> Any:
-        """What `qad.mps.energy` remembers of this operator, or None."""
-        return getattr(self, "_prepared", None)
+        """What `qad.mps.energy` remembers of this operator, or None, also where its tensors were written into since."""
+        held, hamiltonian = getattr(self, "_prepared", (None, None))
+        return hamiltonian if held is not None and held == numbers_of(self.tensors) else None
 
     @prepared.setter
     def prepared(self, hamiltonian: Any) -> Any:
-        self._prepared = hamiltonian
+        self._prepared = numbers_of(self.tensors), hamiltonian
 
     def to_dense(self) -> Array:
         """The matrix of the operator, rows ``out`` and columns ``in`` with site 0 most significant.
@@ -94,6 +95,11 @@ class MPO(Chain):
         True
         """
         return MPO([tensor.conj().swapaxes(2, 3) for tensor in self])
+
+
+def numbers_of(tensors):
+    """The bytes of all different tensors, which tell whether one was written into."""
+    return [t.tobytes() for t in {id(t): t for t in tensors}.values()]
 
 
 def stacked(upper, lower):
