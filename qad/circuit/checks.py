@@ -38,15 +38,11 @@ def as_column(q):
 
 def check_angle(x, what):
     """`x` as float64, which is what kernels read, if it is real: a number, an array or a Tensor."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is None:
+    if not hasattr(x, "dtype"):
         x = np.asarray(x)
-        dtype = x.dtype
-    if dtype == float:
-        return x
-    if dtype.kind not in "fiu":
-        raise GradientTypeError(f"{what}: angles are real numbers, not {dtype}: write angle.real")
-    return x.astype(float)
+    if x.dtype.kind not in "fiu":
+        raise GradientTypeError(f"{what}: angles are real numbers, not {x.dtype}: write angle.real")
+    return x if x.dtype == np.float64 else x.astype(float)
 
 
 def check_matrix(u, k, what):
