@@ -37,14 +37,12 @@ def as_column(q):
 
 
 def check_angle(x, what):
-    """`x` if it is real: a number, an array or a Tensor."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is None:
+    """`x` as float64, which is what kernels read, if it is real: a number, an array or a Tensor."""
+    if not hasattr(x, "dtype"):
         x = np.asarray(x)
-        dtype = x.dtype
-    if dtype.kind not in "fiu":
-        raise GradientTypeError(f"{what}: angles are real numbers, not {dtype}: write angle.real")
-    return x
+    if x.dtype.kind not in "fiu":
+        raise GradientTypeError(f"{what}: angles are real numbers, not {x.dtype}: write angle.real")
+    return x if x.dtype == np.float64 else x.astype(float)
 
 
 def check_matrix(u, k, what):

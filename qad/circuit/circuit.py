@@ -106,6 +106,8 @@ class Circuit(Builder, Views):
         lead = () if psi is None else self._batch_of(psi)
         if lead or theta.ndim > 1 or any(u.ndim > 2 for u in matrices):
             batch = np.broadcast_shapes(theta.shape[:-1], lead, *(u.shape[:-2] for u in matrices))
+            if 0 in batch:
+                raise ArgumentError(f"a batch of circuits has at least one example, but this one has the shape {batch}")
             theta = widened(theta, batch, 1)
             matrices = [widened(u, batch, 2) for u in matrices]
             psi = None if psi is None else widened(psi, batch, psi.ndim - len(lead))

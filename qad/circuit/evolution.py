@@ -13,7 +13,7 @@ entry): entries of the gates (J, B, E), parameters (J, B, P), states (J, B, 2**n
 import numpy as np
 
 from qad.circuit import reference
-from qad.circuit.vmap_rule import forward_rule, pullback_rule
+from qad.circuit.vmap_rule import forward_rule, of_none_too, pullback_rule
 from qad.extend import defbatch, defjvp, defvjp, defvjp_tuned, primitive
 
 
@@ -92,8 +92,8 @@ def define(forward, back):
     defjvp(forward, shared=forward_jvp)
     defvjp(back, shared=back_vjp)
     defjvp(back, shared=back_jvp)
-    defbatch(forward, forward_rule(forward))
-    defbatch(back, pullback_rule(back))
+    defbatch(forward, of_none_too(forward_rule(forward)))
+    defbatch(back, of_none_too(pullback_rule(back)))
 
 
 define(evolve, pullback)

@@ -58,9 +58,10 @@ class Gate:
             return given, (self.qubits, self.unitary)
         if BUILT_IN.get(self.name) is self:
             return find_gate, (self.name,)
-        if "<" in self.matrix.__qualname__:
+        name = getattr(self.matrix, "__qualname__", "")  # objects that can be called have none
+        if "<" in name:
             raise ArgumentError(
-                f"gate {self.name!r} cannot be pickled, for its matrix function {self.matrix.__qualname__} is defined "
+                f"gate {self.name!r} cannot be pickled, for its matrix function {name} is defined "
                 "inside of another: define it at the top of a module"
             )
         return registered, (self.name, self.qubits, self.params, self.matrix)

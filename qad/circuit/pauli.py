@@ -12,7 +12,7 @@ from qad.circuit.pauli_apply import apply
 from qad.circuit.pauli_masks import PHASES, strings_of
 from qad.circuit.scatter import Indices, scatter
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import Tensor, value_of
+from qad.extend import Tensor, any_traced, value_of
 from qad.mps.operator import MPO
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def check_strings(strings):
 
 def stacked(coefficients):
     """Numbers and Tensors as one vector."""
-    if any(type(c) is Tensor for c in coefficients):
+    if any(type(c) is Tensor for c in coefficients) or any_traced(*coefficients):
         return np.stack([c if hasattr(c, "dtype") else np.asarray(c) for c in coefficients])
     array = np.array(coefficients)
     if array.ndim != 1 or array.dtype.kind not in "fciu":

@@ -9,7 +9,7 @@ Strings that flip the same bits share one pass over the state (`qad.circuit.paul
 
 import numpy as np
 
-from qad.circuit.vmap_rule import each
+from qad.circuit.vmap_rule import each, of_none_too
 from qad.extend import defbatch, defjvp, defvjp, defvjp_tuned, primitive
 
 
@@ -126,6 +126,6 @@ def slope_rule(batched, g, c, psi, **options):
     return slope(g.reshape(-1), c, psi.reshape(-1, whole[2]), **options).reshape(whole)
 
 
-defbatch(apply, apply_rule)
-defbatch(energy, energy_rule)
-defbatch(slope, slope_rule)
+defbatch(apply, of_none_too(apply_rule))
+defbatch(energy, of_none_too(energy_rule))
+defbatch(slope, of_none_too(slope_rule))

@@ -13,6 +13,7 @@ import numpy as np
 
 from qad.circuit.evolution import dual, evolve_angles, pullback_angles, serving
 from qad.circuit.pauli_apply import energy, slope
+from qad.circuit.vmap_rule import of_none_too
 from qad.extend import One, defbatch, defjvp, defvjp, defvjp_tuned, jvp, primitive, vjp
 
 if TYPE_CHECKING:
@@ -128,6 +129,6 @@ def curvatures_rule(batched, theta, directions, *, problem):
     return in_steps(theta, directions, problem).reshape(examples, *shape)
 
 
-defbatch(energy_of_angles, energy_rule)
-defbatch(slopes_of_angles, slopes_rule)
-defbatch(curvatures, curvatures_rule)
+defbatch(energy_of_angles, of_none_too(energy_rule))
+defbatch(slopes_of_angles, of_none_too(slopes_rule))
+defbatch(curvatures, of_none_too(curvatures_rule))

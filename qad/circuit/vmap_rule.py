@@ -24,6 +24,19 @@ def count(batched, operands):
     return next(len(x) for x, given in zip(operands, batched, strict=True) if given)
 
 
+def of_none_too(rule):
+    """A batching rule that also serves no examples: engines share work among at least one, so they are given zeros."""
+
+    def wrapped(batched, *operands, **options):
+        if count(batched, operands):
+            return rule(batched, *operands, **options)
+        one = [np.zeros((1, *x.shape[1:]), x.dtype) if given else x for x, given in zip(operands, batched, strict=True)]
+        found = rule(batched, *one, **options)
+        return tuple(x[:0] for x in found) if type(found) is tuple else found[:0]
+
+    return wrapped
+
+
 def forward_rule(fn):
     """The batching rule of final states."""
 

@@ -37,14 +37,14 @@ def swept(tensors, H, keep=True):
 
 @primitive(keeps=True)
 def energy_of(*tensors, H):
-    """The energy of a chain of these tensors."""
-    return swept(tensors, prepared(H))
+    """The energy of a chain of these tensors by a `Hamiltonian`."""
+    return swept(tensors, H)
 
 
 @primitive
 def slopes_of(g, energy, *tensors, H, kept=None):
     """`g` times the derivative of the energy by every tensor, unconjugated; the value of the energy is handed over."""
-    return slopes_by_sweep(g, energy, tensors, swept(tensors, prepared(H))[1] if kept is None else kept)
+    return slopes_by_sweep(g, energy, tensors, swept(tensors, H)[1] if kept is None else kept)
 
 
 def slopes_by_sweep(g, energy, tensors, kept):
@@ -63,7 +63,7 @@ def _energy_vjp(needed, g, ans, *tensors, H, kept=None):
 
 
 def _slopes_vjp(needed, cotangents, ans, g, energy, *tensors, H, kept=None):
-    return curvature(needed, cotangents, g, energy, tensors, H.tensors)
+    return curvature(needed, cotangents, g, energy, tensors, H.given)
 
 
 def curvature(needed, cotangents, g, energy, tensors, operator):
@@ -101,9 +101,10 @@ def quotient(tensors, operator):
 
 def prepared(H):
     """What is remembered of a plain operator, of a periodic one that it is Hermitian; checked when it is first used."""
-    if H.prepared is None:
-        H.prepared = check_hermitian(H.tensors) or True if H.periodic else Hamiltonian(H.tensors)
-    return H.prepared
+    found = H.prepared
+    if found is None:
+        found = H.prepared = check_hermitian(H.tensors) or True if H.periodic else Hamiltonian(H.tensors)
+    return found
 
 
 def is_plain(H):

@@ -32,6 +32,7 @@ class Hamiltonian:
         check_hermitian(tensors)
         # The sweep runs with ket and bra exchanged, so that it ends in the tape's unconjugated cotangents.
         self.tensors = distinct_map(np.conj, with_norm(tensors))
+        self.given = distinct_map(np.copy, tensors)  # whoever gave them may write into them
         self.routes = {}
 
     def route(self, bonds, dtype):

@@ -220,7 +220,7 @@ def energy(psi: MPS, H: MPO) -> Real:
     if is_frozen(psi):
         return energy_of_both(*psi.tensors, *H.tensors, sites=len(psi))
     if any(type(t) is Tensor for t in psi):
-        return energy_of(*psi.tensors, H=H)
+        return energy_of(*psi.tensors, H=prepared(H))
     return swept(psi.tensors, prepared(H), keep=False)[0]
 
 

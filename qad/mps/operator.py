@@ -42,18 +42,19 @@ class MPO(Chain):
     MPO(3 sites, open, bonds 1-1-1-1, float64)
     """
 
-    __slots__ = ("_prepared", "_sites", "_conserving")  # what is remembered of it; see the properties
+    __slots__ = ("_prepared", "_sites", "_conserving")  # what is remembered of it, and the numbers that it had then
     LEGS: tuple[str, ...] = ("left", "right", "out", "in")
     RIGHT: int = 1
 
     @property
     def prepared(self) -> Any:
-        """What `qad.mps.energy` remembers of this operator, or None."""
-        return getattr(self, "_prepared", None)
+        """What `qad.mps.energy` remembers of this operator, or None, also where its tensors were written into since."""
+        held, hamiltonian = getattr(self, "_prepared", (None, None))
+        return hamiltonian if held is not None and held == numbers_of(self.tensors) else None
 
     @prepared.setter
     def prepared(self, hamiltonian: Any) -> Any:
-        self._prepared = hamiltonian
+        self._prepared = numbers_of(self.tensors), hamiltonian
 
     @property
     def sites(self) -> tuple[Site, ...] | None:
@@ -66,10 +67,11 @@ class MPO(Chain):
 
     @property
     def conserving(self) -> dict[Any, Any]:
-        """What states of definite charge remember of this operator, by what they conserve."""
-        if not hasattr(self, "_conserving"):
-            self._conserving: dict[Any, Any] = {}
-        return self._conserving
+        """What states of definite charge remember of this operator as its tensors are now, by what they conserve."""
+        now = numbers_of(self.tensors)
+        if getattr(self, "_conserving", (None,))[0] != now:
+            self._conserving = now, {}
+        return self._conserving[1]
 
     def __add__(self, other: MPO) -> MPO:
         return on_sites_of(self, super().__add__(other))
@@ -130,6 +132,11 @@ def on_sites_of(one, other):
     if isinstance(other, MPO):
         other.sites = one.sites
     return other
+
+
+def numbers_of(tensors):
+    """The bytes of all different tensors, which tell whether one was written into."""
+    return [t.tobytes() for t in {id(t): t for t in tensors}.values()]
 
 
 def stacked(upper, lower):

@@ -145,7 +145,10 @@ def _roll(batched, x, shift, axis=None):
 
 
 def _reshape(batched, x, shape):
-    return x.reshape((len(x), *(shape if np.iterable(shape) else (shape,))))
+    shape = tuple(shape) if np.iterable(shape) else (shape,)
+    if not len(x):  # of no examples, a length of -1 follows from the shape of one
+        shape = np.broadcast_to(False, x.shape[1:]).reshape(shape).shape
+    return x.reshape((len(x), *shape))
 
 
 def _broadcast_to(batched, x, shape, subok=False):

@@ -33,9 +33,10 @@ def operator_for(psi: SymmetricMPS, H: MPO) -> Operator:
     if H.periodic:
         raise ShapeError("the operator is a ring: states of definite charge are open; write it by qad.mps.OpSum")
     key = psi.conserved
-    if key not in H.conserving:
-        H.conserving[key] = Operator(list(H), key)
-    return H.conserving[key]
+    found = H.conserving
+    if key not in found:
+        found[key] = Operator(list(H), key)
+    return found[key]
 
 
 def total_of(psi: SymmetricMPS) -> tuple[int, ...]:

@@ -160,3 +160,12 @@ def test_an_operator_that_is_not_hermitian():
     np.testing.assert_allclose(expectation(psi, H), expectation(psi.without_symmetry(), H), atol=1e-14)
     with pytest.raises(ArgumentError, match="not Hermitian"):
         energy(psi, H)
+
+
+def test_an_operator_that_was_written_into_is_looked_at_again():
+    psi, H = MPS.random(4, 4, conserve="Sz", sector=0, seed=0), qad.mps.heisenberg(4)
+    before = qad.mps.energy(psi, H)
+    for w in H:
+        w *= 2.0
+    assert np.isclose(qad.mps.energy(psi, H), qad.mps.energy(psi.without_symmetry(), H))
+    assert not np.isclose(qad.mps.energy(psi, H), before)
