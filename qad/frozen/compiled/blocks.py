@@ -51,12 +51,21 @@ class Chain:
         if len(rows) > 1:
             self.sums[step.out] = Var((self.blocks,), step.out.dtype)
 
-    def needs_all_of(self, var, places):
-        """Whether an array is known only when the chain has ended: a sum, or a part of what it writes."""
-        small = var.size != self.size
-        while var in places.views:
-            var = places.views[var].reads()[0]
-        return small and var in self.outs
+    def needs_all_of(self, row, places):
+        """Whether a row reads, for every entry, one that is known only when the chain has ended.
+
+        Operands lie side by side, or are one number for all entries: a sum of the chain, or an entry of what it writes,
+        however many views of it, broadcast ones too, are between.
+        """
+        for operand, stride in zip(row.operands[:-1], row.steps, strict=False):
+            var = operand.holder
+            if stride or type(var) is not Var:
+                continue
+            while var in places.views:
+                var = places.views[var].reads()[0]
+            if var in self.outs:
+                return True
+        return False
 
     def parts(self):
         """Parts of a table: sums begin, all blocks, sums of the sums of blocks."""
@@ -94,7 +103,7 @@ def chains(places):
         size = rows and length(rows)
         if step.out in places.views:
             continue
-        if chain and (size != chain.size or any(chain.needs_all_of(var, places) for var in step.reads())):
+        if chain and (size != chain.size or chain.needs_all_of(rows[-1], places)):
             chain = None
         if size and not chain:
             chain = Chain(size)

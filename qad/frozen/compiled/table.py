@@ -10,7 +10,7 @@ import sys
 __all__ = [
     "ADVANCE", "ARGS", "BASE", "CALL", "COSINE", "COUNT", "DATA", "DIMS", "ERRORS", "FUNCTION", "GIVEN", "INNER",
     "INNER_STEP", "LAST", "OPERATION", "OUTER", "OUTER_STEP", "PRODUCT", "PRODUCT_COMPLEX", "SCATTER", "SINE", "STATUS",
-    "STEPS", "SUMS", "TAKE", "WIDTH",
+    "STEPS", "SUMS", "TAKE", "UNDERFLOW", "WIDTH",
 ]  # fmt: skip
 
 # Columns.  Those of operands are three each, those of sizes four, those of strides nine.
@@ -39,3 +39,4 @@ CALL, SINE, COSINE, TAKE, SCATTER, SUMS, PRODUCT, PRODUCT_COMPLEX = range(8)
 # What `fetestexcept` calls (invalid value, division by zero, overflow, underflow), by the kind of processor.
 MASKS = dict.fromkeys(("x86_64", "AMD64"), (1, 4, 8, 16)) | dict.fromkeys(("aarch64", "arm64"), (1, 2, 4, 8))
 ERRORS = MASKS.get(platform.machine()) if sys.platform in ("linux", "darwin") else None
+UNDERFLOW = ERRORS[3] if ERRORS else 0

@@ -37,9 +37,18 @@ def last_entry(x, y):
     return b - b.sum(keepdims=True), b[1:] * a[:-1] + a[3]
 
 
+def spread_views(x, y):
+    """A sum, and an entry of the last block, broadcast to the size of the chain by views of their own."""
+    a = np.exp(0.1 * x)
+    b = a / np.broadcast_to(a.sum(keepdims=True), a.shape) + 1
+    c = b * np.broadcast_to(a.reshape(-1, 1)[-1], a.shape) * y
+    d = np.broadcast_to(np.broadcast_to(c[-1:], (2, 1))[1], c.shape) * c
+    return d, np.sum(c * d), b
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
 @pytest.mark.parametrize("size", [1 << 15, (1 << 15) + 1, (1 << 15) + BLOCK - 1])
-@pytest.mark.parametrize("f", [wave, branches, softmax, last_entry])
+@pytest.mark.parametrize("f", [wave, branches, softmax, last_entry, spread_views])
 def test_agreement(f, size, dtype):
     points = [(normal(size, dtype=dtype, seed=s), normal(size, dtype=dtype, seed=s + 1)) for s in (0, 2)]
     one, two, count = both(f, *points)

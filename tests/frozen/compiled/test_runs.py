@@ -48,6 +48,24 @@ def warned(f, x):
         return f(x), [str(each.message) for each in found]
 
 
+def test_no_underflow_where_numpy_tells_of_none():
+    """Squares of small arguments, in the polynomials of sine and cosine, are nobody's business."""
+
+    def f(x):
+        y = np.sin(x) + np.cos(x)
+        for _ in range(8):
+            y = y * 0.5 + 1
+        return y
+
+    frozen, x = qad.freeze(f), np.array([0.0, 1e-70, -1e-110, 1e-200, 1.0])
+    with np.errstate(all="warn"):
+        frozen(x)
+        assert warned(f, x)[1] == warned(frozen, x)[1] == []
+        x[0] = np.inf
+        assert warned(f, x)[1] == warned(frozen, x)[1] != []
+    assert frozen.program.counts["compiled"] > 8
+
+
 @pytest.mark.parametrize("text", CASES)
 def test_warnings_are_those_of_numpy(text):
     frozen, other = qad.freeze(steps), qad.freeze(steps, passes=WITHOUT)
