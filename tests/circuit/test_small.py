@@ -7,6 +7,7 @@ import pytest
 
 import qad
 from qad.circuit import circuit, small
+from tests.cases import Case, normal
 from tests.circuit.dense import needs_compiler
 
 pytestmark = needs_compiler
@@ -29,6 +30,20 @@ def written(n, dtype=complex):
 
 def observable(n):
     return qad.PauliSum({"Z" * n: 1.0, "X" * n: 0.3, "YY" * (n > 1) + "I" * (n - 2 * (n > 1)): 0.2, "I" * n: 0.1})
+
+
+def of_angles(theta):
+    c = qad.Circuit(3).ry(theta[:3], range(3)).cx(0, 1).rz(theta[3], 2).rzz(theta[0], 1, 2)
+    return c.expectation(observable(3))
+
+
+CASES = [Case(of_angles, normal(4)), Case(lambda theta: qad.hvp(of_angles, (theta,), (normal(4),))[0], normal(4))]
+
+
+@needs_compiler
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_derivatives(case):
+    case.check()
 
 
 @contextmanager

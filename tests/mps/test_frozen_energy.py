@@ -7,10 +7,20 @@ import pytest
 
 import qad
 from qad.mps import frozen_energy
+from tests.cases import Case
 
 PSI, H = qad.mps.MPS.random(n=6, bond=4, dtype=complex, seed=1), qad.mps.heisenberg(6)
 OTHER = qad.mps.MPS.random(n=6, bond=4, dtype=complex, seed=2)
 VALUE_AND_SLOPES = qad.value_and_grad(qad.mps.energy)
+
+
+FEW, OPERATOR = qad.mps.MPS.random(n=3, bond=2, seed=3), qad.mps.ising(3, 0.4)
+CASES = [Case(lambda *t: frozen_energy.energy_of_both(*t, *OPERATOR, sites=3), FEW.tensors, name="energy")]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_derivatives(case):
+    case.check()
 
 
 def agree(found, expected):
