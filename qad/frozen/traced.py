@@ -181,8 +181,8 @@ def _bare(index):
 
 def _operator(fn):
     def forward(self, *others):
-        if others and type(others[0]) is Tensor:
-            return NotImplemented
+        if others and (type(others[0]) is Tensor or getattr(others[0], "__array_ufunc__", fn) is None):
+            return NotImplemented  # None is NumPy's sign that the operator is the other's
         return self.recorder.step(fn, (self, *others), {})
 
     def reflected(self, other):

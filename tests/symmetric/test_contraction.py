@@ -263,3 +263,13 @@ def test_numpys_functions():
     assert np.vdot(A, A).real == pytest.approx(A.norm() ** 2)
     np.testing.assert_array_equal(np.transpose(A, (1, 0, 2)).to_dense(), A.to_dense().transpose(1, 0, 2))
     assert group_neutral([LEFT]) == 0
+
+
+@pytest.mark.parametrize("factor", [3.0, np.float64(3.0), np.array(3.0)])
+def test_recorded_numbers_multiply_tensors_from_either_side(factor):
+    for f in (lambda c, a: (c * a).norm(), lambda c, a: (a * c).norm(), lambda c, a: (a / c).norm()):
+        frozen = qad.freeze(qad.value_and_grad(f, argnums=0))
+        for number, tensor in ((factor, A), (2 * factor, 3 * A)):
+            found, expected = frozen(number, tensor), qad.value_and_grad(f, argnums=0)(number, tensor)
+            np.testing.assert_allclose(found, expected, rtol=1e-13)
+            np.testing.assert_allclose(qad.freeze(f)(number, tensor), f(number, tensor), rtol=1e-13)
