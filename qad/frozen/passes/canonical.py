@@ -146,8 +146,12 @@ def _dot(step):
 
 def _named_power(x, exponent):
     """The function that the operator ``**`` of an array stands for in NumPy; it differs from the power at infinity."""
-    if type(x) is Var and x.kind == "array" and x.dtype.kind in "fc" and type(exponent) in (int, float):
-        return {-1: np.reciprocal, 0.5: np.sqrt}.get(exponent)
+    if type(x) is Var and x.kind == "array" and x.dtype.kind in "fc":
+        return (
+            {(int, -1): np.reciprocal, (float, 0.5): np.sqrt}.get((type(exponent), exponent))
+            if type(exponent) in (int, float)
+            else None
+        )
     return None
 
 
