@@ -30,3 +30,17 @@ def test_a_number_of_pythons(f, transform, x):
         assert np.allclose(found, expected, rtol=1e-12, atol=1e-14)
         assert type(found) is type(expected)
     assert frozen.stats.recordings == 1
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("exponent", [-1, 0.5, 0, 1, 2])
+def test_powers_at_infinity_are_those_of_the_operator(exponent, dtype):
+    """NumPy's ``x ** -1`` and ``x ** 0.5`` are a reciprocal and a square root, and no powers."""
+    entries = np.array([0.0, -0.0, 1.0, -1.0, 2.5, np.inf, -np.inf, np.nan])
+    x = entries.astype(dtype)
+    if np.iscomplexobj(x):
+        x.imag = np.roll(entries, 3)
+    frozen = qad.freeze(lambda x: x**exponent)
+    with np.errstate(all="ignore"):
+        for _ in range(3):
+            np.testing.assert_array_equal(frozen(x), x**exponent)

@@ -144,6 +144,17 @@ def _dot(step):
     return None
 
 
+def _named_power(x, exponent):
+    """The function that the operator ``**`` of an array stands for in NumPy; it differs from the power at infinity."""
+    if type(x) is Var and x.kind == "array" and x.dtype.kind in "fc":
+        return (
+            {(int, -1): np.reciprocal, (float, 0.5): np.sqrt}.get((type(exponent), exponent))
+            if type(exponent) in (int, float)
+            else None
+        )
+    return None
+
+
 def _arithmetic(step):
     """Operators, where an array or a scalar of NumPy's is among the operands."""
     fn = UFUNCS.get(step.fn, step.fn)
@@ -158,6 +169,8 @@ def _arithmetic(step):
         return operands[0]
     if fn is np.matmul and len(operands) == 2 and all(len(x.shape) == 2 for x in operands):
         fn = np.dot
+    if step.fn is operator.pow and (named := _named_power(*step.args)):
+        return [Step(named, step.args[:1], {}, step.out)]
     if fn is np.power and type(step.args[1]) in (int, float) and step.args[1] == 2 and operands[0].dtype.kind in "fc":
         return [Step(np.square, step.args[:1], {}, step.out)]
     return _replaced(step, fn, step.args) if isinstance(fn, np.ufunc) or fn is np.dot else None
