@@ -140,9 +140,9 @@ def value(rng, arrays, shape, dtype):
     return (lambda arrays: arrays[i]) if kind == 3 else lambda arrays: arrays[i] * c
 
 
-def _apart(x, target):
-    """`x`, copied where it is plain: NumPy reads what it has just written where two vectors overlap at other strides."""
-    return x.copy() if type(x) is type(target) is np.ndarray and x.ndim == 1 else x
+def _apart(x):
+    """`x`, copied where it is plain: NumPy reads what it has just written where vectors overlap at other strides."""
+    return x if isinstance(x, qad.Tensor) or np.ndim(x) != 1 else x.copy()
 
 
 def _copied(v):
@@ -176,7 +176,7 @@ def writing(rng, arrays, free):
     part = value(rng, arrays, a.shape, np.dtype(float))
 
     def assign(arrays, reads):
-        arrays[i][index] = _apart(v(arrays), arrays[i])
+        arrays[i][index] = _apart(v(arrays))
 
     def add(arrays, reads):
         arrays[i][index] += v(arrays)
