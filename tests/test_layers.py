@@ -65,7 +65,6 @@ MOST_LINES, MOST_OF_A_FUNCTION = 300, 40
 LONG_FUNCTIONS = {  # whose comment gives the measured reason
     "core/fast/recorders.py: product",
     "core/fast/sweep.py: descended",
-    "mps/search/ground.py: ground_state",  # being split
 }
 
 

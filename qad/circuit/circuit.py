@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from qad.circuit.observables import Observable
     from qad.typing import Array, ArrayLike, DTypeLike, Seed
 
-ONE = {
-    np.dtype(dtype): np.ones((1, 1, 1), dtype) for dtype in (np.complex128, np.complex64)
-}  # one amplitude, which stands for |0...0>
+ONE = {np.dtype(t): np.ones((1, 1, 1), t) for t in (np.complex128, np.complex64)}  # one amplitude stands for |0...0>
 
 
 class Circuit(Builder, Views):

@@ -141,13 +141,25 @@ def ground_state(
         check_conserving(method, list(excluded), checkpoint, conserve, start)
         options = {"progress": progress, "tol": tol, "maxiter": maxiter, "callback": callback}
         return of_charge(H, bond, conserve, sector, start, seed=seed, dtype=dtype, **options)
+    excluded = [excluded] if isinstance(excluded, MPS) else list(excluded)
+    options = {"progress": progress, "maxiter": maxiter, "callback": callback, "checkpoint": checkpoint}
+    start = begin(H, bond, method, seed, start, dtype, excluded)
+    return searched(H, bond, method, start, tol, excluded, weight, **options)
+
+
+def begin(H, bond, method, seed, start, dtype, excluded):
+    """The state from which a search starts: the given one, or a random one."""
     if start is None:
         start = start_state(H, min(bond, SMALL) if method in SMALL_START else bond, seed, dtype)
     check_operator(start, H)
-    prepared(H)
-    excluded = [excluded] if isinstance(excluded, MPS) else list(excluded)
     if any(np.iscomplexobj(t) for state in excluded for t in state) and start.dtype.kind == "f":
         start = start * (1 + 0j)  # the complement of complex states is complex
+    return start
+
+
+def searched(H, bond, method, start, tol, excluded, weight, *, progress, maxiter, callback, checkpoint):
+    """What a search over ordinary states finds; see `ground_state`."""
+    prepared(H)
     file = None if checkpoint is None else Checkpoint(checkpoint, H, method)
     with blas_for(max(bond, start.bond)), bar_for(progress, "energy") as bar:
         watch = Watch(start, callback, file, bar, maxiter, unit=natural_unit(H.tensors))
