@@ -1,5 +1,6 @@
 """Files of plain arrays: ``.npz``, no pickle, written aside and then put in place."""
 
+import json
 import os
 import struct
 import zipfile
@@ -43,3 +44,18 @@ def read_arrays(path):
         raise ArgumentError(
             f"{path} cannot be read: it is damaged, or holds something else; it is left as it is"
         ) from error
+
+
+def read_marked(path, expected):
+    """The arrays of a search's checkpoint and its mark, a dict; raises where its marks are not the `expected` ones."""
+    arrays = read_arrays(path)
+    if "mark" not in arrays:
+        raise ArgumentError(f"{path} is no checkpoint of a search; move it away, or name another file")
+    mark = json.loads(str(arrays["mark"]))
+    for key, value in expected.items():
+        if mark.get(key) != value:
+            raise ArgumentError(
+                f"checkpoint {path} belongs to another search: its {key} is {mark.get(key)!r}, not {value!r}; "
+                "give this search a file of its own"
+            )
+    return arrays, mark

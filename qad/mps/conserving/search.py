@@ -13,7 +13,7 @@ from qad.mps.conserving.quantities import quantities, sites_of_dimension
 from qad.mps.conserving.state import SymmetricMPS, random_state
 from qad.mps.conserving.sweeps import OneSite, TwoSites
 from qad.mps.search.dmrg import COARSE
-from qad.mps.search.monitor import Finished, Watch
+from qad.mps.search.monitor import Watch, until_finished
 from qad.mps.search.result import GroundState
 from qad.optimize.progress import bar_for
 
@@ -48,14 +48,8 @@ def ground_state(
     operator = operator_for(start, H)
     with blas_for(max(bond, start.bond)), bar_for(progress, "energy") as bar:
         watch = Watch(start, callback, None, bar, maxiter)
-        try:
+        with until_finished(watch):
             search(operator, watch, bond, tol)
-        except Finished as end:
-            watch.message = str(end)
-        except KeyboardInterrupt:
-            if not watch.history:
-                raise
-            watch.message = "stopped by the user (Ctrl-C)"
     value = float(energy(watch.state, H))
     spread = float(energy(watch.state, H @ H)) - value**2
     return GroundState(

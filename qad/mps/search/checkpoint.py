@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qad.core.archive import read_arrays, write_arrays
+from qad.core.archive import read_marked, write_arrays
 from qad.core.errors import ArgumentError
 from qad.mps.state import MPS
 
@@ -48,16 +48,7 @@ class Checkpoint:
         """
         if not self.path.exists():
             return None
-        arrays = read_arrays(self.path)
-        if "mark" not in arrays:
-            raise ArgumentError(f"{self.path} is no checkpoint of a search; move it away, or name another file")
-        mark = json.loads(str(arrays["mark"]))
-        for key, value in self.mark.items():
-            if mark.get(key) != value:
-                raise ArgumentError(
-                    f"checkpoint {self.path} belongs to another search: its {key} is {mark.get(key)!r}, not {value!r}; "
-                    "give this search a file of its own"
-                )
+        arrays, mark = read_marked(self.path, self.mark)
         state = MPS([arrays[f"site_{i}"] for i in range(mark["sites"])])
         return state, [float(energy) for energy in arrays["history"]], mark["extra"]
 

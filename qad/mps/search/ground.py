@@ -21,7 +21,7 @@ from qad.mps.search.dmrg import one_site, two_sites
 from qad.mps.search.escape import combined, escaped
 from qad.mps.search.imaginary import tdvp, tebd
 from qad.mps.search.lbfgs import lbfgs
-from qad.mps.search.monitor import ROUNDING, Finished, Watch
+from qad.mps.search.monitor import ROUNDING, Finished, Watch, until_finished
 from qad.mps.search.result import GroundState
 from qad.mps.search.riemannian import riemannian
 from qad.mps.state import MPS
@@ -225,16 +225,10 @@ def search(method, H, watch, bond, tol, excluded):
 
 def run(method, H, watch, bond, tol, excluded):
     """Let a method run until it, the user or the number of steps ends it."""
-    try:
+    with until_finished(watch):
         if watch.history and watch.left <= 0:
             raise Finished("stopped at maxiter iterations")
         method(H, watch, bond, tol, excluded)
-    except Finished as end:
-        watch.message = str(end)
-    except KeyboardInterrupt:
-        if not watch.history:
-            raise
-        watch.message = "stopped by the user (Ctrl-C)"
 
 
 def start_state(H, bond, seed, dtype):

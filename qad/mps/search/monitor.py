@@ -1,5 +1,6 @@
 """What all searches share: history, progress bar, callback, checkpoint, and the end by tolerance or by the user."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,6 +25,19 @@ def is_settled(gain, before, tol):
 
 class Finished(Exception):
     """Ends a search from within a step; its text says why."""
+
+
+@contextmanager
+def until_finished(watch):
+    """Inside, a search ends by its tolerance, by the number of steps, or by the user, and its `watch` says by which."""
+    try:
+        yield
+    except Finished as end:
+        watch.message = str(end)
+    except KeyboardInterrupt:
+        if not watch.history:
+            raise
+        watch.message = "stopped by the user (Ctrl-C)"
 
 
 @dataclass

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.archive import read_marked, write_arrays
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, value_of
 from qad.linalg import Report
-from qad.mps.storage import read_arrays, write_arrays
 from qad.peps.cells import cell_of
 from qad.peps.environment import Environment
 from qad.peps.state import PEPS
@@ -27,7 +27,7 @@ FORMAT = "qad search in two dimensions 1"
 class Checkpoint:
     """The file of one search.
 
-    See `qad.mps.storage.write_arrays` for how it is replaced. Pattern and symmetry are those of the state `like`.
+    See `qad.core.archive.write_arrays` for how it is replaced. Pattern and symmetry are those of the state `like`.
     """
 
     def __init__(self, path: FilePath, model: Model, bond: int, chi: int, like: PEPS):
@@ -55,16 +55,7 @@ class Checkpoint:
         """
         if not self.path.exists():
             return None
-        arrays = read_arrays(self.path)
-        if "mark" not in arrays:
-            raise ArgumentError(f"{self.path} is no checkpoint of a search; move it away, or name another file")
-        mark = json.loads(str(arrays["mark"]))
-        for key, value in self.mark.items():
-            if mark.get(key) != value:
-                raise ArgumentError(
-                    f"checkpoint {self.path} belongs to another search: its {key} is {mark.get(key)!r}, not {value!r}; "
-                    "give this search a file of its own"
-                )
+        arrays, mark = read_marked(self.path, self.mark)
         groups = {name: tuple(arrays[f"{name}_{i}"] for i in range(n)) for name, n in mark["sizes"].items()}
         state = PEPS(groups["site"], mark["cell"], mark["symmetry"])
         env = Environment(
