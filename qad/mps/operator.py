@@ -69,7 +69,7 @@ class MPO(Chain):
     def conserving(self) -> dict[Any, Any]:
         """What states of definite charge remember of this operator as its tensors are now, by what they conserve."""
         now = numbers_of(self.tensors)
-        if getattr(self, "_conserving", (None,))[0] != now:
+        if now is None or getattr(self, "_conserving", (None,))[0] != now:
             self._conserving = now, {}
         return self._conserving[1]
 
@@ -135,7 +135,9 @@ def on_sites_of(one, other):
 
 
 def numbers_of(tensors):
-    """The bytes of all different tensors, which tell whether one was written into."""
+    """The bytes of all different tensors, which tell whether one was written into; None of arrays that have none."""
+    if any(type(t) is not np.ndarray for t in tensors):
+        return None
     return [t.tobytes() for t in {id(t): t for t in tensors}.values()]
 
 

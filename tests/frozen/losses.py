@@ -19,6 +19,7 @@ from benchmarks import (
     linalg_rows,
     mps_energy,
     overhead,
+    symmetric,
     trace_product,
     transforms,
 )
@@ -33,6 +34,8 @@ INNER = {
     "mps/06_infinite_heisenberg.py": "dominant eigenvectors; the energy of a bond between given surroundings",
     "mps/07_quench.py": "evolution truncates to what values say; what is measured, and the product of two gates",
     "mps/08_hellmann_feynman.py": "searches; the slope by the operator's parameter",
+    "peps/01_heisenberg_square.py": "a fixed point; the energies of the model's terms in a given density matrix",
+    "peps/02_classical_ising.py": "fixed points; the partition function of one site",
     "time_to_energy": "searches; the energy that they lower",
 }
 
@@ -160,6 +163,24 @@ def trg(example):
     return {"lnZ": (both(log_z), (k,)), "curvature": (lambda k: qad.jvp(slope, (k,), (1.0,)), (k,))}
 
 
+def square(example):
+    operators = [term.operator for term in qad.peps.heisenberg().rotated().terms]
+
+    def energy(rho):
+        return sum(qad.einsum("stuv,uvst->", h, rho).real for h in operators)
+
+    return {"energy": (both(energy), (normal(2, 2, 2, 2, complex),))}
+
+
+def one_site(beta):
+    """ln Z of a torus of one site."""
+    return np.log(np.einsum("abab->", qad.peps.classical.ising(beta)))
+
+
+def classical_ising(example):
+    return {"one site": (both(one_site), (np.array(0.4),))}
+
+
 EXAMPLES = {
     "circuits/01_vqe_ising_ring.py": ring,
     "circuits/02_qaoa_maxcut.py": maxcut,
@@ -174,6 +195,8 @@ EXAMPLES = {
     "mps/06_infinite_heisenberg.py": uniform_heisenberg,
     "mps/07_quench.py": quench,
     "mps/08_hellmann_feynman.py": hellmann_feynman,
+    "peps/01_heisenberg_square.py": square,
+    "peps/02_classical_ising.py": classical_ising,
     "trg/ising_trg.py": trg,
 }
 
@@ -267,6 +290,11 @@ def simulations():
     yield "batch", both(lambda t: circuits.build(3, t).expectation(H).sum()), (circuits.angles(3, 2),)
 
 
+def of_charges():
+    one, two = symmetric.operands(4)
+    yield "squared norm", both(lambda a, b: qad.tensordot(a, b, ([2], [0])).norm() ** 2, (0, 1)), (one, two)
+
+
 BENCHMARKS = {
     "trace_product": products,
     "overhead": chains,
@@ -279,4 +307,5 @@ BENCHMARKS = {
     "freeze": frozen_ones,
     "freeze_large": energies,
     "circuits": simulations,
+    "symmetric": of_charges,
 }

@@ -15,7 +15,7 @@ VALUE_AND_SLOPES = qad.value_and_grad(qad.mps.energy)
 
 
 FEW, OPERATOR = qad.mps.MPS.random(n=3, bond=2, seed=3), qad.mps.ising(3, 0.4)
-CASES = [Case(lambda *t: frozen_energy.energy_of_both(*t, *OPERATOR, sites=3), FEW.tensors, name="energy")]
+CASES = [Case(lambda *t: frozen_energy.energy_of_both(*t, *OPERATOR, sites=3), FEW.tensors, name="frozen energy")]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

@@ -124,12 +124,14 @@ CASES = {
             "energy-D1x2x2,D2x2x2,D2x2x2,D2x2x1",
             "energy-d1x2x2,d2x2x2,d2x2x2,d2x2x1",
         ],
+        "a step of frozen functions, which arrays of other kinds do not reach": ["frozen energy-D1x2x2,D2x2x2,D2x2x1"],
     },
     "circuit": {
         "gates, terms and the simulator's kernels lie on the host": [
             "energy of a chain-d9",
             "overlap of chains-d9,D1x2x2,D2x2x2,D2x2x1",
             "of_angles-d4,D8",
+            "small circuit-d4",
             "energy-d9",
             "of_matrices-D2x2,D4x4",
             "of_state-D2x2x2,d3",

@@ -18,6 +18,7 @@ from qad.core.looking.observer import Observer
 from qad.core.tape.cotangents import Lazy
 from qad.core.tape.dispatch import FUNCTIONS
 from tests.cases import below, normal
+from tests.circuit.test_small import of_angles
 from tests.linalg.draw import apart
 
 FLOORS = ("rules", "special", "linalg", "contract", "symmetric", "mps", "circuit")
@@ -61,7 +62,7 @@ class Seen(Observer):
 
 @pytest.fixture(scope="module")
 def of_second_derivatives():
-    """Primitives of cases at coinciding values, and of iterative searches, that only second derivatives meet."""
+    """Primitives of cases at coinciding values, of searches and small circuits, that only second derivatives meet."""
     h, v = np.diag([1.0, 1.0, 2.0, 3.0]), (normal(4, 4) + normal(4, 4).T,)
     kept = {
         "eigh": lambda a: np.sum(v[0] * (np.linalg.eigh(a)[1][:, :2] @ np.linalg.eigh(a)[1][:, :2].T)),
@@ -69,6 +70,7 @@ def of_second_derivatives():
         "apart": lambda a: np.sum(v[0] * ((x := apart(np.linalg.eigh(a)[1])[:, :2]) @ x.T)),
         "values": lambda a: np.linalg.eigvalsh(a)[:2].sum(),
         "curved": lambda a: np.sum(apart(np.linalg.eigh(a)[0])[:2] ** 2),  # refused, by the primitive that looks at it
+        "small circuit": lambda a: np.sum(qad.grad(of_angles)(a[0]) ** 2),
         "lowest_eig": lambda a: qad.linalg.lowest_eig(a @ np.diag([1.0, 2.0, 1.0, 1.0]), np.ones(4))[0],
     }
     with Seen() as seen:
