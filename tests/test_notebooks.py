@@ -24,6 +24,7 @@ def test_notebooks_are_kept_as_they_ran(path):
 @pytest.mark.filterwarnings("default")  # Jupyter's own
 def test_notebooks_run(path, monkeypatch):
     monkeypatch.delenv("MPLBACKEND", raising=False)  # pictures go into the notebook
+    monkeypatch.setenv("QAD_MESSAGES", "0")  # which come where something takes long
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     notebook = nbformat.read(path, as_version=4)
     nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": path.parents[2]}}).execute()
