@@ -214,6 +214,15 @@ def handle(x: Tensor) -> Any:
     return x
 
 
+def spread_out(part, strides):
+    """A copy, spread out along the axes where `strides` are 0, so that what is made of it lies as NumPy's."""
+    spread = [k for k, step in enumerate(strides) if step == 0]
+    own = copied(part[tuple([slice(None) if step else 0 for step in strides])])
+    whole = np.broadcast_to(own, (*[part.shape[k] for k in spread], *own.shape))
+    order = [*spread, *[k for k, step in enumerate(strides) if step]]
+    return whole.transpose(sorted(range(len(order)), key=order.__getitem__))
+
+
 def get(x, index):
     """``x[index]`` of an array or Tensor, in memory of its own."""
     if type(x) is not Tensor:
@@ -221,7 +230,10 @@ def get(x, index):
         array = part if type(part) is np.ndarray else bottom(part)[0]
         if is_foreign(array):
             return part.copy()
-        return copied(part) if isinstance(array, np.ndarray) and array.base is not None else part
+        if not isinstance(array, np.ndarray) or array.base is None:
+            return part
+        is_spread = 0 in array.strides and array.size and type(part) is not Batched
+        return spread_out(part, array.strides) if is_spread else copied(part)
     level = x.level
     if not level.open and not stopped(level):
         raise finished()
