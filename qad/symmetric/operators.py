@@ -49,7 +49,8 @@ class Refusals:
             raise MissingRuleError("a == b: compare a.legs, a.charge and (a - b).norm(), or the arrays of a.to_dense()")
         return NotImplemented
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
     def __matmul__(self, other: Any) -> NoReturn:
         raise MissingRuleError("a @ b: say which legs are contracted: qad.tensordot(a, b, 1), or qad.einsum")
