@@ -33,7 +33,10 @@ def operators():
     w[0, 3], w[3, 2] = up / 2, up.T
     w[0, 4], w[4, 2] = up.T / 2, up
     first, last = Leg({0: 1}, +1), Leg({0: 1}, -1)
-    cut = lambda w, left, right: from_dense(w, (left, right, SPIN, SPIN.conj()))  # noqa: E731
+
+    def cut(w, left, right):
+        return from_dense(w, (left, right, SPIN, SPIN.conj()))
+
     inner = cut(w, CHANNELS, CHANNELS.conj())
     return [cut(w[:1], first, CHANNELS.conj()), *[inner] * (N - 2), cut(w[:, 2:3], CHANNELS, last)]
 
