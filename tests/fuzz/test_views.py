@@ -30,3 +30,8 @@ def test_thousands_of_programs_of_views_and_writes():
     found, refused = problems_of(range(1000, 6000))
     assert not found
     assert refused <= MOST
+
+
+@pytest.mark.parametrize("seed", [5015583, 6005422, 7007367])
+def test_programs_that_once_failed(seed):
+    assert not views.check(seed)
