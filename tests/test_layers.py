@@ -173,8 +173,11 @@ def past_the_door(root):
     return found
 
 
-def graph(root, lazily=False):
-    """The modules of the package at `root`, each with those that it imports when it is loaded, or `lazily` as well."""
+def graph(root, lazily=False, for_types=False):
+    """The modules of the package at `root`, each with those that it imports when it is loaded.
+
+    `lazily` counts imports inside functions as well, `for_types` also those that only type checkers follow.
+    """
     files = {}
     for path in root.rglob("*.py"):
         parts = (root.name, *path.relative_to(root).with_suffix("").parts)
@@ -182,7 +185,8 @@ def graph(root, lazily=False):
     found = {}
     for module, path in files.items():
         package = module if path.name == "__init__.py" else module[:-1]
-        targets = imports(running(path.read_text("utf-8")), package)
+        source = path.read_text("utf-8")
+        targets = imports(ast.parse(source) if for_types else running(source), package)
         modules = {(*to, name) if (*to, name) in files else to for _, to, name, eager in targets if eager or lazily}
         found[module] = (modules & files.keys()) - {module}
     return found
@@ -265,6 +269,7 @@ def test_rules_come_through_the_door():
 def test_nothing_imports_itself_by_way_of_others():
     assert circles(graph(PACKAGE)) == []
     assert circles(graph(PACKAGE, lazily=True)) == []
+    assert circles(graph(PACKAGE, lazily=True, for_types=True)) == []
 
 
 @pytest.mark.parametrize(

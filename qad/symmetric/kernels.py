@@ -4,25 +4,43 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from qad.contract.compiler import has_compiler
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import ModuleType
-
-    from qad.symmetric.gemms import Gemms
-    from qad.symmetric.moves import Move
 
 __all__ = ["compiled_rows", "copied", "copied_plainly", "multiplied", "multiplied_plainly"]
 
 KINDS = frozenset(map(np.dtype, ("f4", "f8", "c8", "c16")))
 AXES = 4  # of a block in the compiled loop
+View = tuple[int, int, tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # both starts, the shape, both strides
 
 
-def copied(x: np.ndarray, out: np.ndarray, table: Move) -> None:
+class Copies(Protocol):
+    """What is known of a move: the blocks as Python reads them, and as the compiled loop does."""
+
+    @property
+    def views(self) -> Iterable[View]: ...
+    @property
+    def rows(self) -> np.ndarray: ...
+
+
+class Products(Protocol):
+    """What is known of a product sector by sector; see `qad.symmetric.gemms.Gemms`."""
+
+    rows: tuple[tuple[int, ...], ...]
+    turned: tuple[bool, bool]
+
+    @property
+    def table(self) -> np.ndarray: ...
+
+
+def copied(x: np.ndarray, out: np.ndarray, table: Copies) -> None:
     """Write the blocks of `x` (..., size) into `out` (..., size), which is in C order."""
     if x.dtype in KINDS and x.ndim == 1 and _in_order(x) and has_compiler():
         compiled().copied(x, out, table.rows)
@@ -30,7 +48,7 @@ def copied(x: np.ndarray, out: np.ndarray, table: Move) -> None:
         copied_plainly(x, out, table)
 
 
-def multiplied(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Gemms) -> None:
+def multiplied(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Products) -> None:
     """Write the product of each sector of `x` (..., size) and `y` (..., size) into `out` (..., size)."""
     alike = x.dtype == y.dtype and x.dtype in KINDS and x.ndim == y.ndim == 1
     if alike and _in_order(x) and _in_order(y) and has_compiler():
@@ -52,7 +70,7 @@ def compiled() -> ModuleType:
     return compiled
 
 
-def copied_plainly(x: np.ndarray, out: np.ndarray, table: Move) -> None:
+def copied_plainly(x: np.ndarray, out: np.ndarray, table: Copies) -> None:
     """`copied` in NumPy's functions."""
     x, lead, item = np.ascontiguousarray(x), x.shape[:-1], x.itemsize
     ahead, behind = [s * item for s in _steps(x)], [s * item for s in _steps(out)]
@@ -68,7 +86,7 @@ def _steps(x):
     return [x.shape[-1]] if x.ndim == 2 else []
 
 
-def multiplied_plainly(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Gemms) -> None:
+def multiplied_plainly(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Products) -> None:
     """`multiplied` in NumPy's functions."""
     lead = out.shape[:-1]
     for one, two, three, m, k, n in plan.rows:
@@ -82,9 +100,9 @@ def multiplied_plainly(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Gemm
             np.matmul(a, b, out=c.reshape(m, n))
 
 
-def compiled_rows(table: Move) -> np.ndarray:
-    """The table of a move for the compiled loop: blocks of exactly `AXES` axes, in the best order for its loops."""
-    rows = [row for view in table.views for row in _split_row(*view)]
+def compiled_rows(views: Iterable[View]) -> np.ndarray:
+    """The blocks of a move for the compiled loop: blocks of exactly `AXES` axes, in the best order for its loops."""
+    rows = [row for view in views for row in _split_row(*view)]
     return np.array(rows, np.int64).reshape(-1)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from qad.extend import defbatch, defvjp, is_foreign, primitive
 from qad.extend.batching import same
-from qad.symmetric.kernels import compiled_rows, copied
+from qad.symmetric.kernels import View, compiled_rows, copied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -65,7 +65,7 @@ class Move:
         return self._inverse
 
     @property
-    def views(self) -> list[tuple[int, int, tuple[int, ...], tuple[int, ...], tuple[int, ...]]]:
+    def views(self) -> list[View]:
         """The rows of the table as Python reads them: both starts, the shape, both strides."""
         if self._views is None:
             d = (self.table.shape[1] - 2) // 3
@@ -77,7 +77,7 @@ class Move:
     def rows(self) -> np.ndarray:
         """The table as compiled kernels read it."""
         if self._rows is None:
-            self._rows = compiled_rows(self)
+            self._rows = compiled_rows(self.views)
         return self._rows
 
     def index(self) -> np.ndarray:
