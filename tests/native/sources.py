@@ -42,7 +42,7 @@ def integers(x: Block(INT), out: Block(INT)):
     out[4], out[5], out[6] = a << 2, a >> 1, a & 6
     out[7] = (a | 1) ^ b
     out[8] = -a if a < b else a
-    out[9] = 1 if a < b < 10 and not a == 3 else 0  # noqa: SIM201
+    out[9] = 1 if a < b < 10 and not a == 3 else 0  # noqa: SIM201 - `not` of a comparison is to be compiled
     out[10] = 1 if (b != 0 and a // max(b, 1) > 1) or a in (4, 5) else 0
     d, e = pair_of(a, b)
     out[11], out[12] = d, e

@@ -87,7 +87,7 @@ def changed(x: Block(INT)):
 
 
 def unknown(x: Block(INT)):
-    x[0] = missing(x)  # noqa: F821
+    x[0] = missing(x)  # noqa: F821 - which is what has to be noticed
 
 
 def keyword(x: Block(INT)):

@@ -173,7 +173,10 @@ def gradients_are_their_owners():
 
 @program
 def einsums():
-    f = lambda a, b: qad.abs2(qad.einsum("ij,jk->ik", a, b)).sum()  # noqa: E731
+
+    def f(a, b):
+        return qad.abs2(qad.einsum("ij,jk->ik", a, b)).sum()
+
     return qad.grad(f, argnums=(0, 1))(A, B), qad.einsum("ij,jk,ki->", A, B, C), qad.einsum("ii->i", SPD)
 
 
@@ -320,13 +323,19 @@ def truncations():
 
 @program
 def matrix_functions():
-    f = lambda a: np.real(np.trace(qad.linalg.expm(a)))  # noqa: E731
+
+    def f(a):
+        return np.real(np.trace(qad.linalg.expm(a)))
+
     return qad.linalg.expm(SPD), qad.grad(f)(SPD), qad.hvp(f, (SPD,), (SPD,))
 
 
 @program
 def hermitian_functions():
-    f = lambda a: np.real(np.trace(qad.linalg.funm_herm(np.exp, a)))  # noqa: E731
+
+    def f(a):
+        return np.real(np.trace(qad.linalg.funm_herm(np.exp, a)))
+
     return f(SPD), qad.grad(f)(SPD), qad.hvp(f, (SPD,), (SPD,))
 
 
@@ -339,7 +348,10 @@ def exponentials_on_vectors():
 
 @program
 def lowest_levels():
-    f = lambda t: qad.linalg.lowest_eig(lambda v: t * (SYM @ v) + v * X[:3] * t**2, X[:3])[0]  # noqa: E731
+
+    def f(t):
+        return qad.linalg.lowest_eig(lambda v: t * (SYM @ v) + v * X[:3] * t**2, X[:3])[0]
+
     return f(0.7), qad.grad(f)(0.7)
 
 
@@ -350,19 +362,28 @@ def dominant_levels():
 
 @program
 def fixed_points():
-    f = lambda a: qad.fixed_point(lambda x, a: 0.5 * (x + a / x), np.ones(4), a).sum()  # noqa: E731
+
+    def f(a):
+        return qad.fixed_point(lambda x, a: 0.5 * (x + a / x), np.ones(4), a).sum()
+
     return f(np.abs(X) + 1), qad.grad(f)(np.abs(X) + 1)
 
 
 @program
 def linear_solves():
-    f = lambda b: (qad.linalg.linear_solve(lambda x: SYM @ x, b) ** 2).sum()  # noqa: E731
+
+    def f(b):
+        return (qad.linalg.linear_solve(lambda x: SYM @ x, b) ** 2).sum()
+
     return qad.linalg.linear_solve(lambda x: SYM @ x, X[:3]), qad.grad(f)(X[:3]), qad.hvp(f, (X[:3],), (X[1:],))
 
 
 @program
 def solutions():
-    f = lambda a: qad.abs2(np.linalg.solve(a, A)).sum() + qad.abs2(np.linalg.inv(a)).sum()  # noqa: E731
+
+    def f(a):
+        return qad.abs2(np.linalg.solve(a, A)).sum() + qad.abs2(np.linalg.inv(a)).sum()
+
     return qad.grad(f)(SPD), np.linalg.lstsq(A.T, X + 0j)[0]
 
 

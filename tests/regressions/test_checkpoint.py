@@ -97,7 +97,10 @@ def test_random_numbers_are_drawn_again(name):
     """With noise a, the value is sum(a x) and the gradient a, in every transform."""
     draw = DRAWS[name]
     layer = qad.checkpoint(lambda x: x * draw())
-    f = lambda x: np.sum(layer(x) + layer(x) * 10)  # noqa: E731
+
+    def f(x):
+        return np.sum(layer(x) + layer(x) * 10)
+
     value, gradient = qad.value_and_grad(f)(X)
     assert value == pytest.approx(gradient @ X, rel=1e-13)
     y, slope = qad.jvp(f, (X,), (X,))
@@ -111,7 +114,10 @@ def test_random_numbers_are_drawn_again(name):
 
 def test_generators_are_left_as_without_a_gradient():
     rng, twin = np.random.default_rng(0), np.random.default_rng(0)
-    layer = lambda rng: qad.checkpoint(lambda x: x * rng.random(3))  # noqa: E731
+
+    def layer(rng):
+        return qad.checkpoint(lambda x: x * rng.random(3))
+
     qad.grad(lambda x: np.sum(layer(rng)(layer(rng)(x))))(X)
     layer(twin)(layer(twin)(X))
     assert rng.random() == twin.random()

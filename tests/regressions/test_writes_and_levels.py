@@ -99,7 +99,9 @@ def test_additions_at_an_array_without_axes_whose_tangent_is_a_number(frozen):
         np.subtract.at(b, ..., 2 * x[1])
         return b * 1.0
 
-    push = lambda x, v: qad.jvp(f, (x,), (v,))  # noqa: E731 - what is frozen or not
+    def push(x, v):
+        return qad.jvp(f, (x,), (v,))
+
     push = qad.freeze(push) if frozen else push
     for _ in range(2):
         np.testing.assert_allclose(push(X, Y), (3.0, Y.sum() + Y[0] - 2 * Y[1]), rtol=1e-14)

@@ -264,7 +264,7 @@ def test_operators_that_mean_nothing_say_what_to_write(call, words):
 
 
 def test_operators_that_mean_something():
-    assert THETA == THETA and THETA in [THETA] and THETA != None and THETA != "theta"  # noqa: E711
+    assert THETA == THETA and THETA in [THETA] and THETA != None and THETA != "theta"  # noqa: E711 - `==` is tested
     assert (sum([THETA, THETA]) - 2 * THETA).norm() == 0
     one = random((), symmetry="U1")
     assert float(one) == complex(one) == one.item()

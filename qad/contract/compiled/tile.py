@@ -31,7 +31,7 @@ def tile(rows, columns, first, a, second, b, work, c, k):
     for t in range(k):
         x, term = lanes(second, b.start + t * b.row, columns), first[a.start + t * a.column :]
         sums = [
-            [fused(x, y, total) for y, total in zip(numbers(term[r * a.row]), sums[r])]  # noqa: B905
+            [fused(x, y, total) for y, total in zip(numbers(term[r * a.row]), sums[r])]  # noqa: B905 - kernels know no keywords
             for r in range(rows)
         ]
     if c.column == 1:
