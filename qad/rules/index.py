@@ -35,8 +35,6 @@ def _add_entries(total, g, x, index):
     """Add the cotangent of ``x[index]`` to an array of the shape of `x`, if dtypes agree and no entry repeats."""
     if g.dtype is not total.dtype or type(g) not in ARRAY_TYPES or (type(index) is not int and may_repeat(index)):
         return False
-    if not total.flags.writeable:  # spread out: see `qad.core.mutation.writing.spread_out`
-        return False
     total[index] += g
     return True
 

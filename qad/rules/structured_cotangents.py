@@ -105,8 +105,6 @@ class Scatter(Lazy):
         return self
 
     def into(self, g):
-        if type(g) is np.ndarray and not g.flags.writeable:  # spread out
-            return self.add(g)
         index, part = self.parts[0]
         plain = len(self.parts) == 1 and type(g) is np.ndarray and type(part) in ARRAY_TYPES
         if plain and part.dtype is g.dtype and (type(index) is int or not may_repeat(index)):

@@ -66,11 +66,11 @@ def _unwrite(needed, g, ans, before, v, *, index, add, owned=False):
     """Cotangents of a write; `g` itself, its entries at `index` zeroed, goes on where it is `owned`."""
     if type(g) is Tensor:
         g = g if owned and type(g.buffer) is Written else handle(handle_of(g))
-    elif not owned or type(g) is not np.ndarray or not g.flags.writeable:
+    elif not owned or type(g) is not np.ndarray:
         g = g.copy()
     parts = {}
     if 1 in needed:
-        part = get(g, index)
+        part = get(g, index) if type(g) is Tensor else entries(g, index)
         if not add and (last := repeats(index, g.shape)) is not None:
             part = part * like(part).asarray(last)  # of values written to one place the last one stays
         parts[1] = unbroadcast(part, np.shape(v))
@@ -217,14 +217,34 @@ def handle(x: Tensor) -> Any:
 def spread_out(part, strides):
     """A copy, spread out along the axes where `strides` are 0, so that what is made of it lies as NumPy's."""
     spread = [k for k, step in enumerate(strides) if step == 0]
-    own = copied(part[tuple([slice(None) if step else 0 for step in strides])])
+    own = in_order(part[tuple([slice(None) if step else 0 for step in strides])])
     whole = np.broadcast_to(own, (*[part.shape[k] for k in spread], *own.shape))
     order = [*spread, *[k for k, step in enumerate(strides) if step]]
     return whole.transpose(sorted(range(len(order)), key=order.__getitem__))
 
 
+def in_order(part):
+    """A copy whose axes, those of length one too, have the order in memory that NumPy gives them."""
+    own = copied(part)
+    order = _slowest_first(bottom(part)[0])
+    if 1 not in part.shape or order == _slowest_first(bottom(own)[0]):
+        return own
+    view = part.transpose(order)  # in C order axes of length one would tie with others: they are cut from longer ones
+    longer = np.broadcast_to(view, [max(n, 2) if n else 0 for n in view.shape]).copy()
+    return longer[tuple([slice(0, n) for n in view.shape])].transpose(np.argsort(order).tolist())
+
+
+def entries(x, index):
+    """``x[index]`` of an array, in memory of its own."""
+    part = x[index]
+    array = part if type(part) is np.ndarray else bottom(part)[0]
+    if is_foreign(array):
+        return part.copy()
+    return part if not isinstance(array, np.ndarray) or array.base is None else copied(part)
+
+
 def get(x, index):
-    """``x[index]`` of an array or Tensor, in memory of its own."""
+    """``x[index]`` of an array or Tensor, in memory of its own, which lies as NumPy's does."""
     if type(x) is not Tensor:
         part = x[index]
         array = part if type(part) is np.ndarray else bottom(part)[0]
@@ -232,8 +252,9 @@ def get(x, index):
             return part.copy()
         if not isinstance(array, np.ndarray) or array.base is None:
             return part
-        is_spread = 0 in array.strides and array.size and type(part) is not Batched
-        return spread_out(part, array.strides) if is_spread else copied(part)
+        if type(part) is Batched:
+            return copied(part)
+        return spread_out(part, array.strides) if 0 in array.strides and array.size else in_order(part)
     level = x.level
     if not level.open and not stopped(level):
         raise finished()
