@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import pkgutil
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ ROOT = Path(__file__).parent.parent
 MODULES = sorted(m.name for m in pkgutil.walk_packages(qad.__path__, "qad."))
 PAGES = sorted([*ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 REGISTRIES = (PRIMITIVES, UFUNCS, FUNCTIONS, GATES)
+RULES = attrgetter(*Primitive.__slots__)
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -26,10 +28,12 @@ def registries_as_before():
     """The rules and gates that an example defines are gone after it."""
     before = [dict(registry) for registry in REGISTRIES]
     known = {p for known in PRIMITIVES.values() for p in (known, known.broadcasting) if p is not None}
-    rules = [(p, slot, getattr(p, slot)) for p in known for slot in Primitive.__slots__]
+    rules = [(p, RULES(p)) for p in known]
     yield
-    for p, slot, rule in rules:
-        setattr(p, slot, rule)
+    for p, before_it in rules:
+        for slot, rule, now in zip(Primitive.__slots__, before_it, RULES(p), strict=True):
+            if now is not rule:
+                setattr(p, slot, rule)
     for registry, entries in zip(REGISTRIES, before, strict=True):
         registry.clear()
         registry.update(entries)

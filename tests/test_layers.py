@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tokenize
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -79,26 +80,46 @@ def allowed(floor):
     return {*FLOORS[: FLOORS.index(floor) + 1], *BESIDE_CORE, WORDS}
 
 
-def imports(tree, package):
-    """Yield (line, target as a tuple, name or None, runs on import) for every import of a parsed module.
+@cache
+def parsed(source):
+    """The tree of a module; nobody changes it."""
+    return ast.parse(source)
 
-    `package`, the tuple of package names that holds the module, resolves its relative imports.
+
+@cache
+def statements(source):
+    """Triples (import statement, whether it runs on import, whether it is at the top for type checkers only)."""
+    found = []
+
+    def visit(node, eager, for_types):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.append((node, eager, for_types))
+        lazy = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or for_type_checkers(node)
+        for child in ast.iter_child_nodes(node) if isinstance(node, (ast.stmt, ast.Module, ast.excepthandler)) else ():
+            visit(child, eager and not lazy, for_types or (lazy and node in tree.body and for_type_checkers(node)))
+
+    tree = parsed(source)
+    visit(tree, True, False)
+    return found
+
+
+def imports(source, package, for_types=True):
+    """Yield (line, target as a tuple, name or None, runs on import) for every import of a module.
+
+    `package`, the tuple of package names that holds the module, resolves its relative imports.  What only type
+    checkers follow is left out unless it is asked for.
     """
-    lazy = {
-        id(inner)
-        for outer in ast.walk(tree)
-        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)) or for_type_checkers(outer)
-        for inner in ast.walk(outer)
-    }
-    for node in ast.walk(tree):
+    for node, eager, only_types in statements(source):
+        if only_types and not for_types:
+            continue
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield node.lineno, tuple(alias.name.split(".")), None, id(node) not in lazy
-        elif isinstance(node, ast.ImportFrom):
+                yield node.lineno, tuple(alias.name.split(".")), None, eager
+        else:
             base = package[: len(package) - node.level + 1] if node.level else ()
             target = (*base, *(node.module.split(".") if node.module else ()))
             for alias in node.names:
-                yield node.lineno, target, alias.name, id(node) not in lazy
+                yield node.lineno, target, alias.name, eager
 
 
 def for_type_checkers(node) -> bool:
@@ -112,7 +133,7 @@ def breaches(root):
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
         package = ("qad", *parts[:-1])
-        for line, target, name, eager in imports(ast.parse(path.read_text("utf-8")), package):
+        for line, target, name, eager in imports(path.read_text("utf-8"), package):
             complaint = judge(parts[0], target, name, eager)
             if complaint:
                 found.append(f"{path.relative_to(root)}:{line}: {complaint}")
@@ -142,7 +163,7 @@ def rooms(root):
     found = []
     for path in sorted((root / "core").rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
-        for line, target, name, eager in imports(ast.parse(path.read_text("utf-8")), ("qad", *parts[:-1])):
+        for line, target, name, eager in imports(path.read_text("utf-8"), ("qad", *parts[:-1])):
             if parts[1] == "__init__" or target[:2] != ("qad", "core") or not eager:
                 continue
             other = target[2] if len(target) > 2 else name
@@ -167,7 +188,7 @@ def past_the_door(root):
         parts = path.relative_to(root).with_suffix("").parts
         if parts[0] in BY_THE_DOOR:
             continue
-        for _, target, name, _ in imports(ast.parse(path.read_text("utf-8")), ("qad", *parts[:-1])):
+        for _, target, name, _ in imports(path.read_text("utf-8"), ("qad", *parts[:-1])):
             if target[:2] == ("qad", "core") and (*target, name)[2] not in FROM_CORE:
                 found.setdefault(str(path.relative_to(root)), []).append(name)
     return found
@@ -185,18 +206,10 @@ def graph(root, lazily=False, for_types=False):
     found = {}
     for module, path in files.items():
         package = module if path.name == "__init__.py" else module[:-1]
-        source = path.read_text("utf-8")
-        targets = imports(ast.parse(source) if for_types else running(source), package)
+        targets = imports(path.read_text("utf-8"), package, for_types)
         modules = {(*to, name) if (*to, name) in files else to for _, to, name, eager in targets if eager or lazily}
         found[module] = (modules & files.keys()) - {module}
     return found
-
-
-def running(source):
-    """A parsed module without what is there for type checkers only."""
-    tree = ast.parse(source)
-    tree.body = [node for node in tree.body if not for_type_checkers(node)]
-    return tree
 
 
 def circles(graph):
@@ -223,9 +236,9 @@ def long_files(root):
 def read_lines(source) -> list:
     """The lines of a module without what is there for type checkers only, and the empty lines after that."""
     lines = source.splitlines()
-    for node in reversed(ast.parse(source).body):
-        module = node.module if isinstance(node, ast.ImportFrom) else None
-        if for_type_checkers(node) or module == "__future__" or ast.unparse(node) == "from typing import TYPE_CHECKING":
+    for node in reversed(parsed(source).body):
+        names = (node.module, *(alias.name for alias in node.names)) if isinstance(node, ast.ImportFrom) else ()
+        if for_type_checkers(node) or names[:1] == ("__future__",) or names == ("typing", "TYPE_CHECKING"):
             end = next((i for i in range(node.end_lineno, len(lines)) if lines[i]), len(lines))
             del lines[node.lineno - 1 : end]
     return lines
@@ -241,7 +254,7 @@ def long_functions(root):
         with open(path, "rb") as file:
             tokens = [token for token in tokenize.tokenize(file.readline) if token.type not in BLANK]
         code = {line for token in tokens for line in range(token.start[0], token.end[0] + 1)}
-        for function in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for function in ast.walk(parsed(path.read_text("utf-8"))):
             if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 own = code.intersection(range(function.lineno, function.end_lineno + 1))
                 if ast.get_docstring(function) is not None:
