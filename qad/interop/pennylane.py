@@ -12,8 +12,8 @@ import numpy as np
 
 try:
     import pennylane as qml
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError("qad.interop.pennylane needs PennyLane: pip install pennylane") from error
+except ModuleNotFoundError as _error:
+    raise ModuleNotFoundError("qad.interop.pennylane needs PennyLane: pip install pennylane") from _error
 
 from qad.circuit import Circuit, PauliSum
 from qad.circuit.gates import GATES

@@ -15,8 +15,8 @@ try:
     from qiskit import QuantumCircuit
     from qiskit.circuit import Gate, ParameterExpression, library
     from qiskit.quantum_info import Operator, SparsePauliOp
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError("qad.interop.qiskit needs Qiskit: pip install qiskit") from error
+except ModuleNotFoundError as _error:
+    raise ModuleNotFoundError("qad.interop.qiskit needs Qiskit: pip install qiskit") from _error
 
 from qad.circuit import Circuit, PauliSum
 from qad.circuit.gates import GATES, pauli_matrix

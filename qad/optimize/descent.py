@@ -113,11 +113,17 @@ def minimize_on(
 class Descent:
     """One minimisation."""
 
-    bar: Any
-    history: list[float]
-    here: Place
+    manifold: Manifold
+    direction: Direction
+    callback: Callable[[Any, Any], object] | None
+    accepted: Callable[[Any, float], object] | None
     metric: Metric
     value_and_grad: Function
+    evaluations: int
+    lowest: float
+    here: Place
+    history: list[float]
+    bar: Any
 
     def __init__(
         self, manifold: Manifold, fun: Callable[[Any], Any], params: Tree, direction: Direction, metric: Metric | None,
@@ -176,8 +182,9 @@ class Descent:
         here = self.here
         scaled = self.metric(here.point, here.gradient, here.norm)
         for vector in self.direction.candidates(here, scaled, lambda v: self.metric(here.point, v, here.norm)):
-            there, step, velocity = self.search(here, vector)
-            if there is not None:
+            found = self.search(here, vector)
+            if found[0] is not None:
+                there, step, velocity = found
                 self.direction.moved(self.manifold, here, there, step, velocity)
                 self.here = there
                 return True

@@ -46,6 +46,7 @@ class Gradient:
 class ConjugateGradient(Gradient):
     """Hestenes and Stiefel's, restarted where it would not descend."""
 
+    length: float | None
     last: tuple[Vector, Vector] | None = None
 
     def forget(self) -> None:
@@ -113,4 +114,4 @@ class LBFGS:
             self.changes.append(change)
 
 
-DIRECTIONS = {"L-BFGS": LBFGS, "CG": ConjugateGradient, "gradient": Gradient}
+DIRECTIONS: dict[str, type[Direction]] = {"L-BFGS": LBFGS, "CG": ConjugateGradient, "gradient": Gradient}

@@ -108,7 +108,7 @@ def minimize(
     return search.result(success, message)
 
 
-def scipy_options(method: str, **given: float | None) -> dict[str, float]:
+def scipy_options(method: str, **given: float | None) -> dict[str, Any]:
     """The options of `method` by SciPy's names, with our defaults."""
     if method not in METHODS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(METHODS)}")
@@ -131,13 +131,20 @@ class Stop(Exception):
 class Search:
     """One minimisation: evaluates, remembers the best, reports."""
 
-    bar: Any
-    best: Seen | None
-    here: Seen | None
-    latest: Seen | None
-    history: list[float]
-    start: Vector
+    fun: Callable[[Any], Any]
+    callback: Callable[[Any, Any], object] | None
+    accepted: Callable[[Any, float], object] | None
     value_and_grad: Function
+    packing: Parameters
+    start: Vector
+    best: Seen | None
+    latest: Seen | None
+    here: Seen | None
+    history: list[float]
+    evaluations: int
+    rejections: int
+    interrupted: bool
+    bar: Any
 
     def __init__(
         self, fun: Callable[[Any], Any], params: Tree, callback: Callable[[Any, Any], object] | None,
@@ -150,7 +157,7 @@ class Search:
         self.best = self.latest = self.here = None  # (value, norm of the gradient, vector); here: of the iteration
         self.history, self.evaluations, self.rejections, self.interrupted = [], 0, 0, False
 
-    def run(self, method: str, options: dict[str, float]) -> tuple[bool, str]:
+    def run(self, method: str, options: dict[str, Any]) -> tuple[bool, str]:
         """Search by SciPy; returns success and message."""
         hessp = self.curvature if method in NEWTON else None
 
@@ -183,7 +190,7 @@ class Search:
         except RejectedPoint as rejection:
             self.refuse(str(rejection) or "the loss is rejected")
 
-    def trial(self, vector: Vector) -> tuple[float, Vector]:
+    def trial(self, vector: Vector) -> tuple[float | np.floating[Any], Vector]:
         """As `evaluate` for a line search, which is turned back from points without a value.
 
         There it meets a bowl around the last iteration's point, above that point's value and with the right slope: no

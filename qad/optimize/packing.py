@@ -12,6 +12,8 @@ from qad.core.trees import check_leaf, flatten, leaf_path, unflatten
 from qad.linalg.implicit.packing import Packing
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from qad.typing import Tree, Vector
 
 
@@ -39,6 +41,9 @@ class Parameters:
     >>> vectors.unpack(np.array([5.0, 6.0, 7.0]))
     {'z': array([6.+7.j]), 'x': np.float64(5.0)}
     """
+
+    spec: Any
+    leaves: Packing
 
     def __init__(self, params: Tree):
         leaves, self.spec = flatten(params)

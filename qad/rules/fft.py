@@ -48,8 +48,10 @@ def _primitive(fn: Function) -> Function:
     return primitive(transform)
 
 
-fft_along, ifft_along = _primitive(np.fft.fft), _primitive(np.fft.ifft)
-rfft_along, irfft_along = _primitive(np.fft.rfft), _primitive(np.fft.irfft)
+fft_along: Function = _primitive(np.fft.fft)
+ifft_along: Function = _primitive(np.fft.ifft)
+rfft_along: Function = _primitive(np.fft.rfft)
+irfft_along: Function = _primitive(np.fft.irfft)
 
 
 def _symmetric(transform: Function) -> Rule:
@@ -93,10 +95,10 @@ def _along(transform: Function, name: str, points: Callable[[int], int]) -> Func
     return handler
 
 
-fft = implements(np.fft.fft)(_along(fft_along, "fft", lambda m: m))
-ifft = implements(np.fft.ifft)(_along(ifft_along, "ifft", lambda m: m))
-rfft = implements(np.fft.rfft)(_along(rfft_along, "rfft", lambda m: m))
-irfft = implements(np.fft.irfft)(_along(irfft_along, "irfft", lambda m: 2 * (m - 1)))
+fft: Function = implements(np.fft.fft)(_along(fft_along, "fft", lambda m: m))
+ifft: Function = implements(np.fft.ifft)(_along(ifft_along, "ifft", lambda m: m))
+rfft: Function = implements(np.fft.rfft)(_along(rfft_along, "rfft", lambda m: m))
+irfft: Function = implements(np.fft.irfft)(_along(irfft_along, "irfft", lambda m: 2 * (m - 1)))
 
 
 @implements(np.fft.hfft)
@@ -150,5 +152,5 @@ def _shift(sign: int) -> Function:
     return handler
 
 
-fftshift = implements(np.fft.fftshift)(_shift(1))
-ifftshift = implements(np.fft.ifftshift)(_shift(-1))
+fftshift: Function = implements(np.fft.fftshift)(_shift(1))
+ifftshift: Function = implements(np.fft.ifftshift)(_shift(-1))

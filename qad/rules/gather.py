@@ -206,9 +206,8 @@ def _placed_at(
     place = _place(pattern, x.ndim - 1)
     v = np.moveaxis(np.broadcast_to(v, (size, *there)), range(1 + place, 1 + place + most), range(1, 1 + most))
     index = (_numbers(size, most), *index)
-    arrays = [i for i in index if type(i) is Tensor]
     pattern = tuple([HOLE if type(i) is Tensor else i for i in index])
-    return placed_at(x, v, *arrays, pattern=pattern, add=add)
+    return placed_at(x, v, *(i for i in index if type(i) is Tensor), pattern=pattern, add=add)
 
 
 defbatch(placed_at, _placed_at)

@@ -147,7 +147,8 @@ def _cutting(function: Function) -> Function:
     return handler
 
 
-split, array_split = (implements(f)(_cutting(f)) for f in (np.split, np.array_split))
+split: Function = implements(np.split)(_cutting(np.split))
+array_split: Function = implements(np.array_split)(_cutting(np.array_split))
 
 
 def _cutting_along(function: Function, axis: int, least: int) -> Function:

@@ -56,8 +56,8 @@ def _extreme(function: Function, fill: float) -> Function:
     return handler
 
 
-nanmax = implements(np.nanmax)(lies_as(np.max)(_extreme(np.max, -np.inf)))
-nanmin = implements(np.nanmin)(lies_as(np.min)(_extreme(np.min, np.inf)))
+nanmax: Function = implements(np.nanmax)(lies_as(np.max)(_extreme(np.max, -np.inf)))
+nanmin: Function = implements(np.nanmin)(lies_as(np.min)(_extreme(np.min, np.inf)))
 
 
 @implements(np.nanmean)
@@ -82,5 +82,5 @@ def _moment(function: Function) -> Function:
     return handler
 
 
-nanvar = implements(np.nanvar)(lies_as(_of_copy(np.var))(_moment(np.var)))
-nanstd = implements(np.nanstd)(lies_as(_of_copy(np.std))(_moment(np.std)))
+nanvar: Function = implements(np.nanvar)(lies_as(_of_copy(np.var))(_moment(np.var)))
+nanstd: Function = implements(np.nanstd)(lies_as(_of_copy(np.std))(_moment(np.std)))

@@ -13,6 +13,8 @@ import numpy as np
 from qad.extend import attach, implements, passes_through, refuse_out, value_of
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from qad.typing import Function, Value
 
 passes_through(  # comparisons, logic, bits
@@ -49,9 +51,7 @@ def fix(x: Value, out: object = None) -> Value:
 if hasattr(np, "in1d"):  # until NumPy 2.3
 
     @implements(np.in1d)  # noqa: NPY201
-    def in1d(
-        ar1: Value, ar2: Value, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
-    ) -> Value:
+    def in1d(ar1: Value, ar2: Value, assume_unique: bool = False, invert: bool = False, *, kind: Any = None) -> Value:
         """``np.in1d`` under the name that NumPy keeps."""
         found = np.isin(ar1, ar2, assume_unique=assume_unique, invert=invert, kind=kind)
         return found.ravel()

@@ -111,7 +111,7 @@ def _statistics(x: Value, axis: int, width: tuple[int, int], function: Function,
     return borders
 
 
-def _odd(x: Value, axis: int, width: tuple[int, int], mode: str) -> list[Value]:
+def _odd(x: Value, axis: int, width: tuple[int, int], mode: Any) -> list[Value]:
     """Reflected about the edges: multiples of the entry that even reflection puts there, and of the edges."""
     (first, last), n = _edges(x, axis), x.shape[axis]
     inner = np.ones(n)

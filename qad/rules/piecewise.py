@@ -29,7 +29,7 @@ def piecewise(x: Value, condlist: Value, funclist: Sequence[Any], *args: Any, **
         masks.append(~reduce(np.logical_or, masks))
     if len(funclist) != len(masks):
         raise ArgumentError(f"{len(masks)} conditions take {len(masks)} functions or one more, not {len(funclist)}")
-    functions = [partial(f, *args, **kw) if callable(f) else partial(_constant, f) for f in funclist]
+    functions: list[Function] = [partial(f, *args, **kw) if callable(f) else partial(_constant, f) for f in funclist]
     if any(type(mask) is Tensor for mask in masks):  # of a batch: every function sees all entries
         return np.select(masks[::-1], [f(x) for f in functions[::-1]], 0 * x)
     parts, taken = [], like(x).zeros(x.shape, bool)

@@ -45,7 +45,8 @@ def _sum(name: str, combine: Function) -> Function:
     return handler
 
 
-polyadd, polysub = implements(np.polyadd)(_sum("polyadd", np.add)), implements(np.polysub)(_sum("polysub", np.subtract))
+polyadd: Function = implements(np.polyadd)(_sum("polyadd", np.add))
+polysub: Function = implements(np.polysub)(_sum("polysub", np.subtract))
 
 
 @implements(np.polymul)
@@ -64,7 +65,7 @@ def polyder(p: Value, m: int = 1) -> Value:
 
 
 @implements(np.polyint)
-def polyint(p: Value, m: int = 1, k: Value | None = None) -> Value:
+def polyint(p: Value, m: int = 1, k: Value = None) -> Value:
     """``np.polyint``; `k` are the constants of integration."""
     p = _coefficients(p)
     k = like(p).zeros(m) if k is None else _beside(p, k)
@@ -117,7 +118,7 @@ def vander(x: Value, N: int | None = None, increasing: bool = False) -> Value:
 
 @implements(np.polyfit)
 def polyfit(
-    x: Value, y: Value, deg: int, rcond: float | None = None, full: bool = False, w: Value | None = None,
+    x: Value, y: Value, deg: int, rcond: float | None = None, full: bool = False, w: Value = None,
     cov: bool = False,
 ) -> Value:  # fmt: skip
     """``np.polyfit``: only the coefficients, by least squares."""

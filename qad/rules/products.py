@@ -27,7 +27,7 @@ from qad.rules.sparse import is_sparse, sparse_product
 from qad.rules.structured_cotangents import ScaledIdentity
 
 if TYPE_CHECKING:
-    from qad.typing import Cotangent, Value
+    from qad.typing import Cotangent, Function, Value
 
 
 def array(x: Value) -> Value:
@@ -129,8 +129,8 @@ def _any_dot(x: Value, y: Value) -> Value:
     return _any_matmul(x, y) if y.ndim <= 2 else inner(x, np.moveaxis(y, -2, -1))
 
 
-matmul = quick_product(matrix_product, np.ndarray.dot, _any_matmul, stack_product)
-quick_dot = quick_product(matrix_product, np.ndarray.dot, _any_dot)
+matmul: Function = quick_product(matrix_product, np.ndarray.dot, _any_matmul, stack_product)
+quick_dot: Function = quick_product(matrix_product, np.ndarray.dot, _any_dot)
 implements(np.matmul)(matmul)
 implements(np.linalg.matmul)(matmul)
 attach("__matmul__", matmul)

@@ -102,13 +102,17 @@ def _of_numbers(function: Function) -> Function:
     return lambda a, *args, **kwargs: function(np.zeros_like(a) if np.isnan(a).any() else a, *args, **kwargs)
 
 
-quantile = implements(np.quantile)(lies_as(np.quantile, always=True)(_handler("np.quantile", 1, False)))
-percentile = implements(np.percentile)(lies_as(np.percentile, always=True)(_handler("np.percentile", 100, False)))
-nanquantile = implements(np.nanquantile)(
+quantile: Function = implements(np.quantile)(lies_as(np.quantile, always=True)(_handler("np.quantile", 1, False)))
+percentile: Function = implements(np.percentile)(
+    lies_as(np.percentile, always=True)(_handler("np.percentile", 100, False))
+)
+nanquantile: Function = implements(np.nanquantile)(
     lies_as(_of_numbers(np.nanquantile), always=True)(_handler("np.nanquantile", 1, True))
 )
-nanpercentile = implements(np.nanpercentile)(
+nanpercentile: Function = implements(np.nanpercentile)(
     lies_as(_of_numbers(np.nanpercentile), always=True)(_handler("np.nanpercentile", 100, True))
 )
-median = implements(np.median)(lies_as(np.median, always=True)(_median("np.median", False)))
-nanmedian = implements(np.nanmedian)(lies_as(_of_numbers(np.nanmedian), always=True)(_median("np.nanmedian", True)))
+median: Function = implements(np.median)(lies_as(np.median, always=True)(_median("np.median", False)))
+nanmedian: Function = implements(np.nanmedian)(
+    lies_as(_of_numbers(np.nanmedian), always=True)(_median("np.nanmedian", True))
+)

@@ -29,7 +29,7 @@ from qad.rules.elementwise import nonzero
 from qad.rules.scales import are_ordinary, rounding, scale_along
 
 if TYPE_CHECKING:
-    from qad.typing import Array, ArrayLike, Axes, Axis, Cotangent, DTypeLike, Tangent, Value
+    from qad.typing import Array, ArrayLike, Axes, Cotangent, DTypeLike, Tangent, Value
 
 
 # -- sum and its adjoint -------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ _sum = quick_with_metadata(sum_over)
 @implements(np.sum)
 def sum(
     a: Value, axis: Axes = None, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
-    initial: Value | None = None, where: Value = True,
+    initial: Value = None, where: Value = True,
 ) -> Value:  # fmt: skip
     """``np.sum``; without options straight to the recorder."""
     if dtype is None and out is None and initial is None and where is True:
@@ -83,7 +83,7 @@ def sum(
 @implements((np.add, "reduce"))
 def _add_reduce(
     x: Value, axis: Axes = 0, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
-    initial: Value | None = None, where: Value = True,
+    initial: Value = None, where: Value = True,
 ) -> Value:  # fmt: skip
     return sum(x, axis, dtype, out, keepdims, initial, where)
 
@@ -185,7 +185,7 @@ _var, _std = quick_with_metadata(var_over), quick_with_metadata(std_over)
 @implements(np.var)
 def var(
     a: Value, axis: Axes = None, dtype: DTypeLike | None = None, out: object = None, ddof: float = 0,
-    keepdims: bool = False, *, where: Value = True, mean: Value | None = None, correction: float = 0,
+    keepdims: bool = False, *, where: Value = True, mean: Value = None, correction: float = 0,
 ) -> Value:  # fmt: skip
     """``np.var``; `correction` is the array API's name of `ddof`."""
     refuse_out(out, "np.var")
@@ -201,7 +201,7 @@ def var(
 @implements(np.std)
 def std(
     a: Value, axis: Axes = None, dtype: DTypeLike | None = None, out: object = None, ddof: float = 0,
-    keepdims: bool = False, *, where: Value = True, mean: Value | None = None, correction: float = 0,
+    keepdims: bool = False, *, where: Value = True, mean: Value = None, correction: float = 0,
 ) -> Value:  # fmt: skip
     """``np.std``; `correction` is the array API's name of `ddof`."""
     if where is not True or mean is not None:
@@ -213,7 +213,7 @@ def std(
 
 # -- logsumexp -----------------------------------------------------------------------------------------------
 @primitive
-def logsumexp(x: ArrayLike, axis: Axis | None = None, keepdims: bool = False) -> Array:
+def logsumexp(x: ArrayLike, axis: Axes = None, keepdims: bool = False) -> Array:
     """Logarithm of a sum of exponentials, without overflow.
 
     Parameters

@@ -26,7 +26,7 @@ from qad.rules.index import take
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.typing import Cotangent, Shape, Value
+    from qad.typing import Cotangent, Value
 
 # -- turned round ----------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ defvjp_tuned(
 # -- repeated --------------------------------------------------------------------------------------
 
 
-def _untile(g: Cotangent, y: Value, A: Value, reps: Shape) -> Cotangent:
+def _untile(g: Cotangent, y: Value, A: Value, reps: Value) -> Cotangent:
     reps = tuple(reps) if np.iterable(reps) else (reps,)
     reps = (1,) * (y.ndim - len(reps)) + reps
     shape = (1,) * (y.ndim - A.ndim) + A.shape

@@ -11,6 +11,8 @@ from qad.core.errors import ArgumentError
 from qad.extend import as_array, implements, lies_as, operand, stack_of, value_of
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from qad.typing import Index, Shape, Value
 
 
@@ -45,7 +47,9 @@ def within_zeros(vector: Value) -> tuple[int, int]:
     entries = stack_of(vector).reshape(-1, len(vector)) != 0
     if not entries.any():
         return len(vector), len(vector)
-    ends = {(int(np.flatnonzero(row)[0]), int(np.flatnonzero(row)[-1]) + 1) if row.any() else None for row in entries}
+    ends: set[Any] = {
+        (int(np.flatnonzero(row)[0]), int(np.flatnonzero(row)[-1]) + 1) if row.any() else None for row in entries
+    }
     if len(ends) > 1:
         raise ArgumentError("the examples of the batch have other zeros at their ends: write a loop over them")
     return ends.pop()

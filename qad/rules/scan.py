@@ -125,7 +125,7 @@ defjvp(cumprod_over, _cumprod_forward)
 @lies_as(np.prod)
 def prod(
     a: Value, axis: Axes = None, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
-    initial: Value | None = None, where: Value = True,
+    initial: Value = None, where: Value = True,
 ) -> Value:  # fmt: skip
     """``np.prod``."""
     refuse_out(out, "np.prod")
@@ -144,7 +144,7 @@ def prod(
 @implements((np.multiply, "reduce"))
 def _multiply_reduce(
     x: Value, axis: Axes = 0, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
-    initial: Value | None = None, where: Value = True,
+    initial: Value = None, where: Value = True,
 ) -> Value:  # fmt: skip
     return prod(x, axis, dtype, out, keepdims, initial, where)
 
@@ -178,10 +178,10 @@ def _standard(over: Function, name: str, first: int) -> Function:
     return handler
 
 
-cumsum = implements(np.cumsum)(_cumulative(cumsum_over, "np.cumsum"))
-cumprod = implements(np.cumprod)(_cumulative(cumprod_over, "np.cumprod"))
-cumulative_sum = _standard(cumsum_over, "np.cumulative_sum", 0)
-cumulative_prod = _standard(cumprod_over, "np.cumulative_prod", 1)
+cumsum: Function = implements(np.cumsum)(_cumulative(cumsum_over, "np.cumsum"))
+cumprod: Function = implements(np.cumprod)(_cumulative(cumprod_over, "np.cumprod"))
+cumulative_sum: Function = _standard(cumsum_over, "np.cumulative_sum", 0)
+cumulative_prod: Function = _standard(cumprod_over, "np.cumulative_prod", 1)
 if hasattr(np, "cumulative_sum"):  # NumPy 2.1
     implements(np.cumulative_sum)(cumulative_sum)
     implements(np.cumulative_prod)(cumulative_prod)
@@ -195,7 +195,7 @@ def _pairs(x: Value, axis: int) -> tuple[Value, Value]:
 
 @implements(np.diff)
 @lies_as(np.diff)
-def diff(a: Value, n: int = 1, axis: int = -1, prepend: Value | None = None, append: Value | None = None) -> Value:
+def diff(a: Value, n: int = 1, axis: int = -1, prepend: Value = None, append: Value = None) -> Value:
     """``np.diff``; what is prepended or appended may be a number, or an array that fits."""
     if n == 0:  # as it is, without what was to stand around it
         return a
@@ -217,7 +217,7 @@ def _edge(e: Value | None, a: Value, axis: int) -> Value | None:
 
 
 @implements(np.trapezoid)
-def trapezoid(y: Value, x: Value | None = None, dx: Value = 1.0, axis: int = -1) -> Value:
+def trapezoid(y: Value, x: Value = None, dx: Value = 1.0, axis: int = -1) -> Value:
     """``np.trapezoid``."""
     y = operand(y)
     if x is not None:

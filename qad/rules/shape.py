@@ -134,7 +134,8 @@ def _as_numpy_shapes(function: Function) -> Function:
     return handler
 
 
-squeeze, expand_dims = (implements(f)(_as_numpy_shapes(f)) for f in (np.squeeze, np.expand_dims))
+squeeze: Function = implements(np.squeeze)(_as_numpy_shapes(np.squeeze))
+expand_dims: Function = implements(np.expand_dims)(_as_numpy_shapes(np.expand_dims))
 
 
 def _each(function: Function) -> Function:
@@ -147,14 +148,16 @@ def _each(function: Function) -> Function:
     return handler
 
 
-atleast_1d, atleast_2d, atleast_3d = (implements(f)(_each(f)) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d))
+atleast_1d: Function = implements(np.atleast_1d)(_each(np.atleast_1d))
+atleast_2d: Function = implements(np.atleast_2d)(_each(np.atleast_2d))
+atleast_3d: Function = implements(np.atleast_3d)(_each(np.atleast_3d))
 
 
 @implements(np.broadcast_arrays)
 def broadcast_arrays(*args: Value, subok: bool = False) -> tuple[Value, ...]:
-    args = [operand(a) for a in args]
-    shape = np.broadcast_shapes(*(np.shape(value_of(a)) for a in args))
-    return tuple([as_array(a) if np.shape(value_of(a)) == shape else np.broadcast_to(a, shape) for a in args])
+    arrays = [operand(a) for a in args]
+    shape = np.broadcast_shapes(*(np.shape(value_of(a)) for a in arrays))
+    return tuple([as_array(a) if np.shape(value_of(a)) == shape else np.broadcast_to(a, shape) for a in arrays])
 
 
 # -- permutations of axes --------------------------------------------------------------------------
@@ -186,7 +189,8 @@ def _permuting(function: Function) -> Function:
     return handler
 
 
-moveaxis, rollaxis = (implements(f)(_permuting(f)) for f in (np.moveaxis, np.rollaxis))
+moveaxis: Function = implements(np.moveaxis)(_permuting(np.moveaxis))
+rollaxis: Function = implements(np.rollaxis)(_permuting(np.rollaxis))
 
 
 def matrix_transpose(x: Value) -> Value:

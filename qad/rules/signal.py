@@ -65,7 +65,7 @@ def correlate(a: Value, v: Value, mode: str = "valid") -> Value:
 
 
 @implements(np.ediff1d)
-def ediff1d(ary: Value, to_end: Value | None = None, to_begin: Value | None = None) -> Value:
+def ediff1d(ary: Value, to_end: Value = None, to_begin: Value = None) -> Value:
     """``np.ediff1d``."""
     parts = [to_begin, np.diff(np.reshape(operand(ary), -1)), to_end]
     return np.concatenate([np.reshape(operand(p), -1) for p in parts if p is not None])
@@ -107,9 +107,7 @@ def _slope(f: Value, axis: int, h: Value, edge_order: int) -> Value:
 
 
 @implements(np.interp)
-def interp(
-    x: Value, xp: Value, fp: Value, left: Value | None = None, right: Value | None = None, period: Value | None = None
-) -> Value:
+def interp(x: Value, xp: Value, fp: Value, left: Value = None, right: Value = None, period: Value = None) -> Value:
     """``np.interp``, differentiable in the points, the grid and the values; at a point of the grid from the right."""
     x, xp, fp = operand(x), operand(xp), operand(fp)
     if period is not None:

@@ -84,8 +84,8 @@ def _extreme(over: Function, pick: np.ufunc, name: str) -> Function:
     return handler
 
 
-max = implements(np.max)(implements(np.amax)(_extreme(max_over, np.maximum, "np.max")))
-min = implements(np.min)(implements(np.amin)(_extreme(min_over, np.minimum, "np.min")))
+max: Function = implements(np.max)(implements(np.amax)(_extreme(max_over, np.maximum, "np.max")))
+min: Function = implements(np.min)(implements(np.amin)(_extreme(min_over, np.minimum, "np.min")))
 
 
 @implements(np.ptp)
@@ -159,8 +159,8 @@ def partition(a: Value, kth: Value, axis: int | None = -1, kind: str = "introsel
 
 @implements(np.clip)
 def clip(
-    a: Value, a_min: Value | None = None, a_max: Value | None = None, out: object = None, *, min: Value | None = None,
-    max: Value | None = None,
+    a: Value, a_min: Value = None, a_max: Value = None, out: object = None, *, min: Value = None,
+    max: Value = None,
 ) -> Value:  # fmt: skip
     """``np.clip``; at a bound the argument and the bound share the derivative."""
     refuse_out(out, "np.clip")
@@ -172,7 +172,7 @@ def clip(
 @implements((np.maximum, "reduce"))
 def _maximum_reduce(
     x: Value, axis: Axes = 0, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
-    initial: Value | None = None, where: Value = True,
+    initial: Value = None, where: Value = True,
 ) -> Value:  # fmt: skip
     return max(x, axis, out, keepdims, initial, where)
 
@@ -180,7 +180,7 @@ def _maximum_reduce(
 @implements((np.minimum, "reduce"))
 def _minimum_reduce(
     x: Value, axis: Axes = 0, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
-    initial: Value | None = None, where: Value = True,
+    initial: Value = None, where: Value = True,
 ) -> Value:  # fmt: skip
     return min(x, axis, out, keepdims, initial, where)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @implements(np.average)
 def average(
-    a: Value, axis: Axes = None, weights: Value | None = None, returned: bool = False, *, keepdims: bool = False
+    a: Value, axis: Axes = None, weights: Value = None, returned: bool = False, *, keepdims: bool = False
 ) -> Value | tuple[Value, Value]:
     """``np.average``; the weights have the shape of `a`, or of the axes averaged over, in their order."""
     a = operand(a)
@@ -41,8 +41,8 @@ def average(
 
 @implements(np.cov)
 def cov(
-    m: Value, y: Value | None = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None,
-    fweights: Value | None = None, aweights: Value | None = None, *, dtype: DTypeLike | None = None,
+    m: Value, y: Value = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None,
+    fweights: Value = None, aweights: Value = None, *, dtype: DTypeLike | None = None,
 ) -> Value:  # fmt: skip
     """``np.cov``: one variable per row (per column without `rowvar`)."""
     x = _variables(m, rowvar)
@@ -70,7 +70,7 @@ def _variables(m: Value, rowvar: bool) -> Value:
 
 
 @implements(np.corrcoef)
-def corrcoef(x: Value, y: Value | None = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> Value:
+def corrcoef(x: Value, y: Value = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> Value:
     """``np.corrcoef``, not cut off at 1 where rounding exceeds it."""
     c = cov(x, y, rowvar, dtype=dtype)
     if not c.ndim:
@@ -80,7 +80,7 @@ def corrcoef(x: Value, y: Value | None = None, rowvar: bool = True, *, dtype: DT
 
 
 @implements(np.bincount)
-def bincount(x: Value, /, weights: Value | None = None, minlength: int = 0) -> Value:
+def bincount(x: Value, /, weights: Value = None, minlength: int = 0) -> Value:
     """``np.bincount``, differentiable in the weights; plain counts without them."""
     x = as_array(value_of(x))
     if type(weights) is not Tensor:
@@ -92,7 +92,7 @@ def bincount(x: Value, /, weights: Value | None = None, minlength: int = 0) -> V
 @implements(np.histogram)
 def histogram(
     a: Value, bins: Value = 10, range: tuple[float, float] | None = None, density: bool | None = None,
-    weights: Value | None = None,
+    weights: Value = None,
 ) -> tuple[Value, Value]:  # fmt: skip
     """``np.histogram``, differentiable in the weights; counts and edges are plain."""
     a = as_array(value_of(a))

@@ -43,21 +43,21 @@ def __call__(
     casting: str = "same_kind", order: str = "K", subok: bool = True, **more: Any,
 ) -> Value | tuple[Value, ...]:  # fmt: skip
     """Where `where` is False the answer is 0: NumPy leaves such entries to chance, and does not compute them."""
-    inputs = given = [operand(x) for x in inputs]
+    operands = given = [operand(x) for x in inputs]
     if axis is not None and ufunc is np.vecdot:
-        return np.linalg.vecdot(*inputs, axis=axis)
+        return np.linalg.vecdot(*operands, axis=axis)
     if axis is not None or more:
         name = ", ".join([*sorted(more), *(["axis"] if axis is not None else [])])
         raise ArgumentError(f"np.{ufunc.__name__} of a Tensor takes no {name}: write np.moveaxis(x, axis, -1) first")
     if dtype is not None:
-        inputs = [_as(x, np.dtype(dtype)) for x in inputs]
+        operands = [_as(x, np.dtype(dtype)) for x in operands]
     if where is True:
-        return ufunc(*inputs) if dtype is None else relaid(ufunc(*inputs), elementwise(*given))
-    create = like(*inputs)
+        return ufunc(*operands) if dtype is None else relaid(ufunc(*operands), elementwise(*given))
+    create = like(*operands)
     if create is not np:
-        inputs = [x if type(x) is Tensor else create.asarray(x) for x in inputs]
-    *inputs, mask = np.broadcast_arrays(*inputs, create.array(value_of(where)))
-    y = ufunc(*(x[mask] for x in inputs))
+        operands = [x if type(x) is Tensor else create.asarray(x) for x in operands]
+    *operands, mask = np.broadcast_arrays(*operands, create.array(value_of(where)))
+    y = ufunc(*(x[mask] for x in operands))
     laid = elementwise(*given, mask)
     if isinstance(y, tuple):
         return tuple([relaid(_around(part, mask), laid) for part in y])
@@ -81,7 +81,7 @@ def outer(ufunc: np.ufunc, a: Value, b: Value, **kwargs: Any) -> Value:
 
 def reduce(
     ufunc: np.ufunc, a: Value, axis: Axes = 0, dtype: DTypeLike | None = None, out: object = None,
-    keepdims: bool = False, initial: Value | None = None, where: Value = True,
+    keepdims: bool = False, initial: Value = None, where: Value = True,
 ) -> Value:  # fmt: skip
     """The fold of `ufunc` along axes."""
     if ufunc is np.logaddexp and dtype is None and initial is None and where is True:
@@ -105,7 +105,7 @@ def _prepared(ufunc: np.ufunc, a: Value, dtype: DTypeLike | None, out: object) -
     return a if dtype is None else np.astype(a, dtype)
 
 
-def _fold(ufunc: np.ufunc, rows: Value, initial: Value | None = None) -> Value:
+def _fold(ufunc: np.ufunc, rows: Value, initial: Value = None) -> Value:
     rows = list(rows)
     if initial is None and not rows:
         if ufunc.identity is None:

@@ -46,10 +46,10 @@ def _getitem(batched: Sequence[bool], x: Value, index: Index) -> Value:
 def _scatter(
     batched: Sequence[bool], *parts: Value, indices: Sequence[Index], shape: tuple[int, ...], dtype: DTypeLike
 ) -> Value:
-    parts = spread_out(batched, parts)
-    shape = (len(parts[0]), *shape)
-    parts = [np.moveaxis(p, 0, n) if (n := behind(i)) else p for p, i in zip(parts, indices, strict=True)]
-    return scatter(*parts, indices=tuple(map(within, indices)), shape=shape, dtype=dtype)
+    stacks = spread_out(batched, parts)
+    shape = (len(stacks[0]), *shape)
+    stacks = [np.moveaxis(p, 0, n) if (n := behind(i)) else p for p, i in zip(stacks, indices, strict=True)]
+    return scatter(*stacks, indices=tuple(map(within, indices)), shape=shape, dtype=dtype)
 
 
 defbatch(getitem, _getitem)

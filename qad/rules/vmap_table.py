@@ -142,7 +142,7 @@ defbatch(order.share_ties, _share_ties)
 # -- shapes ------------------------------------------------------------------------------------------------------------
 
 
-def _tile(batched: Sequence[bool], x: Value, reps: Shape) -> Value:
+def _tile(batched: Sequence[bool], x: Value, reps: Value) -> Value:
     reps = tuple(reps) if np.iterable(reps) else (reps,)
     reps = (1,) * (x.ndim - 1 - len(reps)) + reps
     return np.tile(x.reshape((len(x),) + (1,) * (len(reps) + 1 - x.ndim) + x.shape[1:]), (1, *reps))

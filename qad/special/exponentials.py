@@ -17,7 +17,7 @@ from qad.rules.elementwise import nonzero, table
 from qad.rules.slopes import sech
 
 if TYPE_CHECKING:
-    from qad.typing import Array, ArrayLike, Axis, Value
+    from qad.typing import Array, ArrayLike, Axes, Value
 
 
 # -- slopes -----------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def lambertw(z: ArrayLike, k: int = 0) -> Array:
 
 
 # -- sums of exponentials ------------------------------------------------------------------------------------
-def logsumexp(a: ArrayLike, axis: Axis | None = None, b: ArrayLike | None = None, keepdims: bool = False) -> Array:
+def logsumexp(a: ArrayLike, axis: Axes = None, b: ArrayLike | None = None, keepdims: bool = False) -> Array:
     """``log(sum(b exp(a)))`` without overflow, of real and complex numbers.
 
     Parameters
@@ -231,7 +231,7 @@ def logsumexp(a: ArrayLike, axis: Axis | None = None, b: ArrayLike | None = None
     return y if keepdims else np.squeeze(y, axes_of(axis, a.ndim))
 
 
-def softmax(x: ArrayLike, axis: Axis | None = None) -> Array:
+def softmax(x: ArrayLike, axis: Axes = None) -> Array:
     """``exp(x) / sum(exp(x))`` without overflow.
 
     Parameters
@@ -254,7 +254,7 @@ def softmax(x: ArrayLike, axis: Axis | None = None) -> Array:
     return np.exp(log_softmax(x, axis))
 
 
-def log_softmax(x: ArrayLike, axis: Axis | None = None) -> Array:
+def log_softmax(x: ArrayLike, axis: Axes = None) -> Array:
     """The logarithm of `softmax`.
 
     Parameters

@@ -94,7 +94,7 @@ class QadBackend(NumPyBackend):
     # -- Krylov methods --------------------------------------------------------------------------
 
     def eigsh_lanczos(
-        self, A: Function, args: Sequence[Any] | None = None, initial_state: Value | None = None,
+        self, A: Function, args: Sequence[Any] | None = None, initial_state: Value = None,
         shape: tuple[int, ...] | None = None, dtype: DTypeLike | None = None, num_krylov_vecs: int = 20,
         numeig: int = 1, tol: float = 1e-8, delta: float = 1e-8, ndiag: int = 20, reorthogonalize: bool = False,
     ) -> tuple[Value, list[Value]]:  # fmt: skip
@@ -104,7 +104,7 @@ class QadBackend(NumPyBackend):
         return lanczos(krylov.bind(A, args), vector, num_krylov_vecs, numeig, tol, delta, ndiag, reorthogonalize)
 
     def eigs(
-        self, A: Function, args: Sequence[Any] | None = None, initial_state: Value | None = None,
+        self, A: Function, args: Sequence[Any] | None = None, initial_state: Value = None,
         shape: tuple[int, ...] | None = None, dtype: DTypeLike | None = None, num_krylov_vecs: int = 50,
         numeig: int = 6, tol: float = 1e-8, which: str = "LR", maxiter: int | None = None,
     ) -> tuple[Value, list[Value]]:  # fmt: skip

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bare", "bind", "eigenpair", "gmres", "start"]
 
-LIMITS = {"tol": 1e-12, "restart": 60, "maxiter": 2000}  # of the linear solves in derivatives
+LIMITS: dict[str, Any] = {"tol": 1e-12, "restart": 60, "maxiter": 2000}  # of the linear solves in derivatives
 
 
 def start(backend: Any, state: Value | None, shape: tuple[int, ...] | None, dtype: DTypeLike | None) -> Value:
