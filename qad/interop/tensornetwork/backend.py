@@ -65,7 +65,7 @@ class QadBackend(NumPyBackend):
 
     # -- contractions ----------------------------------------------------------------------------
 
-    def tensordot(self, a: Value, b: Value, axes: int | Sequence[Sequence[int]]) -> Value:
+    def tensordot(self, a: Value, b: Value, axes: Any) -> Value:
         return tensordot(a, b, axes)
 
     def outer_product(self, tensor1: Value, tensor2: Value) -> Value:
@@ -78,7 +78,7 @@ class QadBackend(NumPyBackend):
 
     def svd(
         self, tensor: Value, pivot_axis: int = -1, max_singular_values: int | None = None,
-        max_truncation_error: float | None = None, relative: bool | None = False,
+        max_truncation_error: float | None = None, relative: bool = False,
     ) -> tuple[Value, Value, Value, Value]:  # fmt: skip
         return factors.svd(tensor, pivot_axis, max_singular_values, max_truncation_error, relative)
 

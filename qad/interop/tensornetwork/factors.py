@@ -11,6 +11,8 @@ from qad.core.errors import ShapeError
 from qad.extend import value_of
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from qad.typing import Value
 
 __all__ = ["svd", "qr", "rq", "square"]
@@ -54,7 +56,7 @@ def svd(
     return u[:, :k].reshape(*left, k), s[:k], vh[:k].reshape(k, *right), s[k:]
 
 
-def _rank(s: Value, most: int | None, error: float | None, relative: bool) -> int:
+def _rank(s: Value, most: int | None, error: float | None, relative: bool) -> int | np.integer[Any]:
     """The number of singular values to keep."""
     kept = len(s) if most is None else min(most, len(s))
     if error is None:
