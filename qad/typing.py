@@ -72,6 +72,29 @@ LinearMap: TypeAlias = Callable[[Tree], Tree] | ArrayLike
 Progress: TypeAlias = Any
 """True for a progress bar, False for none, or a bar of tqdm's kind that is moved."""
 
+# The words of rules and handlers, whose operands are of any level: what they are given speaks NumPy's protocols.
+
+Value: TypeAlias = Any
+"""An array, a Tensor or a number, of whichever level: plain, recorded, batched or traced."""
+
+Cotangent: TypeAlias = Any
+"""What reverse mode sends backwards: an array or a Tensor, or a structured cotangent, which is expanded when needed."""
+
+Tangent: TypeAlias = Any
+"""What forward mode sends along: an array or a Tensor."""
+
+Rule: TypeAlias = Callable[..., Any]
+"""A derivative rule: a cotangent (or a tangent), the result, and the operands, to the cotangent (or tangent) behind."""
+
+Index: TypeAlias = Any
+"""What stands in the brackets of ``x[index]``: integers, slices, None, ``...``, arrays, or a tuple of them."""
+
+Vector: TypeAlias = npt.NDArray[np.float64]
+"""A vector of real numbers in double precision, such as the unknowns of an optimiser."""
+
+Axes: TypeAlias = int | tuple[int, ...] | None
+"""The axes that a reduction runs over: one, several, or all (None)."""
+
 P = ParamSpec("P")  # what a function takes
 R = TypeVar("R")  # what it returns
 F = TypeVar("F", bound=Function)

@@ -44,7 +44,7 @@ class IntegerInfo:
     dtype: np.dtype
 
 
-def _dtype_of(x) -> np.dtype:
+def _dtype_of(x: Any) -> np.dtype[Any]:
     return x.dtype if hasattr(x, "shape") and not isinstance(x, (type, np.dtype)) else np.dtype(x)
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 DEVICE = "cpu"
-KINDS = {
+KINDS: dict[str, tuple[str, ...]] = {
     "bool": ("bool",),
     "signed integer": ("int8", "int16", "int32", "int64"),
     "unsigned integer": ("uint8", "uint16", "uint32", "uint64"),

@@ -12,8 +12,8 @@ import numpy as np
 
 try:
     import pennylane as qml
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError("qad.interop.pennylane needs PennyLane: pip install pennylane") from error
+except ModuleNotFoundError as _error:
+    raise ModuleNotFoundError("qad.interop.pennylane needs PennyLane: pip install pennylane") from _error
 
 from qad.circuit import Circuit, PauliSum
 from qad.circuit.gates import GATES
@@ -23,6 +23,9 @@ from qad.extend import value_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
+
+    from qad.circuit.ir import Operation
+    from qad.typing import Value
 
 __all__ = ["from_pennylane", "observable_from_pennylane", "observable_to_pennylane", "to_pennylane"]
 
@@ -77,7 +80,7 @@ def from_pennylane(operations: Any, wires: Sequence[Any] | None = None) -> Circu
     return circuit
 
 
-def add(circuit, operation, qubits):
+def add(circuit: Circuit, operation: Any, qubits: list[int]) -> None:
     """Add one operation."""
     if operation.name in ("Barrier", "Snapshot", "Identity"):
         return
@@ -134,7 +137,7 @@ def to_pennylane(circuit: Circuit) -> list[Any]:
         return [operation_of(o, theta, circuit.matrices) for o in circuit.operations]
 
 
-def operation_of(operation, theta, matrices):
+def operation_of(operation: Operation, theta: Value, matrices: Sequence[Value]) -> Any:
     """One operation of PennyLane."""
     gate = operation.gate
     if not gate.unitary:

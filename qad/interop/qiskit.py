@@ -15,8 +15,8 @@ try:
     from qiskit import QuantumCircuit
     from qiskit.circuit import Gate, ParameterExpression, library
     from qiskit.quantum_info import Operator, SparsePauliOp
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError("qad.interop.qiskit needs Qiskit: pip install qiskit") from error
+except ModuleNotFoundError as _error:
+    raise ModuleNotFoundError("qad.interop.qiskit needs Qiskit: pip install qiskit") from _error
 
 from qad.circuit import Circuit, PauliSum
 from qad.circuit.gates import GATES, pauli_matrix
@@ -24,7 +24,11 @@ from qad.core.errors import ArgumentError
 from qad.extend import value_of
 
 if TYPE_CHECKING:
-    from qad.typing import Array, ArrayLike
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.circuit.ir import Operation
+    from qad.typing import Array, ArrayLike, Value
 
 __all__ = ["from_qiskit", "observable_from_qiskit", "observable_to_qiskit", "reversed_qubits", "to_qiskit"]
 
@@ -93,7 +97,7 @@ def from_qiskit(circuit: QuantumCircuit) -> Circuit:
     return out
 
 
-def add_all(out, circuit, places):
+def add_all(out: Circuit, circuit: QuantumCircuit, places: Sequence[int]) -> None:
     """Add the gates of a Qiskit circuit, whose qubits are at `places`."""
     measured = set()
     for instruction in circuit.data:
@@ -108,7 +112,7 @@ def add_all(out, circuit, places):
         add(out, gate, qubits)
 
 
-def add(out, gate, qubits):
+def add(out: Circuit, gate: Any, qubits: list[int]) -> None:
     """Add one gate of Qiskit."""
     if any(isinstance(p, ParameterExpression) and p.parameters for p in gate.params if not isinstance(p, np.ndarray)):
         raise ArgumentError(f"the angles {gate.params} of {gate.name} are not numbers: bind them by assign_parameters")
@@ -125,7 +129,7 @@ def add(out, gate, qubits):
         out.unitary(Operator(gate).data, *reversed(qubits))
 
 
-def full(gate):
+def full(gate: Any) -> int:
     """The state of the controls of which qad's gates are: all 1."""
     return 2 ** getattr(gate, "num_ctrl_qubits", 0) - 1
 
@@ -171,7 +175,7 @@ def to_qiskit(circuit: Circuit) -> QuantumCircuit:
     return out
 
 
-def gate_of(operation, theta, matrices):
+def gate_of(operation: Operation, theta: Value, matrices: Sequence[Value]) -> tuple[Any, bool]:
     """The gate of Qiskit, and whether its qubits stand in reversed order."""
     angles = [float(theta[slot]) for slot in operation.slots]
     name = TO.get(operation.gate.name, operation.gate.name)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.optimize.result import OptimizeResult
-    from qad.typing import Progress, Tree
+    from qad.typing import Progress, Tree, Vector
 
 
 def adam(
@@ -96,7 +96,10 @@ def adam(
     return descend(search, lambda step, vector, gradient: direction(step, gradient), rate, maxiter, gtol, progress)
 
 
-def descend(search, direction, rate, maxiter, gtol, progress):
+def descend(
+    search: Search, direction: Callable[[int, Vector, Vector], Vector], rate: float | Callable[[int], float],
+    maxiter: int, gtol: float, progress: Progress,
+) -> OptimizeResult:  # fmt: skip
     """Steps ``x -= rate * direction(step, x, gradient)`` until the gradient is small."""
     if not maxiter >= 0:
         raise ArgumentError(f"maxiter must not be negative, but got {maxiter!r}")

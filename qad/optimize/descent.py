@@ -6,7 +6,7 @@ Euclidean inner product is the manifold's, so that two-loop recursions stay plai
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from qad.core import value_and_grad
 from qad.core.errors import ArgumentError, ConvergenceError, RejectedPoint
 from qad.optimize.directions import DIRECTIONS
 from qad.optimize.minimization import Stop
+from qad.optimize.points import Place
 from qad.optimize.progress import bar_for, note
 from qad.optimize.result import OptimizeResult
 
@@ -21,37 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from numpy.typing import NDArray
-
-    from qad.typing import Progress, Tree
+    from qad.optimize.directions import Direction
+    from qad.optimize.points import Manifold, Metric
+    from qad.typing import Function, Progress, Tree, Vector
 
 ARMIJO, WOLFE = 1e-4, 0.9
 MOST_TRIALS = 20
 ROUNDING = 4e-15  # of the loss, relative
-
-
-class Manifold(Protocol):
-    """What `minimize_on` asks of a manifold.
-
-    A point is any object that the manifold likes; a tangent vector a flat float64 array.
-    """
-
-    def point(self, params: Tree) -> Any:
-        """The point at `params`; raises if they do not lie on the manifold."""
-
-    def params(self, point: Any) -> Tree:
-        """The parameters at a point, as the loss takes them."""
-
-    def gradient(self, point: Any, gradient: Tree) -> NDArray[np.float64]:
-        """The tangent vector of a gradient by the parameters."""
-
-    def retract(self, point: Any, vector: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
-        """The point that is reached along a tangent vector, and the velocity with which it is reached."""
-
-    def transport(
-        self, point: Any, vector: NDArray[np.float64], new: Any, vectors: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Tangent vectors (rows of an array) at `point` as such at ``new = retract(point, vector)``."""
 
 
 def minimize_on(
@@ -66,7 +43,7 @@ def minimize_on(
     ftol: float = 1e-14,
     maxiter: int = 1000,
     memory: int = 20,
-    metric: Callable[[Any, NDArray[np.float64], float], NDArray[np.float64]] | None = None,
+    metric: Metric | None = None,
     accepted: Callable[[Any, float], object] | None = None,
 ) -> OptimizeResult:
     """Minimise a real function of parameters that are confined to a manifold.
@@ -133,20 +110,25 @@ def minimize_on(
     return descent.result(message, success)
 
 
-class Place:
-    """A point with its loss and gradient there; where there is no loss, with infinity and None."""
-
-    __slots__ = ("point", "value", "gradient", "norm")
-
-    def __init__(self, point, value, gradient):
-        self.point, self.value, self.gradient = point, value, gradient
-        self.norm = np.inf if gradient is None else float(np.linalg.norm(gradient))
-
-
 class Descent:
     """One minimisation."""
 
-    def __init__(self, manifold, fun, params, direction, metric, callback, accepted=None):
+    manifold: Manifold
+    direction: Direction
+    callback: Callable[[Any, Any], object] | None
+    accepted: Callable[[Any, float], object] | None
+    metric: Metric
+    value_and_grad: Function
+    evaluations: int
+    lowest: float
+    here: Place
+    history: list[float]
+    bar: Any
+
+    def __init__(
+        self, manifold: Manifold, fun: Callable[[Any], Any], params: Tree, direction: Direction, metric: Metric | None,
+        callback: Callable[[Any, Any], object] | None, accepted: Callable[[Any, float], object] | None = None,
+    ):  # fmt: skip
         self.manifold, self.direction, self.callback, self.accepted = manifold, direction, callback, accepted
         self.metric = metric or (lambda point, vector, norm: vector)
         self.value_and_grad = value_and_grad(fun)
@@ -158,7 +140,7 @@ class Descent:
             )
         self.history = [self.here.value]
 
-    def evaluate(self, point) -> Place:
+    def evaluate(self, point: Any) -> Place:
         """Loss and gradient at a point."""
         self.evaluations += 1
         params = self.manifold.params(point)
@@ -177,7 +159,7 @@ class Descent:
                 self.accepted(params, value)
         return Place(point, value, self.manifold.gradient(point, gradient))
 
-    def run(self, gtol, ftol, maxiter):
+    def run(self, gtol: float, ftol: float, maxiter: int) -> tuple[str, bool]:
         """Descend; returns why it ended, and whether a tolerance was reached."""
         try:
             for _ in range(maxiter):
@@ -200,15 +182,16 @@ class Descent:
         here = self.here
         scaled = self.metric(here.point, here.gradient, here.norm)
         for vector in self.direction.candidates(here, scaled, lambda v: self.metric(here.point, v, here.norm)):
-            there, step, velocity = self.search(here, vector)
-            if there is not None:
+            found = self.search(here, vector)
+            if found[0] is not None:
+                there, step, velocity = found
                 self.direction.moved(self.manifold, here, there, step, velocity)
                 self.here = there
                 return True
             self.direction.forget()
         return False
 
-    def search(self, here, vector):
+    def search(self, here: Place, vector: Vector) -> tuple[Place, Vector, Vector] | tuple[None, None, None]:
         """A step along `vector` that satisfies Wolfe's conditions (or Hager and Zhang's, near rounding).
 
         Bisection between a step that is too short and one that is too long, doubled while none is too long;
@@ -234,7 +217,7 @@ class Descent:
             t = secant(short, long, t, slope, end) if long < np.inf else 2 * t
         return best
 
-    def report(self):
+    def report(self) -> None:
         """Tell bar, history and callback of an iteration."""
         self.history.append(self.here.value)
         note(self.bar, self.history, self.here.norm)
@@ -244,7 +227,7 @@ class Descent:
             except StopIteration:
                 raise Stop("stopped by the callback") from None
 
-    def result(self, message, success):
+    def result(self, message: str, success: bool) -> OptimizeResult:
         """All that was found."""
         params, history = self.manifold.params(self.here.point), np.array(self.history)
         interrupted = message.startswith("stopped by")
@@ -254,7 +237,7 @@ class Descent:
         )  # fmt: skip
 
 
-def secant(short, long, t, slope, end):
+def secant(short: float, long: float, t: float, slope: float, end: float) -> float:
     """Where the slope would vanish by linear interpolation, kept inside of the middle of the bracket."""
     guess = t * slope / (slope - end) if np.isfinite(end) and end > slope else (short + long) / 2
     margin = 0.1 * (long - short)

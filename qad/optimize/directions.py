@@ -4,27 +4,41 @@ A direction has three methods: `candidates` yields tangent vectors to try, the b
 accepted step; `forget` is told that a candidate failed.
 """
 
+from __future__ import annotations
+
 from collections import deque
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TypeAlias
+
+    from qad.optimize.points import Manifold, Place
+    from qad.typing import Vector
+
+    Direction: TypeAlias = "Gradient | LBFGS"
 
 
 class Gradient:
     """Steepest descent in the metric; steps as long as the last one that was accepted."""
 
-    def __init__(self, memory):
+    length: float | None
+
+    def __init__(self, memory: int):
         self.length = None
 
-    def forget(self):
+    def forget(self) -> None:
         self.length = None
 
-    def candidates(self, here, scaled, metric):
+    def candidates(self, here: Place, scaled: Vector, metric: Callable[[Vector], Vector]) -> Iterator[Vector]:
         """Directions to try, the best first."""
         slope = here.gradient @ scaled
         yield -scaled * (self.length / slope if self.length else min(1.0, 1.0 / np.sqrt(slope)))
         yield -scaled * (1e-3 / np.sqrt(slope))
 
-    def moved(self, manifold, here, there, step, velocity):
+    def moved(self, manifold: Manifold, here: Place, there: Place, step: Vector, velocity: Vector) -> None:
         """Learn from an accepted step."""
         self.length = 2 * abs(there.value - here.value)
 
@@ -32,12 +46,13 @@ class Gradient:
 class ConjugateGradient(Gradient):
     """Hestenes and Stiefel's, restarted where it would not descend."""
 
-    last = None
+    length: float | None
+    last: tuple[Vector, Vector] | None = None
 
-    def forget(self):
+    def forget(self) -> None:
         self.length = self.last = None
 
-    def candidates(self, here, scaled, metric):
+    def candidates(self, here: Place, scaled: Vector, metric: Callable[[Vector], Vector]) -> Iterator[Vector]:
         if self.last is not None:
             direction, old = self.last
             change = here.gradient - old
@@ -47,7 +62,7 @@ class ConjugateGradient(Gradient):
                 yield vector * (self.length / -slope)
         yield from super().candidates(here, scaled, metric)
 
-    def moved(self, manifold, here, there, step, velocity):
+    def moved(self, manifold: Manifold, here: Place, there: Place, step: Vector, velocity: Vector) -> None:
         super().moved(manifold, here, there, step, velocity)
         old = manifold.transport(here.point, step, there.point, here.gradient[None])[0]
         self.last = velocity, old
@@ -56,21 +71,24 @@ class ConjugateGradient(Gradient):
 class LBFGS:
     """Limited-memory BFGS, the metric as its first guess of the curvature."""
 
-    def __init__(self, memory):
+    steps: deque[Vector]
+    changes: deque[Vector]
+
+    def __init__(self, memory: int):
         self.steps, self.changes = deque(maxlen=memory), deque(maxlen=memory)
 
-    def forget(self):
+    def forget(self) -> None:
         self.steps.clear()
         self.changes.clear()
 
-    def candidates(self, here, scaled, metric):
+    def candidates(self, here: Place, scaled: Vector, metric: Callable[[Vector], Vector]) -> Iterator[Vector]:
         if self.steps:
             vector = -self.apply(here.gradient, metric)
             if here.gradient @ vector < 0:
                 yield vector
         yield -scaled * min(1.0, 0.1 / np.sqrt(here.gradient @ scaled))
 
-    def apply(self, vector, metric):
+    def apply(self, vector: Vector, metric: Callable[[Vector], Vector]) -> Vector:
         """The approximate inverse Hessian times a vector: J. Nocedal's two loops, Math. Comp. 35, 773 (1980)."""
         weights = []
         for step, change in zip(reversed(self.steps), reversed(self.changes), strict=True):
@@ -83,7 +101,7 @@ class LBFGS:
             vector = vector + (weights.pop() - weight) * step
         return vector
 
-    def moved(self, manifold, here, there, step, velocity):
+    def moved(self, manifold: Manifold, here: Place, there: Place, step: Vector, velocity: Vector) -> None:
         known = np.stack([here.gradient, *self.steps, *self.changes])
         old, *rest = manifold.transport(here.point, step, there.point, known)
         half = len(rest) // 2
@@ -96,4 +114,4 @@ class LBFGS:
             self.changes.append(change)
 
 
-DIRECTIONS = {"L-BFGS": LBFGS, "CG": ConjugateGradient, "gradient": Gradient}
+DIRECTIONS: dict[str, type[Direction]] = {"L-BFGS": LBFGS, "CG": ConjugateGradient, "gradient": Gradient}

@@ -15,9 +15,11 @@ from qad.optimize.result import OptimizeResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, NoReturn, TypeAlias
 
-    from qad.typing import Progress, Tree
+    from qad.typing import Function, Progress, Tree, Vector
+
+    Seen: TypeAlias = tuple[float, float, Vector]  # a loss, the norm of its gradient, and where
 
 # method -> SciPy's names of our options; what a method does not know is not in its row
 METHODS = {
@@ -106,7 +108,7 @@ def minimize(
     return search.result(success, message)
 
 
-def scipy_options(method, **given) -> dict:
+def scipy_options(method: str, **given: float | None) -> dict[str, Any]:
     """The options of `method` by SciPy's names, with our defaults."""
     if method not in METHODS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(METHODS)}")
@@ -129,7 +131,25 @@ class Stop(Exception):
 class Search:
     """One minimisation: evaluates, remembers the best, reports."""
 
-    def __init__(self, fun, params, callback, accepted=None):
+    fun: Callable[[Any], Any]
+    callback: Callable[[Any, Any], object] | None
+    accepted: Callable[[Any, float], object] | None
+    value_and_grad: Function
+    packing: Parameters
+    start: Vector
+    best: Seen | None
+    latest: Seen | None
+    here: Seen | None
+    history: list[float]
+    evaluations: int
+    rejections: int
+    interrupted: bool
+    bar: Any
+
+    def __init__(
+        self, fun: Callable[[Any], Any], params: Tree, callback: Callable[[Any, Any], object] | None,
+        accepted: Callable[[Any, float], object] | None = None,
+    ):  # fmt: skip
         self.fun, self.callback, self.accepted = fun, callback, accepted
         self.value_and_grad = value_and_grad(fun)
         self.packing = Parameters(params)
@@ -137,7 +157,7 @@ class Search:
         self.best = self.latest = self.here = None  # (value, norm of the gradient, vector); here: of the iteration
         self.history, self.evaluations, self.rejections, self.interrupted = [], 0, 0, False
 
-    def run(self, method, options):
+    def run(self, method: str, options: dict[str, Any]) -> tuple[bool, str]:
         """Search by SciPy; returns success and message."""
         hessp = self.curvature if method in NEWTON else None
 
@@ -150,7 +170,7 @@ class Search:
 
         return self.guarded(search)
 
-    def guarded(self, search):
+    def guarded(self, search: Callable[[], tuple[bool, str]]) -> tuple[bool, str]:
         """Success and message of ``search()``, which the user or a value that is not finite may end too."""
         try:
             return search()
@@ -163,14 +183,14 @@ class Search:
         self.interrupted = True
         return False, message
 
-    def evaluate(self, vector):
+    def evaluate(self, vector: Vector) -> tuple[float, Vector]:
         """Loss and packed gradient."""
         try:
             return self.known(vector)
         except RejectedPoint as rejection:
             self.refuse(str(rejection) or "the loss is rejected")
 
-    def trial(self, vector):
+    def trial(self, vector: Vector) -> tuple[float | np.floating[Any], Vector]:
         """As `evaluate` for a line search, which is turned back from points without a value.
 
         There it meets a bowl around the last iteration's point, above that point's value and with the right slope: no
@@ -188,7 +208,7 @@ class Search:
         away = vector - start
         return value + slope * np.linalg.norm(away), 2 * slope / np.linalg.norm(away) * away
 
-    def known(self, vector):
+    def known(self, vector: Vector) -> tuple[float, Vector]:
         """Loss and packed gradient; raises RejectedPoint where there is none."""
         self.evaluations += 1
         value, gradient = self.value_and_grad(self.packing.unpack(vector))
@@ -207,17 +227,17 @@ class Search:
                 self.accepted(self.packing.unpack(vector), value)
         return value, gradient
 
-    def refuse(self, what):
+    def refuse(self, what: str) -> NoReturn:
         """End the search at a loss or gradient that is not finite, or where there is none."""
         if self.best is None:
             raise ArgumentError(f"{what} at the starting parameters: start where it is finite")
         raise Stop(f"{what} in evaluation {self.evaluations}; the best parameters before it are returned")
 
-    def curvature(self, vector, direction):
+    def curvature(self, vector: Vector, direction: Vector) -> Vector:
         """Hessian at `vector` times `direction`, all packed."""
         return self.packing.pack(hvp(self.fun, (self.packing.unpack(vector),), (self.packing.unpack(direction),))[0])
 
-    def step(self, vector):
+    def step(self, vector: Vector) -> None:
         """Note that an iteration ended at `vector`."""
         self.here = self.latest if np.array_equal(vector, self.latest[2]) else self.best
         value, norm, _ = self.here
@@ -229,7 +249,7 @@ class Search:
             except StopIteration:
                 raise Stop("stopped by the callback") from None
 
-    def result(self, success, message):
+    def result(self, success: bool, message: str) -> OptimizeResult:
         """All that was found."""
         value, norm, vector = self.best
         params = self.packing.unpack(vector)

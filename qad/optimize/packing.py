@@ -1,11 +1,20 @@
 """Any pytree of float and complex arrays as one real vector, and back."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.transforms.leaves import number
 from qad.core.trees import check_leaf, flatten, leaf_path, unflatten
 from qad.linalg.implicit.packing import Packing
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import Tree, Vector
 
 
 class Parameters:
@@ -33,7 +42,10 @@ class Parameters:
     {'z': array([6.+7.j]), 'x': np.float64(5.0)}
     """
 
-    def __init__(self, params):
+    spec: Any
+    leaves: Packing
+
+    def __init__(self, params: Tree):
         leaves, self.spec = flatten(params)
         if not leaves:
             raise ArgumentError("there is nothing to optimise: params holds no arrays")
@@ -41,15 +53,15 @@ class Parameters:
             check_leaf(leaf, lambda i=i: "params" + leaf_path(params, i))
         self.leaves = Packing([number(leaf) for leaf in leaves], real=True, dtype=float)
 
-    def pack(self, tree):
+    def pack(self, tree: Tree) -> Vector:
         """A new float64 vector of the entries of `tree`."""
         return self.leaves.pack(flatten(tree)[0])
 
-    def unpack(self, vector):
+    def unpack(self, vector: Vector) -> Tree:
         """The tree of the entries in `vector`, in memory of its own."""
         return unflatten(self.spec, self.leaves.unpack(vector))
 
-    def squares(self, vector):
+    def squares(self, vector: Vector) -> Vector:
         """Squared moduli of the entries in `vector`, one for the real and the imaginary part of a complex one."""
         squares = vector**2
         for part, is_complex in zip(

@@ -10,8 +10,10 @@ from qad.extend import attach, value_of
 
 if TYPE_CHECKING:
     from types import ModuleType
+    from typing import Any
 
     from qad.extend import Tensor
+    from qad.typing import Value
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
@@ -43,12 +45,12 @@ def __array_namespace__(x: Tensor, *, api_version: str | None = None) -> ModuleT
     return import_module("qad.array_api")
 
 
-def device(x):
+def device(x: Tensor) -> Any:
     """Where the values are: "cpu" for ndarrays."""
     return getattr(value_of(x), "device", "cpu")
 
 
-def to_device(x, device, /, *, stream=None):
+def to_device(x: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
     """`x` itself, where it is on that device."""
     if device != x.device:
         raise ArgumentError(
@@ -57,12 +59,15 @@ def to_device(x, device, /, *, stream=None):
     return x
 
 
-def contains(x, value):
+def contains(x: Tensor, value: Value) -> bool:
     """Whether some entry equals `value`."""
     return value_of(value) in value_of(x)
 
 
-def dlpack(x, *, stream=None, max_version=None, dl_device=None, copy=None):
+def dlpack(
+    x: Tensor, *, stream: Any = None, max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None, copy: bool | None = None,
+) -> Any:  # fmt: skip
     """The values for another library; NumPy raises a BufferError where it cannot give them so."""
     asked = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
     given = {name: value for name, value in asked.items() if value is not None}  # before 2.1 NumPy knows `stream` alone

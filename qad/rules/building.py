@@ -13,7 +13,7 @@ from qad.rules.join import stacked
 if TYPE_CHECKING:
     from typing import Any
 
-    from qad.typing import Array, ArrayLike, DTypeLike
+    from qad.typing import Array, ArrayLike, DTypeLike, Value
 
 __all__ = ["array", "c_", "r_"]
 NUMBERS = (bool, int, float, complex)  # Python's, which follow the precision of arrays
@@ -54,7 +54,7 @@ def array(object: ArrayLike, dtype: DTypeLike | None = None) -> Array:
     return out if dtype is None else out.astype(dtype)
 
 
-def _spread(x):
+def _spread(x: Value) -> tuple[list[Value], tuple[int, ...]]:
     """The entries of nested lists in a row, and the shape of the lists without them."""
     if not isinstance(x, (list, tuple)):
         return [x], ()
@@ -65,7 +65,7 @@ def _spread(x):
     return [entry for entries, _ in parts for entry in entries], (len(parts), *inner)
 
 
-def _joined(entries, shape):
+def _joined(entries: list[Value], shape: tuple[int, ...]) -> Value:
     """The array of `entries`, arrays of one shape, in lists of this `shape`."""
     if not shape:
         return entries[0]
@@ -82,7 +82,7 @@ def _joined(entries, shape):
     return row if len(shape) == 1 else row.reshape(shape + shapes[0]).copy()  # no view, so that it may be written into
 
 
-def _entry(x):
+def _entry(x: Value) -> Value:
     x = operand(x)
     return x if type(x) is Tensor else as_array(x)
 
@@ -112,7 +112,7 @@ class _Joiner:
         arrays = [np.asarray(x, kind) if type(x) in NUMBERS else x for x in items]
         return np.concatenate([_raised(x, ndmin, place) for x in arrays], axis)
 
-    def _told(self, directive):
+    def _told(self, directive: str) -> tuple[int, ...]:
         """The numbers in a text such as ``"0,2"``: axis, least number of axes, where new ones go."""
         try:
             numbers = [int(part) for part in directive.split(",")]
@@ -122,7 +122,7 @@ class _Joiner:
             raise ArgumentError(f"qad.{self.__name__}[{directive!r}, ...] of Tensors: write 'axis', or 'axis,ndmin'")
         return (*numbers, *self._defaults[len(numbers) :])
 
-    def _item(self, x):
+    def _item(self, x: Value) -> Value:
         if not isinstance(x, slice):
             return array(x)
         start, stop, step = x.start or 0, x.stop, x.step
@@ -136,7 +136,7 @@ class _Joiner:
         return self._like[x]
 
 
-def _raised(x, ndmin, place):
+def _raised(x: Value, ndmin: int, place: int) -> Value:
     """`x` with at least `ndmin` axes; its own begin at number `place` among them."""
     new = ndmin - x.ndim
     if new <= 0:

@@ -1,18 +1,25 @@
 """Changes of dtype, and copies."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import GradientTypeError
 from qad.extend import attach, defvjp, defvjp_tuned, implements, on_stack, primitive, quick_with_metadata
 from qad.extend.memory import as_array, is_number
 
+if TYPE_CHECKING:
+    from qad.typing import Cotangent, DTypeLike, Value
 
-def cast(x, dtype):
+
+def cast(x: Value, dtype: DTypeLike) -> Value:
     """`x` as another float or complex dtype, copied; never from complex to real."""
     return x.astype(dtype)
 
 
-def _cast_rule(g, y, x, dtype):
+def _cast_rule(g: Cotangent, y: Value, x: Value, dtype: DTypeLike) -> Cotangent:
     """Back again, through the real part where `x` is real."""
     return (g.real if x.dtype.kind == "f" else g).astype(x.dtype)
 
@@ -23,7 +30,7 @@ defvjp(np.copy, lambda g, y, x, order="K": g, linear=True)
 
 
 @implements(np.astype)
-def astype(x, dtype, /, *, copy=True, device=None):
+def astype(x: Value, dtype: DTypeLike, /, *, copy: bool = True, device: str | None = None) -> Value:
     """``np.astype``: integers and booleans come back plain; complex to real raises."""
     old, new = x.dtype, np.dtype(dtype)
     if new.kind not in "fc":
@@ -38,18 +45,31 @@ def astype(x, dtype, /, *, copy=True, device=None):
     return y if x.shape or is_number(x) else as_array(y)
 
 
-def narrowed(y, dtype):
+def narrowed(y: Value, dtype: DTypeLike | None) -> Value:
     """The result `y` of a reduction, in the dtype that was asked for: NumPy's sums of small integers are wider."""
     return y if dtype is None or y.dtype == dtype else y.astype(dtype)
 
 
+def inexact(a: Value, dtype: DTypeLike | None, name: str) -> Value:
+    """`a` in the dtype that is asked for, which must be one of floats or complex numbers."""
+    if dtype is None:
+        return a
+    if np.dtype(dtype).kind not in "fc":
+        raise GradientTypeError(
+            f"{name} with dtype={np.dtype(dtype)} rounds inside: write {name}(x).astype({np.dtype(dtype)})"
+        )
+    return np.astype(a, dtype)
+
+
 @primitive(name="nan_to_num")
-def replace_nonfinite(x, nan, posinf, neginf):
+def replace_nonfinite(x: Value, nan: float, posinf: float | None, neginf: float | None) -> Value:
     """``np.nan_to_num``, on real and imaginary parts separately."""
     return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
-def _replace_rule(g, y, z, nan, posinf, neginf):
+def _replace_rule(
+    g: Cotangent, y: Value, z: Value, nan: float, posinf: float | None, neginf: float | None
+) -> Cotangent:
     """What was replaced is constant."""
     if z.dtype.kind != "c":
         return g * np.isfinite(z)
@@ -60,7 +80,9 @@ defvjp_tuned(replace_nonfinite, _replace_rule, fresh=True)
 
 
 @implements(np.nan_to_num)
-def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+def nan_to_num(
+    x: Value, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Value:
     """``np.nan_to_num``; without `copy` it writes into `x`."""
     y = replace_nonfinite(x, nan=nan, posinf=posinf, neginf=neginf)
     if copy:

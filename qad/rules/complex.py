@@ -33,11 +33,11 @@ from qad.rules.constants import RADIAN
 from qad.rules.elementwise import nonzero, per_size, zero
 
 if TYPE_CHECKING:
-    from qad.typing import Array, ArrayLike
+    from qad.typing import Array, ArrayLike, Cotangent, Tangent, Value
 
 
 @primitive(name="abs2")
-def square_of_size(z):
+def square_of_size(z: Value) -> Value:
     """What `abs2` records."""
     return np.multiply(z, np.conjugate(z)).real
 
@@ -77,23 +77,23 @@ def abs2(z: ArrayLike) -> Array:
     return y if own else y.copy(order="K")  # without the gaps that a real part has
 
 
-def real_part(z):
+def real_part(z: Value) -> Value:
     """``z.real`` as a function."""
     return z.real
 
 
-def imag_part(z):
+def imag_part(z: Value) -> Value:
     """``z.imag`` as a function."""
     return z.imag
 
 
 @primitive(name="direction")
-def direction(z, r):
+def direction(z: Value, r: Value) -> Value:
     """``conj(z) / |z|``, given ``r = |z|``, for which NumPy's sign takes long."""
     return per_size(z.conj(), r)
 
 
-def _turned(g, u, z, r):
+def _turned(g: Cotangent, u: Value, z: Value, r: Value) -> Cotangent:
     """``du = -i u Im(u dz) / |z|``, a turn; all of it is the derivative in z, for r is no variable of its own."""
     return -1j * u * (g * u).imag / nonzero(r)
 
@@ -102,7 +102,7 @@ defvjp_tuned(direction, _turned, zero, fresh=True)
 defjvp(direction, _turned, zero)
 
 
-def _size_rule(g, y, z):
+def _size_rule(g: Cotangent, y: Value, z: Value) -> Cotangent:
     """``d|z| = Re(conj(z) dz) / |z|``."""
     return g * (direction(z, y) if z.dtype.kind == "c" else np.sign(z))
 
@@ -114,7 +114,7 @@ defvjp_tuned(np.absolute, _size_rule, elementwise=True, fresh=True)
 defvjp_tuned(np.fabs, lambda g, y, x: g * np.sign(x), elementwise=True, fresh=True)
 
 
-def _absolute_squared(x):
+def _absolute_squared(x: Value) -> Value:
     """``|x|^2``, also where `x` is an absolute value itself."""
     square = square_of_root(x)
     return abs2(x) if square is None else square
@@ -125,19 +125,19 @@ defroot(np.fabs, _absolute_squared)
 defroot(np.hypot, lambda x, y: abs2(x) + abs2(y))
 
 
-def _angle_rule(g, y, z, deg=False):
+def _angle_rule(g: Cotangent, y: Value, z: Value, deg: bool = False) -> Cotangent:
     """``d arg z = Im(dz / z)``."""
     return g * ((RADIAN(z) if deg else 1.0) * -1j) * (z != 0) / nonzero(z)
 
 
-def _sign_rule(g, y, z):
+def _sign_rule(g: Cotangent, y: Value, z: Value) -> Cotangent:
     """``s = z / |z|: ds = i s Im(conj(s) dz) / |z|``; steps where z is real."""
     if z.dtype.kind != "c":
         return g * 0
     return 1j * y.conj() * (g * y).imag / nonzero(np.absolute(z))
 
 
-def _sign_forward(t, y, z):
+def _sign_forward(t: Tangent, y: Value, z: Value) -> Tangent:
     if z.dtype.kind != "c":
         return t * 0
     return 1j * y * (y.conj() * t).imag / nonzero(np.absolute(z))
@@ -153,44 +153,44 @@ _square = quick(np.square, operator=lambda x: x * x)
 
 
 @implements(np.real)
-def real(val):
+def real(val: Tensor) -> Value:
     """The real part; a real Tensor is its own."""
     return _real(val) if val.value.dtype.kind == "c" else val
 
 
 @implements(np.imag)
-def imag(val):
+def imag(val: Tensor) -> Value:
     """The imaginary part; plain zeros for a real Tensor."""
     return _imag(val) if val.value.dtype.kind == "c" else value_of(val).imag
 
 
 @implements(np.conjugate)
-def conj(x):
+def conj(x: Tensor) -> Value:
     """The complex conjugate; of a real Tensor a copy."""
     if x.value.dtype.kind == "c":
         return _conj(x)
     return snapshot(x, "K") if x.shape and not x.is_leaf else np.positive(x)
 
 
-def conj_method(x):
+def conj_method(x: Tensor) -> Value:
     """The complex conjugate; a real Tensor is its own, as an array is."""
     return _conj(x) if x.value.dtype.kind == "c" else x
 
 
 @implements(np.sign)
-def sign(x):
+def sign(x: Tensor) -> Value:
     """``z / |z|`` of complex numbers; steps without derivative of real ones."""
     return _sign(x) if x.value.dtype.kind == "c" else np.sign(value_of(x))
 
 
 @implements(np.square)
-def square(x):
+def square(x: Tensor) -> Value:
     """``x * x``; the square of an absolute value is `abs2`, which is smooth at zero."""
     smooth = square_of_root(x)
     return _square(x) if smooth is None else smooth
 
 
-def _product(x, y):
+def _product(x: Value, y: Value) -> Value | None:
     """The square that a product is, or None: of one Tensor, or of two that are the absolute values of one."""
     if x is y:
         if type(x) is not Tensor or (x.node is None and x.dtype.kind == "b"):  # whose square is a number
@@ -203,7 +203,7 @@ defcanonical(np.multiply, _product)
 
 
 @implements(np.real_if_close)
-def real_if_close(a, tol=100):
+def real_if_close(a: Tensor, tol: float = 100) -> Value:
     """The real part if all imaginary parts are close to zero, else `x` itself."""
     return real(a) if np.isrealobj(np.real_if_close(stack_of(a), tol)) else a
 

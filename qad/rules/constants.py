@@ -1,17 +1,26 @@
 """Constants in the precision of an operand: a float, or more digits beside long doubles."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from qad.typing import Value
 
 
 class Constant:
     """A real number given by its digits; ``constant(x)`` has the precision of `x`."""
 
     __slots__ = ("double", "long")
+    double: float
+    long: np.longdouble
 
-    def __init__(self, digits):
+    def __init__(self, digits: str):
         self.double, self.long = float(digits), np.longdouble(digits)
 
-    def __call__(self, x):
+    def __call__(self, x: Value) -> float | np.longdouble:
         return self.long if x.dtype.char in "gG" else self.double
 
 

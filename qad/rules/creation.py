@@ -15,7 +15,7 @@ from qad.extend.batching import enclosed
 from qad.extend.memory import bottom, buffer, handle, is_vouched, shadow
 
 if TYPE_CHECKING:
-    from qad.typing import ArrayLike, DTypeLike, Number, Shape
+    from qad.typing import ArrayLike, DTypeLike, Function, Number, Shape, Value
 
 __all__ = ["empty", "empty_like", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like"]
 
@@ -85,7 +85,7 @@ def full(shape: Shape, fill_value: Number, dtype: DTypeLike | None = None) -> Te
     return out
 
 
-def _like(function, a, dtype, order, shape):
+def _like(function: Function, a: Value, dtype: DTypeLike | None, order: str, shape: Shape | None) -> Tensor:
     """``function(a)`` in a Tensor that may be written into; under `qad.vmap` it has the layout of one example."""
     if type(a) is not Tensor or not bottom(a)[1]:
         return buffer(function(value_of(a), dtype, order, shape=shape))

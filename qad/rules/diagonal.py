@@ -1,6 +1,9 @@
 """Diagonals, triangles and traces of matrices."""
 
+from __future__ import annotations
+
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -22,11 +25,14 @@ from qad.extend import (
 )
 from qad.rules.structured_cotangents import ScaledIdentity
 
+if TYPE_CHECKING:
+    from qad.typing import Cotangent, DTypeLike, Value
+
 # -- diagonals -------------------------------------------------------------------------------------
 
 
 @primitive(name="diag")
-def on_diagonal(d, *, shape, offset, axis1, axis2):
+def on_diagonal(d: Value, *, shape: tuple[int, ...], offset: int, axis1: int, axis2: int) -> Value:
     """Zeros of this shape with `d`, whose last axis runs along the diagonal, on the diagonal of two axes."""
     out = np.zeros(shape, d.dtype, like=d)
     rows = np.arange(d.shape[-1]) + max(-offset, 0)
@@ -35,7 +41,7 @@ def on_diagonal(d, *, shape, offset, axis1, axis2):
     return out
 
 
-def _onto(g, y, a, offset=0, axis1=0, axis2=1):
+def _onto(g: Cotangent, y: Value, a: Value, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Cotangent:
     return on_diagonal(g, shape=a.shape, offset=offset, axis1=axis1, axis2=axis2)
 
 
@@ -48,7 +54,7 @@ defvjp(
 
 
 @implements(np.diag)
-def diag(v, k=0):
+def diag(v: Value, k: int = 0) -> Value:
     if v.ndim not in (1, 2):
         raise ShapeError(f"np.diag takes one or two axes, not shape {v.shape}: for a stack write np.linalg.diagonal")
     if v.ndim == 2:
@@ -58,12 +64,12 @@ def diag(v, k=0):
 
 
 @implements(np.diagflat)
-def diagflat(v, k=0):
+def diagflat(v: Value, k: int = 0) -> Value:
     return diag(v.reshape(-1), k)
 
 
 @implements(np.linalg.diagonal)
-def linalg_diagonal(x, *, offset=0):
+def linalg_diagonal(x: Value, *, offset: int = 0) -> Value:
     return np.diagonal(x, offset, -2, -1)
 
 
@@ -78,7 +84,7 @@ defvjp_tuned(np.triu, lambda g, y, m, k=0: unbroadcast(np.triu(g, k), m.shape), 
 # -- traces ----------------------------------------------------------------------------------------
 
 
-def matrix_trace(x):
+def matrix_trace(x: Value) -> Value:
     """The trace over the last two axes; of one matrix by BLAS, in a third of the time of NumPy's method."""
     if type(x) is Tensor:
         return trace(x, 0, -2, -1)
@@ -88,11 +94,11 @@ def matrix_trace(x):
 
 
 @lru_cache(maxsize=256)
-def _ones(n, dtype):
+def _ones(n: int, dtype: DTypeLike) -> np.ndarray:
     return np.ones(n, dtype)
 
 
-def _identity(g, y, x):
+def _identity(g: Cotangent, y: Value, x: Value) -> Cotangent:
     shape = x.shape
     if shape[-1] == shape[-2]:
         return ScaledIdentity(g, shape)
@@ -105,7 +111,9 @@ _trace = quick(matrix_trace)
 
 
 @implements(np.trace)
-def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+def trace(
+    a: Value, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None, out: object = None
+) -> Value:
     refuse_out(out, "np.trace")
     if dtype is not None:
         return np.diagonal(a, offset, axis1, axis2).sum(-1, dtype=dtype)
@@ -115,12 +123,12 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     return np.diagonal(a, offset, axis1, axis2).sum(-1)
 
 
-def _are_last(axis1, axis2, n) -> bool:
+def _are_last(axis1: int, axis2: int, n: int) -> bool:
     return {normalize_axis_index(axis1, n), normalize_axis_index(axis2, n)} == {n - 2, n - 1}
 
 
 @implements(np.linalg.trace)
-def linalg_trace(x, *, offset=0, dtype=None):
+def linalg_trace(x: Value, *, offset: int = 0, dtype: DTypeLike | None = None) -> Value:
     return trace(x, offset, -2, -1, dtype)
 
 

@@ -7,6 +7,10 @@ one factor.  A formula is right at all magnitudes and in the whole plane, to sec
 sweeps of ``tests/rules/test_sweep.py`` compare them with mpmath.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import GradientTypeError
@@ -25,43 +29,46 @@ from qad.rules.slopes import (
     tanh_slope,
 )
 
+if TYPE_CHECKING:
+    from qad.typing import Cotangent, Function, Rule, Value
 
-def table(fn, *rules, fresh=True):
+
+def table(fn: Function, *rules: Rule | None, fresh: bool = True) -> None:
     """One line: an elementwise function and the rule of each argument."""
     defvjp_tuned(fn, *rules, elementwise=True, fresh=fresh)
 
 
-def zero(g, y, *args):
+def zero(g: Cotangent, y: Value, *args: Value) -> Cotangent:
     """The rule of an argument on which the function depends in steps."""
     return g * 0
 
 
-def nonzero(x):
+def nonzero(x: Value) -> Value:
     """`x` with its zeros made harmless."""
     return x + (x == 0)
 
 
-def per_size(a, r):
+def per_size(a: Value, r: Value) -> Value:
     """``a / r``, and constant 0 where r is 0."""
     return a * (r != 0) / nonzero(r)
 
 
-def apart(a, b, y):
+def apart(a: Value, b: Value, y: Value) -> Value:
     """``a - b``, which gives the share of exp(a) in ``exp(y) = exp(a) + exp(b)``; `a` itself where both terms are 0."""
     return a - np.where(np.isneginf(y), 0, b)
 
 
-def arctan_slope(g, y, x):
+def arctan_slope(g: Cotangent, y: Value, x: Value) -> Cotangent:
     """``1 / (1 + x^2)``."""
     return g * (per_gap(1j * x) if x.dtype.kind == "c" else per_sum(x))
 
 
-def tan_slope(g, y, x):
+def tan_slope(g: Cotangent, y: Value, x: Value) -> Cotangent:
     """``1 / cos(x)^2``: through the answer where that is real, which saves the cosine."""
     return g * sech(1j * x) ** 2 if x.dtype.kind == "c" else g * (1 + y * y)
 
 
-def refuse_complex(x, name):
+def refuse_complex(x: Value, name: str) -> None:
     """Order has no derivative among complex numbers."""
     if x.dtype.kind == "c":
         raise GradientTypeError(
@@ -69,7 +76,7 @@ def refuse_complex(x, name):
         )
 
 
-def chosen(name, i):
+def chosen(name: str, i: int) -> Rule:
     """The rule of argument `i` of a maximum or minimum: ties share equally."""
 
     def rule(g, y, *ab):
@@ -141,17 +148,17 @@ table(np.unwrap, lambda g, y, x, *options, **more: g, fresh=False)  # whole turn
 
 
 @implements(np.divmod)
-def _divmod(a, b):
+def _divmod(a: Value, b: Value) -> tuple[Value, Value]:
     return np.floor_divide(a, b), np.remainder(a, b)
 
 
 @implements(np.modf)
-def _modf(x):
+def _modf(x: Value) -> tuple[Value, Value]:
     whole = np.trunc(x)
     return x - whole, whole
 
 
 @implements(np.frexp)
-def _frexp(x):
+def _frexp(x: Value) -> tuple[Value, Value]:
     exponent = np.frexp(value_of(x))[1]
     return np.ldexp(x, -exponent), exponent

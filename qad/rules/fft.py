@@ -5,17 +5,26 @@ to the cotangent padded or cut to the transform's length.  Transforms of several
 shifts are composed of ``fft``, ``ifft``, ``rfft``, ``irfft`` (and ``roll``).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
 from qad.extend import defvjp, implements, like, primitive, refuse_out
-from qad.rules.reduce import axes_of
+from qad.rules.axes import axes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from qad.typing import Cotangent, Function, Rule, Value
 
 _INVERSE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def fit(x, n, axis):
+def fit(x: Value, n: int, axis: int) -> Value:
     """`x` cut, or padded with zeros at the end, to length `n` along an axis."""
     have = x.shape[axis]
     if have == n:
@@ -28,7 +37,7 @@ def fit(x, n, axis):
     return np.moveaxis(x, -1, axis)
 
 
-def _primitive(fn):
+def _primitive(fn: Function) -> Function:
     """A primitive of the four transforms of one axis; `n` counts points of the time domain and is always given."""
 
     def transform(x, n, axis, norm):
@@ -39,23 +48,25 @@ def _primitive(fn):
     return primitive(transform)
 
 
-fft_along, ifft_along = _primitive(np.fft.fft), _primitive(np.fft.ifft)
-rfft_along, irfft_along = _primitive(np.fft.rfft), _primitive(np.fft.irfft)
+fft_along: Function = _primitive(np.fft.fft)
+ifft_along: Function = _primitive(np.fft.ifft)
+rfft_along: Function = _primitive(np.fft.rfft)
+irfft_along: Function = _primitive(np.fft.irfft)
 
 
-def _symmetric(transform):
+def _symmetric(transform: Function) -> Rule:
     def rule(g, y, x, n, axis, norm):
         return fit(transform(g, n=n, axis=axis, norm=norm), x.shape[axis], axis)
 
     return rule
 
 
-def _rfft_rule(g, y, x, n, axis, norm):
+def _rfft_rule(g: Cotangent, y: Value, x: Value, n: int, axis: int, norm: str | None) -> Cotangent:
     """The first half of the rows of F."""
     return fit(fft_along(g, n=n, axis=axis, norm=norm).real, x.shape[axis], axis)
 
 
-def _irfft_rule(g, y, x, n, axis, norm):
+def _irfft_rule(g: Cotangent, y: Value, x: Value, n: int, axis: int, norm: str | None) -> Cotangent:
     """Each entry stands for itself and its conjugate, but the first and (n even) the last."""
     c = rfft_along(g, n=n, axis=axis, norm=_INVERSE[norm]).conj()
     weights = like(c).full(n // 2 + 1, 2, y.dtype)
@@ -73,7 +84,7 @@ defvjp(irfft_along, _irfft_rule, linear=True)
 
 
 # -- NumPy's names -------------------------------------------------------------------------------------------
-def _along(transform, name, points):
+def _along(transform: Function, name: str, points: Callable[[int], int]) -> Function:
     """A handler of the signature of ``np.fft.fft``; `points` counts them in the time domain by default."""
 
     def handler(a, n=None, axis=-1, norm=None, out=None):
@@ -84,25 +95,25 @@ def _along(transform, name, points):
     return handler
 
 
-fft = implements(np.fft.fft)(_along(fft_along, "fft", lambda m: m))
-ifft = implements(np.fft.ifft)(_along(ifft_along, "ifft", lambda m: m))
-rfft = implements(np.fft.rfft)(_along(rfft_along, "rfft", lambda m: m))
-irfft = implements(np.fft.irfft)(_along(irfft_along, "irfft", lambda m: 2 * (m - 1)))
+fft: Function = implements(np.fft.fft)(_along(fft_along, "fft", lambda m: m))
+ifft: Function = implements(np.fft.ifft)(_along(ifft_along, "ifft", lambda m: m))
+rfft: Function = implements(np.fft.rfft)(_along(rfft_along, "rfft", lambda m: m))
+irfft: Function = implements(np.fft.irfft)(_along(irfft_along, "irfft", lambda m: 2 * (m - 1)))
 
 
 @implements(np.fft.hfft)
-def hfft(a, n=None, axis=-1, norm=None, out=None):
+def hfft(a: Value, n: int | None = None, axis: int = -1, norm: str | None = None, out: object = None) -> Value:
     """``np.fft.hfft``: of the half of a Hermitian-symmetric signal."""
     return irfft(a if a.dtype.kind == "b" else np.conjugate(a), n, axis, _INVERSE[norm], out)
 
 
 @implements(np.fft.ihfft)
-def ihfft(a, n=None, axis=-1, norm=None, out=None):
+def ihfft(a: Value, n: int | None = None, axis: int = -1, norm: str | None = None, out: object = None) -> Value:
     """``np.fft.ihfft``."""
     return rfft(a, n, axis, _INVERSE[norm], out).conj()
 
 
-def _sizes(a, s, axes):
+def _sizes(a: Value, s: Sequence[int | None] | None, axes: Sequence[int] | None) -> list[tuple[int | None, int]]:
     """Pairs of length (None: as it is) and axis."""
     if axes is None:
         axes = range(-(a.ndim if s is None else len(s)), 0)
@@ -112,7 +123,7 @@ def _sizes(a, s, axes):
     return list(zip(s, axes, strict=True))
 
 
-def _fftn(first, others, real_last, name, default):
+def _fftn(first: Function, others: Function, real_last: bool, name: str, default: tuple[int, int] | None) -> Function:
     """Over several axes: `first` over the last axis (at the end if `real_last`), `others` over the rest."""
 
     def handler(a, s=None, axes=default, norm=None, out=None):
@@ -133,7 +144,7 @@ for _name, _first, _others in (("fft", fft, fft), ("ifft", ifft, ifft), ("rfft",
         implements(_fn)(_fftn(_first, _others, _name == "irfft", _name + _end, _default))
 
 
-def _shift(sign):
+def _shift(sign: int) -> Function:
     def handler(x, axes=None):
         axes = axes_of(tuple(axes) if np.iterable(axes) else axes, x.ndim)
         return np.roll(x, tuple(sign * (x.shape[a] // 2) for a in axes), axes)
@@ -141,5 +152,5 @@ def _shift(sign):
     return handler
 
 
-fftshift = implements(np.fft.fftshift)(_shift(1))
-ifftshift = implements(np.fft.ifftshift)(_shift(-1))
+fftshift: Function = implements(np.fft.fftshift)(_shift(1))
+ifftshift: Function = implements(np.fft.ifftshift)(_shift(-1))

@@ -4,6 +4,10 @@ The arrays of the index are operands then, so that the tape sees their level; `p
 the place of each.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import BatchError
@@ -12,10 +16,15 @@ from qad.extend.batching import outline
 from qad.extend.memory import ELSEWHERE, accumulate
 from qad.rules.structured_cotangents import scatter
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qad.typing import Cotangent, DTypeLike, Index, Tangent, Value
+
 HOLE = object()
 
 
-def item_at(x, index):
+def item_at(x: Value, index: Index) -> Value:
     """``x[index]`` for an index that holds Tensors; a Tensor of booleans has no shape that all examples share."""
     index = index if type(index) is tuple else (index,)
     arrays = [i for i in index if type(i) is Tensor]
@@ -26,25 +35,27 @@ def item_at(x, index):
     return gather(x, *arrays, pattern=tuple([HOLE if type(i) is Tensor else i for i in index]))
 
 
-def filled(pattern, arrays):
+def filled(pattern: tuple[Index, ...], arrays: Iterable[Value]) -> tuple[Index, ...]:
     """The index: `pattern` with `arrays` in its holes."""
     arrays = iter(arrays)
     return tuple([next(arrays) if i is HOLE else i for i in pattern])
 
 
 @primitive
-def gather(x, *arrays, pattern):
+def gather(x: Value, *arrays: Value, pattern: tuple[Index, ...]) -> Value:
     """``x[index]``."""
     return x[filled(pattern, arrays)]
 
 
 @primitive
-def gathered_back(g, *arrays, pattern, shape, dtype):
+def gathered_back(
+    g: Value, *arrays: Value, pattern: tuple[Index, ...], shape: tuple[int, ...], dtype: DTypeLike
+) -> Value:
     """The transpose of `gather`: zeros of this shape, with `g` added at the index."""
     return scatter(g, indices=(filled(pattern, arrays),), shape=shape, dtype=dtype)
 
 
-def _back(g, y, x, *arrays, pattern):
+def _back(g: Cotangent, y: Value, x: Value, *arrays: Value, pattern: tuple[Index, ...]) -> Cotangent:
     return gathered_back(g, *arrays, pattern=pattern, shape=x.shape, dtype=x.dtype)
 
 
@@ -58,7 +69,7 @@ defvjp(
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def put_item(x, index, v, add):
+def put_item(x: Value, index: Index, v: Value, add: bool) -> Value:
     """What ``x[index] = v`` makes of `x`, or ``x[index] += v`` with `add`, for an index that holds Tensors."""
     index = index if type(index) is tuple else (index,)
     arrays = [i for i in index if type(i) is Tensor]
@@ -73,7 +84,7 @@ def put_item(x, index, v, add):
 
 
 @primitive
-def placed_at(x, v, *arrays, pattern, add):
+def placed_at(x: Value, v: Value, *arrays: Value, pattern: tuple[Index, ...], add: bool) -> Value:
     """A copy of `x` in which `v` stands at the index, or is added there."""
     out = x.copy(order="K")
     if add:
@@ -83,7 +94,10 @@ def placed_at(x, v, *arrays, pattern, add):
     return out
 
 
-def _placed_back(needed, g, y, x, v, *arrays, pattern, add):
+def _placed_back(
+    needed: Sequence[int], g: Cotangent, y: Value, x: Value, v: Value, *arrays: Value, pattern: tuple[Index, ...],
+    add: bool,
+) -> list[Cotangent]:  # fmt: skip
     parts = {}
     if 0 in needed:
         parts[0] = g if add else placed_at(g, 0, *arrays, pattern=pattern, add=False)
@@ -97,11 +111,14 @@ def _placed_back(needed, g, y, x, v, *arrays, pattern, add):
     return [parts[i] for i in needed]
 
 
-def _may_meet(index):
+def _may_meet(index: Index) -> bool:
     return any(np.size(i) > 1 and i.dtype != bool for i in index if type(i) is Tensor or isinstance(i, np.ndarray))
 
 
-def _placed_forward(tangents, y, x, v, *arrays, pattern, add):
+def _placed_forward(
+    tangents: Sequence[Tangent | None], y: Value, x: Value, v: Value, *arrays: Value, pattern: tuple[Index, ...],
+    add: bool,
+) -> Tangent:  # fmt: skip
     t = like(y).zeros(y.shape, y.dtype) if tangents[0] is None else np.astype(tangents[0], y.dtype)
     return placed_at(t, 0 if tangents[1] is None else tangents[1], *arrays, pattern=pattern, add=add)
 
@@ -113,7 +130,7 @@ defjvp(placed_at, shared=_placed_forward)
 # -- a batch of indices ------------------------------------------------------------------------------------------------
 
 
-def _place(pattern, ndim):
+def _place(pattern: tuple[Index, ...], ndim: int) -> int:
     """The axis of ``x[index]`` at which those of the index arrays stand."""
     arrays = [n for n, i in enumerate(pattern) if i is HOLE or isinstance(i, (int, np.integer, np.ndarray))]
     if arrays[-1] - arrays[0] >= len(arrays):
@@ -122,7 +139,7 @@ def _place(pattern, ndim):
     return sum(ndim - used if i is ... else 1 for i in pattern[: arrays[0]])
 
 
-def _rows(batched, arrays, pattern):
+def _rows(batched: Sequence[bool], arrays: Sequence[Value], pattern: tuple[Index, ...]) -> tuple[Index, int]:
     """The index of a whole stack, and how many axes its arrays make in one example."""
     arrays = [a if b or type(a) is Tensor else as_array(a) for b, a in zip(batched, arrays, strict=True)]
     fixed = [np.ndim(i) for i in pattern if isinstance(i, np.ndarray)]
@@ -135,11 +152,11 @@ def _rows(batched, arrays, pattern):
     return filled(pattern, arrays), most
 
 
-def _numbers(size, most):
+def _numbers(size: int, most: int) -> Value:
     return np.arange(size).reshape((size,) + (1,) * most)
 
 
-def _gather(batched, x, *arrays, pattern):
+def _gather(batched: Sequence[bool], x: Value, *arrays: Value, pattern: tuple[Index, ...]) -> Value:
     index, most = _rows(batched[1:], arrays, pattern)
     if isinstance(x, np.ndarray) and any(type(i) is Tensor for i in index):  # which it does not take for an index
         x = Tensor(x)
@@ -150,7 +167,10 @@ def _gather(batched, x, *arrays, pattern):
     return np.moveaxis(y, range(1, 1 + most), range(1 + place, 1 + place + most))
 
 
-def _gathered_back(batched, g, *arrays, pattern, shape, dtype):
+def _gathered_back(
+    batched: Sequence[bool], g: Value, *arrays: Value, pattern: tuple[Index, ...], shape: tuple[int, ...],
+    dtype: DTypeLike,
+) -> Value:  # fmt: skip
     index, most = _rows(batched[1:], arrays, pattern)
     size = next(len(a) for b, a in zip(batched, (g, *arrays), strict=True) if b)
     g = g if batched[0] else np.broadcast_to(g, (size, *g.shape))
@@ -159,7 +179,7 @@ def _gathered_back(batched, g, *arrays, pattern, shape, dtype):
     return _added(g, (_numbers(size, most), *index), (size, *shape), dtype)
 
 
-def _added(g, index, shape, dtype):
+def _added(g: Value, index: Index, shape: tuple[int, ...], dtype: DTypeLike) -> Value:
     """Zeros with `g` added at an index; where another `qad.vmap` is around, the index holds Tensors still."""
     arrays = [i for i in index if type(i) is Tensor]
     if not arrays:
@@ -172,7 +192,9 @@ defbatch(gather, _gather)
 defbatch(gathered_back, _gathered_back)
 
 
-def _placed_at(batched, x, v, *arrays, pattern, add):
+def _placed_at(
+    batched: Sequence[bool], x: Value, v: Value, *arrays: Value, pattern: tuple[Index, ...], add: bool
+) -> Value:
     """In every example; an index of all examples has their numbers in front, and the axes of its arrays after that."""
     index, most = _rows(batched[2:], arrays, pattern)
     size = next(len(a) for b, a in zip(batched, (x, v, *arrays), strict=True) if b)
@@ -184,9 +206,8 @@ def _placed_at(batched, x, v, *arrays, pattern, add):
     place = _place(pattern, x.ndim - 1)
     v = np.moveaxis(np.broadcast_to(v, (size, *there)), range(1 + place, 1 + place + most), range(1, 1 + most))
     index = (_numbers(size, most), *index)
-    arrays = [i for i in index if type(i) is Tensor]
     pattern = tuple([HOLE if type(i) is Tensor else i for i in index])
-    return placed_at(x, v, *arrays, pattern=pattern, add=add)
+    return placed_at(x, v, *(i for i in index if type(i) is Tensor), pattern=pattern, add=add)
 
 
 defbatch(placed_at, _placed_at)

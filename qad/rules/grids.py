@@ -1,13 +1,20 @@
 """Grids of values and of points: `linspace` and its kin, `meshgrid`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, implements, like, operand
 from qad.extend.memory import snapshot
 
+if TYPE_CHECKING:
+    from qad.typing import DTypeLike, Value
 
-def _fractions(num, endpoint, start, stop):
+
+def _fractions(num: int, endpoint: bool, start: Value, stop: Value) -> Value:
     """0 to 1, along an axis before those of the ends and in their precision."""
     precision = np.finfo(np.result_type(*(getattr(x, "dtype", x) for x in (start, stop)), 0.0)).dtype
     axes = max(np.ndim(start), np.ndim(stop))
@@ -16,7 +23,10 @@ def _fractions(num, endpoint, start, stop):
 
 
 @implements(np.linspace)
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+def linspace(
+    start: Value, stop: Value, num: int = 50, endpoint: bool = True, retstep: bool = False,
+    dtype: DTypeLike | None = None, axis: int = 0, *, device: str | None = None,
+) -> Value | tuple[Value, Value]:  # fmt: skip
     """``np.linspace``, differentiable in both ends."""
     start, stop = operand(start), operand(stop)
     t = _fractions(num, endpoint, start, stop)
@@ -26,7 +36,10 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 
 
 @implements(np.logspace)
-def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+def logspace(
+    start: Value, stop: Value, num: int = 50, endpoint: bool = True, base: Value = 10.0, dtype: DTypeLike | None = None,
+    axis: int = 0,
+) -> Value:  # fmt: skip
     """``np.logspace``, differentiable in both ends and the base."""
     exponents = np.linspace(operand(start), operand(stop), num, endpoint, axis=axis)
     base = operand(base)
@@ -36,7 +49,9 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
 
 
 @implements(np.geomspace)
-def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+def geomspace(
+    start: Value, stop: Value, num: int = 50, endpoint: bool = True, dtype: DTypeLike | None = None, axis: int = 0
+) -> Value:
     """``np.geomspace``: ``start (stop / start)^t``."""
     start, stop = np.broadcast_arrays(operand(start), operand(stop))
     t = like(start, stop).asarray(np.linspace(0, 1, num, endpoint).reshape((-1,) + (1,) * start.ndim))
@@ -45,7 +60,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
 
 
 @implements(np.meshgrid)
-def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+def meshgrid(*xi: Value, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Value, ...]:
     """``np.meshgrid``."""
     if indexing not in ("xy", "ij"):
         raise ArgumentError(f"indexing is 'xy' or 'ij', not {indexing!r}")

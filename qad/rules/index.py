@@ -1,6 +1,9 @@
 """Indexing of every kind, and the functions that select entries; all but `where` rest on ``x[index]``."""
 
+from __future__ import annotations
+
 from operator import getitem
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -28,10 +31,15 @@ from qad.extend.memory import FIXED, is_copied, read, read_each, snapshot
 from qad.rules.gather import item_at
 from qad.rules.structured_cotangents import Scatter, may_repeat
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Cotangent, Index, Value
+
 # -- x[index] --------------------------------------------------------------------------------------
 
 
-def _add_entries(total, g, x, index):
+def _add_entries(total: Value, g: Cotangent, x: Value, index: Index) -> bool:
     """Add the cotangent of ``x[index]`` to an array of the shape of `x`, if dtypes agree and no entry repeats."""
     if g.dtype is not total.dtype or type(g) not in ARRAY_TYPES or (type(index) is not int and may_repeat(index)):
         return False
@@ -51,7 +59,7 @@ _getitem = quick_with_metadata(getitem)
 SETTLED = frozenset((int, np.int64, np.int32, slice, type(None), type(...)))
 
 
-def item(x, index):
+def item(x: Tensor, index: Index) -> Value:
     """``x[index]``; the index may hold Tensors, which serve as integers or masks."""
     kind = type(index)
     own = x.buffer is None or x.buffer is FIXED or not is_copied(x)
@@ -64,7 +72,7 @@ def item(x, index):
     return _getitem(x, index) if own else read(x, index)
 
 
-def settled(index):
+def settled(index: Index) -> Index:
     """`index` as the tape may keep it: Tensors as values, arrays as copies that nobody changes later.
 
     A batch of indices (`qad.vmap`) stays a Tensor.
@@ -83,7 +91,7 @@ def settled(index):
 attach("__getitem__", item)
 
 
-def entries(x, index):
+def entries(x: Value, index: Index) -> Value:
     """``x[index]`` of a Tensor or a plain array, for a tuple with Tensors or plain arrays in it."""
     if type(x) is Tensor:
         return item(x, index)
@@ -93,12 +101,12 @@ def entries(x, index):
 # -- selection along an axis -----------------------------------------------------------------------
 
 
-def along(axis, index, ndim):
+def along(axis: int, index: Index, ndim: int) -> tuple[Index, ...]:
     """The index that takes `index` on one axis and everything on the others."""
     return (slice(None),) * normalize_axis_index(axis, ndim) + (index,)
 
 
-def bounded(indices, size, mode):
+def bounded(indices: Value, size: int, mode: str) -> Value:
     """Integer array `indices` brought into the range of an axis as NumPy's `mode` says."""
     indices = unrecorded(indices)
     indices = indices if type(indices) is Tensor else as_array(indices)
@@ -112,7 +120,7 @@ def bounded(indices, size, mode):
 
 
 @implements(np.take)
-def take(a, indices, axis=None, out=None, mode="raise"):
+def take(a: Value, indices: Value, axis: int | None = None, out: object = None, mode: str = "raise") -> Value:
     refuse_out(out, "np.take")
     a = operand(a)
     if axis is None:
@@ -123,7 +131,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
 
 
 @implements(np.take_along_axis)
-def take_along_axis(arr, indices, axis=-1):
+def take_along_axis(arr: Value, indices: Value, axis: int | None = -1) -> Value:
     arr, indices = operand(arr), bounded(indices, 0, "raise")
     if axis is None:
         return entries(arr.reshape(-1), (indices,))
@@ -135,18 +143,18 @@ def take_along_axis(arr, indices, axis=-1):
 
 
 @implements(np.compress)
-def compress(condition, a, axis=None, out=None):
+def compress(condition: Value, a: Value, axis: int | None = None, out: object = None) -> Value:
     return take(a, np.flatnonzero(value_of(condition)), axis, out)
 
 
 @implements(np.extract)
-def extract(condition, arr):
+def extract(condition: Value, arr: Value) -> Value:
     return take(arr, np.flatnonzero(value_of(condition)))
 
 
 @implements(np.delete)
 @lies_as(np.delete)
-def delete(arr, obj, axis=None):
+def delete(arr: Value, obj: Index, axis: int | None = None) -> Value:
     arr = operand(arr)
     size = arr.size if axis is None else arr.shape[axis]
     return take(arr, np.delete(np.arange(size), value_of(obj)), axis)
@@ -156,7 +164,7 @@ def delete(arr, obj, axis=None):
 
 
 @primitive(name="where")
-def chosen(x, y, condition):
+def chosen(x: Value, y: Value, condition: Value) -> Value:
     """Entries of `x` where the condition holds, of `y` elsewhere."""
     return np.where(condition, x, y)
 
@@ -177,7 +185,7 @@ defjvp(
 
 
 @implements(np.where)
-def where(condition, *branches):
+def where(condition: Value, *branches: Value) -> Value:
     condition = unrecorded(condition)
     if len(branches) != 2:
         return np.where(condition, *branches)
@@ -185,7 +193,7 @@ def where(condition, *branches):
 
 
 @implements(np.select)
-def select(condlist, choicelist, default=0):
+def select(condlist: Sequence[Value], choicelist: Sequence[Value], default: Value = 0) -> Value:
     if len(condlist) != len(choicelist):
         raise ArgumentError(
             f"np.select needs as many choices as conditions: {len(choicelist)} for {len(condlist)} were given"
@@ -197,7 +205,7 @@ def select(condlist, choicelist, default=0):
 
 
 @implements(np.choose)
-def choose(a, choices, out=None, mode="raise"):
+def choose(a: Value, choices: Sequence[Value], out: object = None, mode: str = "raise") -> Value:
     refuse_out(out, "np.choose")
     choices = np.broadcast_arrays(*map(operand, choices), bounded(a, 0, "raise"))
     *choices, a = choices

@@ -1,6 +1,9 @@
 """Functions that join arrays into one and cut one into several."""
 
+from __future__ import annotations
+
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -9,27 +12,32 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import defjvp, defvjp, implements, operand, primitive, refuse_out, value_of
 from qad.rules.index import along
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Cotangent, DTypeLike, Function, Rule, Value
+
 # -- joining ---------------------------------------------------------------------------------------
 
 
 @primitive(name="concatenate")
-def joined(*arrays, axis):
+def joined(*arrays: Value, axis: int) -> Value:
     """Arrays joined along an existing axis."""
     return np.concatenate(arrays, axis)
 
 
-def _pieces(needed, g, y, *arrays, axis):
+def _pieces(needed: Sequence[int], g: Cotangent, y: Value, *arrays: Value, axis: int) -> list[Cotangent]:
     ends = list(accumulate(a.shape[axis] for a in arrays))
     return [g[along(axis, slice(ends[i] - arrays[i].shape[axis], ends[i]), g.ndim)] for i in needed]
 
 
 @primitive(name="stack")
-def stacked(*arrays, axis):
+def stacked(*arrays: Value, axis: int) -> Value:
     """Arrays of equal shape joined along a new axis."""
     return np.stack(arrays, axis)
 
 
-def _together(join):
+def _together(join: Function) -> Rule:
     """The forward rule: constant arguments have zero tangents."""
 
     def rule(tangents, y, *arrays, axis):
@@ -45,7 +53,7 @@ defvjp(stacked, shared=lambda needed, g, y, *arrays, axis: [g[along(axis, i, g.n
 defjvp(stacked, shared=_together(stacked))
 
 
-def plain_only(function, out, dtype, casting):
+def plain_only(function: str, out: object, dtype: DTypeLike | None, casting: str) -> None:
     """Raise for the keywords that make no sense on the tape."""
     refuse_out(out, f"np.{function}")
     if dtype is not None or casting != "same_kind":
@@ -53,7 +61,10 @@ def plain_only(function, out, dtype, casting):
 
 
 @implements(np.concatenate)
-def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+def concatenate(
+    arrays: Sequence[Value], axis: int | None = 0, out: object = None, *, dtype: DTypeLike | None = None,
+    casting: str = "same_kind",
+) -> Value:  # fmt: skip
     plain_only("concatenate", out, dtype, casting)
     arrays = [operand(a) for a in arrays]
     if axis is None:
@@ -62,55 +73,58 @@ def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
 
 
 @implements(np.stack)
-def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+def stack(
+    arrays: Sequence[Value], axis: int = 0, out: object = None, *, dtype: DTypeLike | None = None,
+    casting: str = "same_kind",
+) -> Value:  # fmt: skip
     plain_only("stack", out, dtype, casting)
     return stacked(*map(operand, arrays), axis=axis)
 
 
 @implements(np.hstack)
-def hstack(tup, *, dtype=None, casting="same_kind"):
+def hstack(tup: Sequence[Value], *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Value:
     arrays = [np.atleast_1d(operand(a)) for a in tup]
     return concatenate(arrays, 0 if arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 @implements(np.vstack)
-def vstack(tup, *, dtype=None, casting="same_kind"):
+def vstack(tup: Sequence[Value], *, dtype: DTypeLike | None = None, casting: str = "same_kind") -> Value:
     return concatenate([np.atleast_2d(operand(a)) for a in tup], 0, dtype=dtype, casting=casting)
 
 
 @implements(np.dstack)
-def dstack(tup):
+def dstack(tup: Sequence[Value]) -> Value:
     return concatenate([np.atleast_3d(operand(a)) for a in tup], 2)
 
 
 @implements(np.column_stack)
-def column_stack(tup):
+def column_stack(tup: Sequence[Value]) -> Value:
     arrays = [operand(a) for a in tup]
     return concatenate([a if np.ndim(a) > 1 else np.atleast_2d(a).T for a in arrays], 1)
 
 
 @implements(np.append)
-def append(arr, values, axis=None):
+def append(arr: Value, values: Value, axis: int | None = None) -> Value:
     return concatenate([arr, values], axis)
 
 
 @implements(np.block)
-def block(arrays):
+def block(arrays: Value) -> Value:
     """Innermost lists are joined along the last axis, the lists around them along the one before, and so on."""
     depth = _depth(arrays)
     ndim = max(depth, _most_axes(arrays))
     return _joined_block(arrays, depth, ndim)
 
 
-def _depth(arrays) -> int:
+def _depth(arrays: Value) -> int:
     return 1 + _depth(arrays[0]) if isinstance(arrays, list) else 0
 
 
-def _most_axes(arrays) -> int:
+def _most_axes(arrays: Value) -> int:
     return max(map(_most_axes, arrays)) if isinstance(arrays, list) else np.ndim(value_of(arrays))
 
 
-def _joined_block(arrays, depth, ndim):
+def _joined_block(arrays: Value, depth: int, ndim: int) -> Value:
     if isinstance(arrays, list) != (depth > 0):
         raise ArgumentError("the lists given to np.block are not all nested to the same depth")
     if depth:
@@ -123,7 +137,7 @@ def _joined_block(arrays, depth, ndim):
 # -- cutting ---------------------------------------------------------------------------------------
 
 
-def _cutting(function):
+def _cutting(function: Function) -> Function:
     """A handler for a function that cuts `n` entries into runs: it is asked where, on ``arange(n)``."""
 
     def handler(ary, indices_or_sections, axis=0):
@@ -133,10 +147,11 @@ def _cutting(function):
     return handler
 
 
-split, array_split = (implements(f)(_cutting(f)) for f in (np.split, np.array_split))
+split: Function = implements(np.split)(_cutting(np.split))
+array_split: Function = implements(np.array_split)(_cutting(np.array_split))
 
 
-def _cutting_along(function, axis, least):
+def _cutting_along(function: Function, axis: int, least: int) -> Function:
     """A handler for `split` along one axis; `least` is the number of axes that NumPy asks for."""
 
     def handler(ary, indices_or_sections):
@@ -151,7 +166,7 @@ for _function, _axis, _least in ((np.hsplit, 1, 1), (np.vsplit, 0, 2), (np.dspli
     implements(_function)(_cutting_along(_function, _axis, _least))
 
 
-def unstack(x, /, *, axis=0):
+def unstack(x: Value, /, *, axis: int = 0) -> tuple[Value, ...]:
     axis = normalize_axis_index(axis, x.ndim)
     return tuple([x[along(axis, i, x.ndim)] for i in range(x.shape[axis])])
 

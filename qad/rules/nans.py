@@ -1,26 +1,32 @@
 """NumPy's functions that leave NaN out; what is left out has derivative 0."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.extend import implements, lies_as, like, operand, refuse_out, stack_of, unrecorded
 from qad.rules.reduce import _number
 
+if TYPE_CHECKING:
+    from qad.typing import Axes, DTypeLike, Function, Value
 
-def without(a, fill):
+
+def without(a: Value, fill: float) -> tuple[Value, Value]:
     """`a` with `fill` for every NaN, and the mask of what is not NaN."""
     a = operand(a)
     kept = ~np.isnan(unrecorded(a))
     return (a if stack_of(kept).all() else np.where(kept, a, fill)), kept
 
 
-def _of_copy(function):
+def _of_copy(function: Function) -> Function:
     """A reference for `lies_as`: NumPy's functions that leave out NaN compute with a copy, which sets the layout."""
     return lambda a, *args, **kwargs: function(like(a).array(a), *args, **kwargs)
 
 
-def _filling(function, fill):
+def _filling(function: Function, fill: float) -> Function:
     """A handler: `function` of the array with NaN replaced by a neutral number."""
 
     def handler(a, *args, **kwargs):
@@ -35,7 +41,7 @@ for _nan, _function, _fill in (
     implements(_nan)(lies_as(_of_copy(_function))(_filling(_function, _fill)))
 
 
-def _extreme(function, fill):
+def _extreme(function: Function, fill: float) -> Function:
     """A handler like ``np.nanmax``; of nothing but NaN it is NaN, with NumPy's warning."""
 
     def handler(a, axis=None, out=None, keepdims=False, initial=None, where=True):
@@ -50,13 +56,16 @@ def _extreme(function, fill):
     return handler
 
 
-nanmax = implements(np.nanmax)(lies_as(np.max)(_extreme(np.max, -np.inf)))
-nanmin = implements(np.nanmin)(lies_as(np.min)(_extreme(np.min, np.inf)))
+nanmax: Function = implements(np.nanmax)(lies_as(np.max)(_extreme(np.max, -np.inf)))
+nanmin: Function = implements(np.nanmin)(lies_as(np.min)(_extreme(np.min, np.inf)))
 
 
 @implements(np.nanmean)
 @lies_as(_of_copy(np.mean))
-def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+def nanmean(
+    a: Value, axis: Axes = None, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False, *,
+    where: Value = True,
+) -> Value:  # fmt: skip
     """``np.nanmean``."""
     refuse_out(out, "np.nanmean")
     a, kept = without(a, 0)
@@ -64,7 +73,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     return np.sum(a, axis, dtype=dtype, keepdims=keepdims, where=kept) / _number(a, axis, keepdims, kept)
 
 
-def _moment(function):
+def _moment(function: Function) -> Function:
     def handler(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=0):
         a, kept = without(a, 0)
         options = {"where": kept & unrecorded(where), "mean": mean, "correction": correction}
@@ -73,5 +82,5 @@ def _moment(function):
     return handler
 
 
-nanvar = implements(np.nanvar)(lies_as(_of_copy(np.var))(_moment(np.var)))
-nanstd = implements(np.nanstd)(lies_as(_of_copy(np.std))(_moment(np.std)))
+nanvar: Function = implements(np.nanvar)(lies_as(_of_copy(np.var))(_moment(np.var)))
+nanstd: Function = implements(np.nanstd)(lies_as(_of_copy(np.std))(_moment(np.std)))

@@ -4,9 +4,18 @@ Integer- and boolean-valued functions, steps, questions about dtypes and shapes,
 another.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import attach, implements, passes_through, refuse_out, value_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import Function, Value
 
 passes_through(  # comparisons, logic, bits
     np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
@@ -33,7 +42,7 @@ passes_through(np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri)
 
 
 @implements(np.fix)
-def fix(x, out=None):
+def fix(x: Value, out: object = None) -> Value:
     """``np.fix`` under the name that NumPy keeps."""
     refuse_out(out, "np.fix")
     return np.trunc(x)
@@ -42,13 +51,13 @@ def fix(x, out=None):
 if hasattr(np, "in1d"):  # until NumPy 2.3
 
     @implements(np.in1d)  # noqa: NPY201
-    def in1d(ar1, ar2, assume_unique=False, invert=False, *, kind=None):
+    def in1d(ar1: Value, ar2: Value, assume_unique: bool = False, invert: bool = False, *, kind: Any = None) -> Value:
         """``np.in1d`` under the name that NumPy keeps."""
         found = np.isin(ar1, ar2, assume_unique=assume_unique, invert=invert, kind=kind)
         return found.ravel()
 
 
-def _method(fn):
+def _method(fn: Function) -> Function:
     def method(x, *args, **kwargs):
         return fn(value_of(x), *args, **kwargs)
 

@@ -1,10 +1,16 @@
 """Tensor's arithmetic and comparison operators."""
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.extend import attach, attach_operator, quick, value_of
+
+if TYPE_CHECKING:
+    from qad.typing import Function
 
 for _name, _ufunc in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("truediv", np.divide)):
     attach_operator(_name, _ufunc)
@@ -13,7 +19,7 @@ attach("__neg__", quick(np.negative, operator=operator.neg))
 attach("__pos__", quick(np.positive))
 
 
-def _bare(ufunc):
+def _bare(ufunc: np.ufunc) -> Function:
     """An operator without derivative: on the values, with a plain answer."""
 
     def bare(x, y):
@@ -22,7 +28,7 @@ def _bare(ufunc):
     return bare
 
 
-def _swapped(bare):
+def _swapped(bare: Function) -> Function:
     return lambda y, x: bare(x, y)
 
 

@@ -1,5 +1,9 @@
 """`np.pad` in all its modes: axis after axis, as NumPy does it, by functions that have rules."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
@@ -7,14 +11,20 @@ from qad.extend import Tensor, implements, lies_as, like, operand, value_of
 from qad.rules.index import along
 from qad.rules.repeat import pad_with
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.typing import Function, Value
+
 COPYING = ("edge", "reflect", "symmetric", "wrap")
-STATISTICS = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
+STATISTICS: dict[str, Function] = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
 KEYWORDS = {"constant": "constant_values", "linear_ramp": "end_values", **dict.fromkeys(STATISTICS, "stat_length")}
 
 
 @implements(np.pad)
 @lies_as(lambda array, pad_width, *args, **kwargs: np.pad(array, pad_width))
-def pad(array, pad_width, mode="constant", **kwargs):
+def pad(array: Value, pad_width: Value, mode: str | Function = "constant", **kwargs: Any) -> Value:
     """``np.pad``; what mode "empty" leaves to chance is 0, and a function as `mode` writes into recorded vectors."""
     x, widths = operand(array), _pairs(value_of(pad_width), array.ndim, "pad_width")
     if callable(mode):
@@ -36,7 +46,7 @@ def pad(array, pad_width, mode="constant", **kwargs):
     return _each(x, widths, lambda x, axis, width: ends(x, axis, width, values[axis]))
 
 
-def _pairs(given, ndim, name):
+def _pairs(given: Value, ndim: int, name: str) -> Value:
     """What is given for each side of each axis: one pair (before, after) per axis."""
     if isinstance(given, dict):
         table = {axis % ndim: width for axis, width in given.items()}
@@ -49,7 +59,7 @@ def _pairs(given, ndim, name):
     return tuple(map(tuple, np.broadcast_to(pairs, (ndim, 2)).tolist()))
 
 
-def _each(x, widths, borders):
+def _each(x: Value, widths: Sequence[tuple[int, int]], borders: Function) -> Value:
     """`x` with what `borders` returns for each axis before and after it."""
     for axis, width in enumerate(widths):
         if any(width):
@@ -58,30 +68,30 @@ def _each(x, widths, borders):
     return x
 
 
-def _column(numbers, x, axis):
+def _column(numbers: Value, x: Value, axis: int) -> Value:
     """Numbers along one axis of an array like `x`."""
     column = np.asarray(numbers).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
     return like(x).asarray(column.astype(x.real.dtype))
 
 
-def _spread(x, axis, n):
+def _spread(x: Value, axis: int, n: int) -> Value:
     """`x`, of size 1 along an axis, `n` times."""
     return np.broadcast_to(x, (*x.shape[:axis], n, *x.shape[axis + 1 :]))
 
 
-def _edges(x, axis):
+def _edges(x: Value, axis: int) -> tuple[Value, Value]:
     n = x.shape[axis]
     if not n:
         raise ArgumentError(f"np.pad cannot extend axis {axis}, which is empty, but with mode='constant'")
     return x[along(axis, slice(0, 1), x.ndim)], x[along(axis, slice(n - 1, n), x.ndim)]
 
 
-def _constants(x, axis, width, values):
+def _constants(x: Value, axis: int, width: tuple[int, int], values: Value) -> list[Value]:
     shapes = [(*x.shape[:axis], n, *x.shape[axis + 1 :]) for n in width]
     return [np.broadcast_to(np.astype(v, x.dtype), shape) for v, shape in zip(values, shapes, strict=True)]
 
 
-def _ramps(x, axis, width, values):
+def _ramps(x: Value, axis: int, width: tuple[int, int], values: Value) -> list[Value]:
     """Linear from the end value to the edge."""
     ramps = []
     for edge, end, n in zip(_edges(x, axis), values, width, strict=True):
@@ -90,7 +100,7 @@ def _ramps(x, axis, width, values):
     return [ramps[0], np.flip(ramps[1], axis)]
 
 
-def _statistics(x, axis, width, function, lengths):
+def _statistics(x: Value, axis: int, width: tuple[int, int], function: Function, lengths: Value) -> list[Value]:
     lengths = _pairs(lengths, x.ndim, "stat_length")[axis] if lengths is not None else (None, None)
     size, borders = x.shape[axis], []
     _edges(x, axis)
@@ -101,7 +111,7 @@ def _statistics(x, axis, width, function, lengths):
     return borders
 
 
-def _odd(x, axis, width, mode):
+def _odd(x: Value, axis: int, width: tuple[int, int], mode: Any) -> list[Value]:
     """Reflected about the edges: multiples of the entry that even reflection puts there, and of the edges."""
     (first, last), n = _edges(x, axis), x.shape[axis]
     inner = np.ones(n)
@@ -117,7 +127,7 @@ def _odd(x, axis, width, mode):
     return borders
 
 
-def _by_function(x, widths, function, kwargs):
+def _by_function(x: Value, widths: Sequence[tuple[int, int]], function: Function, kwargs: dict[str, Any]) -> Value:
     """NumPy's way: zeros around, and the function writes into every vector along each axis in turn."""
     x = pad_with(x, widths=widths, value=0)
     for axis, width in enumerate(widths):

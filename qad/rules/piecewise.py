@@ -1,6 +1,9 @@
 """Functions of parts of an array: `piecewise`, and functions applied along axes."""
 
+from __future__ import annotations
+
 from functools import partial, reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -9,10 +12,16 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, implements, is_foreign, lies_as, like, operand, unrecorded
 from qad.rules.structured_cotangents import scatter
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.typing import Axis, Function, Value
+
 
 @implements(np.piecewise)
 @lies_as(lambda x, *args, **kwargs: np.zeros_like(x))
-def piecewise(x, condlist, funclist, *args, **kw):
+def piecewise(x: Value, condlist: Value, funclist: Sequence[Any], *args: Any, **kw: Any) -> Value:
     """``np.piecewise``: each function sees the entries where its condition is the last one to hold."""
     x = operand(x)
     masks = [np.broadcast_to(unrecorded(c), x.shape) for c in _conditions(condlist)]
@@ -20,7 +29,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
         masks.append(~reduce(np.logical_or, masks))
     if len(funclist) != len(masks):
         raise ArgumentError(f"{len(masks)} conditions take {len(masks)} functions or one more, not {len(funclist)}")
-    functions = [partial(f, *args, **kw) if callable(f) else partial(_constant, f) for f in funclist]
+    functions: list[Function] = [partial(f, *args, **kw) if callable(f) else partial(_constant, f) for f in funclist]
     if any(type(mask) is Tensor for mask in masks):  # of a batch: every function sees all entries
         return np.select(masks[::-1], [f(x) for f in functions[::-1]], 0 * x)
     parts, taken = [], like(x).zeros(x.shape, bool)
@@ -34,11 +43,11 @@ def piecewise(x, condlist, funclist, *args, **kw):
     return scatter(*parts, indices=tuple(masks[::-1]), shape=x.shape, dtype=x.dtype)
 
 
-def _constant(value, entries):
+def _constant(value: Value, entries: Value) -> Value:
     return operand(value)
 
 
-def _conditions(condlist):
+def _conditions(condlist: Value) -> Sequence[Value]:
     """One condition need not stand in a list."""
     if isinstance(condlist, (list, tuple)) and (
         isinstance(condlist[0], (list, np.ndarray, Tensor)) or is_foreign(condlist[0])
@@ -48,7 +57,7 @@ def _conditions(condlist):
 
 
 @implements(np.apply_along_axis)
-def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+def apply_along_axis(func1d: Function, axis: int, arr: Value, *args: Any, **kwargs: Any) -> Value:
     """``np.apply_along_axis``: a Python loop over vectors; `qad.vmap` has none."""
     arr = operand(arr)
     axis = normalize_axis_index(axis, arr.ndim)
@@ -61,7 +70,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
 
 
 @implements(np.apply_over_axes)
-def apply_over_axes(func, a, axes):
+def apply_over_axes(func: Function, a: Value, axes: Axis) -> Value:
     """``np.apply_over_axes``."""
     for axis in np.atleast_1d(axes).tolist():
         y = func(a, axis)

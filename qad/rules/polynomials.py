@@ -1,24 +1,31 @@
 """Polynomials as NumPy's old functions have them: coefficients in one array, the highest power first."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, implements, lies_as, like, operand, stack_of, value_of
 from qad.rules.resizing import within_zeros
 
+if TYPE_CHECKING:
+    from qad.typing import Function, Value
 
-def _coefficients(p):
+
+def _coefficients(p: Value) -> Value:
     return np.atleast_1d(operand(p))
 
 
-def _beside(p, k):
+def _beside(p: Value, k: Value) -> Value:
     """Coefficients `k`, of the kind of `p`."""
     return _coefficients(k if type(k) is Tensor else like(p).asarray(k))
 
 
 @implements(np.polyval)
 @lies_as(np.polyval)
-def polyval(p, x):
+def polyval(p: Value, x: Value) -> Value:
     """``np.polyval``, by Horner's rule."""
     x = operand(x)
     y = x * 0
@@ -27,7 +34,7 @@ def polyval(p, x):
     return y
 
 
-def _sum(name, combine):
+def _sum(name: str, combine: Function) -> Function:
     def handler(a1, a2):
         a, b = _coefficients(a1), _coefficients(a2)
         n = max(len(a), len(b))
@@ -38,17 +45,18 @@ def _sum(name, combine):
     return handler
 
 
-polyadd, polysub = implements(np.polyadd)(_sum("polyadd", np.add)), implements(np.polysub)(_sum("polysub", np.subtract))
+polyadd: Function = implements(np.polyadd)(_sum("polyadd", np.add))
+polysub: Function = implements(np.polysub)(_sum("polysub", np.subtract))
 
 
 @implements(np.polymul)
-def polymul(a1, a2):
+def polymul(a1: Value, a2: Value) -> Value:
     """``np.polymul``: the convolution of the coefficients."""
     return np.convolve(_coefficients(a1), _coefficients(a2))
 
 
 @implements(np.polyder)
-def polyder(p, m=1):
+def polyder(p: Value, m: int = 1) -> Value:
     """``np.polyder``."""
     p = _coefficients(p)
     for _ in range(m):
@@ -57,7 +65,7 @@ def polyder(p, m=1):
 
 
 @implements(np.polyint)
-def polyint(p, m=1, k=None):
+def polyint(p: Value, m: int = 1, k: Value = None) -> Value:
     """``np.polyint``; `k` are the constants of integration."""
     p = _coefficients(p)
     k = like(p).zeros(m) if k is None else _beside(p, k)
@@ -68,7 +76,7 @@ def polyint(p, m=1, k=None):
 
 
 @implements(np.poly)
-def poly(seq_of_zeros):
+def poly(seq_of_zeros: Value) -> Value:
     """``np.poly``: the polynomial with these zeros, or the characteristic one of a matrix."""
     zeros = _coefficients(seq_of_zeros)
     zeros = np.linalg.eigvals(zeros) if zeros.ndim == 2 else zeros
@@ -81,7 +89,7 @@ def poly(seq_of_zeros):
 
 
 @implements(np.roots)
-def roots(p):
+def roots(p: Value) -> Value:
     """``np.roots``: the eigenvalues of the companion matrix."""
     p = _coefficients(p)
     if p.ndim != 1:
@@ -97,7 +105,7 @@ def roots(p):
 
 
 @implements(np.vander)
-def vander(x, N=None, increasing=False):
+def vander(x: Value, N: int | None = None, increasing: bool = False) -> Value:
     """``np.vander``: powers in columns, each from the one before."""
     x = operand(x)
     columns = [x * 0 + 1]
@@ -109,7 +117,10 @@ def vander(x, N=None, increasing=False):
 
 
 @implements(np.polyfit)
-def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+def polyfit(
+    x: Value, y: Value, deg: int, rcond: float | None = None, full: bool = False, w: Value = None,
+    cov: bool = False,
+) -> Value:  # fmt: skip
     """``np.polyfit``: only the coefficients, by least squares."""
     if full or cov:
         raise ArgumentError(

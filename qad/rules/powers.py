@@ -7,15 +7,21 @@ The first term is 0 where p = 0, the second where x = 0 < p; at ``0 ** 0``, wher
 derivative: the second term is then NumPy's nan, with its warning; make the base complex.
 """
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.extend import Tensor, attach, defvjp_tuned, implements, quick, square_of_root
 from qad.rules.complex import square
 
+if TYPE_CHECKING:
+    from qad.typing import Cotangent, Function, Rule, Value
 
-def base_rule(power):
+
+def base_rule(power: Function) -> Rule:
     """The rule of the base of `power`."""
 
     def rule(g, y, x, p):
@@ -26,7 +32,7 @@ def base_rule(power):
     return rule
 
 
-def _exponent_rule(g, y, x, p):
+def _exponent_rule(g: Cotangent, y: Value, x: Value, p: Value) -> Cotangent:
     x = x + ((x == 0) & (p.real > 0))
     if not isinstance(x, (int, float, complex)):
         x = x.astype(y.dtype, copy=False)  # as `power` read it: a single in double precision, a negative as complex
@@ -43,7 +49,7 @@ _quick = {2: square, 0.5: quick(np.sqrt)}
 _double = quick(np.float_power)
 
 
-def _power(x, p):
+def _power(x: Value, p: Value) -> Value:
     special = _quick.get(p) if type(p) in (int, float) else None
     if special:
         return special(x)
@@ -52,12 +58,12 @@ def _power(x, p):
 
 
 @implements(np.float_power)
-def _float_power(x, p):
+def _float_power(x: Value, p: Value) -> Value:
     root = _even(x, p)
     return _double(x, p) if root is None else _double(root, np.asarray(p) // 2)
 
 
-def _even(x, p):
+def _even(x: Value, p: Value) -> Value | None:
     """The square of `x` where it is a root, such as an absolute value, and `p` an even number; None elsewhere."""
     if type(p) is int or type(p) is float:
         return None if p % 2 or p == 0 or type(x) is not Tensor else square_of_root(x)
@@ -69,7 +75,7 @@ def _even(x, p):
     return square_of_root(x)
 
 
-def _reflected(p, x):
+def _reflected(p: Value, x: Value) -> Value:
     return _general(x, p)
 
 

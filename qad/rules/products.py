@@ -1,6 +1,9 @@
 """Products of arrays: two matrices by `dot`, stacks and vectors by `matmul`, and the functions that reduce to them."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,8 +26,11 @@ from qad.extend import (
 from qad.rules.sparse import is_sparse, sparse_product
 from qad.rules.structured_cotangents import ScaledIdentity
 
+if TYPE_CHECKING:
+    from qad.typing import Cotangent, Function, Value
 
-def array(x):
+
+def array(x: Value) -> Value:
     """An operand as products take it: Python's numbers are arrays of double precision."""
     x = operand(x)
     return x if hasattr(x, "ndim") else np.asarray(x)
@@ -34,16 +40,16 @@ def array(x):
 
 
 @primitive(name="matmul")
-def matrix_product(a, b):
+def matrix_product(a: Value, b: Value) -> Value:
     """The product of two matrices, and of nothing else: its rules need not look at shapes."""
     return np.dot(a, b)
 
 
-def _matrix_left(g, y, a, b):
+def _matrix_left(g: Cotangent, y: Value, a: Value, b: Value) -> Cotangent:
     return g.factor * b.T if type(g) is ScaledIdentity else np.dot(g, b.T)
 
 
-def _matrix_right(g, y, a, b):
+def _matrix_right(g: Cotangent, y: Value, a: Value, b: Value) -> Cotangent:
     return g.factor * a.T if type(g) is ScaledIdentity else np.dot(a.T, g)
 
 
@@ -53,12 +59,12 @@ defvjp_tuned(matrix_product, _matrix_left, _matrix_right, linear=True, fresh=Tru
 
 
 @primitive(name="matmul")
-def stack_product(a, b):
+def stack_product(a: Value, b: Value) -> Value:
     """``np.matmul`` of stacks of matrices, which broadcast, and of vectors."""
     return np.matmul(a, b)
 
 
-def _stack_left(g, y, a, b):
+def _stack_left(g: Cotangent, y: Value, a: Value, b: Value) -> Cotangent:
     if b.ndim == 1:
         return unbroadcast(g * b if a.ndim == 1 else g[..., None] * b, a.shape)
     if a.ndim == 1:
@@ -66,7 +72,7 @@ def _stack_left(g, y, a, b):
     return unbroadcast(g.factor * b.mT if type(g) is ScaledIdentity else g @ b.mT, a.shape)
 
 
-def _stack_right(g, y, a, b):
+def _stack_right(g: Cotangent, y: Value, a: Value, b: Value) -> Cotangent:
     if a.ndim == 1:
         return unbroadcast(g * a if b.ndim == 1 else a[:, None] * g[..., None, :], b.shape)
     if b.ndim == 1:
@@ -82,7 +88,7 @@ def _stack_right(g, y, a, b):
 defvjp_tuned(stack_product, _stack_left, _stack_right, linear=True, fresh=True, lazy=(ScaledIdentity,))
 
 
-def _squared_length(x, y):
+def _squared_length(x: Value, y: Value) -> Value | None:
     """The product of a vector with itself where it is a root, such as ``abs(z)``; see `square_of_root`."""
     square = square_of_root(x) if x is y and type(x) is Tensor and x.ndim == 1 else None
     return None if square is None else np.sum(square)
@@ -94,7 +100,7 @@ defcanonical(stack_product, _squared_length)
 # -- products written in these ---------------------------------------------------------------------
 
 
-def _any_matmul(x, y):
+def _any_matmul(x: Value, y: Value) -> Value:
     if is_sparse(x) or is_sparse(y):
         return sparse_product(x, y)
     x, y = array(x), array(y)
@@ -109,12 +115,12 @@ def _any_matmul(x, y):
 
 
 @lies_as(np.dot)
-def _scaled(x, y):
+def _scaled(x: Value, y: Value) -> Value:
     """``np.dot`` of a number and an array."""
     return np.multiply(x, y)
 
 
-def _any_dot(x, y):
+def _any_dot(x: Value, y: Value) -> Value:
     if is_sparse(x) or is_sparse(y):
         return sparse_product(x, y)
     x, y = array(x), array(y)
@@ -123,8 +129,8 @@ def _any_dot(x, y):
     return _any_matmul(x, y) if y.ndim <= 2 else inner(x, np.moveaxis(y, -2, -1))
 
 
-matmul = quick_product(matrix_product, np.ndarray.dot, _any_matmul, stack_product)
-quick_dot = quick_product(matrix_product, np.ndarray.dot, _any_dot)
+matmul: Function = quick_product(matrix_product, np.ndarray.dot, _any_matmul, stack_product)
+quick_dot: Function = quick_product(matrix_product, np.ndarray.dot, _any_dot)
 implements(np.matmul)(matmul)
 implements(np.linalg.matmul)(matmul)
 attach("__matmul__", matmul)
@@ -133,13 +139,13 @@ attach("dot", quick_dot)
 
 
 @implements(np.dot)
-def dot(a, b, out=None):
+def dot(a: Value, b: Value, out: object = None) -> Value:
     refuse_out(out, "np.dot")
     return quick_dot(a, b)
 
 
 @implements(np.inner)
-def inner(a, b):
+def inner(a: Value, b: Value) -> Value:
     a, b = array(a), array(b)
     if not (a.ndim and b.ndim):
         return np.multiply(a, b)
@@ -149,11 +155,11 @@ def inner(a, b):
     return matmul(a, b.reshape((prod(b.shape[:-1]), k)).T).reshape(a.shape[:-1] + b.shape[:-1])
 
 
-def _vdot_left(g, y, a, b):
+def _vdot_left(g: Cotangent, y: Value, a: Value, b: Value) -> Cotangent:
     return (g * b).conj().reshape(a.shape)
 
 
-def _vdot_right(g, y, a, b):
+def _vdot_right(g: Cotangent, y: Value, a: Value, b: Value) -> Cotangent:
     return (g * a.conj()).reshape(b.shape)
 
 
@@ -162,17 +168,17 @@ _vdot = quick(np.vdot)
 
 
 @implements(np.vdot)
-def vdot(a, b):
+def vdot(a: Value, b: Value) -> Value:
     if a is b and type(a) is Tensor and (square := square_of_root(a)) is not None:
         return np.sum(square)
     return _vdot(array(a), array(b))
 
 
-def _outer_left(g, y, a, b):
+def _outer_left(g: Cotangent, y: Value, a: Value, b: Value) -> Cotangent:
     return (g @ b.reshape(-1)).reshape(a.shape)
 
 
-def _outer_right(g, y, a, b):
+def _outer_right(g: Cotangent, y: Value, a: Value, b: Value) -> Cotangent:
     return (a.reshape(-1) @ g).reshape(b.shape)
 
 
@@ -181,7 +187,7 @@ _outer = quick(np.outer)
 
 
 @implements(np.outer)
-def outer(a, b, out=None):
+def outer(a: Value, b: Value, out: object = None) -> Value:
     refuse_out(out, "np.outer")
     return _outer(array(a), array(b))
 
@@ -190,7 +196,7 @@ implements(np.linalg.outer)(outer)
 
 
 @implements(np.kron)
-def kron(a, b):
+def kron(a: Value, b: Value) -> Value:
     a, b = array(a), array(b)
     n = max(a.ndim, b.ndim)
     p, q = ((1,) * (n - x.ndim) + x.shape for x in (a, b))
@@ -203,20 +209,20 @@ def kron(a, b):
 
 
 @implements(np.vecdot)
-def vecdot(x1, x2):
+def vecdot(x1: Value, x2: Value) -> Value:
     return matmul(array(x1).conj()[..., None, :], array(x2)[..., None])[..., 0, 0]
 
 
 @implements(np.linalg.vecdot)
-def linalg_vecdot(x1, x2, /, *, axis=-1):
+def linalg_vecdot(x1: Value, x2: Value, /, *, axis: int = -1) -> Value:
     return vecdot(np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1))
 
 
-def matvec(x1, x2):
+def matvec(x1: Value, x2: Value) -> Value:
     return matmul(array(x1), array(x2)[..., None])[..., 0]
 
 
-def vecmat(x1, x2):
+def vecmat(x1: Value, x2: Value) -> Value:
     return matmul(array(x1).conj()[..., None, :], array(x2))[..., 0, :]
 
 
@@ -226,7 +232,7 @@ if hasattr(np, "matvec"):  # NumPy 2.2
 
 
 @primitive(name="cross")
-def cross_product(a, b):
+def cross_product(a: Value, b: Value) -> Value:
     """The vector product along the last axis, of length 3."""
     return np.cross(a, b)
 
@@ -241,7 +247,7 @@ defvjp_tuned(
 
 
 @implements(np.cross)
-def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+def cross(a: Value, b: Value, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Value:
     if axis is not None:
         axisa = axisb = axisc = axis
     a, b = np.moveaxis(array(a), axisa, -1), np.moveaxis(array(b), axisb, -1)

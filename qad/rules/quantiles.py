@@ -3,23 +3,31 @@
 Each is a mean of two neighbours in the sorted array: at index ``v = n q + m(q) - 1``, with NumPy's name for every m.
 """
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, implements, lies_as, like, operand, refuse_out, stack_of, unrecorded
-from qad.rules.reduce import axes_of
+from qad.rules.axes import axes_of
+
+if TYPE_CHECKING:
+    from qad.typing import Axes, Function, Value
 
 # m(q) = alpha + q (1 - alpha - beta): Hyndman and Fan, The American Statistician 50, 361 (1996)
-CONTINUOUS = {
+CONTINUOUS: dict[str, tuple[float, float]] = {
     "linear": (1, 1), "weibull": (0, 0), "hazen": (0.5, 0.5), "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8), "interpolated_inverted_cdf": (0, 1),
 }  # fmt: skip
-STEPS = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint, "midpoint": lambda v: (np.floor(v) + np.ceil(v)) / 2}
+STEPS: dict[str, Function] = {
+    "lower": np.floor, "higher": np.ceil, "nearest": np.rint, "midpoint": lambda v: (np.floor(v) + np.ceil(v)) / 2,
+}  # fmt: skip
 
 
-def _places(q, n, method):
+def _places(q: Value, n: Value, method: str) -> Value:
     """The index, counted from 0 and real, of quantile `q` among `n` sorted entries; recorded as `q` is."""
     if method in STEPS:
         return STEPS[method](unrecorded((n - 1) * q))
@@ -32,7 +40,7 @@ def _places(q, n, method):
     return np.clip(n * q + (alpha + q * (1 - alpha - beta)) - 1, 0, np.maximum(n - 1, 0))
 
 
-def _rows(a, axis):
+def _rows(a: Value, axis: Axes) -> tuple[Value, tuple[int, ...]]:
     """`a` with the axes that are reduced flattened into the last one, and the shape that keeps them."""
     axes = axes_of(axis, a.ndim)
     kept = tuple(1 if i in axes else n for i, n in enumerate(a.shape))
@@ -41,7 +49,9 @@ def _rows(a, axis):
     return np.moveaxis(a, axes, range(-len(axes), 0)).reshape((*others, count)), kept
 
 
-def _quantile(a, q, axis, method, keepdims, skip_nan, of_none=True):
+def _quantile(
+    a: Value, q: Value, axis: Axes, method: str, keepdims: bool, skip_nan: bool, of_none: bool = True
+) -> Value:
     a, q = operand(a), operand(q)
     q = q if type(q) is Tensor or like(a) is np else like(a).asarray(q)
     if np.any(stack_of(q) < 0) or np.any(stack_of(q) > 1):
@@ -63,7 +73,7 @@ def _quantile(a, q, axis, method, keepdims, skip_nan, of_none=True):
     return np.moveaxis(y, -1, 0).reshape(np.shape(q) + (kept if keepdims else ordered.shape[:-1]))
 
 
-def _handler(name, scale, skip_nan):
+def _handler(name: str, scale: int, skip_nan: bool) -> Function:
     """A handler of the signature of ``np.quantile``."""
 
     def handler(
@@ -79,7 +89,7 @@ def _handler(name, scale, skip_nan):
     return handler
 
 
-def _median(name, skip_nan):
+def _median(name: str, skip_nan: bool) -> Function:
     def handler(a, axis=None, out=None, overwrite_input=False, keepdims=False):
         refuse_out(out, name)
         return _quantile(a, 0.5, axis, "linear", keepdims, skip_nan)
@@ -87,18 +97,22 @@ def _median(name, skip_nan):
     return handler
 
 
-def _of_numbers(function):
+def _of_numbers(function: Function) -> Function:
     """A reference for `lies_as`: the layout does not depend on NaN, of which NumPy would warn."""
     return lambda a, *args, **kwargs: function(np.zeros_like(a) if np.isnan(a).any() else a, *args, **kwargs)
 
 
-quantile = implements(np.quantile)(lies_as(np.quantile, always=True)(_handler("np.quantile", 1, False)))
-percentile = implements(np.percentile)(lies_as(np.percentile, always=True)(_handler("np.percentile", 100, False)))
-nanquantile = implements(np.nanquantile)(
+quantile: Function = implements(np.quantile)(lies_as(np.quantile, always=True)(_handler("np.quantile", 1, False)))
+percentile: Function = implements(np.percentile)(
+    lies_as(np.percentile, always=True)(_handler("np.percentile", 100, False))
+)
+nanquantile: Function = implements(np.nanquantile)(
     lies_as(_of_numbers(np.nanquantile), always=True)(_handler("np.nanquantile", 1, True))
 )
-nanpercentile = implements(np.nanpercentile)(
+nanpercentile: Function = implements(np.nanpercentile)(
     lies_as(_of_numbers(np.nanpercentile), always=True)(_handler("np.nanpercentile", 100, True))
 )
-median = implements(np.median)(lies_as(np.median, always=True)(_median("np.median", False)))
-nanmedian = implements(np.nanmedian)(lies_as(_of_numbers(np.nanmedian), always=True)(_median("np.nanmedian", True)))
+median: Function = implements(np.median)(lies_as(np.median, always=True)(_median("np.median", False)))
+nanmedian: Function = implements(np.nanmedian)(
+    lies_as(_of_numbers(np.nanmedian), always=True)(_median("np.nanmedian", True))
+)

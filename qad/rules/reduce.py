@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import GradientTypeError
 from qad.extend import (
     Tensor,
     as_array,
@@ -24,32 +23,18 @@ from qad.extend import (
     stack_of,
     unrecorded,
 )
-from qad.rules.casts import narrowed
+from qad.rules.axes import axes_of, count
+from qad.rules.casts import inexact, narrowed
 from qad.rules.elementwise import nonzero
 from qad.rules.scales import are_ordinary, rounding, scale_along
 
 if TYPE_CHECKING:
-    from qad.typing import Array, ArrayLike, Axis
-
-
-def axes_of(axis, ndim) -> tuple:
-    """`axis` as NumPy's reductions take it, as a tuple of non-negative numbers."""
-    if axis is None:
-        return tuple(range(ndim))
-    return tuple(a + ndim if a < 0 else a for a in (axis if isinstance(axis, tuple) else (axis,)))
-
-
-def count(shape, axis) -> int:
-    """How many entries are reduced to one."""
-    n = 1
-    for a in axes_of(axis, len(shape)):
-        n *= shape[a]
-    return n
+    from qad.typing import Array, ArrayLike, Axes, Cotangent, DTypeLike, Tangent, Value
 
 
 # -- sum and its adjoint -------------------------------------------------------------------------------------
 @primitive(name="broadcast_to")
-def spread(g, shape, axis=None, keepdims=False):
+def spread(g: Value, shape: tuple[int, ...], axis: Axes = None, keepdims: bool = False) -> Value:
     """`g` repeated along the reduced axes, back to `shape`: a read-only view, the adjoint of a sum."""
     if axis is None and isinstance(g, (np.ndarray, np.generic)):
         return np.ndarray(shape, g.dtype, g, 0, (0,) * len(shape))  # a tenth of the price of broadcast_to
@@ -59,18 +44,20 @@ def spread(g, shape, axis=None, keepdims=False):
     return np.broadcast_to(g, shape)
 
 
-def sum_over(x, axis=None, keepdims=False):
+def sum_over(x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
     """``x.sum(axis, keepdims)``."""
     if type(x) is Tensor:  # most often of a lower level
         return _sum(x, axis, keepdims)
     return np.add.reduce(x, axis=axis, keepdims=keepdims)
 
 
-def _sum_rule(g, y, x, axis=None, keepdims=False):
+def _sum_rule(g: Cotangent, y: Value, x: Value, axis: Axes = None, keepdims: bool = False) -> Cotangent:
     return spread(g, shape=x.shape, axis=axis, keepdims=keepdims)
 
 
-def _spread_rule(g, y, x, shape, axis=None, keepdims=False):
+def _spread_rule(
+    g: Cotangent, y: Value, x: Value, shape: tuple[int, ...], axis: Axes = None, keepdims: bool = False
+) -> Cotangent:
     return g.sum(axis, keepdims=keepdims)
 
 
@@ -80,7 +67,10 @@ _sum = quick_with_metadata(sum_over)
 
 
 @implements(np.sum)
-def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+def sum(
+    a: Value, axis: Axes = None, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
+    initial: Value = None, where: Value = True,
+) -> Value:  # fmt: skip
     """``np.sum``; without options straight to the recorder."""
     if dtype is None and out is None and initial is None and where is True:
         return _sum(a, axis, keepdims)
@@ -91,19 +81,25 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
 
 
 @implements((np.add, "reduce"))
-def _add_reduce(x, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
+def _add_reduce(
+    x: Value, axis: Axes = 0, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
+    initial: Value = None, where: Value = True,
+) -> Value:  # fmt: skip
     return sum(x, axis, dtype, out, keepdims, initial, where)
 
 
 # -- mean, variance, deviation -------------------------------------------------------------------------------
 @implements(np.mean)
-def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
+def mean(
+    a: Value, axis: Axes = None, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
+    where: Value = True,
+) -> Value:  # fmt: skip
     """``np.mean``."""
     y = sum(a, axis, dtype, out, keepdims, where=where)
     return narrowed(y / _number(a, axis, keepdims, where), dtype)
 
 
-def _number(x, axis, keepdims, where):
+def _number(x: Value, axis: Axes, keepdims: bool, where: Value) -> Value:
     """Over how many entries each mean is taken: an integer, or an array of them under a mask."""
     if where is True:
         return count(x.shape, axis)
@@ -111,22 +107,22 @@ def _number(x, axis, keepdims, where):
     return np.sum(mask, axis=axis, keepdims=keepdims, dtype=x.real.dtype)
 
 
-def _deviation(x, axis):
+def _deviation(x: Value, axis: Axes) -> Value:
     return (x - mean(x, axis, keepdims=True)).conj()
 
 
-def _spread_deviation(scale, x, axis, ddof, keepdims):
+def _spread_deviation(scale: Value, x: Value, axis: Axes, ddof: float, keepdims: bool) -> Value:
     """``scale * conj(x - mean) / (n - ddof)``, with `scale` as the reduction gave it."""
     n = count(x.shape, axis) - ddof
     return spread(scale / n, shape=x.shape, axis=axis, keepdims=keepdims) * _deviation(x, axis)
 
 
-def var_over(x, axis=None, ddof=0, keepdims=False):
+def var_over(x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> Value:
     """The variance, real also of complex numbers: the mean of ``|x - mean|^2``."""
     return np.var(x, axis=axis, ddof=ddof, keepdims=keepdims)
 
 
-def std_over(x, axis=None, ddof=0, keepdims=False):
+def std_over(x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> Value:
     """The standard deviation; its derivative is taken to be 0 where it is 0, up to rounding.
 
     Where squares overflow or lose digits the deviations are scaled before.
@@ -141,11 +137,13 @@ def std_over(x, axis=None, ddof=0, keepdims=False):
     return y if keepdims else y.reshape([n for i, n in enumerate(x.shape) if i not in axes_of(axis, x.ndim)])[()]
 
 
-def _var_rule(g, y, x, axis=None, ddof=0, keepdims=False):
+def _var_rule(
+    g: Cotangent, y: Value, x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False
+) -> Cotangent:
     return _spread_deviation(2 * g, x, axis, ddof, keepdims)
 
 
-def _direction(y, x, axis, keepdims):
+def _direction(y: Value, x: Value, axis: Axes, keepdims: bool) -> Value:
     """``conj(x - mean) / std``, of the size of 1 at all scales; 0 where the entries are equal."""
     y = spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
     center = mean(x, axis, keepdims=True)
@@ -156,21 +154,23 @@ def _direction(y, x, axis, keepdims):
     return deviation / np.where(apart, y, 1) * apart
 
 
-def _std_rule(g, y, x, axis=None, ddof=0, keepdims=False):
+def _std_rule(
+    g: Cotangent, y: Value, x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False
+) -> Cotangent:
     g = g / (count(x.shape, axis) - ddof)
     return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * _direction(y, x, axis, keepdims)
 
 
-def _along_deviation(t, x, axis, ddof, keepdims):
+def _along_deviation(t: Tangent, x: Value, axis: Axes, ddof: float, keepdims: bool) -> Tangent:
     """``sum(conj(x - mean) * t) / (n - ddof)``."""
     return np.sum(_deviation(x, axis) * t, axis=axis, keepdims=keepdims) / (count(x.shape, axis) - ddof)
 
 
-def _var_forward(t, y, x, axis=None, ddof=0, keepdims=False):
+def _var_forward(t: Tangent, y: Value, x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> Tangent:
     return 2 * _along_deviation(t, x, axis, ddof, keepdims)
 
 
-def _std_forward(t, y, x, axis=None, ddof=0, keepdims=False):
+def _std_forward(t: Tangent, y: Value, x: Value, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> Tangent:
     n = count(x.shape, axis) - ddof
     return np.sum(_direction(y, x, axis, keepdims) * t, axis=axis, keepdims=keepdims) / n
 
@@ -182,22 +182,14 @@ defjvp(std_over, _std_forward)
 _var, _std = quick_with_metadata(var_over), quick_with_metadata(std_over)
 
 
-def _inexact(a, dtype, name):
-    """`a` in the dtype that is asked for, which must be one of floats or complex numbers."""
-    if dtype is None:
-        return a
-    if np.dtype(dtype).kind not in "fc":
-        raise GradientTypeError(
-            f"{name} with dtype={np.dtype(dtype)} rounds inside: write {name}(x).astype({np.dtype(dtype)})"
-        )
-    return np.astype(a, dtype)
-
-
 @implements(np.var)
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=0):
+def var(
+    a: Value, axis: Axes = None, dtype: DTypeLike | None = None, out: object = None, ddof: float = 0,
+    keepdims: bool = False, *, where: Value = True, mean: Value = None, correction: float = 0,
+) -> Value:  # fmt: skip
     """``np.var``; `correction` is the array API's name of `ddof`."""
     refuse_out(out, "np.var")
-    a = _inexact(a, dtype, "np.var")
+    a = inexact(a, dtype, "np.var")
     ddof = ddof or correction
     if where is True and mean is None:
         return _var(a, axis, ddof, keepdims)
@@ -207,18 +199,21 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
 
 
 @implements(np.std)
-def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=0):
+def std(
+    a: Value, axis: Axes = None, dtype: DTypeLike | None = None, out: object = None, ddof: float = 0,
+    keepdims: bool = False, *, where: Value = True, mean: Value = None, correction: float = 0,
+) -> Value:  # fmt: skip
     """``np.std``; `correction` is the array API's name of `ddof`."""
     if where is not True or mean is not None:
         return np.sqrt(var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction))
     refuse_out(out, "np.std")
-    a = _inexact(a, dtype, "np.std")
+    a = inexact(a, dtype, "np.std")
     return _std(a, axis, ddof or correction, keepdims)
 
 
 # -- logsumexp -----------------------------------------------------------------------------------------------
 @primitive
-def logsumexp(x: ArrayLike, axis: Axis | None = None, keepdims: bool = False) -> Array:
+def logsumexp(x: ArrayLike, axis: Axes = None, keepdims: bool = False) -> Array:
     """Logarithm of a sum of exponentials, without overflow.
 
     Parameters
@@ -251,21 +246,21 @@ def logsumexp(x: ArrayLike, axis: Axis | None = None, keepdims: bool = False) ->
 
 
 @primitive(name="softmax")
-def softmax_over(x, axis=None):
+def softmax_over(x: Value, axis: Axes = None) -> Value:
     """``exp(x) / sum(exp(x))``, which is ``exp(x - logsumexp(x))`` without cancellation; 0 where all x are -inf."""
     m = largest_real(x, axis)
     e = np.exp(x - m)
     return e / nonzero(e.sum(axis=axis, keepdims=True))
 
 
-def largest_real(x, axis):
+def largest_real(x: Value, axis: Axes) -> Value:
     """The largest real part, 0 where that is infinite."""
     m = x.real.max(axis=axis, keepdims=True)
     finite = np.isfinite(m)
     return m if type(finite) is np.ndarray and finite.all() else np.where(finite, m, 0)
 
 
-def _softmax_rule(g, p, x, axis=None):
+def _softmax_rule(g: Cotangent, p: Value, x: Value, axis: Axes = None) -> Cotangent:
     """``p (g - sum(p g))``, with `g` counted from where p is largest: ``1 - p`` would lose its digits there."""
     size = np.absolute(unrecorded(p))
     first = size == np.max(size, axis=axis, keepdims=True)
@@ -277,12 +272,12 @@ defvjp_tuned(softmax_over, _softmax_rule, fresh=True)
 defjvp(softmax_over, _softmax_rule)
 
 
-def _logsumexp_rule(g, y, x, axis=None, keepdims=False):
+def _logsumexp_rule(g: Cotangent, y: Value, x: Value, axis: Axes = None, keepdims: bool = False) -> Cotangent:
     """The softmax."""
     return spread(g, shape=x.shape, axis=axis, keepdims=keepdims) * softmax_over(x, axis=axis)
 
 
-def _logsumexp_forward(t, y, x, axis=None, keepdims=False):
+def _logsumexp_forward(t: Tangent, y: Value, x: Value, axis: Axes = None, keepdims: bool = False) -> Tangent:
     return np.sum(t * softmax_over(x, axis=axis), axis=axis, keepdims=keepdims)
 
 

@@ -1,14 +1,21 @@
 """What is refused, in one table: the way to write it instead, by the NumPy function."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import attach, implements
 
+if TYPE_CHECKING:
+    from qad.typing import Function
+
 FILES = "files hold values, not gradients: give it x.numpy()"
 SETS = "it compares two arrays of values: write np.unique(x), and pick of that with np.isin(x.numpy(), y.numpy())"
 
-REFUSED = {
+REFUSED: dict[Function, str] = {
     np.save: FILES, np.savez: FILES, np.savez_compressed: FILES, np.savetxt: FILES,
     np.intersect1d: SETS, np.setxor1d: SETS,
     np.sort_complex: "complex numbers have no order: write np.sort of x.real, of abs(x) or of qad.abs2(x)",
@@ -16,7 +23,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-def refusing(name, reason):
+def refusing(name: str, reason: str) -> Function:
     """A handler that says why not."""
 
     def refuse(*args, **kwargs):

@@ -1,5 +1,9 @@
 """Functions that repeat, turn round and pad."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
@@ -19,6 +23,11 @@ from qad.extend import (
 from qad.extend.memory import snapshot
 from qad.rules.index import take
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Cotangent, Value
+
 # -- turned round ----------------------------------------------------------------------------------
 
 defvjp(np.flip, lambda g, y, m, axis=None: np.flip(g, axis), linear=True)
@@ -32,7 +41,7 @@ defvjp_tuned(
 # -- repeated --------------------------------------------------------------------------------------
 
 
-def _untile(g, y, A, reps):
+def _untile(g: Cotangent, y: Value, A: Value, reps: Value) -> Cotangent:
     reps = tuple(reps) if np.iterable(reps) else (reps,)
     reps = (1,) * (y.ndim - len(reps)) + reps
     shape = (1,) * (y.ndim - A.ndim) + A.shape
@@ -44,7 +53,7 @@ defvjp_tuned(np.tile, _untile, linear=True, fresh=True)
 
 
 @implements(np.repeat)
-def repeat(a, repeats, axis=None):
+def repeat(a: Value, repeats: Value, axis: int | None = None) -> Value:
     a, repeats = operand(a), value_of(repeats)
     if axis is None:
         a, axis = a.reshape(-1), 0
@@ -62,12 +71,12 @@ def repeat(a, repeats, axis=None):
 
 
 @primitive(name="pad")
-def pad_with(x, *, widths, value):
+def pad_with(x: Value, *, widths: Sequence[tuple[int, int]], value: Value) -> Value:
     """`x` in the middle of a larger array that is `value` elsewhere."""
     return np.pad(x, widths, constant_values=value)
 
 
-def _cut(g, y, x, *, widths, value):
+def _cut(g: Cotangent, y: Value, x: Value, *, widths: Sequence[tuple[int, int]], value: Value) -> Cotangent:
     return g[tuple(slice(before, before + n) for (before, _), n in zip(widths, x.shape, strict=True))]
 
 

@@ -1,15 +1,24 @@
 """Arrays of another size: entries inserted, repeated or trimmed."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from qad.core.errors import ArgumentError
 from qad.extend import as_array, implements, lies_as, operand, stack_of, value_of
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import Index, Shape, Value
+
 
 @implements(np.insert)
 @lies_as(np.insert)
-def insert(arr, obj, values, axis=None):
+def insert(arr: Value, obj: Index, values: Value, axis: int | None = None) -> Value:
     """``np.insert``: NumPy itself inserts into the array of indices, which tells where every entry goes."""
     arr, values = operand(arr), operand(values)
     if axis is None:
@@ -26,26 +35,28 @@ def insert(arr, obj, values, axis=None):
 
 
 @implements(np.resize)
-def resize(a, new_shape):
+def resize(a: Value, new_shape: Shape) -> Value:
     """``np.resize``: the entries again and again, as often as it takes."""
     a = np.reshape(operand(a), -1)
     places = np.arange(np.prod(new_shape, dtype=int)).reshape(new_shape)
     return a[places % a.size] if a.size else np.zeros(new_shape, a.dtype)
 
 
-def within_zeros(vector) -> tuple:
+def within_zeros(vector: Value) -> tuple[int, int]:
     """Where a vector starts and ends when the zeros around it are left out; the same in all examples of a batch."""
     entries = stack_of(vector).reshape(-1, len(vector)) != 0
     if not entries.any():
         return len(vector), len(vector)
-    ends = {(int(np.flatnonzero(row)[0]), int(np.flatnonzero(row)[-1]) + 1) if row.any() else None for row in entries}
+    ends: set[Any] = {
+        (int(np.flatnonzero(row)[0]), int(np.flatnonzero(row)[-1]) + 1) if row.any() else None for row in entries
+    }
     if len(ends) > 1:
         raise ArgumentError("the examples of the batch have other zeros at their ends: write a loop over them")
     return ends.pop()
 
 
 @implements(np.trim_zeros)
-def trim_zeros(filt, trim="fb", axis=None):
+def trim_zeros(filt: Value, trim: str = "fb", axis: int | None = None) -> Value:
     """``np.trim_zeros`` of a vector; which entries are zero is a matter of values."""
     if filt.ndim != 1:
         raise ArgumentError(f"np.trim_zeros of a Tensor takes one axis, not shape {filt.shape}: write a slice")

@@ -5,6 +5,10 @@ never by division, so that it is right at zeros, and being built of functions wi
 divides where there are no zeros.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
@@ -23,45 +27,48 @@ from qad.extend import (
     unrecorded,
     value_of,
 )
+from qad.rules.axes import axes_of, count
 from qad.rules.casts import narrowed
-from qad.rules.reduce import axes_of, count
+
+if TYPE_CHECKING:
+    from qad.typing import Axes, Cotangent, DTypeLike, Function, Tangent, Value
 
 
 @primitive(name="cumsum")
-def cumsum_over(x, axis):
+def cumsum_over(x: Value, axis: int) -> Value:
     """Cumulative sum along one axis."""
     return np.cumsum(x, axis=axis)
 
 
 @primitive(name="cumprod")
-def cumprod_over(x, axis):
+def cumprod_over(x: Value, axis: int) -> Value:
     """Cumulative product along one axis."""
     return np.cumprod(x, axis=axis)
 
 
 @primitive(name="prod")
-def prod_over(x, axis):
+def prod_over(x: Value, axis: int) -> Value:
     """Product over one axis."""
     return np.multiply.reduce(x, axis=axis)
 
 
-def _shifted(x, fill, forward):
+def _shifted(x: Value, fill: float, forward: bool) -> Value:
     """`x` shifted by one along its first axis, with `fill` where nothing comes in."""
     edge = np.full_like(x[:1], fill)
     return np.concatenate([edge, x[:-1]] if forward else [x[1:], edge])
 
 
-def _before(x):
+def _before(x: Value) -> Value:
     """The product of all entries before each, along the first axis."""
     return cumprod_over(_shifted(x, 1, True), axis=0)
 
 
-def _after(x):
+def _after(x: Value) -> Value:
     """The product of all entries after each, along the first axis."""
     return np.flip(_before(np.flip(x, 0)), 0)
 
 
-def _recurrence(r, a):
+def _recurrence(r: Value, a: Value) -> Value:
     """``r_i = g_i + a_i r_{i+1}``, by doubling: after step k each r_i has 2^k terms, each a_i 2^k factors."""
     n = 1
     while n < len(a):
@@ -71,23 +78,23 @@ def _recurrence(r, a):
     return r
 
 
-def _prod_rule(g, y, x, axis):
+def _prod_rule(g: Cotangent, y: Value, x: Value, axis: int) -> Cotangent:
     x = np.moveaxis(x, axis, 0)
     return np.moveaxis(g * _before(x) * _after(x), 0, axis)
 
 
-def _cumprod_rule(g, y, x, axis):
+def _cumprod_rule(g: Cotangent, y: Value, x: Value, axis: int) -> Cotangent:
     """``sum_{k >= i} g_k y_k / x_i`` without the division."""
     g, x = np.moveaxis(g, axis, 0), np.moveaxis(x, axis, 0)
     return np.moveaxis(_before(x) * _recurrence(g, _shifted(x, 0, False)), 0, axis)
 
 
-def _divisible(x) -> bool:
+def _divisible(x: Value) -> bool:
     """Whether no entry is so small that a quotient by it could overflow."""
     return bool(np.all(np.absolute(stack_of(x)) > np.sqrt(np.finfo(x.dtype).tiny)))
 
 
-def _cumprod_forward(t, y, x, axis):
+def _cumprod_forward(t: Tangent, y: Value, x: Value, axis: int) -> Tangent:
     """``t_k = x_k t_{k-1} + t_k y_{k-1}``: without zeros ``y cumsum(t / x)``."""
     if _divisible(x) and _divisible(y):
         return y * np.cumsum(t / x, axis)
@@ -96,14 +103,14 @@ def _cumprod_forward(t, y, x, axis):
     return np.moveaxis(np.flip(moved, 0), 0, axis)
 
 
-def _prod_forward(t, y, x, axis):
+def _prod_forward(t: Tangent, y: Value, x: Value, axis: int) -> Tangent:
     if _divisible(x) and _divisible(y):
         return y * np.sum(t / x, axis)
     t, x = np.moveaxis(t, axis, 0), np.moveaxis(x, axis, 0)
     return (t * _before(x) * _after(x)).sum(0)
 
 
-def _cumsum_rule(g, y, x, axis):
+def _cumsum_rule(g: Cotangent, y: Value, x: Value, axis: int) -> Cotangent:
     return np.flip(cumsum_over(np.flip(g, axis), axis=axis), axis)
 
 
@@ -116,7 +123,10 @@ defjvp(cumprod_over, _cumprod_forward)
 
 @implements(np.prod)
 @lies_as(np.prod)
-def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+def prod(
+    a: Value, axis: Axes = None, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
+    initial: Value = None, where: Value = True,
+) -> Value:  # fmt: skip
     """``np.prod``."""
     refuse_out(out, "np.prod")
     a = a if dtype is None else np.astype(a, dtype)
@@ -132,11 +142,14 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
 
 
 @implements((np.multiply, "reduce"))
-def _multiply_reduce(x, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
+def _multiply_reduce(
+    x: Value, axis: Axes = 0, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
+    initial: Value = None, where: Value = True,
+) -> Value:  # fmt: skip
     return prod(x, axis, dtype, out, keepdims, initial, where)
 
 
-def _cumulative(over, name):
+def _cumulative(over: Function, name: str) -> Function:
     """A handler of the signature of ``np.cumsum``: without an axis the array is flattened."""
 
     def handler(a, axis=None, dtype=None, out=None):
@@ -149,7 +162,7 @@ def _cumulative(over, name):
     return handler
 
 
-def _standard(over, name, first):
+def _standard(over: Function, name: str, first: int) -> Function:
     """A handler of the array API's signature, that of ``np.cumulative_sum``."""
 
     def handler(a, /, *, axis=None, dtype=None, out=None, include_initial=False):
@@ -165,16 +178,16 @@ def _standard(over, name, first):
     return handler
 
 
-cumsum = implements(np.cumsum)(_cumulative(cumsum_over, "np.cumsum"))
-cumprod = implements(np.cumprod)(_cumulative(cumprod_over, "np.cumprod"))
-cumulative_sum = _standard(cumsum_over, "np.cumulative_sum", 0)
-cumulative_prod = _standard(cumprod_over, "np.cumulative_prod", 1)
+cumsum: Function = implements(np.cumsum)(_cumulative(cumsum_over, "np.cumsum"))
+cumprod: Function = implements(np.cumprod)(_cumulative(cumprod_over, "np.cumprod"))
+cumulative_sum: Function = _standard(cumsum_over, "np.cumulative_sum", 0)
+cumulative_prod: Function = _standard(cumprod_over, "np.cumulative_prod", 1)
 if hasattr(np, "cumulative_sum"):  # NumPy 2.1
     implements(np.cumulative_sum)(cumulative_sum)
     implements(np.cumulative_prod)(cumulative_prod)
 
 
-def _pairs(x, axis):
+def _pairs(x: Value, axis: int) -> tuple[Value, Value]:
     """All entries but the first along an axis, and all but the last."""
     x = np.moveaxis(x, axis, -1)
     return x[..., 1:], x[..., :-1]
@@ -182,7 +195,7 @@ def _pairs(x, axis):
 
 @implements(np.diff)
 @lies_as(np.diff)
-def diff(a, n=1, axis=-1, prepend=None, append=None):
+def diff(a: Value, n: int = 1, axis: int = -1, prepend: Value = None, append: Value = None) -> Value:
     """``np.diff``; what is prepended or appended may be a number, or an array that fits."""
     if n == 0:  # as it is, without what was to stand around it
         return a
@@ -197,14 +210,14 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     return a
 
 
-def _edge(e, a, axis):
+def _edge(e: Value | None, a: Value, axis: int) -> Value | None:
     if e is None or np.ndim(value_of(e)):
         return e
     return np.full_like(np.take(unrecorded(a), [0], axis), 0) + e
 
 
 @implements(np.trapezoid)
-def trapezoid(y, x=None, dx=1.0, axis=-1):
+def trapezoid(y: Value, x: Value = None, dx: Value = 1.0, axis: int = -1) -> Value:
     """``np.trapezoid``."""
     y = operand(y)
     if x is not None:

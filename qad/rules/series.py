@@ -13,17 +13,25 @@ Examples
 array([ 1. ,  0.5, -0.5])
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import like, operand
 
-STEPS: dict[
-    str, Callable[[int], tuple[float, float, float]]
-] = {  # P_{k+1} = (a x + b) P_k - c P_{k-1}: the triple (a, b, c) of k
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    from qad.typing import Function, Value
+
+    Step: TypeAlias = Callable[[int], tuple[float, float, float]]  # of a recurrence: its coefficients, by the degree
+
+STEPS: dict[str, Step] = {  # P_{k+1} = (a x + b) P_k - c P_{k-1}: the triple (a, b, c) of k
     "poly": lambda k: (1, 0, 0),
     "cheb": lambda k: (1 if k == 0 else 2, 0, 1),
     "leg": lambda k: ((2 * k + 1) / (k + 1), 0, k / (k + 1)),
@@ -37,12 +45,12 @@ MODULES = {
 }  # fmt: skip
 
 
-def _coefficients(c):
+def _coefficients(c: Value) -> Value:
     c = np.atleast_1d(operand(c))
     return c if c.dtype.kind in "fc" else c * 1.0
 
 
-def _vander(step):
+def _vander(step: Step) -> Function:
     def vander(x, deg):
         x = operand(x)
         columns = [np.ones_like(x) + 0 * x]
@@ -54,7 +62,7 @@ def _vander(step):
     return vander
 
 
-def _val(step):
+def _val(step: Step) -> Function:
     def val(x, c, tensor=True):
         """Clenshaw's recurrence."""
         c, x = _coefficients(c), operand(x)
@@ -70,21 +78,21 @@ def _val(step):
     return val
 
 
-def _linear(function, c, axis, *options):
+def _linear(function: Function, c: Value, axis: int, *options: Any) -> Value:
     """What NumPy's `function` makes of coefficients along an axis: a matrix times them."""
     c = _coefficients(c)
     matrix = like(c).asarray(function(np.eye(c.shape[axis]), *options))
     return np.moveaxis(np.tensordot(matrix, c, axes=(1, axis)), 0, axis)
 
 
-def _der(function):
+def _der(function: Function) -> Function:
     def der(c, m=1, scl=1, axis=0):
         return _linear(function, c, axis, m, scl)
 
     return der
 
 
-def _int(function):
+def _int(function: Function) -> Function:
     def integral(c, m=1, k=(), lbnd=0, scl=1, axis=0):
         c = _coefficients(c)
         constants = like(c).asarray(function(np.zeros(1), m, k, lbnd, scl))  # what the constants of integration add
@@ -95,7 +103,7 @@ def _int(function):
     return integral
 
 
-def _sum(combine):
+def _sum(combine: Function) -> Function:
     def total(c1, c2):
         a, b = _coefficients(c1), _coefficients(c2)
         n = max(len(a), len(b))
@@ -104,7 +112,7 @@ def _sum(combine):
     return total
 
 
-def _mul(function):
+def _mul(function: Function) -> Function:
     def product(c1, c2):
         a, b = _coefficients(c1), _coefficients(c2)
         n, table = len(a) + len(b) - 1, []
@@ -116,7 +124,7 @@ def _mul(function):
     return product
 
 
-def _fit(vander):
+def _fit(vander: Function) -> Function:
     def fit(x, y, deg, rcond=None, full=False, w=None):
         """Only the coefficients, by least squares."""
         if full or np.ndim(deg):
@@ -129,7 +137,7 @@ def _fit(vander):
     return fit
 
 
-def _namespace(name):
+def _namespace(name: str) -> SimpleNamespace:
     module = getattr(np.polynomial, MODULES[name])
     functions = {
         "val": _val(STEPS[name]),

@@ -1,14 +1,19 @@
 """Sets of values: where entries are equal they share the derivative equally."""
 
-from collections import namedtuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from qad.extend import defvjp_tuned, implements, operand, primitive, value_of
 
+if TYPE_CHECKING:
+    from qad.typing import Value
+
 
 @primitive(name="unique")
-def representatives(x, *, first, inverse, counts):
+def representatives(x: Value, *, first: Value, inverse: Value, counts: Value) -> Value:
     """The entries of a vector at the indices `first`; entry i of the vector equals entry ``inverse[i]`` of them."""
     return x[first]
 
@@ -20,7 +25,7 @@ defvjp_tuned(
 )
 
 
-def _unique(x, equal_nan=True):
+def _unique(x: Value, equal_nan: bool = True) -> tuple[Value, Value, Value, Value]:
     """Values, and their first indices, group numbers (of the shape of `x`) and counts."""
     x = operand(x)
     values, first, inverse, counts = np.unique(
@@ -33,8 +38,9 @@ def _unique(x, equal_nan=True):
 
 @implements(np.unique)
 def unique(
-    ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True
-):
+    ar: Value, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+    axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,
+) -> Value | tuple[Value, ...]:  # fmt: skip
     """``np.unique``; along an axis the first of equal slices is taken."""
     if axis is None:
         found = _unique(ar, equal_nan)
@@ -46,41 +52,59 @@ def unique(
     return chosen[0] if len(chosen) == 1 else chosen
 
 
-UniqueAll = namedtuple("UniqueAll", "values indices inverse_indices counts")
-UniqueCounts = namedtuple("UniqueCounts", "values counts")
-UniqueInverse = namedtuple("UniqueInverse", "values inverse_indices")
+class UniqueAll(NamedTuple):
+    """The values, where each stands first, which of them every entry is, and how often each occurs."""
+
+    values: Value
+    indices: Value
+    inverse_indices: Value
+    counts: Value
+
+
+class UniqueCounts(NamedTuple):
+    """The values, and how often each occurs."""
+
+    values: Value
+    counts: Value
+
+
+class UniqueInverse(NamedTuple):
+    """The values, and which of them every entry is."""
+
+    values: Value
+    inverse_indices: Value
 
 
 @implements(np.unique_all)
-def unique_all(x):
+def unique_all(x: Value) -> UniqueAll:
     return UniqueAll(*_unique(x, False))
 
 
 @implements(np.unique_counts)
-def unique_counts(x):
+def unique_counts(x: Value) -> UniqueCounts:
     values, _, _, counts = _unique(x, False)
     return UniqueCounts(values, counts)
 
 
 @implements(np.unique_inverse)
-def unique_inverse(x):
+def unique_inverse(x: Value) -> UniqueInverse:
     values, _, inverse, _ = _unique(x, False)
     return UniqueInverse(values, inverse)
 
 
 @implements(np.unique_values)
-def unique_values(x):
+def unique_values(x: Value) -> Value:
     return _unique(x, False)[0]
 
 
 @implements(np.union1d)
-def union1d(ar1, ar2):
+def union1d(ar1: Value, ar2: Value) -> Value:
     """``np.union1d``."""
     return unique(np.concatenate([np.reshape(operand(a), -1) for a in (ar1, ar2)]))
 
 
 @implements(np.setdiff1d)
-def setdiff1d(ar1, ar2, assume_unique=False):
+def setdiff1d(ar1: Value, ar2: Value, assume_unique: bool = False) -> Value:
     """``np.setdiff1d``."""
     values = np.reshape(operand(ar1), -1) if assume_unique else unique(operand(ar1))
     return values[~np.isin(value_of(values), value_of(ar2))]

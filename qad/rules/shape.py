@@ -4,6 +4,10 @@ The few primitives are methods of arrays, which take less time than NumPy's func
 too; everything else is written in them.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
@@ -23,30 +27,36 @@ from qad.extend import (
 )
 from qad.extend.memory import BY_LAYOUT, as_array, is_copied, is_vouched, look, mark, shadow, snapshot, unsure
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.typing import Function, Shape, Value
+
 # -- primitives ------------------------------------------------------------------------------------
 
 
-def T(x):
+def T(x: Value) -> Value:
     return x.T
 
 
-def mT(x):
+def mT(x: Value) -> Value:
     return x.mT
 
 
-def reshape(x, shape):
+def reshape(x: Value, shape: Shape) -> Value:
     return x.reshape(shape)
 
 
-def transpose(x, axes):
+def transpose(x: Value, axes: Sequence[int]) -> Value:
     return x.transpose(axes)
 
 
-def swapaxes(x, axis1, axis2):
+def swapaxes(x: Value, axis1: int, axis2: int) -> Value:
     return x.swapaxes(axis1, axis2)
 
 
-def inverse(axes) -> tuple:
+def inverse(axes: Sequence[int]) -> tuple[int, ...]:
     """The permutation that undoes `axes`."""
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
@@ -67,7 +77,7 @@ _swapaxes = quick_with_metadata(swapaxes)
 # -- reshapes --------------------------------------------------------------------------------------
 
 
-def _reshape(x, shape):
+def _reshape(x: Tensor, shape: Shape) -> Value:
     """The recorded reshape, a view wherever NumPy's is: where `x` is read as a copy, memory does not tell."""
     y = _quick_reshape(x, shape)
     if y.buffer is None and is_copied(x):
@@ -76,7 +86,7 @@ def _reshape(x, shape):
 
 
 @implements(np.reshape)
-def reshaped(a, shape, order="C", *, copy=None):
+def reshaped(a: Value, shape: Shape, order: str = "C", *, copy: bool | None = None) -> Value:
     if copy is not None:
         return _reshaped_as_told(a, shape, order, copy)
     if order == "C":
@@ -89,7 +99,7 @@ def reshaped(a, shape, order="C", *, copy=None):
     return _T(_reshape(_T(a), backwards))
 
 
-def _reshaped_as_told(a, shape, order, copy):
+def _reshaped_as_told(a: Value, shape: Shape, order: str, copy: bool) -> Value:
     """The reshaped array, as a copy or as a view."""
     y = reshaped(np.copy(a) if copy else a, shape, order)
     if not copy and y.size and not np.may_share_memory(stack_of(a), stack_of(y)):
@@ -97,13 +107,13 @@ def _reshaped_as_told(a, shape, order, copy):
     return y
 
 
-def reshape_method(x, *shape, order="C", copy=None):
+def reshape_method(x: Tensor, *shape: Any, order: str = "C", copy: bool | None = None) -> Value:
     shape = shape[0] if len(shape) == 1 else shape
     return _reshape(x, shape) if order == "C" and copy is None else reshaped(x, shape, order, copy=copy)
 
 
 @implements(np.ravel)
-def ravel(a, order="C"):
+def ravel(a: Value, order: str = "C") -> Value:
     """``np.ravel``: a view where the entries follow one another in memory, else a copy."""
     y = reshaped(a, -1, order) if a.ndim else _reshape(a, (1,))
     if y.buffer is None or y.buffer[1] is unsure:
@@ -115,7 +125,7 @@ def ravel(a, order="C"):
     return y if (flags.f_contiguous if order == "F" else flags.c_contiguous) else snapshot(y)
 
 
-def _as_numpy_shapes(function):
+def _as_numpy_shapes(function: Function) -> Function:
     """A handler for a function that only changes the shape, to the one NumPy gives."""
 
     def handler(a, *args, **kwargs):
@@ -124,10 +134,11 @@ def _as_numpy_shapes(function):
     return handler
 
 
-squeeze, expand_dims = (implements(f)(_as_numpy_shapes(f)) for f in (np.squeeze, np.expand_dims))
+squeeze: Function = implements(np.squeeze)(_as_numpy_shapes(np.squeeze))
+expand_dims: Function = implements(np.expand_dims)(_as_numpy_shapes(np.expand_dims))
 
 
-def _each(function):
+def _each(function: Function) -> Function:
     one = _as_numpy_shapes(function)
 
     def handler(*arrays):
@@ -137,37 +148,39 @@ def _each(function):
     return handler
 
 
-atleast_1d, atleast_2d, atleast_3d = (implements(f)(_each(f)) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d))
+atleast_1d: Function = implements(np.atleast_1d)(_each(np.atleast_1d))
+atleast_2d: Function = implements(np.atleast_2d)(_each(np.atleast_2d))
+atleast_3d: Function = implements(np.atleast_3d)(_each(np.atleast_3d))
 
 
 @implements(np.broadcast_arrays)
-def broadcast_arrays(*args, subok=False):
-    args = [operand(a) for a in args]
-    shape = np.broadcast_shapes(*(np.shape(value_of(a)) for a in args))
-    return tuple([as_array(a) if np.shape(value_of(a)) == shape else np.broadcast_to(a, shape) for a in args])
+def broadcast_arrays(*args: Value, subok: bool = False) -> tuple[Value, ...]:
+    arrays = [operand(a) for a in args]
+    shape = np.broadcast_shapes(*(np.shape(value_of(a)) for a in arrays))
+    return tuple([as_array(a) if np.shape(value_of(a)) == shape else np.broadcast_to(a, shape) for a in arrays])
 
 
 # -- permutations of axes --------------------------------------------------------------------------
 
 
 @implements(np.transpose)
-def transposed(a, axes=None):
+def transposed(a: Value, axes: Sequence[int] | None = None) -> Value:
     if axes is None:
         return _T(a)
     n = a.ndim
     return _transpose(a, tuple([axis + n if axis < 0 else axis for axis in axes]))
 
 
-def transpose_method(x, *axes):
+def transpose_method(x: Tensor, *axes: Any) -> Value:
     return transposed(x, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None)
 
 
 @implements(np.swapaxes)
-def swapped(a, axis1, axis2):
+def swapped(a: Value, axis1: int, axis2: int) -> Value:
     return _swapaxes(a, axis1, axis2)
 
 
-def _permuting(function):
+def _permuting(function: Function) -> Function:
     """A handler for a function that moves axes: an array of shape (0, 1, 2, ...) shows where they go."""
 
     def handler(a, *args, **kwargs):
@@ -176,10 +189,11 @@ def _permuting(function):
     return handler
 
 
-moveaxis, rollaxis = (implements(f)(_permuting(f)) for f in (np.moveaxis, np.rollaxis))
+moveaxis: Function = implements(np.moveaxis)(_permuting(np.moveaxis))
+rollaxis: Function = implements(np.rollaxis)(_permuting(np.rollaxis))
 
 
-def matrix_transpose(x):
+def matrix_transpose(x: Value) -> Value:
     """The transpose of the last two axes."""
     if x.ndim < 2:
         raise ShapeError(f"a matrix transpose needs two axes, but the array has shape {x.shape}: use .T, or x[:, None]")
@@ -190,13 +204,13 @@ implements(np.matrix_transpose)(matrix_transpose)
 implements(np.linalg.matrix_transpose)(matrix_transpose)
 
 
-def adjoint(x):
+def adjoint(x: Value) -> Value:
     """The conjugate transpose of the last two axes."""
     y = matrix_transpose(x)
     return y.conj() if y.dtype.kind == "c" else y
 
 
-def matrix_adjoint(x):
+def matrix_adjoint(x: Value) -> Value:
     """The conjugate transpose of a matrix; for stacks of them there is `mH`."""
     if x.ndim != 2:
         raise ShapeError(f".H is for matrices, but the array has shape {x.shape}: write .mH for the last two axes")

@@ -1,5 +1,9 @@
 """Convolutions, differences on grids, and interpolation: all of one variable, all made of other functions."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
@@ -7,16 +11,19 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import defvjp, implements, lies_as, like, operand, primitive, unrecorded
 from qad.rules.index import take
 
+if TYPE_CHECKING:
+    from qad.typing import Axes, Cotangent, Value
+
 # -- convolutions --------------------------------------------------------------------------------------------
 
 
 @primitive(name="convolve")
-def convolved(a, v):
+def convolved(a: Value, v: Value) -> Value:
     """``y_k = sum_i a_i v_{k-i}``, wherever there is a term."""
     return np.convolve(a, v)
 
 
-def _back(g, other):
+def _back(g: Cotangent, other: Value) -> Cotangent:
     """``sum_k g_k other_{k-i}``: the middle of the convolution with `other` turned round."""
     n = len(other) - 1
     return np.convolve(g, np.flip(other))[n : len(g)]
@@ -31,7 +38,7 @@ defvjp(
 
 
 @implements(np.convolve)
-def convolve(a, v, mode="full"):
+def convolve(a: Value, v: Value, mode: str = "full") -> Value:
     """``np.convolve``; the other modes are cut out of the full one."""
     a, v = np.atleast_1d(operand(a)), np.atleast_1d(operand(v))
     if a.ndim != 1 or v.ndim != 1 or not (a.size and v.size):
@@ -46,7 +53,7 @@ def convolve(a, v, mode="full"):
 
 
 @implements(np.correlate)
-def correlate(a, v, mode="valid"):
+def correlate(a: Value, v: Value, mode: str = "valid") -> Value:
     """``np.correlate``: ``c_k = sum_n a_{n+k} conj(v_n)``."""
     a, v = np.atleast_1d(operand(a)), np.atleast_1d(operand(v))
     if mode == "same" and len(v) > len(a):  # NumPy exchanges the two, and centres the other way round
@@ -58,7 +65,7 @@ def correlate(a, v, mode="valid"):
 
 
 @implements(np.ediff1d)
-def ediff1d(ary, to_end=None, to_begin=None):
+def ediff1d(ary: Value, to_end: Value = None, to_begin: Value = None) -> Value:
     """``np.ediff1d``."""
     parts = [to_begin, np.diff(np.reshape(operand(ary), -1)), to_end]
     return np.concatenate([np.reshape(operand(p), -1) for p in parts if p is not None])
@@ -66,7 +73,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
 
 @implements(np.gradient)
 @lies_as(np.gradient, always=True)
-def gradient(f, *varargs, axis=None, edge_order=1):
+def gradient(f: Value, *varargs: Value, axis: Axes = None, edge_order: int = 1) -> Value | tuple[Value, ...]:
     """``np.gradient``: differences of second order, on even and uneven grids."""
     f = operand(f)
     axes = tuple(range(f.ndim)) if axis is None else normalize_axis_tuple(axis, f.ndim)
@@ -79,7 +86,7 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     return slopes[0] if (axis is not None and np.ndim(axis) == 0) or len(axes) == 1 else slopes
 
 
-def _slope(f, axis, h, edge_order):
+def _slope(f: Value, axis: int, h: Value, edge_order: int) -> Value:
     """The derivative along one axis; `h` is the distance of the points, or their coordinates."""
     f = np.moveaxis(f, axis, -1)
     n = f.shape[-1]
@@ -100,7 +107,7 @@ def _slope(f, axis, h, edge_order):
 
 
 @implements(np.interp)
-def interp(x, xp, fp, left=None, right=None, period=None):
+def interp(x: Value, xp: Value, fp: Value, left: Value = None, right: Value = None, period: Value = None) -> Value:
     """``np.interp``, differentiable in the points, the grid and the values; at a point of the grid from the right."""
     x, xp, fp = operand(x), operand(xp), operand(fp)
     if period is not None:
@@ -115,7 +122,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     return np.where(at > grid[-1], fp[-1] if right is None else right, y)
 
 
-def _periodic(x, xp, fp, period):
+def _periodic(x: Value, xp: Value, fp: Value, period: Value) -> tuple[Value, Value, Value]:
     x, xp = np.remainder(x, period), np.remainder(xp, period)
     order = np.argsort(unrecorded(xp))
     xp, fp = xp[order], fp[order]

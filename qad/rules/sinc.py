@@ -1,17 +1,23 @@
 """``sinc`` and its derivatives of every order, exact at zero; ``i0``."""
 
+from __future__ import annotations
+
 from math import factorial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.extend import defvjp_tuned, primitive
 from qad.rules.constants import PI
 
+if TYPE_CHECKING:
+    from qad.typing import Cotangent, Value
+
 _TERMS = 16  # of the series, which serves up to |x| = 1; 22 give the digits of long doubles
 
 
 @primitive(name="sinc")
-def sinc_derivative(x, order):
+def sinc_derivative(x: Value, order: int) -> Value:
     r"""The derivative of ``np.sinc`` of the given order.
 
     From ``x sinc(x) = sin(pi x) / pi``, differentiated n times: ``x s_n + n s_{n-1} = pi^{n-1} sin(pi x + n pi/2)``.
@@ -26,14 +32,14 @@ def sinc_derivative(x, order):
     return np.where(small, _series(np.where(small, x, 0.0), order), s)[()]
 
 
-def _waves(x, pi):
+def _waves(x: Value, pi: Value) -> tuple[Value, Value, Value, Value]:
     """``sin(pi x + n pi/2)`` for n = 0 to 3; whole turns are taken off before pi is rounded."""
     turn = pi * (np.fmod(x.real, 2) + 1j * x.imag if x.dtype.kind == "c" else np.fmod(x, 2))
     sine, cosine = np.sin(turn), np.cos(turn)
     return sine, cosine, -sine, -cosine
 
 
-def _series(x, order):
+def _series(x: Value, order: int) -> Value:
     """``sum_k (-pi^2)^k / (2k+1)! d^order x^2k``, by Horner's rule in x^2."""
     first, pi = (order + 1) // 2, PI(x)
     x2, total = x * x, 0.0
@@ -52,7 +58,7 @@ defvjp_tuned(
 defvjp_tuned(np.sinc, lambda g, y, x: g * sinc_derivative(x, order=1), elementwise=True, fresh=True)
 
 
-def _i0_rule(g, y, x):
+def _i0_rule(g: Cotangent, y: Value, x: Value) -> Cotangent:
     from scipy import special  # loaded where it is needed
 
     return g * special.i1(x)

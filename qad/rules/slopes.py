@@ -6,9 +6,16 @@ NumPy took: ``sqrt(1 - z) sqrt(1 + z)`` for arcsin and arccos, ``sqrt(z - 1) sqr
 cuts for complex elementary functions, 1987).  A number is subtracted, never added, for ``-0 + 0`` has lost the sign.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import Tensor, defvjp_tuned, primitive, quick_with_metadata, unrecorded
+
+if TYPE_CHECKING:
+    from qad.typing import Cotangent, Rule, Value
 
 QUARTER_OF_THE_DIGITS = {np.dtype(kind): np.finfo(kind).eps ** 0.25 for kind in "efdg"}
 ONES = {kind: np.ones((), kind) for kind in QUARTER_OF_THE_DIGITS}
@@ -16,7 +23,7 @@ _FAR = 20  # from here on exp(-2 x) is small against 1
 
 
 @primitive(name="sech")
-def sech(x):
+def sech(x: Value) -> Value:
     """``1 / cosh(x)``, without overflow."""
     if x.dtype.kind != "c":
         e = np.exp(-abs(x))
@@ -27,7 +34,7 @@ def sech(x):
 
 
 @primitive(name="tanh")
-def slope_of_tanh(x, y):
+def slope_of_tanh(x: Value, y: Value) -> Value:
     """``1 - y^2`` for the bare ``y = tanh(x)``; where that would lose a quarter of the digits, from `x`."""
     dtype = y.dtype
     if dtype.kind == "c":
@@ -39,7 +46,7 @@ def slope_of_tanh(x, y):
     return 4 * e / (1 + e) / (1 + e)
 
 
-def _least(x):
+def _least(x: Value) -> Value:
     """The least entry of real numbers that are at most 1, NaN if one is."""
     if not x.shape:
         return x
@@ -49,26 +56,26 @@ def _least(x):
 
 
 @primitive(name="arctanh")
-def per_gap(x):
+def per_gap(x: Value) -> Value:
     """``1 / (1 - x^2)``, the slope of arctanh."""
     return 1 / (1 - x) / (1 + x)
 
 
 @primitive(name="arctan")
-def per_sum(x):
+def per_sum(x: Value) -> Value:
     """``1 / (1 + x^2)`` of real numbers, the slope of arctan."""
     c = 1 / np.hypot(1, x)
     return c * c
 
 
 @primitive(name="arcsin")
-def root_below(x):
+def root_below(x: Value) -> Value:
     """``sqrt(1 - x^2)``, as ``cos(arcsin(x))``."""
     return np.sqrt((1 - x) * (1 + x)) if x.dtype.kind != "c" else np.sqrt(-(x - 1)) * np.sqrt(x - (-1))
 
 
 @primitive(name="arcsinh")
-def root_above(x):
+def root_above(x: Value) -> Value:
     """``sqrt(1 + x^2)``, as ``cosh(arcsinh(x))``: in the right half plane, to which a signed zero may belong."""
     if x.dtype.kind != "c":
         return np.hypot(1, x)
@@ -77,18 +84,18 @@ def root_above(x):
 
 
 @primitive(name="arccosh")
-def root_beyond(x):
+def root_beyond(x: Value) -> Value:
     """``sqrt(x^2 - 1)``, as ``sinh(arccosh(x))``."""
     return np.sqrt(x - 1) * np.sqrt(x - (-1))
 
 
 @primitive(name="logistic")
-def logistic(x):
+def logistic(x: Value) -> Value:
     """``1 / (1 + exp(-x))`` of real numbers, without overflow."""
     return np.exp(np.minimum(x, 0)) / (1 + np.exp(-abs(x)))
 
 
-def _shares(a, b):
+def _shares(a: Value, b: Value) -> tuple[Value, Value, Value]:
     """``a / r``, ``b / r`` and ``r = hypot(a, b)``, which is 1 at the origin."""
     r = np.hypot(a, b)
     r = r + (r == 0)
@@ -96,19 +103,19 @@ def _shares(a, b):
 
 
 @primitive(name="hypot")
-def cosine(a, b):
+def cosine(a: Value, b: Value) -> Value:
     """``a / hypot(a, b)``, and 0 at the origin."""
     return _shares(a, b)[0]
 
 
 @primitive(name="arctan2")
-def per_square(a, b):
+def per_square(a: Value, b: Value) -> Value:
     """``a / (a^2 + b^2)``, and 0 at the origin."""
     c, _, r = _shares(a, b)
     return c / r
 
 
-def _turn(sign):
+def _turn(sign: int) -> Rule:
     """The rule of one argument of `cosine`."""
 
     def rule(g, y, a, b):
@@ -118,7 +125,7 @@ def _turn(sign):
     return rule
 
 
-def _turn_per_size(along):
+def _turn_per_size(along: bool) -> Rule:
     """The rule of one argument of `per_square`: ``(b^2 - a^2) / r^4`` and ``-2 a b / r^4``."""
 
     def rule(g, y, a, b):
@@ -140,7 +147,7 @@ for _function, _rule in (
     defvjp_tuned(_function, _rule, elementwise=True, fresh=True)
 
 
-def _turn_of_tanh(g, ans, x, y):
+def _turn_of_tanh(g: Cotangent, ans: Value, x: Value, y: Value) -> Cotangent:
     half = (np.tanh(x) if type(x) is Tensor else y) * ans
     return g * -(half + half)
 
@@ -149,7 +156,7 @@ defvjp_tuned(slope_of_tanh, _turn_of_tanh, None, elementwise=True, fresh=True)
 _slope_of_tanh = quick_with_metadata(slope_of_tanh)
 
 
-def tanh_slope(g, y, x):
+def tanh_slope(g: Cotangent, y: Value, x: Value) -> Cotangent:
     """``1 - tanh(x)^2``, given ``y = tanh(x)``."""
     if type(x) is np.ndarray is type(y):  # the usual case: nothing is recorded
         return g * slope_of_tanh.__wrapped__(x, y)

@@ -3,6 +3,10 @@
 Where several entries are equal they share the derivative equally: that is the mean over the ways to order them.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
@@ -22,18 +26,21 @@ from qad.extend import (
 from qad.rules.elementwise import refuse_complex
 from qad.rules.reduce import spread
 
+if TYPE_CHECKING:
+    from qad.typing import Axes, Cotangent, DTypeLike, Function, Rule, Tangent, Value
 
-def max_over(x, axis=None, keepdims=False):
+
+def max_over(x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
     """``x.max(axis, keepdims)``."""
     return np.maximum.reduce(x, axis=axis, keepdims=keepdims)
 
 
-def min_over(x, axis=None, keepdims=False):
+def min_over(x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
     """``x.min(axis, keepdims)``."""
     return np.minimum.reduce(x, axis=axis, keepdims=keepdims)
 
 
-def _extreme_rule(name):
+def _extreme_rule(name: str) -> Rule:
     def rule(g, y, x, axis=None, keepdims=False):
         refuse_complex(x, name)
         attained = x == spread(y, shape=x.shape, axis=axis, keepdims=keepdims)
@@ -43,7 +50,7 @@ def _extreme_rule(name):
     return rule
 
 
-def _extreme_forward(name):
+def _extreme_forward(name: str) -> Rule:
     """The mean of the tangents of the entries that attain the extreme."""
 
     def rule(t, y, x, axis=None, keepdims=False):
@@ -61,7 +68,7 @@ defjvp(max_over, _extreme_forward("max"))
 defjvp(min_over, _extreme_forward("min"))
 
 
-def _extreme(over, pick, name):
+def _extreme(over: Function, pick: np.ufunc, name: str) -> Function:
     """A handler of the signature of ``np.max``; `pick` is the extreme of two."""
     over = quick_with_metadata(over)
 
@@ -77,25 +84,25 @@ def _extreme(over, pick, name):
     return handler
 
 
-max = implements(np.max)(implements(np.amax)(_extreme(max_over, np.maximum, "np.max")))
-min = implements(np.min)(implements(np.amin)(_extreme(min_over, np.minimum, "np.min")))
+max: Function = implements(np.max)(implements(np.amax)(_extreme(max_over, np.maximum, "np.max")))
+min: Function = implements(np.min)(implements(np.amin)(_extreme(min_over, np.minimum, "np.min")))
 
 
 @implements(np.ptp)
-def ptp(a, axis=None, out=None, keepdims=False):
+def ptp(a: Value, axis: Axes = None, out: object = None, keepdims: bool = False) -> Value:
     """``np.ptp``: the largest minus the smallest."""
     return max(a, axis, out, keepdims) - min(a, axis, out, keepdims)
 
 
 # -- sorting -------------------------------------------------------------------------------------------------
 @primitive(name="sort")
-def sort_along(x, axis):
+def sort_along(x: Value, axis: int) -> Value:
     """Sorted along one axis."""
     return np.sort(x, axis=axis)
 
 
 @primitive(name="sort")
-def share_ties(g, groups):
+def share_ties(g: Value, groups: Value) -> Value:
     """The mean of `g` over each group of entries; `groups`, of the shape of `g`, numbers them."""
     numbers = np.maximum(np.bincount(groups.ravel()), 1)
     sums = np.bincount(groups.ravel(), weights=g.ravel()).astype(g.dtype)
@@ -105,7 +112,7 @@ def share_ties(g, groups):
 defvjp_tuned(share_ties, lambda g, y, x, groups: share_ties(g, groups), linear=True, fresh=True)
 
 
-def _shared(g, y, axis):
+def _shared(g: Cotangent, y: Value, axis: int) -> Cotangent:
     """`g` with the mean over equal entries of the sorted `y` in their place."""
     equal = np.diff(np.moveaxis(unrecorded(y), axis, -1)) == 0
     if not stack_of(equal).any():
@@ -115,13 +122,13 @@ def _shared(g, y, axis):
     return share_ties(g, np.moveaxis(groups, -1, axis))
 
 
-def _sort_rule(g, y, x, axis):
+def _sort_rule(g: Cotangent, y: Value, x: Value, axis: int) -> Cotangent:
     refuse_complex(x, "sort")
     places = np.argsort(np.argsort(x, axis=axis), axis=axis)
     return np.take_along_axis(_shared(g, y, axis), places, axis=axis)
 
 
-def _sort_forward(t, y, x, axis):
+def _sort_forward(t: Tangent, y: Value, x: Value, axis: int) -> Tangent:
     refuse_complex(x, "sort")
     return _shared(np.take_along_axis(t, np.argsort(x, axis=axis), axis=axis), y, axis)
 
@@ -131,7 +138,10 @@ defjvp(sort_along, _sort_forward)
 
 
 @implements(np.sort)
-def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=None):
+def sort(
+    a: Value, axis: int | None = -1, kind: str | None = None, order: object = None, *, stable: bool | None = None,
+    descending: bool | None = None,
+) -> Value:  # fmt: skip
     """``np.sort`` of real numbers; `kind` and `stable` make no difference to values, NaNs are last in both orders."""
     a, axis = (a.reshape(-1), 0) if axis is None else (a, axis)
     return -sort_along(-a, axis=axis) if descending else sort_along(a, axis=axis)
@@ -139,7 +149,7 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=None):
 
 @implements(np.partition)
 @lies_as(np.partition)
-def partition(a, kth, axis=-1, kind="introselect", order=None):
+def partition(a: Value, kth: Value, axis: int | None = -1, kind: str = "introselect", order: object = None) -> Value:
     """``np.partition`` of real numbers."""
     refuse_complex(a, "partition")
     if axis is None:
@@ -148,7 +158,10 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
 
 
 @implements(np.clip)
-def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
+def clip(
+    a: Value, a_min: Value = None, a_max: Value = None, out: object = None, *, min: Value = None,
+    max: Value = None,
+) -> Value:  # fmt: skip
     """``np.clip``; at a bound the argument and the bound share the derivative."""
     refuse_out(out, "np.clip")
     low, high = min if a_min is None else a_min, max if a_max is None else a_max
@@ -157,12 +170,18 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
 
 
 @implements((np.maximum, "reduce"))
-def _maximum_reduce(x, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
+def _maximum_reduce(
+    x: Value, axis: Axes = 0, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
+    initial: Value = None, where: Value = True,
+) -> Value:  # fmt: skip
     return max(x, axis, out, keepdims, initial, where)
 
 
 @implements((np.minimum, "reduce"))
-def _minimum_reduce(x, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
+def _minimum_reduce(
+    x: Value, axis: Axes = 0, dtype: DTypeLike | None = None, out: object = None, keepdims: bool = False,
+    initial: Value = None, where: Value = True,
+) -> Value:  # fmt: skip
     return min(x, axis, out, keepdims, initial, where)
 
 

@@ -1,16 +1,25 @@
 """SciPy's sparse matrices and arrays, as constants in products with vectors and matrices."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, defvjp_tuned, primitive
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def is_sparse(x) -> bool:
+    from qad.typing import Value
+
+
+def is_sparse(x: object) -> bool:
     """Whether `x` is a sparse matrix or array of SciPy."""
     return type(x) is not Tensor and hasattr(x, "tocsr")
 
 
 @primitive(name="matmul with a sparse matrix")
-def sparse_times(x, *, matrix):
+def sparse_times(x: Value, *, matrix: Any) -> Value:
     """``matrix @ x``."""
     return matrix @ x
 
@@ -23,7 +32,7 @@ defvjp_tuned(
 )
 
 
-def sparse_product(a, b):
+def sparse_product(a: Any, b: Any) -> Value:
     """The product of a sparse matrix and a Tensor, in either order."""
     if not is_sparse(a):
         return sparse_product(b.T, a.T).T

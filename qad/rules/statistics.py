@@ -1,15 +1,27 @@
 """Averages with weights, covariances, and counts with weights."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, as_array, implements, like, operand, value_of
-from qad.rules.reduce import axes_of, count, mean
+from qad.rules.axes import axes_of, count
+from qad.rules.reduce import mean
 from qad.rules.structured_cotangents import scatter
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import Axes, DTypeLike, Function, Value
 
 
 @implements(np.average)
-def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+def average(
+    a: Value, axis: Axes = None, weights: Value = None, returned: bool = False, *, keepdims: bool = False
+) -> Value | tuple[Value, Value]:
     """``np.average``; the weights have the shape of `a`, or of the axes averaged over, in their order."""
     a = operand(a)
     if weights is None:
@@ -28,7 +40,10 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
 
 
 @implements(np.cov)
-def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
+def cov(
+    m: Value, y: Value = None, rowvar: bool = True, bias: bool = False, ddof: float | None = None,
+    fweights: Value = None, aweights: Value = None, *, dtype: DTypeLike | None = None,
+) -> Value:  # fmt: skip
     """``np.cov``: one variable per row (per column without `rowvar`)."""
     x = _variables(m, rowvar)
     if y is not None:
@@ -47,7 +62,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     return np.squeeze((d * w) @ np.matrix_transpose(d).conj() / norm)
 
 
-def _variables(m, rowvar):
+def _variables(m: Value, rowvar: bool) -> Value:
     m = operand(m)
     if m.ndim > 2:
         raise ArgumentError(f"np.cov takes one or two axes, not shape {m.shape}")
@@ -55,7 +70,7 @@ def _variables(m, rowvar):
 
 
 @implements(np.corrcoef)
-def corrcoef(x, y=None, rowvar=True, *, dtype=None):
+def corrcoef(x: Value, y: Value = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> Value:
     """``np.corrcoef``, not cut off at 1 where rounding exceeds it."""
     c = cov(x, y, rowvar, dtype=dtype)
     if not c.ndim:
@@ -65,7 +80,7 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
 
 
 @implements(np.bincount)
-def bincount(x, /, weights=None, minlength=0):
+def bincount(x: Value, /, weights: Value = None, minlength: int = 0) -> Value:
     """``np.bincount``, differentiable in the weights; plain counts without them."""
     x = as_array(value_of(x))
     if type(weights) is not Tensor:
@@ -75,7 +90,10 @@ def bincount(x, /, weights=None, minlength=0):
 
 
 @implements(np.histogram)
-def histogram(a, bins=10, range=None, density=None, weights=None):
+def histogram(
+    a: Value, bins: Value = 10, range: tuple[float, float] | None = None, density: bool | None = None,
+    weights: Value = None,
+) -> tuple[Value, Value]:  # fmt: skip
     """``np.histogram``, differentiable in the weights; counts and edges are plain."""
     a = as_array(value_of(a))
     if type(weights) is not Tensor:
@@ -87,7 +105,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     return (y / (np.sum(y) * np.diff(edges)) if density else y), edges
 
 
-def _counts(function):
+def _counts(function: Function) -> Function:
     """A handler for histograms of several variables: only the counts."""
 
     def handler(*args, **kwargs):
@@ -102,7 +120,7 @@ def _counts(function):
     return handler
 
 
-def _bare(x):
+def _bare(x: Any) -> Any:
     return type(x)(map(_bare, x)) if type(x) in (list, tuple) else value_of(x)
 
 

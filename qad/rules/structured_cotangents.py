@@ -1,12 +1,21 @@
 """Structured cotangents: the identity that comes out of a trace, the zeros around an indexed entry."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ShapeError
 from qad.extend import ARRAY_TYPES, Lazy, One, Tensor, defjvp, defvjp, is_foreign, like, primitive, value_of
 from qad.extend.memory import Written, moved
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.typing import Cotangent, DTypeLike, Index, Tangent, Value
 
 
 class ScaledIdentity(Lazy):
@@ -28,8 +37,12 @@ class ScaledIdentity(Lazy):
     """
 
     __slots__ = ("scale", "shape", "dtype", "factor")
+    scale: Cotangent
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    factor: Cotangent
 
-    def __init__(self, scale, shape):
+    def __init__(self, scale: Cotangent, shape: tuple[int, ...]):
         if shape[-1] != shape[-2]:
             raise ShapeError(f"a scaled identity is square, not of shape {shape}")
         self.scale = scale
@@ -41,15 +54,15 @@ class ScaledIdentity(Lazy):
             self.factor = scale[...] if len(shape) == 2 else scale[..., None, None]
 
     @property
-    def real(self):
+    def real(self) -> ScaledIdentity:
         return ScaledIdentity(self.scale.real, self.shape)
 
-    def dense(self):
+    def dense(self) -> Value:
         if type(self.scale) is One:
             return np.eye(self.shape[-1], dtype=self.dtype)
         return self.factor * np.eye(self.shape[-1], dtype=bool, like=kin(value_of(self.factor)))
 
-    def add(self, other):
+    def add(self, other: Cotangent) -> Cotangent:
         if type(other) is ScaledIdentity:
             return ScaledIdentity(self.scale + other.scale, self.shape)
         return self.dense() + (other.dense() if isinstance(other, Lazy) else other)
@@ -69,22 +82,26 @@ class Scatter(Lazy):
     """
 
     __slots__ = ("shape", "dtype", "parts", "waiting")
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    parts: list[tuple[Index, Value]]
+    waiting: int
 
-    def __init__(self, shape, dtype, parts):
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], parts: list[tuple[Index, Value]]):
         self.shape = shape
         self.dtype = dtype
         self.parts = parts
         self.waiting = 0  # entries that have been added to the list
 
     @property
-    def real(self):
+    def real(self) -> Scatter:
         return Scatter(self.shape, np.empty(0, self.dtype).real.dtype, [(i, part.real) for i, part in self.parts])
 
-    def dense(self):
+    def dense(self) -> Value:
         indices, parts = zip(*self.parts, strict=True)
         return scatter(*parts, indices=indices, shape=self.shape, dtype=self.dtype)
 
-    def add(self, other):
+    def add(self, other: Cotangent) -> Cotangent:
         if type(other) is Scatter and len(self.parts) == 1 and type(self.parts[0][1]) in ARRAY_TYPES:
             return other.into(self.dense())
         if other.dtype is not self.dtype:
@@ -104,7 +121,7 @@ class Scatter(Lazy):
             self.parts, self.waiting = [(..., self.dense())], 0
         return self
 
-    def into(self, g):
+    def into(self, g: Cotangent) -> Cotangent:
         index, part = self.parts[0]
         plain = len(self.parts) == 1 and type(g) is np.ndarray and type(part) in ARRAY_TYPES
         if plain and part.dtype is g.dtype and (type(index) is int or not may_repeat(index)):
@@ -127,7 +144,7 @@ class Scatter(Lazy):
 
 
 @primitive(name="getitem")
-def scatter(*parts, indices, shape, dtype):
+def scatter(*parts: Value, indices: Sequence[Index], shape: tuple[int, ...], dtype: DTypeLike) -> Value:
     """Zeros of this shape, to which each of `parts` is added at its index; repeated entries add up."""
     out = np.zeros(shape, dtype, like=kin(parts[0]))
     places = like(out).arange(0)  # flat indices into `out`, once they are needed
@@ -142,7 +159,7 @@ def scatter(*parts, indices, shape, dtype):
     return out
 
 
-def add_at(array, index, part):
+def add_at(array: Value, index: Index, part: Value) -> None:
     """Add `part` to ``array[index]``, none of whose entries is named twice."""
     there = array[index]
     if type(there) is np.ndarray and np.may_share_memory(there, array):
@@ -151,11 +168,17 @@ def add_at(array, index, part):
         array[index] = there + part
 
 
-def _gather(needed, g, ans, *parts, indices, shape, dtype):
+def _gather(
+    needed: Sequence[int], g: Cotangent, ans: Value, *parts: Value, indices: Sequence[Index], shape: tuple[int, ...],
+    dtype: DTypeLike,
+) -> list[Cotangent]:  # fmt: skip
     return [g[indices[i]] for i in needed]
 
 
-def _scatter_forward(tangents, ans, *parts, indices, shape, dtype):
+def _scatter_forward(
+    tangents: Sequence[Tangent | None], ans: Value, *parts: Value, indices: Sequence[Index], shape: tuple[int, ...],
+    dtype: DTypeLike,
+) -> Tangent:  # fmt: skip
     moving = [i for i, t in enumerate(tangents) if t is not None]
     indices = tuple([indices[i] for i in moving])
     return scatter(*[tangents[i] for i in moving], indices=indices, shape=shape, dtype=dtype)
@@ -165,7 +188,7 @@ defvjp(scatter, shared=_gather)
 defjvp(scatter, shared=_scatter_forward)
 
 
-def may_repeat(index) -> bool:
+def may_repeat(index: Index) -> bool:
     """Whether `index` might name an entry twice: with an array of integers in it, or several arrays."""
     if type(index) is not tuple:
         return (isinstance(index, np.ndarray) or is_foreign(index)) and index.dtype != bool
@@ -173,6 +196,6 @@ def may_repeat(index) -> bool:
     return len(arrays) > 1 or (len(arrays) == 1 and arrays[0].dtype != bool)
 
 
-def kin(x):
+def kin(x: Value) -> Value | None:
     """`x` where it can make arrays of its own kind (``like=``), None for NumPy's scalars."""
     return x if hasattr(x, "__array_function__") else None

@@ -3,6 +3,10 @@
 Sums and products are primitives; every other ufunc of two operands is folded, operation by operation.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
@@ -10,12 +14,18 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, as_array, implements, lies_as, like, operand, refuse_out, value_of
 from qad.extend.memory import elementwise, relaid
 from qad.extend.recording import has_no_derivative
-from qad.rules.reduce import axes_of, logsumexp
+from qad.rules.axes import axes_of
+from qad.rules.reduce import logsumexp
 from qad.rules.scan import cumprod, cumsum
 from qad.rules.structured_cotangents import scatter
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def passing(method):
+    from qad.typing import Axes, DTypeLike, Function, Value
+
+
+def passing(method: Function) -> Function:
     """Let ufuncs without derivative run on the bare values."""
 
     def handler(ufunc, *inputs, **kwargs):
@@ -28,45 +38,51 @@ def passing(method):
 
 
 # -- calls with keywords -------------------------------------------------------------------------------------
-def __call__(ufunc, *inputs, where=True, dtype=None, axis=None, casting="same_kind", order="K", subok=True, **more):
+def __call__(
+    ufunc: np.ufunc, *inputs: Value, where: Value = True, dtype: DTypeLike | None = None, axis: Axes = None,
+    casting: str = "same_kind", order: str = "K", subok: bool = True, **more: Any,
+) -> Value | tuple[Value, ...]:  # fmt: skip
     """Where `where` is False the answer is 0: NumPy leaves such entries to chance, and does not compute them."""
-    inputs = given = [operand(x) for x in inputs]
+    operands = given = [operand(x) for x in inputs]
     if axis is not None and ufunc is np.vecdot:
-        return np.linalg.vecdot(*inputs, axis=axis)
+        return np.linalg.vecdot(*operands, axis=axis)
     if axis is not None or more:
         name = ", ".join([*sorted(more), *(["axis"] if axis is not None else [])])
         raise ArgumentError(f"np.{ufunc.__name__} of a Tensor takes no {name}: write np.moveaxis(x, axis, -1) first")
     if dtype is not None:
-        inputs = [_as(x, np.dtype(dtype)) for x in inputs]
+        operands = [_as(x, np.dtype(dtype)) for x in operands]
     if where is True:
-        return ufunc(*inputs) if dtype is None else relaid(ufunc(*inputs), elementwise(*given))
-    create = like(*inputs)
+        return ufunc(*operands) if dtype is None else relaid(ufunc(*operands), elementwise(*given))
+    create = like(*operands)
     if create is not np:
-        inputs = [x if type(x) is Tensor else create.asarray(x) for x in inputs]
-    *inputs, mask = np.broadcast_arrays(*inputs, create.array(value_of(where)))
-    y = ufunc(*(x[mask] for x in inputs))
+        operands = [x if type(x) is Tensor else create.asarray(x) for x in operands]
+    *operands, mask = np.broadcast_arrays(*operands, create.array(value_of(where)))
+    y = ufunc(*(x[mask] for x in operands))
     laid = elementwise(*given, mask)
     if isinstance(y, tuple):
         return tuple([relaid(_around(part, mask), laid) for part in y])
     return relaid(_around(y, mask), laid)
 
 
-def _as(x, dtype):
+def _as(x: Value, dtype: DTypeLike) -> Value:
     return np.astype(x, dtype) if hasattr(x, "dtype") else np.asarray(x, dtype)
 
 
-def _around(y, mask):
+def _around(y: Value, mask: Value) -> Value:
     return scatter(y, indices=(mask,), shape=mask.shape, dtype=y.dtype)
 
 
 # -- methods -------------------------------------------------------------------------------------------------
-def outer(ufunc, a, b, **kwargs):
+def outer(ufunc: np.ufunc, a: Value, b: Value, **kwargs: Any) -> Value:
     """``ufunc(a[i, j, ...], b[k, l, ...])`` for all pairs of indices."""
     a, b = operand(a), operand(b)
     return ufunc(np.reshape(a, np.shape(a) + (1,) * np.ndim(b)), b, **kwargs)
 
 
-def reduce(ufunc, a, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
+def reduce(
+    ufunc: np.ufunc, a: Value, axis: Axes = 0, dtype: DTypeLike | None = None, out: object = None,
+    keepdims: bool = False, initial: Value = None, where: Value = True,
+) -> Value:  # fmt: skip
     """The fold of `ufunc` along axes."""
     if ufunc is np.logaddexp and dtype is None and initial is None and where is True:
         return logsumexp(a, axis=axis, keepdims=keepdims)
@@ -84,12 +100,12 @@ def reduce(ufunc, a, axis=0, dtype=None, out=None, keepdims=False, initial=None,
     return np.expand_dims(y, axes) if keepdims else y
 
 
-def _prepared(ufunc, a, dtype, out):
+def _prepared(ufunc: np.ufunc, a: Value, dtype: DTypeLike | None, out: object) -> Value:
     refuse_out(out, f"np.{ufunc.__name__}")
     return a if dtype is None else np.astype(a, dtype)
 
 
-def _fold(ufunc, rows, initial=None):
+def _fold(ufunc: np.ufunc, rows: Value, initial: Value = None) -> Value:
     rows = list(rows)
     if initial is None and not rows:
         if ufunc.identity is None:
@@ -101,7 +117,7 @@ def _fold(ufunc, rows, initial=None):
     return y
 
 
-def accumulate(ufunc, a, axis=0, dtype=None, out=None):
+def accumulate(ufunc: np.ufunc, a: Value, axis: int = 0, dtype: DTypeLike | None = None, out: object = None) -> Value:
     """All the partial folds along an axis."""
     a = _prepared(ufunc, a, dtype, out)
     if ufunc in (np.add, np.multiply):
@@ -112,7 +128,9 @@ def accumulate(ufunc, a, axis=0, dtype=None, out=None):
     return np.stack(ys, normalize_axis_index(axis, a.ndim)) if ys else a
 
 
-def reduceat(ufunc, a, indices, axis=0, dtype=None, out=None):
+def reduceat(
+    ufunc: np.ufunc, a: Value, indices: Value, axis: int = 0, dtype: DTypeLike | None = None, out: object = None
+) -> Value:
     """The folds of the slices between `indices`; of one entry where they do not increase."""
     a, starts = _prepared(ufunc, a, dtype, out), as_array(value_of(indices))
     axis = normalize_axis_index(axis, a.ndim)
@@ -122,7 +140,7 @@ def reduceat(ufunc, a, indices, axis=0, dtype=None, out=None):
     return np.stack(ys, axis) if ys else np.take(a, [], axis)
 
 
-def _by_numpy(method):
+def _by_numpy(method: str) -> Function:
     return lambda ufunc, *args, **kwargs: getattr(ufunc, method)(*args, **kwargs)
 
 

@@ -4,8 +4,11 @@ Elementwise functions need no line here; indices and diagonals have `vmap_index.
 carry the axis of the batch, as their first.
 """
 
+from __future__ import annotations
+
 from math import prod
 from operator import getitem
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,10 +35,15 @@ from qad.rules import (
 )
 from qad.rules.complex import direction, imag_part, real_part
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Axes, Axis, Function, Shape, Value
+
 LARGE, SHORT = 1 << 12, 8  # entries of an array, and of its rows
 
 
-def flat(x):
+def flat(x: Value) -> Value:
     """Every example as a vector."""
     return x.reshape((len(x), prod(x.shape[1:])))
 
@@ -55,7 +63,7 @@ defbatch(index.chosen, lambda batched, *args: index.chosen(*aligned(batched, arg
 # -- reductions and scans ----------------------------------------------------------------------------------------------
 
 
-def _sum(batched, x, axis=None, keepdims=False):
+def _sum(batched: Sequence[bool], x: Value, axis: Axes = None, keepdims: bool = False) -> Value:
     """Sums of short rows are products with ones, which take a tenth of the time of NumPy's reduction."""
     axes = shifted(axis, x.ndim)
     place = axes if type(axes) is int else axes[0] if len(axes) == 1 else 0
@@ -76,7 +84,7 @@ for _fn in (np.any, np.all, np.count_nonzero):
     defbatch(_fn, over(_fn))
 
 
-def _by_axis(fn):
+def _by_axis(fn: Function) -> Function:
     """A rule of a function whose one axis comes by keyword."""
     return lambda batched, x, *, axis, **more: fn(x, axis=shifted(axis, x.ndim), **more)
 
@@ -87,7 +95,7 @@ for _fn in (fft.fft_along, fft.ifft_along, fft.rfft_along, fft.irfft_along):
     defbatch(_fn, _by_axis(_fn))
 
 
-def _place(fn, default):
+def _place(fn: Function, default: int | None) -> Function:
     """A rule of ``argmax`` and its like: without an axis the example is flattened."""
 
     def rule(batched, x, axis=default, **more):
@@ -103,11 +111,13 @@ for _fn, _default in ((np.argmax, None), (np.argmin, None), (np.argsort, -1)):
     defbatch(_fn, _place(_fn, _default))
 
 
-def _spread(batched, g, shape, axis=None, keepdims=False):
+def _spread(
+    batched: Sequence[bool], g: Value, shape: tuple[int, ...], axis: Axes = None, keepdims: bool = False
+) -> Value:
     return in_full(reduce.spread(g, shape=(len(g), *shape), axis=shifted(axis, len(shape) + 1), keepdims=keepdims))
 
 
-def in_full(x):
+def in_full(x: Value) -> Value:
     """Many short rows, each of one repeated entry, written out: NumPy multiplies such views five times slower."""
     if type(x) is not np.ndarray or x.size < LARGE or not 1 < x.shape[-1] <= SHORT:
         return x
@@ -119,7 +129,7 @@ def in_full(x):
     return y
 
 
-def _share_ties(batched, g, groups):
+def _share_ties(batched: Sequence[bool], g: Value, groups: Value) -> Value:
     """Groups of different examples are numbered differently."""
     g, groups = spread_out((*batched, False)[:2], (g, groups))
     first = np.arange(len(groups)).reshape((-1,) + (1,) * (groups.ndim - 1))
@@ -132,36 +142,36 @@ defbatch(order.share_ties, _share_ties)
 # -- shapes ------------------------------------------------------------------------------------------------------------
 
 
-def _tile(batched, x, reps):
+def _tile(batched: Sequence[bool], x: Value, reps: Value) -> Value:
     reps = tuple(reps) if np.iterable(reps) else (reps,)
     reps = (1,) * (x.ndim - 1 - len(reps)) + reps
     return np.tile(x.reshape((len(x),) + (1,) * (len(reps) + 1 - x.ndim) + x.shape[1:]), (1, *reps))
 
 
-def _roll(batched, x, shift, axis=None):
+def _roll(batched: Sequence[bool], x: Value, shift: Axis, axis: Axes = None) -> Value:
     if axis is None:
         return np.roll(flat(x), shift, 1).reshape(x.shape)
     return np.roll(x, shift, shifted(axis, x.ndim))
 
 
-def _reshape(batched, x, shape):
+def _reshape(batched: Sequence[bool], x: Value, shape: Shape) -> Value:
     shape = tuple(shape) if np.iterable(shape) else (shape,)
     if not len(x):  # of no examples, a length of -1 follows from the shape of one
         shape = np.broadcast_to(False, x.shape[1:]).reshape(shape).shape
     return x.reshape((len(x), *shape))
 
 
-def _broadcast_to(batched, x, shape, subok=False):
+def _broadcast_to(batched: Sequence[bool], x: Value, shape: Shape, subok: bool = False) -> Value:
     shape = tuple(shape) if np.iterable(shape) else (shape,)
     return np.broadcast_to(x.reshape((len(x),) + (1,) * (len(shape) + 1 - x.ndim) + x.shape[1:]), (len(x), *shape))
 
 
-def _pad(batched, x, *, widths, value):
+def _pad(batched: Sequence[bool], x: Value, *, widths: Sequence[tuple[int, int]], value: Value) -> Value:
     value = value if np.ndim(value) < 2 else np.concatenate([np.zeros((1, 2)), np.broadcast_to(value, (x.ndim - 1, 2))])
     return repeat.pad_with(x, widths=((0, 0), *widths), value=value)
 
 
-def _outlined(fn):
+def _outlined(fn: Function) -> Function:
     """A rule of a function that only changes the shape."""
 
     def rule(batched, x, *args, **kwargs):
@@ -188,7 +198,7 @@ defbatch(np.tile, _tile)
 defbatch(repeat.pad_with, _pad)
 
 
-def _joining(join, more):
+def _joining(join: Function, more: int) -> Function:
     """The rule of a function that joins arrays, of which the result has `more` axes; each example lies by itself."""
 
     def rule(batched, *xs, axis):
@@ -204,7 +214,7 @@ defbatch(join.stacked, _joining(join.stacked, 1))
 # -- products ----------------------------------------------------------------------------------------------------------
 
 
-def _matrix_product(batched, a, b):
+def _matrix_product(batched: Sequence[bool], a: Value, b: Value) -> Value:
     """A stack times one matrix is one product."""
     if batched[1]:
         return np.matmul(a, b)
@@ -212,7 +222,7 @@ def _matrix_product(batched, a, b):
     return np.matmul(a.reshape((rows, a.shape[2])), b).reshape((*a.shape[:2], b.shape[1]))
 
 
-def _stack_product(batched, a, b):
+def _stack_product(batched: Sequence[bool], a: Value, b: Value) -> Value:
     row, column = a.ndim == 1 + batched[0], b.ndim == 1 + batched[1]
     if row and column and not batched[0]:
         return np.matmul(b, a)
@@ -225,7 +235,7 @@ def _stack_product(batched, a, b):
     return y if not row else y[..., 0] if column else y[..., 0, :]
 
 
-def _vdot(batched, a, b):
+def _vdot(batched: Sequence[bool], a: Value, b: Value) -> Value:
     """The conjugate of the first, which may be one for all, times the second."""
     a, b = (flat(x) if stacked else x.reshape(-1) for stacked, x in zip(batched, (a, b), strict=True))
     if not all(batched):
@@ -233,7 +243,7 @@ def _vdot(batched, a, b):
     return np.matmul(a.conj()[:, None, :], b[:, :, None])[:, 0, 0]
 
 
-def _outer(batched, a, b):
+def _outer(batched: Sequence[bool], a: Value, b: Value) -> Value:
     a, b = (flat(x) if stacked else x.reshape(-1) for stacked, x in zip(batched, (a, b), strict=True))
     return a[..., :, None] * b[..., None, :]
 
@@ -245,7 +255,7 @@ defbatch(np.outer, _outer)
 defbatch(products.cross_product, stacks(products.cross_product, 1, 1))
 
 
-def _convolved(batched, a, v):
+def _convolved(batched: Sequence[bool], a: Value, v: Value) -> Value:
     """The product of the shorter one and a matrix, whose rows are the longer one, each shifted one column further."""
     if a.shape[-1] > v.shape[-1]:
         batched, a, v = batched[::-1], v, a

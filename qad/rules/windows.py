@@ -1,5 +1,9 @@
 """Sliding windows, and NumPy's functions that leave the real numbers where they must (``np.emath``)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.lib.stride_tricks import sliding_window_view
@@ -20,14 +24,19 @@ from qad.extend import (
     value_of,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Axes, Function, Shape, Value
+
 
 @primitive(name="sliding_window_view")
-def _windows(x, *, sizes, axes):
+def _windows(x: Value, *, sizes: tuple[int, ...], axes: tuple[int, ...]) -> Value:
     return sliding_window_view(x, sizes, axes)
 
 
 @primitive(name="overlap_add")
-def _overlap_add(g, *, shape, sizes, axes):
+def _overlap_add(g: Value, *, shape: tuple[int, ...], sizes: tuple[int, ...], axes: tuple[int, ...]) -> Value:
     """The adjoint of windows: each entry of an array of this `shape` sums those in which the windows show it."""
     for size, axis in zip(sizes[::-1], axes[::-1], strict=True):
         starts = g.shape[axis]
@@ -54,13 +63,13 @@ defbatch(
 )
 
 
-def shifted(axes):
+def shifted(axes: Sequence[int]) -> tuple[int, ...]:
     """Axes behind that of a batch."""
     return tuple([axis + 1 for axis in axes])
 
 
 @implements(sliding_window_view)
-def windows(x, window_shape, axis=None, *, subok=False, writeable=False):
+def windows(x: Value, window_shape: Shape, axis: Axes = None, *, subok: bool = False, writeable: bool = False) -> Value:
     """``sliding_window_view``: a read-only view, as NumPy's is."""
     x = operand(x)
     sizes = tuple(np.atleast_1d(value_of(window_shape)).tolist())
@@ -75,7 +84,7 @@ def windows(x, window_shape, axis=None, *, subok=False, writeable=False):
 
 
 # -- np.emath --------------------------------------------------------------------------------------------------
-def _widened(x, outside):
+def _widened(x: Value, outside: Function) -> Value:
     """`x`, complex where one of its entries is real and outside of the domain; the same for all examples of a batch."""
     x = operand(x)
     x = x if hasattr(x, "dtype") else np.asarray(x)
@@ -84,15 +93,15 @@ def _widened(x, outside):
     return np.astype(x, np.result_type(x.dtype, np.complex64))
 
 
-def _negative(x):
+def _negative(x: Value) -> Value:
     return x < 0
 
 
-def _beyond_one(x):
+def _beyond_one(x: Value) -> Value:
     return abs(x) > 1
 
 
-def _of_all_numbers(function, outside):
+def _of_all_numbers(function: Function, outside: Function) -> Function:
     return lambda x: function(_widened(x, outside))
 
 
@@ -103,18 +112,18 @@ for _name, _outside in (    ("sqrt", _negative), ("log", _negative), ("log2", _n
 
 
 @implements(np.emath.logn)
-def logn(n, x):
+def logn(n: Value, x: Value) -> Value:
     """``np.emath.logn``: the logarithm to base `n`."""
     return np.log(_widened(x, _negative)) / np.log(_widened(n, _negative))
 
 
 @implements(np.emath.power)
-def power(x, p):
+def power(x: Value, p: Value) -> Value:
     """``np.emath.power``; what NumPy makes floats of for a negative exponent is one here already."""
     return np.power(_widened(x, _negative), _floats(p))
 
 
-def _floats(p):
+def _floats(p: Value) -> Value:
     """The exponent as an array, in NumPy's way: a Python number counts in double precision."""
     p = operand(p)
     if type(p) is Tensor:

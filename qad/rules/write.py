@@ -1,6 +1,9 @@
 """Writing into Tensors: items, operators such as ``+=``, NumPy's functions and methods that write."""
 
+from __future__ import annotations
+
 from operator import getitem
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,16 +14,21 @@ from qad.rules.complex import imag, imag_part, real, real_part
 from qad.rules.flat import Flat, unraveled
 from qad.rules.index import along, settled
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import Function, Index, Value
+
 # -- items -----------------------------------------------------------------------------------------
 
 
-def set_item(x, index, value):
+def set_item(x: Value, index: Index, value: Value) -> None:
     """``x[index] = value``, recorded."""
     if not _is_view(value, x, getitem, index):
         _to(x, settled(index), operand(value))
 
 
-def _is_view(value, x, function, index=None):
+def _is_view(value: Value, x: Value, function: Function, index: Index | None = None) -> bool:
     """Whether `value` is the view ``function(x, index)``, as at the end of ``x[index] += y``, which has written."""
     mark = value.buffer if type(value) is Tensor else None
     if type(mark) is not tuple or mark[0] is not x or mark[1] is not function:
@@ -28,7 +36,7 @@ def _is_view(value, x, function, index=None):
     return function is not getitem or _same(mark[2][0], settled(index))
 
 
-def _same(one, two):
+def _same(one: Index, two: Index) -> bool:
     """Whether two indices are the same, but for arrays."""
     if type(one) is tuple or type(two) is tuple:
         one, two = (i if type(i) is tuple else (i,) for i in (one, two))
@@ -38,7 +46,7 @@ def _same(one, two):
     return stack_of(one) is stack_of(two) if type(one) is Tensor else one == two
 
 
-def _to(x, index, value, add=False):
+def _to(x: Value, index: Index, value: Value, add: bool = False) -> None:
     """Write into `x`, which must be a Tensor if anything recorded is written."""
     if type(x) is not Tensor:
         if type(value) is Tensor and value.requires_grad:
@@ -53,7 +61,7 @@ def _to(x, index, value, add=False):
         write(x, index, value, add)
 
 
-def _step(x, index, value, add):
+def _step(x: Tensor, index: Index, value: Value, add: bool) -> None:
     root = root_of(x)
     if root is not x:
         index, value = spot(x, index, value, add)
@@ -65,7 +73,7 @@ def _step(x, index, value, add):
 attach("__setitem__", set_item)
 
 
-def _part_setter(part, function):
+def _part_setter(part: Function, function: Function) -> Function:
     def set_part(x, value):
         if x.dtype.kind != "c" and part is imag:
             raise ArgumentError("a real array has no imaginary part to be written into: make it with dtype=complex")
@@ -82,7 +90,7 @@ Tensor.flat = property(Flat, lambda x, value: Flat(x).__setitem__(slice(None), v
 # -- x += y and its kin ------------------------------------------------------------------------------
 
 
-def _in_place(name, ufunc):
+def _in_place(name: str, ufunc: np.ufunc) -> None:
     def operator(x, y):
         result = ufunc(x, y)
         if is_number(x):
@@ -106,7 +114,7 @@ for _name, _ufunc in (
 # -- methods of ufuncs -------------------------------------------------------------------------------
 
 
-def add_at(a, indices, b):
+def add_at(a: Value, indices: Index, b: Value) -> None:
     """``np.add.at``: entries that an index names several times add up."""
     _to(a, settled(indices), operand(b), add=True)
 
@@ -116,7 +124,7 @@ implements((np.subtract, "at"))(lambda a, indices, b: add_at(a, indices, -operan
 
 
 @implements((None, "at"))
-def at(ufunc, a, indices, *b):
+def at(ufunc: np.ufunc, a: Value, indices: Index, *b: Value) -> None:
     """``ufunc.at``: entries that an index names several times are changed as often, one time after the other."""
     if type(a) is not Tensor:
         return _to(a, indices, operand(*b))
@@ -131,7 +139,7 @@ def at(ufunc, a, indices, *b):
     return None
 
 
-def _rounds(places):
+def _rounds(places: Value) -> list[Value]:
     """Positions in `places`, in groups within which no index repeats: first occurrences, second occurrences, ..."""
     order = np.argsort(places, kind="stable")
     starts = np.searchsorted(places[order], places[order])
@@ -143,13 +151,13 @@ def _rounds(places):
 
 
 @implements(np.copyto)
-def copyto(dst, src, casting="same_kind", where=True):
+def copyto(dst: Value, src: Value, casting: str = "same_kind", where: Value = True) -> None:
     src = operand(src)
     _to(dst, ..., src if where is True else np.where(where, src, dst))
 
 
 @implements(np.put)
-def put(a, ind, v, mode="raise"):
+def put(a: Value, ind: Value, v: Value, mode: str = "raise") -> None:
     indices = np.atleast_1d(as_array(value_of(ind))).ravel()
     if mode != "raise":
         indices = indices % a.size if mode == "wrap" else np.clip(indices, 0, a.size - 1)
@@ -159,19 +167,19 @@ def put(a, ind, v, mode="raise"):
 
 
 @implements(np.place)
-def place(arr, mask, vals):
+def place(arr: Value, mask: Value, vals: Value) -> None:
     mask = as_array(value_of(mask)).astype(bool).reshape(arr.shape)
     _to(arr, mask, np.ravel(operand(vals))[np.arange(int(mask.sum())) % np.size(vals)])
 
 
 @implements(np.putmask)
-def putmask(a, mask, values):
+def putmask(a: Value, mask: Value, values: Value) -> None:
     mask = as_array(value_of(mask)).astype(bool).reshape(a.shape)
     _to(a, mask, np.ravel(operand(values))[np.flatnonzero(mask) % np.size(values)])
 
 
 @implements(np.put_along_axis)
-def put_along_axis(arr, indices, values, axis):
+def put_along_axis(arr: Value, indices: Value, values: Value, axis: int | None) -> None:
     if axis is None:
         return put(arr, indices, values)
     index = list(np.ogrid[tuple(slice(n) for n in arr.shape)])
@@ -180,19 +188,19 @@ def put_along_axis(arr, indices, values, axis):
 
 
 @implements(np.fill_diagonal)
-def fill_diagonal(a, val, wrap=False):
+def fill_diagonal(a: Value, val: Value, wrap: bool = False) -> None:
     if wrap or a.ndim != 2:
         raise ArgumentError("np.fill_diagonal of a Tensor is for a matrix, without wrap: write a[i, i] = value")
     steps = np.arange(min(a.shape))
     _to(a, (steps, steps), operand(val) if np.ndim(val) == 0 else np.ravel(operand(val))[steps % np.size(val)])
 
 
-def _sorting(function):
+def _sorting(function: Function) -> Function:
     """A method that sorts a Tensor in place, and returns nothing."""
     return lambda x, *args, **kwargs: _to(x, ..., function(x, *args, **kwargs))
 
 
-def resize(x, *shape, refcheck=True):
+def resize(x: Tensor, *shape: Any, refcheck: bool = True) -> None:
     """Refused: what else shows this memory could not follow."""
     raise ArgumentError("x.resize changes the shape of an array in place, which is not recorded: write np.resize(x, n)")
 

@@ -1,15 +1,24 @@
 """Bessel and Airy functions, hypergeometric ones: holomorphic in the argument, with constant order."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import special
 
 from qad.extend import defvjp_tuned, unrecorded
 from qad.rules.elementwise import table
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Cotangent, Value
+
 _SMALL = 1e-9  # up to here one term of the power series has all digits
 
 
-def _of_order(f, lower, higher):
+def _of_order(f: np.ufunc, lower: float, higher: float) -> None:
     """``f_v' = (lower f_{v-1} + higher f_{v+1}) / 2``: Abramowitz and Stegun 9.1.27 and 9.6.26."""
     odd = -1 if f in (special.jv, special.yv, special.hankel1, special.hankel2) else 1
 
@@ -36,7 +45,7 @@ _of_order(special.iv, 1, 1)
 _of_order(special.kv, -1, -1)
 
 
-def _i2(x):
+def _i2(x: Value) -> Value:
     """``iv(2, x)``, by ``x^2 / 8`` at small arguments, which SciPy gives as 0 or NaN."""
     small = abs(unrecorded(x)) < _SMALL
     return np.where(small, 0.125 * x * x, special.iv(2, np.where(small, 1.0, x)))
@@ -52,7 +61,7 @@ table(special.i1, lambda g, y, x: g * (0.5 * (special.i0(x) + _i2(x))))
 table(special.k1, lambda g, y, x: g * (-0.5 * (special.k0(x) + special.kv(2, x))))
 
 
-def _airy_rule(needed, g, y, z):
+def _airy_rule(needed: Sequence[int], g: Sequence[Cotangent | None], y: tuple[Value, ...], z: Value) -> list[Cotangent]:
     """``Ai'' = z Ai``, and so for Bi."""
     (ai, aip, bi, bip), total = y, 0
     for part, slope in zip(g, (aip, z * ai, bip, z * bi), strict=True):

@@ -1,6 +1,9 @@
 """The error function and its relatives, on the real line and in the complex plane: a line each."""
 
+from __future__ import annotations
+
 from math import pi, sqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import special
@@ -8,6 +11,9 @@ from scipy import special
 from qad.extend import defvjp_tuned, primitive
 from qad.rules.elementwise import table
 from qad.special.faddeeva import dawsn_derivative, erfcx_derivative, gauss
+
+if TYPE_CHECKING:
+    from qad.typing import Cotangent, Value
 
 _C = 2 / sqrt(pi)
 _ROOT = sqrt(0.5)
@@ -27,7 +33,7 @@ table(special.ndtri, lambda g, y, p: g * (sqrt(2 * pi) * np.exp(0.5 * y * y)))
 
 
 @primitive(name="log_ndtr")
-def inverse_mills(x):
+def inverse_mills(x: Value) -> Value:
     """The density of the normal distribution over its integral: ``sqrt(2/pi) / erfcx(-x / sqrt(2))``.
 
     In the right half plane erfcx overflows, and is written as ``2 exp(x^2/2) - erfcx(x / sqrt(2))``.
@@ -38,12 +44,12 @@ def inverse_mills(x):
     return np.where(plain, left, right).astype(x.dtype)[()]
 
 
-def _plain(x):
+def _plain(x: Value) -> Value:
     """Where erfcx(-x / sqrt(2)) is not large."""
     return (x.real <= 0) | (abs(x.imag) > x.real) if x.dtype.kind == "c" else x <= 0
 
 
-def _inverse_mills_rule(g, m, x):
+def _inverse_mills_rule(g: Cotangent, m: Value, x: Value) -> Cotangent:
     """``m' = -m (m + x)``, to the left by the derivative of erfcx, for there the sum cancels; far out it is -1."""
     plain, far = _plain(x), abs(x) > _FAR
     slope = np.where(far, 1.0, m) * erfcx_derivative(np.where(plain & ~far, -_ROOT * x, 1.0), order=1)

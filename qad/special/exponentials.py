@@ -11,29 +11,30 @@ from scipy import special
 from qad.core.errors import ArgumentError
 from qad.extend import defvjp_tuned, operand, primitive, value_of
 from qad.rules import reduce
+from qad.rules.axes import axes_of
 from qad.rules.constants import LN2, LN10
 from qad.rules.elementwise import nonzero, table
 from qad.rules.slopes import sech
 
 if TYPE_CHECKING:
-    from qad.typing import Array, ArrayLike, Axis
+    from qad.typing import Array, ArrayLike, Axes, Value
 
 
 # -- slopes -----------------------------------------------------------------------------------------------------
 @primitive(name="expi")
-def exp_per(x):
+def exp_per(x: Value) -> Value:
     """``exp(x) / x``."""
     return np.exp(x) / x
 
 
 @primitive(name="logit")
-def per_spread(p):
+def per_spread(p: Value) -> Value:
     """``1 / (p (1 - p))``."""
     return 1 / (p * (1 - p))
 
 
 @primitive(name="log")
-def log_ratio(p, q):
+def log_ratio(p: Value, q: Value) -> Value:
     """``log(p / q)``, also where the quotient overflows."""
     with np.errstate(all="ignore"):
         ratio = p / q
@@ -41,7 +42,7 @@ def log_ratio(p, q):
 
 
 @primitive(name="expn")
-def expn_derivative(n, x, *, order):
+def expn_derivative(n: Value, x: Value, *, order: int) -> Value:
     """``(-1)^order E_{n-order}(x)``; of orders below 1 by ``E_{-k}(x) = exp(-x) sum_j k!/j! x^(j-k-1)``, DLMF 8.19.2.
 
     For k = 0 that is ``exp(-x) / x``.
@@ -94,7 +95,7 @@ table(special.exprel, lambda g, y, x: g * exprel_derivative(x, order=1))
 
 # -- (exp(x) - 1) / x ----------------------------------------------------------------------------------------
 @primitive(name="exprel")
-def exprel_derivative(x, *, order):
+def exprel_derivative(x: Value, *, order: int) -> Value:
     """The derivative of `exprel` of the given order, ``F_n = int_0^1 t^n exp(t x) dt``.
 
     ``F_n = (exp(x) - n F_{n-1}) / x`` far from 0; near it that loses digits, and the power series is summed instead.
@@ -144,7 +145,7 @@ def exprel(x: ArrayLike) -> Array:
     return exprel_derivative(_inexact(x), order=0)
 
 
-def _inexact(x):
+def _inexact(x: Value) -> Value:
     x = operand(x)
     x = x if hasattr(x, "dtype") else np.asarray(x)
     return x if x.dtype.kind in "fc" else value_of(x) * 1.0
@@ -152,7 +153,7 @@ def _inexact(x):
 
 # -- Lambert's function --------------------------------------------------------------------------------------
 @primitive(name="lambertw")
-def lambertw_branch(z, *, k):
+def lambertw_branch(z: Value, *, k: int) -> Value:
     """Branch `k` of Lambert's function."""
     return special.lambertw(z, k)
 
@@ -194,7 +195,7 @@ def lambertw(z: ArrayLike, k: int = 0) -> Array:
 
 
 # -- sums of exponentials ------------------------------------------------------------------------------------
-def logsumexp(a: ArrayLike, axis: Axis | None = None, b: ArrayLike | None = None, keepdims: bool = False) -> Array:
+def logsumexp(a: ArrayLike, axis: Axes = None, b: ArrayLike | None = None, keepdims: bool = False) -> Array:
     """``log(sum(b exp(a)))`` without overflow, of real and complex numbers.
 
     Parameters
@@ -227,10 +228,10 @@ def logsumexp(a: ArrayLike, axis: Axis | None = None, b: ArrayLike | None = None
     a, b = np.broadcast_arrays(operand(a), operand(b))
     m = reduce.largest_real(value_of(a), axis)
     y = np.log(np.sum(b * np.exp(a - m), axis=axis, keepdims=True)) + m
-    return y if keepdims else np.squeeze(y, reduce.axes_of(axis, a.ndim))
+    return y if keepdims else np.squeeze(y, axes_of(axis, a.ndim))
 
 
-def softmax(x: ArrayLike, axis: Axis | None = None) -> Array:
+def softmax(x: ArrayLike, axis: Axes = None) -> Array:
     """``exp(x) / sum(exp(x))`` without overflow.
 
     Parameters
@@ -253,7 +254,7 @@ def softmax(x: ArrayLike, axis: Axis | None = None) -> Array:
     return np.exp(log_softmax(x, axis))
 
 
-def log_softmax(x: ArrayLike, axis: Axis | None = None) -> Array:
+def log_softmax(x: ArrayLike, axis: Axes = None) -> Array:
     """The logarithm of `softmax`.
 
     Parameters

@@ -6,10 +6,17 @@ That recursion loses ``|z|^2`` in digits at every step where w is not large.  Fr
 is differentiated instead (Abramowitz and Stegun 7.1.23, DLMF 7.12.1).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import special
 
 from qad.extend import defvjp_tuned, primitive
+
+if TYPE_CHECKING:
+    from qad.typing import Value
 
 _C = 2 / np.sqrt(np.pi)
 _FAR, _TERMS = 10, 20
@@ -17,7 +24,7 @@ _EDGE = 40  # from here on exp(-x^2) is 0
 
 
 @primitive(name="exp")
-def gauss(x):
+def gauss(x: Value) -> Value:
     """``exp(-x^2)``; of complex numbers ``|exp(-x^2)|`` and the phase apart, for the square overflows or cancels."""
     if x.dtype.kind != "c":
         x = np.minimum(abs(x), _EDGE)
@@ -32,7 +39,7 @@ defvjp_tuned(gauss, lambda g, y, x: g * (-2 * x * y), elementwise=True, fresh=Tr
 
 
 @primitive(name="erfcx")
-def erfcx_derivative(x, *, order):
+def erfcx_derivative(x: Value, *, order: int) -> Value:
     """The derivative of ``erfcx(x) = w(ix)`` of this order."""
     dtype = x.dtype
     x = x.astype(complex if dtype.kind == "c" else float)
@@ -45,7 +52,7 @@ def erfcx_derivative(x, *, order):
     return y.astype(dtype)[()]
 
 
-def _of_the_right(x, order):
+def _of_the_right(x: Value, order: int) -> Value:
     """`erfcx_derivative` in the right half plane: by the recursion, and far out by the series."""
     far = abs(x) >= _FAR
     near = np.where(far, 1.0, x)
@@ -55,7 +62,7 @@ def _of_the_right(x, order):
     return np.where(far, _series(np.where(far, x, _FAR), order), y)
 
 
-def _series(x, order, first=0.5 * _C, sign=-1):
+def _series(x: Value, order: int, first: float = 0.5 * _C, sign: int = -1) -> Value:
     """``first sum_k sign^k (1/2)_k x^-(2k+1)``, differentiated."""
     u, total, factors = 1 / x, 0.0, [first]
     for k in range(_TERMS):
@@ -67,7 +74,7 @@ def _series(x, order, first=0.5 * _C, sign=-1):
     return (-1) ** order * total
 
 
-def _hermite(x, order):
+def _hermite(x: Value, order: int) -> Value:
     """The polynomial factor of the derivative of ``exp(x^2)``."""
     before, y = 0.0, np.ones_like(x)
     for n in range(order):
@@ -76,7 +83,7 @@ def _hermite(x, order):
 
 
 @primitive(name="dawsn")
-def dawsn_derivative(x, *, order):
+def dawsn_derivative(x: Value, *, order: int) -> Value:
     """The derivative of ``dawsn`` of this order: ``F = i sqrt(pi)/2 (exp(-x^2) - w(x))``, ``F' = 1 - 2 x F``."""
     dtype = x.dtype
     x = x.astype(complex if dtype.kind == "c" else float)
@@ -93,7 +100,7 @@ def dawsn_derivative(x, *, order):
     return y.astype(dtype)[()]
 
 
-def _dawsn_far(z, order):
+def _dawsn_far(z: Value, order: int) -> Value:
     """`dawsn_derivative` far out, in the upper half plane or on the positive axis."""
     if z.dtype.kind != "c":
         return _series(z, order, 0.5, 1)

@@ -13,7 +13,7 @@ from qad.extend import as_array, defvjp_tuned, primitive, unrecorded, value_of
 from qad.rules.elementwise import table
 
 if TYPE_CHECKING:
-    from qad.typing import Array, ArrayLike
+    from qad.typing import Array, ArrayLike, Value
 
 _LARGE = 16  # from here on the asymptotic series has all digits
 _TAYLOR = 24  # terms of a series in 1/5
@@ -21,7 +21,7 @@ _TERMS = special.bernoulli(32)[2::2]
 
 
 @primitive(name="polygamma")
-def polygamma_of(x, *, order):
+def polygamma_of(x: Value, *, order: int) -> Value:
     r"""The derivative of ``digamma`` of the given order, of real and complex numbers.
 
     Complex ones: ``psi_n(z) = psi_n(z + 1) - (-1)^n n! / z^(n+1)`` until the real part is large, and from there
@@ -41,7 +41,7 @@ def polygamma_of(x, *, order):
     return (total - sign * series).astype(x.dtype)[()]
 
 
-def _beside_poles(x, y):
+def _beside_poles(x: Value, y: Value) -> Value:
     """``y = digamma(x)``, of real negative `x` near an integer by reflection, where SciPy's has no digits left.
 
     ``psi(x) = psi(1 - x) - pi / tan(pi (x - k))`` for every integer k (Abramowitz and Stegun 6.3.7).
@@ -96,21 +96,21 @@ def polygamma(n: int, x: ArrayLike) -> Array:
     return polygamma_of(x if x.dtype.kind in "fc" else value_of(x) * 1.0, order=int(n))
 
 
-def digamma(x):
+def digamma(x: Value) -> Value:
     return polygamma_of(x, order=0)
 
 
-def _beta(a, b, p, q):
+def _beta(a: Value, b: Value, p: Value, q: Value) -> Value:
     """``a^(p-1) b^(q-1) / B(p, q)``, the density of betainc."""
     return np.exp(special.xlogy(p - 1, a) + special.xlogy(q - 1, b) - special.betaln(p, q))
 
 
-def _gamma_density(a, x):
+def _gamma_density(a: Value, x: Value) -> Value:
     """``x^(a-1) exp(-x) / Gamma(a)``, the density of gammainc."""
     return np.exp(special.xlogy(a - 1, x) - x - special.gammaln(a))
 
 
-def _rgamma_slope(y, x):
+def _rgamma_slope(y: Value, x: Value) -> Value:
     """``-y digamma(x)``, and to the left, where that has poles, the slope of ``sin(pi x) Gamma(1 - x) / pi``."""
     left = unrecorded(x).real < 0.5
     z = np.where(left, x, 0.0)
@@ -127,7 +127,7 @@ table(special.digamma, lambda g, y, x: g * polygamma_of(x, order=1))
 
 
 @primitive(name="digamma")
-def polygamma_gap(a, b, *, order):
+def polygamma_gap(a: Value, b: Value, *, order: int) -> Value:
     """``psi_n(a) - psi_n(a + b)`` of real numbers, for small b by Taylor's series, off the pole at 0."""
     near = (a > 0) & (a < 1)
     first = np.where(near, a + 1, a)

@@ -1,5 +1,9 @@
 """Orthogonal polynomials: the derivative of one family is another, of one degree less (Abramowitz and Stegun 22.8)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from scipy.special import (
     eval_chebyt,
     eval_chebyu,
@@ -15,20 +19,23 @@ from scipy.special import (
 from qad.extend import value_of
 from qad.rules.elementwise import table
 
+if TYPE_CHECKING:
+    from qad.typing import Function, Value
 
-def _less(f, n, *args):
+
+def _less(f: Function, n: Value, *args: Value) -> Value:
     """The function of degree n - 1, and 0 where n is 0; degrees between 0 and 1 have one less, too."""
     n = value_of(n)
     return f(n - (n != 0), *args) * (n != 0)
 
 
-def _positive(n):
+def _positive(n: Value) -> Value:
     """The degree at least -1/2 of the same Legendre function: ``P_n = P_{-n-1}``."""
     n = value_of(n)
     return n + (n < -0.5) * (-1 - 2 * n)
 
 
-def _chebyu_slope(n, x):
+def _chebyu_slope(n: Value, x: Value) -> Value:
     """``2 C_{n-1}^(2)``, and ``U_n = -U_{-n-2}`` to the left of -1."""
     left = n < -1
     return (2 - 4 * left) * _less(eval_gegenbauer, n - left * (2 * n + 2), 2, x)

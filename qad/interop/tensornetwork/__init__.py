@@ -20,10 +20,10 @@ array([2.+4.j, 4.+8.j])
 
 try:
     from tensornetwork.backends import backend_factory
-except ModuleNotFoundError as error:
+except ModuleNotFoundError as _error:
     raise ModuleNotFoundError(
         "qad.interop.tensornetwork needs the tensornetwork package: pip install qad[tensornetwork]"
-    ) from error
+    ) from _error
 
 from qad.interop.tensornetwork.backend import QadBackend
 from qad.interop.tensornetwork.energy import keep_energies_recorded

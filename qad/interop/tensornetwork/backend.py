@@ -1,5 +1,9 @@
 """The backend class: what of NumPy's own backend leaves the tape, replaced."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from tensornetwork.backends.numpy.numpy_backend import NumPyBackend
 
@@ -9,10 +13,16 @@ from qad.extend import Tensor, value_of
 from qad.interop.tensornetwork import factors, krylov
 from qad.interop.tensornetwork.lanczos import check, lanczos
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.typing import DTypeLike, Function, Value
+
 __all__ = ["QadBackend"]
 
 
-def own(tensor):
+def own(tensor: Value) -> Value:
     """A Tensor in memory of its own, since tensornetwork's chains divide theirs in place: ``tensors[n] /= Z``."""
     return tensor.copy() if type(tensor) is Tensor else tensor
 
@@ -25,74 +35,79 @@ class QadBackend(NumPyBackend):
     Signatures, shapes and errors are those of `tensornetwork.backends.abstract_backend.AbstractBackend`.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.name = "qad"
 
     # -- arrays ----------------------------------------------------------------------------------
 
-    def convert_to_tensor(self, tensor):
+    def convert_to_tensor(self, tensor: Value) -> Value:
         return own(tensor) if type(tensor) is Tensor else super().convert_to_tensor(tensor)
 
-    def transpose(self, tensor, perm=None):
+    def transpose(self, tensor: Value, perm: Sequence[int] | None = None) -> Value:
         return own(super().transpose(tensor, perm))
 
-    def reshape(self, tensor, shape):
+    def reshape(self, tensor: Value, shape: Sequence[int]) -> Value:
         return own(np.reshape(tensor, tuple(map(int, shape))))
 
-    def item(self, tensor):
+    def item(self, tensor: Value) -> Value:
         """The single entry: of an array as a Python number, of a Tensor as a 0-d Tensor, still recorded."""
         return np.reshape(tensor, ()) if type(tensor) is Tensor else super().item(tensor)
 
-    def index_update(self, tensor, mask, assignee):
+    def index_update(self, tensor: Value, mask: Value, assignee: Value) -> Value:
         """`tensor` with the scalar `assignee` where the boolean `mask` holds."""
         if type(tensor) is Tensor or type(assignee) is Tensor:
             return np.where(value_of(mask), assignee, tensor)
         return super().index_update(tensor, value_of(mask), assignee)
 
-    def serialize_tensor(self, tensor):
+    def serialize_tensor(self, tensor: Value) -> str:
         return super().serialize_tensor(value_of(tensor))
 
     # -- contractions ----------------------------------------------------------------------------
 
-    def tensordot(self, a, b, axes):
+    def tensordot(self, a: Value, b: Value, axes: Any) -> Value:
         return tensordot(a, b, axes)
 
-    def outer_product(self, tensor1, tensor2):
+    def outer_product(self, tensor1: Value, tensor2: Value) -> Value:
         return tensordot(tensor1, tensor2, 0)
 
-    def einsum(self, expression, *tensors, optimize=True):
+    def einsum(self, expression: str, *tensors: Value, optimize: bool = True) -> Value:
         return einsum(expression, *tensors, optimize=optimize)
 
     # -- factorisations --------------------------------------------------------------------------
 
-    def svd(self, tensor, pivot_axis=-1, max_singular_values=None, max_truncation_error=None, relative=False):
+    def svd(
+        self, tensor: Value, pivot_axis: int = -1, max_singular_values: int | None = None,
+        max_truncation_error: float | None = None, relative: bool = False,
+    ) -> tuple[Value, Value, Value, Value]:  # fmt: skip
         return factors.svd(tensor, pivot_axis, max_singular_values, max_truncation_error, relative)
 
-    def qr(self, tensor, pivot_axis=-1, non_negative_diagonal=False):
+    def qr(self, tensor: Value, pivot_axis: int = -1, non_negative_diagonal: bool = False) -> tuple[Value, Value]:
         return factors.qr(tensor, pivot_axis, non_negative_diagonal)
 
-    def rq(self, tensor, pivot_axis=-1, non_negative_diagonal=False):
+    def rq(self, tensor: Value, pivot_axis: int = -1, non_negative_diagonal: bool = False) -> tuple[Value, Value]:
         return factors.rq(tensor, pivot_axis, non_negative_diagonal)
 
-    def expm(self, matrix):
+    def expm(self, matrix: Value) -> Value:
         return linalg.expm(factors.square(matrix))
 
     # -- Krylov methods --------------------------------------------------------------------------
 
     def eigsh_lanczos(
-        self, A, args=None, initial_state=None, shape=None, dtype=None, num_krylov_vecs=20, numeig=1, tol=1e-8,
-        delta=1e-8, ndiag=20, reorthogonalize=False,
-    ):  # fmt: skip
+        self, A: Function, args: Sequence[Any] | None = None, initial_state: Value = None,
+        shape: tuple[int, ...] | None = None, dtype: DTypeLike | None = None, num_krylov_vecs: int = 20,
+        numeig: int = 1, tol: float = 1e-8, delta: float = 1e-8, ndiag: int = 20, reorthogonalize: bool = False,
+    ) -> tuple[Value, list[Value]]:  # fmt: skip
         """Lowest eigenpairs of a Hermitian operator; see `qad.interop.tensornetwork.lanczos.lanczos`."""
         check(num_krylov_vecs, numeig, reorthogonalize)
         vector = krylov.start(self, initial_state, shape, dtype)
         return lanczos(krylov.bind(A, args), vector, num_krylov_vecs, numeig, tol, delta, ndiag, reorthogonalize)
 
     def eigs(
-        self, A, args=None, initial_state=None, shape=None, dtype=None, num_krylov_vecs=50, numeig=6, tol=1e-8,
-        which="LR", maxiter=None,
-    ):  # fmt: skip
+        self, A: Function, args: Sequence[Any] | None = None, initial_state: Value = None,
+        shape: tuple[int, ...] | None = None, dtype: DTypeLike | None = None, num_krylov_vecs: int = 50,
+        numeig: int = 6, tol: float = 1e-8, which: str = "LR", maxiter: int | None = None,
+    ) -> tuple[Value, list[Value]]:  # fmt: skip
         """Eigenpairs of a linear operator; see `qad.interop.tensornetwork.krylov.eigenpair`."""
         vector = value_of(krylov.start(self, initial_state, shape, dtype))
         apply = krylov.bind(A, args)
@@ -104,5 +119,8 @@ class QadBackend(NumPyBackend):
         values, vectors = zip(*pairs, strict=True)
         return np.stack(values), list(vectors)
 
-    def _gmres(self, A_mv, b, A_args, A_kwargs, x0, tol, atol, num_krylov_vectors, maxiter, M=None):
+    def _gmres(
+        self, A_mv: Function, b: Value, A_args: Sequence[Any], A_kwargs: dict[str, Any], x0: Value, tol: float,
+        atol: float, num_krylov_vectors: int, maxiter: int | None, M: Any = None,
+    ) -> tuple[Value, int]:  # fmt: skip
         return krylov.gmres(krylov.bind(A_mv, A_args, A_kwargs), b, x0, tol, atol, num_krylov_vectors, maxiter, M)

@@ -1,5 +1,7 @@
 """DMRG's energy as a recorded Tensor."""
 
+from __future__ import annotations
+
 from functools import wraps
 
 from tensornetwork.matrixproductstates.dmrg import BaseDMRG
@@ -10,7 +12,7 @@ from qad.interop.tensornetwork.backend import QadBackend
 __all__ = ["keep_energies_recorded"]
 
 
-def keep_energies_recorded():
+def keep_energies_recorded() -> None:
     """Replace ``BaseDMRG.compute_energy`` for this backend.
 
     The package's own ends in ``array.item()``, which would silently cut the energy off from its gradient; the backend

@@ -1,16 +1,26 @@
 """Factorisations of tensors: the axes before and after a pivot are rows and columns of a matrix."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ShapeError
 from qad.extend import value_of
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import Value
+
 __all__ = ["svd", "qr", "rq", "square"]
 
 
-def svd(tensor, pivot, most=None, error=None, relative=False):
+def svd(
+    tensor: Value, pivot: int, most: int | None = None, error: float | None = None, relative: bool = False
+) -> tuple[Value, Value, Value, Value]:
     """Truncated singular value decomposition.
 
     Parameters
@@ -46,7 +56,7 @@ def svd(tensor, pivot, most=None, error=None, relative=False):
     return u[:, :k].reshape(*left, k), s[:k], vh[:k].reshape(k, *right), s[k:]
 
 
-def _rank(s, most, error, relative):
+def _rank(s: Value, most: int | None, error: float | None, relative: bool) -> int | np.integer[Any]:
     """The number of singular values to keep."""
     kept = len(s) if most is None else min(most, len(s))
     if error is None:
@@ -56,7 +66,7 @@ def _rank(s, most, error, relative):
     return min(kept, np.count_nonzero(discarded > limit))
 
 
-def qr(tensor, pivot, positive=False):
+def qr(tensor: Value, pivot: int, positive: bool = False) -> tuple[Value, Value]:
     """QR decomposition: an isometry of shape (*left, k) and a triangle of shape (k, *right).
 
     With `positive` the diagonal of the triangle is real and not negative.
@@ -66,14 +76,14 @@ def qr(tensor, pivot, positive=False):
     return q.reshape(*left, -1), r.reshape(-1, *right)
 
 
-def rq(tensor, pivot, positive=False):
+def rq(tensor: Value, pivot: int, positive: bool = False) -> tuple[Value, Value]:
     """RQ decomposition: a triangle of shape (*left, k) and an isometry of shape (k, *right); see `qr`."""
     left, right, matrix = pivoted(tensor, pivot)
     q, r = _qr(matrix.conj().T, positive)
     return r.conj().T.reshape(*left, -1), q.conj().T.reshape(-1, *right)
 
 
-def _qr(matrix, positive):
+def _qr(matrix: Value, positive: bool) -> tuple[Value, Value]:
     q, r = np.linalg.qr(matrix)
     if not positive:
         return q, r
@@ -82,13 +92,13 @@ def _qr(matrix, positive):
     return q * phases, phases.conj()[:, None] * r
 
 
-def pivoted(tensor, pivot):
+def pivoted(tensor: Value, pivot: int) -> tuple[tuple[int, ...], tuple[int, ...], Value]:
     """The shapes of both sides of the pivot, and the matrix between them."""
     left, right = tensor.shape[:pivot], tensor.shape[pivot:]
     return left, right, tensor.reshape(prod(left), prod(right))
 
 
-def square(matrix):
+def square(matrix: Value) -> Value:
     """The matrix itself, if it is one and square."""
     if matrix.ndim != 2:
         raise ShapeError(f"Only matrices are supported, but the input has shape {matrix.shape}")

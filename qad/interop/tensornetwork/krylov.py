@@ -1,5 +1,9 @@
 """Eigenpairs and linear equations: solved on plain values, differentiated by the implicit function theorem."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 from scipy.sparse.linalg import gmres as scipy_gmres
@@ -9,12 +13,18 @@ from qad.extend import Tensor, no_grad, value_of
 from qad.linalg.implicit.gmres import solve
 from qad.linalg.implicit.root import attach, linear_solve
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.typing import DTypeLike, Function, Value
+
 __all__ = ["bare", "bind", "eigenpair", "gmres", "start"]
 
-LIMITS = {"tol": 1e-12, "restart": 60, "maxiter": 2000}  # of the linear solves in derivatives
+LIMITS: dict[str, Any] = {"tol": 1e-12, "restart": 60, "maxiter": 2000}  # of the linear solves in derivatives
 
 
-def start(backend, state, shape, dtype):
+def start(backend: Any, state: Value | None, shape: tuple[int, ...] | None, dtype: DTypeLike | None) -> Value:
     """The initial state, made at random where it is not given."""
     if state is None:
         if shape is None or dtype is None:
@@ -25,12 +35,12 @@ def start(backend, state, shape, dtype):
     return state
 
 
-def bind(operator, args, kwargs=None):
+def bind(operator: Function, args: Sequence[Any] | None, kwargs: dict[str, Any] | None = None) -> Function:
     """The operator as a function of the vector alone."""
     return lambda vector: operator(vector, *(args or ()), **(kwargs or {}))
 
 
-def bare(apply, shape):
+def bare(apply: Function, shape: tuple[int, ...]) -> Function:
     """`apply` between flat plain vectors; nothing is recorded."""
 
     def on_plain(flat):
@@ -40,7 +50,7 @@ def bare(apply, shape):
     return on_plain
 
 
-def eigenpair(apply, value, vector):
+def eigenpair(apply: Function, value: complex, vector: Value) -> tuple[Value, Value]:
     """An eigenpair of a linear operator as a function of the Tensors that `apply` closes over.
 
     Parameters
@@ -74,7 +84,7 @@ def eigenpair(apply, value, vector):
     return nu * scale, v / np.linalg.norm(v)
 
 
-def newton(equation, unknown, steps=20):
+def newton(equation: Function, unknown: Sequence[Value], steps: int = 20) -> Sequence[Value]:
     """Solve the bordered equation again, for another operator, from a solution nearby."""
     for _ in range(steps):
         residual, gap = equation(unknown)
@@ -92,7 +102,10 @@ def newton(equation, unknown, steps=20):
     raise ConvergenceError("eigs: no eigenpair of the changed operator was found near the former one")
 
 
-def gmres(apply, b, x0, tol, atol, restart, maxiter, preconditioner):
+def gmres(
+    apply: Function, b: Value, x0: Value, tol: float, atol: float, restart: int, maxiter: int | None,
+    preconditioner: Any,
+) -> tuple[Value, int]:  # fmt: skip
     """Solve ``apply(x) = b``.
 
     Where the equation is recorded the solution is exact, up to rounding, whatever the tolerance and the limits of

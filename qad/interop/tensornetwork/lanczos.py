@@ -1,14 +1,23 @@
 """Lanczos' iteration on the tape."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Function, Value
+
 __all__ = ["check", "lanczos"]
 
 
-def check(steps, number, reorthogonalize):
+def check(steps: int, number: int, reorthogonalize: bool) -> None:
     """Refuse what Lanczos' iteration cannot do, in the package's words."""
     if steps < number:
         raise ArgumentError("`num_krylov_vecs` >= `numeig` required!")
@@ -18,7 +27,10 @@ def check(steps, number, reorthogonalize):
         )
 
 
-def lanczos(apply, vector, steps, number, tol, delta, interval, reorthogonalize):
+def lanczos(
+    apply: Function, vector: Value, steps: int, number: int, tol: float, delta: float, interval: int,
+    reorthogonalize: bool,
+) -> tuple[Value, list[Value]]:  # fmt: skip
     """Lowest eigenpairs of a Hermitian operator by Lanczos' iteration.
 
     Parameters
@@ -71,13 +83,13 @@ def lanczos(apply, vector, steps, number, tol, delta, interval, reorthogonalize)
     return _ritz_pairs(basis, _tridiagonal(diagonal, norms), number)
 
 
-def _orthogonal(vector, basis):
+def _orthogonal(vector: Value, basis: Sequence[Value]) -> Value:
     for earlier in basis:
         vector = vector - np.vdot(earlier, vector) * earlier
     return vector
 
 
-def _tridiagonal(diagonal, norms):
+def _tridiagonal(diagonal: Sequence[Value], norms: Sequence[Value]) -> Value:
     """The operator in the basis of Lanczos: real."""
     matrix = np.diag(np.stack(diagonal))
     if len(norms) > 1:
@@ -86,7 +98,7 @@ def _tridiagonal(diagonal, norms):
     return matrix
 
 
-def _ritz_pairs(basis, matrix, number):
+def _ritz_pairs(basis: Sequence[Value], matrix: Value, number: int) -> tuple[Value, list[Value]]:
     energies, u = np.linalg.eigh(matrix)
     vectors = np.stack(basis)
     states = [np.tensordot(u[:, n], vectors, 1) for n in range(min(number, len(basis)))]

@@ -1,0 +1,55 @@
+"""What a search on a manifold knows of it: five methods, and the points where it has been."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    from numpy.typing import NDArray
+
+    from qad.typing import Tree, Vector
+
+    Metric: TypeAlias = Callable[[Any, Vector, float], Vector]  # at a point, of a vector; with the gradient's norm
+
+
+class Manifold(Protocol):
+    """What `minimize_on` asks of a manifold.
+
+    A point is any object that the manifold likes; a tangent vector a flat float64 array.
+    """
+
+    def point(self, params: Tree) -> Any:
+        """The point at `params`; raises if they do not lie on the manifold."""
+
+    def params(self, point: Any) -> Tree:
+        """The parameters at a point, as the loss takes them."""
+
+    def gradient(self, point: Any, gradient: Tree) -> NDArray[np.float64]:
+        """The tangent vector of a gradient by the parameters."""
+
+    def retract(self, point: Any, vector: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
+        """The point that is reached along a tangent vector, and the velocity with which it is reached."""
+
+    def transport(
+        self, point: Any, vector: NDArray[np.float64], new: Any, vectors: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Tangent vectors (rows of an array) at `point` as such at ``new = retract(point, vector)``."""
+
+
+class Place:
+    """A point with its loss and gradient there; where there is no loss, with infinity and None."""
+
+    __slots__ = ("point", "value", "gradient", "norm")
+    point: Any
+    value: float
+    gradient: Any  # a Vector, None where there is no loss
+    norm: float
+
+    def __init__(self, point: Any, value: float, gradient: Vector | None):
+        self.point, self.value, self.gradient = point, value, gradient
+        self.norm = np.inf if gradient is None else float(np.linalg.norm(gradient))
