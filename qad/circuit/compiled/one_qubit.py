@@ -7,7 +7,7 @@ shorter than a vector register; their length is then a constant of the kernel, w
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,28 +99,38 @@ def phases_of(fixed: int) -> Kernel:
     return kernel
 
 
-def kernels(fixed: int) -> tuple[Kernel, Kernel, Kernel, Kernel, Kernel]:
+class Rows(NamedTuple):
+    """The kernels for rows of one length."""
+
+    real: Kernel
+    complex: Kernel
+    pairings: Kernel
+    paired: Kernel
+    phases: Kernel
+
+
+def rows_of(fixed: int) -> Rows:
     """The kernels for rows of `fixed` pairs, or, where that is 0, of a number given at run time."""
-    return real_of(fixed), complex_of(fixed), pairings_of(fixed), paired_of(fixed), phases_of(fixed)
+    return Rows(real_of(fixed), complex_of(fixed), pairings_of(fixed), paired_of(fixed), phases_of(fixed))
 
 
-real_any, complex_any, pairings_any, paired_any, phases_any = kernels(0)
-real_1, complex_1, pairings_1, paired_1, phases_1 = kernels(1)
-real_2, complex_2, pairings_2, paired_2, phases_2 = kernels(2)
-real_4, complex_4, pairings_4, paired_4, phases_4 = kernels(4)
+ANY: Rows = rows_of(0)
+ONE: Rows = rows_of(1)
+TWO: Rows = rows_of(2)
+FOUR: Rows = rows_of(4)
 
 
 def apply_real(re: np.ndarray, im: np.ndarray, bit: int, a: float, b: float, c: float, d: float) -> None:
     """A real matrix on one bit of a chunk."""
     for part in (re, im):
         if bit == 0:
-            real_1(part, 1, a, b, c, d)
+            ONE.real(part, 1, a, b, c, d)
         elif bit == 1:
-            real_2(part, 2, a, b, c, d)
+            TWO.real(part, 2, a, b, c, d)
         elif bit == 2:
-            real_4(part, 4, a, b, c, d)
+            FOUR.real(part, 4, a, b, c, d)
         else:
-            real_any(part, 1 << bit, a, b, c, d)
+            ANY.real(part, 1 << bit, a, b, c, d)
 
 
 def apply_complex(
@@ -129,36 +139,36 @@ def apply_complex(
 ) -> None:  # fmt: skip
     """A complex matrix on one bit of a chunk."""
     if bit == 0:
-        complex_1(re, im, 1, a, b, c, d, e, f, g, q)
+        ONE.complex(re, im, 1, a, b, c, d, e, f, g, q)
     elif bit == 1:
-        complex_2(re, im, 2, a, b, c, d, e, f, g, q)
+        TWO.complex(re, im, 2, a, b, c, d, e, f, g, q)
     elif bit == 2:
-        complex_4(re, im, 4, a, b, c, d, e, f, g, q)
+        FOUR.complex(re, im, 4, a, b, c, d, e, f, g, q)
     else:
-        complex_any(re, im, 1 << bit, a, b, c, d, e, f, g, q)
+        ANY.complex(re, im, 1 << bit, a, b, c, d, e, f, g, q)
 
 
 def apply_phases(re: np.ndarray, im: np.ndarray, bit: int, a: float, b: float, c: float, d: float) -> None:
     """A diagonal matrix on one bit of a chunk."""
     if bit == 0:
-        phases_1(re, im, 1, a, b, c, d)
+        ONE.phases(re, im, 1, a, b, c, d)
     elif bit == 1:
-        phases_2(re, im, 2, a, b, c, d)
+        TWO.phases(re, im, 2, a, b, c, d)
     elif bit == 2:
-        phases_4(re, im, 4, a, b, c, d)
+        FOUR.phases(re, im, 4, a, b, c, d)
     else:
-        phases_any(re, im, 1 << bit, a, b, c, d)
+        ANY.phases(re, im, 1 << bit, a, b, c, d)
 
 
 def pairings(left: np.ndarray, right: np.ndarray, bit: int) -> tuple[float, float, float, float]:
     """Sums over a chunk of left[.., i, ..] right[.., j, ..] for the values i, j of one bit."""
     if bit == 0:
-        return pairings_1(left, right, 1)
+        return ONE.pairings(left, right, 1)
     if bit == 1:
-        return pairings_2(left, right, 2)
+        return TWO.pairings(left, right, 2)
     if bit == 2:
-        return pairings_4(left, right, 4)
-    return pairings_any(left, right, 1 << bit)
+        return FOUR.pairings(left, right, 4)
+    return ANY.pairings(left, right, 1 << bit)
 
 
 def paired(
@@ -166,12 +176,12 @@ def paired(
 ) -> tuple[float, float, float, float]:
     """A real matrix on one bit of parts of the state and of its cotangent, and the sums of products."""
     if bit == 0:
-        return paired_1(state, dual, 1, a, b, c, d)
+        return ONE.paired(state, dual, 1, a, b, c, d)
     if bit == 1:
-        return paired_2(state, dual, 2, a, b, c, d)
+        return TWO.paired(state, dual, 2, a, b, c, d)
     if bit == 2:
-        return paired_4(state, dual, 4, a, b, c, d)
-    return paired_any(state, dual, 1 << bit, a, b, c, d)
+        return FOUR.paired(state, dual, 4, a, b, c, d)
+    return ANY.paired(state, dual, 1 << bit, a, b, c, d)
 
 
 def take_back_real(

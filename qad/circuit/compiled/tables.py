@@ -6,7 +6,7 @@ chunk (masks, bits) counts the bits within the chunk; what lies beyond it, "oute
 """
 
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -90,6 +90,6 @@ class Tables(NamedTuple):
     bits: Int
 
 
-def table(row: type[tuple], rows: Sequence[tuple]) -> np.ndarray:
+def table(row: type[tuple[Any, ...]], rows: Sequence[tuple[Any, ...]]) -> np.ndarray:
     """Rows, named tuples of the type `row`, as a structured array of integers; there may be none."""
     return np.array(rows, row_dtype(row))

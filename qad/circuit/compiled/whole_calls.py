@@ -38,12 +38,14 @@ class Whole:
         "rows",
         "entries",
     )
+
     dtype: np.dtype[Any]
     kernels: Any
     real: np.dtype[Any]
     order: np.ndarray
     phases: np.ndarray
     gates: list[Bundle]
+    tables: Bundle
     terms: Bundle
     size: int
     width: int
