@@ -195,7 +195,7 @@ def light_cone(circuit: Builder, qubits: Iterable[int]) -> tuple[list[int], set[
     return chosen[::-1], reached
 
 
-def amplitude(circuit: Builder, bits: Sequence[int], memory_limit: float | None) -> Network:
+def amplitude(circuit: Builder, bits: Sequence[int], memory_limit: int | str | None) -> Network:
     """The network of ``<bits|psi>``."""
     wires = ket_of(circuit)
     for label, bit in zip(wires.at, bits, strict=True):
@@ -203,7 +203,9 @@ def amplitude(circuit: Builder, bits: Sequence[int], memory_limit: float | None)
     return network(wires, len(circuit.operations), False, memory_limit)
 
 
-def sandwich(circuit: Builder, factors: Sequence[tuple[Array, Sequence[int]]], memory_limit: float | None) -> Network:
+def sandwich(
+    circuit: Builder, factors: Sequence[tuple[Array, Sequence[int]]], memory_limit: int | str | None
+) -> Network:
     """The network of ``<psi|O|psi>`` with O the product of matrices, each on some qubits."""
     touched = [q for _, qubits in factors for q in qubits]
     chosen, reached = light_cone(circuit, touched)
@@ -221,7 +223,7 @@ def sandwich(circuit: Builder, factors: Sequence[tuple[Array, Sequence[int]]], m
     return network(wires, len(chosen), True, memory_limit)
 
 
-def network(wires: Wires, gates: int, real: bool, memory_limit: float | None) -> Network:
+def network(wires: Wires, gates: int, real: bool, memory_limit: int | str | None) -> Network:
     """A closed network of all operands."""
     if not wires.terms:
         wires.add(np.ones(()), ())
@@ -229,7 +231,7 @@ def network(wires: Wires, gates: int, real: bool, memory_limit: float | None) ->
     return Network(subscripts, tuple(wires.operands), real, memory_limit, gates)
 
 
-def network_of(circuit: Builder, target: Any, memory_limit: float | None) -> Network | NetworkSum:
+def network_of(circuit: Builder, target: Any, memory_limit: int | str | None) -> Network | NetworkSum:
     """The network of an amplitude or an observable; see `Circuit.network`."""
     bits = bits_of(target)
     if bits is not None:

@@ -254,7 +254,7 @@ def distinct(chain: Chain) -> tuple[Any, ...]:
     return chain.tensors if chain.sharing is None else chain.tensors[: max(chain.sharing) + 1]
 
 
-def bare(cls: type[C], tensors: Iterable[Any], sharing: tuple[int, ...] | None) -> C:
+def bare(cls: type[C], tensors: Sequence[Any], sharing: tuple[int, ...] | None) -> C:
     """A chain of whatever stands in a pytree's places, unchecked."""
     chain = object.__new__(cls)
     chain.tensors = tuple(tensors) if sharing is None else tuple(tensors[i] for i in sharing)

@@ -22,18 +22,21 @@ from qad.mps.sandwich import factor, operator_matrices, sandwich
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from qad.mps.chain import SiteTensors
     from qad.mps.operator import MPO
     from qad.mps.state import MPS
-    from qad.typing import Array
+    from qad.mps.sweep_compiled import Table
+    from qad.mps.sweep_numpy import Steps
+    from qad.typing import Array, RealNumber
 
 
 class Swept(NamedTuple):
     """What the sweep from the left leaves for the sweep from the right."""
 
-    route: object
-    environments: object
+    route: Table | Steps
+    environments: Any
     square: float
 
 
@@ -53,13 +56,13 @@ def energy_of(*tensors: np.ndarray, H: Hamiltonian) -> tuple[float, Swept]:
 
 @primitive
 def slopes_of(
-    g: np.ndarray, energy: float, *tensors: np.ndarray, H: Hamiltonian, kept: Swept | None = None
+    g: RealNumber, energy: float, *tensors: np.ndarray, H: Hamiltonian, kept: Swept | None = None
 ) -> tuple[np.ndarray, ...]:
     """`g` times the derivative of the energy by every tensor, unconjugated; the value of the energy is handed over."""
     return slopes_by_sweep(g, energy, tensors, swept(tensors, H)[1] if kept is None else kept)
 
 
-def slopes_by_sweep(g: np.ndarray, energy: float, tensors: Sequence[np.ndarray], kept: Swept) -> tuple[np.ndarray, ...]:
+def slopes_by_sweep(g: RealNumber, energy: float, tensors: Sequence[np.ndarray], kept: Swept) -> tuple[np.ndarray, ...]:
     """`g` times the derivative of the energy by every tensor, from what the sweep from the left left."""
     route, environments, square = kept
     seeds = np.array([-energy, 1.0], route.dtype) * (2 * g / square).astype(square.dtype)

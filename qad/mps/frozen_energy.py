@@ -18,7 +18,7 @@ from qad.mps.hamiltonian import Hamiltonian
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from qad.typing import Array
+    from qad.typing import Array, RealNumber
 
 __all__ = ["energy_of_both", "is_frozen"]
 
@@ -30,7 +30,7 @@ def energy_of_both(*tensors: np.ndarray, sites: int) -> float:
 
 
 @primitive
-def slopes_of_both(g: np.ndarray, energy: float, *tensors: np.ndarray, sites: int) -> tuple[np.ndarray, ...]:
+def slopes_of_both(g: RealNumber, energy: float, *tensors: np.ndarray, sites: int) -> tuple[np.ndarray, ...]:
     """`g` times the derivative of the energy by every tensor of the chain, unconjugated."""
     psi = tensors[:sites]
     return slopes_by_sweep(g, energy, psi, swept(psi, hamiltonian_of(tensors[sites:]))[1])

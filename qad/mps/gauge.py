@@ -111,14 +111,14 @@ def mirrored(tensors: Sequence[Array]) -> list[Array]:
     return [tensor.transpose(2, 1, 0) for tensor in reversed(tensors)]
 
 
-def left_isometry(tensor: Array) -> tuple[Array, Array]:
+def left_isometry(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A plain site tensor as an isometry from its right bond, times a matrix on that bond."""
     left, phys, right = tensor.shape
     q, r = np.linalg.qr(tensor.reshape(-1, right))
     return q.reshape(left, phys, -1), r
 
 
-def right_isometry(tensor: Array) -> tuple[Array, Array]:
+def right_isometry(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A plain site tensor as a matrix on its left bond, times an isometry from that bond."""
     left, phys, right = tensor.shape
     q, r = np.linalg.qr(tensor.reshape(left, -1).T)

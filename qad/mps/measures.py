@@ -228,7 +228,7 @@ def matrix_entropy(matrix: Array) -> Scalar:
     return -(p * np.log(p)).sum()
 
 
-def entropy_slope(s: np.ndarray) -> np.ndarray:
+def entropy_slope(s: Array) -> Array:
     """The derivative of ``-s**2 log s**2``."""
     return np.where(s == 0, 0.0, -2 * s * (np.log(np.where(s == 0, 1.0, s) ** 2) + 1))
 

@@ -11,14 +11,14 @@ from qad.core.errors import ArgumentError
 from qad.extend import value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from qad.typing import Array, FilePath
 
 FORMAT = "qad chain 1"
 
 
-def save(path: FilePath, kind: str, tensors: Iterable[Array], sharing: tuple[int, ...] | None) -> None:
+def save(path: FilePath, kind: str, tensors: Sequence[Array], sharing: tuple[int, ...] | None) -> None:
     """Write a chain; a file that is already there is replaced only by a complete one."""
     arrays = {f"site_{i}": np.asarray(value_of(tensor)) for i, tensor in enumerate(tensors)}
     pattern = np.array(range(len(tensors)) if sharing is None else sharing)

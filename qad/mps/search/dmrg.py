@@ -167,6 +167,8 @@ class Sweeps:
 class TwoSites(Sweeps):
     """Pairs of neighbours; the bond between them is chosen anew from their density matrix."""
 
+    discarded: float
+
     def sweep(self) -> float:
         energy = super().sweep()  # of pairs, before their bonds are truncated
         if self.discarded > DISCARDED:

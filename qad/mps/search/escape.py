@@ -42,6 +42,8 @@ def escaped(H: MPO, state: MPS, excluded: Excluding, tol: float, rng: np.random.
 class Stirred(OneSite):
     """One site at a time, beginning with a random change of it."""
 
+    mixing: float
+    energy: float
     refuted: bool
     tol: float
     rng: np.random.Generator

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import NoReturn
 
+    from qad.typing import RealNumber
+
 ROUNDING = 1e-13  # of an energy, relative
 
 
@@ -87,12 +89,12 @@ class Watch:
         """How many steps are still allowed."""
         return self.maxiter + 1 - len(self.history)
 
-    def begin(self, energy: float) -> None:
+    def begin(self, energy: RealNumber) -> None:
         """The energy before the first step (not again after a restart)."""
         if not self.history:
             self.history.append(float(energy) * self.unit)
 
-    def step(self, state: MPS, energy: float) -> None:
+    def step(self, state: MPS, energy: RealNumber) -> None:
         """A step ended in this state; raises Finished where it was the last."""
         self.state, energy = state, float(energy) * self.unit
         self.history.append(energy)
