@@ -1,6 +1,9 @@
 """From a list of operations to a `Program`."""
 
+from __future__ import annotations
+
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,9 +11,13 @@ from qad.circuit.gate_structure import Form, form_of
 from qad.circuit.ir import Called, Instruction, Program
 from qad.circuit.trigonometry import Polynomials
 
+if TYPE_CHECKING:
+    from qad.circuit.gates import Gate
+    from qad.circuit.ir import Operation
+
 
 @lru_cache(maxsize=1024)
-def program_of(n, size, operations) -> Program:
+def program_of(n: int, size: int, operations: tuple[Operation, ...]) -> Program:
     """The program of a tuple of operations on n qubits with `size` parameters, kept for the next circuit like it."""
     plan = Plan()
     for index, operation in enumerate(operations):
@@ -36,12 +43,20 @@ class Plan:
     be called, then the matrices that the user gave.
     """
 
+    instructions: dict[int, Instruction]
+    polynomials: dict[str, list[tuple[int, float, np.ndarray]]]
+    filled: dict[str, int]
+    called: dict[tuple[Gate, bool, bool], list[tuple[int, Operation]]]
+    waiting: list[tuple[int, Operation]]
+    calls: list[Called]
+    given: list[tuple[int, bool, bool]]
+
     def __init__(self):
         self.instructions, self.polynomials, self.filled = {}, {"real": [], "complex": []}, {"real": 0, "complex": 0}
         self.called, self.waiting = {}, []  # operations whose entries come last
         self.calls, self.given = [], []
 
-    def sort(self, index, operation):
+    def sort(self, index: int, operation: Operation) -> None:
         """Make the instruction of an operation, unless its entries come later in the complex vector."""
         if operation.given is not None:
             self.waiting.append((index, operation))
@@ -63,7 +78,9 @@ class Plan:
             self.polynomials[source].append((operation.slots[0], form.frequency, form.coefficients))
             self.add(index, operation, form, source)
 
-    def add(self, index, operation, form, source="constant", constant=None):
+    def add(
+        self, index: int, operation: Operation, form: Form, source: str = "constant", constant: np.ndarray | None = None
+    ) -> None:
         """Make the instruction at `index`, with the next entries of `source`."""
         controls = operation.controls + operation.qubits[: form.controls]
         start = 0
@@ -75,7 +92,7 @@ class Plan:
             operation.gate.letters, operation.gate.unitary,
         )  # fmt: skip
 
-    def place_called(self):
+    def place_called(self) -> None:
         """Instructions of gates whose matrix functions are called, kind by kind."""
         for (gate, *changes), found in self.called.items():
             form = form_of(gate)
@@ -83,7 +100,7 @@ class Plan:
             for index, operation in found:
                 self.add(index, operation, form, "complex")
 
-    def place_given(self):
+    def place_given(self) -> None:
         """Instructions of the user's own matrices."""
         for index, operation in self.waiting:
             self.given.append((operation.given, operation.adjoint, operation.conjugate))

@@ -5,16 +5,26 @@ weights one by one.  Here states that no term passes are left out, so that a sin
 coefficients stay one array.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.circuit.gates import pauli_matrix
 from qad.mps.automaton import build
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.mps.automaton import Entry
+    from qad.typing import Array
+
 LETTERS = "IXYZ"
 MATRICES = np.array([pauli_matrix(letter) for letter in LETTERS])
 
 
-def mpo_of(strings, coefficients):
+def mpo_of(strings: Sequence[str], coefficients: Array) -> list[Array]:
     """Site tensors (left, right, out, in) of the operator ``sum_t c_t P_t``, no two strings the same."""
     n = len(strings[0])
     terms = []
@@ -28,7 +38,7 @@ def mpo_of(strings, coefficients):
     ]  # fmt: skip
 
 
-def passed_states(blocks):
+def passed_states(blocks: Sequence[Sequence[Entry]]) -> list[dict[int, int]]:
     """For every bond the states that lie between the first and the last one, with new numbers."""
     reached, leading = [{0}], [{0}]
     for entries in blocks:
@@ -41,7 +51,7 @@ def passed_states(blocks):
     ]
 
 
-def site_tensor(entries, left, right, coefficients):
+def site_tensor(entries: Sequence[Entry], left: dict[int, int], right: dict[int, int], coefficients: Array) -> Array:
     """The tensor of one site: constant entries, and those whose weight is the number of a coefficient."""
     entries = [entry for entry in entries if entry.left in left and entry.right in right]
     dtype = complex if any(LETTERS[entry.operator] == "Y" for entry in entries) else float

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from qad.circuit.gate_methods import GateMethods
+    from qad.circuit.gates import Gate
     from qad.circuit.pauli import PauliSum
     from qad.typing import ArrayLike, RealNumber
 else:
@@ -231,14 +232,16 @@ class Builder(Sequence, GateMethods):
 
 
 @lru_cache(maxsize=4096)
-def operation_of(gate, qubits, controls, size, n):
+def operation_of(gate: Gate, qubits: tuple[int, ...], controls: tuple[int, ...], size: int, n: int) -> Operation:
     """A gate on these qubits of n, after `size` parameters."""
     checked = check_qubits(controls + qubits, n, gate.name)[len(controls) :]
     return Operation(gate, checked, controls, tuple(range(size, size + gate.params)))
 
 
 @lru_cache(maxsize=1024)
-def operations_of(gate, columns, controls, size, n):
+def operations_of(
+    gate: Gate, columns: tuple[Any, ...], controls: tuple[int, ...], size: int, n: int
+) -> list[Operation]:
     """Gates of one kind on the qubits of these columns, after `size` parameters: each takes one of each run of angles.
 
     A column is a sequence of qubits, one for each gate, or one qubit for all.

@@ -1,22 +1,31 @@
 """Checks of arguments; the messages say what to write instead."""
 
+from __future__ import annotations
+
 import os
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.extend import stack_of
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
 
-def check_count(n, what="a circuit"):
+    from qad.typing import Array, ArrayLike, DTypeLike
+
+
+def check_count(n: Any, what: str = "a circuit") -> int:
     """`n` as an int, if it is a positive whole number."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise ArgumentError(f"{what} needs a positive whole number of qubits, but got {n!r}")
     return int(n)
 
 
-def check_qubits(qubits, n, what):
+def check_qubits(qubits: Iterable[Any], n: int, what: str) -> tuple[int, ...]:
     """`qubits` as a tuple of ints, if they are different qubits of n."""
     found = []
     for q in qubits:
@@ -31,12 +40,12 @@ def check_qubits(qubits, n, what):
     return tuple(found)
 
 
-def as_column(q):
+def as_column(q: Any) -> Any:
     """One qubit as it is, several of them as a range or tuple."""
     return q if type(q) in (int, range, tuple) or np.ndim(q) == 0 else tuple(q)
 
 
-def check_angle(x, what):
+def check_angle(x: ArrayLike, what: str) -> Array:
     """`x` as float64, which is what kernels read, if it is real: a number, an array or a Tensor."""
     if not hasattr(x, "dtype"):
         x = np.asarray(x)
@@ -45,7 +54,7 @@ def check_angle(x, what):
     return x if x.dtype == np.float64 else x.astype(float)
 
 
-def check_matrix(u, k, what):
+def check_matrix(u: ArrayLike, k: int, what: str) -> Array:
     """`u` if it is a matrix on k qubits, or a stack of them."""
     u = u if hasattr(u, "shape") else np.asarray(u)
     if u.ndim < 2 or u.shape[-2:] != (2**k, 2**k):
@@ -56,7 +65,7 @@ def check_matrix(u, k, what):
 
 
 @lru_cache(maxsize=256)
-def check_memory(n, dtype, what="a state", squared=False, copies=1):
+def check_memory(n: int, dtype: DTypeLike, what: str = "a state", squared: bool = False, copies: int = 1) -> None:
     """Raise before an array of 2**n (or 4**n) entries is allocated that cannot fit."""
     exponent = 2 * n if squared else n
     needed = copies * np.dtype(dtype).itemsize * 2.0**exponent
@@ -78,7 +87,7 @@ def memory() -> float:
         return float("inf")
 
 
-def readable(size):
+def readable(size: float) -> str:
     """A number of bytes as people write it."""
     units = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
     power = min(int(np.log2(max(size, 1)) // 10), len(units) - 1)

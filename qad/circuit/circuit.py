@@ -77,9 +77,9 @@ class Circuit(Builder, Views):
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         if self.dtype not in (np.complex128, np.complex64):
             raise ArgumentError(f"a circuit's dtype is complex128 or complex64, not {self.dtype}")
-        self.engine = engine
+        self.engine: str = engine
         engine_of(engine)
-        self.initial = initial
+        self.initial: Array | None = initial
         if initial is not None:
             initial = self.initial = initial if hasattr(initial, "shape") else np.asarray(initial)
             if initial.shape[-self.n :] != (2,) * self.n and initial.shape[-1:] != (2**self.n,):
@@ -293,7 +293,7 @@ class Circuit(Builder, Views):
         return f"Circuit({self.n} qubits, {len(self.operations)} gates, {self._size} parameters)"
 
 
-def widened(x, batch, axes):
+def widened(x: Array, batch: tuple[int, ...], axes: int) -> Array:
     """`x`, whose last axes are its own, over the whole batch unless it is the same for all."""
     lead = x.shape[: x.ndim - axes]
     return x if lead in ((), batch) else x + np.zeros((*batch, *(1,) * axes))

@@ -50,7 +50,7 @@ class Controlled(Generic[C], GateMethods):
         return lambda *args: self._circuit._add(gate, args, self._controls)
 
 
-def unknown(name):
+def unknown(name: str) -> str:
     """What to say about a name that is no gate."""
     try:
         find_gate(name)

@@ -1,15 +1,26 @@
 """Circuits as text and as pictures."""
 
+from __future__ import annotations
+
 from functools import partial
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 from qad.circuit.layout import laid_out
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from matplotlib.axes import Axes
+
+    from qad.circuit.builder import Builder
+    from qad.circuit.layout import Symbol
 
 COLOURS = {"R": "#dbeafe", "X": "#fde2e2", "Y": "#fde2e2", "Z": "#fde2e2", "H": "#fef3c7"}
 OTHER, INK = "#e8f5e9", "#1f2328"
 
 
-def text(circuit, width=120):
+def text(circuit: Builder, width: int = 120) -> str:
     """A drawing of lines and letters; where it is wider than `width`, it goes on below.
 
     Parameters
@@ -37,13 +48,13 @@ def text(circuit, width=120):
     return "\n\n".join("\n".join(trimmed(block)) for block in blocks)
 
 
-def names_and_gaps(names):
+def names_and_gaps(names: list[str]) -> list[str]:
     """The beginnings of all lines: a name for each wire, and spaces between wires."""
     lines = [line for name in names for line in (name, " " * len(name))]
     return lines[:-1]
 
 
-def column_of(symbols, n):
+def column_of(symbols: list[Symbol], n: int) -> list[str]:
     """One column: a line for each wire and for each gap between wires."""
     width = max(len(mark) for s in symbols for mark in s.marks.values())
     lines = [("─" if i % 2 == 0 else " ") * (width + 2) for i in range(2 * n - 1)]
@@ -55,12 +66,12 @@ def column_of(symbols, n):
     return lines
 
 
-def trimmed(block):
+def trimmed(block: list[str]) -> list[str]:
     """Lines without spaces at their ends; wires end in a dash."""
     return [line.rstrip() if line.strip() else "" for line in block]
 
 
-def figure(circuit, ax=None):
+def figure(circuit: Builder, ax: Axes | None = None) -> Any:
     """A picture by matplotlib.
 
     Parameters
@@ -94,14 +105,14 @@ def figure(circuit, ax=None):
     return ax.figure
 
 
-def png_of(shown):
+def png_of(shown: Any) -> bytes:
     """A figure as the bytes of a PNG file."""
     file = BytesIO()
     shown.savefig(file, format="png", dpi=110)
     return file.getvalue()
 
 
-def centres(symbols):
+def centres(symbols: list[Symbol]) -> tuple[dict[int, float], float]:
     """The middle of every column, and the end of the last: columns are as wide as their widest mark."""
     widths = {}
     for symbol in symbols:
@@ -113,12 +124,12 @@ def centres(symbols):
     return middles, max(x, 0.5)
 
 
-def box_width(mark):
+def box_width(mark: str) -> float:
     """The width of a mark in units of the distance of wires."""
     return 0.62 if len(mark) < 3 else 0.15 * len(mark) + 0.3
 
 
-def draw_mark(ax, x, q, mark):
+def draw_mark(ax: Axes, x: float, q: int, mark: str) -> None:
     """A control, one end of a swap, or a box with a text."""
     from matplotlib.patches import Circle, FancyBboxPatch
 

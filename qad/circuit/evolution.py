@@ -10,15 +10,25 @@ entries follow from them, so that the most common circuits make fewer nodes.  Al
 entry): entries of the gates (J, B, E), parameters (J, B, P), states (J, B, 2**n).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.circuit import reference
 from qad.circuit.vmap_rule import forward_rule, of_none_too, pullback_rule
 from qad.extend import defbatch, defjvp, defvjp, defvjp_tuned, primitive
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from qad.circuit.ir import Program
+    from qad.typing import Array, Function
+
 
 @primitive
-def evolve(real, complex_, psi, *, program, engine):
+def evolve(real: Array, complex_: Array, psi: Array, *, program: Program, engine: ModuleType) -> Array:
     """The final states, from the real and complex entries of the gates and the initial states.
 
     Initial states of one amplitude stand for that multiple of |0...0>.
@@ -27,7 +37,17 @@ def evolve(real, complex_, psi, *, program, engine):
 
 
 @primitive
-def pullback(real, complex_, psi, out, g, *, program, engine, owned=False):
+def pullback(
+    real: Array,
+    complex_: Array,
+    psi: Array,
+    out: Array,
+    g: Array,
+    *,
+    program: Program,
+    engine: ModuleType,
+    owned: bool = False,
+) -> tuple[Array, Array, Array]:
     """Cotangents of `evolve`'s three operands, from its answer and the cotangent of that.
 
     The engine may overwrite a cotangent that is `owned`, an array to which nobody else has a reference.
@@ -36,28 +56,30 @@ def pullback(real, complex_, psi, out, g, *, program, engine, owned=False):
 
 
 @primitive
-def evolve_angles(theta, psi, *, program, engine):
+def evolve_angles(theta: Array, psi: Array, *, program: Program, engine: ModuleType) -> Array:
     """The final states, from parameters and the initial states."""
     return engine.forward_angles(program, theta, psi)
 
 
 @primitive
-def pullback_angles(theta, psi, out, g, *, program, engine, owned=False):
+def pullback_angles(
+    theta: Array, psi: Array, out: Array, g: Array, *, program: Program, engine: ModuleType, owned: bool = False
+) -> tuple[Array, Array]:
     """Cotangents of `evolve_angles`'s two operands, from its answer and the cotangent of that."""
     return engine.backward_angles(program, theta, psi, out, g, owned)
 
 
-def dual(x, dx):
+def dual(x: Array, dx: Array | None) -> Array:
     """The components of the dual number ``x + e dx``; a tangent of None is zero."""
     return np.concatenate([x, 0 * x if dx is None else dx])
 
 
-def serving(engine, program, components):
+def serving(engine: ModuleType, program: Program, components: int) -> ModuleType:
     """The engine if it serves so many components, else that of NumPy."""
     return engine if engine.serves(program, components) else reference
 
 
-def define(forward, back):
+def define(forward: Function, back: Function) -> None:
     """Give one of the pairs above its rules."""
 
     def forward_vjp(needed, g, ans, *operands, program, engine, owned=False):

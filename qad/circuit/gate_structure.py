@@ -5,12 +5,18 @@ or 1.  Its three coefficients are read off here once, and then all angles of a c
 expression, whatever the gates are.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.circuit.gates import SWAP, Gate, X
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 FREQUENCIES = (0.5, 1.0)
 PROBES = np.array([0.3, 1.1, 1.9, 2.6, 3.7, 4.9, 5.8])
@@ -49,7 +55,7 @@ class Form:
         """How many entries describe the gate: of its matrix or its diagonal; cos and sin of a Pauli rotation."""
         return {"matrix": 4**self.qubits, "diagonal": 2**self.qubits, "pauli": 2}.get(self.kind, 0)
 
-    def adjoint(self):
+    def adjoint(self) -> Form:
         """The form of the inverse gate."""
         if self.coefficients is None or self.kind in ("flip", "swap"):
             return self
@@ -61,7 +67,7 @@ class Form:
             c = c * np.array([1.0, -1.0])
         return replace(self, coefficients=c)
 
-    def conjugate(self, letters=""):
+    def conjugate(self, letters: str = "") -> Form:
         """The form of the gate of complex conjugate matrix."""
         if self.coefficients is None:
             return self
@@ -95,12 +101,12 @@ def form_of(gate: Gate) -> Form:
     return Form(kind, controls, qubits, frequency, coefficients.real if real else coefficients, real)
 
 
-def sample(gate, params):
+def sample(gate: Gate, params: Iterable[float]) -> np.ndarray:
     """The matrix of a gate at one point."""
     return np.asarray(gate.matrix(*map(np.asarray, params)), complex)
 
 
-def without_controls(samples, qubits):
+def without_controls(samples: np.ndarray, qubits: int) -> tuple[int, np.ndarray]:
     """How many leading qubits of the matrices (T, d, d) are controls, and the matrices without them."""
     controls = 0
     while controls < qubits - 1:
@@ -112,7 +118,7 @@ def without_controls(samples, qubits):
     return controls, samples
 
 
-def permutation(u):
+def permutation(u: np.ndarray) -> str | None:
     """The name of a matrix that exchanges amplitudes, or None."""
     for name, known in (("flip", X), ("swap", SWAP)):
         if u.shape == known.shape and np.array_equal(u, known):
@@ -120,7 +126,7 @@ def permutation(u):
     return None
 
 
-def trigonometric(samples, params):
+def trigonometric(samples: np.ndarray, params: int) -> tuple[float | None, np.ndarray | None]:
     """Frequency and coefficients (3, E) of `samples` (T, E) taken at the first T `PROBES`; (None, None) if none fit."""
     if params == 0:
         zero = np.zeros_like(samples[0])
@@ -135,7 +141,7 @@ def trigonometric(samples, params):
     return None, None
 
 
-def snapped(x):
+def snapped(x: np.ndarray) -> np.ndarray:
     """`x` with entries within 1e-13 of 0, +-1 or +-1/2 replaced by these, from which rounding moved them."""
     nearest = SIMPLE[np.abs(x[..., None] - SIMPLE).argmin(-1)]
     return np.where(np.abs(x - nearest) < 1e-13, nearest, x)

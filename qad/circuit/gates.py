@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.typing import Array, Function, Number
+    from qad.typing import Array, ArrayLike, Function, Number
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Gate:
     name: str
     qubits: int
     params: int
-    matrix: Callable | None
+    matrix: Function | None
     letters: str = ""
     unitary: bool = True
 
@@ -94,7 +94,7 @@ def matrix(rows: Sequence[Sequence[Number]]) -> Array:
     return np.stack([e + zero for e in entries], -1).reshape(*zero.shape, len(rows), -1)
 
 
-def rotation(pauli):
+def rotation(pauli: np.ndarray) -> Function:
     """The matrix function ``exp(-i theta pauli / 2)`` of a matrix that squares to one."""
 
     def function(theta):
@@ -104,23 +104,23 @@ def rotation(pauli):
     return function
 
 
-def phase(theta):
+def phase(theta: Array) -> Array:
     """The matrix ``diag(1, exp(i theta))``."""
     return matrix([[1.0, 0.0], [0.0, np.exp(1j * theta)]])
 
 
-def u3(theta, phi, lam):
+def u3(theta: Array, phi: Array, lam: Array) -> Array:
     """OpenQASM's general rotation of one qubit, whose first entry is real."""
     c, s = np.cos(theta / 2), np.sin(theta / 2)
     return matrix([[c, -np.exp(1j * lam) * s], [np.exp(1j * phi) * s, np.exp(1j * (phi + lam)) * c]])
 
 
-def u3_with_phase(theta, phi, lam, gamma):
+def u3_with_phase(theta: Array, phi: Array, lam: Array, gamma: Array) -> Array:
     """`u3` times a phase, which has an effect where the gate is controlled."""
     return np.exp(1j * gamma)[..., None, None] * u3(theta, phi, lam)
 
 
-def controlled(function):
+def controlled(function: Function) -> Function:
     """The matrix function of a gate with one more qubit before it, which controls it."""
 
     def matrices(*params):
@@ -133,30 +133,30 @@ def controlled(function):
 
 
 @cache
-def pauli_rotation(letters):
+def pauli_rotation(letters: str) -> Gate:
     """The gate ``exp(-i theta P / 2)`` of the Pauli string P = `letters`."""
     return Gate("exp_pauli", len(letters), 1, lambda theta: rotation(pauli_matrix(letters))(theta), letters)
 
 
-def pauli_matrix(letters):
+def pauli_matrix(letters: str) -> np.ndarray:
     """The Kronecker product of Pauli matrices."""
     return reduce(np.kron, [{"I": ID, "X": X, "Y": Y, "Z": Z}[letter] for letter in letters])
 
 
 @cache
-def given(qubits, unitary):
+def given(qubits: int, unitary: bool) -> Gate:
     """The gate that stands for matrices which the user gives."""
     return Gate("unitary" if unitary else "operator", qubits, 0, None, unitary=unitary)
 
 
-def constant(rows):
+def constant(rows: ArrayLike) -> Callable[[], np.ndarray]:
     """The matrix function of a gate without parameters."""
     array = np.array(rows)
     return lambda: array
 
 
 ID, X, Z = np.eye(2), np.array([[0.0, 1.0], [1.0, 0.0]]), np.diag([1.0, -1.0])
-Y = np.array([[0.0, -1j], [1j, 0.0]])
+Y: np.ndarray = np.array([[0.0, -1j], [1j, 0.0]])
 H = np.array([[1.0, 1.0], [1.0, -1.0]]) / np.sqrt(2)
 SX = np.array([[1 + 1j, 1 - 1j], [1 - 1j, 1 + 1j]]) / 2
 SWAP = np.eye(4)[[0, 2, 1, 3]]
@@ -166,7 +166,7 @@ RCCX = np.diag([1, 1, 1, 1, 1, -1, 0, 0]) + np.kron(np.diag([0, 0, 0, 1]), Y)  #
 RC3X = np.diag([*np.ones(12), 1j, -1j, 0, 0]) + np.kron(np.diag([0, 0, 0, 0, 0, 0, 0, 1]), 1j * Y)
 
 # name, qubits, parameters, matrix function
-TABLE = [
+TABLE: list[tuple[str, int, int, Function]] = [
     ("id", 1, 0, constant(ID)),
     ("x", 1, 0, constant(X)),
     ("y", 1, 0, constant(Y)),
@@ -216,8 +216,8 @@ TABLE = [
     ("c4x", 5, 0, controlled(controlled(controlled(controlled(constant(X)))))),
 ]
 
-BUILT_IN = {name: Gate(name, qubits, params, function) for name, qubits, params, function in TABLE}
-GATES = dict(BUILT_IN)
+BUILT_IN: dict[str, Gate] = {name: Gate(name, qubits, params, function) for name, qubits, params, function in TABLE}
+GATES: dict[str, Gate] = dict(BUILT_IN)
 
 
 def register_gate(name: str, qubits: int, matrix: Function) -> None:
@@ -264,19 +264,19 @@ def register_gate(name: str, qubits: int, matrix: Function) -> None:
     GATES[name] = gate
 
 
-def registered(name, qubits, params, function):
+def registered(name: str, qubits: int, params: int, function: Function) -> Gate:
     """A gate of the user's own that was pickled: that of the table if it has it, else one that only circuits hold."""
     gate = GATES.get(name)
     return gate if gate is not None and gate.matrix is function else unregistered(name, qubits, params, function)
 
 
 @cache
-def unregistered(name, qubits, params, function):
+def unregistered(name: str, qubits: int, params: int, function: Function) -> Gate:
     """A gate of the user's own that the table has not; one object for each."""
     return Gate(name, qubits, params, function)
 
 
-def find_gate(name) -> Gate:
+def find_gate(name: str) -> Gate:
     """The gate of this name; where there is none, the error suggests the nearest."""
     gate = GATES.get(name)
     if gate is None:
@@ -286,7 +286,7 @@ def find_gate(name) -> Gate:
     return gate
 
 
-def require_unitary(u, what):
+def require_unitary(u: np.ndarray, what: str) -> None:
     """Raise unless ``u^H u = 1`` to the precision of its dtype (for stacks: each of them)."""
     tolerance = 100 * u.shape[-1] * np.finfo(u.dtype if u.dtype.kind in "fc" else float).eps
     error = np.abs(u.conj().swapaxes(-1, -2) @ u - np.eye(u.shape[-1])).max(initial=0.0)

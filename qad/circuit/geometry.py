@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.circuit.circuit import Circuit
-    from qad.typing import Array, ArrayLike
+    from qad.typing import Array, ArrayLike, Function
 
 HELD = 2**22  # amplitudes of derivatives in memory at once, or one derivative
 
@@ -69,7 +69,7 @@ def geometric_tensor(
     return tensor
 
 
-def gram(state, theta, pullback, block, size):
+def gram(state: Function, theta: np.ndarray, pullback: Function, block: np.ndarray, size: int) -> np.ndarray:
     """The products ``<d_i psi|d_j psi>`` for the parameters of a block, of states of this size."""
     step = max(1, HELD // size)
     if len(block) <= step:
@@ -79,20 +79,20 @@ def gram(state, theta, pullback, block, size):
     return np.concatenate([products(pullback, derivatives(state, theta, part))[:, block] for part in parts])
 
 
-def derivatives(state, theta, block):
+def derivatives(state: Function, theta: np.ndarray, block: np.ndarray) -> np.ndarray:
     """The derivatives of the state along the parameters of these indices, stacked."""
     directions = np.eye(theta.size)[block].reshape(-1, *theta.shape)
     return vmap(lambda direction: jvp(state, (theta,), (direction,))[1])(directions)
 
 
-def products(pullback, bras):
+def products(pullback: Function, bras: np.ndarray) -> np.ndarray:
     """``<bra|d_j psi>`` (bras, P) for all parameters: a pullback gives the real part."""
     swept = vmap(lambda bra: pullback(bra)[0])
     real, imaginary = (swept(x).reshape(len(bras), -1) for x in (bras, 1j * bras))
     return real + 1j * imaginary
 
 
-def checked(blocks, size):
+def checked(blocks: Sequence[Sequence[int]] | None, size: int) -> list[np.ndarray]:
     """Blocks of parameters as arrays of their indices."""
     if blocks is None:
         return [np.arange(size)]

@@ -88,7 +88,7 @@ def reduced_density(circuit: Circuit, qubits: Sequence[int]) -> Array:
     return rows @ rows.conj().mT
 
 
-def split(circuit, qubits):
+def split(circuit: Circuit, qubits: Sequence[int]) -> Array:
     """The state as a matrix (..., 2**k, rest): the given qubits against the others."""
     state = circuit.state()
     lead = state.ndim - circuit.n

@@ -6,15 +6,23 @@ instruction and a few entries (of its matrix, of its diagonal, or cos and sin), 
 vector.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from qad.circuit.gate_structure import Form
 from qad.circuit.gates import Gate
 from qad.circuit.trigonometry import Polynomials, entries
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.typing import Array
 
 
 class Operation(NamedTuple):
@@ -25,9 +33,9 @@ class Operation(NamedTuple):
     """
 
     gate: Gate
-    qubits: tuple
-    controls: tuple = ()
-    slots: tuple = ()
+    qubits: tuple[int, ...]
+    controls: tuple[int, ...] = ()
+    slots: tuple[int, ...] = ()
     given: int | None = None
     adjoint: bool = False
     conjugate: bool = False
@@ -42,8 +50,8 @@ class Instruction:
     """
 
     kind: str
-    targets: tuple
-    controls: tuple
+    targets: tuple[int, ...]
+    controls: tuple[int, ...]
     count: int
     source: str = "constant"
     start: int = 0
@@ -68,13 +76,13 @@ class Program:
 
     n: int
     size: int
-    instructions: tuple
+    instructions: tuple[Instruction, ...]
     real: Polynomials | None
     complex: Polynomials | None
-    called: tuple
-    given: tuple  # (index among the given matrices, adjoint, conjugate)
+    called: tuple[Called, ...]
+    given: tuple[tuple[int, bool, bool], ...]  # (index among the given matrices, adjoint, conjugate)
     unitary: bool
-    store: dict = field(default_factory=dict)
+    store: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def by_angles(self) -> bool:
@@ -82,7 +90,7 @@ class Program:
         return self.size > 0 and self.unitary and not self.called and not self.given
 
     @property
-    def sizes(self) -> tuple:
+    def sizes(self) -> tuple[int, int]:
         """Lengths of the real and the complex vector."""
         ends = {"real": 0, "complex": 0}
         for op in self.instructions:
@@ -90,12 +98,12 @@ class Program:
                 ends[op.source] = max(ends[op.source], op.start + op.count)
         return ends["real"], ends["complex"]
 
-    def components(self, theta):
+    def components(self, theta: np.ndarray) -> list[np.ndarray]:
         """The two vectors of entries (J, B, E) of a circuit `by_angles`, from parameters (J, B, P)."""
         parts = (self.real, float), (self.complex, complex)
         return [np.zeros((len(theta), 1, 0), t) if p is None else p.components(theta) for p, t in parts]
 
-    def to_angles(self, theta, slopes):
+    def to_angles(self, theta: np.ndarray, slopes: Sequence[np.ndarray]) -> np.ndarray:
         """Cotangents of the parameters (J, B, P) from those of the two vectors."""
         found = np.zeros(theta.shape)
         for slope, polynomials in zip(slopes, (self.real, self.complex), strict=True):
@@ -103,7 +111,7 @@ class Program:
                 found += polynomials.transposed(theta, slope)
         return found
 
-    def entries(self, theta, matrices):
+    def entries(self, theta: Array, matrices: Sequence[Array]) -> tuple[Array, Array]:
         """The real and the complex vector of entries, (1, B, E) each, from parameters (..., P) and given matrices."""
         real = np.zeros((1, 1, 0)) if self.real is None else entries(theta, polynomials=self.real)
         parts = [] if self.complex is None else [entries(theta, polynomials=self.complex)]
@@ -116,7 +124,7 @@ class Program:
         return real, np.concatenate(parts, -1)
 
 
-def call(kind, theta):
+def call(kind: Called, theta: Array) -> Array:
     """The entries (1, B, E) of gates of one kind from their matrix function."""
     gate, form, slots, adjoint, conjugate = kind
     params = [theta[..., slots[:, i]] for i in range(gate.params)]
@@ -134,7 +142,7 @@ def call(kind, theta):
     return (u + 0j).reshape(1, -1, len(slots) * form.count)
 
 
-def given(u, adjoint, conjugate):
+def given(u: Array, adjoint: bool, conjugate: bool) -> Array:
     """The entries (1, B, d * d) of one matrix that the user gave."""
     u = u.swapaxes(-1, -2) if adjoint else u
     u = u.conj() if adjoint != conjugate else u

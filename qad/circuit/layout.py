@@ -1,8 +1,17 @@
 """How a circuit is laid out for drawing: columns of symbols on wires, the same for text and for pictures."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from qad.extend import value_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from qad.circuit.builder import Builder
+    from qad.circuit.ir import Operation
 
 CONTROLLED = {"cx": "X", "cnot": "X", "cy": "Y", "cz": "Z", "ch": "H", "crx": "RX", "cry": "RY", "crz": "RZ", "cp": "P",
               "cu1": "U1", "cu3": "U3", "ccx": "X", "ccz": "Z", "cswap": "SWAP", "csx": "SX", "cphase": "P", "cu": "U",
@@ -18,16 +27,16 @@ class Symbol:
     `marks` maps qubits to text; "●" is a control, "×" one end of a swap, "⊕" a controlled NOT.
     """
 
-    marks: dict
+    marks: dict[int, str]
     column: int
 
     @property
-    def span(self):
+    def span(self) -> tuple[int, int]:
         """The first and the last wire that it covers."""
         return min(self.marks), max(self.marks)
 
 
-def laid_out(circuit, digits=3):
+def laid_out(circuit: Builder, digits: int = 3) -> list[Symbol]:
     """The symbols of all gates, each in the first column in which its wires are free."""
     free = [0] * circuit.n
     theta = value_of(circuit.parameters) if circuit._size else ()
@@ -42,7 +51,7 @@ def laid_out(circuit, digits=3):
     return symbols
 
 
-def marks_of(operation, theta, digits):
+def marks_of(operation: Operation, theta: np.ndarray, digits: int) -> dict[int, str]:
     """What stands on the qubits of an operation."""
     gate, qubits = operation.gate, list(operation.qubits)
     marks = dict.fromkeys(operation.controls, "●")
@@ -69,7 +78,7 @@ def marks_of(operation, theta, digits):
     return marks | {qubits[0]: name + suffix}
 
 
-def written(theta, slot, digits):
+def written(theta: np.ndarray, slot: int, digits: int) -> str:
     """An angle; of a batch of angles, its index."""
     angle = theta[..., slot]
     return f"{float(angle):.{digits}g}" if angle.ndim == 0 else f"θ{slot}"

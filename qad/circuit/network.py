@@ -26,6 +26,10 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from qad.circuit.builder import Builder
+    from qad.circuit.ir import Instruction
     from qad.contract.plan import Plan
     from qad.typing import Array
 
@@ -99,23 +103,28 @@ class NetworkSum:
 class Wires:
     """The terms and operands of the gates so far, and the label of each qubit after them."""
 
-    def __init__(self, n):
+    fresh: Iterator[int]
+    terms: list[tuple[int, ...]]
+    operands: list[Array]
+    at: list[int]
+
+    def __init__(self, n: int):
         self.fresh, self.terms, self.operands = count(), [], []
         self.at = [next(self.fresh) for _ in range(n)]
 
-    def add(self, operand, labels):
+    def add(self, operand: Array, labels: Iterable[int]) -> None:
         """Append an operand and its labels."""
         self.operands.append(operand)
         self.terms.append(tuple(labels))
 
-    def relabelled(self, qubits):
+    def relabelled(self, qubits: Sequence[int]) -> tuple[list[int], list[int]]:
         """New labels for some qubits, and their old ones."""
         old = [self.at[q] for q in qubits]
         for q in qubits:
             self.at[q] = next(self.fresh)
         return [self.at[q] for q in qubits], old
 
-    def apply(self, op, v):
+    def apply(self, op: Instruction, v: Array | None) -> None:
         """A gate of the program with entries `v`."""
         controls, k = [self.at[q] for q in op.controls], len(op.targets)
         if op.kind == "pauli":
@@ -136,14 +145,14 @@ class Wires:
             self.add(controlled(u, np.eye(2**k).reshape((2,) * (2 * k)), len(controls)), [*controls, *new, *old])
 
 
-def controlled(u, idle, controls):
+def controlled(u: Array, idle: np.ndarray, controls: int) -> Array:
     """`u` where all controls are 1, and `idle` elsewhere: one leading axis for each control."""
     for _ in range(controls):
         u, idle = np.stack([idle + 0 * u, u]), np.stack([idle, idle])
     return u
 
 
-def ket_of(circuit, chosen=None):
+def ket_of(circuit: Builder, chosen: Sequence[int] | None = None) -> Wires:
     """The wires after the gates of a circuit, or after those of the indices `chosen`."""
     program = program_of(circuit.n, circuit._size, tuple(circuit.operations))
     theta = circuit.parameters if circuit._size else np.zeros(0)
@@ -160,7 +169,7 @@ def ket_of(circuit, chosen=None):
     return wires
 
 
-def start(wires, circuit):
+def start(wires: Wires, circuit: Builder) -> None:
     """The operands of the initial state."""
     if circuit.initial is None:
         for label in wires.at:
@@ -171,7 +180,7 @@ def start(wires, circuit):
     wires.add(circuit.initial.reshape((2,) * circuit.n), wires.at)
 
 
-def light_cone(circuit, qubits):
+def light_cone(circuit: Builder, qubits: Iterable[int]) -> tuple[list[int], set[int]]:
     """Indices of the gates on which an observable on `qubits` depends, and the qubits that these act on.
 
     All other gates are unitary, and cancel between ket and bra.
@@ -186,7 +195,7 @@ def light_cone(circuit, qubits):
     return chosen[::-1], reached
 
 
-def amplitude(circuit, bits, memory_limit):
+def amplitude(circuit: Builder, bits: Sequence[int], memory_limit: int | str | None) -> Network:
     """The network of ``<bits|psi>``."""
     wires = ket_of(circuit)
     for label, bit in zip(wires.at, bits, strict=True):
@@ -194,7 +203,9 @@ def amplitude(circuit, bits, memory_limit):
     return network(wires, len(circuit.operations), False, memory_limit)
 
 
-def sandwich(circuit, factors, memory_limit):
+def sandwich(
+    circuit: Builder, factors: Sequence[tuple[Array, Sequence[int]]], memory_limit: int | str | None
+) -> Network:
     """The network of ``<psi|O|psi>`` with O the product of matrices, each on some qubits."""
     touched = [q for _, qubits in factors for q in qubits]
     chosen, reached = light_cone(circuit, touched)
@@ -212,7 +223,7 @@ def sandwich(circuit, factors, memory_limit):
     return network(wires, len(chosen), True, memory_limit)
 
 
-def network(wires, gates, real, memory_limit):
+def network(wires: Wires, gates: int, real: bool, memory_limit: int | str | None) -> Network:
     """A closed network of all operands."""
     if not wires.terms:
         wires.add(np.ones(()), ())
@@ -220,7 +231,7 @@ def network(wires, gates, real, memory_limit):
     return Network(subscripts, tuple(wires.operands), real, memory_limit, gates)
 
 
-def network_of(circuit, target, memory_limit):
+def network_of(circuit: Builder, target: Any, memory_limit: int | str | None) -> Network | NetworkSum:
     """The network of an amplitude or an observable; see `Circuit.network`."""
     bits = bits_of(target)
     if bits is not None:
@@ -241,7 +252,7 @@ def network_of(circuit, target, memory_limit):
     return sandwich(circuit, [(observable.matrix, qubits)], memory_limit)
 
 
-def bits_of(target):
+def bits_of(target: Any) -> list[int] | None:
     """The bits of a string or sequence of them, None of anything else."""
     if isinstance(target, str):
         return [int(c) for c in target] if target and not set(target) - set("01") else None

@@ -122,7 +122,7 @@ class NoisyCircuit:
         return (rho.real**2 + rho.imag**2).sum()
 
 
-def probability(p, what):
+def probability(p: ArrayLike, what: str) -> ArrayLike:
     """`p`, if it is a probability."""
     values = np.asarray(stack_of(p)) if not any_traced(p) else np.zeros(())
     if values.dtype.kind not in "fiu" or not ((values >= 0) & (values <= 1)).all():

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from qad.typing import ArrayLike
 
     Observable: TypeAlias = PauliSum | str | ArrayLike | "Operator" | "Projector"
+    from types import ModuleType
+
+    from qad.typing import Array
 
 
 class Projector:
@@ -102,7 +105,7 @@ class Operator:
             raise ShapeError(f"a matrix of shape {matrix.shape} does not act on qubits {self.qubits}")
 
 
-def as_observable(thing):
+def as_observable(thing: Any) -> Observable:
     """`thing` as one of the observables above."""
     if isinstance(thing, (PauliSum, Projector, Operator)):
         return thing
@@ -116,7 +119,7 @@ def as_observable(thing):
     )
 
 
-def expectation(psi, observable, n, engine):
+def expectation(psi: Array, observable: Any, n: int, engine: ModuleType) -> Array:
     """Real expectation values (B,) in states (B, 2**n)."""
     observable = as_observable(observable)
     if isinstance(observable, PauliSum):
@@ -132,7 +135,7 @@ def expectation(psi, observable, n, engine):
     return (psi.conj() * act(observable, psi, n)).sum(-1).real
 
 
-def act(operator, psi, n):
+def act(operator: Operator, psi: Array, n: int) -> Array:
     """A matrix observable on states (B, 2**n)."""
     qubits = check_qubits(operator.qubits, n, "an observable")
     axes = tuple(q + 1 for q in qubits)
@@ -146,7 +149,7 @@ def act(operator, psi, n):
 
 
 @primitive
-def sparse_product(psi, *, matrix):
+def sparse_product(psi: Array, *, matrix: Any) -> Array:
     """A constant sparse matrix times states (B, 2**n)."""
     return np.asarray((matrix @ psi.T).T)
 
@@ -154,7 +157,7 @@ def sparse_product(psi, *, matrix):
 defvjp(sparse_product, lambda g, ans, psi, *, matrix: sparse_product(g, matrix=matrix.T), linear=True)
 
 
-def hermitian(observable, n):
+def hermitian(observable: PauliSum, n: int) -> Array:
     """The real coefficients of a Pauli sum on n qubits."""
     if observable.n != n:
         raise ShapeError(f"a Pauli sum on {observable.n} qubits is no observable of {n} qubits")
@@ -170,7 +173,7 @@ def hermitian(observable, n):
     return c.real
 
 
-def apply_any(observable, psi, n):
+def apply_any(observable: Any, psi: Array, n: int) -> Array:
     """Any observable on states (B, 2**n)."""
     observable = as_observable(observable)
     if isinstance(observable, PauliSum):

@@ -4,19 +4,27 @@ A piece is an array or a Tensor: without axes it is one angle, else its last axi
 that are a batch.
 """
 
+from __future__ import annotations
+
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ShapeError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def as_chunk(theta):
+    from qad.typing import Array
+
+
+def as_chunk(theta: Array) -> Array:
     """The piece that the angle of one gate makes; a batch of it gets an axis of length 1."""
     return theta[..., None] if theta.ndim else theta
 
 
-def spread(theta, count, name):
+def spread(theta: Array, count: int, name: str) -> Array:
     """An angle for `count` gates (..., count): as it is, or one for all."""
     if theta.ndim == 0:
         return theta + np.zeros(count)
@@ -25,7 +33,7 @@ def spread(theta, count, name):
     return theta
 
 
-def joined(chunks):
+def joined(chunks: Sequence[Array]) -> Array:
     """All angles (..., P) of the pieces, their batches broadcast."""
     if not chunks:
         return np.zeros(0)

@@ -219,7 +219,7 @@ class PauliSum:
         return " + ".join(parts) + more
 
 
-def check_strings(strings):
+def check_strings(strings: Sequence[str]) -> None:
     """Raise unless all are strings of Pauli letters of one length."""
     for string in strings:
         if not isinstance(string, str) or not string or set(string) - set("IXYZ"):
@@ -231,7 +231,7 @@ def check_strings(strings):
             )
 
 
-def stacked(coefficients):
+def stacked(coefficients: Sequence[ArrayLike]) -> Array:
     """Numbers and Tensors as one vector."""
     if any(type(c) is Tensor for c in coefficients) or any_traced(*coefficients):
         return np.stack([c if hasattr(c, "dtype") else np.asarray(c) for c in coefficients])
@@ -241,7 +241,7 @@ def stacked(coefficients):
     return array if array.dtype.kind in "fc" else array.astype(float)
 
 
-def collected(strings, coefficients):
+def collected(strings: Sequence[str], coefficients: Array) -> tuple[tuple[str, ...], Array]:
     """Strings without repetitions, and their coefficients added."""
     known = {}
     indices = [known.setdefault(string, len(known)) for string in strings]
@@ -250,7 +250,7 @@ def collected(strings, coefficients):
     return tuple(known), coefficients
 
 
-def product(a, b):
+def product(a: str, b: str) -> tuple[str, int]:
     """The string of the product of two strings, and the power of i before it."""
     letters, phase = [], 0
     for p, q in zip(a, b, strict=True):

@@ -7,25 +7,36 @@
 Strings that flip the same bits share one pass over the state (`qad.circuit.pauli_masks`).  States have shape (B, 2**n).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.circuit.vmap_rule import each, of_none_too
 from qad.extend import defbatch, defjvp, defvjp, defvjp_tuned, primitive
 
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
 
-def complex_of(psi):
+    from qad.circuit.pauli_masks import Strings
+    from qad.typing import Array
+
+
+def complex_of(psi: Array) -> Array:
     """States as complex arrays, which engines need; a cotangent may be real."""
     return psi if psi.dtype.kind == "c" else psi.astype(np.result_type(psi, np.complex64))
 
 
 @primitive
-def apply(c, psi, *, strings, engine):
+def apply(c: Array, psi: Array, *, strings: Strings, engine: ModuleType) -> Array:
     """``H psi`` for coefficients (T,) and states (B, 2**n)."""
     return engine.apply_sum(c, complex_of(psi), strings)
 
 
 @primitive
-def brackets(a, b, *, strings, engine):
+def brackets(a: Array, b: Array, *, strings: Strings, engine: ModuleType) -> Array:
     """``sum_B sum_x a_x (P_t b)_x`` for every string t: (T,) from two (B, 2**n)."""
     out = np.zeros(len(strings.strings), np.result_type(a, b, np.complex64))
     for x, indices, z, phases in strings.groups:
@@ -34,13 +45,13 @@ def brackets(a, b, *, strings, engine):
 
 
 @primitive
-def energy(c, psi, *, strings, engine, shape):
+def energy(c: Array, psi: Array, *, strings: Strings, engine: ModuleType, shape: tuple[int, ...]) -> Array:
     """``<psi|H|psi>`` of this shape for real coefficients (T,) and states (1, B, 2**n)."""
     return engine.energy_of(c, complex_of(psi[0]), strings).reshape(shape)[()]
 
 
 @primitive
-def slope(g, c, psi, *, strings, engine):
+def slope(g: Array, c: Array, psi: Array, *, strings: Strings, engine: ModuleType) -> Array:
     """The cotangent ``2 g conj(H psi)`` of the states (B, 2**n) of energies with cotangents g (B,)."""
     image = engine.apply_sum(c, complex_of(psi), strings)
     np.conjugate(image, out=image)
@@ -101,14 +112,14 @@ defjvp(energy, lambda t, ans, c, psi, **given: energy(t, psi, **given), _energy_
 # -- under qad.vmap ---------------------------------------------------------------------------------------------------
 
 
-def apply_rule(batched, c, psi, **options):
+def apply_rule(batched: tuple[bool, ...], c: Array, psi: Array, **options: Any) -> Array:
     """Examples of ``H psi``, states (B, 2**n) each."""
     if batched[0]:
         return each(apply, batched, (c, psi), options)
     return apply(c, psi.reshape(-1, psi.shape[-1]), **options).reshape(psi.shape)
 
 
-def energy_rule(batched, c, psi, *, shape, **options):
+def energy_rule(batched: tuple[bool, ...], c: Array, psi: Array, *, shape: tuple[int, ...], **options: Any) -> Array:
     """Examples of energies, states (1, B, 2**n) each."""
     if batched[0]:
         return each(energy, batched, (c, psi), {"shape": shape, **options})
@@ -116,7 +127,7 @@ def energy_rule(batched, c, psi, *, shape, **options):
     return energy(c, rows, shape=rows.shape[1:2], **options).reshape(len(psi), *shape)
 
 
-def slope_rule(batched, g, c, psi, **options):
+def slope_rule(batched: tuple[bool, ...], g: Array, c: Array, psi: Array, **options: Any) -> Array:
     """Examples of cotangents, g (B,) and states (B, 2**n) each."""
     if batched[1]:
         return each(slope, batched, (g, c, psi), options)

@@ -4,6 +4,8 @@
 together: their sum is one diagonal matrix, whose entries are a Walsh-Hadamard transform of the coefficients, times X^x.
 """
 
+from __future__ import annotations
+
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -25,7 +27,14 @@ class Strings:
         For each mask x of flipped bits: the indices of its strings, their z masks and their phases ``i^y``.
     """
 
-    def __init__(self, strings):
+    strings: tuple[str, ...]
+    n: int
+    x: list[int]
+    z: list[int]
+    ys: np.ndarray
+    groups: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]
+
+    def __init__(self, strings: tuple[str, ...]):
         self.strings, self.n = strings, len(strings[0])
         x = [int("".join("01"[LETTERS[c][0]] for c in s), 2) for s in strings]
         z = [int("".join("01"[LETTERS[c][1]] for c in s), 2) for s in strings]
@@ -40,7 +49,7 @@ class Strings:
         ]
 
     @cached_property
-    def tables(self):
+    def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The groups as arrays: x; the order of strings by groups, their z masks, where groups start; their phases.
 
         The array of phases is real if all are.
@@ -53,16 +62,16 @@ class Strings:
         return x, order, z, starts, phases if phases.imag.any() else phases.real
 
     @property
-    def transposing(self):
+    def transposing(self) -> np.ndarray:
         """The signs by which transposition multiplies the strings."""
         return (-1.0) ** self.ys
 
-    def flip(self, psi, x):
+    def flip(self, psi: np.ndarray, x: int) -> np.ndarray:
         """``psi[..., a ^ x]`` for all a, of an array (B, 2**n)."""
         axes = [q + 1 for q in range(self.n) if x >> (self.n - 1 - q) & 1]
         return np.flip(psi.reshape(-1, *(2,) * self.n), axes).reshape(psi.shape) if axes else psi
 
-    def diagonal(self, z, weights):
+    def diagonal(self, z: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """``sum_t weights_t (-1)^(z_t . a)`` for all a; a vector 2**n."""
         if len(z) > self.n:
             spectrum = np.zeros(2**self.n, weights.dtype)
@@ -73,7 +82,7 @@ class Strings:
             total = total + weight * signs(int(mask), self.n)
         return total
 
-    def spectrum(self, z, weights):
+    def spectrum(self, z: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """``sum_a weights_a (-1)^(z_t . a)`` for all t."""
         if len(z) > self.n:
             return hadamard(weights)[z]
@@ -81,12 +90,12 @@ class Strings:
 
 
 @lru_cache(maxsize=256)
-def strings_of(strings) -> Strings:
+def strings_of(strings: tuple[str, ...]) -> Strings:
     """The analysis of a tuple of Pauli strings."""
     return Strings(strings)
 
 
-def signs(z, n):
+def signs(z: int, n: int) -> np.ndarray:
     """``(-1)^(z . a)`` for all a as a vector 2**n."""
     vector = np.ones(1)
     for q in range(n):
@@ -94,7 +103,7 @@ def signs(z, n):
     return vector
 
 
-def hadamard(vector):
+def hadamard(vector: np.ndarray) -> np.ndarray:
     """The Walsh-Hadamard transform ``sum_b (-1)^(a . b) vector_b`` of a vector 2**n, newly allocated."""
     vector = vector.copy()
     half = 1

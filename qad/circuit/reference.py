@@ -9,12 +9,22 @@ product is the sum over I + J = K.  With one component this is plain simulation.
 All arrays have axes (component, batch, entry); batches of length 1 broadcast.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.circuit.gates import pauli_matrix
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def forward(program, real, complex_, psi):
+    from qad.circuit.ir import Instruction, Program
+    from qad.circuit.pauli_masks import Strings
+
+
+def forward(program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray) -> np.ndarray:
     """The final states (J, B, 2**n) from the entries of all gates and initial states."""
     vectors = {"real": real, "complex": complex_}
     states = expanded(psi, program.n, max(real.shape[1], complex_.shape[1], psi.shape[1]))
@@ -23,7 +33,15 @@ def forward(program, real, complex_, psi):
     return np.stack(states)
 
 
-def backward(program, real, complex_, psi, out, g, owned=False):
+def backward(
+    program: Program,
+    real: np.ndarray,
+    complex_: np.ndarray,
+    psi: np.ndarray,
+    out: np.ndarray,
+    g: np.ndarray,
+    owned: bool = False,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Cotangents of the two vectors and of the initial state, from the final states and their cotangents.
 
     Gates are taken back from the final state by their inverses; before one that is not unitary the state is
@@ -45,27 +63,31 @@ def backward(program, real, complex_, psi, out, g, owned=False):
     return summed(slopes["real"], real), summed(slopes["complex"], complex_), summed(slope, psi)
 
 
-def serves(program, components):
+def serves(program: Program, components: int) -> bool:
     """Whether this engine serves so many components: any number."""
     return True
 
 
-def whole(program, strings, dtype):
+def whole(program: Program, strings: Strings, dtype: np.dtype[Any]) -> None:
     """What answers for a small program in one call: nothing here, so that it goes the way of all others."""
 
 
-def forward_angles(program, theta, psi):
+def forward_angles(program: Program, theta: np.ndarray, psi: np.ndarray) -> np.ndarray:
     """The final states (J, B, 2**n) of a circuit all of whose entries follow from parameters (J, B, P)."""
     return forward(program, *program.components(theta), psi)
 
 
-def backward_angles(program, theta, psi, out, g, owned=False):
+def backward_angles(
+    program: Program, theta: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray, owned: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Cotangents of the parameters (J, B, P) and of the initial state."""
     *slopes, initial = backward(program, *program.components(theta), psi, out, g)
     return program.to_angles(theta, slopes), initial
 
 
-def stored_states(program, vectors, psi, batch):
+def stored_states(
+    program: Program, vectors: dict[str, np.ndarray], psi: np.ndarray, batch: int
+) -> list[list[np.ndarray]]:
     """The states before every gate that is not unitary."""
     stored, states = [], expanded(psi, program.n, batch)
     for op in program.instructions:
@@ -75,7 +97,7 @@ def stored_states(program, vectors, psi, batch):
     return stored
 
 
-def expanded(psi, n, batch):
+def expanded(psi: np.ndarray, n: int, batch: int) -> list[np.ndarray]:
     """Initial states as a list of components (batch, 2**n); one amplitude stands for that multiple of |0...0>."""
     if psi.shape[2] == 1:
         zero = np.zeros((*psi.shape[:2], 2**n), psi.dtype)
@@ -84,29 +106,29 @@ def expanded(psi, n, batch):
     return list(np.broadcast_to(psi, (psi.shape[0], batch, psi.shape[2])))
 
 
-def summed(slopes, vector):
+def summed(slopes: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Cotangents summed over a batch that `vector` was broadcast along."""
     return slopes.sum(1, keepdims=True) if vector.shape[1] < slopes.shape[1] else slopes
 
 
-def entries_of(op, vectors):
+def entries_of(op: Instruction, vectors: dict[str, np.ndarray]) -> list[np.ndarray | None]:
     """The entries of a gate, one array (B, E) per component, None where it vanishes."""
     if op.source == "constant":
         return [op.constant[None] if op.constant is not None else None]
     return list(vectors[op.source][..., op.start : op.start + op.count])
 
 
-def splits(k, gate, proper=False):
+def splits(k: int, gate: int, proper: bool = False) -> list[tuple[int, int]]:
     """Pairs of components of a gate of `gate` components and of a state whose product is in component k."""
     return [(i, k ^ i) for i in range(gate) if i & k == i and not (proper and i == 0)]
 
 
-def apply(op, v, states, n):
+def apply(op: Instruction, v: list[np.ndarray | None], states: list[np.ndarray], n: int) -> list[np.ndarray]:
     """The states after a gate."""
     return [sum(act(op, v[i], states[j], n, i > 0) for i, j in splits(k, len(v))) for k in range(len(states))]
 
 
-def transpose(op, v, duals, n):
+def transpose(op: Instruction, v: list[np.ndarray | None], duals: list[np.ndarray], n: int) -> list[np.ndarray]:
     """Cotangents before a gate from those after it."""
     out = []
     for j in range(len(duals)):
@@ -115,7 +137,7 @@ def transpose(op, v, duals, n):
     return out
 
 
-def undo(op, v, states, n):
+def undo(op: Instruction, v: list[np.ndarray | None], states: list[np.ndarray], n: int) -> list[np.ndarray]:
     """The states before a unitary gate from those after it."""
     before = []
     inverse = None if v[0] is None else v[0].conj()
@@ -126,13 +148,13 @@ def undo(op, v, states, n):
     return before
 
 
-def reduce(op, duals, states, n):
+def reduce(op: Instruction, duals: list[np.ndarray], states: list[np.ndarray], n: int) -> np.ndarray:
     """Cotangents (J, B, E) of the entries of a gate, from cotangents after it and states before it."""
     count = range(len(duals))
     return np.stack([sum(pair(op, duals[k], states[k ^ i], n) for k in count if k & i == i) for i in count])
 
 
-def targets_last(psi, op, n):
+def targets_last(psi: np.ndarray, op: Instruction, n: int) -> np.ndarray:
     """A view (B, ..., 2, ..., 2) of the amplitudes where all controls are 1, the targets on the last axes."""
     index = tuple(1 if q in op.controls else slice(None) for q in range(n))
     left = [q for q in range(n) if q not in op.controls]
@@ -140,7 +162,15 @@ def targets_last(psi, op, n):
     return np.moveaxis(psi.reshape(-1, *(2,) * n)[(slice(None), *index)], axes, range(-len(axes), 0))
 
 
-def act(op, v, psi, n, derivative=False, transposed=False, conjugated=False):
+def act(
+    op: Instruction,
+    v: np.ndarray | None,
+    psi: np.ndarray,
+    n: int,
+    derivative: bool = False,
+    transposed: bool = False,
+    conjugated: bool = False,
+) -> np.ndarray:
     """A gate of entries `v` (B, E) on states (B, 2**n); its `derivative` is zero where its controls are not all 1."""
     out = np.zeros_like(psi) if derivative else psi.copy()
     d = 2 ** len(op.targets)
@@ -162,14 +192,14 @@ def act(op, v, psi, n, derivative=False, transposed=False, conjugated=False):
     return out
 
 
-def pauli_of(op, transposed, conjugated):
+def pauli_of(op: Instruction, transposed: bool, conjugated: bool) -> np.ndarray:
     """The matrix ``-i P`` of a rotation, transposed, conjugated, or both."""
     string = -1j * pauli_matrix(op.letters)
     string = string.conj() if conjugated else string
     return string.T if transposed else string
 
 
-def pair(op, dual, psi, n):
+def pair(op: Instruction, dual: np.ndarray, psi: np.ndarray, n: int) -> np.ndarray:
     """The cotangent (B, E) of a gate's entries: of v in ``sum dual * (gate of v on psi)``."""
     d = 2 ** len(op.targets)
     left = targets_last(dual, op, n).reshape(len(dual), -1, d)
@@ -182,7 +212,7 @@ def pair(op, dual, psi, n):
     return np.stack([(left * right).sum((1, 2)), (left * rotated).sum((1, 2))], -1)
 
 
-def apply_sum(c, psi, strings):
+def apply_sum(c: np.ndarray, psi: np.ndarray, strings: Strings) -> np.ndarray:
     """``H psi`` of a Pauli sum with coefficients (T,), for states (B, 2**n)."""
     out = np.zeros(psi.shape, np.result_type(psi.dtype, psi.dtype if c.dtype.kind == "f" else complex))
     for x, indices, z, phases in strings.groups:
@@ -190,7 +220,7 @@ def apply_sum(c, psi, strings):
     return out
 
 
-def energy_of(c, psi, strings):
+def energy_of(c: np.ndarray, psi: np.ndarray, strings: Strings) -> np.ndarray:
     """``<psi|H|psi>`` (B,) of a Pauli sum with real coefficients (T,)."""
     total = np.zeros(len(psi), psi.real.dtype)
     for x, indices, z, phases in strings.groups:
@@ -199,7 +229,7 @@ def energy_of(c, psi, strings):
     return total
 
 
-def weights(c, phases, psi):
+def weights(c: np.ndarray, phases: np.ndarray, psi: np.ndarray) -> np.ndarray:
     """Coefficients with their phases, real if all are, in the precision of the state."""
     product = c * phases
     product = product if product.imag.any() else product.real

@@ -1,13 +1,21 @@
 """Samples from exact distributions."""
 
+from __future__ import annotations
+
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def draws(probabilities, n, shots, seed):
+    from qad.typing import Seed
+
+
+def draws(probabilities: np.ndarray, n: int, shots: int, seed: Seed | None) -> np.ndarray:
     """Bits (..., shots, n) drawn from probabilities (..., 2, ..., 2) on n qubits."""
     if isinstance(shots, bool) or not isinstance(shots, (int, np.integer)) or shots < 1:
         raise ArgumentError(f"shots is a positive whole number, not {shots!r}")
@@ -18,7 +26,7 @@ def draws(probabilities, n, shots, seed):
     return bits.reshape(*batch, shots, n)
 
 
-def outcomes(probabilities, shots, rng):
+def outcomes(probabilities: np.ndarray, shots: int, rng: np.random.Generator) -> np.ndarray:
     """Indices of drawn outcomes, by inversion of the cumulative distribution."""
     cumulative = np.cumsum(probabilities, dtype=float)
     if not 0 < cumulative[-1] < np.inf:
@@ -27,7 +35,7 @@ def outcomes(probabilities, shots, rng):
     return np.minimum(found, np.flatnonzero(probabilities)[-1])
 
 
-def counted(bits):
+def counted(bits: np.ndarray) -> Any:
     """Counts of the rows of bits (shots, n) by their string; a list of them for a batch."""
     if bits.ndim > 2:
         return [counted(rows) for rows in bits]

@@ -1,8 +1,15 @@
 """Sums of entries that share an index (scatter), the transpose of picking entries by index (gather)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import defvjp_tuned, primitive
+
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike
 
 
 class Indices:
@@ -16,14 +23,16 @@ class Indices:
     """
 
     __slots__ = ("indices", "size", "_order", "_starts", "_reached")
+    indices: np.ndarray
+    size: int
 
-    def __init__(self, indices, size):
+    def __init__(self, indices: ArrayLike, size: int):
         self.indices, self.size = np.asarray(indices, np.intp), int(size)
         order = self.indices.argsort(kind="stable")
         self._reached, self._starts = np.unique(self.indices[order], return_index=True)
         self._order = None if np.array_equal(order, np.arange(len(order))) else order
 
-    def add(self, x):
+    def add(self, x: np.ndarray) -> np.ndarray:
         """Sums (..., size) of the entries of `x` (..., E) that share an index."""
         x = x if self._order is None else x[..., self._order]
         sums = np.add.reduceat(x, self._starts, -1) if x.shape[-1] != len(self._reached) else x
@@ -35,13 +44,13 @@ class Indices:
 
 
 @primitive
-def scatter(x, *, indices):
+def scatter(x: Array, *, indices: Indices) -> Array:
     """`Indices.add` as a primitive."""
     return indices.add(x)
 
 
 @primitive
-def gather(x, *, indices):
+def gather(x: Array, *, indices: Indices) -> Array:
     """The entries of the last axis at `indices`."""
     return x[..., indices.indices]
 

@@ -19,6 +19,7 @@ from qad.extend import value_of
 
 if TYPE_CHECKING:
     from qad.circuit.circuit import Circuit
+    from qad.circuit.gates import Gate
     from qad.typing import Array, Seed
 
 STEP = 1e-3  # for the generator of a gate
@@ -69,7 +70,7 @@ def parameter_shift(circuit: Circuit, observable: PauliSum, shots: int | None = 
 
 
 @lru_cache(maxsize=512)
-def rule_of(gate, controlled):
+def rule_of(gate: Gate, controlled: bool) -> tuple[np.ndarray, np.ndarray]:
     """Weights c_m and shifts s_m for a gate of one parameter."""
     if gate.params != 1:
         raise ArgumentError(f"the parameter-shift rule takes gates of one parameter; {gate.name} has {gate.params}")

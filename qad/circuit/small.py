@@ -21,12 +21,20 @@ if TYPE_CHECKING:
 
     from qad.circuit.ir import Program
     from qad.circuit.pauli_masks import Strings
+    from qad.typing import Array
 
 
 class Problem:
     """What is asked: the energy of real coefficients `c` (T,) in the state that a circuit makes of `psi` (1, 1, 1)."""
 
     __slots__ = ("program", "c", "strings", "engine", "psi", "whole", "w")
+    program: Program
+    strings: Strings
+    engine: Any
+    psi: np.ndarray
+    whole: Any
+    c: np.ndarray
+    w: np.ndarray
 
     def __init__(self, program: Program, c: np.ndarray, strings: Strings, engine: Any, psi: np.ndarray, whole: Any):
         self.program, self.strings, self.engine, self.psi, self.whole = program, strings, engine, psi, whole
@@ -42,29 +50,29 @@ def small_energy(theta: Any, program: Program, c: Any, strings: Strings, engine:
 
 
 @primitive
-def energy_of_angles(theta, *, problem):
+def energy_of_angles(theta: Array, *, problem: Problem) -> Array:
     """``<psi|H|psi>`` of the state that a circuit with parameters (P,) makes of |0...0>."""
     return problem.whole.energy(theta, problem.w)
 
 
 @primitive
-def slopes_of_angles(theta, *, problem):
+def slopes_of_angles(theta: Array, *, problem: Problem) -> Array:
     """The derivatives of that with respect to all parameters (P,)."""
     return problem.whole.slopes(theta, problem.w)
 
 
 @primitive
-def curvatures(theta, directions, *, problem):
+def curvatures(theta: Array, directions: Array, *, problem: Problem) -> Array:
     """The Hessian of the energy times directions (B, P)."""
     return problem.whole.curvatures(theta, directions, problem.w)
 
 
-def curvature(theta, direction, problem):
+def curvature(theta: Array, direction: Array, problem: Problem) -> Array:
     """The Hessian times one direction (P,)."""
     return curvatures(theta, direction[None], problem=problem)[0]
 
 
-def in_steps(theta, directions, problem):
+def in_steps(theta: Array, directions: Array, problem: Problem) -> Array:
     """`curvatures` as slopes over dual numbers, see `qad.circuit.evolution`: for all orders, and parameters (B, P)."""
     program, engine = problem.program, serving(problem.engine, problem.program, 2)
     theta = theta + np.zeros(directions.shape)
@@ -101,25 +109,25 @@ defjvp(curvatures, _curvatures_along, _curvatures_again)
 # -- under qad.vmap ---------------------------------------------------------------------------------------------------
 
 
-def states_of(theta, problem):
+def states_of(theta: Array, problem: Problem) -> Array:
     """The final states (1, B, 2**n) of examples of parameters (B, P)."""
     return evolve_angles(theta[None], problem.psi, program=problem.program, engine=problem.engine)
 
 
-def energy_rule(batched, theta, *, problem):
+def energy_rule(batched: tuple[bool, ...], theta: Array, *, problem: Problem) -> Array:
     """Energies (B,) of examples of parameters (B, P)."""
     states, engine = states_of(theta, problem), problem.engine
     return energy(problem.c, states, strings=problem.strings, engine=engine, shape=(len(theta),))
 
 
-def slopes_rule(batched, theta, *, problem):
+def slopes_rule(batched: tuple[bool, ...], theta: Array, *, problem: Problem) -> Array:
     """Slopes (B, P) of these examples."""
     states, engine = states_of(theta, problem), problem.engine
     bra = slope(np.ones(len(theta)), problem.c, states[0], strings=problem.strings, engine=engine)[None]
     return pullback_angles(theta[None], problem.psi, states, bra, program=problem.program, engine=engine)[0][0]
 
 
-def curvatures_rule(batched, theta, directions, *, problem):
+def curvatures_rule(batched: tuple[bool, ...], theta: Array, directions: Array, *, problem: Problem) -> Array:
     """Hessians times directions, examples of parameters (P,), of directions (B, P), or of both."""
     examples, shape = len(theta if batched[0] else directions), directions.shape[-2:]
     directions = (directions + np.zeros((examples, *shape))).reshape(-1, shape[1])

@@ -1,9 +1,18 @@
 """The entries of all gates of one parameter at once: ``C + A cos(w t) + B sin(w t)`` each."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.circuit.scatter import Indices, scatter
 from qad.extend import defjvp, defvjp_tuned, primitive
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Array, DTypeLike
 
 
 class Polynomials:
@@ -19,7 +28,16 @@ class Polynomials:
         Of the entries, float or complex.
     """
 
-    def __init__(self, gates, size, dtype):
+    slots: np.ndarray
+    frequencies: np.ndarray
+    gate: np.ndarray
+    constant: np.ndarray
+    cosine: np.ndarray
+    sine: np.ndarray
+    indices: Indices
+    whole: bool
+
+    def __init__(self, gates: Sequence[tuple[int, float, np.ndarray]], size: int, dtype: DTypeLike):
         counts = [c.shape[1] for _, _, c in gates]
         self.slots = np.array([slot for slot, _, _ in gates], np.intp)
         self.frequencies = np.array([w for _, w, _ in gates])
@@ -29,14 +47,14 @@ class Polynomials:
         self.whole = np.array_equal(self.slots, np.arange(size))
         self._derivative = None
 
-    def __call__(self, theta):
+    def __call__(self, theta: Array) -> Array:
         """Entries (1, B, E) of parameters (..., size)."""
         angles = theta.reshape(-1, theta.shape[-1])
         angles = (angles if self.whole else angles[:, self.slots]) * self.frequencies
         cosines, sines = np.cos(angles)[:, self.gate], np.sin(angles)[:, self.gate]
         return (self.cosine * cosines + self.sine * sines + self.constant)[None]
 
-    def components(self, theta):
+    def components(self, theta: np.ndarray) -> np.ndarray:
         """Entries (J, B, E) of parameters (J, B, size) with J components, those of ``x + e y`` with ``e e = 0``."""
         half = len(theta) // 2
         if not half:
@@ -46,7 +64,7 @@ class Polynomials:
         tangents = [sum(slopes[i] * y[k ^ i] for i in range(half) if i & k == i) for k in range(half)]
         return np.concatenate([self.components(x), tangents])
 
-    def transposed(self, theta, slopes):
+    def transposed(self, theta: np.ndarray, slopes: np.ndarray) -> np.ndarray:
         """Cotangents (J, B, size) of the parameters from those (J, B, E) of the entries."""
         along, count = self.derivative.components(theta), range(len(theta))
         return np.stack([
@@ -54,7 +72,7 @@ class Polynomials:
         ])  # fmt: skip
 
     @property
-    def derivative(self):
+    def derivative(self) -> Polynomials:
         """The derivative of each entry with respect to its parameter."""
         if self._derivative is None:
             w, other = self.frequencies[self.gate], object.__new__(Polynomials)
@@ -65,7 +83,7 @@ class Polynomials:
 
 
 @primitive
-def entries(theta, *, polynomials):
+def entries(theta: Array, *, polynomials: Polynomials) -> Array:
     """The entries (1, B, E) of gates whose parameters are `theta` (..., P), B the product of the leading axes."""
     return polynomials(theta)
 

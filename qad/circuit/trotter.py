@@ -1,10 +1,12 @@
 """Product formulas: the order of exponentials and their parts of a time step."""
 
+from __future__ import annotations
+
 from qad.core.errors import ArgumentError
 from qad.mps.evolve.suzuki import ORDERS
 
 
-def trotter(count, steps, order):
+def trotter(count: int, steps: int, order: int) -> list[tuple[int, float]]:
     """Pairs (number of the term, part of a step) of a formula for `count` terms, all steps."""
     if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
         raise ArgumentError(f"evolve takes a positive whole number of steps, not {steps!r}")

@@ -4,27 +4,37 @@ Operands have axes (component, batch, entry), examples have one more before thes
 way too: their directions are examples.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
-def folded(x, given, examples, batch):
+    from qad.typing import Array, Function
+
+
+def folded(x: Array, given: bool, examples: int, batch: int) -> Array:
     """An operand (component, examples * batch, entry); `given` says whether it has examples."""
     x = x if given else x[None]
     x = np.broadcast_to(x, (examples, x.shape[1], batch, x.shape[3]))
     return x.swapaxes(0, 1).reshape(x.shape[1], examples * batch, x.shape[3])
 
 
-def unfolded(x, examples):
+def unfolded(x: Array, examples: int) -> Array:
     """The inverse of `folded` for answers: (examples, component, batch, entry)."""
     return x.reshape(len(x), examples, x.shape[1] // examples, x.shape[2]).swapaxes(0, 1)
 
 
-def count(batched, operands):
+def count(batched: tuple[bool, ...], operands: Sequence[Array]) -> int:
     """How many examples there are."""
     return next(len(x) for x, given in zip(operands, batched, strict=True) if given)
 
 
-def of_none_too(rule):
+def of_none_too(rule: Function) -> Function:
     """A batching rule that also serves no examples: engines share work among at least one, so they are given zeros."""
 
     def wrapped(batched, *operands, **options):
@@ -37,7 +47,7 @@ def of_none_too(rule):
     return wrapped
 
 
-def forward_rule(fn):
+def forward_rule(fn: Function) -> Function:
     """The batching rule of final states."""
 
     def rule(batched, *operands, **options):
@@ -48,7 +58,7 @@ def forward_rule(fn):
     return rule
 
 
-def pullback_rule(fn):
+def pullback_rule(fn: Function) -> Function:
     """The batching rule of cotangents, each summed over a batch that its operand was broadcast along."""
 
     def rule(batched, *operands, owned=False, **options):
@@ -62,7 +72,7 @@ def pullback_rule(fn):
     return rule
 
 
-def each(fn, batched, operands, options):
+def each(fn: Function, batched: tuple[bool, ...], operands: Sequence[Array], options: dict[str, Any]) -> Array:
     """The answers of examples, computed one by one: each has Hamiltonian coefficients of its own."""
     rows = range(count(batched, operands))
     chosen = [[x[i] if given else x for x, given in zip(operands, batched, strict=True)] for i in rows]

@@ -8,12 +8,23 @@ of the bipartite graph of terms, which is found from a maximum matching (J. Ren,
 J. Chem. Phys. 153, 084118 (2020); D. König 1931).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import scipy  # loads scipy.sparse when it is first used
 
 from qad.extend import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
+    from typing import Any
+
+    from qad.typing import Array, DTypeLike
+
+Ahead: TypeAlias = tuple[tuple[int, int], ...]  # pairs (site, operator), ascending
 
 
 @dataclass(frozen=True)
@@ -31,7 +42,7 @@ class Strand:
     """A term that is being written: the state it is in, what is still to come, and the weight not yet written."""
 
     state: int
-    ahead: tuple  # pairs (site, operator), ascending
+    ahead: Ahead  # what is still to come
     weight: object
 
 
@@ -39,11 +50,11 @@ class Strand:
 class Machine:
     """All the blocks of an MPO, site by site, and the sizes of its bonds."""
 
-    blocks: list = field(default_factory=list)  # per site a list of Entry
-    bonds: list = field(default_factory=lambda: [1])
+    blocks: list[list[Entry]] = field(default_factory=list)  # per site a list of Entry
+    bonds: list[int] = field(default_factory=lambda: [1])
 
 
-def build(n, terms, families, identities):
+def build(n: int, terms: Sequence[tuple[Ahead, Any]], families: Sequence[Family], identities: Sequence[int]) -> Machine:
     """The automaton of a sum of strings on `n` sites.
 
     Parameters
@@ -65,7 +76,9 @@ def build(n, terms, families, identities):
     return machine
 
 
-def step(machine, site, n, strands, families, identity):
+def step(
+    machine: Machine, site: int, n: int, strands: list[Strand], families: Sequence[Family], identity: int
+) -> list[Strand]:
     """Write one site; returns the strands that go on."""
     last = site == n - 1
     ended = 0 if last else None  # the number of the last state is known when all others have one
@@ -93,7 +106,7 @@ def step(machine, site, n, strands, families, identity):
     return going
 
 
-def cover(blocks, edges):
+def cover(blocks: list[Entry], edges: dict[tuple[tuple[int, int], Ahead], Any]) -> tuple[list[Strand], int]:
     """Give every edge (left part, right part) a state; returns the strands and how many states there are now."""
     rows = {row: i for i, row in enumerate(dict.fromkeys(row for row, _ in edges))}
     columns = {column: i for i, column in enumerate(dict.fromkeys(column for _, column in edges))}
@@ -115,7 +128,7 @@ def cover(blocks, edges):
     return strands, 1 + len(state_of_row) + len(state_of_column)
 
 
-def rows_of_cover(edges, rows, columns):
+def rows_of_cover(edges: Sequence[tuple[int, int]], rows: int, columns: int) -> set[int]:
     """The rows in a smallest set of rows and columns that touches all edges, by König's theorem.
 
     Its columns are those of the edges that no such row touches.
@@ -151,11 +164,11 @@ class Family:
 
     weight: object
     rate: object
-    left: list
-    between: list
-    right: list
+    left: list[int]
+    between: list[int]
+    right: list[int]
 
-    def blocks(self, site, arriving, leaving, ended, first, last):
+    def blocks(self, site: int, arriving: int, leaving: int, ended: int, first: bool, last: bool) -> Iterator[Entry]:
         """What this family writes on one site."""
         if not last:
             yield Entry(0, leaving, self.left[site], self.weight)
@@ -165,7 +178,9 @@ class Family:
             yield Entry(arriving, leaving, self.between[site], self.rate)
 
 
-def site_tensor(shape, blocks, matrices, dtype):
+def site_tensor(
+    shape: tuple[int, ...], blocks: Sequence[Entry], matrices: Sequence[np.ndarray], dtype: DTypeLike
+) -> Array:
     """One site tensor; the blocks with recorded weights are added one by one, the others at once."""
     plain = [b for b in blocks if type(b.weight) is not Tensor]
     if any(isinstance(b.weight, complex) for b in plain):
@@ -181,6 +196,6 @@ def site_tensor(shape, blocks, matrices, dtype):
     return tensor
 
 
-def weight_key(weight):
+def weight_key(weight: Any) -> Hashable:
     """What tells weights apart: plain ones by value, Tensors by identity."""
     return ("recorded", id(weight)) if type(weight) is Tensor else weight

@@ -1,5 +1,7 @@
 """Canonical forms: the gauge of a chain chosen by orthogonal factorisations."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
@@ -8,7 +10,7 @@ from qad.mps.gauge import carry, left_isometry
 from qad.mps.state import MPS
 
 
-def schmidt_form(psi):
+def schmidt_form(psi: MPS) -> tuple[MPS, list[np.ndarray]]:
     """An open chain in right-canonical gauge, its bonds in the basis of Schmidt vectors.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -13,10 +13,13 @@ from qad.extend import Tensor, like
 from qad.mps.storage import load, save
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any, Self
 
-    from qad.typing import ArrayLike, FilePath, Number
+    from qad.typing import Array, ArrayLike, FilePath, Number
+
+C = TypeVar("C", bound="Chain")
+SiteTensors: TypeAlias = "Chain | Sequence[Array]"
 
 
 class Chain:
@@ -197,7 +200,7 @@ class Chain:
             )
 
 
-def sum_of(one, two):
+def sum_of(one: C, two: C) -> C:
     """The sum of two chains of the same sites: bonds add, but the outer ones of open chains."""
     cls, last = type(one), len(one) - 1
     for site, (a, b) in enumerate(zip_sites(one, two)):
@@ -214,19 +217,19 @@ def sum_of(one, two):
     ])  # fmt: skip
 
 
-def zip_sites(one, two):
+def zip_sites(one: Chain, two: Chain) -> Iterator[tuple[Array, Array]]:
     """Pairs of site tensors; raises for chains of different length."""
     if len(one) != len(two):
         raise ShapeError(f"chains of {len(one)} and {len(two)} sites do not fit: make both for the same n")
     return zip(one, two, strict=True)
 
 
-def inner_legs(cls, tensor):
+def inner_legs(cls: type[Chain], tensor: Array) -> tuple[int, ...]:
     """Dimensions of the physical legs."""
     return tuple(size for leg, size in enumerate(tensor.shape) if leg not in (0, cls.RIGHT))
 
 
-def direct_sum(a, b, right, join_left, join_right):
+def direct_sum(a: Array, b: Array, right: int, join_left: bool, join_right: bool) -> Array:
     """Two site tensors as blocks of one; legs that are joined are added up instead."""
     if join_left and join_right:
         return a + b
@@ -241,17 +244,17 @@ def direct_sum(a, b, right, join_left, join_right):
     return np.concatenate([upper, lower], axis=0)
 
 
-def as_array(tensor):
+def as_array(tensor: ArrayLike) -> Array:
     """`tensor` itself where it is an array of any kind, else as an ndarray."""
     return tensor if type(tensor) is Tensor or hasattr(tensor, "__array_function__") else np.asarray(tensor)
 
 
-def distinct(chain):
+def distinct(chain: Chain) -> tuple[Any, ...]:
     """The leaves of a chain: its tensors, shared ones once."""
     return chain.tensors if chain.sharing is None else chain.tensors[: max(chain.sharing) + 1]
 
 
-def bare(cls, tensors, sharing):
+def bare(cls: type[C], tensors: Sequence[Any], sharing: tuple[int, ...] | None) -> C:
     """A chain of whatever stands in a pytree's places, unchecked."""
     chain = object.__new__(cls)
     chain.tensors = tuple(tensors) if sharing is None else tuple(tensors[i] for i in sharing)
@@ -259,7 +262,7 @@ def bare(cls, tensors, sharing):
     return chain
 
 
-def site_count(n, least, what) -> int:
+def site_count(n: Any, least: int, what: str) -> int:
     """`n` as an int; raises unless it is a whole number and at least `least`."""
     try:
         whole = int(n)

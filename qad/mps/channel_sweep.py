@@ -13,45 +13,66 @@ them, in ``M = sum_w W L``; so products are made only for E and F, ``(3 d + 2 d*
 members: 28 instead of 50 for a chain of spins 1/2 with neighbours coupled, whatever the couplings.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
 import numpy as np
 
 from qad.mps.automaton import rows_of_cover
 from qad.mps.environments import acted, mirror, operator_matrix
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Channels: TypeAlias = dict[int, np.ndarray]  # an environment, by the operator's channels
+Halves: TypeAlias = tuple[list[np.ndarray], list[np.ndarray]]  # environments of E, and products of F
+Plan: TypeAlias = dict[tuple[int, int], list[tuple[complex, int]]]  # a sum of channels for each block (t, s)
+Sums: TypeAlias = list[tuple[complex, int, int, int]]  # coefficient, number in E or F, and block (t, s) or (s, t)
+
 
 class Dense:
     """All channels of the operator in every product; environments are matrices, their legs (operator, ket) as one."""
 
-    def __init__(self, tensor):
+    left: int
+    right: int
+    out: int
+    in_: int
+    matrix: tuple[np.ndarray, int, int]
+    mirror: tuple[np.ndarray, int, int]
+
+    def __init__(self, tensor: np.ndarray):
         self.left, self.right, self.out, self.in_ = tensor.shape
         self.matrix = operator_matrix(tensor), self.left, self.right
         self.mirror = operator_matrix(tensor.swapaxes(0, 1)), self.right, self.left
 
     @staticmethod
-    def opened(channels):
+    def opened(channels: np.ndarray) -> np.ndarray:
         """The environment beyond an end, from one value for every channel."""
         return channels.reshape(1, -1)
 
     @staticmethod
-    def closed(environment):
+    def closed(environment: np.ndarray) -> np.ndarray:
         """The values in the channels of the finished environment."""
         return environment.ravel()
 
     @staticmethod
-    def scaled(environment, factor):
+    def scaled(environment: np.ndarray, factor: float) -> np.ndarray:
         """A multiple of the environment."""
         return environment * factor
 
     @staticmethod
-    def size(environment):
+    def size(environment: np.ndarray) -> float:
         """How large the environment is."""
         return np.abs(environment).max()
 
-    def forward(self, environment, ket, bra):
+    def forward(self, environment: np.ndarray, ket: np.ndarray, bra: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         half = acted(environment, ket, self.matrix)
         return bra.reshape(-1, bra.shape[2]).T.dot(half), half
 
-    def backward(self, environment, ket, bra, half):
+    def backward(
+        self, environment: np.ndarray, ket: np.ndarray, bra: np.ndarray, half: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         slope = half.dot(environment.T)
         other = acted(environment, mirror(ket), self.mirror)
         return slope.reshape(bra.shape), bra.transpose(0, 2, 1).reshape(len(bra), -1).dot(other)
@@ -60,7 +81,18 @@ class Dense:
 class Sparse:
     """Products only for a vertex cover of the operator's channels; environments are matrices by channel."""
 
-    def __init__(self, tensor):
+    left: int
+    right: int
+    out: int
+    in_: int
+    late: list[int]
+    early: list[int]
+    from_t: list[Sums]
+    into_k: list[Plan]
+    into_m: list[Plan]
+    from_u: list[Sums]
+
+    def __init__(self, tensor: np.ndarray):
         self.left, self.right, self.out, self.in_ = tensor.shape
         pairs = [(int(w), int(v)) for w, v in np.argwhere(tensor.any(axis=(2, 3)))]
         chosen = rows_of_cover(pairs, self.left, self.right)
@@ -88,11 +120,11 @@ class Sparse:
                 self.from_u[w].append((c, f, t, s))
 
     @property
-    def products(self):
+    def products(self) -> int:
         """The products of both directions, in units of ``bond**3``, for the sites' own d."""
         return (len(self.early) + len(self.late)) * (3 * self.out + 2 * self.out * self.in_)
 
-    def coefficients(self):
+    def coefficients(self) -> set[complex]:
         """The coefficients by which blocks are multiplied."""
         sums = [
             *self.from_t,
@@ -102,22 +134,22 @@ class Sparse:
         return {c for terms in sums for c, *_ in terms}
 
     @staticmethod
-    def opened(channels):
+    def opened(channels: np.ndarray) -> Channels:
         return {w: channel.reshape(1, 1) for w, channel in enumerate(channels)}
 
     @staticmethod
-    def closed(environment):
+    def closed(environment: Channels) -> np.ndarray:
         return np.array([environment[w][0, 0] for w in range(len(environment))])
 
     @staticmethod
-    def scaled(environment, factor):
+    def scaled(environment: Channels, factor: float) -> Channels:
         return {w: channel * factor for w, channel in environment.items()}
 
     @staticmethod
-    def size(environment):
+    def size(environment: Channels) -> float:
         return max(np.abs(channel).max() for channel in environment.values())
 
-    def forward(self, environment, ket, bra):
+    def forward(self, environment: Channels, ket: np.ndarray, bra: np.ndarray) -> tuple[Channels, Halves]:
         (b, s, right), (a, t, end) = ket.shape, bra.shape
         by_state = ket.transpose(1, 0, 2).reshape(s * b, right)
         both = bra.reshape(a, t * end).T
@@ -137,7 +169,9 @@ class Sparse:
                 moved[v] = combined([(c, blocks[e][i, :, j]) for c, e, i, j in terms], (end, right), ket)
         return moved, ([environment[e] for e in self.early], halves)
 
-    def backward(self, environment, ket, bra, kept):
+    def backward(
+        self, environment: Channels, ket: np.ndarray, bra: np.ndarray, kept: Halves
+    ) -> tuple[np.ndarray, Channels]:
         (b, s, right), (a, t, end) = ket.shape, bra.shape
         lefts, halves = kept
         slope, moved = None, {}
@@ -161,7 +195,7 @@ class Sparse:
         return slope.reshape(a, t, end), moved
 
 
-def assemble(plan, environment, places):
+def assemble(plan: Plan, environment: Channels, places: Sequence[Sequence[np.ndarray]]) -> None:
     """Write sums of channels into the blocks of a matrix."""
     for i, row in enumerate(places):
         for j, place in enumerate(row):
@@ -171,7 +205,7 @@ def assemble(plan, environment, places):
                 place[...] = 0
 
 
-def combine(terms, out):
+def combine(terms: Sequence[tuple[complex, np.ndarray]], out: np.ndarray) -> None:
     """``out[...] = sum c x``, in few passes."""
     (c, x), *rest = terms
     if not rest:
@@ -189,7 +223,7 @@ def combine(terms, out):
         out += x if c == 1 else x * c
 
 
-def combined(terms, shape, like):
+def combined(terms: Sequence[tuple[complex, np.ndarray]], shape: tuple[int, int], like: np.ndarray) -> np.ndarray:
     """``sum c x`` as a new matrix, or a view where it is a single block."""
     if not terms:
         return np.zeros(shape, like.dtype)
@@ -200,7 +234,7 @@ def combined(terms, shape, like):
     return out
 
 
-def added(total, x):
+def added(total: np.ndarray | None, x: np.ndarray) -> np.ndarray:
     """``total + x`` in the memory of the first, which may be None."""
     if total is None:
         return x

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,11 @@ from qad.extend import is_foreign, like
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    Shape = tuple[int, int, int, int]
+    Shape: TypeAlias = tuple[int, int, int, int]
+
+Apply: TypeAlias = "Callable[[np.ndarray], np.ndarray]"  # an effective operator, on a centre as a vector
+Block: TypeAlias = "np.ndarray | None"
+Parts: TypeAlias = "tuple[Block, Block, Block, tuple[np.ndarray, np.ndarray] | None]"  # see `summed`
 
 
 def identities(tensors: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -181,7 +185,7 @@ def outer_cost(row: Row, shape: Shape) -> int:
     return total
 
 
-def at_outer_bonds(row: Row, left: np.ndarray, right: np.ndarray, shape: Shape) -> tuple:
+def at_outer_bonds(row: Row, left: np.ndarray, right: np.ndarray, shape: Shape) -> Parts:
     """Matrices on the left and on the right, both with the whole centre where terms need it; terms across it."""
     on_left = on_right = chain = None
     inner = row.inner if row.inner.any() else None
@@ -203,7 +207,7 @@ def at_outer_bonds(row: Row, left: np.ndarray, right: np.ndarray, shape: Shape) 
     return on_left, on_right, inner, chain
 
 
-def in_the_middle(row: Row, left: np.ndarray, right: np.ndarray, shape: Shape) -> tuple:
+def in_the_middle(row: Row, left: np.ndarray, right: np.ndarray, shape: Shape) -> Parts:
     """Matrices of each half with its own site, and the channels between the halves."""
     chain = None
     if len(row.between):
@@ -244,7 +248,9 @@ def right_block(w: np.ndarray, environment: np.ndarray) -> np.ndarray:
     return grown_right(environment, w.transpose(1, 2, 0, 3).reshape(w.shape[1], w.shape[2], -1))
 
 
-def summed(on_left, on_right, inner, chain, shape: Shape) -> Callable[[np.ndarray], np.ndarray]:
+def summed(
+    on_left: Block, on_right: Block, inner: Block, chain: tuple[np.ndarray, np.ndarray] | None, shape: Shape
+) -> Callable[[np.ndarray], np.ndarray]:
     """The sum of the parts of an effective operator as a function of vectors.
 
     Parameters
@@ -274,7 +280,7 @@ def summed(on_left, on_right, inner, chain, shape: Shape) -> Callable[[np.ndarra
     return apply
 
 
-def added(total, more):
+def added(total: np.ndarray | None, more: np.ndarray) -> np.ndarray:
     """A sum, in the place of the first if there is one."""
     if total is None:
         return more

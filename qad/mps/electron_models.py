@@ -9,7 +9,7 @@ from qad.mps.opsum import OpSum
 
 if TYPE_CHECKING:
     from qad.mps.operator import MPO
-    from qad.typing import RealNumber
+    from qad.typing import Number, RealNumber
 
 
 def hubbard(n: int, t: RealNumber, u: RealNumber, periodic: bool = False) -> MPO:
@@ -75,7 +75,7 @@ def tj(n: int, t: RealNumber, j: RealNumber, periodic: bool = False) -> MPO:
     return total.mpo()
 
 
-def hopping(total, t, i, j):
+def hopping(total: OpSum, t: Number, i: int, j: int) -> None:
     """Add ``-t (Cdag_i C_j + Cdag_j C_i)`` for both spins."""
     for up_or_down in ("up", "dn"):
         total.add(-t, "Cdag" + up_or_down, i, "C" + up_or_down, j)

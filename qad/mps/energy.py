@@ -9,7 +9,9 @@ derivatives by all tensors (`qad.mps.channel_sweep` says how a site is passed). 
 rule of the derivative differentiates the ordinary sweep of `qad.mps.sandwich` along a direction.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,16 +20,27 @@ from qad.extend import Tensor, any_traced, defvjp, is_foreign, jvp, primitive, s
 from qad.mps.hamiltonian import Hamiltonian, check_hermitian
 from qad.mps.sandwich import factor, operator_matrices, sandwich
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from qad.mps.chain import SiteTensors
+    from qad.mps.operator import MPO
+    from qad.mps.state import MPS
+    from qad.mps.sweep_compiled import Table
+    from qad.mps.sweep_numpy import Steps
+    from qad.typing import Array, RealNumber
+
 
 class Swept(NamedTuple):
     """What the sweep from the left leaves for the sweep from the right."""
 
-    route: object
-    environments: object
+    route: Table | Steps
+    environments: Any
     square: float
 
 
-def swept(tensors, H, keep=True):
+def swept(tensors: Sequence[np.ndarray], H: Hamiltonian, keep: bool = True) -> tuple[float, Swept]:
     """The energy by a `Hamiltonian`, and with `keep` what its derivative needs."""
     route = H.route(bonds_of(tensors), np.result_type(*{t.dtype for t in tensors}))
     (square, value), environments = route.forward(tensors, keep)
@@ -36,18 +49,20 @@ def swept(tensors, H, keep=True):
 
 
 @primitive(keeps=True)
-def energy_of(*tensors, H):
+def energy_of(*tensors: np.ndarray, H: Hamiltonian) -> tuple[float, Swept]:
     """The energy of a chain of these tensors by a `Hamiltonian`."""
     return swept(tensors, H)
 
 
 @primitive
-def slopes_of(g, energy, *tensors, H, kept=None):
+def slopes_of(
+    g: RealNumber, energy: float, *tensors: np.ndarray, H: Hamiltonian, kept: Swept | None = None
+) -> tuple[np.ndarray, ...]:
     """`g` times the derivative of the energy by every tensor, unconjugated; the value of the energy is handed over."""
     return slopes_by_sweep(g, energy, tensors, swept(tensors, H)[1] if kept is None else kept)
 
 
-def slopes_by_sweep(g, energy, tensors, kept):
+def slopes_by_sweep(g: RealNumber, energy: float, tensors: Sequence[np.ndarray], kept: Swept) -> tuple[np.ndarray, ...]:
     """`g` times the derivative of the energy by every tensor, from what the sweep from the left left."""
     route, environments, square = kept
     seeds = np.array([-energy, 1.0], route.dtype) * (2 * g / square).astype(square.dtype)
@@ -66,7 +81,14 @@ def _slopes_vjp(needed, cotangents, ans, g, energy, *tensors, H, kept=None):
     return curvature(needed, cotangents, g, energy, tensors, H.given)
 
 
-def curvature(needed, cotangents, g, energy, tensors, operator):
+def curvature(
+    needed: Sequence[int],
+    cotangents: Sequence[Array | None],
+    g: Array,
+    energy: Array,
+    tensors: tuple[Array, ...],
+    operator: SiteTensors,
+) -> tuple[Array, ...]:
     """The product of the Hessian with the cotangents, which stand for a direction; the Hessian is symmetric."""
     direction = tuple(0.0 * t if c is None else c for c, t in zip(cotangents, tensors, strict=True))
 
@@ -89,7 +111,7 @@ defvjp(energy_of, shared=_energy_vjp)
 defvjp(slopes_of, shared=_slopes_vjp)
 
 
-def quotient(tensors, operator):
+def quotient(tensors: Sequence[Array], operator: SiteTensors) -> Array:
     """The energy by the ordinary sweep, which the tape differentiates to any order and by the operator too."""
     dtype = np.result_type(*{t.dtype for t in tensors})
     (square,), square_scale = sandwich(tensors, None, tensors)
@@ -99,7 +121,7 @@ def quotient(tensors, operator):
     return value.real / square.real
 
 
-def prepared(H):
+def prepared(H: MPO) -> bool | Hamiltonian:
     """What is remembered of a plain operator, of a periodic one that it is Hermitian; checked when it is first used."""
     found = H.prepared
     if found is None:
@@ -107,12 +129,12 @@ def prepared(H):
     return found
 
 
-def is_plain(H):
+def is_plain(H: Iterable[Array]) -> bool:
     """Whether an operator is neither recorded nor batched nor traced."""
     return all(type(w) is np.ndarray for w in H)
 
 
-def has_own_node(psi, H):
+def has_own_node(psi: MPS, H: MPO) -> bool:
     """Whether the energy is one node: an open chain and an operator that is not recorded, of NumPy's arrays.
 
     Where `qad.freeze` records the operator and not the state, it records all products.
@@ -122,12 +144,12 @@ def has_own_node(psi, H):
     return not any(is_foreign(stack_of(x)) for x in (*psi, *H))
 
 
-def bonds_of(tensors):
+def bonds_of(tensors: Iterable[np.ndarray]) -> tuple[int, ...]:
     """Dimensions of the bonds of a state, the outer ones included."""
     return (1, *(t.shape[2] for t in tensors))
 
 
-def check_quotient(value, square):
+def check_quotient(value: np.ndarray, square: np.ndarray) -> None:
     """Raise where the quotient of `value` and `square` (of any example of a batch) is no energy."""
     if np.any(square.real == 0):
         raise ArgumentError("the state has norm zero (or underflows): an energy needs a norm above zero")

@@ -16,13 +16,24 @@ What acts on a centre between two environments is made in `qad.mps.effective`.
 U. Schollwöck, Ann. Phys. 326, 96 (2011), section 6.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import like
 from qad.mps.effective import Row, identities, left_block, nothing_on, on_host, right_block
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
 
-def past_left(environment, ket, bra=None, operator=None):
+    from qad.mps.effective import Apply
+    from qad.typing import Array, DTypeLike
+
+
+def past_left(environment: Array, ket: Array, bra: Array | None = None, operator: Array | None = None) -> Array:
     """A left environment past one more site; the bra is the ket where it is not given."""
     bra = ket if bra is None else bra
     if operator is None:
@@ -32,7 +43,7 @@ def past_left(environment, ket, bra=None, operator=None):
     return passed.reshape(*passed.shape[:-1], operator.shape[1], ket.shape[2])
 
 
-def past_right(environment, ket, bra=None, operator=None):
+def past_right(environment: Array, ket: Array, bra: Array | None = None, operator: Array | None = None) -> Array:
     """A right environment past one more site; the bra is the ket where it is not given."""
     bra = ket if bra is None else bra
     if operator is not None:
@@ -42,35 +53,35 @@ def past_right(environment, ket, bra=None, operator=None):
     return half.reshape(*half.shape[:-2], left, -1) @ ket.reshape(ket.shape[0], -1).mT
 
 
-def through_left(environment, kets, bras=None):
+def through_left(environment: Array, kets: Sequence[Array], bras: Sequence[Array] | None = None) -> Array:
     """A left environment past a row of sites."""
     for ket, bra in zip(kets, kets if bras is None else bras, strict=True):
         environment = past_left(environment, ket, bra)
     return environment
 
 
-def through_right(environment, kets, bras=None):
+def through_right(environment: Array, kets: Sequence[Array], bras: Sequence[Array] | None = None) -> Array:
     """A right environment past a row of sites, the last one first."""
     for ket, bra in zip(reversed(kets), reversed(kets if bras is None else bras), strict=True):
         environment = past_right(environment, ket, bra)
     return environment
 
 
-def site_density(left, tensor, right):
+def site_density(left: Array, tensor: Array, right: Array) -> Array:
     """The density of a site between two environments, legs (ket, bra)."""
     upper = left @ tensor.reshape(tensor.shape[0], -1)  # (bra, phys ket)
     upper = upper.reshape(tensor.shape) @ right.mT  # (bra, phys, bra')
     return np.tensordot(upper, tensor.conj(), ((0, 2), (0, 2)))
 
 
-def opened_left(environment, ket, bra=None):
+def opened_left(environment: Array, ket: Array, bra: Array | None = None) -> Array:
     """`past_left` with the site's own legs left open: two axes (bra, ket) before the last two."""
     bra = ket if bra is None else bra
     half = environment[..., None, :, :] @ ket.transpose(1, 0, 2)  # (..., s, a, b')
     return bra.transpose(1, 2, 0).conj()[:, None] @ half[..., None, :, :, :]  # (..., t, s, a', b')
 
 
-def acted(environment, ket, operator=None):
+def acted(environment: Array, ket: Array, operator: tuple[Array, int, int] | None = None) -> Array:
     """A left environment, its legs (operator, ket) as one, past the ket and the operator of a site: ``(a t, w' b')``.
 
     The operator is its `operator_matrix` with the dimensions of its bonds, (matrix, left, right).
@@ -86,30 +97,30 @@ def acted(environment, ket, operator=None):
     return half.reshape(*lead, -1, next_bond * right)
 
 
-def times(matrix, rows):
+def times(matrix: Array, rows: Array) -> Array:
     """``matrix @ rows``; among plain arrays a real matrix is not made complex for it."""
     if type(rows) is type(matrix) is np.ndarray and matrix.dtype.kind == "f" and rows.dtype.kind == "c":
         return (matrix @ rows.view(rows.real.dtype)).view(rows.dtype)
     return matrix @ rows
 
 
-def operator_matrix(tensor):
+def operator_matrix(tensor: Array) -> Array:
     """A site tensor (left, right, out, in) as the matrix ``(out right, left in)``."""
     left, right, out, in_ = tensor.shape
     return tensor.transpose(2, 1, 0, 3).reshape(out * right, left * in_)
 
 
-def adjoint(tensor):
+def adjoint(tensor: Array) -> Array:
     """The bra's part in `past_left`, a matrix (right, left physical)."""
     return tensor.reshape(-1, tensor.shape[2]).conj().mT
 
 
-def mirror(tensor):
+def mirror(tensor: Array) -> Array:
     """A site tensor read from the right."""
     return tensor.transpose(2, 1, 0)
 
 
-def edge(dtype, create=np):
+def edge(dtype: DTypeLike, create: Any = np) -> Array:
     """The environment beyond an end of the chain, legs (bra, operator, ket)."""
     return create.ones((1, 1, 1), dtype)
 
@@ -122,7 +133,14 @@ class Environments:
     operators take the environment of identities for 1.
     """
 
-    def __init__(self, H, tensors, dtype):
+    H: list[np.ndarray]
+    left: list[np.ndarray]
+    right: list[np.ndarray]
+    sites: list[np.ndarray]
+    identities: tuple[list[np.ndarray], list[np.ndarray]]
+    rows: dict[tuple[int, int], Row]
+
+    def __init__(self, H: Iterable[np.ndarray], tensors: Sequence[np.ndarray], dtype: DTypeLike):
         self.H = [w.astype(np.result_type(w.dtype, dtype), copy=False) for w in H]
         n = len(tensors)
         self.left, self.right = [edge(dtype, like(*tensors))] * n, [edge(dtype, like(*tensors))] * n
@@ -132,37 +150,37 @@ class Environments:
         for site in reversed(range(1, n)):
             self.pass_left(site, tensors[site])
 
-    def pass_right(self, site, tensor):
+    def pass_right(self, site: int, tensor: Array) -> None:
         """The centre moves from `site` to the next one, leaving the left isometry `tensor` behind."""
         self.left[site + 1] = past_left(self.left[site], tensor, operator=self.H[site])
 
-    def pass_left(self, site, tensor):
+    def pass_left(self, site: int, tensor: Array) -> None:
         """The centre moves from `site` to the previous one, leaving the right isometry `tensor` behind."""
         self.right[site - 1] = past_right(self.right[site], tensor, operator=self.H[site])
 
-    def before(self, site):
+    def before(self, site: int) -> Array:
         """What stands left of the bond right of `site`, its operator included."""
         return left_block(self.left[site], self.H[site])
 
-    def after(self, site):
+    def after(self, site: int) -> Array:
         """What stands right of the bond left of `site`, its operator included."""
         return right_block(self.H[site], self.right[site])
 
-    def one_site(self, site, shape):
+    def one_site(self, site: int, shape: tuple[int, int, int]) -> Apply:
         """The effective operator of the site tensor (a, s, b)."""
         a, s, b = shape
         return self.row(site, 1).operator(self.left[site], self.right[site], (a, s, 1, b))
 
-    def two_sites(self, site, shape):
+    def two_sites(self, site: int, shape: tuple[int, int, int, int]) -> Apply:
         """The effective operator of `site` and the next one together, legs (a, s, t, b)."""
         return self.row(site, 2).operator(self.left[site], self.right[site + 1], shape)
 
-    def bond(self, site, shape):
+    def bond(self, site: int, shape: tuple[int, int]) -> Apply:
         """The effective operator of the matrix on the bond right of `site`, both neighbours passed."""
         a, b = shape
         return self.row(site + 1, 0).operator(self.left[site + 1], self.right[site], (a, 1, 1, b))
 
-    def row(self, site, size):
+    def row(self, site: int, size: int) -> Row:
         """The operators of `size` sites from this one on, with what is known of their bonds."""
         if (site, size) not in self.rows:
             (before, after), sites = self.identities, self.sites[site : site + size]

@@ -4,7 +4,10 @@ The operator may be an argument of the frozen function, so its tensors are opera
 what `qad.mps.energy` remembers of an operator is found by what the tensors hold.
 """
 
+from __future__ import annotations
+
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,17 +15,22 @@ from qad.extend import any_traced, defvjp, primitive
 from qad.mps.energy import curvature, slopes_by_sweep, swept
 from qad.mps.hamiltonian import Hamiltonian
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qad.typing import Array, RealNumber
+
 __all__ = ["energy_of_both", "is_frozen"]
 
 
 @primitive
-def energy_of_both(*tensors, sites):
+def energy_of_both(*tensors: np.ndarray, sites: int) -> float:
     """The energy of a chain of so many tensors, and of an operator of the tensors that follow."""
     return swept(tensors[:sites], hamiltonian_of(tensors[sites:]), keep=False)[0]
 
 
 @primitive
-def slopes_of_both(g, energy, *tensors, sites):
+def slopes_of_both(g: RealNumber, energy: float, *tensors: np.ndarray, sites: int) -> tuple[np.ndarray, ...]:
     """`g` times the derivative of the energy by every tensor of the chain, unconjugated."""
     psi = tensors[:sites]
     return slopes_by_sweep(g, energy, psi, swept(psi, hamiltonian_of(tensors[sites:]))[1])
@@ -41,12 +49,12 @@ defvjp(energy_of_both, shared=_energy_vjp)
 defvjp(slopes_of_both, shared=_slopes_vjp)
 
 
-def is_frozen(psi):
+def is_frozen(psi: Iterable[Array]) -> bool:
     """Whether `qad.freeze` records what happens to a state."""
     return any_traced(*psi)
 
 
-def hamiltonian_of(tensors):
+def hamiltonian_of(tensors: Sequence[np.ndarray]) -> Hamiltonian:
     """The operator of these tensors, prepared once for all that hold the same numbers."""
     return _prepared(tuple([(t.shape, t.dtype, t.tobytes()) for t in tensors]))
 

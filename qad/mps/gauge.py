@@ -9,6 +9,10 @@ which needs no gaps between singular values, only that C has full row rank; dire
 are dropped.  A loss that does see the basis of a bond is noticed in the backward pass.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
@@ -17,11 +21,16 @@ from qad.linalg import norm, split
 from qad.linalg.support.degeneracy import rounding
 from qad.mps.environments import past_left
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.typing import Array
+
 RANK_TOLERANCE = 10.0  # times size and rounding: singular values below it, relative to the largest, are zero
 
 
 @primitive
-def isometric(a):
+def isometric(a: Array) -> tuple[Array, Array]:
     """``a = Q C`` with orthonormal columns in Q and independent rows in C."""
     q, c = np.linalg.qr(a)
     diagonal = np.abs(c.diagonal())
@@ -64,7 +73,7 @@ def _check_gauge(q, gq, gc, c, floor):
         )
 
 
-def largest(x):
+def largest(x: np.ndarray | None) -> float:
     """The largest modulus in an array; 0 for None."""
     return 0.0 if x is None else np.abs(x).max(initial=0.0)
 
@@ -72,7 +81,7 @@ def largest(x):
 defvjp_tuned(isometric, shared=each_alone(_isometric_vjp), scaled=True)  # ranks differ between examples
 
 
-def orthogonal_from_left(tensors, stop):
+def orthogonal_from_left(tensors: Sequence[Array], stop: int) -> list[Array]:
     """The tensors with those before `stop` made isometries from their right bond, what is left over moved to `stop`."""
     out, carried = list(tensors), None
     for site in range(stop + 1):
@@ -85,7 +94,7 @@ def orthogonal_from_left(tensors, stop):
     return out
 
 
-def factors_from_left(tensors):
+def factors_from_left(tensors: Sequence[Array]) -> list[Array]:
     """What QR decompositions from the left carry across every inner bond, of size near one."""
     check_open(tensors)
     carried, factors = None, []
@@ -97,19 +106,19 @@ def factors_from_left(tensors):
     return factors
 
 
-def mirrored(tensors):
+def mirrored(tensors: Sequence[Array]) -> list[Array]:
     """The chain read from the right."""
     return [tensor.transpose(2, 1, 0) for tensor in reversed(tensors)]
 
 
-def left_isometry(tensor):
+def left_isometry(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A plain site tensor as an isometry from its right bond, times a matrix on that bond."""
     left, phys, right = tensor.shape
     q, r = np.linalg.qr(tensor.reshape(-1, right))
     return q.reshape(left, phys, -1), r
 
 
-def right_isometry(tensor):
+def right_isometry(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A plain site tensor as a matrix on its left bond, times an isometry from that bond."""
     left, phys, right = tensor.shape
     q, r = np.linalg.qr(tensor.reshape(left, -1).T)
@@ -117,25 +126,25 @@ def right_isometry(tensor):
     return create.ascontiguousarray(r.T), create.ascontiguousarray(q.T).reshape(-1, phys, right)
 
 
-def move_right(tensors, site):
+def move_right(tensors: list[np.ndarray], site: int) -> None:
     """Move the centre of a list of plain tensors from `site` to the next one; new arrays take their places."""
     tensors[site], carried = left_isometry(tensors[site])
     tensors[site + 1] = carry(carried, tensors[site + 1])
 
 
-def move_left(tensors, site):
+def move_left(tensors: list[np.ndarray], site: int) -> None:
     """Move the centre of a list of plain tensors from `site` to the one before; new arrays take their places."""
     carried, tensors[site] = right_isometry(tensors[site])
     tensors[site - 1] = tensors[site - 1] @ carried
 
 
-def carry(matrix, tensor):
+def carry(matrix: Array, tensor: Array) -> Array:
     """A matrix absorbed from the left."""
     left, phys, right = tensor.shape
     return (matrix @ tensor.reshape(left, phys * right)).reshape(matrix.shape[0], phys, right)
 
 
-def canonical(tensors, center):
+def canonical(tensors: Sequence[Array], center: int) -> list[Array]:
     """The tensors in mixed canonical form around `center`; the state and its norm are unchanged."""
     check_open(tensors)
     last = len(tensors) - 1
@@ -144,7 +153,7 @@ def canonical(tensors, center):
     return out
 
 
-def truncated(tensors, max_bond, cutoff):
+def truncated(tensors: Sequence[Array], max_bond: int | None, cutoff: float) -> tuple[list[Array], Array]:
     """Tensors of smaller bonds, canonical around the last site, and the norm of what was discarded."""
     check_open(tensors)
     out = mirrored(orthogonal_from_left(mirrored(tensors), len(tensors) - 1))
@@ -162,7 +171,7 @@ def truncated(tensors, max_bond, cutoff):
     return out, norm(np.stack(errors)) if errors else like(out[0]).zeros((), out[0].real.dtype)[()]
 
 
-def factorised(amplitudes, max_bond, cutoff):
+def factorised(amplitudes: Array, max_bond: int | None, cutoff: float) -> list[Array]:
     """Site tensors of a dense state, canonical around the last site."""
     phys, carried, tensors = amplitudes.shape, amplitudes.reshape(1, -1), []
     for size in phys[:-1]:
@@ -174,7 +183,7 @@ def factorised(amplitudes, max_bond, cutoff):
     return [*tensors, carried.reshape(-1, phys[-1], 1)]
 
 
-def opened(tensors):
+def opened(tensors: Sequence[Array]) -> list[Array]:
     """A ring as an open chain: its outer bond runs along."""
     outer = tensors[0].shape[0]
     unit = like(tensors[0]).eye(outer, dtype=tensors[0].dtype)
@@ -185,7 +194,7 @@ def opened(tensors):
     return [carry(ends[0], inner[0]), *inner[1:-1], inner[-1] @ ends[1]]
 
 
-def check_open(tensors):
+def check_open(tensors: Sequence[Array]) -> None:
     """Raise for a ring."""
     if (bond := tensors[0].shape[0]) > 1:
         raise ShapeError(
@@ -194,7 +203,7 @@ def check_open(tensors):
         )
 
 
-def check_reached(before, after):
+def check_reached(before: Sequence[Array], after: Sequence[Array]) -> None:
     """Raise where a derivative is asked for that the canonical form does not know.
 
     A direction of a bond that one side does not reach, but the other one continues, was dropped; the state's
@@ -214,7 +223,7 @@ def check_reached(before, after):
             )
 
 
-def side_ranks(tensors):
+def side_ranks(tensors: Sequence[np.ndarray]) -> list[int]:
     """How many independent states of the sites before it every bond distinguishes; the last number is 1."""
     environment, ranks = like(*tensors).ones((1, 1)), []
     for tensor in tensors:

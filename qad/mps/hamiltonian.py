@@ -1,5 +1,9 @@
 """An operator prepared for energies: checked once, with a channel for the norm, and a route for every site."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.contract.compiler import has_compiler
@@ -9,6 +13,13 @@ from qad.extend import like
 from qad.mps.channel_sweep import Dense, Sparse
 from qad.mps.sweep_compiled import Table
 from qad.mps.sweep_numpy import Steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from qad.mps.sweep_numpy import Passage
+    from qad.typing import T
 
 HERMITIAN = 1e-6  # |H - H^dagger| / |H| in the Frobenius norm, up to which an operator counts as Hermitian
 SMALL = 64  # the largest bond for which a table is written
@@ -28,14 +39,14 @@ class Hamiltonian:
         If the operator is not Hermitian.
     """
 
-    def __init__(self, tensors):
+    def __init__(self, tensors: Sequence[np.ndarray]):
         check_hermitian(tensors)
         # The sweep runs with ket and bra exchanged, so that it ends in the tape's unconjugated cotangents.
-        self.tensors = distinct_map(np.conj, with_norm(tensors))
-        self.given = distinct_map(np.copy, tensors)  # whoever gave them may write into them
-        self.routes = {}
+        self.tensors: list[np.ndarray] = distinct_map(np.conj, with_norm(tensors))
+        self.given: list[np.ndarray] = distinct_map(np.copy, tensors)  # whoever gave them may write into them
+        self.routes: dict[tuple[tuple[int, ...], np.dtype[Any]], Table | Steps] = {}
 
-    def route(self, bonds, dtype):
+    def route(self, bonds: tuple[int, ...], dtype: np.dtype[Any]) -> Table | Steps:
         """How a state of these bonds is swept: `Steps`, or a `Table` where that takes less time."""
         key = bonds, dtype
         if key not in self.routes:
@@ -50,14 +61,14 @@ class Hamiltonian:
                 self.routes[key] = Steps(dense if times[0] <= times[1] else sparse, work)
         return self.routes[key]
 
-    def sites(self, dtype):
+    def sites(self, dtype: np.dtype[Any]) -> list[list[Passage]]:
         """The two ways past every site, in the precision of `dtype`."""
         real = dtype.type(0).real.dtype
         cast = distinct_map(lambda t: t.astype(dtype if t.dtype.kind == "c" else real), self.tensors)
         return [distinct_map(kind, cast) for kind in (Dense, Sparse)]
 
 
-def nanoseconds(steps, bonds, dtype, call=CALL):
+def nanoseconds(steps: Sequence[Passage], bonds: tuple[int, ...], dtype: np.dtype[Any], call: float = CALL) -> float:
     """A guess of the time that a route takes, to choose one."""
     element = ELEMENT_ADDED * dtype.itemsize / 16
     multiply = MULTIPLY_ADD * dtype.itemsize / (16 if dtype.kind == "c" else 32)
@@ -73,13 +84,13 @@ def nanoseconds(steps, bonds, dtype, call=CALL):
     return total
 
 
-def distinct_map(function, items):
+def distinct_map(function: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
     """``[function(x) for x in items]``, once for each distinct item."""
     made = {}
     return [made[id(x)] if id(x) in made else made.setdefault(id(x), function(x)) for x in items]
 
 
-def with_norm(tensors):
+def with_norm(tensors: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The operator with two channels at its right end: 0 is the identity, whose value is the norm, 1 the operator.
 
     Operators made of sums carry the identity of all sites swept so far as state 0 of their bonds.  Where that is seen
@@ -100,12 +111,12 @@ def with_norm(tensors):
     return out
 
 
-def starts_with_identity(tensor):
+def starts_with_identity(tensor: np.ndarray) -> bool:
     """Whether state 0 of the right bond follows, by the identity, only from state 0 of the left one."""
     return not tensor[1:, 0].any() and np.array_equal(tensor[0, 0], like(tensor).eye(*tensor.shape[2:]))
 
 
-def check_hermitian(tensors):
+def check_hermitian(tensors: Sequence[np.ndarray]) -> None:
     """Raise unless the operator is its own adjoint, by ``|H - H^dagger|**2 = 2 tr H^dagger H - 2 Re tr H H``."""
     square = same = ends(tensors)
     for tensor in tensors:
@@ -123,7 +134,7 @@ def check_hermitian(tensors):
         )
 
 
-def strength(tensors):
+def strength(tensors: Sequence[np.ndarray]) -> float:
     """The size of the terms of an operator, the root of ``tr H^dagger H / n`` per state, H without its trace."""
     square, trace = ends(tensors), like(tensors[0]).eye(tensors[0].shape[0])
     for tensor in tensors:
@@ -132,23 +143,23 @@ def strength(tensors):
     return float(np.sqrt(max(closed(square) - abs(np.trace(trace)) ** 2, 0.0) / len(tensors)))
 
 
-def natural_unit(tensors):
+def natural_unit(tensors: Sequence[np.ndarray]) -> float:
     """A power of 8 near the `strength` of an operator, 1 where it has none."""
     size = strength(tensors)
     return 8.0 ** round(np.log(size) / np.log(8)) if 0 < size < np.inf else 1.0
 
 
-def ends(tensors):
+def ends(tensors: Sequence[np.ndarray]) -> np.ndarray:
     """The environment that two layers of an operator begin with, one for each pair of outer bonds."""
     bond = tensors[0].shape[0]
     return like(tensors[0]).eye(bond**2).reshape(-1, bond, bond)
 
 
-def summed(environments, one, two):
+def summed(environments: np.ndarray, one: np.ndarray, two: np.ndarray) -> np.ndarray:
     """The environments of ``sum_ij one_ij two_ij`` carried past a site."""
     return np.tensordot(np.tensordot(environments, one, (1, 0)), two, ((1, 3, 4), (0, 2, 3)))
 
 
-def closed(environments):
+def closed(environments: np.ndarray) -> float:
     """The value of two layers of an operator, the ends of the ring put together; real."""
     return np.trace(environments.reshape(len(environments), -1)).real

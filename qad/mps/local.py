@@ -12,7 +12,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from numpy.typing import NDArray
@@ -60,7 +60,7 @@ class Site:
         raise ArgumentError(f"a site of kind {self.name!r} has no operator {name!r}: {hint}it has {known}")
 
 
-def spin(size):
+def spin(size: float) -> Site:
     """A spin of the given size (1/2, 1, 3/2, ...); basis states by descending Sz.
 
     Parameters
@@ -97,7 +97,7 @@ def spin(size):
     return Site(f"spin-{int(doubled)}/2" if doubled % 2 else f"spin-{int(size)}", operators, charges=charges)
 
 
-def boson(most):
+def boson(most: int) -> Site:
     """A bosonic mode with at most `most` particles; basis states by their number.
 
     Parameters
@@ -128,12 +128,12 @@ def boson(most):
     return Site(f"boson-{most}", operators, charges=by_number(range(int(most) + 1)))
 
 
-def by_number(numbers):
+def by_number(numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
     """The charges of basis states with these numbers of particles."""
     return {"N": tuple(numbers), "parity": tuple([number % 2 for number in numbers])}
 
 
-def fermion():
+def fermion() -> Site:
     """A spinless fermionic mode, empty or filled; its operators on different sites anticommute.
 
     Returns
@@ -152,7 +152,7 @@ def fermion():
     return Site("fermion", operators, frozenset({"C", "Cdag"}), by_number((0, 1)))
 
 
-def electron(double=True):
+def electron(double: bool = True) -> Site:
     """A site of electrons with spin: empty, up, down, and both; the last is left out for the t-J model.
 
     Operators on different sites anticommute, and so do those of both spins; the state with both is ``Cdagup Cdagdn`` of
@@ -217,7 +217,11 @@ def site(kind: str | Site) -> Site:
     return kind if isinstance(kind, Site) else _named(kind)
 
 
-MAKERS = {"fermion": fermion, "electron": electron, "t-J": lambda: electron(double=False)}
+MAKERS: dict[str, Callable[[], Site]] = {
+    "fermion": fermion,
+    "electron": electron,
+    "t-J": lambda: electron(double=False),
+}
 
 
 @lru_cache

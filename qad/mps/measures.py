@@ -25,8 +25,9 @@ from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
-    from qad.typing import Array, ArrayLike
+    from qad.typing import Array, ArrayLike, Scalar
 
 MOST_ENTRIES = 2**26  # of a density matrix
 
@@ -211,7 +212,7 @@ def entanglement_entropy(psi: MPS, bond: int | None = None) -> Array:
     return np.stack(values) if bond is None else values[0]
 
 
-def entropy_of_center(matrix):
+def entropy_of_center(matrix: Array) -> Scalar:
     """The entropy of the squared singular values of a matrix, normalised."""
     size = frobenius(matrix)
     if not (stack_of(size) > 0).all():
@@ -220,14 +221,14 @@ def entropy_of_center(matrix):
 
 
 @primitive
-def matrix_entropy(matrix):
+def matrix_entropy(matrix: Array) -> Scalar:
     """``-sum s**2 log s**2`` over singular values s."""
     p = np.linalg.svd(matrix, compute_uv=False) ** 2
     p = p[p > 0]
     return -(p * np.log(p)).sum()
 
 
-def entropy_slope(s):
+def entropy_slope(s: Array) -> Array:
     """The derivative of ``-s**2 log s**2``."""
     return np.where(s == 0, 0.0, -2 * s * (np.log(np.where(s == 0, 1.0, s) ** 2) + 1))
 
@@ -235,7 +236,7 @@ def entropy_slope(s):
 defvjp(matrix_entropy, lambda g, ans, matrix: g * funm_svd(entropy_slope, matrix).conj())
 
 
-def environments(psi):
+def environments(psi: MPS) -> tuple[list[Array], list[Array], list[Array]]:
     """Environments of every bond from the left, site tensors scaled evenly, and environments from the right.
 
     The constant scales are taken out of the tensors.
@@ -254,7 +255,7 @@ def environments(psi):
     return lefts, tensors, rights[::-1]
 
 
-def per_site(psi, operator):
+def per_site(psi: MPS, operator: Any) -> list[Array]:
     """One matrix for each site, as an array."""
     matrices = [operator] * len(psi) if np.ndim(value_of(operator)) == 2 else list(operator)
     if len(matrices) != len(psi):

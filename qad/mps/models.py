@@ -17,8 +17,11 @@ from qad.mps.local import spin as spin_site
 from qad.mps.opsum import OpSum
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
     from qad.mps.operator import MPO
-    from qad.typing import RealNumber
+    from qad.typing import Number, RealNumber
 
 
 def heisenberg(n: int, periodic: bool = False, spin: float = 0.5) -> MPO:
@@ -224,7 +227,7 @@ def aklt(n: int, periodic: bool = False) -> MPO:
     return bilinear_biquadratic(n, 1.0, 1 / 3, periodic)
 
 
-def bilinear_biquadratic(n, linear, square, periodic):
+def bilinear_biquadratic(n: int, linear: Number, square: Number, periodic: bool) -> MPO:
     """``sum_i linear S . S' + square (S . S')**2`` of spins 1."""
     total = OpSum(ring_or_chain(n, periodic), "spin-1")
     s = [total.sites[0].operators[name] for name in ("Sx", "Sy", "Sz")]
@@ -236,7 +239,7 @@ def bilinear_biquadratic(n, linear, square, periodic):
     return total.mpo()
 
 
-def quadrupoles(x, y, z):
+def quadrupoles(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Iterator[np.ndarray]:
     """The five symmetric traceless products of spin operators, as large as the spins: ``tr Q**2 = 2``, spin 1."""
     yield x @ x - y @ y
     yield (2 * z @ z - x @ x - y @ y) / np.sqrt(3)
@@ -245,23 +248,23 @@ def quadrupoles(x, y, z):
     yield z @ x + x @ z
 
 
-def spin_product(total, coupling, i, j, anisotropy=1.0):
+def spin_product(total: OpSum, coupling: Number, i: int, j: int, anisotropy: Number = 1.0) -> None:
     """Add ``coupling * (Sx Sx + Sy Sy + anisotropy Sz Sz)`` on two sites."""
     total.add(coupling * 0.5, "Sp", i, "Sm", j).add(coupling * 0.5, "Sm", i, "Sp", j)
     total.add(coupling * anisotropy, "Sz", i, "Sz", j)
 
 
-def ring_or_chain(n, periodic):
+def ring_or_chain(n: Any, periodic: bool) -> int:
     """`n` as an int; a ring needs three sites, a chain two."""
     return site_count(n, 3 if periodic else 2, "n of a ring" if periodic else "n")
 
 
-def pairs(n, periodic):
+def pairs(n: int, periodic: bool) -> list[tuple[int, int]]:
     """The neighbours."""
     return [(i, (i + 1) % n) for i in range(n if periodic else n - 1)]
 
 
-def real_number(x, name):
+def real_number(x: RealNumber, name: str) -> RealNumber:
     """`x` if it is a finite real number, Tensors included."""
     value = as_array(stack_of(x))
     if np.ndim(x) or value.dtype.kind not in "fiu" or not np.isfinite(value).all():

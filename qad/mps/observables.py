@@ -17,6 +17,9 @@ from qad.mps.sandwich import factor, inner, operator_matrices, sandwich
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.mps.chain import Chain
     from qad.typing import Real, Scalar
 
 
@@ -248,14 +251,14 @@ def variance(psi: MPS, H: MPO) -> Real:
     return energy(psi, H @ H) - energy(psi, H) ** 2
 
 
-def check_operator(psi, H):
+def check_operator(psi: Any, H: Any) -> None:
     """Raise unless `H` acts on chains like `psi`."""
     check_kind(H, MPO)
     check_match(psi, tuple(w.shape[3] for w in H), "the operator")
     check_match(psi, tuple(w.shape[2] for w in H), "the operator")
 
 
-def check_kind(x, kind):
+def check_kind(x: Any, kind: type[Chain]) -> None:
     """Raise unless `x` is a chain of this kind."""
     if isinstance(x, SymmetricMPS):
         raise ArgumentError("this takes no state of definite charge: give psi.without_symmetry()")
@@ -267,7 +270,7 @@ def check_kind(x, kind):
         )
 
 
-def check_match(psi, phys, other):
+def check_match(psi: Any, phys: tuple[int, ...], other: str) -> None:
     """Raise unless `psi` is a state of these physical dimensions."""
     check_kind(psi, MPS)
     if len(psi) != len(phys):

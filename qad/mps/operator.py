@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from qad.typing import Array, Number
 
     C = TypeVar("C", bound=Chain)
+    from collections.abc import Iterable
 
 
 class MPO(Chain):
@@ -127,21 +128,21 @@ class MPO(Chain):
         return on_sites_of(self, MPO([tensor.conj().swapaxes(2, 3) for tensor in self]))
 
 
-def on_sites_of(one, other):
+def on_sites_of(one: MPO, other: Any) -> Any:
     """An operator, on the same sites as another one."""
     if isinstance(other, MPO):
         other.sites = one.sites
     return other
 
 
-def numbers_of(tensors):
+def numbers_of(tensors: Iterable[Array]) -> list[bytes] | None:
     """The bytes of all different tensors, which tell whether one was written into; None of arrays that have none."""
     if any(type(t) is not np.ndarray for t in tensors):
         return None
     return [t.tobytes() for t in {id(t): t for t in tensors}.values()]
 
 
-def stacked(upper, lower):
+def stacked(upper: Array, lower: Array) -> Array:
     """The site tensor of a product of two operators: bonds paired, the inner physical legs contracted."""
     a, b, out, inner = upper.shape
     c, d, _, in_ = lower.shape
@@ -149,7 +150,7 @@ def stacked(upper, lower):
     return product.reshape(a, b, out, c, d, in_).transpose(0, 3, 1, 4, 2, 5).reshape(a * c, b * d, out, in_)
 
 
-def applied(upper, lower):
+def applied(upper: Array, lower: Array) -> Array:
     """The site tensor of an operator applied to a state."""
     a, b, out, inner = upper.shape
     c, _, d = lower.shape

@@ -257,10 +257,13 @@ class OpSum:
 class Operators:
     """Distinct local operators, up to a factor."""
 
+    matrices: list[np.ndarray]
+    numbers: dict[tuple[tuple[int, ...], bytes], int]
+
     def __init__(self):
         self.matrices, self.numbers = [], {}
 
-    def number(self, matrix):
+    def number(self, matrix: np.ndarray) -> tuple[int, complex]:
         """The number of an operator, and by what the one kept is to be multiplied to give it."""
         flat = matrix.ravel()
         if not flat.any():
@@ -274,7 +277,7 @@ class Operators:
         return self.numbers[key], lead.item() if lead.imag else lead.real.item()
 
 
-def scaled(coefficient, scale):
+def scaled(coefficient: Number, scale: complex) -> Number:
     """The product of two scalars, real where its imaginary part is exactly zero."""
     if type(coefficient) is Tensor:
         scale = scale.real if isinstance(scale, complex) and scale.imag == 0 else scale
@@ -283,7 +286,7 @@ def scaled(coefficient, scale):
     return product.real if isinstance(product, complex) and product.imag == 0 else product
 
 
-def finite_number(x, what):
+def finite_number(x: Number, what: str) -> Number:
     """`x` as a Python number, or itself if it is a Tensor; raises unless it is one finite number."""
     value = as_array(stack_of(x))
     if np.shape(x) != () or value.dtype.kind not in "fciu" or not np.isfinite(value).all():

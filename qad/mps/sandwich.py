@@ -4,16 +4,29 @@ The environment of the sites already swept (`qad.mps.environments`) is a matrix,
 periodic chain carries the legs where it was opened as a leading axis; it is closed by a trace at the end.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import any_traced, like, stack_of, value_of
 from qad.mps.environments import acted, adjoint, operator_matrix
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from qad.mps.chain import C, SiteTensors
+    from qad.typing import Array, DTypeLike
+
 SITES_PER_SCALING = 4
 
 
-def sandwich(bra, operators, ket, channels=1):
+def sandwich(
+    bra: SiteTensors, operators: Sequence[tuple[Array, int, int]] | None, ket: SiteTensors, channels: int = 1
+) -> tuple[list[Array], Any]:
     """Contract ``<bra| H |ket>``.
 
     Parameters
@@ -43,7 +56,7 @@ def sandwich(bra, operators, ket, channels=1):
     return closed(environment, outer, channels), log_scale
 
 
-def inner(bra, ket):
+def inner(bra: SiteTensors, ket: SiteTensors) -> Array:
     """``<bra|ket>``."""
     if len(bra) != len(ket) or any(a.shape[1] != b.shape[1] for a, b in zip(bra, ket, strict=True)):
         raise ShapeError("states of different sites have no overlap: lengths and physical dimensions must agree")
@@ -51,13 +64,13 @@ def inner(bra, ket):
     return value * factor(value, log_scale)
 
 
-def factor(value, log_scale):
+def factor(value: Array, log_scale: Any) -> Any:
     """``exp(log_scale)`` in the precision of `value`."""
     real = np.finfo(value.dtype).dtype
     return np.exp(log_scale).astype(real) if any_traced(log_scale) else real.type(np.exp(log_scale))
 
 
-def opened(outer, dtype, create):
+def opened(outer: tuple[int, int, int], dtype: DTypeLike, create: Any) -> np.ndarray:
     """The environment of no sites, ``(bra, operator ket)``.
 
     `create` makes arrays like the tensors.  For a periodic chain it is an identity with the three opened legs, as one,
@@ -69,7 +82,7 @@ def opened(outer, dtype, create):
     return create.eye(size, dtype=dtype).reshape(size, outer[0], -1)
 
 
-def closed(environment, outer, channels):
+def closed(environment: Array, outer: tuple[int, int, int], channels: int) -> list[Array]:
     """The value in every channel of the finished environment; the opened legs are traced."""
     size = outer[0] * outer[1] * outer[2]
     if size == 1:
@@ -80,7 +93,7 @@ def closed(environment, outer, channels):
     return [np.trace(split[:, :, channel].reshape(size, size)) for channel in range(channels)]
 
 
-def scaled(environment, log_scale):
+def scaled(environment: Array, log_scale: Any) -> tuple[Array, Any]:
     """`environment` with its Frobenius norm near 1, by a power of two, which costs no digits."""
     size = np.linalg.norm(stack_of(environment).ravel())
     if not 0 < size < np.inf:
@@ -92,7 +105,7 @@ def scaled(environment, log_scale):
     return environment * environment.dtype.type(2.0**-exponent), log_scale + exponent * np.log(2.0)
 
 
-def operator_matrices(H, dtype):
+def operator_matrices(H: Iterable[Array], dtype: DTypeLike) -> list[tuple[Array, int, int]]:
     """Every site of `H` as `sandwich` wants it, in the precision of `dtype`."""
     dtype = np.result_type(dtype, np.float32)  # amplitudes may be integers
     memory = {}  # chains repeat their tensors
@@ -105,7 +118,7 @@ def operator_matrices(H, dtype):
     return rows
 
 
-def normalised(psi):
+def normalised(psi: C) -> C:
     """`psi` with its norm divided out, an equal part from every site after each one's own size."""
     sizes = [np.abs(value_of(tensor)).max() for tensor in psi]
     if 0.0 in sizes or not np.isfinite(sizes).all():

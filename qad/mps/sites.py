@@ -1,11 +1,21 @@
 """Single site tensors: random ones, and basis states."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
-def random_gaussian(rng, left, phys, right, dtype):
+    from qad.typing import Array, DTypeLike
+
+
+def random_gaussian(rng: np.random.Generator, left: int, phys: int, right: int, dtype: np.dtype[Any]) -> np.ndarray:
     """A site tensor of independent Gaussian entries, as large as an isometry from the left bond."""
     shape = (left, phys, right)
     gauss = rng.standard_normal(shape)
@@ -14,14 +24,14 @@ def random_gaussian(rng, left, phys, right, dtype):
     return (gauss / np.sqrt(phys * right)).astype(dtype)
 
 
-def random_isometry(rng, left, phys, right, dtype):
+def random_isometry(rng: np.random.Generator, left: int, phys: int, right: int, dtype: np.dtype[Any]) -> np.ndarray:
     """A site tensor that is an isometry from its left bond, uniformly distributed."""
     gauss = random_gaussian(rng, left, phys, right, np.dtype(np.result_type(dtype, np.float64)))
     q, r = np.linalg.qr(gauss.reshape(left, -1).T)
     return np.ascontiguousarray((q * np.sign(r.diagonal().real)).T.reshape(left, phys, right), dtype)
 
 
-def basis_or_vector(state, site, phys, dtype):
+def basis_or_vector(state: Any, site: int, phys: int, dtype: DTypeLike) -> Array:
     """The amplitudes of one site of a product state."""
     if np.ndim(state) == 1:
         return state if hasattr(state, "dtype") else np.asarray(state)
@@ -32,7 +42,7 @@ def basis_or_vector(state, site, phys, dtype):
     return np.eye(phys, dtype=dtype)[int(state)]
 
 
-def join(tensors, bonds):
+def join(tensors: Sequence[Array], bonds: Sequence[int]) -> Array:
     """Product of matrices ``(left, anything, right)`` along the chain, closed by a trace: a flat array."""
     row = tensors[0].reshape(-1, bonds[1])
     for site, tensor in enumerate(tensors[1:], 1):

@@ -6,11 +6,21 @@ out.  The block holds, one after another: the bras as they come, the kets, the d
 operator, what the sweep from the right needs of the one from the left, and room for what a site needs.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.contract.compiler import replay
 from qad.contract.entries import Add, Product, Rescale, entry
 from qad.mps.sweep_numpy import CHECK_EVERY, ROOM
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.mps.channel_sweep import Plan, Sparse
 
 __all__ = ["Table"]
 
@@ -28,7 +38,27 @@ class Table:
         In which it is done.
     """
 
-    def __init__(self, sites, bonds, dtype):
+    sites: Sequence[Sparse]
+    bonds: Sequence[int]
+    dtype: np.dtype[Any]
+    shapes: list[tuple[int, int, int]]
+    places: list[int]
+    length: int
+    factors: dict[complex, int]
+    numbers: np.ndarray
+    top: int
+    forward_code: np.ndarray
+    backward_code: np.ndarray
+    exponents: int
+    lefts: list[int]
+    halves: list[list[int]]
+    rights: list[int]
+    half: int
+    other: int
+    turned: int
+    blocks: list[int]
+
+    def __init__(self, sites: Sequence[Sparse], bonds: Sequence[int], dtype: np.dtype[Any]):
         self.sites, self.bonds, self.dtype = sites, bonds, dtype
         self.shapes = [(a, site.out, end) for a, site, end in zip(bonds[:-1], sites, bonds[1:], strict=True)]
         self.places = np.concatenate([[0], np.cumsum([np.prod(shape) for shape in self.shapes])]).tolist()
@@ -111,7 +141,7 @@ class Table:
                 code.rescale(there, site.left * a * a, self.exponents + i)
         return code.array()
 
-    def forward(self, tensors, keep):
+    def forward(self, tensors: Sequence[np.ndarray], keep: bool) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
         """As `qad.mps.sweep_numpy.Steps.forward`."""
         block = np.empty(self.top, self.dtype)
         bras = block[: self.length]
@@ -123,7 +153,7 @@ class Table:
         values = self.lefts[-1]
         return block[values : values + 2].copy(), (block, exponents)
 
-    def backward(self, kept, seeds):
+    def backward(self, kept: tuple[np.ndarray, np.ndarray], seeds: np.ndarray) -> list[np.ndarray]:
         """As `qad.mps.sweep_numpy.Steps.backward`."""
         block, lefts = kept
         start = self.rights[len(self.sites) % 2]
@@ -149,22 +179,29 @@ class Table:
 class Code:
     """Entries, as they are written."""
 
-    def __init__(self, factors):
+    factors: dict[complex, int]
+    numbers: list[int]
+
+    def __init__(self, factors: dict[complex, int]):
         self.factors, self.numbers = factors, []
 
-    def array(self):
+    def array(self) -> np.ndarray:
         """What `qad.contract.compiled.loop` reads."""
         return np.array(self.numbers, np.int64)
 
-    def rescale(self, start, size, exponent):
+    def rescale(self, start: int, size: int, exponent: int) -> None:
         """Keep a piece within range."""
         self.numbers += entry(Rescale(start, size, ROOM, exponent))
 
-    def product(self, one, two, out, m, k, n, first=False, second=False):
+    def product(
+        self, one: int, two: int, out: int, m: int, k: int, n: int, first: bool = False, second: bool = False
+    ) -> None:
         """A product of matrices (m, k) and (k, n), either of which may lie transposed."""
         self.numbers += entry(Product(False, one, False, two, out, m, k, n, form=first + 2 * second, count=1))
 
-    def into(self, out, fresh, room, product, second=False):
+    def into(
+        self, out: int, fresh: bool, room: int, product: tuple[int, int, int, int, int], second: bool = False
+    ) -> bool:
         """A product written, or added by way of `room`; returns False, for the next one is to be added."""
         *_, m, _, n = product
         self.product(*product[:2], out if fresh else room, *product[2:], second=second)
@@ -172,7 +209,15 @@ class Code:
             self.combine([(1, room, 0)], out, 0, 1, m * n, False)
         return False
 
-    def combine(self, terms, out, step, rows, columns, fresh=True):
+    def combine(
+        self,
+        terms: Sequence[tuple[complex, int, int]],
+        out: int,
+        step: int,
+        rows: int,
+        columns: int,
+        fresh: bool = True,
+    ) -> None:
         """Sums of matrices ``(c, place, step from row to row)``, written or added."""
         if fresh and not terms:
             self.numbers += entry(Add(True, -1, 0, 0, out, step, rows, columns))
@@ -180,13 +225,15 @@ class Code:
             self.numbers += entry(Add(fresh, self.factors[c], place, from_step, out, step, rows, columns))
             fresh = False
 
-    def assemble(self, plan, places, channels, bond, step, out):
+    def assemble(
+        self, plan: Plan, places: dict[tuple[int, int], int], channels: int, bond: int, step: int, out: int
+    ) -> None:
         """Sums of channels, matrices (bond, bond), as the blocks of a matrix; `places` says where each begins."""
         for key, place in places.items():
             terms = [(c, channels + w * bond**2, bond) for c, w in plan.get(key, ())]
             self.combine(terms, out + place, step, bond, bond)
 
-    def turn(self, tensor, out, left, d, right):
+    def turn(self, tensor: int, out: int, left: int, d: int, right: int) -> None:
         """A site's tensor (left, d, right) as (d, left, right)."""
         for s in range(d):
             self.combine([(1, tensor + s * right, d * right)], out + s * left * right, right, left, right)

@@ -1,10 +1,22 @@
 """The sweeps of an energy, site after site by NumPy."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.mps.channel_sweep import Dense, Sparse
 
 __all__ = ["CHECK_EVERY", "ROOM", "Steps"]
 
 CHECK_EVERY, ROOM = 4, 60  # sites between two looks at the scale; powers of two that it may drift
+
+Passage: TypeAlias = "Dense | Sparse"  # how a site is passed
+Kept: TypeAlias = tuple[list[np.ndarray], list[np.ndarray], list[tuple[Any, int]], int]  # kets, bras, halves, scale
 
 
 class Steps:
@@ -18,10 +30,13 @@ class Steps:
         In which it is done.
     """
 
-    def __init__(self, sites, dtype):
+    sites: Sequence[Passage]
+    dtype: np.dtype[Any]
+
+    def __init__(self, sites: Sequence[Passage], dtype: np.dtype[Any]):
         self.sites, self.dtype = sites, dtype
 
-    def forward(self, tensors, keep):
+    def forward(self, tensors: Sequence[np.ndarray], keep: bool) -> tuple[np.ndarray, Kept]:
         """Sweep from the left: the values in the last channels, but for a scale, and what `backward` needs."""
         bras = [np.ascontiguousarray(tensor, self.dtype) for tensor in tensors]
         kets = [bra.conj() for bra in bras]
@@ -35,7 +50,7 @@ class Steps:
                 environment, scale = within_range(site, environment, scale)
         return self.sites[-1].closed(environment), (kets, bras, halves, scale)
 
-    def backward(self, kept, seeds):
+    def backward(self, kept: Kept, seeds: np.ndarray) -> list[np.ndarray]:
         """The derivative by every bra of ``seeds . values``, where the values had their scale taken out."""
         kets, bras, halves, scale = kept
         environment, slopes, taken = self.sites[-1].opened(seeds), [], 0
@@ -50,7 +65,7 @@ class Steps:
         return slopes[::-1]
 
 
-def within_range(site, environment, scale):
+def within_range(site: Passage, environment: Any, scale: int) -> tuple[Any, int]:
     """The environment, multiplied by a power of two where its size has left the safe range."""
     size = site.size(environment)
     if not 0 < size < np.inf or 2.0**-ROOM < size < 2.0**ROOM:

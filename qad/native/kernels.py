@@ -11,7 +11,7 @@ import numpy as np
 
 from qad.core.waiting import COMPILING, NOT_KEPT, tell_once, waiting
 from qad.native.kept import keep, kept
-from qad.native.values import FLOAT, HEAD, INT, INT32, Block, kind_in
+from qad.native.values import FLOAT, HEAD, INT, INT32, Block, kernel_type, kind_in
 
 __all__ = ["Bundle", "Kernels", "row_dtype"]
 
@@ -35,8 +35,8 @@ class Kernels:
     Parameters
     ----------
     *functions : functions
-        Their parameters are annotated by `INT`, `FLOAT` or `Block`, and they return nothing.  They and what they call
-        are plain Python of numbers, arrays and records (`qad.native`).
+        Their parameters are annotated by `INT`, `FLOAT` or `Block`, which may stand in ``Annotated[type, ...]``, and
+        they return nothing.  They and what they call are plain Python of numbers, arrays and records (`qad.native`).
     files : iterable of Path
         The files that hold them.
     fast : bool
@@ -169,7 +169,7 @@ def held_by(function):
 
 def blocks_of(function):
     """The annotations of a kernel's parameters."""
-    return [parameter.annotation for parameter in inspect.signature(function).parameters.values()]
+    return [kernel_type(parameter.annotation) for parameter in inspect.signature(function).parameters.values()]
 
 
 def dtype_of(kind, precision):

@@ -4,17 +4,17 @@ A number that is known beforehand is a number of Python's, and arithmetic on suc
 what it meets: ``0.5 * x`` is single precision where x is.
 """
 
-from collections import namedtuple
+from inspect import get_annotations
 from struct import pack, unpack
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 __all__ = [
     "COMPLEX", "COMPLEX128", "FLOAT", "HEAD", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex",
-    "Kind", "Number", "Range", "Record", "Strided", "constant", "join", "kind_in", "plain", "registers", "split",
-    "struct", "width",
+    "Kind", "Number", "Range", "Record", "Strided", "constant", "join", "kernel_type", "kind_in", "plain", "registers",
+    "split", "struct", "width",
 ]  # fmt: skip
 
-
+T = TypeVar("T")
 HEAD = object.__basicsize__  # bytes of a Python object before what it holds; of an array: address, axes, their lengths
 TAGS = {type: f"!{i}" for i, type in enumerate(("i64", "i32", "double", "float"))}  # numbers of one type in memory
 
@@ -46,11 +46,15 @@ class Block(NamedTuple):
     strided: bool = False
 
 
-def struct(name, **blocks):
-    """A named tuple class for `qad.native.Bundle`: its fields and what they are, `INT` or `Block`."""
-    made = namedtuple(name, blocks)
-    made.blocks = tuple(blocks.values())
-    return made
+def kernel_type(annotation: Any) -> Any:
+    """What an annotation tells kernels: `INT`, `FLOAT`, `Block` or a class; plain, or in ``Annotated[type, ...]``."""
+    return getattr(annotation, "__metadata__", (annotation,))[0]
+
+
+def struct(row: type[T]) -> type[T]:
+    """Decorate a named tuple class for `qad.native.Bundle`: its fields are annotated by `INT` or `Block`."""
+    row.blocks = tuple([kernel_type(x) for x in get_annotations(row).values()])  # type: ignore
+    return row
 
 
 class Number(NamedTuple):

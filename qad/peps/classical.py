@@ -16,6 +16,7 @@ from qad.peps.classical_trg import hotrg, trg
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from qad.typing import Array, ArrayLike, RealNumber, Scalar
 
@@ -117,7 +118,7 @@ def partition_function(
     return log_of(moves.per_site(environment, tensor))
 
 
-def thermodynamics(log_z: Callable, beta: RealNumber) -> Thermodynamics:
+def thermodynamics(log_z: Callable[[Any], Any], beta: RealNumber) -> Thermodynamics:
     """Energy and specific heat from ``ln Z`` as a function of the inverse temperature, by two derivatives.
 
     Parameters

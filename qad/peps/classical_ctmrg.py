@@ -14,6 +14,7 @@ from qad.linalg.implicit.root import attach
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from qad.linalg.implicit.gmres import Report
     from qad.typing import Array, Tree
@@ -120,6 +121,9 @@ def rescaled(environment: Tree) -> Tree:
 
 class Mixing:
     """Steps combined so that their changes cancel (D. G. Anderson, J. ACM 12, 547 (1965))."""
+
+    spec: Any
+    packing: Packing
 
     def __init__(self, environment: Tree):
         leaves, self.spec = flatten(environment)

@@ -43,7 +43,7 @@ def placed(model: Any, shape: tuple[int, int], cylinder: bool) -> list[Placed]:
     return found
 
 
-def pairs(model: Any) -> Iterable:
+def pairs(model: Any) -> Iterable[tuple[Any, Any]]:
     """The terms of a list, each an operator and its sites."""
     terms = list(model)
     if not terms or not all(isinstance(term, tuple) and len(term) == 2 for term in terms):
@@ -51,7 +51,7 @@ def pairs(model: Any) -> Iterable:
     return terms
 
 
-def one(operator: Any, sites: Iterable, shape: tuple[int, int], cylinder: bool) -> Placed:
+def one(operator: Any, sites: Iterable[tuple[int, int]], shape: tuple[int, int], cylinder: bool) -> Placed:
     """A term whose operator and sites fit the lattice."""
     rows, columns = shape
     places = tuple((int(r), int(c) % columns if cylinder else int(c)) for r, c in sites)

@@ -154,7 +154,7 @@ def tensordot(a: SymTensor, b: SymTensor, axes: int | tuple[Axis, Axis] = 2) -> 
     return result_of(how.out, how.run(a.data, b.data))
 
 
-def result_of(where, data):
+def result_of(where: Layout, data: Array) -> SymTensor | Array:
     """A tensor, or a number where there is no leg."""
     return bare(where, data) if where.legs else data.sum()
 
@@ -246,7 +246,7 @@ def closing(where: Layout, one: int, two: int) -> Contraction:
     return contraction(where, unit, (one, two), (0, 1))
 
 
-def identity_beside(x, leg):
+def identity_beside(x: Array, leg: Leg) -> Array:
     """The identity that closes a leg, beside the flat array `x`."""
     dtype = np.finfo(x.dtype).dtype if x.dtype.kind in "fc" else None  # real, of the same precision
     return like(x).asarray(identity(leg.conj(), 2), dtype=dtype)

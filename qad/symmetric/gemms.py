@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from qad.typing import Array
+
 __all__ = ["Gemms", "gemms"]
 
 
@@ -39,6 +41,11 @@ class Gemms:
     """
 
     __slots__ = ("rows", "sizes", "turned", "full", "flops", "_table", "_left", "_right")
+    rows: tuple[tuple[int, ...], ...]
+    sizes: tuple[int, int, int]
+    turned: tuple[bool, bool]
+    full: bool
+    flops: int
 
     def __init__(
         self, rows: Iterable[tuple[int, ...]], sizes: tuple[int, int, int], turned: tuple[bool, bool] = (False, False)
@@ -93,7 +100,7 @@ class Gemms:
 
 
 @primitive
-def gemms(x, y, *, plan):
+def gemms(x: Array, y: Array, *, plan: Gemms) -> Array:
     """Multiply the matrices of two flat arrays, or of stacks of them (b, size), sector by sector."""
     if is_foreign(x):
         return _joined(x, y, plan)

@@ -18,7 +18,7 @@ from qad.symmetric.groups import Symmetry
 from qad.symmetric.legs import Leg, fusion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from qad.symmetric.groups import Charge
@@ -155,7 +155,7 @@ def layout(legs: tuple[Leg, ...], split: int, total: tuple[int, ...], group: Sym
     return Layout(legs, split, total, group)
 
 
-def named(legs) -> str:
+def named(legs: Iterable[Leg]) -> str:
     """Legs in messages."""
     return "(" + ", ".join(map(repr, legs)) + ")"
 

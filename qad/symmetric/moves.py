@@ -19,10 +19,11 @@ from qad.extend.batching import same
 from qad.symmetric.kernels import View, compiled_rows, copied
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from typing import Any
 
     from qad.symmetric.layout import Block, Layout
+    from qad.typing import Array, Function
 
 __all__ = ["Move", "between", "move", "packing", "unpacking"]
 
@@ -41,8 +42,13 @@ class Move:
     """
 
     __slots__ = ("read", "write", "table", "full", "made", "_inverse", "_views", "_rows")
+    read: int
+    write: int
+    made: tuple[Function, tuple[Any, ...]]
+    table: np.ndarray
+    full: bool
 
-    def __init__(self, read: int, write: int, rows: Iterable[list[int]], made: tuple[Callable, tuple]):
+    def __init__(self, read: int, write: int, rows: Iterable[list[int]], made: tuple[Function, tuple[Any, ...]]):
         rows = list(rows)
         self.read, self.write, self.made = read, write, made
         self.table = np.array(rows, np.int64).reshape(len(rows), len(rows[0]) if rows else 2)
@@ -98,7 +104,7 @@ def _inverse_of(make, arguments):
 
 
 @primitive
-def move(x, *, table):
+def move(x: Array, *, table: Move) -> Array:
     """Copy the blocks of a flat array, or of a stack of them (b, size), to where a table says."""
     if is_foreign(x):
         padded = np.concatenate([x, np.zeros((*x.shape[:-1], 1), x.dtype, like=x)], axis=-1)

@@ -12,8 +12,9 @@ from qad.symmetric.contraction import tensordot, trace, vdot
 from qad.symmetric.tensor import SymTensor, as_symmetric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
+
+    from qad.typing import Function
 
 __all__ = ["norm"]
 
@@ -56,7 +57,7 @@ def _trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     return trace(a, axis1, axis2)
 
 
-FUNCTIONS: dict[Callable, Callable] = {
+FUNCTIONS: dict[Function, Function] = {
     np.einsum: _einsum,
     np.tensordot: tensordot,
     np.trace: _trace,

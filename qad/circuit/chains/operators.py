@@ -4,16 +4,25 @@ A controlled gate is ``1 + n (U - 1)``, n projecting the controls on 1; a Pauli 
 gate is a sum of a few rows, however far apart its qubits are; sums are direct sums of bonds.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.circuit.gates import ID, SWAP, X, pauli_matrix
 from qad.mps.chain import direct_sum
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.circuit.ir import Instruction
+
 ONE = np.diag([0.0, 1.0])  # the projector on 1
 RANK_TOLERANCE = 1e-15
 
 
-def site_operators(op, v):
+def site_operators(op: Instruction, v: np.ndarray | None) -> tuple[int, list[np.ndarray]]:
     """The first site of an instruction and its site operators, from its numbers."""
     sites = sorted((*op.controls, *op.targets))
     span = range(sites[0], sites[-1] + 1)
@@ -28,14 +37,14 @@ def site_operators(op, v):
     return span[0], summed([row(1.0, span, {}, ()), *rows] if op.controls else rows)
 
 
-def dense(op, v):
+def dense(op: Instruction, v: np.ndarray | None) -> np.ndarray:
     """The matrix of an instruction on its targets."""
     if op.kind == "matrix":
         return v.reshape(2 ** len(op.targets), -1)
     return {"diagonal": np.diag, "flip": lambda _: X, "swap": lambda _: SWAP}[op.kind](v)
 
 
-def factors(u, targets):
+def factors(u: np.ndarray, targets: Sequence[int]) -> dict[int, np.ndarray]:
     """Site operators whose product is the matrix `u` on `targets`, by site; singular values of zero are dropped."""
     k = len(targets)
     order = np.argsort(targets)
@@ -50,7 +59,7 @@ def factors(u, targets):
     return found
 
 
-def row(factor, span, found, controls):
+def row(factor: complex, span: range, found: dict[int, np.ndarray], controls: Sequence[int]) -> list[np.ndarray]:
     """The site operators of one product over `span`: those that were found, projectors at controls, else nothing."""
     tensors, bond = [], 1
     for site in span:
@@ -63,7 +72,7 @@ def row(factor, span, found, controls):
     return [factor * tensors[0], *tensors[1:]]
 
 
-def summed(rows):
+def summed(rows: list[list[np.ndarray]]) -> list[np.ndarray]:
     """The sum of rows of site operators."""
     total, *others = rows
     last = len(total) - 1
@@ -75,6 +84,6 @@ def summed(rows):
     return total
 
 
-def adjoint(operators):
+def adjoint(operators: list[np.ndarray]) -> list[np.ndarray]:
     """Site operators of the Hermitian conjugate."""
     return [w.conj().swapaxes(2, 3) for w in operators]

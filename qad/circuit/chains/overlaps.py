@@ -1,9 +1,19 @@
 """Environments of ``<bra|ket>``, kept while chains change a few sites at a time; what gates are paired with."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.circuit.gates import pauli_matrix
 from qad.mps.environments import opened_left, past_left, past_right
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.circuit.ir import Instruction
 
 
 class Overlaps:
@@ -13,19 +23,22 @@ class Overlaps:
     time, so that a sweep over all gates of a layer takes one sweep over the chain.
     """
 
-    def __init__(self, n, dtype):
+    n: int
+    kept: dict[str, tuple[list[np.ndarray], list[tuple[np.ndarray, np.ndarray]]]]
+
+    def __init__(self, n: int, dtype: np.dtype[Any]):
         unit = np.ones((1, 1), dtype)
         self.n, self.kept = n, {"left": ([unit], []), "right": ([unit], [])}
 
-    def left(self, bra, ket, stop):
+    def left(self, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], stop: int) -> np.ndarray:
         """The environment of all sites before `stop`."""
         return self.reached("left", range(stop), bra, ket)
 
-    def right(self, bra, ket, start):
+    def right(self, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], start: int) -> np.ndarray:
         """The environment of all sites from `start` on."""
         return self.reached("right", range(self.n - 1, start - 1, -1), bra, ket)
 
-    def reached(self, side, sites, bra, ket):
+    def reached(self, side: str, sites: range, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> np.ndarray:
         """The environment after absorbing `sites`, as far as possible from memory."""
         (environments, pairs), past = self.kept[side], past_left if side == "left" else past_right
         valid = 0
@@ -41,7 +54,7 @@ class Overlaps:
         return environments[len(sites)]
 
 
-def paired(op, overlaps, bra, ket):
+def paired(op: Instruction, overlaps: Overlaps, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> np.ndarray:
     """``<bra| d op / d v |ket>`` for every number v of an instruction, an array (E,)."""
     sites = sorted((*op.controls, *op.targets))
     left, right = overlaps.left(bra, ket, sites[0]), overlaps.right(bra, ket, sites[-1] + 1)
@@ -60,7 +73,15 @@ def paired(op, overlaps, bra, ket):
     return density.diagonal() if op.kind == "diagonal" else density.ravel()
 
 
-def swept(environment, span, bra, ket, controls, matrices, opened=()):
+def swept(
+    environment: np.ndarray,
+    span: range,
+    bra: Sequence[np.ndarray],
+    ket: Sequence[np.ndarray],
+    controls: Sequence[int],
+    matrices: dict[int, np.ndarray],
+    opened: Sequence[int] = (),
+) -> np.ndarray:
     """The environment after the sites of `span`, with controls at 1, matrices on sites, and the legs of some left open.
 
     An open site adds two axes (bra, ket) before the last two.

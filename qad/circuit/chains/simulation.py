@@ -165,7 +165,7 @@ class ChainSimulation:
         return f"ChainSimulation({self.n} qubits, bond {self.bond}, truncation error {self.error:.2g})"
 
 
-def operator_of(observable, n):
+def operator_of(observable: Any, n: int) -> Sequence[Array]:
     """The tensors of the matrix product operator of an observable."""
     if isinstance(observable, MPO):
         if len(observable) != n or observable.periodic:

@@ -10,8 +10,11 @@ are kept (they share what gates left alone).  No decomposition is differentiated
 no harm, and directions in which a bond would grow are not lost.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -25,18 +28,28 @@ from qad.extend import Tensor, defvjp, opaque, primitive, vjp
 from qad.mps.evolve.tebd import Truncation
 from qad.mps.sandwich import factor, operator_matrices, sandwich
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.circuit.ir import Instruction, Program
+    from qad.typing import Array
+
+History: TypeAlias = list[tuple[np.ndarray, ...]]  # the tensors before every gate
+Kept: TypeAlias = tuple[Walker, History]  # of a forward sweep
+
 
 @dataclass(frozen=True)
 class Run:
     """How a circuit runs on chains: its program, its dtype, and what is cut off."""
 
-    program: object
-    dtype: np.dtype
+    program: Program
+    dtype: np.dtype[Any]
     bond: int
     cutoff: float
     bra_bond: int
 
-    def forward(self, real, complex_):
+    def forward(self, real: np.ndarray, complex_: np.ndarray) -> tuple[Walker, History]:
         """Apply all gates to |0...0>: the final walker, and the tensors before every gate."""
         zero = np.array([1.0, 0.0], self.dtype)[None, :, None]
         walker = Walker([zero] * self.program.n, 0, Truncation(self.bond, self.cutoff))
@@ -47,7 +60,9 @@ class Run:
                 walker.apply(*site_operators(op, numbers(op, vectors)), op.unitary)
         return walker, history
 
-    def backward(self, real, complex_, history, bra):
+    def backward(
+        self, real: np.ndarray, complex_: np.ndarray, history: History, bra: Walker
+    ) -> tuple[np.ndarray, np.ndarray]:
         """``<bra|psi>`` derived by the two vectors; the walker `bra` is taken back through the circuit."""
         vectors = {"real": real, "complex": complex_}
         slopes = {name: np.zeros(vector.shape, complex) for name, vector in vectors.items()}
@@ -62,14 +77,14 @@ class Run:
                 bra.apply(first, adjoint(operators), op.unitary, to_right=False)
         return slopes["real"], slopes["complex"]
 
-    def walker(self, tensors, centre):
+    def walker(self, tensors: Sequence[np.ndarray], centre: int) -> Walker:
         """A chain to be taken back."""
         return Walker(
             [t.astype(self.dtype, copy=False) for t in tensors], centre, Truncation(self.bra_bond, self.cutoff)
         )
 
 
-def numbers(op, vectors):
+def numbers(op: Instruction, vectors: dict[str, np.ndarray]) -> np.ndarray | None:
     """The numbers of an instruction, None where it has none."""
     v = entries_of(op, vectors)[0]
     return None if v is None else v[0]
@@ -78,12 +93,12 @@ def numbers(op, vectors):
 class Energy:
     """``<psi|H|psi>`` of a matrix product operator H of the given tensors."""
 
-    def value(self, psi, *operator):
+    def value(self, psi: Sequence[np.ndarray], *operator: Array) -> Array:
         """The number, by a sweep that the tape can differentiate by the operator."""
         (value,), scale = sandwich(psi, operator_matrices(operator, psi[0].dtype), psi)
         return value.real * factor(value.real, scale)
 
-    def bra(self, run, ket, *operator):
+    def bra(self, run: Run, ket: Walker, *operator: np.ndarray) -> tuple[float, Walker]:
         """The bra whose overlap changes as the number does, and a factor."""
         walker = run.walker(ket.tensors, ket.centre)
         walker.move(0)
@@ -94,12 +109,12 @@ class Energy:
 class Overlap:
     """``<phi|psi>`` with a chain of the given tensors."""
 
-    def value(self, psi, *phi):
+    def value(self, psi: Sequence[np.ndarray], *phi: Array) -> Array:
         """The number, by a sweep that the tape can differentiate by `phi`."""
         (value,), scale = sandwich(phi, None, psi)
         return value * factor(value, scale)
 
-    def bra(self, run, ket, *phi):
+    def bra(self, run: Run, ket: Walker, *phi: np.ndarray) -> tuple[float, Walker]:
         """The bra whose overlap changes as the number does, and a factor."""
         walker = run.walker(phi, 0)
         walker.press(0, len(phi) - 1)
@@ -107,7 +122,13 @@ class Overlap:
 
 
 @primitive(keeps=True)
-def measured(real, complex_, *operands, run, targets):
+def measured(
+    real: np.ndarray,
+    complex_: np.ndarray,
+    *operands: Array,
+    run: Run,
+    targets: tuple[tuple[Energy | Overlap, slice], ...],
+) -> tuple[tuple[Array, ...], Kept]:
     """What the targets measure in the final state of the numbers of the gates, a tuple.
 
     `targets` are pairs of a target and the slice of the operands that are its own.
@@ -117,13 +138,15 @@ def measured(real, complex_, *operands, run, targets):
 
 
 @opaque
-def final_tensors(real, complex_, *, run):
+def final_tensors(real: np.ndarray, complex_: np.ndarray, *, run: Run) -> tuple[np.ndarray, ...]:
     """The tensors of the final state."""
     return tuple(run.forward(real, complex_)[0].tensors)
 
 
 @opaque
-def slopes(real, complex_, *operands, run, target, kept):
+def slopes(
+    real: np.ndarray, complex_: np.ndarray, *operands: np.ndarray, run: Run, target: Energy | Overlap, kept: Kept | None
+) -> tuple[np.ndarray, np.ndarray]:
     """The derivatives of what is measured by the two vectors, those by real numbers as if they were complex."""
     ket, history = run.forward(real, complex_) if kept is None else kept
     weight, bra = target.bra(run, ket, *operands)

@@ -1,10 +1,19 @@
 """A chain with its centre, on which site operators act: gates of a circuit, and operators of its observables."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.mps.evolve.tebd import applied
 from qad.mps.gauge import move_left, move_right
 from qad.mps.operator import applied as site_applied
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qad.mps.evolve.tebd import Truncation
 
 
 class Walker:
@@ -19,10 +28,14 @@ class Walker:
         Cuts bonds, and keeps account of it.
     """
 
-    def __init__(self, tensors, centre, truncation):
+    tensors: list[np.ndarray]
+    centre: int
+    truncation: Truncation
+
+    def __init__(self, tensors: Iterable[np.ndarray], centre: int, truncation: Truncation):
         self.tensors, self.centre, self.truncation = list(tensors), centre, truncation
 
-    def apply(self, first, operators, unitary, to_right=True):
+    def apply(self, first: int, operators: Sequence[np.ndarray], unitary: bool, to_right: bool = True) -> None:
         """Apply site operators from the site `first` on; the centre ends where the next gates are expected."""
         last = first + len(operators) - 1
         operators = [w.astype(self.tensors[0].dtype, copy=False) for w in operators]
@@ -42,7 +55,7 @@ class Walker:
             self.tensors[site] = site_applied(w, self.tensors[site])
         self.press(first, last)
 
-    def press(self, first, last):
+    def press(self, first: int, last: int) -> None:
         """Make bonds as small as allowed between two sites, outside of which the chain is canonical."""
         self.centre = first
         self.move(last)
@@ -53,7 +66,7 @@ class Walker:
             self.tensors[site - 1] = self.tensors[site - 1] @ carried[:, 0]
         self.centre = first
 
-    def move(self, site):
+    def move(self, site: int) -> None:
         """Move the centre."""
         while self.centre < site:
             move_right(self.tensors, self.centre)

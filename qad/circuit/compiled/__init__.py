@@ -4,6 +4,10 @@ It serves one component (first derivatives) and two (second derivatives, `qad.ci
 backward pass of circuits with operators that are not unitary is left to the engine in NumPy, which stores states.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.circuit import reference
@@ -14,20 +18,29 @@ from qad.circuit.compiled.launch import in_rounds, run, share, threads_for
 from qad.circuit.compiled.terms import terms_of
 from qad.circuit.compiled.whole_calls import whole
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def serves(program, components):
+    from qad.circuit.ir import Program
+    from qad.circuit.pauli_masks import Strings
+
+
+def serves(program: Program, components: int) -> bool:
     """Whether this engine serves one component, or two in directions in which gates remain unitary."""
     return components == 1 or (components == 2 and program.by_angles and program.unitary and not program.given)
 
 
-def forward(program, real, complex_, psi):
+def forward(program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray) -> np.ndarray:
     """The final states (J, B, 2**n) from the entries of all gates and initial states."""
     if len(psi) == 2:
         return dual_numbers.forward(program, real, complex_, psi)
     return evolved(program, *entries_of(schedule_of(program), real, complex_, psi.dtype), psi)
 
 
-def backward(program, real, complex_, psi, out, g, owned=False):
+def backward(
+    program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray,
+    owned: bool = False,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Cotangents of the two vectors and of the initial state, from the final states and their cotangents.
 
     These are overwritten where they are `owned`.
@@ -48,14 +61,16 @@ def backward(program, real, complex_, psi, out, g, owned=False):
     )
 
 
-def forward_angles(program, theta, psi):
+def forward_angles(program: Program, theta: np.ndarray, psi: np.ndarray) -> np.ndarray:
     """The final states (J, B, 2**n) of a circuit all of whose entries follow from parameters (J, B, P)."""
     if len(theta) == 2:
         return dual_numbers.forward(program, *program.components(theta), psi)
     return evolved(program, *entries_of_angles(program, theta[0], psi.dtype), psi)
 
 
-def backward_angles(program, theta, psi, out, g, owned=False):
+def backward_angles(
+    program: Program, theta: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray, owned: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Cotangents of the parameters (J, B, P) and of the initial state; `g` is overwritten where it is `owned`."""
     if len(theta) == 2:
         *slopes, initial = dual_numbers.backward(program, *program.components(theta), psi, out, g)
@@ -69,7 +84,7 @@ def backward_angles(program, theta, psi, out, g, owned=False):
     return found, reference.summed(dual[None, :, : psi.shape[2]].conj(), psi)
 
 
-def evolved(program, vr, vi, psi):
+def evolved(program: Program, vr: np.ndarray, vi: np.ndarray, psi: np.ndarray) -> np.ndarray:
     """The final states (1, B, 2**n) from real and imaginary parts (B, E) of all entries."""
     out = np.zeros((max(len(vr), psi.shape[1]), 2**program.n), psi.dtype)
     out[:, : psi.shape[2]] = psi[0]
@@ -77,7 +92,9 @@ def evolved(program, vr, vi, psi):
     return out[None]
 
 
-def taken_back(program, entries, out, g, owned):
+def taken_back(
+    program: Program, entries: tuple[np.ndarray, np.ndarray], out: np.ndarray, g: np.ndarray, owned: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """Sums (B, E, 2) of the cotangents of all entries, and conjugate cotangents (B, 2**n) of the initial states.
 
     The given entries are those of the inverse gates.
@@ -86,13 +103,13 @@ def taken_back(program, entries, out, g, owned):
     return run(kernels.rounds(out.dtype).backward, program, (state, dual), entries, (entries[0].shape[1], 2)), dual
 
 
-def conjugated(g, dtype, owned):
+def conjugated(g: np.ndarray, dtype: np.dtype[Any], owned: bool) -> np.ndarray:
     """The conjugate of cotangents (B, 2**n), written over them if they are owned and of this dtype."""
     fits = owned and g.dtype == dtype and g.flags.c_contiguous and g.flags.writeable
     return np.conjugate(g, out=g if fits else np.empty(g.shape, dtype))
 
 
-def apply_sum(c, psi, strings):
+def apply_sum(c: np.ndarray, psi: np.ndarray, strings: Strings) -> np.ndarray:
     """``H psi`` for coefficients (T,) and states (B, 2**n)."""
     psi, out = np.ascontiguousarray(psi), np.zeros(psi.shape, psi.dtype)
     table, w = terms_of(strings), weights_of(c, psi, strings)
@@ -107,7 +124,7 @@ def apply_sum(c, psi, strings):
     return out
 
 
-def energy_of(c, psi, strings):
+def energy_of(c: np.ndarray, psi: np.ndarray, strings: Strings) -> np.ndarray:
     """``<psi|H|psi>`` (B,) for real coefficients (T,)."""
     psi = np.ascontiguousarray(psi)
     table, w = terms_of(strings), weights_of(c, psi, strings)
@@ -124,7 +141,7 @@ def energy_of(c, psi, strings):
     return found.astype(REAL_OF[psi.dtype], copy=False)
 
 
-def weights_of(c, psi, strings):
+def weights_of(c: np.ndarray, psi: np.ndarray, strings: Strings) -> np.ndarray:
     """The weights of strings in the order of their groups, in the precision of the state; real if all are."""
     _, order, _, _, phases = strings.tables
     w = c[order] * phases if phases.dtype.kind == "f" and c.dtype.kind == "f" else (c[order] * phases).astype(complex)

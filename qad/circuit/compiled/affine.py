@@ -4,8 +4,17 @@
 beyond the chunk that is set adds its column to the constant.
 """
 
+from __future__ import annotations
 
-def sources_of(permutation, pool, bits, base, sources):
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from qad.circuit.compiled.tables import Permutation
+
+
+def sources_of(permutation: Permutation, pool: np.ndarray, bits: int, base: int, sources: np.ndarray) -> None:
     """Write P(i) for every i of the chunk that begins at `base`."""
     constant = permutation.constant
     for k in range(permutation.outer_count):
@@ -19,7 +28,7 @@ def sources_of(permutation, pool, bits, base, sources):
             y[k] = x[k] ^ column
 
 
-def permute(part, room, sources):
+def permute(part: np.ndarray, room: np.ndarray, sources: np.ndarray) -> None:
     """Move the entries of a real array; `room`, an array of its size, is overwritten."""
     for k in range(part.size):
         room[k] = part[sources[k]]

@@ -1,21 +1,32 @@
 """Entries of the gates of one parameter, ``C + A cos(w t) + B sin(w t)``, and the way back to their parameters."""
 
 from math import cos, sin
+from typing import NamedTuple
 
-from qad.native import COMPLEX128, FLOAT, INT, REAL, Block, struct
+import numpy as np
 
-Gates = struct(
-    "Gates", slots=Block(INT), frequencies=Block(FLOAT), firsts=Block(INT), constants=Block(COMPLEX128),
-    polynomials=Block(COMPLEX128, 2), diagonal=Block(INT), parity=Block(INT),
-)  # fmt: skip
-Gates.__doc__ = """The gates of one parameter: which it is, its frequency w, and where entries of the gate begin.
-
-`constants` are the entries of constant gates, `polynomials` (3, E) the C, A and B of all others.  `diagonal` and
-`parity` are those of `qad.circuit.compiled.blocking.Schedule`.
-"""
+from qad.circuit.compiled.arguments import Complexes128, Complexes128x2, Floats, Floats2, Floats3, Ints, Reals2
+from qad.native import struct
 
 
-def fill_row(theta, gates, vr, vi):
+@struct
+class Gates(NamedTuple):
+    """The gates of one parameter: which it is, its frequency w, and where entries of the gate begin.
+
+    `constants` are the entries of constant gates, `polynomials` (3, E) the C, A and B of all others.  `diagonal` and
+    `parity` are those of `qad.circuit.compiled.blocking.Schedule`.
+    """
+
+    slots: Ints
+    frequencies: Floats
+    firsts: Ints
+    constants: Complexes128
+    polynomials: Complexes128x2
+    diagonal: Ints
+    parity: Ints
+
+
+def fill_row(theta: np.ndarray, gates: Gates, vr: np.ndarray, vi: np.ndarray) -> None:
     """Write all entries (E,) of parameters (P,): constants, and of gate g those from ``firsts[g]`` on."""
     slots, frequencies, firsts, constants, polynomials, _, _ = gates
     shift = constants.size
@@ -29,7 +40,7 @@ def fill_row(theta, gates, vr, vi):
             vr[shift + k], vi[shift + k] = x.real, x.imag
 
 
-def collect_row(theta, gates, p, q, u, out):
+def collect_row(theta: np.ndarray, gates: Gates, p: np.ndarray, q: np.ndarray, u: np.ndarray, out: np.ndarray) -> None:
     """Add to `out` (P,) the cotangents of parameters, from sums u (E, 2) of the cotangents of entries.
 
     The sums of diagonal gates (`diagonal`, and `parity` for Pauli rotations) contain the gate itself, see
@@ -52,16 +63,16 @@ def collect_row(theta, gates, p, q, u, out):
         out[slots[g]] += frequencies[g] * total
 
 
-def fill(theta: Block(FLOAT, 2), gates: Gates, vr: Block(REAL, 2), vi: Block(REAL, 2)):
+def fill(theta: Floats2, gates: Gates, vr: Reals2, vi: Reals2) -> None:
     """Write all entries (B, E) of parameters (B, P)."""
     for b in range(theta.shape[0]):
         fill_row(theta[b], gates, vr[b], vi[b])
 
 
 def collect(
-    theta: Block(FLOAT, 2), gates: Gates, vr: Block(REAL, 2), vi: Block(REAL, 2), slopes: Block(FLOAT, 3),
-    out: Block(FLOAT, 2),
-):  # fmt: skip
+    theta: Floats2, gates: Gates, vr: Reals2, vi: Reals2, slopes: Floats3,
+    out: Floats2,
+) -> None:  # fmt: skip
     """Add to `out` (B, P) the cotangents of parameters, from sums (B, E, 2) of the cotangents of entries."""
     for b in range(theta.shape[0]):
         collect_row(theta[b], gates, vr[b], vi[b], slopes[b], out[b])

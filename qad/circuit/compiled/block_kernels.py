@@ -7,14 +7,26 @@ Backward, the entries are those of the inverse gates, and `lr`, `li` hold the co
 gate is taken back from both chunks in the same way.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.circuit.compiled.affine import permute, sources_of
 from qad.circuit.compiled.diagonal import apply_beyond, apply_diagonal, apply_paired, build, reduce
 from qad.circuit.compiled.general import dense, exchange, parity, pauli, reduce_dense, reduce_pauli
 from qad.circuit.compiled.one_qubit import apply_complex, apply_real, reduce_complex, take_back_real
 from qad.circuit.compiled.tables import AFFINE, COMPLEX, DIAGONAL, EXCHANGE, PAULI, REAL
 
+if TYPE_CHECKING:
+    import numpy as np
 
-def apply(gate, pool, vr, vi, base, re, im, tr, ti):
+    from qad.circuit.compiled.tables import Instruction, Tables
+
+
+def apply(
+    gate: Instruction, pool: np.ndarray, vr: np.ndarray, vi: np.ndarray, base: int, re: np.ndarray, im: np.ndarray,
+    tr: np.ndarray, ti: np.ndarray,
+) -> None:  # fmt: skip
     """One instruction that is neither diagonal nor a permutation of the whole chunk."""
     s = gate.start
     if gate.kind == REAL:
@@ -32,7 +44,10 @@ def apply(gate, pool, vr, vi, base, re, im, tr, ti):
         dense(re, im, gate.targets, gate.controls, gate.run, offsets, vr, vi, s, tr, ti)
 
 
-def reduce_one(gate, pool, base, lr, li, re, im, slopes):
+def reduce_one(
+    gate: Instruction, pool: np.ndarray, base: int, lr: np.ndarray, li: np.ndarray, re: np.ndarray, im: np.ndarray,
+    slopes: np.ndarray,
+) -> None:  # fmt: skip
     """Add the cotangents of the entries of one such instruction to `slopes` (E, 2)."""
     if gate.kind in (REAL, COMPLEX):
         reduce_complex(lr, li, re, im, gate.bit, slopes, gate.start)
@@ -44,7 +59,10 @@ def reduce_one(gate, pool, base, lr, li, re, im, slopes):
         reduce_dense(lr, li, re, im, gate.targets, gate.controls, gate.run, offsets, slopes, gate.start)
 
 
-def run_forward(tables, r, vr, vi, base, re, im, dr, di, sources, tr, ti):
+def run_forward(
+    tables: Tables, r: int, vr: np.ndarray, vi: np.ndarray, base: int, re: np.ndarray, im: np.ndarray, dr: np.ndarray,
+    di: np.ndarray, sources: np.ndarray, tr: np.ndarray, ti: np.ndarray,
+) -> None:  # fmt: skip
     """Apply the instructions of round r to the chunk that begins at `base`."""
     rounds, code, members, permutations, pool, bits = tables
     for i in range(rounds[r].first, rounds[r].last):
@@ -61,7 +79,11 @@ def run_forward(tables, r, vr, vi, base, re, im, dr, di, sources, tr, ti):
             apply(gate, pool, vr, vi, base, re, im, tr, ti)
 
 
-def run_backward(tables, r, vr, vi, base, re, im, lr, li, dr, di, sources, tr, ti, slopes):
+def run_backward(
+    tables: Tables, r: int, vr: np.ndarray, vi: np.ndarray, base: int, re: np.ndarray, im: np.ndarray, lr: np.ndarray,
+    li: np.ndarray, dr: np.ndarray, di: np.ndarray, sources: np.ndarray, tr: np.ndarray, ti: np.ndarray,
+    slopes: np.ndarray,
+) -> None:  # fmt: skip
     """Take the instructions of round r back from a chunk of the state and of its cotangent.
 
     The cotangents of entries are added to `slopes` (E, 2).

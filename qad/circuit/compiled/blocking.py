@@ -6,13 +6,21 @@ next is loaded; controls and diagonal gates may also use the other bits, which a
 must follow one left for a later round is left as well; a gate that commutes with those left may run before them.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.circuit.compiled.encoding import Encoder, Gate, deposit
 from qad.circuit.compiled.tables import Round, Tables, table
 from qad.native import Bundle
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from qad.circuit.ir import Program
 
 LOCAL = 12  # bits of a chunk: 64 KiB of real and imaginary parts in double precision
 RUN = 4  # lowest bits that are always local, so that a chunk consists of long runs
@@ -42,7 +50,7 @@ class Schedule:
     signs: np.ndarray
 
 
-def schedule_of(program) -> Schedule:
+def schedule_of(program: Program) -> Schedule:
     """The schedule of a program, made once."""
     if "schedule" not in program.store:
         program.store["schedule"] = Scheduler(program).schedule()
@@ -52,7 +60,13 @@ def schedule_of(program) -> Schedule:
 class Scheduler:
     """Distributes the gates of a program among rounds."""
 
-    def __init__(self, program):
+    n: int
+    constants: list[np.ndarray]
+    gates: list[Gate]
+    encoder: Encoder
+    rounds: list[Round]
+
+    def __init__(self, program: Program):
         self.n = program.n
         self.constants, self.gates = [], []
         filled = sum(op.count for op in program.instructions if op.source == "constant")
@@ -66,7 +80,7 @@ class Scheduler:
                 filled += op.count
         self.encoder, self.rounds = Encoder(), []
 
-    def schedule(self):
+    def schedule(self) -> Schedule:
         """The tables of all rounds."""
         waiting = self.gates
         widest = max((len(gate.moves) for gate in waiting), default=0)
@@ -85,7 +99,7 @@ class Scheduler:
             *self.inverses(),
         )
 
-    def inverses(self):
+    def inverses(self) -> tuple[np.ndarray, np.ndarray]:
         """How the entries of the inverse gates follow from those of the gates: transposed, and conjugate."""
         size = sum(gate.op.count for gate in self.gates)
         order, signs = np.arange(size), np.ones((2, size))
@@ -98,7 +112,7 @@ class Scheduler:
                 signs[0, gate.start + 1] = -1
         return order, signs
 
-    def add_round(self, local, gates):
+    def add_round(self, local: list[int], gates: list[Gate]) -> None:
         """Write the tables of one round: its chunks, and its gates with diagonal ones together."""
         inner = {bit: i for i, bit in enumerate(local)}
         run = next((i for i, bit in enumerate(local) if i != bit), len(local))
@@ -111,13 +125,13 @@ class Scheduler:
         self.rounds.append(Round(first, last, offsets, bases, run=1 << run, chunks=1 << len(outer)))
 
 
-def fill(local, n, bits):
+def fill(local: Collection[int], n: int, bits: int) -> list[int]:
     """Local bits, and the lowest of the others, so many that they make up a chunk."""
     rest = [bit for bit in range(n) if bit not in local]
     return [*local, *rest[: bits - len(local)]]
 
 
-def choose(gates, n, bits, run):
+def choose(gates: list[Gate], n: int, bits: int, run: int) -> tuple[Collection[int], list[Gate], list[Gate]]:
     """The local bits of a round, the gates that run in it, and those that wait."""
     if bits == n:
         return list(range(n)), gates, []
@@ -138,7 +152,7 @@ def choose(gates, n, bits, run):
     return local, chosen, waiting
 
 
-def grouped(gates):
+def grouped(gates: list[Gate]) -> list[list[Gate]]:
     """Lists of gates, each for one instruction: a single gate, diagonal ones, or affine ones; equivalent in order."""
     groups, moved = [], {}  # moved: the group that last changed a bit
     last = -1  # the last group of diagonal gates

@@ -4,10 +4,19 @@ Gates within the chunk come sorted by their highest bit, so that the diagonal do
 bit is p multiplies its first ``2^(p+1)`` entries.  Gates that act on bits beyond the chunk come first, with top bit -1.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.circuit.compiled.one_qubit import apply_phases
 
+if TYPE_CHECKING:
+    import numpy as np
 
-def entry(member, pool, i, base):
+    from qad.circuit.compiled.tables import Member
+
+
+def entry(member: Member, pool: np.ndarray, i: int, base: int) -> int:
     """The diagonal entry of a gate at index i of the chunk that begins at `base`; of a Pauli rotation, the parity."""
     found = 0
     for t in range(member.count):
@@ -17,7 +26,7 @@ def entry(member, pool, i, base):
     return found
 
 
-def scaled(dr, di, begin, size, u, v):
+def scaled(dr: np.ndarray, di: np.ndarray, begin: int, size: int, u: float, v: float) -> None:
     """Write the first `size` entries, times u + i v, to those from `begin` on."""
     x, y, p, q = dr[:size], di[:size], dr[begin : begin + size], di[begin : begin + size]
     for k in range(size):
@@ -26,7 +35,10 @@ def scaled(dr, di, begin, size, u, v):
         q[k] = r * v + y[k] * u
 
 
-def build(dr, di, members, first, last, pool, vr, vi, base, bits):
+def build(
+    dr: np.ndarray, di: np.ndarray, members: np.ndarray, first: int, last: int, pool: np.ndarray, vr: np.ndarray,
+    vi: np.ndarray, base: int, bits: int,
+) -> None:  # fmt: skip
     """The diagonal of all gates within the chunk."""
     dr[0], di[0] = 1, 0
     m = first
@@ -50,7 +62,10 @@ def build(dr, di, members, first, last, pool, vr, vi, base, bits):
             m += 1
 
 
-def multiply(re, im, member, pool, vr, vi, base, size):
+def multiply(
+    re: np.ndarray, im: np.ndarray, member: Member, pool: np.ndarray, vr: np.ndarray, vi: np.ndarray, base: int,
+    size: int,
+) -> None:  # fmt: skip
     """Multiply the first `size` entries by one gate."""
     controls, start, rotation = member.controls, member.start, member.rotation
     for i in range(size):
@@ -63,7 +78,7 @@ def multiply(re, im, member, pool, vr, vi, base, size):
             re[i], im[i] = re[i] * u - im[i] * v, re[i] * v + im[i] * u
 
 
-def apply_diagonal(re, im, dr, di):
+def apply_diagonal(re: np.ndarray, im: np.ndarray, dr: np.ndarray, di: np.ndarray) -> None:
     """Multiply a chunk by a diagonal."""
     for k in range(re.size):
         r = re[k]
@@ -71,7 +86,9 @@ def apply_diagonal(re, im, dr, di):
         im[k] = im[k] * dr[k] + r * di[k]
 
 
-def apply_paired(re, im, lr, li, dr, di):
+def apply_paired(
+    re: np.ndarray, im: np.ndarray, lr: np.ndarray, li: np.ndarray, dr: np.ndarray, di: np.ndarray
+) -> None:
     """Multiply two chunks by a diagonal of modulus one, and replace it by the conjugate of the second times the first.
 
     The diagonal drops out of that product.
@@ -83,7 +100,7 @@ def apply_paired(re, im, lr, li, dr, di):
         lr[k], li[k] = p * u - q * v, p * v + q * u
 
 
-def inner_bit(member, pool):
+def inner_bit(member: Member, pool: np.ndarray) -> int:
     """The only target of a gate within the chunk; -1 if there is none, -2 if there are more, or other conditions."""
     found = -1
     if member.controls or member.rotation:
@@ -97,7 +114,10 @@ def inner_bit(member, pool):
     return found
 
 
-def apply_beyond(re, im, members, first, last, pool, vr, vi, base):
+def apply_beyond(
+    re: np.ndarray, im: np.ndarray, members: np.ndarray, first: int, last: int, pool: np.ndarray, vr: np.ndarray,
+    vi: np.ndarray, base: int,
+) -> None:  # fmt: skip
     """Multiply a chunk by the gates that act on bits beyond it."""
     for m in range(first, last):
         member = members[m]
@@ -112,7 +132,10 @@ def apply_beyond(re, im, members, first, last, pool, vr, vi, base):
                 multiply(re, im, member, pool, vr, vi, base, re.size)
 
 
-def reduce(wr, wi, members, first, last, pool, base, bits, slopes):
+def reduce(
+    wr: np.ndarray, wi: np.ndarray, members: np.ndarray, first: int, last: int, pool: np.ndarray, base: int,
+    bits: int, slopes: np.ndarray,
+) -> None:  # fmt: skip
     """Add to `slopes` (E, 2), for every diagonal entry, the sum of the products at the indices that it multiplies.
 
     Products are ``conj(cotangent) state``, with the gates still in them; Python divides them out afterwards.  The array
@@ -147,7 +170,7 @@ def reduce(wr, wi, members, first, last, pool, base, bits, slopes):
                 x[k] += y[k]
 
 
-def total(x, size):
+def total(x: np.ndarray, size: int) -> float:
     """The sum of the first entries."""
     found = 0.0
     part = x[:size]
@@ -156,7 +179,9 @@ def total(x, size):
     return found
 
 
-def collect(wr, wi, member, pool, base, size, slopes):
+def collect(
+    wr: np.ndarray, wi: np.ndarray, member: Member, pool: np.ndarray, base: int, size: int, slopes: np.ndarray
+) -> None:
     """Add each product to the diagonal entry of one gate that multiplies its index."""
     controls, start = member.controls, member.start
     for i in range(size):

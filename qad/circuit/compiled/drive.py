@@ -4,12 +4,14 @@ Memory of the thread's own comes with the call: `chunk` holds real and imaginary
 with it, `rows` amplitudes of dense matrices, and `sources` a permutation.
 """
 
+import numpy as np
+
+from qad.circuit.compiled.arguments import Complexes2, Floats3, Int, Reals2, Reals3, ShortInts
 from qad.circuit.compiled.block_kernels import run_backward, run_forward
 from qad.circuit.compiled.tables import Tables
-from qad.native import COMPLEX, FLOAT, INT, INT32, REAL, Block
 
 
-def load(psi, pool, first, run, base, re, im):
+def load(psi: np.ndarray, pool: np.ndarray, first: int, run: int, base: int, re: np.ndarray, im: np.ndarray) -> None:
     """Copy a chunk of a complex state into real and imaginary parts; ``pool[first:]`` has the offsets of its runs."""
     for j in range(re.size // run):
         at = base + pool[first + j]
@@ -18,7 +20,7 @@ def load(psi, pool, first, run, base, re, im):
             u[k], v[k] = x[k].real, x[k].imag
 
 
-def store(psi, pool, first, run, base, re, im):
+def store(psi: np.ndarray, pool: np.ndarray, first: int, run: int, base: int, re: np.ndarray, im: np.ndarray) -> None:
     """Copy a chunk back."""
     for j in range(re.size // run):
         at = base + pool[first + j]
@@ -28,10 +30,10 @@ def store(psi, pool, first, run, base, re, im):
 
 
 def forward(
-    psi: Block(COMPLEX, 2), r: INT, begin: INT, end: INT,
-    tables: Tables, vr: Block(REAL, 2), vi: Block(REAL, 2),
-    chunk: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32),
-):  # fmt: skip
+    psi: Complexes2, r: Int, begin: Int, end: Int,
+    tables: Tables, vr: Reals2, vi: Reals2,
+    chunk: Reals2, rows: Reals3, sources: ShortInts,
+) -> None:  # fmt: skip
     """Round r on chunks `begin` to `end` of states (B, 2**n), counted through all states.
 
     `vr` and `vi` are the entries of all gates, a row for each state, or one for all.
@@ -48,10 +50,10 @@ def forward(
 
 
 def backward(
-    psi: Block(COMPLEX, 2), dual: Block(COMPLEX, 2), r: INT, begin: INT, end: INT,
-    tables: Tables, vr: Block(REAL, 2), vi: Block(REAL, 2), slopes: Block(FLOAT, 3),
-    chunk: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32),
-):  # fmt: skip
+    psi: Complexes2, dual: Complexes2, r: Int, begin: Int, end: Int,
+    tables: Tables, vr: Reals2, vi: Reals2, slopes: Floats3,
+    chunk: Reals2, rows: Reals3, sources: ShortInts,
+) -> None:  # fmt: skip
     """Round r backward, with the entries of the inverse gates; `dual` is the conjugate of the cotangent.
 
     `slopes` (B, E, 2) collects the cotangents of the entries.

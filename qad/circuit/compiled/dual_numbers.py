@@ -4,6 +4,10 @@ Cotangents g of two components become the dual number ``g_1 + e g_0``: from its 
 entries come out as ``slope_1 + e slope_0`` (compare `qad.circuit.reference`).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
 import numpy as np
 
 from qad.circuit import reference
@@ -12,8 +16,16 @@ from qad.circuit.compiled.blocking import schedule_of
 from qad.circuit.compiled.entries import divide, entries_of, inverted, split
 from qad.circuit.compiled.launch import run
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def forward(program, real, complex_, psi):
+    from qad.circuit.compiled.blocking import Schedule
+    from qad.circuit.ir import Program
+
+Parts: TypeAlias = tuple[np.ndarray, np.ndarray]  # real and imaginary parts (B, E) of entries
+
+
+def forward(program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray) -> np.ndarray:
     """The final states (2, B, 2**n) from the entries (2, B, E) of all gates and initial states."""
     schedule, (v, u) = both(program, real, complex_, psi.dtype)
     out = np.zeros((2, max(len(v[0]), psi.shape[1]), 2**program.n), psi.dtype)
@@ -22,7 +34,9 @@ def forward(program, real, complex_, psi):
     return out
 
 
-def backward(program, real, complex_, psi, out, g):
+def backward(
+    program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.ndarray, out: np.ndarray, g: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """Cotangents (2, B, ...) of the two vectors and of the initial states."""
     schedule, (v, u) = both(program, real, complex_, out.dtype)
     back, moving = inverted(schedule, *v), inverted(schedule, *u)
@@ -35,13 +49,15 @@ def backward(program, real, complex_, psi, out, g):
     return tuple(reference.summed(x, y) for x, y in zip((*found, dual), (real, complex_, psi), strict=True))
 
 
-def both(program, real, complex_, dtype):
+def both(
+    program: Program, real: np.ndarray, complex_: np.ndarray, dtype: np.dtype[Any]
+) -> tuple[Schedule, list[Parts]]:
     """The schedule, and the entries of all gates and their tangents, pairs of real and imaginary parts (B, E)."""
     schedule = schedule_of(program)
     return schedule, [entries_of(schedule, real, complex_, dtype, i) for i in (0, 1)]
 
 
-def logarithmic(schedule, v, u):
+def logarithmic(schedule: Schedule, v: Parts, u: Parts) -> Parts:
     """The tangents `u` of the entries `v`, divided by the gate where that is diagonal."""
     (p, q), (x, y) = v, (part.copy() for part in u)
     if len(k := schedule.diagonal):
@@ -51,7 +67,7 @@ def logarithmic(schedule, v, u):
     return x, y
 
 
-def divided(schedule, sums, v, u):
+def divided(schedule: Schedule, sums: np.ndarray, v: Parts, u: Parts) -> tuple[np.ndarray, np.ndarray]:
     """The slopes and their tangents (B, E, 2) from the sums (B, 2, E, 2): x / D, and dx / D + x d(1 / D)."""
     slopes, tangents = sums[:, 0].copy(), sums[:, 1].copy()
     inner = np.zeros_like(slopes)  # of diagonal gates only

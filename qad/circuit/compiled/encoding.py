@@ -1,5 +1,9 @@
 """Gates as rows of the kernels' tables, in plain Python."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.circuit.compiled.tables import (
@@ -15,6 +19,12 @@ from qad.circuit.compiled.tables import (
     Permutation,
     table,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from qad.circuit import ir
 
 
 class Gate:
@@ -33,7 +43,19 @@ class Gate:
         Whether it is diagonal, and whether it is an affine map of the index (`qad.circuit.compiled.affine`).
     """
 
-    def __init__(self, op, n, start, wanted):
+    op: ir.Instruction
+    start: int
+    wanted: bool
+    targets: list[int]
+    controls: list[int]
+    diagonal: bool
+    keeps: frozenset[int]
+    affine: bool
+    flipped: list[int]
+    signed: list[int]
+    moves: frozenset[int]
+
+    def __init__(self, op: ir.Instruction, n: int, start: int, wanted: bool):
         self.op, self.start, self.wanted = op, start, wanted
         self.targets = [n - 1 - q for q in op.targets]
         self.controls = [n - 1 - q for q in op.controls]
@@ -55,11 +77,18 @@ class Encoder:
     entries that have cotangents of diagonal gates, and the first of the two of those that are Pauli rotations.
     """
 
+    code: list[Instruction]
+    members: list[Member]
+    permutations: list[Permutation]
+    pool: list[int]
+    diagonal: list[int]
+    parity: list[int]
+
     def __init__(self):
         self.code, self.members, self.permutations, self.pool = [], [], [], []
         self.diagonal, self.parity = [], []
 
-    def tables(self):
+    def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The instructions, diagonal gates, permutations and the pool as arrays."""
         return (
             table(Instruction, self.code),
@@ -68,7 +97,7 @@ class Encoder:
             np.array(self.pool, np.int64),
         )
 
-    def add(self, gates, inner):
+    def add(self, gates: Sequence[Gate], inner: dict[int, int]) -> None:
         """Write the instruction of one gate, or of several that are all diagonal or all affine."""
         if gates[0].diagonal:
             self.code.append(self.diagonals(gates, inner))
@@ -78,7 +107,7 @@ class Encoder:
         else:
             self.code.append(self.gate(gates[0], inner))
 
-    def gate(self, gate, inner):
+    def gate(self, gate: Gate, inner: dict[int, int]) -> Instruction:
         """The instruction of a gate that is not diagonal."""
         common = {
             "start": gate.start,
@@ -105,14 +134,14 @@ class Encoder:
         offsets = self.pooled(deposit(at[::-1]))
         return Instruction(DENSE, targets=mask(at), qubits=len(at), offsets=offsets, run=run, **common)
 
-    def diagonals(self, gates, inner):
+    def diagonals(self, gates: Sequence[Gate], inner: dict[int, int]) -> Instruction:
         """The instruction of gates that multiply one diagonal, after their rows among the members."""
         first = len(self.members)
         rows = [self.member(gate, inner) for gate in gates]
         self.members += sorted(rows, key=lambda row: (row.top, row.general))
         return Instruction(DIAGONAL, wanted=any(g.wanted for g in gates), first=first, last=len(self.members))
 
-    def member(self, gate, inner):
+    def member(self, gate: Gate, inner: dict[int, int]) -> Member:
         """The row of one diagonal gate."""
         controls = [inner[b] for b in gate.controls if b in inner]
         outer = [b for b in gate.controls if b not in inner]
@@ -134,7 +163,7 @@ class Encoder:
             count=len(at),
         )
 
-    def permutation(self, gates, inner):
+    def permutation(self, gates: Sequence[Gate], inner: dict[int, int]) -> int:
         """Write the permutation that affine gates make one after the other; which row it is."""
         columns, constant, outer = [1 << bit for bit in range(len(inner))], 0, {}
         for gate in gates:
@@ -152,14 +181,14 @@ class Encoder:
         self.permutations.append(Permutation(constant, *starts, len(outer)))
         return len(self.permutations) - 1
 
-    def pooled(self, values):
+    def pooled(self, values: Iterable[int]) -> int:
         """Append integers to the pool; where they begin."""
         start = len(self.pool)
         self.pool += values
         return start
 
 
-def exchange(kind, at, common):
+def exchange(kind: str, at: list[int], common: dict[str, Any]) -> Instruction:
     """The instruction of a flip of one bit, or of a swap of two, with controls."""
     if kind == "flip":
         ones, change = common.pop("controls"), 1 << at[0]
@@ -169,17 +198,17 @@ def exchange(kind, at, common):
     return Instruction(EXCHANGE, ones=ones, zeros=zeros, change=change, run=lowest(ones | zeros | change), **common)
 
 
-def mask(bits):
+def mask(bits: Iterable[int]) -> int:
     """The integer with these bits set."""
     return sum(1 << b for b in bits)
 
 
-def lowest(bits):
+def lowest(bits: int) -> int:
     """The lowest bit that is set, at most 16."""
     return min(bits & -bits, 16) if bits else 16
 
 
-def deposit(bits):
+def deposit(bits: Sequence[int]) -> list[int]:
     """For k = 0 to ``2**len(bits) - 1``, the integer that has bit ``bits[i]`` set where k has bit i set."""
     values = np.zeros(1, np.int64)
     for bit in bits:

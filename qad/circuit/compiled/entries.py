@@ -3,6 +3,10 @@
 Constants come first, and then the program's real and complex vector.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.circuit.compiled import kernels
@@ -10,10 +14,21 @@ from qad.circuit.compiled.angles import Gates
 from qad.circuit.compiled.blocking import schedule_of
 from qad.native import Bundle
 
-REAL_OF = {np.dtype(np.complex128): np.dtype(np.float64), np.dtype(np.complex64): np.dtype(np.float32)}
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.circuit.compiled.blocking import Schedule
+    from qad.circuit.ir import Program
+
+REAL_OF: dict[np.dtype[Any], np.dtype[Any]] = {
+    np.dtype(np.complex128): np.dtype(np.float64),
+    np.dtype(np.complex64): np.dtype(np.float32),
+}
 
 
-def entries_of(schedule, real, complex_, dtype, component=0):
+def entries_of(
+    schedule: Schedule, real: np.ndarray, complex_: np.ndarray, dtype: np.dtype[Any], component: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
     """Real and imaginary parts (B, E) of all entries in the order of the schedule, in the precision of the state."""
     batch = max(real.shape[1], complex_.shape[1])
     constant, r, c = len(schedule.constants), real.shape[2], complex_.shape[2]
@@ -27,13 +42,13 @@ def entries_of(schedule, real, complex_, dtype, component=0):
     return vr, vi
 
 
-def inverted(schedule, vr, vi):
+def inverted(schedule: Schedule, vr: np.ndarray, vi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The entries of the inverse gates."""
     signs = schedule.signs.astype(vr.dtype, copy=False)
     return np.take(vr, schedule.order, 1) * signs[0], np.take(vi, schedule.order, 1) * signs[1]
 
 
-def divide(schedule, slopes, vr, vi):
+def divide(schedule: Schedule, slopes: np.ndarray, vr: np.ndarray, vi: np.ndarray) -> None:
     """Divide the sums (B, E, 2) of diagonal gates, whose products contain all gates, by the gates themselves."""
     u, v = slopes[..., 0], slopes[..., 1]
     if len(which := schedule.diagonal):
@@ -45,14 +60,14 @@ def divide(schedule, slopes, vr, vi):
         u[:, plus], u[:, minus] = c * (x + p) - s * (y - q), c * (y - q) + s * (x + p)
 
 
-def split(schedule, slopes, reals):
+def split(schedule: Schedule, slopes: np.ndarray, reals: int) -> tuple[np.ndarray, np.ndarray]:
     """Cotangents (B, E) of the real and of the complex vector, from those (B, E, 2) of all entries."""
     u, v, constant = slopes[..., 0], slopes[..., 1], len(schedule.constants)
     end = constant + reals
     return u[:, constant:end], u[:, end:] + 1j * v[:, end:]
 
 
-def angle_tables(program):
+def angle_tables(program: Program) -> list[Bundle]:
     """The gates of one parameter, and their inverses, as the kernels read them."""
     if "angles" not in program.store:
         parts = [p for p in (program.real, program.complex) if p is not None]
@@ -76,7 +91,9 @@ def angle_tables(program):
     return program.store["angles"]
 
 
-def entries_of_angles(program, theta, dtype, inverse=False):
+def entries_of_angles(
+    program: Program, theta: np.ndarray, dtype: np.dtype[Any], inverse: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Real and imaginary parts (B, E) of all entries, or of those of the inverse gates, from parameters (B, P)."""
     gates = angle_tables(program)[inverse]
     shape = len(theta), len(gates.fields.constants) + gates.fields.polynomials.shape[1]

@@ -3,8 +3,15 @@
 Where no mask has a low bit, amplitudes are moved in runs of up to 16 that lie side by side.
 """
 
+from __future__ import annotations
 
-def exchange(re, im, ones, zeros, change, run):
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def exchange(re: np.ndarray, im: np.ndarray, ones: int, zeros: int, change: int, run: int) -> None:
     """Exchange amplitudes i and ``i ^ change`` where i has the bits `ones` set and the bits `zeros` clear."""
     for i in range(0, re.size, run):
         if i & ones == ones and i & zeros == 0:
@@ -17,7 +24,10 @@ def exchange(re, im, ones, zeros, change, run):
                     y[k] = u
 
 
-def dense(re, im, targets, controls, run, offsets, vr, vi, start, tr, ti):
+def dense(
+    re: np.ndarray, im: np.ndarray, targets: int, controls: int, run: int, offsets: np.ndarray, vr: np.ndarray,
+    vi: np.ndarray, start: int, tr: np.ndarray, ti: np.ndarray,
+) -> None:  # fmt: skip
     """A matrix of ``len(offsets)`` rows on the amplitudes at i + offsets; these are copied to `tr`, `ti` first."""
     d = offsets.size
     for i in range(0, re.size, run):
@@ -38,7 +48,10 @@ def dense(re, im, targets, controls, run, offsets, vr, vi, start, tr, ti):
                     y[k] += m * v[k] + n * u[k]
 
 
-def reduce_dense(lr, li, re, im, targets, controls, run, offsets, slopes, start):
+def reduce_dense(
+    lr: np.ndarray, li: np.ndarray, re: np.ndarray, im: np.ndarray, targets: int, controls: int, run: int,
+    offsets: np.ndarray, slopes: np.ndarray, start: int,
+) -> None:  # fmt: skip
     """Add the cotangents of the matrix's entries to `slopes` (E, 2)."""
     d = offsets.size
     for i in range(0, re.size, run):
@@ -58,7 +71,7 @@ def reduce_dense(lr, li, re, im, targets, controls, run, offsets, slopes, start)
                 slopes[start + a * d + c, 1] += v
 
 
-def parity(x):
+def parity(x: int) -> int:
     """Whether the number of set bits is odd, as 0 or 1."""
     x ^= x >> 32
     x ^= x >> 16
@@ -69,7 +82,7 @@ def parity(x):
     return x & 1
 
 
-def rotated(r, i, quarters):
+def rotated(r: float, i: float, quarters: int) -> tuple[float, float]:
     """``(r + i j) (-i)^quarters`` as a pair."""
     if quarters == 0:
         return r, i
@@ -80,7 +93,9 @@ def rotated(r, i, quarters):
     return -i, r
 
 
-def pauli(re, im, flips, signs, odd, ys, controls, c, s):
+def pauli(
+    re: np.ndarray, im: np.ndarray, flips: int, signs: int, odd: int, ys: int, controls: int, c: float, s: float
+) -> None:
     """``c + s (-i P)`` for a string that flips the bits `flips` and signs by the bits `signs`; if `odd`, by -1 more.
 
     ``(P psi)_i = i^ys (-1)^(signs.j) psi_j`` with j = i ^ flips, and (-i)(i^ys) = (-i)^(1 - ys).
@@ -99,7 +114,10 @@ def pauli(re, im, flips, signs, odd, ys, controls, c, s):
         re[j], im[j] = c * re[j] + si * p, c * im[j] + si * q
 
 
-def reduce_pauli(lr, li, re, im, flips, signs, odd, ys, controls, slopes, start):
+def reduce_pauli(
+    lr: np.ndarray, li: np.ndarray, re: np.ndarray, im: np.ndarray, flips: int, signs: int, odd: int, ys: int,
+    controls: int, slopes: np.ndarray, start: int,
+) -> None:  # fmt: skip
     """Add the real cotangents of c and s to `slopes` (E, 2)."""
     quarters = (1 - ys) % 4
     c = s = 0.0

@@ -4,22 +4,32 @@ The parts are the first order, the second order, both for small circuits as a wh
 complex weights.
 """
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.circuit.compiled import angles, drive, tangent, terms, whole_kernels, whole_tangents
 from qad.native import COMPLEX, REAL, Kernels
 
-FILES = sorted(Path(__file__).parent.glob("*.py"))
-rounds = Kernels(drive.forward, drive.backward, angles.fill, angles.collect, files=FILES, fast=True)
-tangents = Kernels(tangent.forward, tangent.backward, files=FILES, fast=True)
-wholes = Kernels(whole_kernels.energy_of_angles, whole_kernels.slopes_of_angles, files=FILES, fast=True)
-curvatures = Kernels(whole_tangents.curvatures_of_angles, files=FILES, fast=True)
-sums = {kind: Kernels(*terms.kernels(of), files=FILES, fast=True) for kind, of in (("f", REAL), ("c", COMPLEX))}
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qad.typing import DTypeLike
+
+FILES: list[Path] = sorted(Path(__file__).parent.glob("*.py"))
+rounds: Kernels = Kernels(drive.forward, drive.backward, angles.fill, angles.collect, files=FILES, fast=True)
+tangents: Kernels = Kernels(tangent.forward, tangent.backward, files=FILES, fast=True)
+wholes: Kernels = Kernels(whole_kernels.energy_of_angles, whole_kernels.slopes_of_angles, files=FILES, fast=True)
+curvatures: Kernels = Kernels(whole_tangents.curvatures_of_angles, files=FILES, fast=True)
+sums: dict[str, Kernels] = {
+    kind: Kernels(*terms.kernels(of), files=FILES, fast=True) for kind, of in (("f", REAL), ("c", COMPLEX))
+}
 
 
-def warm_up(dtypes):
+def warm_up(dtypes: Iterable[DTypeLike]) -> None:
     """Compile all kernels in the precisions of some dtypes."""
     for dtype in map(np.dtype, dtypes):
         for kernels in (rounds, wholes, tangents, curvatures, *sums.values()):

@@ -1,6 +1,9 @@
 """How kernels are called: round by round, on Python's threads; kernels release the interpreter's lock."""
 
+from __future__ import annotations
+
 from threading import Barrier, Thread
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,20 +11,27 @@ from qad.circuit.compiled.blocking import schedule_of
 from qad.circuit.compiled.entries import REAL_OF
 from qad.core.threads import kernels
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from qad.circuit.ir import Program
+    from qad.native.kernels import Bundle, Kernel
+
 WORTH = 1 << 18  # updates of amplitudes: a quarter of a millisecond; starting a thread takes 0.08
 
 
-def threads_for(parts, work):
+def threads_for(parts: int, work: int) -> int:
     """How many threads share so many parts of some work, counted in updates of amplitudes."""
     return min(kernels(), parts) if work > WORTH and parts > 1 else 1
 
 
-def share(parts, thread, threads):
+def share(parts: int, thread: int, threads: int) -> tuple[int, int]:
     """The first of the parts that a thread is given, and the first of the next."""
     return thread * parts // threads, (thread + 1) * parts // threads
 
 
-def in_rounds(work, rounds, threads):
+def in_rounds(work: Callable[[int, int], None], rounds: Iterable[int], threads: int) -> None:
     """Call ``work(r, thread)`` for all rounds in order; a round begins when the one before is over on all threads."""
     if threads == 1:
         for r in rounds:
@@ -47,7 +57,10 @@ def in_rounds(work, rounds, threads):
             one.join()
 
 
-def run(kernel, program, states, entries, shape=None):
+def run(
+    kernel: Kernel, program: Program, states: tuple[np.ndarray, ...], entries: tuple[np.ndarray, ...],
+    shape: tuple[int, ...] | None = None,
+) -> Any:  # fmt: skip
     """Run all rounds of a kernel on states (..., B, 2**n); the sums of a backward kernel, of this shape each.
 
     Threads share the batch, or the chunks of a single state, of which each then has sums of its own.
@@ -73,14 +86,14 @@ def run(kernel, program, states, entries, shape=None):
     return sums.sum(0, keepdims=True) if threads > 1 and batch == 1 and sums is not None else sums
 
 
-def room(bits, widest, vectors, dtype):
+def room(bits: int, widest: int, vectors: int, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One thread's memory: vectors of real and imaginary parts and a diagonal, a matrix's amplitudes, a permutation."""
     real = REAL_OF[dtype]
     chunk, rows = np.empty((2 * vectors + 2, 1 << bits), real), np.empty((2, widest, 16), real)
     return chunk, rows, np.empty(1 << bits, np.int32)
 
 
-def tables_of(program):
+def tables_of(program: Program) -> tuple[Bundle, int]:
     """The kernels' tables, and the number of rows of the largest matrix."""
     if "widest" not in program.store:
         qubits = max((len(op.targets) for op in program.instructions if op.kind == "matrix"), default=0)

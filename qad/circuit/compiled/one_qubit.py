@@ -4,8 +4,18 @@ A gate on bit p of the index mixes entries k and k + 2^p of every row of 2^(p+1)
 shorter than a vector register; their length is then a constant of the kernel, which the compiler unrolls.
 """
 
+from __future__ import annotations
 
-def real_of(fixed):
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Kernel: TypeAlias = Callable[..., Any]  # a function that is compiled: its numbers take the type of what it is given
+
+
+def real_of(fixed: int) -> Kernel:
     """A real matrix on real (or imaginary) parts."""
 
     def kernel(x, stride, a, b, c, d):
@@ -19,7 +29,7 @@ def real_of(fixed):
     return kernel
 
 
-def complex_of(fixed):
+def complex_of(fixed: int) -> Kernel:
     """A complex matrix of real parts a to d and imaginary parts e to q."""
 
     def kernel(x, y, stride, a, b, c, d, e, f, g, q):
@@ -35,7 +45,7 @@ def complex_of(fixed):
     return kernel
 
 
-def pairings_of(fixed):
+def pairings_of(fixed: int) -> Kernel:
     """The four sums of products of the entries of two real arrays."""
 
     def kernel(y, x, stride):
@@ -52,7 +62,7 @@ def pairings_of(fixed):
     return kernel
 
 
-def paired_of(fixed):
+def paired_of(fixed: int) -> Kernel:
     """A real matrix on parts of the state and of its cotangent; sums of products of this and of that."""
 
     def kernel(x, e, stride, a, b, c, d):
@@ -73,7 +83,7 @@ def paired_of(fixed):
     return kernel
 
 
-def phases_of(fixed):
+def phases_of(fixed: int) -> Kernel:
     """The diagonal matrix of entries a + i b and c + i d."""
 
     def kernel(x, y, stride, a, b, c, d):
@@ -89,77 +99,95 @@ def phases_of(fixed):
     return kernel
 
 
-def kernels(fixed):
+class Rows(NamedTuple):
+    """The kernels for rows of one length."""
+
+    real: Kernel
+    complex: Kernel
+    pairings: Kernel
+    paired: Kernel
+    phases: Kernel
+
+
+def rows_of(fixed: int) -> Rows:
     """The kernels for rows of `fixed` pairs, or, where that is 0, of a number given at run time."""
-    return [make(fixed) for make in (real_of, complex_of, pairings_of, paired_of, phases_of)]
+    return Rows(real_of(fixed), complex_of(fixed), pairings_of(fixed), paired_of(fixed), phases_of(fixed))
 
 
-real_any, complex_any, pairings_any, paired_any, phases_any = kernels(0)
-real_1, complex_1, pairings_1, paired_1, phases_1 = kernels(1)
-real_2, complex_2, pairings_2, paired_2, phases_2 = kernels(2)
-real_4, complex_4, pairings_4, paired_4, phases_4 = kernels(4)
+ANY: Rows = rows_of(0)
+ONE: Rows = rows_of(1)
+TWO: Rows = rows_of(2)
+FOUR: Rows = rows_of(4)
 
 
-def apply_real(re, im, bit, a, b, c, d):
+def apply_real(re: np.ndarray, im: np.ndarray, bit: int, a: float, b: float, c: float, d: float) -> None:
     """A real matrix on one bit of a chunk."""
     for part in (re, im):
         if bit == 0:
-            real_1(part, 1, a, b, c, d)
+            ONE.real(part, 1, a, b, c, d)
         elif bit == 1:
-            real_2(part, 2, a, b, c, d)
+            TWO.real(part, 2, a, b, c, d)
         elif bit == 2:
-            real_4(part, 4, a, b, c, d)
+            FOUR.real(part, 4, a, b, c, d)
         else:
-            real_any(part, 1 << bit, a, b, c, d)
+            ANY.real(part, 1 << bit, a, b, c, d)
 
 
-def apply_complex(re, im, bit, a, b, c, d, e, f, g, q):
+def apply_complex(
+    re: np.ndarray, im: np.ndarray, bit: int, a: float, b: float, c: float, d: float, e: float, f: float, g: float,
+    q: float,
+) -> None:  # fmt: skip
     """A complex matrix on one bit of a chunk."""
     if bit == 0:
-        complex_1(re, im, 1, a, b, c, d, e, f, g, q)
+        ONE.complex(re, im, 1, a, b, c, d, e, f, g, q)
     elif bit == 1:
-        complex_2(re, im, 2, a, b, c, d, e, f, g, q)
+        TWO.complex(re, im, 2, a, b, c, d, e, f, g, q)
     elif bit == 2:
-        complex_4(re, im, 4, a, b, c, d, e, f, g, q)
+        FOUR.complex(re, im, 4, a, b, c, d, e, f, g, q)
     else:
-        complex_any(re, im, 1 << bit, a, b, c, d, e, f, g, q)
+        ANY.complex(re, im, 1 << bit, a, b, c, d, e, f, g, q)
 
 
-def apply_phases(re, im, bit, a, b, c, d):
+def apply_phases(re: np.ndarray, im: np.ndarray, bit: int, a: float, b: float, c: float, d: float) -> None:
     """A diagonal matrix on one bit of a chunk."""
     if bit == 0:
-        phases_1(re, im, 1, a, b, c, d)
+        ONE.phases(re, im, 1, a, b, c, d)
     elif bit == 1:
-        phases_2(re, im, 2, a, b, c, d)
+        TWO.phases(re, im, 2, a, b, c, d)
     elif bit == 2:
-        phases_4(re, im, 4, a, b, c, d)
+        FOUR.phases(re, im, 4, a, b, c, d)
     else:
-        phases_any(re, im, 1 << bit, a, b, c, d)
+        ANY.phases(re, im, 1 << bit, a, b, c, d)
 
 
-def pairings(left, right, bit):
+def pairings(left: np.ndarray, right: np.ndarray, bit: int) -> tuple[float, float, float, float]:
     """Sums over a chunk of left[.., i, ..] right[.., j, ..] for the values i, j of one bit."""
     if bit == 0:
-        return pairings_1(left, right, 1)
+        return ONE.pairings(left, right, 1)
     if bit == 1:
-        return pairings_2(left, right, 2)
+        return TWO.pairings(left, right, 2)
     if bit == 2:
-        return pairings_4(left, right, 4)
-    return pairings_any(left, right, 1 << bit)
+        return FOUR.pairings(left, right, 4)
+    return ANY.pairings(left, right, 1 << bit)
 
 
-def paired(state, dual, bit, a, b, c, d):
+def paired(
+    state: np.ndarray, dual: np.ndarray, bit: int, a: float, b: float, c: float, d: float
+) -> tuple[float, float, float, float]:
     """A real matrix on one bit of parts of the state and of its cotangent, and the sums of products."""
     if bit == 0:
-        return paired_1(state, dual, 1, a, b, c, d)
+        return ONE.paired(state, dual, 1, a, b, c, d)
     if bit == 1:
-        return paired_2(state, dual, 2, a, b, c, d)
+        return TWO.paired(state, dual, 2, a, b, c, d)
     if bit == 2:
-        return paired_4(state, dual, 4, a, b, c, d)
-    return paired_any(state, dual, 1 << bit, a, b, c, d)
+        return FOUR.paired(state, dual, 4, a, b, c, d)
+    return ANY.paired(state, dual, 1 << bit, a, b, c, d)
 
 
-def take_back_real(re, im, lr, li, bit, vr, start, slopes):
+def take_back_real(
+    re: np.ndarray, im: np.ndarray, lr: np.ndarray, li: np.ndarray, bit: int, vr: np.ndarray, start: int,
+    slopes: np.ndarray,
+) -> None:  # fmt: skip
     """Take a real matrix back from both chunks in one pass; the cotangents of its entries are added to `slopes`."""
     for state, dual in ((re, lr), (im, li)):
         sums = paired(state, dual, bit, vr[start], vr[start + 1], vr[start + 2], vr[start + 3])
@@ -167,7 +195,9 @@ def take_back_real(re, im, lr, li, bit, vr, start, slopes):
             slopes[start + k, 0] += total
 
 
-def reduce_complex(lr, li, re, im, bit, slopes, start):
+def reduce_complex(
+    lr: np.ndarray, li: np.ndarray, re: np.ndarray, im: np.ndarray, bit: int, slopes: np.ndarray, start: int
+) -> None:
     """Add the complex cotangents of the matrix's entries to `slopes` (E, 2)."""
     same, other = pairings(lr, re, bit), pairings(li, im, bit)
     ahead, behind = pairings(lr, im, bit), pairings(li, re, bit)

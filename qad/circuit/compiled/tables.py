@@ -5,11 +5,13 @@ Python builds rows by keyword; `table` makes them a structured array of integers
 chunk (masks, bits) counts the bits within the chunk; what lies beyond it, "outer", the bits of the whole index.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from qad.native import INT, Block, row_dtype, struct
+from qad.circuit.compiled.arguments import Int, Ints
+from qad.native import Block, row_dtype, struct
 
 # Kinds of instructions, that is, which kernel applies them.
 REAL, COMPLEX, DENSE, EXCHANGE, PAULI, DIAGONAL, AFFINE = range(7)
@@ -76,13 +78,18 @@ class Permutation(NamedTuple):
     outer_count: int
 
 
-Tables = struct(
-    "Tables", rounds=Block(Round), code=Block(Instruction), members=Block(Member), permutations=Block(Permutation),
-    pool=Block(INT), bits=INT,
-)  # fmt: skip
-Tables.__doc__ = """A program: its rounds, their instructions with all that these refer to, and the bits of a chunk."""
+@struct
+class Tables(NamedTuple):
+    """A program: its rounds, their instructions with all that these refer to, and the bits of a chunk."""
+
+    rounds: Annotated[np.ndarray, Block(Round)]
+    code: Annotated[np.ndarray, Block(Instruction)]
+    members: Annotated[np.ndarray, Block(Member)]
+    permutations: Annotated[np.ndarray, Block(Permutation)]
+    pool: Ints
+    bits: Int
 
 
-def table(row, rows):
+def table(row: type[tuple[Any, ...]], rows: Sequence[tuple[Any, ...]]) -> np.ndarray:
     """Rows, named tuples of the type `row`, as a structured array of integers; there may be none."""
     return np.array(rows, row_dtype(row))

@@ -5,15 +5,25 @@ entries are `ur` and `ui`; those of diagonal gates are divided by the gate, so t
 multiplied.
 """
 
+from typing import TypeAlias
+
+import numpy as np
+
 from qad.circuit.compiled.affine import permute, sources_of
+from qad.circuit.compiled.arguments import Complexes3, Floats4, Int, Reals2, Reals3, ShortInts
 from qad.circuit.compiled.block_kernels import apply, reduce_one
 from qad.circuit.compiled.diagonal import apply_beyond, apply_diagonal, build, entry, reduce
 from qad.circuit.compiled.drive import load, store
-from qad.circuit.compiled.tables import AFFINE, DIAGONAL, Tables
-from qad.native import COMPLEX, FLOAT, INT, INT32, REAL, Block
+from qad.circuit.compiled.tables import AFFINE, DIAGONAL, Instruction, Member, Tables
+
+Chunk: TypeAlias = tuple[np.ndarray, ...]  # real and imaginary parts, one pair or several
 
 
-def push(gate, pool, vr, vi, ur, ui, base, re, im, pr, pi, xr, xi, tr, ti):
+def push(
+    gate: Instruction, pool: np.ndarray, vr: np.ndarray, vi: np.ndarray, ur: np.ndarray, ui: np.ndarray, base: int,
+    re: np.ndarray, im: np.ndarray, pr: np.ndarray, pi: np.ndarray, xr: np.ndarray, xi: np.ndarray, tr: np.ndarray,
+    ti: np.ndarray,
+) -> None:  # fmt: skip
     """One instruction that is neither diagonal nor a permutation: ``dpsi`` becomes ``U dpsi + dU psi``."""
     controls = gate.controls
     if gate.wanted:
@@ -28,19 +38,21 @@ def push(gate, pool, vr, vi, ur, ui, base, re, im, pr, pi, xr, xi, tr, ti):
         add(pi, xi)
 
 
-def clear(xr, xi):
+def clear(xr: np.ndarray, xi: np.ndarray) -> None:
     """Set two vectors to zero."""
     for k in range(xr.size):
         xr[k], xi[k] = 0, 0
 
 
-def add(total, x):
+def add(total: np.ndarray, x: np.ndarray) -> None:
     """Add a vector to another."""
     for k in range(total.size):
         total[k] += x[k]
 
 
-def add_product(pr, pi, xr, xi, re, im, sign):
+def add_product(
+    pr: np.ndarray, pi: np.ndarray, xr: np.ndarray, xi: np.ndarray, re: np.ndarray, im: np.ndarray, sign: int
+) -> None:
     """``p += x y``, entry by entry; with ``sign = -1``, ``p += conj(x) y``."""
     for k in range(pr.size):
         u, v = xr[k], sign * xi[k]
@@ -48,7 +60,10 @@ def add_product(pr, pi, xr, xi, re, im, sign):
         pi[k] += u * im[k] + v * re[k]
 
 
-def add_one(dr, di, member, pool, ur, ui, base, size):
+def add_one(
+    dr: np.ndarray, di: np.ndarray, member: Member, pool: np.ndarray, ur: np.ndarray, ui: np.ndarray, base: int,
+    size: int,
+) -> None:  # fmt: skip
     """Add the tangent of one diagonal gate to the first `size` entries."""
     controls, start, rotation = member.controls, member.start, member.rotation
     for i in range(size):
@@ -60,7 +75,10 @@ def add_one(dr, di, member, pool, ur, ui, base, size):
                 dr[i], di[i] = dr[i] + ur[start + found], di[i] + ui[start + found]
 
 
-def add_up(dr, di, members, first, last, pool, ur, ui, base, bits):
+def add_up(
+    dr: np.ndarray, di: np.ndarray, members: np.ndarray, first: int, last: int, pool: np.ndarray, ur: np.ndarray,
+    ui: np.ndarray, base: int, bits: int,
+) -> None:  # fmt: skip
     """The sum of the tangents of diagonal gates; compare `qad.circuit.compiled.diagonal.build`, their product."""
     dr[0], di[0] = 0, 0
     beyond = first
@@ -85,7 +103,11 @@ def add_up(dr, di, members, first, last, pool, ur, ui, base, bits):
             add_one(dr, di, members[m], pool, ur, ui, base, dr.size)
 
 
-def push_diagonals(gate, members, pool, vr, vi, ur, ui, base, bits, re, im, pr, pi, dr, di):
+def push_diagonals(
+    gate: Instruction, members: np.ndarray, pool: np.ndarray, vr: np.ndarray, vi: np.ndarray, ur: np.ndarray,
+    ui: np.ndarray, base: int, bits: int, re: np.ndarray, im: np.ndarray, pr: np.ndarray, pi: np.ndarray,
+    dr: np.ndarray, di: np.ndarray,
+) -> None:  # fmt: skip
     """The instruction of diagonal gates D: ``dpsi`` becomes ``D (dpsi + (dD / D) psi)``."""
     first, last = gate.first, gate.last
     if gate.wanted:
@@ -97,7 +119,10 @@ def push_diagonals(gate, members, pool, vr, vi, ur, ui, base, bits, re, im, pr, 
         apply_beyond(x, y, members, first, last, pool, vr, vi, base)
 
 
-def run_forward(tables, r, vr, vi, ur, ui, base, state, room, sources, tr, ti):
+def run_forward(
+    tables: Tables, r: int, vr: np.ndarray, vi: np.ndarray, ur: np.ndarray, ui: np.ndarray, base: int, state: Chunk,
+    room: Chunk, sources: np.ndarray, tr: np.ndarray, ti: np.ndarray,
+) -> None:  # fmt: skip
     """Apply the instructions of round r to the chunk that begins at `base`."""
     rounds, code, members, permutations, pool, bits = tables
     re, im, pr, pi, dr, di = state[0], state[1], state[2], state[3], room[0], room[1]
@@ -113,7 +138,10 @@ def run_forward(tables, r, vr, vi, ur, ui, base, state, room, sources, tr, ti):
             push(gate, pool, vr, vi, ur, ui, base, re, im, pr, pi, dr, di, tr, ti)
 
 
-def run_backward(tables, r, vr, vi, ur, ui, base, state, dual, room, sources, tr, ti, slopes):
+def run_backward(
+    tables: Tables, r: int, vr: np.ndarray, vi: np.ndarray, ur: np.ndarray, ui: np.ndarray, base: int, state: Chunk,
+    dual: Chunk, room: Chunk, sources: np.ndarray, tr: np.ndarray, ti: np.ndarray, slopes: np.ndarray,
+) -> None:  # fmt: skip
     """Take the instructions of round r back; the sums and their tangents are added to `slopes` (2, E, 2)."""
     rounds, code, members, permutations, pool, bits = tables
     re, im, pr, pi, dr, di = state[0], state[1], state[2], state[3], room[0], room[1]
@@ -144,23 +172,23 @@ def run_backward(tables, r, vr, vi, ur, ui, base, state, dual, room, sources, tr
             push(gate, pool, vr, vi, ur, ui, base, lr, li, qr, qi, dr, di, tr, ti)
 
 
-def load_both(psi, b, pool, first, run, base, state):
+def load_both(psi: np.ndarray, b: int, pool: np.ndarray, first: int, run: int, base: int, state: Chunk) -> None:
     """Copy a chunk of a state (2, B, 2**n) and of its tangent into real and imaginary parts."""
     load(psi[0, b], pool, first, run, base, state[0], state[1])
     load(psi[1, b], pool, first, run, base, state[2], state[3])
 
 
-def store_both(psi, b, pool, first, run, base, state):
+def store_both(psi: np.ndarray, b: int, pool: np.ndarray, first: int, run: int, base: int, state: Chunk) -> None:
     """Copy a chunk of a state and of its tangent back."""
     store(psi[0, b], pool, first, run, base, state[0], state[1])
     store(psi[1, b], pool, first, run, base, state[2], state[3])
 
 
 def forward(
-    psi: Block(COMPLEX, 3), r: INT, begin: INT, end: INT,
-    tables: Tables, vr: Block(REAL, 2), vi: Block(REAL, 2), ur: Block(REAL, 2), ui: Block(REAL, 2),
-    chunk: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32),
-):  # fmt: skip
+    psi: Complexes3, r: Int, begin: Int, end: Int,
+    tables: Tables, vr: Reals2, vi: Reals2, ur: Reals2, ui: Reals2,
+    chunk: Reals2, rows: Reals3, sources: ShortInts,
+) -> None:  # fmt: skip
     """Round r on chunks `begin` to `end` of states and their tangents (2, B, 2**n), counted through all states."""
     rounds, pool = tables.rounds, tables.pool
     state, room = (chunk[0], chunk[1], chunk[2], chunk[3]), (chunk[4], chunk[5])
@@ -174,10 +202,10 @@ def forward(
 
 
 def backward(
-    psi: Block(COMPLEX, 3), lam: Block(COMPLEX, 3), r: INT, begin: INT, end: INT,
-    tables: Tables, vr: Block(REAL, 2), vi: Block(REAL, 2), ur: Block(REAL, 2), ui: Block(REAL, 2),
-    slopes: Block(FLOAT, 4), chunk: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32),
-):  # fmt: skip
+    psi: Complexes3, lam: Complexes3, r: Int, begin: Int, end: Int,
+    tables: Tables, vr: Reals2, vi: Reals2, ur: Reals2, ui: Reals2,
+    slopes: Floats4, chunk: Reals2, rows: Reals3, sources: ShortInts,
+) -> None:  # fmt: skip
     """Round r backward; `lam` (2, B, 2**n) are conjugate cotangents and their tangents, `slopes` is (B, 2, E, 2)."""
     rounds, pool = tables.rounds, tables.pool
     state, room = (chunk[0], chunk[1], chunk[2], chunk[3]), (chunk[4], chunk[5])

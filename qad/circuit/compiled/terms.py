@@ -5,24 +5,39 @@
 a Walsh-Hadamard transform of their weights, those of the higher bits folded in as signs.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
+from typing import Annotated, Any, NamedTuple
 
+import numpy as np
+
+from qad.circuit.compiled.arguments import Complexes, Complexes2, Floats2, Int, Ints
 from qad.circuit.compiled.general import parity
-from qad.native import COMPLEX, FLOAT, INT, Block, Bundle, struct
+from qad.circuit.pauli_masks import Strings
+from qad.native import Block, Bundle, struct
+from qad.native.values import Kind
 
 BITS = 11
-Terms = struct("Terms", x=Block(INT), z=Block(INT), starts=Block(INT), bits=INT)
-Terms.__doc__ = """A sum of strings: flips of groups, signs of strings, where groups begin, and bits of a chunk."""
+
+
+@struct
+class Terms(NamedTuple):
+    """A sum of strings: flips of groups, signs of strings, where groups begin, and bits of a chunk."""
+
+    x: Ints
+    z: Ints
+    starts: Ints
+    bits: Int
 
 
 @lru_cache(maxsize=256)
-def terms_of(strings):
+def terms_of(strings: Strings) -> Bundle:
     """A sum's strings as the kernels read them."""
     x, _, z, starts, _ = strings.tables
     return Bundle(Terms(x, z, starts, min(strings.n, BITS)))
 
 
-def transform(x):
+def transform(x: np.ndarray) -> None:
     """The Walsh-Hadamard transform of a vector, in place."""
     half = 1
     while half < x.size:
@@ -34,7 +49,7 @@ def transform(x):
         half *= 2
 
 
-def diagonal(chunk, bits, z, w, first, last, d):
+def diagonal(chunk: int, bits: int, z: np.ndarray, w: np.ndarray, first: int, last: int, d: np.ndarray) -> bool:
     """Write the diagonal of strings `first` to `last` over one chunk; whether it is more than a constant."""
     low = (1 << bits) - 1
     for k in range(d.size):
@@ -59,7 +74,7 @@ def diagonal(chunk, bits, z, w, first, last, d):
     return varied > 0
 
 
-def add_product(target, source, d, inner, varied):
+def add_product(target: np.ndarray, source: np.ndarray, d: np.ndarray, inner: int, varied: bool) -> None:
     """``target[k] += d[k ^ inner] source[k ^ inner]``; `d` is constant unless `varied`."""
     if inner == 0:
         for k in range(target.size):
@@ -77,7 +92,7 @@ def add_product(target, source, d, inner, varied):
                 u[k] += d[0] * v[k]
 
 
-def add_image(target, psi, chunk, table, w, d):
+def add_image(target: np.ndarray, psi: np.ndarray, chunk: int, table: Terms, w: np.ndarray, d: np.ndarray) -> None:
     """Add one chunk of ``H psi`` for one state; `d` is room for a diagonal."""
     x, z, starts, bits = table
     size = 1 << bits
@@ -87,7 +102,7 @@ def add_image(target, psi, chunk, table, w, d):
         add_product(target, psi[other * size : (other + 1) * size], d, x[g] & (size - 1), varied)
 
 
-def apply(psi, out, begin, end, table, w, d):
+def apply(psi: np.ndarray, out: np.ndarray, begin: int, end: int, table: Terms, w: np.ndarray, d: np.ndarray) -> None:
     """Chunks `begin` to `end`, counted through all states (B, 2**n), of ``H psi``, added to `out`; `d` is room."""
     size, chunks = 1 << table.bits, psi.shape[1] >> table.bits
     for task in range(begin, end):
@@ -95,7 +110,10 @@ def apply(psi, out, begin, end, table, w, d):
         add_image(out[b][chunk * size : (chunk + 1) * size], psi[b], chunk, table, w, d)
 
 
-def energy(psi, begin, end, table, w, sums, d, image):
+def energy(
+    psi: np.ndarray, begin: int, end: int, table: Terms, w: np.ndarray, sums: np.ndarray, d: np.ndarray,
+    image: np.ndarray,
+) -> None:  # fmt: skip
     """Parts of ``<psi|H|psi>``, one for each of these chunks, in `sums` (B, chunks); `d` and `image` are room."""
     size, chunks = 1 << table.bits, psi.shape[1] >> table.bits
     for task in range(begin, end):
@@ -110,18 +128,18 @@ def energy(psi, begin, end, table, w, sums, d, image):
         sums[b, chunk] = total
 
 
-def kernels(kind):
+def kernels(kind: Kind) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Both for weights that are real or complex."""
 
     def apply_sum(
-        psi: Block(COMPLEX, 2), out: Block(COMPLEX, 2), begin: INT, end: INT, table: Terms, w: Block(kind),
-        d: Block(kind),
+        psi: Complexes2, out: Complexes2, begin: Int, end: Int, table: Terms, w: Annotated[np.ndarray, Block(kind)],
+        d: Annotated[np.ndarray, Block(kind)],
     ):  # fmt: skip
         apply(psi, out, begin, end, table, w, d)
 
     def energy_of_sum(
-        psi: Block(COMPLEX, 2), begin: INT, end: INT, table: Terms, w: Block(kind), sums: Block(FLOAT, 2),
-        d: Block(kind), image: Block(COMPLEX),
+        psi: Complexes2, begin: Int, end: Int, table: Terms, w: Annotated[np.ndarray, Block(kind)], sums: Floats2,
+        d: Annotated[np.ndarray, Block(kind)], image: Complexes,
     ):  # fmt: skip
         energy(psi, begin, end, table, w, sums, d, image)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from qad.circuit.ir import Program
     from qad.circuit.pauli_masks import Strings
+    from qad.native.kernels import Bundle
 
 
 class Whole:
@@ -37,6 +38,19 @@ class Whole:
         "rows",
         "entries",
     )
+
+    dtype: np.dtype[Any]
+    kernels: Any
+    real: np.dtype[Any]
+    order: np.ndarray
+    phases: np.ndarray
+    gates: list[Bundle]
+    tables: Bundle
+    terms: Bundle
+    size: int
+    width: int
+    rows: tuple[int, int, int]
+    entries: tuple[int, int]
 
     def __init__(self, program: Program, strings: Strings, dtype: np.dtype[Any]):
         self.dtype, self.kernels, self.real = dtype, kernels.wholes(dtype), REAL_OF[dtype]
@@ -83,7 +97,7 @@ class Whole:
         return out
 
 
-def fits(program):
+def fits(program: Program) -> bool:
     """Whether a program is small: all entries follow from parameters, and threads are not worth starting for a state.
 
     `slopes_of_angles` makes the state again, which up to there takes less than the calls that it saves (measured with

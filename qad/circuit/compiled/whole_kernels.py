@@ -5,22 +5,26 @@ room that comes with the call.  Its rows are as long as the state and as the lis
 diagonal's, those of ``H psi`` or of the cotangent, those of all entries, and the diagonal of a group of strings.
 """
 
+import numpy as np
+
 from qad.circuit.compiled.angles import Gates, collect_row, fill_row
+from qad.circuit.compiled.arguments import Floats, Floats2, Reals, Reals2, Reals3, ShortInts
 from qad.circuit.compiled.block_kernels import run_backward, run_forward
 from qad.circuit.compiled.tables import Tables
 from qad.circuit.compiled.terms import Terms, add_product, diagonal
-from qad.native import FLOAT, INT32, REAL, Block
 
 ROWS = 9  # of the room
 
 
-def entries_in(room, gates):
+def entries_in(room: np.ndarray, gates: Gates) -> tuple[np.ndarray, np.ndarray]:
     """Where the entries stand."""
     count = gates.constants.size + gates.polynomials.shape[1]
     return room[6][:count], room[7][:count]
 
 
-def evolve(theta, gates, tables, room, rows, sources):
+def evolve(
+    theta: np.ndarray, gates: Gates, tables: Tables, room: np.ndarray, rows: np.ndarray, sources: np.ndarray
+) -> None:
     """Write the final state that |0...0> becomes."""
     size = 1 << tables.bits
     re, im = room[0][:size], room[1][:size]
@@ -32,7 +36,9 @@ def evolve(theta, gates, tables, room, rows, sources):
     run_forward(tables, 0, vr, vi, 0, re, im, room[2][:size], room[3][:size], sources, rows[0], rows[1])
 
 
-def image(terms, w, re, im, lr, li, d):
+def image(
+    terms: Terms, w: np.ndarray, re: np.ndarray, im: np.ndarray, lr: np.ndarray, li: np.ndarray, d: np.ndarray
+) -> None:
     """Write ``H psi`` to lr and li."""
     x, z, starts, bits = terms
     for k in range(re.size):
@@ -43,16 +49,16 @@ def image(terms, w, re, im, lr, li, d):
         add_product(li, im, d, x[g], varied)
 
 
-def doubled(re, im):
+def doubled(re: np.ndarray, im: np.ndarray) -> None:
     """Multiply by two."""
     for k in range(re.size):
         re[k], im[k] = 2 * re[k], 2 * im[k]
 
 
 def energy_of_angles(
-    theta: Block(FLOAT), gates: Gates, tables: Tables, terms: Terms, w: Block(REAL),
-    room: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32), out: Block(FLOAT),
-):  # fmt: skip
+    theta: Floats, gates: Gates, tables: Tables, terms: Terms, w: Reals,
+    room: Reals2, rows: Reals3, sources: ShortInts, out: Floats,
+) -> None:  # fmt: skip
     """Write ``<psi|H|psi>`` to ``out[0]``, for real weights w of the strings."""
     evolve(theta, gates, tables, room, rows, sources)
     size, total = 1 << tables.bits, 0.0
@@ -64,9 +70,9 @@ def energy_of_angles(
 
 
 def slopes_of_angles(
-    theta: Block(FLOAT), gates: Gates, inverse: Gates, tables: Tables, terms: Terms, w: Block(REAL),
-    room: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32), sums: Block(FLOAT, 2), out: Block(FLOAT),
-):  # fmt: skip
+    theta: Floats, gates: Gates, inverse: Gates, tables: Tables, terms: Terms, w: Reals,
+    room: Reals2, rows: Reals3, sources: ShortInts, sums: Floats2, out: Floats,
+) -> None:  # fmt: skip
     """Add the derivatives of ``<psi|H|psi>`` with respect to all parameters to `out`.
 
     `sums` (E, 2), given as zeros, collects the cotangents of the entries; that of the state is ``2 conj(H psi)``.

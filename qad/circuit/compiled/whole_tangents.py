@@ -7,24 +7,26 @@ gates and of their inverses (10 to 13), tangents of entries (14, 15), and the di
 
 from math import cos, sin
 
+import numpy as np
+
 from qad.circuit.compiled.angles import Gates, fill_row
+from qad.circuit.compiled.arguments import Floats, Floats2, Floats3, Reals, Reals2, Reals3, ShortInts
 from qad.circuit.compiled.tables import Tables
 from qad.circuit.compiled.tangent import run_backward, run_forward
 from qad.circuit.compiled.terms import Terms
 from qad.circuit.compiled.whole_kernels import doubled, image
-from qad.native import FLOAT, INT32, REAL, Block
 
 ROWS = 17  # of the room
 
 
-def waves_of(theta, gates, waves):
+def waves_of(theta: np.ndarray, gates: Gates, waves: np.ndarray) -> None:
     """Write cosine and sine of the angles of all gates, (2, G)."""
     for g in range(gates.slots.size):
         angle = gates.frequencies[g] * theta[gates.slots[g]]
         waves[0, g], waves[1, g] = cos(angle), sin(angle)
 
 
-def tangents_row(waves, direction, gates, ur, ui):
+def tangents_row(waves: np.ndarray, direction: np.ndarray, gates: Gates, ur: np.ndarray, ui: np.ndarray) -> None:
     """Write the tangents of all entries (E,) along a direction (P,)."""
     slots, frequencies, firsts, constants, polynomials, _, _ = gates
     shift = constants.size
@@ -38,7 +40,7 @@ def tangents_row(waves, direction, gates, ur, ui):
             ur[shift + k], ui[shift + k] = x.real, x.imag
 
 
-def logarithmic(gates, vr, vi, ur, ui):
+def logarithmic(gates: Gates, vr: np.ndarray, vi: np.ndarray, ur: np.ndarray, ui: np.ndarray) -> None:
     """Divide the tangents of diagonal gates by the gates; see `qad.circuit.compiled.dual_numbers`."""
     for k in gates.diagonal:
         ur[k], ui[k] = ur[k] * vr[k] + ui[k] * vi[k], ui[k] * vr[k] - ur[k] * vi[k]
@@ -46,7 +48,9 @@ def logarithmic(gates, vr, vi, ur, ui):
         ur[k], ur[k + 1] = 0, vr[k] * ur[k + 1] - vr[k + 1] * ur[k]
 
 
-def divide(gates, vr, vi, ur, ui, sums, moving):
+def divide(
+    gates: Gates, vr: np.ndarray, vi: np.ndarray, ur: np.ndarray, ui: np.ndarray, sums: np.ndarray, moving: np.ndarray
+) -> None:
     """Divide the sums (E, 2) of diagonal gates by the gates, and their tangents: dx / D + x d(1 / D)."""
     for k in gates.diagonal:
         x, y, p, q = sums[k, 0], sums[k, 1], moving[k, 0], moving[k, 1]
@@ -61,7 +65,9 @@ def divide(gates, vr, vi, ur, ui, sums, moving):
         sums[k, 0], sums[k + 1, 0] = vr[k] * x - vr[k + 1] * y, vr[k] * y + vr[k + 1] * x
 
 
-def collect(waves, direction, gates, sums, moving, out):
+def collect(
+    waves: np.ndarray, direction: np.ndarray, gates: Gates, sums: np.ndarray, moving: np.ndarray, out: np.ndarray
+) -> None:
     """Add the tangents of the cotangents of parameters (P,), from the sums (E, 2) and their tangents."""
     slots, frequencies, firsts, constants, polynomials, _, _ = gates
     shift = constants.size
@@ -75,7 +81,10 @@ def collect(waves, direction, gates, sums, moving, out):
         out[at] += w * total
 
 
-def curvature(waves, direction, gates, inverse, tables, terms, w, room, rows, sources, sums, out):
+def curvature(
+    waves: np.ndarray, direction: np.ndarray, gates: Gates, inverse: Gates, tables: Tables, terms: Terms,
+    w: np.ndarray, room: np.ndarray, rows: np.ndarray, sources: np.ndarray, sums: np.ndarray, out: np.ndarray,
+) -> None:  # fmt: skip
     """Add the Hessian times one direction (P,) to `out`; the entries stand in the room."""
     size, count = 1 << tables.bits, gates.constants.size + gates.polynomials.shape[1]
     state = room[0][:size], room[1][:size], room[2][:size], room[3][:size]
@@ -106,10 +115,10 @@ def curvature(waves, direction, gates, inverse, tables, terms, w, room, rows, so
 
 
 def curvatures_of_angles(
-    theta: Block(FLOAT), directions: Block(FLOAT, 2), gates: Gates, inverse: Gates, tables: Tables, terms: Terms,
-    w: Block(REAL), room: Block(REAL, 2), rows: Block(REAL, 3), sources: Block(INT32), waves: Block(FLOAT, 2),
-    sums: Block(FLOAT, 3), out: Block(FLOAT, 2),
-):  # fmt: skip
+    theta: Floats, directions: Floats2, gates: Gates, inverse: Gates, tables: Tables, terms: Terms,
+    w: Reals, room: Reals2, rows: Reals3, sources: ShortInts, waves: Floats2,
+    sums: Floats3, out: Floats2,
+) -> None:  # fmt: skip
     """Add the Hessian of ``<psi|H|psi>`` times each of some directions (B, P) to `out`.
 
     `waves` (2, G), for G gates, and `sums` (2, E, 2) are room.

@@ -1,9 +1,19 @@
 """Gates of ``qelib1.inc`` that the table of gates lacks, and what others are written as."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.circuit.gates import GATES
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from qad.circuit.builder import Builder
+
 # name -> how many parameters and qubits, and how a circuit applies it
-EXTRA = {
+EXTRA: dict[str, tuple[int, int, Callable[[Builder, Sequence[float], Sequence[int]], Any]]] = {
     "U": (3, 1, lambda c, p, q: c.u3(*p, *q)),
     "CX": (0, 2, lambda c, p, q: c.cx(*q)),
     "u0": (1, 1, lambda c, p, q: c.id(*q)),
@@ -26,7 +36,7 @@ DEFINITIONS = {
 }
 
 
-def signature(name):
+def signature(name: str) -> tuple[int, int] | None:
     """How many parameters and qubits a gate takes, or None where there is none of this name."""
     if name in EXTRA:
         return EXTRA[name][:2]
@@ -34,7 +44,7 @@ def signature(name):
     return None if gate is None else (gate.params, gate.qubits)
 
 
-def apply(circuit, name, params, qubits):
+def apply(circuit: Builder, name: str, params: Sequence[float], qubits: Sequence[int]) -> None:
     """Add a gate of the library to a circuit."""
     if name in EXTRA:
         EXTRA[name][2](circuit, params, qubits)

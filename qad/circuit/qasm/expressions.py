@@ -6,14 +6,30 @@ signed  = "-" signed | "+" signed | power
 power   = atom [("^" | "**") signed]
 """
 
+from __future__ import annotations
+
 import math
 import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-FUNCTIONS = {"sin": math.sin, "cos": math.cos, "tan": math.tan, "exp": math.exp, "ln": math.log, "sqrt": math.sqrt}
-SIGNS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.circuit.qasm.tokens import Reader
+
+FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "sin": math.sin, "cos": math.cos, "tan": math.tan, "exp": math.exp, "ln": math.log, "sqrt": math.sqrt,
+}  # fmt: skip
+SIGNS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+}  # fmt: skip
+
+Expression: TypeAlias = Callable[[dict[str, float]], float]  # the value, from those of the parameters
+Parse: TypeAlias = "Callable[[Reader, Sequence[str]], Expression]"
 
 
-def expression(reader, names):
+def expression(reader: Reader, names: Sequence[str]) -> Expression:
     """Parse a sum; `names` are the parameters that may occur.
 
     Returns
@@ -35,7 +51,7 @@ def expression(reader, names):
     return evaluated
 
 
-def chain(part, signs):
+def chain(part: Parse, signs: str) -> Parse:
     """The parser of parts joined by signs that bind to the left."""
 
     def parse(reader, names):
@@ -47,12 +63,12 @@ def chain(part, signs):
     return parse
 
 
-def combined(operation, left, right):
+def combined(operation: Callable[[Any, Any], Any], left: Expression, right: Expression) -> Expression:
     """The function of two functions."""
     return lambda values: operation(left(values), right(values))
 
 
-def signed(reader, names):
+def signed(reader: Reader, names: Sequence[str]) -> Expression:
     """A power with signs before it."""
     if reader.accept("-"):
         value = signed(reader, names)
@@ -62,7 +78,7 @@ def signed(reader, names):
     return power(reader, names)
 
 
-def power(reader, names):
+def power(reader: Reader, names: Sequence[str]) -> Expression:
     """An atom, and what it is raised to."""
     base = atom(reader, names)
     if reader.accept("^") or reader.accept("**"):
@@ -70,7 +86,7 @@ def power(reader, names):
     return base
 
 
-def atom(reader, names):
+def atom(reader: Reader, names: Sequence[str]) -> Expression:
     """A number, a name, a function's value, or a sum in parentheses."""
     token = reader.take()
     if token.kind in ("int", "real"):
@@ -93,4 +109,4 @@ def atom(reader, names):
     raise token.error(f"expected a number, a parameter or a parenthesis, not {token}")
 
 
-summed = chain(chain(signed, "*/"), "+-")
+summed: Parse = chain(chain(signed, "*/"), "+-")

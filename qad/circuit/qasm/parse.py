@@ -1,12 +1,21 @@
 """Programs in OpenQASM 2 to circuits, by recursive descent."""
 
+from __future__ import annotations
+
 from difflib import get_close_matches
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qad.circuit.gates import GATES
 from qad.circuit.qasm import definitions
 from qad.circuit.qasm.expressions import expression
 from qad.circuit.qasm.tokens import Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.circuit.builder import Builder
+    from qad.circuit.qasm.expressions import Expression
+    from qad.circuit.qasm.tokens import Token
 
 REFUSED = {
     "reset": "a reset is no unitary gate: a circuit measures only at its end",
@@ -17,20 +26,30 @@ REFUSED = {
 class Definition(NamedTuple):
     """A gate that the program defines: names of its parameters and qubits, and the calls in its body."""
 
-    params: tuple
-    qubits: tuple
-    body: tuple  # (token of the name, expressions, names of qubits)
+    params: tuple[str, ...]
+    qubits: tuple[str, ...]
+    body: tuple[tuple[Token, list[Expression], tuple[str, ...]], ...]  # name, parameters, names of qubits
 
 
 class Parser:
     """One program: its registers, its definitions, and its calls, of which a circuit is made at the end."""
 
-    def __init__(self, program):
+    reader: Reader
+    registers: dict[str, range]
+    bits: dict[str, range]
+    defined: dict[str, Definition]
+    opaque: set[str]
+    size: int
+    included: bool
+    measured: set[int]
+    calls: list[tuple[Token, list[float], tuple[int, ...]]]
+
+    def __init__(self, program: str):
         self.reader = Reader(program)
         self.registers, self.bits, self.defined, self.opaque, self.size = {}, {}, {}, set(), 0
         self.included, self.measured, self.calls = False, set(), []
 
-    def program(self):
+    def program(self) -> None:
         """Read all statements."""
         self.reader.expect("OPENQASM")
         version = self.reader.next
@@ -41,7 +60,7 @@ class Parser:
         while self.reader.next.kind != "end":
             self.statement()
 
-    def statement(self):
+    def statement(self) -> None:
         """Read one statement."""
         token = self.reader.expect_kind("word", "a statement")
         if token.text in REFUSED:
@@ -52,7 +71,7 @@ class Parser:
         else:
             self.call(token)
 
-    def read_include(self):
+    def read_include(self) -> None:
         """``include "qelib1.inc";``"""
         token = self.reader.expect_kind("string", "the name of a file")
         if token.text != '"qelib1.inc"':
@@ -60,18 +79,18 @@ class Parser:
         self.included = True
         self.reader.expect(";")
 
-    def read_qreg(self):
+    def read_qreg(self) -> None:
         """``qreg name[size];``"""
         name, size = self.declaration()
         self.registers[name] = range(self.size, self.size + size)
         self.size += size
 
-    def read_creg(self):
+    def read_creg(self) -> None:
         """``creg name[size];``"""
         name, size = self.declaration()
         self.bits[name] = range(size)
 
-    def declaration(self):
+    def declaration(self) -> tuple[str, int]:
         """The name and the size of a register."""
         name = self.reader.expect_kind("word", "the name of a register")
         if name.text in self.registers or name.text in self.bits:
@@ -84,12 +103,12 @@ class Parser:
         self.reader.expect(";")
         return name.text, int(size.text)
 
-    def read_barrier(self):
+    def read_barrier(self) -> None:
         """``barrier a, b[0];`` has no effect."""
         self.operands(self.registers)
         self.reader.expect(";")
 
-    def read_measure(self):
+    def read_measure(self) -> None:
         """``measure a -> b;`` ends the use of its qubits."""
         start = self.reader.next
         qubits = self.operand(self.registers)
@@ -100,7 +119,7 @@ class Parser:
         self.reader.expect(";")
         self.measured |= set(qubits)
 
-    def read_gate(self):
+    def read_gate(self) -> None:
         """``gate name(parameters) qubits { body }``"""
         name, params, qubits = self.signature()
         self.reader.expect("{")
@@ -121,13 +140,13 @@ class Parser:
             self.reader.expect(";")
         self.defined[name] = Definition(params, qubits, tuple(body))
 
-    def read_opaque(self):
+    def read_opaque(self) -> None:
         """``opaque name(parameters) qubits;`` declares a gate without a matrix, which only its use makes an error."""
         name, _, _ = self.signature()
         self.opaque.add(name)
         self.reader.expect(";")
 
-    def signature(self):
+    def signature(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """The name of a new gate and the names of its parameters and qubits."""
         name = self.reader.expect_kind("word", "the name of a gate")
         if name.text in self.defined or name.text in self.opaque:
@@ -138,7 +157,7 @@ class Parser:
             self.reader.expect(")")
         return name.text, params, self.names()
 
-    def names(self):
+    def names(self) -> tuple[str, ...]:
         """Different names with commas between them."""
         found = []
         while True:
@@ -149,7 +168,7 @@ class Parser:
             if not self.reader.accept(","):
                 return tuple(found)
 
-    def arguments(self, names):
+    def arguments(self, names: Sequence[str]) -> list[Expression]:
         """Expressions in parentheses, if there are any."""
         found = []
         if self.reader.accept("(") and not self.reader.accept(")"):
@@ -159,14 +178,14 @@ class Parser:
             self.reader.expect(")")
         return found
 
-    def operands(self, registers):
+    def operands(self, registers: dict[str, range]) -> list[range]:
         """Elements and whole registers, as ranges, with commas between them."""
         found = [self.operand(registers)]
         while self.reader.accept(","):
             found.append(self.operand(registers))
         return found
 
-    def operand(self, registers):
+    def operand(self, registers: dict[str, range]) -> range:
         """A register, or one element of it, as a range of qubits."""
         token = self.reader.expect_kind("word", "a register")
         register = registers.get(token.text)
@@ -181,7 +200,7 @@ class Parser:
         self.reader.expect("]")
         return register[int(index.text) : int(index.text) + 1]
 
-    def call(self, token):
+    def call(self, token: Token) -> None:
         """``name(parameters) operands;``, for every element where an operand is a register."""
         self.find(token)
         params = [value({}) for value in self.arguments(())]
@@ -197,7 +216,7 @@ class Parser:
                 raise token.error(f"a gate after the measurement of qubit {min(reused)}: a circuit measures at its end")
             self.calls.append((token, params, qubits))
 
-    def find(self, token):
+    def find(self, token: Token) -> tuple[int, int]:
         """How many parameters and qubits a gate takes."""
         if token.text in self.defined:
             found = self.defined[token.text]
@@ -213,7 +232,7 @@ class Parser:
             raise token.error(f'gate {token.text!r} needs include "qelib1.inc"; before the first gate')
         return known
 
-    def check_call(self, token, params, qubits):
+    def check_call(self, token: Token, params: int, qubits: Sequence[object]) -> None:
         """Raise unless a gate fits its parameters and qubits."""
         wanted = self.find(token)
         if wanted != (params, len(qubits)):
@@ -223,7 +242,7 @@ class Parser:
         if len(set(qubits)) < len(qubits):
             raise token.error(f"a qubit is repeated in the operands of {token.text}")
 
-    def apply(self, circuit, token, params, qubits):
+    def apply(self, circuit: Builder, token: Token, params: Sequence[float], qubits: Sequence[int]) -> None:
         """Add a gate to the circuit, a defined one by its body."""
         found = self.defined.get(token.text)
         if found is None:
@@ -238,7 +257,7 @@ class Parser:
 STATEMENTS = ("include", "qreg", "creg", "barrier", "measure", "gate", "opaque")
 
 
-def parse(program, circuit_type):
+def parse(program: str, circuit_type: type[Builder]) -> Builder:
     """The circuit of a program; see `Circuit.from_qasm`."""
     parser = Parser(program)
     parser.program()

@@ -1,5 +1,7 @@
 """Words of OpenQASM 2, each with its line and column."""
 
+from __future__ import annotations
+
 import re
 from typing import NamedTuple
 
@@ -23,15 +25,15 @@ class Token(NamedTuple):
     line: int
     column: int
 
-    def error(self, message):
+    def error(self, message: str) -> QasmError:
         """An exception that points here."""
         return QasmError(message, self.line, self.column)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "the end of the program" if self.kind == "end" else repr(self.text)
 
 
-def tokens_of(program):
+def tokens_of(program: str) -> list[Token]:
     """All tokens of a program, the last of kind "end"."""
     found, at, line, begin = [], 0, 1, 0
     while at < len(program):
@@ -50,7 +52,10 @@ def tokens_of(program):
 class Reader:
     """Hands out tokens one by one."""
 
-    def __init__(self, program):
+    tokens: list[Token]
+    at: int
+
+    def __init__(self, program: str):
         self.tokens, self.at = tokens_of(program), 0
 
     @property
@@ -64,18 +69,18 @@ class Reader:
         self.at += token.kind != "end"
         return token
 
-    def accept(self, text):
+    def accept(self, text: str) -> bool:
         """Whether this text came next; it is taken then."""
         found = self.next.text == text and self.next.kind != "string"
         self.at += found
         return found
 
-    def expect(self, text):
+    def expect(self, text: str) -> None:
         """Take this text."""
         if not self.accept(text):
             raise self.next.error(f"expected {text!r}, not {self.next}")
 
-    def expect_kind(self, kind, what):
+    def expect_kind(self, kind: str, what: str) -> Token:
         """Take a token of this kind."""
         if self.next.kind != kind:
             raise self.next.error(f"expected {what}, not {self.next}")

@@ -1,6 +1,9 @@
 """Circuits to programs in OpenQASM 2, exact up to a global phase."""
 
+from __future__ import annotations
+
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,6 +12,13 @@ from qad.circuit.gates import GATES
 from qad.circuit.qasm.definitions import DEFINITIONS, QELIB
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+    from qad.circuit.builder import Builder
+    from qad.circuit.ir import Operation, Program
 
 INVERSES = {"s": "sdg", "t": "tdg", "sx": "sxdg", "sdg": "s", "tdg": "t", "sxdg": "sx", "iswap": "iswapdg",
             "c3sqrtx": "c3sqrtxdg", "rc3x": "rc3xdg"}  # fmt: skip
@@ -24,7 +34,7 @@ SELF_INVERSE = {"id", "x", "y", "z", "h", "cx", "cnot", "cy", "cz", "ch", "swap"
 SAME = {"cnot": "cx", "phase": "p", "cphase": "cp"}
 
 
-def written(circuit):
+def written(circuit: Builder) -> str:
     """The program of a circuit; see `Circuit.to_qasm`."""
     if circuit.initial is not None:
         raise ArgumentError("OpenQASM begins in |0...0>: an initial state cannot be written")
@@ -41,17 +51,23 @@ def written(circuit):
 class Values:
     """Angles and matrices of the operations of a circuit, as plain numbers."""
 
-    def __init__(self, circuit, theta):
+    operations: list[Operation]
+    theta: np.ndarray
+    program: Program
+    real: np.ndarray
+    complex: np.ndarray
+
+    def __init__(self, circuit: Builder, theta: np.ndarray):
         self.operations, self.theta = circuit.operations, theta
         self.program = program_of(circuit.n, circuit._size, tuple(circuit.operations))
         plain = [value_of(u) for u in circuit.matrices]
         self.real, self.complex = (v[0, 0] for v in self.program.entries(theta, plain))
 
-    def angles(self, index):
+    def angles(self, index: int) -> list[float]:
         """The angles of an operation."""
         return [float(self.theta[slot]) for slot in self.operations[index].slots]
 
-    def matrix(self, index):
+    def matrix(self, index: int) -> tuple[np.ndarray | None, tuple[int, ...]]:
         """The matrix of an operation on its target and its controls, if it has one target."""
         op = self.program.instructions[index]
         if len(op.targets) != 1 or op.kind not in ("matrix", "diagonal"):
@@ -62,7 +78,7 @@ class Values:
         return (np.diag(v) if op.kind == "diagonal" else v.reshape(2, 2)), (*op.controls, *op.targets)
 
 
-def statements(values, index):
+def statements(values: Values, index: int) -> list[str]:
     """The statements of one operation."""
     operation = values.operations[index]
     if not operation.gate.unitary:
@@ -85,7 +101,7 @@ def statements(values, index):
     return [statement(name, [theta, phi, lam, *last], qubits)]
 
 
-def named(operation, angles):
+def named(operation: Operation, angles: list[float]) -> tuple[str, list[float]] | None:
     """The name and the angles under which the library knows an operation, or None."""
     name = operation.gate.name
     if name not in GATES or GATES[name] is not operation.gate:
@@ -109,7 +125,7 @@ def named(operation, angles):
     return (name, angles) if name in QELIB or name in DEFINITIONS or name in WITH_CONTROLS.values() else None
 
 
-def pauli_statements(operation, angle):
+def pauli_statements(operation: Operation, angle: float) -> list[str]:
     """``exp(-i angle P / 2)`` as a ladder of CNOTs around one rotation."""
     sites = [(q, letter) for q, letter in zip(operation.qubits, operation.gate.letters, strict=True) if letter != "I"]
     if not sites and operation.controls:
@@ -128,7 +144,7 @@ def pauli_statements(operation, angle):
     return [*before, *ladder, middle, *reversed(ladder), *after]
 
 
-def refused(operation):
+def refused(operation: Operation) -> NoReturn:
     """Raise for a rotation with several controls."""
     raise ArgumentError(
         f"OpenQASM 2 has no gate for a Pauli rotation with {len(operation.controls)} controls: write it as gates of "
@@ -136,13 +152,13 @@ def refused(operation):
     )
 
 
-def statement(name, angles, qubits):
+def statement(name: str, angles: Sequence[float], qubits: Sequence[int]) -> str:
     """One statement, its angles with all their digits."""
     inner = f"({','.join(repr(float(angle)) for angle in angles)})" if angles else ""
     return f"{name}{inner} {','.join(f'q[{q}]' for q in qubits)};"
 
 
-def euler(u):
+def euler(u: np.ndarray) -> tuple[float, float, float, float]:
     """Angles of ``u = exp(i phase) u3(theta, phi, lam)``."""
     theta = 2 * np.arctan2(abs(u[1, 0]), abs(u[0, 0]))
     if abs(u[0, 0]) > abs(u[1, 0]):

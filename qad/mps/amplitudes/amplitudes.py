@@ -5,6 +5,10 @@ work among configurations.  Second derivatives come from the tape of the plain p
 configuration.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
@@ -12,22 +16,30 @@ from qad.extend import defvjp, is_foreign, jvp, primitive, stop_gradient, value_
 from qad.mps.amplitudes.prefix_trees import Words
 from qad.mps.environments import past_right
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.mps.amplitudes.prefix_trees import Kept
+    from qad.typing import Array, ArrayLike
+
 
 @primitive(keeps=True)
-def amplitudes_of(*tensors, words):
+def amplitudes_of(*tensors: np.ndarray, words: Words) -> tuple[tuple[np.ndarray, np.ndarray], Kept]:
     """Amplitudes of the configurations of `words` divided by ``exp(logs)``, and the logs, constants for derivatives."""
     values, logs, tables = words.forward(tensors)
     return (values, logs), tables
 
 
 @primitive
-def slopes_of(g, values, logs, *tensors, words, kept=None):
+def slopes_of(
+    g: np.ndarray, values: np.ndarray, logs: np.ndarray, *tensors: np.ndarray, words: Words, kept: Kept | None = None
+) -> tuple[np.ndarray, ...]:
     """Cotangents of the tensors for those of the values; `values` and `logs` are handed over as what came before."""
     tables = words.forward(tensors)[2] if kept is None else kept
     return tuple(words.backward(g, tensors, tables))
 
 
-def plain(tensors, logs, configurations):
+def plain(tensors: Sequence[Array], logs: Array, configurations: Array) -> Array:
     """The values again, in functions that the tape knows."""
     factor = np.exp(-logs / len(tensors))[:, None, None]
     product = None
@@ -65,7 +77,7 @@ defvjp(amplitudes_of, shared=_amplitudes_vjp)
 defvjp(slopes_of, shared=_slopes_vjp)
 
 
-def scaled_amplitudes(tensors, configurations):
+def scaled_amplitudes(tensors: Sequence[Array], configurations: Array) -> tuple[Array, Array]:
     """Amplitudes divided by ``exp(logs)``, and the constant logs."""
     configurations = checked(configurations, [t.shape[1] for t in tensors])
     bond, periodic = max(t.shape[0] for t in tensors), tensors[0].shape[0] > 1
@@ -73,7 +85,7 @@ def scaled_amplitudes(tensors, configurations):
     return values, stop_gradient(logs)
 
 
-def checked(configurations, phys):
+def checked(configurations: ArrayLike, phys: Sequence[int]) -> np.ndarray:
     """Configurations as an int array (words, sites); raises unless every letter has its matrix."""
     array = value_of(configurations)
     array = np.array(array.tolist()) if is_foreign(array) else np.asarray(array)  # they say where to look
@@ -92,7 +104,7 @@ def checked(configurations, phys):
     return array.astype(np.int64)
 
 
-def drawn(tensors, shots, rng):
+def drawn(tensors: Sequence[np.ndarray], shots: int, rng: np.random.Generator) -> np.ndarray:
     """Samples of an open chain's ``|psi|**2``, exactly and independently, site by site.
 
     ``O(shots n phys bond**2)``.  A. J. Ferris and G. Vidal, Phys. Rev. B 85, 165146 (2012).

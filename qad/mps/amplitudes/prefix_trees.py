@@ -7,14 +7,22 @@ of words; its products are sorted by the word, so that each word takes one large
 pass one more sums what all its prefixes contribute.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import log
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from qad.extend import like
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 SAFE = 2.0**100  # products whose size leaves this range are scaled
+# Products inside of segments, tables of prefixes, and the factors by which these were scaled.
+Kept: TypeAlias = tuple[list[list[np.ndarray]], list[np.ndarray], list[np.ndarray | None]]
 
 
 @dataclass
@@ -32,10 +40,10 @@ class Merge:
     of_left: np.ndarray
     of_right: np.ndarray
     index: np.ndarray
-    slices: list
+    slices: list[tuple[int, slice]]
 
     @classmethod
-    def of(cls, left, right, count_left):
+    def of(cls, left: np.ndarray, right: np.ndarray, count_left: int) -> Merge:
         """The distinct pairs of indices into two tables."""
         codes, index = np.unique(right * count_left + left, return_inverse=True)
         of_right, of_left = np.divmod(codes, count_left)
@@ -44,7 +52,7 @@ class Merge:
         slices = [(int(w), slice(int(a), int(b))) for w, a, b in zip(words, starts, ends, strict=True)]
         return cls(of_left, of_right, index.reshape(-1), slices)
 
-    def forward(self, left, right):
+    def forward(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """The products, (u, rows, columns)."""
         _, rows, inner = left.shape
         chosen = left[self.of_left].reshape(-1, inner)
@@ -55,7 +63,7 @@ class Merge:
             np.dot(chosen[span], right[word], out=flat[span])
         return out
 
-    def backward(self, g, left, right):
+    def backward(self, g: np.ndarray, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Cotangents of both tables."""
         _, rows, inner = left.shape
         chosen, flat = left[self.of_left].reshape(-1, inner), g.reshape(-1, right.shape[2])
@@ -67,7 +75,7 @@ class Merge:
         return added_up(for_left.reshape(-1, rows, inner), self.of_left, len(left)), for_right
 
 
-def added_up(parts, places, count):
+def added_up(parts: np.ndarray, places: np.ndarray, count: int) -> np.ndarray:
     """The sum of the parts that belong to each place."""
     out = like(parts).zeros((count, *parts.shape[1:]), parts.dtype)
     order = np.argsort(places, kind="stable")
@@ -90,7 +98,14 @@ class Words:
     periodic : bool
     """
 
-    def __init__(self, configurations, phys, bond, periodic):
+    configurations: np.ndarray
+    bounds: list[tuple[int, int]]
+    segments: list[list[Merge]]
+    first: np.ndarray
+    merges: list[Merge]
+    last: np.ndarray
+
+    def __init__(self, configurations: np.ndarray, phys: Sequence[int], bond: int, periodic: bool):
         self.configurations = configurations
         count, n = configurations.shape
         room = max(count / (16 if periodic else 4 * bond), 1)
@@ -111,7 +126,7 @@ class Words:
             index, size = self.merges[-1].index, len(self.merges[-1].of_left)
         self.last = index
 
-    def forward(self, tensors):
+    def forward(self, tensors: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, Kept]:
         """The amplitudes divided by ``exp(log_scale)``, the logarithms, and what `backward` needs."""
         tables, insides = [], []
         for (start, stop), merges in zip(self.bounds, self.segments, strict=True):
@@ -130,7 +145,7 @@ class Words:
         values = np.trace(prefixes[-1], axis1=1, axis2=2)
         return values[self.last], logs[self.last], (insides, prefixes, factors)
 
-    def backward(self, g, tensors, kept):
+    def backward(self, g: np.ndarray, tensors: Sequence[np.ndarray], kept: Kept) -> list[np.ndarray]:
         """Cotangents of the site tensors, given those of the values."""
         insides, prefixes, factors = kept
         sums = added_up(g, self.last, len(prefixes[-1]))
@@ -155,12 +170,12 @@ class Words:
         out[start] = slope.transpose(1, 0, 2)
 
 
-def letters(column):
+def letters(column: np.ndarray) -> tuple[np.ndarray, int]:
     """The index of every letter, and how many entries its table has."""
     return column, int(column.max(initial=0)) + 1
 
 
-def within_range(products):
+def within_range(products: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Products scaled by powers of two where their first or last rows leave the safe range; the factors, or None."""
     sizes = np.maximum(np.abs(products[:, 0]).max(axis=1), np.abs(products[:, -1]).max(axis=1))
     usual = (sizes == 0) | ((sizes > 1 / SAFE) & (sizes < SAFE))

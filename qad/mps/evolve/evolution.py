@@ -20,6 +20,7 @@ from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from qad.mps.operator import MPO
 
@@ -128,14 +129,14 @@ def evolve(
     return Evolution(MPS(tensors), now, float(truncation.discarded))
 
 
-def real_time(time):
+def real_time(time: Any) -> float:
     """`time` as a finite float."""
     if np.ndim(time) != 0 or np.iscomplexobj(time) or not np.isfinite(time):
         raise ArgumentError(f"time is one real number, not {time!r}: exp(-H time) is evolve(..., time, imaginary=True)")
     return float(time)
 
 
-def cutoff_of(method, H, dt):
+def cutoff_of(method: str, H: MPO, dt: float) -> float:
     """The weight that a cut may discard in steps of this length."""
     step, cuts = abs(dt) * strength(H.tensors), max(2 * (len(H) - 1), 1)
     if method not in GATES:
@@ -144,14 +145,16 @@ def cutoff_of(method, H, dt):
     return cutoff_for(step ** (order + 1), cuts * len(ORDERS[order]))
 
 
-def centred(psi, H, imaginary):
+def centred(psi: MPS, H: MPO, imaginary: bool) -> list[np.ndarray]:
     """The site tensors with their centre at site 0, in a dtype in which they can evolve."""
     state, _ = schmidt_form(psi)
     dtype = np.result_type(state.dtype, H.dtype, state.dtype if imaginary else 1j)
     return [t.astype(dtype) for t in state]
 
 
-def stepper(method, H, tensors, factor, truncation):
+def stepper(
+    method: str, H: MPO, tensors: list[np.ndarray], factor: complex, truncation: Truncation
+) -> Callable[[], None]:
     """A function that evolves `tensors` in place by one step."""
     if method in GATES:
         gates = Gates(H, factor, GATES[method])

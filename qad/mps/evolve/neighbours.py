@@ -1,14 +1,23 @@
 """A Hamiltonian of neighbours, taken apart into its two-site terms."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import like
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qad.mps.operator import MPO
+
 TOLERANCE = 1e-10
 
 
-def neighbour_terms(H):
+def neighbour_terms(H: MPO) -> list[np.ndarray]:
     """Matrices ``h[i]`` with ``H = sum_i h[i]``, ``h[i]`` acting on sites i and i+1.
 
     Parameters
@@ -58,7 +67,7 @@ def neighbour_terms(H):
     return pairs
 
 
-def traced(H):
+def traced(H: Iterable[np.ndarray]) -> list[np.ndarray]:
     """Per site the normalised trace of everything left of it, a vector on the operator's bond; and that of all."""
     rows = [np.ones(1)]
     for w in H:
@@ -66,12 +75,12 @@ def traced(H):
     return rows
 
 
-def mirrored(H):
+def mirrored(H: MPO) -> list[np.ndarray]:
     """The site tensors in reverse order."""
     return [w.transpose(1, 0, 2, 3) for w in reversed(H.tensors)]
 
 
-def check_complete(H, constant, single, pairs):
+def check_complete(H: MPO, constant: complex, single: Sequence[np.ndarray], pairs: Sequence[np.ndarray]) -> None:
     """Raise unless the parts account for all of ``tr(H^H H)``."""
     square = np.ones((1, 1))
     for w in H:

@@ -5,4 +5,4 @@ Phys. Lett. A 146, 319 (1990).
 """
 
 P = 1 / (4 - 4 ** (1 / 3))
-ORDERS = {2: (1.0,), 4: (P, P, 1 - 4 * P, P, P)}
+ORDERS: dict[int, tuple[float, ...]] = {2: (1.0,), 4: (P, P, 1 - 4 * P, P, P)}

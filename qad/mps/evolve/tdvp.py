@@ -4,11 +4,20 @@ Sites (or pairs of them) are evolved forward by half a step, and what two neighb
 right and back: second order in the step.  J. Haegeman et al., PRB 94, 165116 (2016).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.mps.environments import Environments
 from qad.mps.gauge import left_isometry, right_isometry
 from qad.mps.search.lanczos import exponential
+
+if TYPE_CHECKING:
+    from qad.mps.effective import Apply
+    from qad.mps.evolve.tebd import Truncation
+    from qad.mps.operator import MPO
 
 MOST_PRODUCTS = 24
 TIGHTEST, LOOSEST = 1e-14, 1e-10  # errors of an exponential
@@ -29,15 +38,20 @@ class Tdvp:
         Error that an exponential may have.
     """
 
-    def __init__(self, H, tensors, factor, tol):
+    tensors: list[np.ndarray]
+    factor: complex
+    tol: float
+    environments: Environments
+
+    def __init__(self, H: MPO, tensors: list[np.ndarray], factor: complex, tol: float):
         self.tensors, self.factor, self.tol = tensors, factor / 2, min(max(tol, TIGHTEST), LOOSEST)
         self.environments = Environments(H, tensors, np.result_type(*tensors, factor))
 
-    def exponential(self, apply, x, sign):
+    def exponential(self, apply: Apply, x: np.ndarray, sign: int) -> np.ndarray:
         """``exp(sign * factor/2 * A) x``."""
         return exponential(apply, x.reshape(-1), sign * self.factor, self.tol, MOST_PRODUCTS).reshape(x.shape)
 
-    def evolve_site(self, site, sign=1):
+    def evolve_site(self, site: int, sign: int = 1) -> None:
         """Only the centre."""
         x = self.tensors[site]
         self.tensors[site] = self.exponential(self.environments.one_site(site, x.shape), x, sign)
@@ -46,7 +60,7 @@ class Tdvp:
 class OneSiteTdvp(Tdvp):
     """Bonds stay as they are; norm and energy are conserved."""
 
-    def step(self, truncation):
+    def step(self, truncation: Truncation) -> None:
         """One step; nothing is truncated."""
         last = len(self.tensors) - 1
         for site in range(last):
@@ -58,14 +72,14 @@ class OneSiteTdvp(Tdvp):
             self.pass_left(site + 1)
             self.evolve_site(site)
 
-    def pass_right(self, site):
+    def pass_right(self, site: int) -> None:
         """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
         self.tensors[site], bond = left_isometry(self.tensors[site])
         self.environments.pass_right(site, self.tensors[site])
         bond = self.exponential(self.environments.bond(site, bond.shape), bond, -1)
         self.tensors[site + 1] = np.tensordot(bond, self.tensors[site + 1], 1)
 
-    def pass_left(self, site):
+    def pass_left(self, site: int) -> None:
         """The mirror image."""
         bond, self.tensors[site] = right_isometry(self.tensors[site])
         self.environments.pass_left(site, self.tensors[site])
@@ -76,7 +90,7 @@ class OneSiteTdvp(Tdvp):
 class TwoSiteTdvp(Tdvp):
     """Bonds grow as far as the truncation lets them."""
 
-    def step(self, truncation):
+    def step(self, truncation: Truncation) -> None:
         """One step."""
         last = len(self.tensors) - 2
         for site in range(last + 1):
@@ -88,7 +102,7 @@ class TwoSiteTdvp(Tdvp):
             if site > 0:
                 self.evolve_site(site, -1)
 
-    def evolve_pair(self, site, truncation, to_right):
+    def evolve_pair(self, site: int, truncation: Truncation, to_right: bool) -> None:
         """A pair forward in time; the centre moves on."""
         pair = np.tensordot(self.tensors[site], self.tensors[site + 1], 1)
         pair = self.exponential(self.environments.two_sites(site, pair.shape), pair, 1)

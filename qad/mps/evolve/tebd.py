@@ -4,11 +4,20 @@ A sweep applies ``exp(-i h[k] t/2)`` for every bond from left to right, then aga
 product, and so of second order in t (`qad.mps.evolve.suzuki` has the fourth).  G. Vidal, PRL 93, 040502 (2004).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.evolve.suzuki import ORDERS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.mps.operator import MPO
 
 LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14
 
@@ -26,11 +35,11 @@ class Gates:
         2 or 4.
     """
 
-    def __init__(self, H, factor, order=2):
+    def __init__(self, H: MPO, factor: complex, order: int = 2):
         terms = neighbour_terms(H)
-        self.sweeps = [[gate(h, factor * share / 2) for h in terms] for share in ORDERS[order]]
+        self.sweeps: list[list[np.ndarray]] = [[gate(h, factor * share / 2) for h in terms] for share in ORDERS[order]]
 
-    def step(self, tensors, truncation):
+    def step(self, tensors: list[np.ndarray], truncation: Truncation) -> None:
         """Apply it to a chain with its centre at site 0, in place; the centre comes back there."""
         for gates in self.sweeps:
             for site in range(len(gates)):
@@ -41,7 +50,7 @@ class Gates:
                 tensors[site], tensors[site + 1] = truncation.split(pair, to_right=False)
 
 
-def gate(h, factor):
+def gate(h: np.ndarray, factor: complex) -> np.ndarray:
     """``exp(factor h)`` of a Hermitian two-site term; for a real factor scaled to the norm 1, for it might overflow."""
     size = h.shape[0] * h.shape[1]
     values, vectors = np.linalg.eigh(h.reshape(size, size))
@@ -49,13 +58,13 @@ def gate(h, factor):
     return ((vectors * np.exp(powers - powers.real.max())) @ vectors.conj().T).reshape(h.shape)
 
 
-def applied(gate, tensors, site):
+def applied(gate: np.ndarray, tensors: Sequence[np.ndarray], site: int) -> np.ndarray:
     """The pair of sites (a, s, t, b) after a gate."""
     pair = np.tensordot(tensors[site], tensors[site + 1], 1)
     return np.tensordot(gate, pair, ((2, 3), (1, 2))).transpose(2, 0, 1, 3)
 
 
-def cutoff_for(error, cuts):
+def cutoff_for(error: float, cuts: int) -> float:
     """The weight that each cut of a step may discard for all of them to change the state by no more than `error`.
 
     A discarded weight w changes the state by ``sqrt(w)``.  What one step creates has a weight of the square of the
@@ -75,12 +84,16 @@ class Truncation:
         Largest weight (sum of squared Schmidt coefficients, relative) that a cut may discard below `bond`.
     """
 
-    def __init__(self, bond, cutoff):
+    bond: int
+    cutoff: float
+    discarded: float
+
+    def __init__(self, bond: int, cutoff: float):
         if not 0 <= cutoff < 1:
             raise ArgumentError(f"a cut may discard a weight from 0 to below 1, not cutoff={cutoff!r}")
         self.bond, self.cutoff, self.discarded = bond, cutoff, 0.0
 
-    def split(self, pair, to_right):
+    def split(self, pair: np.ndarray, to_right: bool) -> tuple[np.ndarray, np.ndarray]:
         """Two site tensors; the centre goes to the right one, or to the left.  The norm is kept."""
         left, s, t, right = pair.shape
         u, values, vh = np.linalg.svd(pair.reshape(left * s, t * right), full_matrices=False)

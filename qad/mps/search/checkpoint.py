@@ -1,14 +1,23 @@
 """Checkpoints of a search: a file that is either the last complete one or the one before, never half of one."""
 
+from __future__ import annotations
+
 import json
 import zlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.archive import read_marked, write_arrays
 from qad.core.errors import ArgumentError
 from qad.mps.state import MPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qad.mps.operator import MPO
+    from qad.typing import FilePath
 
 FORMAT = "qad ground-state search 1"
 
@@ -26,19 +35,19 @@ class Checkpoint:
         Those of the search; a file of another one is refused.
     """
 
-    def __init__(self, path, H, method):
-        self.path = Path(path)
+    def __init__(self, path: FilePath, H: MPO, method: str):
+        self.path: Path = Path(path)
         if not self.path.parent.is_dir():
             raise ArgumentError(f"checkpoint: there is no folder {self.path.parent}; make it first")
-        self.mark = {"format": FORMAT, "method": method, "operator": fingerprint(H)}
+        self.mark: dict[str, str | int] = {"format": FORMAT, "method": method, "operator": fingerprint(H)}
 
-    def write(self, state, history, extra):
+    def write(self, state: MPS, history: Sequence[float], extra: dict[str, float]) -> None:
         """Replace the file by the present state."""
         arrays = {f"site_{i}": np.asarray(tensor) for i, tensor in enumerate(state)}
         text = json.dumps(self.mark | {"sites": len(state), "extra": extra})
         write_arrays(self.path, history=np.array(history), mark=np.array(text), **arrays)
 
-    def read(self):
+    def read(self) -> tuple[MPS, list[float], dict[str, float]] | None:
         """``(state, history, extra)`` of the file, or None where there is no file.
 
         Raises
@@ -53,7 +62,7 @@ class Checkpoint:
         return state, [float(energy) for energy in arrays["history"]], mark["extra"]
 
 
-def fingerprint(H) -> int:
+def fingerprint(H: Iterable[np.ndarray]) -> int:
     """A checksum of an operator's tensors."""
     value = 0
     for tensor in H:

@@ -4,14 +4,27 @@ S. R. White, PRL 69, 2863 (1992); as sweeps over matrix product states U. Scholl
 section 6.  Single sites grow their bonds by C. Hubig et al., PRB 91, 155115 (2015).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import like
 from qad.mps.canonical import schmidt_form
-from qad.mps.environments import Environments, past_left, past_right
+from qad.mps.environments import Environments
 from qad.mps.search.lanczos import lowest
 from qad.mps.search.monitor import ROUNDING
+from qad.mps.search.penalty import Penalty
 from qad.mps.state import MPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.mps.effective import Apply
+    from qad.mps.operator import MPO
+    from qad.mps.search.monitor import Watch
+    from qad.mps.search.result import Excluding
 
 FIRST_BOND = 8  # a sweep may double it until the bond that was asked for
 FEW_PRODUCTS, MOST_PRODUCTS = 12, 192  # of the effective operator, per step; more where local problems are not solved
@@ -21,13 +34,13 @@ FIRST_MIXING, LEAST_MIXING = 1e-3, 1e-12
 COARSE = 1e-8  # relative gain of a sweep of two sites below which single sites go on
 
 
-def one_site(H, watch, bond, tol, excluded):
+def one_site(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding) -> None:
     """Sweeps of one site at a time."""
     run(OneSite(H, watch.state, bond, excluded), watch, tol)
     watch.converge(f"the last sweep gained {watch.gained():.1e} of the energy")
 
 
-def two_sites(H, watch, bond, tol, excluded):
+def two_sites(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding) -> None:
     """Sweeps of two sites at a time while they gain, then of one site, which needs no truncation, to the optimum."""
     if len(H) > 1 and not watch.extra.get("polishing"):
         coarsely(TwoSites(H, watch.state, bond, excluded), watch, max(tol, COARSE))
@@ -37,14 +50,14 @@ def two_sites(H, watch, bond, tol, excluded):
     watch.converge(f"the last sweep gained {watch.gained():.1e} of the energy")
 
 
-def begin(sweeps, watch):
+def begin(sweeps: Sweeps, watch: Watch) -> None:
     """Note the first energy; after a restart restore the energies that sweeps remember."""
     watch.begin(sweeps.first_energy)
     for name in sweeps.REMEMBERED:
         setattr(sweeps, name, watch.extra.get(name, getattr(sweeps, name)))
 
 
-def one_sweep(sweeps, watch):
+def one_sweep(sweeps: Sweeps, watch: Watch) -> bool:
     """Sweep once, and tell of it; returns whether no larger bonds are allowed in the next sweep."""
     full = not sweeps.growing
     energy = sweeps.sweep()
@@ -54,14 +67,14 @@ def one_sweep(sweeps, watch):
     return full
 
 
-def coarsely(sweeps, watch, tol):
+def coarsely(sweeps: Sweeps, watch: Watch, tol: float) -> None:
     """Sweep until nothing grows and little is gained any more, be it that truncation takes it away again."""
     begin(sweeps, watch)
     while not (one_sweep(sweeps, watch) and watch.gained() <= tol):
         pass
 
 
-def run(sweeps, watch, tol):
+def run(sweeps: OneSite, watch: Watch, tol: float) -> None:
     """Sweep until nothing grows and nothing is left to gain; local problems that are not solved get more products."""
     begin(sweeps, watch)
     while True:
@@ -86,9 +99,22 @@ class Sweeps:
         States, and what a squared overlap with them costs.
     """
 
+    tensors: list[np.ndarray]
+    most: int
+    bond: int
+    environments: Environments
+    penalty: Penalty
+    first_energy: float
+    energy: float
+    tolerance: float
+    discarded: float
+    products: int
+    used: float
+    left_over: float
+
     REMEMBERED = ("bond", "tolerance")  # what a checkpoint keeps
 
-    def __init__(self, H, start, bond, excluded):
+    def __init__(self, H: MPO, start: MPS, bond: int, excluded: Excluding):
         state, _ = schmidt_form(start)
         self.tensors = list(state)
         dtype = np.result_type(state.dtype, H.dtype, *(other.dtype for other in excluded.states))
@@ -101,17 +127,17 @@ class Sweeps:
         self.energy, self.tolerance, self.discarded = self.first_energy, LOOSEST, 0.0
         self.products = FEW_PRODUCTS
 
-    def expectation(self, apply):
+    def expectation(self, apply: Apply) -> float:
         """The energy of the present state, its centre at site 0."""
         centre = self.tensors[0].reshape(-1)
         return np.vdot(centre, self.penalty.added(apply, (0, 1))(centre)).real / np.vdot(centre, centre).real
 
     @property
-    def state(self):
+    def state(self) -> MPS:
         """The present state, its centre at site 0 between sweeps."""
         return MPS(self.tensors)
 
-    def sweep(self):
+    def sweep(self) -> float:
         """To the right end and back; returns the energy of the state that is left."""
         before, self.discarded, self.used, self.left_over = self.energy, 0.0, self.tolerance, 0.0
         self.to_right()
@@ -121,16 +147,16 @@ class Sweeps:
         self.bond = min(2 * self.bond, self.most)
         return self.energy
 
-    def settled(self, tol):
+    def settled(self, tol: float) -> bool:
         """Whether the last sweep solved local problems finely enough for the energy to be judged."""
         return self.left_over <= max(tol, ROUNDING) * abs(self.energy)
 
     @property
-    def growing(self):
+    def growing(self) -> bool:
         """Whether the next sweep may use larger bonds than the last one."""
         return self.bond < self.most
 
-    def solve(self, apply, centre, shape, at):
+    def solve(self, apply: Apply, centre: np.ndarray, shape: tuple[int, ...], at: tuple[int, int]) -> np.ndarray:
         """Replace the centre by the ground state of its effective operator."""
         apply = self.penalty.added(apply, at)
         self.energy, vector, error = lowest(apply, centre.reshape(-1), self.tolerance, self.products)
@@ -141,13 +167,15 @@ class Sweeps:
 class TwoSites(Sweeps):
     """Pairs of neighbours; the bond between them is chosen anew from their density matrix."""
 
-    def sweep(self):
+    discarded: float
+
+    def sweep(self) -> float:
         energy = super().sweep()  # of pairs, before their bonds are truncated
         if self.discarded > DISCARDED:
             energy = self.expectation(self.environments.one_site(0, self.tensors[0].shape))
         return energy
 
-    def to_right(self):
+    def to_right(self) -> None:
         for site in range(len(self.tensors) - 1):
             pair = self.improved(site)
             rows = pair.reshape(pair.shape[0] * pair.shape[1], -1)
@@ -157,7 +185,7 @@ class TwoSites(Sweeps):
             self.environments.pass_right(site, self.tensors[site])
             self.penalty.pass_right(site, self.tensors[site])
 
-    def to_left(self):
+    def to_left(self) -> None:
         for site in reversed(range(len(self.tensors) - 1)):
             pair = self.improved(site)
             rows = pair.reshape(pair.shape[0] * pair.shape[1], -1)
@@ -167,12 +195,12 @@ class TwoSites(Sweeps):
             self.environments.pass_left(site + 1, self.tensors[site + 1])
             self.penalty.pass_left(site + 1, self.tensors[site + 1])
 
-    def improved(self, site):
+    def improved(self, site: int) -> np.ndarray:
         """The best pair of tensors, legs (a, s, t, b)."""
         pair = np.tensordot(self.tensors[site], self.tensors[site + 1], 1)
         return self.solve(self.environments.two_sites(site, pair.shape), pair, pair.shape, (site, site + 2))
 
-    def principal(self, rows):
+    def principal(self, rows: np.ndarray) -> np.ndarray:
         """An orthonormal basis of the rows' most important directions, as columns."""
         values, vectors = np.linalg.eigh(rows @ rows.conj().T)
         kept = int(np.count_nonzero(np.cumsum(values) > DISCARDED * values.sum()))
@@ -185,18 +213,19 @@ class OneSite(Sweeps):
     """Single sites; bonds grow by what the effective operator couples to, mixed in ever more weakly."""
 
     REMEMBERED = (*Sweeps.REMEMBERED, "mixing", "polishing")
-    mixing, polishing = FIRST_MIXING, 0.0
+    mixing: float = FIRST_MIXING
+    polishing: float = 0.0
 
-    def sweep(self):
+    def sweep(self) -> float:
         growing = self.growing
         super().sweep()
         self.mixing *= 0.5 if growing else 0.1
         return self.energy
 
-    def settled(self, tol):
+    def settled(self, tol: float) -> bool:
         return super().settled(tol) and self.mixing <= LEAST_MIXING
 
-    def to_right(self):
+    def to_right(self) -> None:
         for site in range(len(self.tensors)):
             centre = self.improved(site)
             if site + 1 == len(self.tensors):
@@ -210,7 +239,7 @@ class OneSite(Sweeps):
             self.environments.pass_right(site, self.tensors[site])
             self.penalty.pass_right(site, self.tensors[site])
 
-    def to_left(self):
+    def to_left(self) -> None:
         for site in reversed(range(len(self.tensors))):
             centre = self.improved(site)
             if site == 0:
@@ -224,22 +253,22 @@ class OneSite(Sweeps):
             self.environments.pass_left(site, self.tensors[site])
             self.penalty.pass_left(site, self.tensors[site])
 
-    def reached_left(self, site, rows):
+    def reached_left(self, site: int, rows: np.ndarray) -> np.ndarray:
         """What the effective operator of a site and all sites left of it makes of the centre, legs (a s, v b)."""
         return (self.environments.before(site) @ rows).reshape(len(rows), -1)
 
-    def reached_right(self, site, rows):
+    def reached_right(self, site: int, rows: np.ndarray) -> np.ndarray:
         """What the effective operator of a site and all sites right of it makes of the centre, legs (s b, v a)."""
         block = self.environments.after(site)  # (v s b, s' b')
         reached = rows.T @ block.reshape(-1, len(rows), block.shape[1])
         return reached.reshape(-1, block.shape[1]).T
 
-    def improved(self, site):
+    def improved(self, site: int) -> np.ndarray:
         """The best centre, legs (a, s, b)."""
         shape = self.tensors[site].shape
         return self.solve(self.environments.one_site(site, shape), self.tensors[site], shape, (site, site + 1))
 
-    def principal(self, rows, reached, site):
+    def principal(self, rows: np.ndarray, reached: Callable[[int, np.ndarray], np.ndarray], site: int) -> np.ndarray:
         """An orthonormal basis of the most important directions of `rows`, and weakly of what H makes of them.
 
         ``reached(site, rows)`` is asked for the latter, unless nothing is mixed in any more.
@@ -252,42 +281,3 @@ class OneSite(Sweeps):
         values, vectors = np.linalg.eigh(density)
         kept = int(np.count_nonzero(np.cumsum(values) > DISCARDED * values.sum()))
         return like(vectors).ascontiguousarray(vectors[:, -max(1, min(kept, self.bond)) :])
-
-
-class Penalty:
-    """``weight |state><state|`` for every excluded state, by the overlaps on both sides of the centre."""
-
-    def __init__(self, excluded, tensors):
-        self.states, self.weight = excluded.states, excluded.weight
-        n = len(tensors)
-        self.left = [[like(*tensors).ones((1, 1))] * n for _ in self.states]  # the present state is the bra
-        self.right = [[like(*tensors).ones((1, 1))] * n for _ in self.states]
-        for site in reversed(range(1, n)):
-            self.pass_left(site, tensors[site])
-
-    def pass_right(self, site, tensor):
-        for state, left in zip(self.states, self.left, strict=True):
-            left[site + 1] = past_left(left[site], state[site], tensor)
-
-    def pass_left(self, site, tensor):
-        for state, right in zip(self.states, self.right, strict=True):
-            right[site - 1] = past_right(right[site], state[site], tensor)
-
-    def added(self, apply, at):
-        """`apply` plus the penalty, on the centre made of the sites ``range(*at)``."""
-        if not self.states:
-            return apply
-        rows = [self.reduced(*parts, at).reshape(-1) for parts in zip(self.states, self.left, self.right, strict=True)]
-
-        def penalised(x):
-            return apply(x) + self.weight * sum(row * np.vdot(row, x) for row in rows)
-
-        return penalised
-
-    @staticmethod
-    def reduced(state, left, right, at):
-        """An excluded state in the basis of the centre."""
-        centre = left[at[0]]
-        for site in range(*at):
-            centre = np.tensordot(centre, state[site], 1)
-        return np.tensordot(centre, right[at[1] - 1], (-1, 1))

@@ -6,6 +6,10 @@ search between two close levels is slow, so that its last steps gain little thou
 with an earlier state find that.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import like
@@ -16,13 +20,19 @@ from qad.mps.sandwich import factor, operator_matrices, sandwich
 from qad.mps.search.dmrg import OneSite
 from qad.mps.search.lanczos import lowest, on_host
 
+if TYPE_CHECKING:
+    from qad.mps.effective import Apply
+    from qad.mps.operator import MPO
+    from qad.mps.search.result import Excluding
+    from qad.mps.state import MPS
+
 PRODUCTS = 24
 NOISE = 0.05  # of the stirred vector, in all directions: sectors that no change of one site leads to
 DIFFERENT = 1e-7  # norm of the difference of two states, below which it is rounding
 RANK = 1e-20  # weight that a superposition may lose where its bonds need not be as large as they may be
 
 
-def escaped(H, state, excluded, tol, rng):
+def escaped(H: MPO, state: MPS, excluded: Excluding, tol: float, rng: np.random.Generator) -> MPS | None:
     """A state of lower energy by more than `tol`, relative, or None where one sweep of stirred sites finds none."""
     sweeps = Stirred(H, state, state.bond, excluded, tol, rng)
     sweeps.sweep()
@@ -32,12 +42,18 @@ def escaped(H, state, excluded, tol, rng):
 class Stirred(OneSite):
     """One site at a time, beginning with a random change of it."""
 
-    def __init__(self, H, state, bond, excluded, tol, rng):
+    mixing: float
+    energy: float
+    refuted: bool
+    tol: float
+    rng: np.random.Generator
+
+    def __init__(self, H: MPO, state: MPS, bond: int, excluded: Excluding, tol: float, rng: np.random.Generator):
         super().__init__(H, state, bond, excluded)
         self.mixing, self.refuted, self.tol, self.rng = 0.0, False, tol, rng
         self.energy = self.first_energy
 
-    def solve(self, apply, centre, shape, at):
+    def solve(self, apply: Apply, centre: np.ndarray, shape: tuple[int, ...], at: tuple[int, int]) -> np.ndarray:
         """The lower one of the centre itself and of what is found from a random change of it."""
         apply = self.penalty.added(apply, at)
         centre = centre.reshape(-1) / np.linalg.norm(centre)
@@ -50,23 +66,23 @@ class Stirred(OneSite):
                 return vector.reshape(shape)
         return centre.reshape(shape)
 
-    def stirred(self, centre):
+    def stirred(self, centre: np.ndarray) -> np.ndarray:
         """A random matrix applied to the physical leg, and a little of everything."""
         change = np.tensordot(self.gaussian(centre.shape[1], centre.shape[1]), centre, (1, 1)).transpose(1, 0, 2)
         noise = self.gaussian(*centre.shape)
         return (change / np.linalg.norm(change) + NOISE * noise / np.linalg.norm(noise)).reshape(-1)
 
-    def gaussian(self, *shape):
+    def gaussian(self, *shape: int) -> np.ndarray:
         x = normal(self.rng, shape, np.result_type(self.tensors[0].dtype, np.float64))
         return like(*self.tensors).asarray(x)
 
     @staticmethod
-    def beside(centre, x):
+    def beside(centre: np.ndarray, x: np.ndarray) -> np.ndarray:
         """The part of a vector that is orthogonal to the centre."""
         return x - np.vdot(centre, x) * centre
 
 
-def combined(H, state, earlier, excluded, tol):
+def combined(H: MPO, state: MPS, earlier: MPS, excluded: Excluding, tol: float) -> MPS | None:
     """A superposition of a state and an earlier one, of lower energy by more than `tol`, relative, or None.
 
     Where levels are close, sweeps and gradients move slowly from one to the other, and each step gains little.  The
@@ -87,7 +103,7 @@ def combined(H, state, earlier, excluded, tol):
     return found if element(H, found, found, excluded).real < before - tol * abs(before) else None
 
 
-def element(H, bra, ket, excluded):
+def element(H: MPO, bra: MPS, ket: MPS, excluded: Excluding) -> np.ndarray:
     """A matrix element of the operator, and of the penalty for states that are excluded."""
     (value,), log_scale = sandwich(bra, operator_matrices(H, np.result_type(bra.dtype, ket.dtype)), ket)
     penalty = sum(overlap(bra, other) * overlap(other, ket) for other in excluded.states)

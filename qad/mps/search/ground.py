@@ -28,9 +28,10 @@ from qad.mps.state import MPS
 from qad.optimize.progress import bar_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
 
-    from qad.typing import DTypeLike, FilePath, Seed
+    from qad.typing import DTypeLike, FilePath, Function, Progress, Seed
 
 METHODS = {
     "lbfgs": lbfgs,
@@ -147,7 +148,9 @@ def ground_state(
     return searched(H, bond, method, start, tol, excluded, weight, **options)
 
 
-def begin(H, bond, method, seed, start, dtype, excluded):
+def begin(
+    H: MPO, bond: int, method: str, seed: Seed, start: MPS | None, dtype: DTypeLike | None, excluded: Sequence[MPS]
+) -> MPS:
     """The state from which a search starts: the given one, or a random one."""
     if start is None:
         start = start_state(H, min(bond, SMALL) if method in SMALL_START else bond, seed, dtype)
@@ -157,7 +160,20 @@ def begin(H, bond, method, seed, start, dtype, excluded):
     return start
 
 
-def searched(H, bond, method, start, tol, excluded, weight, *, progress, maxiter, callback, checkpoint):
+def searched(
+    H: MPO,
+    bond: int,
+    method: str,
+    start: MPS,
+    tol: float,
+    excluded: Sequence[MPS],
+    weight: float | None,
+    *,
+    progress: Progress,
+    maxiter: int,
+    callback: Function | None,
+    checkpoint: FilePath | None,
+) -> GroundState:
     """What a search over ordinary states finds; see `ground_state`."""
     prepared(H)
     file = None if checkpoint is None else Checkpoint(checkpoint, H, method)
@@ -179,7 +195,9 @@ def searched(H, bond, method, start, tol, excluded, weight, *, progress, maxiter
     )
 
 
-def check_conserving(method, excluded, checkpoint, conserve, start):
+def check_conserving(
+    method: str, excluded: Sequence[MPS], checkpoint: FilePath | None, conserve: Any, start: Any
+) -> None:
     """Raise for what searches of definite charge do not do."""
     if conserve is None and start is None:
         raise ArgumentError('sector= needs to know what is conserved: conserve="Sz"')
@@ -190,7 +208,7 @@ def check_conserving(method, excluded, checkpoint, conserve, start):
                             "them out, or conserve")  # fmt: skip
 
 
-def resume(watch, bar):
+def resume(watch: Watch, bar: Progress) -> None:
     """Go on from the checkpoint, if there is one."""
     found = watch.checkpoint and watch.checkpoint.read()
     if found:
@@ -198,7 +216,7 @@ def resume(watch, bar):
         bar.update(len(watch.history) - 1)
 
 
-def search(method, H, watch, bond, tol, excluded):
+def search(method: Function, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
     """Run a method, again as long as a random change of a site refutes that it has converged."""
     rng = np.random.default_rng(0)
     for _ in range(RUNS):
@@ -223,7 +241,7 @@ def search(method, H, watch, bond, tol, excluded):
     watch.message = "not converged: again and again a change of the state lowers the energy: give another start"
 
 
-def run(method, H, watch, bond, tol, excluded):
+def run(method: Function, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
     """Let a method run until it, the user or the number of steps ends it."""
     with until_finished(watch):
         if watch.history and watch.left <= 0:
@@ -231,7 +249,7 @@ def run(method, H, watch, bond, tol, excluded):
         method(H, watch, bond, tol, excluded)
 
 
-def start_state(H, bond, seed, dtype):
+def start_state(H: MPO, bond: int, seed: Seed, dtype: DTypeLike | None) -> MPS:
     """A random open state on which `H` acts."""
     check_kind(H, MPO)
     phys = {size for w in H for size in w.shape[2:]}
@@ -243,21 +261,21 @@ def start_state(H, bond, seed, dtype):
 class Excluded:
     """States to stay orthogonal to, and what an overlap with them costs."""
 
-    def __init__(self, states, weight, H, unit=1.0):
+    def __init__(self, states: Iterable[MPS], weight: float | None, H: MPO, unit: float = 1.0):
         for state in states:
             check_operator(state, H)
-        self.states = [schmidt_form(state)[0] for state in states]
+        self.states: list[MPS] = [schmidt_form(state)[0] for state in states]
         if weight is None:
             weight = 10 * unit * max([1.0, *(abs(float(energy(state, H))) / len(H) for state in self.states)])
         if not weight > 0:
             raise ArgumentError(f"weight must be positive, but got {weight!r}")
-        self.weight = weight / unit
+        self.weight: float = weight / unit
 
-    def overlap(self, psi):
+    def overlap(self, psi: MPS) -> float:
         """The largest squared overlap with a normalised state."""
         return max((float(np.abs(overlap(state, psi)) ** 2) for state in self.states), default=0.0)
 
-    def cost(self, psi):
+    def cost(self, psi: MPS) -> Any:
         """The penalty of a state, by its normalised overlaps; differentiable."""
         square = overlap(psi, psi).real
         return sum(self.weight * np.abs(overlap(state, psi)) ** 2 / square for state in self.states)

@@ -4,6 +4,10 @@ A method starts with long steps and shortens them as long as that gains; the var
 the step, so that its steps may stay long.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError
@@ -13,11 +17,16 @@ from qad.mps.observables import energy
 from qad.mps.search.monitor import Finished
 from qad.mps.state import MPS
 
+if TYPE_CHECKING:
+    from qad.mps.operator import MPO
+    from qad.mps.search.monitor import Watch
+    from qad.mps.search.result import Excluding
+
 GATE_STEPS = (0.1, 0.03, 0.01, 0.003, 0.001)  # the energy errs by the fourth power of the last one
 GROWTH_STEP, LONG_STEP = 0.2, 1.0
 
 
-def tebd(H, watch, bond, tol, excluded):
+def tebd(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding) -> None:
     """Gates on neighbours, in ever shorter steps."""
     begin(H, watch, excluded, "tebd")
     for dt in GATE_STEPS:
@@ -25,7 +34,7 @@ def tebd(H, watch, bond, tol, excluded):
     judge(watch, tol, f"the last step, of {GATE_STEPS[-1]},")
 
 
-def tdvp(H, watch, bond, tol, excluded):
+def tdvp(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding) -> None:
     """Two sites at a time until the bonds are full and little is gained, then one."""
     begin(H, watch, excluded, "tdvp")
     if not watch.extra.get("full"):
@@ -35,7 +44,7 @@ def tdvp(H, watch, bond, tol, excluded):
     judge(watch, tol, "the last step")
 
 
-def begin(H, watch, excluded, method):
+def begin(H: MPO, watch: Watch, excluded: Excluding, method: str) -> None:
     """Refuse what imaginary time cannot do; note the first energy."""
     if excluded.states:
         raise ArgumentError(
@@ -44,14 +53,14 @@ def begin(H, watch, excluded, method):
     watch.begin(energy(watch.state, H))
 
 
-def judge(watch, tol, what):
+def judge(watch: Watch, tol: float, what: str) -> None:
     """End the search; it is converged unless truncation took away what the last step had gained."""
     if not watch.settled(tol):
         raise Finished(f"not converged: {what} lost {-watch.gained():.1e} of the energy: give a larger bond")
     watch.converge(f"{what} gained {watch.gained():.1e} of the energy")
 
 
-def evolve_until(H, watch, method, dt, bond, tol):
+def evolve_until(H: MPO, watch: Watch, method: str, dt: float, bond: int, tol: float) -> None:
     """Steps of one length until one loses, or leaves less than `tol` to gain, relative, at most that per unit time."""
     tensors = centred(watch.state, H, imaginary=True)
     step = stepper(method, H, tensors, -dt, Truncation(bond, cutoff_of(method, H, dt)))

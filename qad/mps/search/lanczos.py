@@ -1,11 +1,20 @@
 """Krylov methods for the small effective problems of sweeps: lowest vectors, and exponentials."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import like
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def lowest(apply, start, tol, most):
+    from qad.mps.effective import Apply
+
+
+def lowest(apply: Apply, start: np.ndarray, tol: float, most: int) -> tuple[float, np.ndarray, float]:
     """A Ritz vector of least eigenvalue in the Krylov space of `start`.
 
     Parameters
@@ -38,7 +47,7 @@ def lowest(apply, start, tol, most):
             return values[0], space.combine(vectors[:, 0]), 0.0 if space.complete else error
 
 
-def exponential(apply, start, factor, tol, most):
+def exponential(apply: Apply, start: np.ndarray, factor: complex, tol: float, most: int) -> np.ndarray:
     """``exp(factor A) start`` for a Hermitian operator A, of which `apply` gives the products.
 
     For a real `factor` it is scaled to the norm of `start`, for it might overflow or vanish.  The Krylov
@@ -69,7 +78,14 @@ def exponential(apply, start, factor, tol, most):
 class Krylov:
     """An orthonormal basis of a Krylov space and the tridiagonal matrix in it."""
 
-    def __init__(self, start, most):
+    most: int
+    basis: np.ndarray
+    start_norm: float
+    diagonal: list[float]
+    beside: list[float]
+    scale: float
+
+    def __init__(self, start: np.ndarray, most: int):
         self.most = min(most, start.size)
         self.basis = like(start).empty((self.most + 1, start.size), start.dtype)
         self.start_norm = on_host(np.linalg.norm(start))
@@ -78,21 +94,21 @@ class Krylov:
         self.scale = 0.0
 
     @property
-    def next_norm(self):
+    def next_norm(self) -> float:
         """Norm of what the last product had outside of the space."""
         return self.beside[-1]
 
     @property
-    def complete(self):
+    def complete(self) -> bool:
         """Whether the space is invariant, up to rounding."""
         return len(self.diagonal) == self.basis.shape[1] or self.next_norm <= 1e-13 * self.scale
 
     @property
-    def full(self):
+    def full(self) -> bool:
         """Whether it cannot or need not grow further."""
         return len(self.diagonal) == self.most or self.complete
 
-    def extend(self, apply):
+    def extend(self, apply: Apply) -> None:
         """One product more."""
         k = len(self.diagonal)
         vector = apply(self.basis[k])
@@ -107,16 +123,16 @@ class Krylov:
         if not self.full:
             self.basis[k + 1] = vector / norm
 
-    def projected(self):
+    def projected(self) -> np.ndarray:
         """The operator in this basis."""
         beside = np.array(self.beside[:-1])
         return np.diag(self.diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
 
-    def combine(self, weights):
+    def combine(self, weights: np.ndarray) -> np.ndarray:
         """The vector of these coordinates."""
         return like(self.basis).asarray(weights) @ self.basis[: len(weights)]
 
 
-def on_host(x):
+def on_host(x: Any) -> Any:
     """A number of a small matrix, which is NumPy's whatever the vectors are."""
     return x if isinstance(x, np.generic) else x.dtype.type(x.item())

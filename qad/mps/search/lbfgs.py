@@ -8,6 +8,10 @@ below which is not worth resolving yet: 0.3 times the root of the last round's r
 preconditioner of M. Hauru, M. Van Damme and J. Haegeman, SciPost Phys. 10, 040 (2021), held fixed for a while.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.mps.canonical import schmidt_form
@@ -16,11 +20,19 @@ from qad.mps.search.monitor import Finished, is_settled
 from qad.mps.state import MPS
 from qad.optimize import minimize
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.mps.operator import MPO
+    from qad.mps.search.monitor import Watch
+    from qad.mps.search.result import Excluding
+
 ROUND = 20  # iterations between two choices of gauge; as many steps as L-BFGS remembers
 FIRST_FLOOR, FLOORS = 1e-2, (1e-5, 1e-1)  # Schmidt coefficients below the floor are not divided out any further
 
 
-def lbfgs(H, watch, bond, tol, excluded):
+def lbfgs(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding) -> None:
     """Rounds of L-BFGS, each in a gauge of its own, until one gains too little."""
 
     def loss(psi):
@@ -37,7 +49,7 @@ def lbfgs(H, watch, bond, tol, excluded):
         watch.extra["floor"] = floor
 
 
-def one_round(loss, watch, iterations, floor):
+def one_round(loss: Callable[[MPS], Any], watch: Watch, iterations: int, floor: float) -> tuple[float, int]:
     """Minimise in one gauge; returns the gain and the number of iterations."""
     state, weights = schmidt_form(watch.state)
     scales = [(1 / np.hypot(w, floor)).astype(w.dtype)[:, None, None] for w in weights]

@@ -1,7 +1,10 @@
 """What all searches share: history, progress bar, callback, checkpoint, and the end by tolerance or by the user."""
 
+from __future__ import annotations
+
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,10 +12,16 @@ from qad.mps.search.checkpoint import Checkpoint
 from qad.mps.state import MPS
 from qad.optimize.progress import note
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import NoReturn
+
+    from qad.typing import RealNumber
+
 ROUNDING = 1e-13  # of an energy, relative
 
 
-def is_settled(gain, before, tol):
+def is_settled(gain: float, before: float, tol: float) -> bool:
     """Whether less than `tol` is left to gain.
 
     The gains to come are taken for a geometric series with the ratio of the last two.  A loss beyond rounding, and
@@ -28,7 +37,7 @@ class Finished(Exception):
 
 
 @contextmanager
-def until_finished(watch):
+def until_finished(watch: Watch) -> Iterator[None]:
     """Inside, a search ends by its tolerance, by the number of steps, or by the user, and its `watch` says by which."""
     try:
         yield
@@ -63,8 +72,8 @@ class Watch:
     checkpoint: Checkpoint | None
     bar: object
     maxiter: int
-    history: list = field(default_factory=list)
-    extra: dict = field(default_factory=dict)
+    history: list[float] = field(default_factory=list)
+    extra: dict[str, float] = field(default_factory=dict)
     gradient_norm: float = np.nan
     nfev: int = 0
     converged: bool = False
@@ -72,20 +81,20 @@ class Watch:
     unit: float = 1.0
     noted: int = 1
 
-    def __post_init__(self):
-        self.earlier = self.state
+    def __post_init__(self) -> None:
+        self.earlier: MPS = self.state
 
     @property
-    def left(self):
+    def left(self) -> int:
         """How many steps are still allowed."""
         return self.maxiter + 1 - len(self.history)
 
-    def begin(self, energy):
+    def begin(self, energy: RealNumber) -> None:
         """The energy before the first step (not again after a restart)."""
         if not self.history:
             self.history.append(float(energy) * self.unit)
 
-    def step(self, state, energy):
+    def step(self, state: MPS, energy: RealNumber) -> None:
         """A step ended in this state; raises Finished where it was the last."""
         self.state, energy = state, float(energy) * self.unit
         self.history.append(energy)
@@ -102,22 +111,22 @@ class Watch:
         if self.left <= 0:
             raise Finished("stopped at maxiter iterations")
 
-    def gained(self, steps=1) -> float:
+    def gained(self, steps: int = 1) -> float:
         """What the last steps gained, relative to the largest energy so far."""
         return self.gains(steps)[0]
 
-    def gains(self, steps):
+    def gains(self, steps: int) -> list[float]:
         """What the last steps gained, and as many before them, relative to the largest energy so far."""
         scale = max(np.abs(self.history).max(), 1e-300)
         recent = self.history[-1 - 2 * steps :: steps]
         return [(two - one) / scale for one, two in zip(recent[::-1], recent[-2::-1], strict=False)]
 
-    def settled(self, tol, steps=1) -> bool:
+    def settled(self, tol: float, steps: int = 1) -> bool:
         """Whether the last steps left nothing to gain; what loses is not settled."""
         gains = self.gains(steps)
         return is_settled(gains[0], gains[1] if len(gains) > 1 else np.inf, tol)
 
-    def converge(self, message):
+    def converge(self, message: str) -> NoReturn:
         """End the search: a tolerance is reached."""
         self.converged = True
         raise Finished("converged: " + message)

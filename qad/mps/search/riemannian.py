@@ -1,15 +1,24 @@
 """Ground states by L-BFGS on the manifold of isometric chains."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.mps.observables import energy
 from qad.mps.search.isometric import IsometricChain
 from qad.mps.search.monitor import Finished
 from qad.optimize import minimize_on
 
+if TYPE_CHECKING:
+    from qad.mps.operator import MPO
+    from qad.mps.search.monitor import Watch
+    from qad.mps.search.result import Excluding
+
 MEMORY = 20
 WINDOW = 10  # iterations over which the gain is judged
 
 
-def riemannian(H, watch, bond, tol, excluded):
+def riemannian(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding) -> None:
     """Minimise the energy over isometric chains; see `qad.mps.search.isometric` for coordinates and metric."""
     manifold = IsometricChain(watch.state)
     end = []

@@ -62,13 +62,13 @@ def uniform_schmidt_form(psi: UniformMPS) -> tuple[UniformMPS, list[NDArray[Any]
     return UniformMPS(tensors), weights
 
 
-def phased(matrix):
+def phased(matrix: np.ndarray) -> np.ndarray:
     """A fixed point with its arbitrary phase taken out: Hermitian, of positive trace."""
     matrix = matrix * (np.conj(np.trace(matrix)) / abs(np.trace(matrix)))
     return (matrix + matrix.conj().T) / 2
 
 
-def root(environment):
+def root(environment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``x`` with ``x x^H`` the positive matrix `environment`, and its (pseudo)inverse."""
     values, vectors = np.linalg.eigh(phased(environment))
     kept = values > 1e-15 * values[-1]

@@ -89,7 +89,7 @@ def evolve(
     return cell.state
 
 
-def cutoff_of(h, dt, order):
+def cutoff_of(h: np.ndarray, dt: float, order: int) -> float:
     """The weight that a cut may discard in steps of this length."""
     matrix = h.reshape(h.shape[0] * h.shape[1], -1)
     size = np.linalg.norm(matrix - np.trace(matrix) / len(matrix) * np.eye(len(matrix))) / np.sqrt(len(matrix))
@@ -99,7 +99,15 @@ def cutoff_of(h, dt, order):
 class InfiniteGates:
     """A cell of two right-canonical tensors and the Schmidt coefficients left of each."""
 
-    def __init__(self, psi, h, factor, bond, cutoff):
+    tensors: list[np.ndarray]
+    weights: list[np.ndarray]
+    h: np.ndarray
+    factor: complex
+    gates: dict[float, np.ndarray]
+    bond: int
+    cutoff: float
+
+    def __init__(self, psi: UniformMPS, h: np.ndarray, factor: complex, bond: int, cutoff: float):
         state, weights = uniform_schmidt_form(psi)
         repeat = 2 // len(psi)
         dtype = np.result_type(state.dtype, h, factor)
@@ -109,17 +117,17 @@ class InfiniteGates:
         self.bond, self.cutoff = bond, Truncation(bond, cutoff).cutoff
 
     @property
-    def state(self):
+    def state(self) -> UniformMPS:
         """The present state."""
         return UniformMPS(self.tensors)
 
-    def step(self, dt, order=2):
+    def step(self, dt: float, order: int = 2) -> None:
         """One step: half on the first bond, whole on the second, half on the first."""
         for share in ORDERS[order]:
             for bond, part in ((0, 0.5), (1, 1.0), (0, 0.5)):
                 self.apply(bond, share * part * dt)
 
-    def apply(self, i, dt):
+    def apply(self, i: int, dt: float) -> None:
         """A gate on sites i and i+1 of the cell."""
         if dt not in self.gates:
             self.gates[dt] = gate(self.h, self.factor * dt)

@@ -16,6 +16,8 @@ from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import environments
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from qad.typing import Array, ArrayLike, Real
@@ -53,7 +55,7 @@ def energy_density(psi: UniformMPS, h: ArrayLike, *, start: ArrayLike | None = N
     return density_from(psi, h, *environments(psi, start))
 
 
-def density_from(psi, h, lefts, rights):
+def density_from(psi: UniformMPS, h: Array, lefts: Sequence[Array], rights: Sequence[Array]) -> Array:
     """The energy density, given the environments of all sites."""
     total, cell = 0.0, len(psi)
     for i in range(cell):
@@ -121,7 +123,7 @@ def correlation_length(psi: UniformMPS) -> float:
     return 0.0 if second == 0 else float(np.inf if second >= first else -len(psi) / np.log(second / first))
 
 
-def check_single(psi):
+def check_single(psi: UniformMPS) -> None:
     """Raise where a plain state is a sum of several, of which every result would be that of an arbitrary one."""
     if psi.bonds[0] == 1 or any(type(t) is not np.ndarray for t in psi):
         return
@@ -133,7 +135,7 @@ def check_single(psi):
         )
 
 
-def largest_two(psi):
+def largest_two(psi: UniformMPS) -> np.ndarray:
     """The magnitudes of the second and of the first eigenvalue of the transfer operator of the cell."""
     bond = psi.bonds[0]
     dtype = np.result_type(psi.dtype, np.float64)
@@ -194,7 +196,7 @@ def entanglement_entropy(psi: UniformMPS) -> NDArray[np.float64]:
     return np.array([-scipy.special.xlogy(w**2, w**2).sum() for w in weights])
 
 
-def check_term(psi, h):
+def check_term(psi: UniformMPS, h: np.ndarray) -> None:
     """Raise unless `h` is a Hermitian two-site term for this cell."""
     check_kind(psi, UniformMPS)
     d = psi[0].shape[1]

@@ -25,7 +25,7 @@ from qad.optimize import minimize_on
 from qad.optimize.progress import bar_for, note
 
 if TYPE_CHECKING:
-    from qad.typing import ArrayLike, DTypeLike, Seed
+    from qad.typing import ArrayLike, DTypeLike, Progress, Seed
 
 WINDOW = 10  # iterations over which the gain is judged
 COARSE = 1e-6  # gain at which a smaller bond is good enough to grow from
@@ -138,7 +138,9 @@ def ground_state(
     return replace(last, history=np.concatenate([best.history, last.history]))
 
 
-def grown(h, start, bond, rng, progress, tol, maxiter):
+def grown(
+    h: np.ndarray, start: UniformMPS, bond: int, rng: np.random.Generator, progress: Progress, tol: float, maxiter: int
+) -> UniformGroundState:
     """The ground state of a bond dimension, coarsely, by those of smaller ones: a random one may be a sum of states."""
     history = []
     for size in growing(bond):
@@ -149,7 +151,7 @@ def grown(h, start, bond, rng, progress, tol, maxiter):
     return replace(found, history=np.array(history))
 
 
-def cooled(h, start, bond):
+def cooled(h: np.ndarray, start: UniformMPS, bond: int) -> UniformMPS:
     """What imaginary time makes of a state, coarsely."""
     gates = InfiniteGates(start, h, -1.0, bond, LEAST_CUTOFF)
     for _ in range(COOLING):
@@ -157,7 +159,7 @@ def cooled(h, start, bond):
     return gates.state
 
 
-def growing(bond):
+def growing(bond: int) -> list[int]:
     """Bond dimensions on the way."""
     sizes = [bond]
     while sizes[-1] > 1:
@@ -165,7 +167,7 @@ def growing(bond):
     return sizes[::-1]
 
 
-def enlarged(state, bond, rng):
+def enlarged(state: UniformMPS, bond: int, rng: np.random.Generator) -> UniformMPS:
     """`state` with larger bonds, filled with a little noise."""
     if bond <= state.bonds[0]:
         return state
@@ -177,7 +179,7 @@ def enlarged(state, bond, rng):
     return UniformMPS(tensors)
 
 
-def riemannian(h, start, progress, tol, maxiter):
+def riemannian(h: np.ndarray, start: UniformMPS, progress: Progress, tol: float, maxiter: int) -> UniformGroundState:
     """Minimise over cells of isometries."""
     manifold = IsometricCell(start)
     history, gained = [], []
@@ -214,18 +216,18 @@ def riemannian(h, start, progress, tol, maxiter):
 class IsometricCell(IsometricChain):
     """Cells of right-canonical tensors; the metric comes from the transfer operator's fixed point."""
 
-    def __init__(self, state):
+    def __init__(self, state: UniformMPS):
         super().__init__(state)
-        self.left = None  # the latest left environment of the cell, up to scale
+        self.left: np.ndarray | None = None  # the latest left environment of the cell, up to scale
 
-    def point(self, params):
+    def point(self, params: UniformMPS) -> Point:
         """One stack for every site."""
         state, _ = uniform_schmidt_form(params)
-        self.phys = [t.shape[1] for t in state]
+        self.phys: list[int] = [t.shape[1] for t in state]
         isometries = [t.reshape(1, len(t), -1) for t in state]
         return Point(isometries, [complement(a) for a in isometries])
 
-    def retract(self, point, vector):
+    def retract(self, point: Point, vector: np.ndarray) -> tuple[Point, np.ndarray]:
         """Cayley's transform, its rounding taken out: the environments hold only for isometries.
 
         Long steps lose many digits of ``A A^H = 1``, and the energy would be wrong by as much.
@@ -235,12 +237,12 @@ class IsometricCell(IsometricChain):
         complements = [orthonormal(n - (n @ a.conj().mT) @ a) for a, n in zip(isometries, new.complements, strict=True)]
         return Point(isometries, complements), velocity
 
-    def params(self, point):
+    def params(self, point: Point) -> UniformMPS:
         """The cell."""
         tensors = [a.reshape(a.shape[1], d, -1) for a, d in zip(point.isometries, self.phys, strict=True)]
         return bare(UniformMPS, tensors, None)
 
-    def densities(self, point):
+    def densities(self, point: Point) -> list[np.ndarray]:
         """Reduced density matrices of what stands left of each site."""
         density = np.eye(point.isometries[0].shape[1]) if self.left is None else self.left
         found = []
@@ -251,12 +253,12 @@ class IsometricCell(IsometricChain):
         return found
 
 
-def orthonormal(rows):
+def orthonormal(rows: np.ndarray) -> np.ndarray:
     """Rows that are nearly orthonormal made so, by a step of Newton's method for the polar factor."""
     return rows - 0.5 * (rows @ rows.conj().mT - np.eye(rows.shape[1])) @ rows
 
 
-def itebd(h, start, bond, bar, tol, maxiter):
+def itebd(h: np.ndarray, start: UniformMPS, bond: int, bar: Progress, tol: float, maxiter: int) -> UniformGroundState:
     """Imaginary time in ever shorter steps; the energy errs by the fourth power of the last."""
     if len(start) > 2:
         raise ArgumentError(f"itebd takes cells of one or two sites, not {len(start)}")

@@ -1,13 +1,21 @@
 """Environments of the cell: dominant eigenvectors of the transfer operator, and their way through the cell."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import like, value_of
 from qad.linalg import dominant_eig, linear_solve
 from qad.mps.environments import past_left, past_right, through_left, through_right
 
+if TYPE_CHECKING:
+    from qad.mps.uniform.state import UniformMPS
+    from qad.typing import Array
 
-def environments(psi, start=None):
+
+def environments(psi: UniformMPS, start: np.ndarray | None = None) -> tuple[list[Array], list[Array]]:
     """Left environments of sites 0..k-1 and right environments of sites 0..k-1, of any scale; differentiable.
 
     Parameters
@@ -27,7 +35,7 @@ def environments(psi, start=None):
     return along(psi, left, right)
 
 
-def isometric_environments(psi, start=None):
+def isometric_environments(psi: UniformMPS, start: np.ndarray | None = None) -> tuple[list[Array], list[Array]]:
     """`environments` of a right-canonical cell: the right fixed point is known, the left one solves a linear system.
 
     ``left - E(left) + tr(left) / bond = 1 / bond``, whose trace says ``tr(left) = 1``.  Derivatives hold along
@@ -39,7 +47,7 @@ def isometric_environments(psi, start=None):
     return along(psi, left, eye)
 
 
-def along(psi, left, right):
+def along(psi: UniformMPS, left: Array, right: Array) -> tuple[list[Array], list[Array]]:
     """Environments of every site from those of the cell."""
     lefts, rights = [left], [right]
     for tensor in psi.tensors[:-1]:

@@ -5,6 +5,7 @@ their work.
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,14 +13,20 @@ from qad.contract.compiled import FILES
 from qad.contract.compiled.blas import symbols
 from qad.contract.costs import LONGEST, WIDTH
 from qad.native import COMPLEX, INT, REAL, Block, Kernels
+from qad.native.values import Kind
 from qad.symmetric.compiled import loops
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qad.typing import DTypeLike
 
 __all__ = ["copied", "multiplied", "warm_up"]
 
 HERE = Path(__file__).parent
 
 
-def kernels(kind):
+def kernels(kind: Kind) -> Kernels:
     """Both kernels for numbers of a kind."""
 
     def copy_blocks(table: Block(INT), x: Block(kind), out: Block(kind)):
@@ -34,21 +41,21 @@ def kernels(kind):
     return Kernels(copy_blocks, multiply_sectors, files=files, fast=False, symbols=symbols)
 
 
-OF = {"f": kernels(REAL), "c": kernels(COMPLEX)}
+OF: dict[str, Kernels] = {"f": kernels(REAL), "c": kernels(COMPLEX)}
 
 
-def copied(x, out, table):
+def copied(x: np.ndarray, out: np.ndarray, table: np.ndarray) -> None:
     """Write the blocks of `x` (size,) into `out` (size,), where a table of numbers says."""
     OF[x.dtype.kind](x.dtype).copy_blocks(table, x, out)
 
 
-def multiplied(x, y, out, table, form):
+def multiplied(x: np.ndarray, y: np.ndarray, out: np.ndarray, table: np.ndarray, form: int) -> None:
     """Write the product of each sector of `x` and `y` into `out`; all are flat arrays of one dtype."""
     room = np.empty(LONGEST * WIDTH // x.itemsize, x.dtype)
     OF[x.dtype.kind](x.dtype).multiply_sectors(table, form, x, y, out, room)
 
 
-def warm_up(dtypes):
+def warm_up(dtypes: "Iterable[DTypeLike]") -> None:
     """Compile both kernels for some dtypes."""
     for dtype in map(np.dtype, dtypes):
         OF[dtype.kind](dtype)

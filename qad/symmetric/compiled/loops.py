@@ -1,11 +1,20 @@
 """The loops that carry out tables of blocks and of sectors."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
 from qad.contract.compiled.kernel import multiply
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["copy_blocks", "multiply_sectors"]
 
+Four: TypeAlias = tuple[int, int, int, int]
 
-def copy_blocks(table, x, out):
+
+def copy_blocks(table: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
     """Copy blocks of four axes: rows of where to read and to write, the shape, the strides there and here."""
     for row in range(len(table) // 14):
         read, write, shape, reads, writes = at(table, 14 * row)
@@ -17,14 +26,14 @@ def copy_blocks(table, x, out):
                     copy_line(x, one, reads[3], out, two, writes[3], shape[3])
 
 
-def at(table, i):
+def at(table: np.ndarray, i: int) -> tuple[int, int, Four, Four, Four]:
     """A row of the table."""
     shape = table[i + 2], table[i + 3], table[i + 4], table[i + 5]
     reads = table[i + 6], table[i + 7], table[i + 8], table[i + 9]
     return table[i], table[i + 1], shape, reads, (table[i + 10], table[i + 11], table[i + 12], table[i + 13])
 
 
-def copy_line(x, one, read, out, two, write, n):
+def copy_line(x: np.ndarray, one: int, read: int, out: np.ndarray, two: int, write: int, n: int) -> None:
     """Copy n elements; contiguous ones several at a time."""
     if read == 1 and write == 1:
         source, target = x[one : one + n], out[two : two + n]
@@ -35,7 +44,9 @@ def copy_line(x, one, read, out, two, write, n):
             out[two + i * write] = x[one + i * read]
 
 
-def multiply_sectors(table, form, x, y, out, room):
+def multiply_sectors(
+    table: np.ndarray, form: int, x: np.ndarray, y: np.ndarray, out: np.ndarray, room: np.ndarray
+) -> None:
     """``C = A B`` for rows of where A, B and C begin, and of m, k, n; `form` is that of `multiply`."""
     for row in range(len(table) // 6):
         i = 6 * row
