@@ -28,11 +28,12 @@ class Expressions(Arithmetic):
     names: dict[str, Value]
     slots: dict[str, Slot]
     bound: dict[str, Value]
+    defined: set[str]
 
     def __init__(self, fast: bool, names: dict[str, Value]):
         super().__init__(fast)
         self.names, self.slots, self.bound = names, {}, {}
-        self.set: set[str] = set()  # the variables that have a value whatever way was taken
+        self.defined = set()  # the variables that have a value whatever way was taken
 
     def value(self, node: ast.AST) -> Value:
         """The value of an expression."""
@@ -45,7 +46,7 @@ class Expressions(Arithmetic):
         if node.id in self.bound:
             return self.bound[node.id]
         if node.id in self.slots:
-            if node.id not in self.set:
+            if node.id not in self.defined:
                 raise TypeError(f"{node.id} may have no value here")
             return self.read(self.slots[node.id])
         return self.names[node.id]

@@ -27,8 +27,13 @@ __all__ = ["Bundle", "Kernels", "row_dtype"]
 
 LOCK = RLock()  # one thread compiles at a time
 SOURCES = sorted(Path(__file__).parent.glob("*.py"))
-PRECISIONS = {"double": (np.dtype("f8"), np.dtype("c16")), "float": (np.dtype("f4"), np.dtype("c8"))}
-PRECISION_OF = {dtype: precision for precision, dtypes in PRECISIONS.items() for dtype in dtypes}
+PRECISIONS: dict[str, tuple[np.dtype[Any], np.dtype[Any]]] = {
+    "double": (np.dtype("f8"), np.dtype("c16")),
+    "float": (np.dtype("f4"), np.dtype("c8")),
+}
+PRECISION_OF: dict[np.dtype[Any], str] = {
+    dtype: precision for precision, dtypes in PRECISIONS.items() for dtype in dtypes
+}
 ROWS: dict[type, np.dtype[Any]] = {}
 
 
@@ -56,6 +61,8 @@ class Kernels:
     """
 
     functions: tuple[Callable[..., None], ...]
+    files: Iterable[Path]
+    fast: bool
     symbols: Callable[[], dict[str, int]]
     made: dict[np.dtype[Any], SimpleNamespace]
 
@@ -153,6 +160,7 @@ class Kernel:
     arrays: list[tuple[int, np.dtype[Any], int, int]]
     bundles: list[tuple[int, Parameter]]
     native: Callable[..., None]
+    engine: Engine
 
     def __init__(self, function: Callable[..., None], precision: str, engine: Engine):
         self.name, self.engine, blocks = function.__name__, engine, list(enumerate(blocks_of(function)))

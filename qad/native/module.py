@@ -48,6 +48,8 @@ class Module:
     """
 
     functions: dict[Any, tuple[str, Function]]
+    precision: str
+    fast: bool
     texts: list[str]
     declared: dict[str, None]
 

@@ -43,11 +43,13 @@ class Function(Expressions):
     """
 
     module: Any  # the `Module`, which imports this file
+    names: dict[str, Value]
     tree: ast.FunctionDef
     inlined: bool
     result: Value
     loops: list[tuple[str, str] | None]
     ended: bool
+    defined: set[str]
 
     def __init__(self, module: Any, function: Callable[..., Any], arguments: tuple[Value, ...]):
         code = function.__code__
@@ -122,7 +124,7 @@ class Function(Expressions):
             if target.id not in self.slots:
                 self.slots[target.id] = self.slot(x)
             self.write(self.slots[target.id], x)
-            self.set.add(target.id)
+            self.defined.add(target.id)
         else:
             at = self.value(target.slice)
             kind, place, _ = self.place(
@@ -160,12 +162,12 @@ class Function(Expressions):
             return
         then, otherwise, out = self.fresh(), self.fresh(), self.fresh()
         self.branch(test, then, otherwise)
-        before, found = self.set, []
+        before, found = self.defined, []
         for label, body in ((then, node.body), (otherwise, node.orelse)):
-            self.set = set(before)
+            self.defined = set(before)
             if not self.way(label, body, out):
-                found.append(self.set)
-        self.set, self.ended = set.intersection(*found) if found else before, not found
+                found.append(self.defined)
+        self.defined, self.ended = set.intersection(*found) if found else before, not found
         if not self.ended:
             self.begin(out)
 
@@ -198,7 +200,7 @@ class Function(Expressions):
         """The body of a loop, and what follows it; a variable that is first set in it may have no value then."""
         if node.orelse:
             raise TypeError("a loop with an else")
-        before, self.set = self.set, set(self.set)
+        before, self.defined = self.defined, set(self.defined)
         self.loops.append((head, out))
         self.begin(label)
         if element:
@@ -207,7 +209,7 @@ class Function(Expressions):
         if not self.ended:
             self.jump(head)
         self.loops.pop()
-        self.set, self.ended = before, False
+        self.defined, self.ended = before, False
         self.begin(out)
 
     def _break(self, node):
