@@ -49,18 +49,10 @@ if TYPE_CHECKING:
 
 
 def thin_vjp(
-    needed: Sequence[bool],
-    g: Sequence[Array | None],
-    ans: Sequence[Array],
-    a: Array,
-    *,
-    given: tuple[Array, ...] | None = None,
-    degenerate: str = "raise",
-    kinks: bool = True,
-    vectors: bool = True,
-    levels: int = 1,
-    end: tuple[Array, Array] | None = None,
-) -> tuple[Array]:
+    needed: Sequence[bool], g: Sequence[Array | None], ans: Sequence[Array], a: Array, *,
+    given: tuple[Array, ...] | None = None, degenerate: str = "raise", kinks: bool = True, vectors: bool = True,
+    levels: int = 1, end: tuple[Array, Array] | None = None,
+) -> tuple[Array]:  # fmt: skip
     (gu, gs, gv), (u, s, vh), n = g[:3], ans[:3], beside_of(ans, 3)
     floor, how = rounding(stack_of(s), end), {"owner": "svd", "degenerate": degenerate}
     core, rest_of_u, rest_of_v = 0.0, None, None

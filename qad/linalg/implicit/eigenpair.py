@@ -96,14 +96,9 @@ class Operator:
 
 
 def pair(
-    operator: Operator,
-    hermitian: bool,
-    limits: dict[str, Any],
-    report: Report,
-    find: Search,
-    start: np.ndarray | None = None,
-    partner: Sequence[np.ndarray] | None = None,
-) -> tuple[Array, Tree]:
+    operator: Operator, hermitian: bool, limits: dict[str, Any], report: Report, find: Search,
+    start: np.ndarray | None = None, partner: Sequence[np.ndarray] | None = None,
+) -> tuple[Array, Tree]:  # fmt: skip
     """Value and vector of an eigenpair, differentiable.
 
     Parameters
