@@ -176,14 +176,9 @@ def factored(a: Array, vectors: bool = True, **how: Any) -> Sequence[Array]:
 
 @primitive(name="svd")
 def thin(
-    a: Array,
-    *,
-    given: tuple[Array, ...] | None = None,
-    degenerate: str = "raise",
-    kinks: bool = True,
-    vectors: bool = True,
-    levels: int = 1,
-) -> tuple[Array, ...]:
+    a: Array, *, given: tuple[Array, ...] | None = None, degenerate: str = "raise", kinks: bool = True,
+    vectors: bool = True, levels: int = 1,
+) -> tuple[Array, ...]:  # fmt: skip
     """The thin decomposition of all examples as a function of `a`: the one `given`, if it was computed before.
 
     Without `kinks` vanishing singular values have subgradient zero.

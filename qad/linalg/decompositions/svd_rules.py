@@ -107,16 +107,9 @@ def _check(s, g, left, right, degenerate, floor):
 
 
 def thin_jvp(
-    tangents: tuple[Array],
-    ans: Sequence[Array],
-    a: Array,
-    *,
-    given: tuple[Array, ...] | None = None,
-    degenerate: str = "raise",
-    kinks: bool = True,
-    vectors: bool = True,
-    levels: int = 1,
-) -> tuple[Array, ...]:
+    tangents: tuple[Array], ans: Sequence[Array], a: Array, *, given: tuple[Array, ...] | None = None,
+    degenerate: str = "raise", kinks: bool = True, vectors: bool = True, levels: int = 1,
+) -> tuple[Array, ...]:  # fmt: skip
     (t,), (u, s, vh), how = tangents, ans[:3], {"owner": "svd", "degenerate": degenerate}
     tv, ut = t @ adjoint(vh), adjoint(u) @ t
     p = ut @ adjoint(vh)
@@ -143,15 +136,9 @@ def _turn(p, s, clustered, how):
 
 
 def full_vjp(
-    needed: Sequence[bool],
-    g: Sequence[Array | None],
-    ans: Sequence[Array],
-    a: Array,
-    *,
-    degenerate: str = "raise",
-    levels: int = 1,
-    end: tuple[Array, Array] | None = None,
-) -> tuple[Array]:
+    needed: Sequence[bool], g: Sequence[Array | None], ans: Sequence[Array], a: Array, *, degenerate: str = "raise",
+    levels: int = 1, end: tuple[Array, Array] | None = None,
+) -> tuple[Array]:  # fmt: skip
     """Columns of U (rows of Vh) beyond k follow the others: ``dU' = -U dU^H U'``."""
     gu, gs, gv = g
     u, s, vh = ans
