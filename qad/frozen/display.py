@@ -29,6 +29,9 @@ PRODUCTS = (np.dot, np.vdot, np.inner, np.outer, np.tensordot)
 class Listed(Program):
     """A program that prints as a table of its steps."""
 
+    kinds: list[str]
+    counts: dict[str, int]
+
     def __init__(self, program: Program):
         super().__init__(program.inputs, program.constants, program.steps, program.outputs)
         self.kinds, self.counts = program.kinds, program.counts

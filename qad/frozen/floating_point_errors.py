@@ -21,7 +21,7 @@ try:
     current = _extobj_contextvar.get  # an object that is another one whenever the state is
 except ImportError:  # nothing to go by: the state itself, which is slower
 
-    def current():
+    def current() -> tuple[Any, ...]:
         """The state, as something hashable."""
         return tuple(np.geterr().values())
 

@@ -21,7 +21,7 @@ from qad.rules.flat import Flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, NoReturn
+    from typing import Any, ClassVar, NoReturn
 
     from qad.frozen.program import Var
 
@@ -58,7 +58,7 @@ class Traced:
     itemsize: property = property(lambda self: self.symbol.dtype.itemsize)
     nbytes: property = property(lambda self: self.symbol.nbytes)
     flags: property = property(lambda self: self.value.flags)
-    __hash__ = None
+    __hash__: ClassVar[None] = None  # type: ignore
 
     def __getattr__(self, name: str) -> NoReturn:
         missing(self, name)

@@ -14,7 +14,7 @@ import numpy as np
 
 from qad.core.waiting import COMPILING, NOT_KEPT, tell_once, waiting
 from qad.native.kept import keep, kept
-from qad.native.values import FLOAT, HEAD, INT, INT32, Block, kind_in
+from qad.native.values import FLOAT, HEAD, INT, INT32, Block, kernel_type, kind_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -50,8 +50,8 @@ class Kernels:
     Parameters
     ----------
     *functions : functions
-        Their parameters are annotated by `INT`, `FLOAT` or `Block`, and they return nothing.  They and what they call
-        are plain Python of numbers, arrays and records (`qad.native`).
+        Their parameters are annotated by `INT`, `FLOAT` or `Block`, which may stand in ``Annotated[type, ...]``, and
+        they return nothing.  They and what they call are plain Python of numbers, arrays and records (`qad.native`).
     files : iterable of Path
         The files that hold them.
     fast : bool
@@ -204,7 +204,7 @@ def held_by(function: Callable[..., Any]) -> list[Any]:
 
 def blocks_of(function: Callable[..., None]) -> list[Parameter]:
     """The annotations of a kernel's parameters."""
-    return [parameter.annotation for parameter in inspect.signature(function).parameters.values()]
+    return [kernel_type(parameter.annotation) for parameter in inspect.signature(function).parameters.values()]
 
 
 def dtype_of(kind: Element, precision: str) -> np.dtype[Any]:

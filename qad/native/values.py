@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 __all__ = [
     "COMPLEX", "COMPLEX128", "FLOAT", "HEAD", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex",
     "Condition", "Element", "KernelArray", "Kind", "Number", "Parameter", "Range", "Record", "Register", "Scalar",
-    "Slot", "Strided", "Value", "constant", "join", "kind_in", "plain", "registers", "split", "struct", "width",
+    "Slot", "Strided", "Value", "constant", "join", "kernel_type", "kind_in", "plain", "registers", "split", "struct",
+    "width",
 ]  # fmt: skip
 
 
@@ -49,6 +50,11 @@ class Block(NamedTuple):
     kind: Element
     ndim: int = 1
     strided: bool = False
+
+
+def kernel_type(annotation: Any) -> Any:
+    """What an annotation tells kernels: `INT`, `FLOAT`, `Block` or a class; plain, or in ``Annotated[type, ...]``."""
+    return getattr(annotation, "__metadata__", (annotation,))[0]
 
 
 def struct(name: str, **blocks: Kind | Block) -> type[Any]:
