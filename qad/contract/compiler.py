@@ -1,31 +1,39 @@
 """What is compiled, where LLVM is installed (the extra ``fast``): once on a machine, for it is kept on disk."""
 
+from __future__ import annotations
+
 import sys
 from functools import cache
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    import numpy as np
 
 __all__ = ["has_compiler", "replay", "stack_product"]
 
 
 @cache
-def has_compiler():
+def has_compiler() -> bool:
     """Whether there is a compiler."""
     return find_spec("llvmlite") is not None and sys.implementation.name == "cpython"
 
 
 @cache
-def compiled():
+def compiled() -> ModuleType:
     """What is compiled, imported at first use."""
     from qad.contract import compiled
 
     return compiled
 
 
-def replay(code, kept, work):
+def replay(code: np.ndarray, kept: np.ndarray, work: np.ndarray) -> None:
     """`qad.contract.compiled.replay`."""
     compiled().replay(code, kept, work)
 
 
-def stack_product(a, b):
+def stack_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """`qad.contract.compiled.stack_product`."""
     return compiled().stack_product(a, b)

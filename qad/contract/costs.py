@@ -4,6 +4,8 @@ The figures are of one core and complex128; only their ratios matter, and no res
 ``python -m benchmarks.costs`` measures them on the machine at hand and prints them beside those written here.
 """
 
+from __future__ import annotations
+
 __all__ = ["Replayed", "loop_pays"]
 
 CALL = 2000.0  # a call of NumPy's on small arrays with the Python around it: views, a product, lists
@@ -39,6 +41,6 @@ class Replayed:
     COPY = 400.0  # of a result of the program, which would be computed straight into the caller's hands
 
 
-def loop_pays(pairs, flops):
+def loop_pays(pairs: int, flops: int) -> bool:
     """Whether a network of so many pairs and multiply-adds takes less time as one compiled loop."""
     return pairs * (CALL - ENTRY) > LOOP_CALL and 0 < flops * MULTIPLY_ADD < pairs * LARGE_PAIR

@@ -1,13 +1,22 @@
 """A picture of a plan: the contraction tree, and what each step costs."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    Plan: TypeAlias = Any  # of plan.py, which imports this file
 
 __all__ = ["draw"]
 
 VARIABLE, CONSTANT = "tab:red", "0.4"
 
 
-def draw(plan, ax=None):
+def draw(plan: Plan, ax: Any = None) -> Any:
     """Draw the tree of a plan with matplotlib: operands below, the result on top, multiply-adds at every step.
 
     Parameters

@@ -5,33 +5,79 @@ Each entry begins with its kind, and goes on with the fields of a named tuple in
 the numbers, of which ``IN_COPY`` and the like have the names.
 """
 
-from collections import namedtuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 __all__ = ["Add", "Copy", "Multiply", "Product", "Rescale", "entry"]
 
-Copy = namedtuple("Copy", "kept read write ndim")
-Copy.__doc__ = """An array with its axes in another order: whether it is read from the forward pass's block, where it is
-read and written; then sizes, steps of reading and steps of writing of `ndim` axes, at least three."""
 
-Product = namedtuple("Product", "first_kept first second_kept second out m k n form count")
-Product.__doc__ = """A product of matrices (m, k) and (k, n), or of so many in a stack; `form` is that of `multiply`."""
+class Copy(NamedTuple):
+    """An array with its axes in another order: whether it is read from the forward pass's block, where it is read and
+    written; then sizes, steps of reading and steps of writing of `ndim` axes, at least three."""
 
-Multiply = namedtuple("Multiply", "first_kept first second_kept second out ndim")
-Multiply.__doc__ = """An elementwise product: then sizes and the steps in both operands of `ndim` axes."""
+    kept: int
+    read: int
+    write: int
+    ndim: int
 
-Add = namedtuple("Add", "fresh factor read from_step write to_step rows columns")
-Add.__doc__ = """A multiple of a matrix written (`fresh`) or added to another, rows so far apart; `factor` is where the
-number lies, negative for zeros."""
 
-Rescale = namedtuple("Rescale", "start size room exponent")
-Rescale.__doc__ = """A piece divided by a power of two where its largest number is not within 2**-room and 2**room; the
-power is written at `exponent`."""
+class Product(NamedTuple):
+    """A product of matrices (m, k) and (k, n), or of so many in a stack; `form` is that of `multiply`."""
+
+    first_kept: int
+    first: int
+    second_kept: int
+    second: int
+    out: int
+    m: int
+    k: int
+    n: int
+    form: int
+    count: int
+
+
+class Multiply(NamedTuple):
+    """An elementwise product: then sizes and the steps in both operands of `ndim` axes."""
+
+    first_kept: int
+    first: int
+    second_kept: int
+    second: int
+    out: int
+    ndim: int
+
+
+class Add(NamedTuple):
+    """A multiple of a matrix written (`fresh`) or added to another, rows so far apart; `factor` is where the number
+    lies, negative for zeros."""
+
+    fresh: int
+    factor: int
+    read: int
+    from_step: int
+    write: int
+    to_step: int
+    rows: int
+    columns: int
+
+
+class Rescale(NamedTuple):
+    """A piece divided by a power of two where its largest number is not within 2**-room and 2**room; the power is
+    written at `exponent`."""
+
+    start: int
+    size: int
+    room: int
+    exponent: int
+
 
 COPY, PRODUCT, MULTIPLY, ADD, RESCALE = range(5)
-KINDS = {Copy: COPY, Product: PRODUCT, Multiply: MULTIPLY, Add: ADD, Rescale: RESCALE}
-IN_COPY, IN_PRODUCT, IN_MULTIPLY, IN_ADD, IN_RESCALE = (kind(*range(1, 1 + len(kind._fields))) for kind in KINDS)
+KINDS: dict[type[Any], int] = {Copy: COPY, Product: PRODUCT, Multiply: MULTIPLY, Add: ADD, Rescale: RESCALE}
+IN_COPY, IN_PRODUCT, IN_MULTIPLY = Copy(*range(1, 5)), Product(*range(1, 11)), Multiply(*range(1, 7))
+IN_ADD, IN_RESCALE = Add(*range(1, 9)), Rescale(*range(1, 5))
 
 
-def entry(fields, *axes):
+def entry(fields: tuple[int, ...], *axes: int) -> tuple[int, ...]:
     """The numbers of an entry: a named tuple of its fields, and what follows them."""
     return (KINDS[type(fields)], *fields, *axes)

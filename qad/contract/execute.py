@@ -4,8 +4,11 @@ Pairs are carried out one by one, or, where their arrays are small, all of them 
 (`qad.contract.bytecode`).  The plan says which, so a call does what the call before it did.
 """
 
+from __future__ import annotations
+
 from functools import cached_property, lru_cache
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from numpy import empty, ndarray, result_type
 
@@ -13,6 +16,20 @@ from qad.contract.bytecode import Bytecode
 from qad.contract.compiler import replay
 from qad.contract.gather import gather
 from qad.contract.small_matmul import DTYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeAlias
+
+    from numpy import dtype
+
+    from qad.contract.pair import Pair
+
+    Plan: TypeAlias = Any  # of plan.py, which imports this file
+    Step: TypeAlias = tuple[int, int, int, Pair]
+    State: TypeAlias = tuple[
+        Bytecode | None, Any
+    ]  # what the backward pass needs: the block of a loop, or values by node
 
 __all__ = ["Execution", "execution"]
 
@@ -34,7 +51,17 @@ class Execution:
         The forward pass: node, operands' nodes, recipe.
     """
 
-    def __init__(self, plan, wanted):
+    plan: Plan
+    wanted: tuple[int, ...]
+    whole: tuple[Step, ...]
+    again: dict[int, tuple[Step, ...]]
+    renewed: set[int]
+    passing: set[int]
+    kept: tuple[int, ...]
+    steps: tuple[tuple[int, int, int, Pair | None, Pair | None], ...]
+    way: Callable[[Pair], Callable[..., Any]]
+
+    def __init__(self, plan: Plan, wanted: tuple[int, ...]):
         self.plan, self.wanted, count = plan, wanted, len(plan.shapes)
         held, needed, steps = set(wanted), set(), []
         self.whole = tuple([(node, *step) for node, step in enumerate(plan.steps, count)])
@@ -75,7 +102,7 @@ class Execution:
                     stack.append(child)
         return sorted(found)
 
-    def renew(self, part, values):
+    def renew(self, part: Sequence[Step], values: dict[int, Any]) -> None:
         """Carry out the steps of a subtree once more; `values` are updated with what the backward pass needs."""
         found = dict(values)
         for node, left, right, recipe in part:
@@ -86,11 +113,11 @@ class Execution:
         values.update((node, found[node]) for node, *_ in part if node in self.renewed)
 
     @cached_property
-    def bytecode(self):
+    def bytecode(self) -> Bytecode:
         """Both passes as tables for a compiled loop."""
         return Bytecode(self.plan, self.whole, self.kept, self.steps)
 
-    def loop_dtype(self, values):
+    def loop_dtype(self, values: Sequence[Any]) -> dtype[Any] | None:
         """The dtype in which a compiled loop is run on arrays like `values`; None where the pairs run one by one."""
         if self.plan.compiled != "loop" or {type(values[node]) for node in self.bytecode.leaves} != {ndarray}:
             return None
@@ -98,7 +125,7 @@ class Execution:
         kind = kinds.pop() if len(kinds) == 1 else result_type(*kinds)
         return kind if kind in DTYPES else None
 
-    def forward(self, operands):
+    def forward(self, operands: Sequence[Any]) -> tuple[Any, State]:
         """The value of the network for plain operands, and what `backward` needs besides."""
         values = [*operands, *[None] * len(self.plan.steps)]
         for number, recipe in self.plan.prepare:
@@ -118,11 +145,11 @@ class Execution:
                     values[child] = None
         return values[-1], (None, {node: values[node] for node in kept})
 
-    def read(self, state):
+    def read(self, state: State) -> tuple[int, ...]:
         """The numbers of the constant operands that the backward pass reads: in a compiled loop it has copies."""
         return self._read if state[0] is None else ()
 
-    def intermediates(self, operands, state):
+    def intermediates(self, operands: Sequence[Any], state: State) -> dict[int, Any]:
         """The values of all nodes that the backward pass needs, operands included; `state` is what `forward` left."""
         bytecode, found = state
         kept = found if bytecode is None else bytecode.values(found, (*bytecode.leaves, *self.kept))
@@ -131,7 +158,7 @@ class Execution:
             self.renew(part, values)
         return values
 
-    def backward(self, g, operands, state):
+    def backward(self, g: Any, operands: Sequence[Any], state: State) -> dict[int, Any]:
         """The cotangents of the operands `wanted` (after the steps on single operands), for plain arrays."""
         bytecode, block = state
         if bytecode is not None:
@@ -155,6 +182,6 @@ class Execution:
 
 
 @lru_cache(maxsize=4096)
-def execution(plan, wanted):
+def execution(plan: Plan, wanted: tuple[int, ...]) -> Execution:
     """The execution of a plan for the variable operands `wanted`, a tuple of numbers."""
     return Execution(plan, wanted)

@@ -6,10 +6,13 @@ have measure zero).  The point does not depend on the variables, so that one loo
 in the network stay what they are.
 """
 
+from __future__ import annotations
+
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +21,15 @@ from qad.core.errors import CheckError
 from qad.extend import opaque, stack_of, unrecorded, value_of, vjp
 from qad.extend.batching import examples
 from qad.linalg.support.random import normal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeAlias
+
+    from qad.typing import Array
+
+    Plan: TypeAlias = Any  # of plan.py, which imports this file
+    Planned: TypeAlias = Callable[..., Plan]  # from the variable operands, and a factor of the memory, to the plan
 
 __all__ = ["Form", "compare_halves", "prove", "refuse_imaginary"]
 
@@ -44,17 +56,17 @@ class Form:
     text : str
     """
 
-    planned: object
-    plan: object
-    groups: list
+    planned: Planned
+    plan: Plan
+    groups: list[tuple[list[int], list[int]]]
     text: str
 
     @property
-    def chosen(self):
+    def chosen(self) -> tuple[int, ...]:
         """The numbers of the variable operands."""
         return tuple(sorted(number for group in self.groups for side in group for number in side))
 
-    def network(self, values):
+    def network(self, values: Sequence[Array]) -> Callable[..., Array]:
         """The network as a function of the variable operands, the others as in `values`."""
 
         def network(*variables):
@@ -66,7 +78,7 @@ class Form:
         return network
 
 
-def prove(form, operands):
+def prove(form: Form, operands: Sequence[Array]) -> Any:
     """Raise unless a network is a real form, whatever its variables are.
 
     Returns
@@ -143,7 +155,7 @@ def _gaussian(rng, shape, dtype):
     return x * max(x.size, 1) ** -0.25
 
 
-def compare_halves(form, values):
+def compare_halves(form: Form, values: Sequence[Array]) -> None:
     """Compare the derivative with respect to the bras with the conjugate of that with respect to the kets."""
     out, pullback = vjp(form.network(values), *[values[number] for number in form.chosen])
     text = f'expression "{form.text}"'
@@ -167,7 +179,7 @@ def _compare(one, two, complaint):
         )
 
 
-def refuse_imaginary(out, planned, operands, text):
+def refuse_imaginary(out: Array, planned: Planned, operands: Sequence[Array], text: str) -> None:
     """Raise where the value of a network, computed without any derivative by halves, is not real but for rounding."""
     if out.dtype.kind != "c":
         return

@@ -6,7 +6,10 @@ through the bra counts twice.  Levels below see the whole function, which keeps 
 proved in `qad.contract.halves`.
 """
 
+from __future__ import annotations
+
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +19,19 @@ from qad.core.errors import ArgumentError
 from qad.extend import Tensor, operand_of, value_of
 from qad.extend.recording import recording_level
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from concurrent.futures import Executor
+
+    from qad.contract.halves import Planned
+    from qad.typing import Array
+
 __all__ = ["real_form"]
 
 
-def real_form(planned, operands, check, text, executor=None):
+def real_form(
+    planned: Planned, operands: Sequence[Array], check: bool, text: str, executor: Executor | None = None
+) -> Array:
     """Contract a network that is real by Hermiticity; its gradient passes only through the bra half.
 
     Parameters

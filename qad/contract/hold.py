@@ -1,6 +1,9 @@
 """Constants that a plan holds: what follows from them only is contracted once, and the rest is a smaller network."""
 
+from __future__ import annotations
+
 from operator import index
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,10 +12,21 @@ from qad.contract.parse import Expression
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, TypeAlias
+
+    from qad.typing import ArrayLike
+
+    Plan: TypeAlias = Any  # of plan.py, which imports this file
+    Numbers: TypeAlias = tuple[int, ...]
+
 __all__ = ["smaller"]
 
 
-def smaller(plan, constants):
+def smaller(
+    plan: Plan, constants: Mapping[int, ArrayLike]
+) -> tuple[Expression, tuple[Numbers, ...], Numbers, tuple[tuple[int, int], ...], tuple[np.ndarray, ...]]:
     """The network that is left of `plan` where `constants`, a dict from numbers of operands to arrays, are contracted.
 
     Returns

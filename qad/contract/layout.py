@@ -6,14 +6,27 @@ free labels of either parent, split by what the reader sums.  They are compared 
 `qad.contract.lower`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.contract.lower import canonical, overhead
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["choose_layouts"]
 
 SWEEPS = 2  # without, networks of large arrays take 0.70 to 1.6 times as long, 1.05 times in the mean
 
 
-def choose_layouts(pairs, terms, count, sizes, depends):
+def choose_layouts(
+    pairs: Sequence[tuple[int, int]],
+    terms: Sequence[tuple[int, ...]],
+    count: int,
+    sizes: Sequence[int],
+    depends: Sequence[bool],
+) -> list[tuple[int, ...]]:
     """Choose label orders for the results of all pairs but the last.
 
     Parameters

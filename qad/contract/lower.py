@@ -7,9 +7,12 @@ and BLAS takes either order of the two axes.  Where the groups are interleaved, 
 made of views and one product, which is compiled once and printed by ``print(plan)``.
 """
 
+from __future__ import annotations
+
 from functools import lru_cache
 from itertools import product
 from math import prod
+from typing import TYPE_CHECKING
 
 from qad.contract.costs import (
     COPY_CALL,
@@ -23,16 +26,22 @@ from qad.contract.costs import (
     SMALLER_OPERAND,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+    from typing import TypeAlias
+
+    Three: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # for both operands and the result
+
 __all__ = ["canonical", "lowered", "overhead"]
 
 
-def canonical(terms):
+def canonical(terms: Iterable[Iterable[Hashable]]) -> tuple[tuple[int, ...], ...]:
     """The same terms with labels numbered in order of first appearance, so that equal structures share a cache."""
     numbers = {}
     return tuple(tuple(numbers.setdefault(label, len(numbers)) for label in term) for term in terms)
 
 
-def lowered(labels, shapes, stacks=None):
+def lowered(labels: Three, shapes: Three, stacks: str | None = None) -> str:
     """The cheapest way to contract two operands that lie C-contiguous in memory.
 
     Parameters
@@ -57,7 +66,7 @@ def lowered(labels, shapes, stacks=None):
 
 
 @lru_cache(maxsize=32768)
-def overhead(labels, shapes):
+def overhead(labels: Three, shapes: Three) -> float:
     """Estimated nanoseconds of `lowered` beyond its multiply-adds, for comparing layouts."""
     problem = _Problem(labels, shapes)
     if not problem.summed:

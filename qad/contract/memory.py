@@ -1,18 +1,27 @@
 """How many elements are alive at once while a plan is executed, forward and backward; limits in bytes."""
 
+from __future__ import annotations
+
 import re
 from math import prod
+from typing import TYPE_CHECKING
 
 from qad.contract.execute import execution
 from qad.core.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, TypeAlias
+
+    Plan: TypeAlias = Any  # of plan.py, which imports this file
+
 __all__ = ["in_bytes", "peak_size", "sliced_peak"]
 
-UNITS = {"": 1, **{unit + "B": 1000**power for power, unit in enumerate(("", "K", "M", "G", "T"))}}
+UNITS: dict[str, int] = {"": 1, **{unit + "B": 1000**power for power, unit in enumerate(("", "K", "M", "G", "T"))}}
 UNITS.update({unit + "IB": 1024**power for power, unit in enumerate("KMGT", 1)})
 
 
-def in_bytes(limit):
+def in_bytes(limit: int | str | None) -> int | None:
     """A memory limit as a number of bytes: 10**9, "1GB" (powers of 1000), "1GiB" (powers of 1024); None stays None."""
     if limit is None:
         return None
@@ -24,7 +33,7 @@ def in_bytes(limit):
     return found
 
 
-def peak_size(plan, sizes=None, copies=False):
+def peak_size(plan: Plan, sizes: Sequence[int] | None = None, copies: bool = False) -> int:
     """The largest number of elements alive at once beyond the operands.
 
     Forward, an intermediate goes when its pair is done, unless the backward pass needs it.  Those stay until its end;
@@ -57,7 +66,7 @@ def peak_size(plan, sizes=None, copies=False):
     return peak
 
 
-def sliced_peak(plan, sizes):
+def sliced_peak(plan: Plan, sizes: Sequence[int]) -> int:
     """The same where `plan` is executed in slices of these label sizes.
 
     Beyond one slice there are the result and the gradients, which add up.  The gradient of a scalar comes with its

@@ -6,7 +6,10 @@ most.  In forward mode and in higher orders the pairs are recorded one by one: t
 tangents pass through them as values do.
 """
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 from qad.contract.execute import execution
 from qad.contract.pair import contract
@@ -16,10 +19,19 @@ from qad.extend import ARRAY_TYPES, Tensor, defvjp_tuned, like, primitive
 from qad.extend.memory import look_at_all
 from qad.extend.recording import PRIMITIVES, Reverse, highest, note, records, split
 
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from typing import Any, TypeAlias
+
+    from qad.contract.execute import State
+    from qad.typing import Array
+
+    Plan: TypeAlias = Any  # of plan.py, which imports this file
+
 __all__ = ["record", "network", "with_cotangents"]
 
 
-def record(plan, operands, wanted):
+def record(plan: Plan, operands: Sequence[Array], wanted: tuple[int, ...]) -> Array:
     """Contract a list of operands that are not all plain arrays, those numbered `wanted` variable."""
     level = highest(operands)
     values, nodes = split(operands, level)
@@ -65,7 +77,7 @@ def _pairs(plan, operands):
 
 
 @primitive(keeps=True)
-def network(*operands, plan, wanted):
+def network(*operands: Array, plan: Plan, wanted: tuple[int, ...]) -> tuple[Any, State]:
     """Contract a network of plain arrays, and keep what the backward pass for the operands `wanted` needs."""
     return execution(plan, wanted).forward(operands)
 
@@ -105,7 +117,9 @@ def _operand_cotangents(plan, found, needed):
 defvjp_tuned(network, shared=_cotangents, fresh=True)
 
 
-def with_cotangents(g, operands, plan, needed):
+def with_cotangents(
+    g: Array | None, operands: Sequence[Array], plan: Plan, needed: Collection[int]
+) -> tuple[Array, Any]:
     """The result, and the cotangents of the operands `needed` where `g` (None for 1) is that of the result."""
     own = execution(plan, tuple(sorted(needed)))
     if not ARRAY_TYPES.issuperset(map(type, operands if g is None else (g, *operands))):

@@ -1,25 +1,35 @@
 """The operands of a contraction, as they come."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import Tensor
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.typing import Array, ArrayLike
+
 __all__ = ["alike", "as_operand", "recorded"]
 
 
-def as_operand(operand):
+def as_operand(operand: ArrayLike) -> Array:
     """What has no shape (a Python number, a list) becomes an array."""
     return operand if type(operand) is Tensor or hasattr(operand, "shape") else np.asarray(operand)
 
 
-def recorded(operands):
+def recorded(operands: Sequence[Any]) -> tuple[int, ...]:
     """The numbers of the operands that are being recorded."""
     return tuple(
         [number for number, operand in enumerate(operands) if type(operand) is Tensor and operand.requires_grad]
     )
 
 
-def alike(operands):
+def alike(operands: list[Any]) -> list[Any]:
     """Operands in one precision and in the machine's byte order: sums and products of some hold what the result does.
 
     Whole numbers among real ones are real, as with NumPy; real numbers among complex ones stay real.

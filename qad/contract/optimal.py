@@ -6,10 +6,19 @@ three arrays.  The sum over a tree therefore counts what value and gradient exec
 also chooses where the root lies (Evenbly and Pfeifer, arXiv:1310.8023, for the case that all are variable).
 """
 
+from __future__ import annotations
+
 from functools import lru_cache
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Labels: TypeAlias = tuple[int, ...]
+    Pairs: TypeAlias = tuple[tuple[int, int], ...]  # the order of a contraction
 
 __all__ = ["optimal_order", "LIMIT"]
 
@@ -18,7 +27,9 @@ TIE = 1e-10  # among orders of equal cost the one that writes less
 
 
 @lru_cache(maxsize=1024)
-def optimal_order(inputs, output, sizes, variable):
+def optimal_order(
+    inputs: tuple[Labels, ...], output: Labels, sizes: tuple[int, ...], variable: tuple[bool, ...]
+) -> tuple[Pairs, float]:
     """The cheapest order, over all trees, outer products included.
 
     Parameters

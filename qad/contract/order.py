@@ -1,10 +1,18 @@
 """Contraction orders for value and gradient together."""
 
+from __future__ import annotations
+
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from qad.contract.optimal import LIMIT, optimal_order
 from qad.contract.tree import Tree, improve
 from qad.core.waiting import waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.contract.optimal import Labels, Pairs
 
 __all__ = ["find_order", "to_path", "from_path"]
 
@@ -14,7 +22,7 @@ BEST = 4  # how many of these trees are improved
 
 
 @lru_cache(maxsize=512)
-def find_order(inputs, output, sizes, variable):
+def find_order(inputs: tuple[Labels, ...], output: Labels, sizes: tuple[int, ...], variable: tuple[bool, ...]) -> Pairs:
     """Which arrays to contract in which order.
 
     Exact for up to `qad.contract.optimal.LIMIT` operands.  For more, greedy trees of cotengrust and sweeps
@@ -44,7 +52,9 @@ def find_order(inputs, output, sizes, variable):
         return order_of_many(inputs, output, sizes, variable)
 
 
-def order_of_many(inputs, output, sizes, variable):
+def order_of_many(
+    inputs: tuple[Labels, ...], output: Labels, sizes: tuple[int, ...], variable: tuple[bool, ...]
+) -> Pairs:
     """`find_order` of a network that may take its time."""
     if len(inputs) <= LIMIT:
         return optimal_order(inputs, output, sizes, variable)[0]
@@ -92,7 +102,7 @@ def _by_distance(inputs, start):
     return [*found, *(number for number in range(len(inputs)) if number not in found)]
 
 
-def to_path(pairs, count):
+def to_path(pairs: Pairs, count: int) -> Pairs:
     """Numbered pairs as opt_einsum's path: positions in a list from which operands go and to whose end results come."""
     alive, path = list(range(count)), []
     for number, pair in enumerate(pairs):
@@ -104,7 +114,7 @@ def to_path(pairs, count):
     return tuple(path)
 
 
-def from_path(path, count):
+def from_path(path: Sequence[Sequence[int]], count: int) -> Pairs | None:
     """The inverse of `to_path`; None where the path does not reduce `count` operands to one, two at a time."""
     alive, pairs = list(range(count)), []
     for places in path:

@@ -5,13 +5,23 @@ then again a pair, of the result's cotangent and the other operand, so gradients
 needs one, and derivatives of every order come from the same rule.
 """
 
+from __future__ import annotations
+
 from functools import lru_cache
 from math import prod
+from typing import TYPE_CHECKING
 
 from qad.contract.lower import canonical, lowered
 from qad.contract.small_matmul import multiply
 from qad.extend import defbatch, defvjp, primitive
 from qad.extend.structure import CONTRACTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from qad.contract.lower import Three
+    from qad.typing import Array
 
 __all__ = ["Pair", "pair", "contract"]
 
@@ -32,8 +42,13 @@ class Pair:
     """
 
     __slots__ = ("labels", "shapes", "flops", "source", "run", "_left", "_right", "_quick")
+    labels: Three
+    shapes: Three
+    flops: int
+    source: str
+    run: Callable[[Any, Any], Any]
 
-    def __init__(self, labels, shapes):
+    def __init__(self, labels: Three, shapes: Three):
         self.labels, self.shapes = labels, shapes
         sizes = {
             label: size
@@ -46,7 +61,7 @@ class Pair:
         self._left = self._right = self._quick = None
 
     @property
-    def left(self):
+    def left(self) -> Pair:
         """The pair that maps the result's cotangent and the right operand to the left operand's cotangent."""
         if self._left is None:
             (left, right, out), shapes = self.labels, self.shapes
@@ -54,7 +69,7 @@ class Pair:
         return self._left
 
     @property
-    def right(self):
+    def right(self) -> Pair:
         """The pair that maps the left operand and the result's cotangent to the right operand's cotangent."""
         if self._right is None:
             (left, right, out), shapes = self.labels, self.shapes
@@ -62,21 +77,21 @@ class Pair:
         return self._right
 
     @property
-    def quick(self):
+    def quick(self) -> Callable[[Any, Any], Any]:
         """`run`, with compiled loops for stacks of small matrices; see `qad.contract.small_matmul`."""
         if self._quick is None:
             source = lowered(self.labels, self.shapes, "multiply")
             self._quick = self.run if source == self.source else eval(f"lambda a, b: {source}", {"multiply": multiply})
         return self._quick
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Pair({self.source})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return pair, (self.labels, self.shapes)
 
 
-def pair(labels, shapes):
+def pair(labels: Three, shapes: Three) -> Pair:
     """The recipe of a pairwise contraction, from a bounded cache.
 
     Parameters
@@ -94,7 +109,7 @@ _pair = lru_cache(maxsize=8192)(Pair)
 
 
 @primitive
-def contract(a, b, *, recipe):
+def contract(a: Array, b: Array, *, recipe: Pair) -> Array:
     """Contract two arrays as a `Pair` says; its two derivatives are contractions again."""
     return recipe.run(a, b)
 
@@ -107,7 +122,7 @@ defvjp(
 )
 
 
-def outcome(left, right, out):
+def outcome(left: Iterable[int], right: Iterable[int], out: Iterable[int]) -> tuple[set[int], set[int]]:
     """The labels that two operands share: those of the result, which are a batch, and those that are summed."""
     both = set(left).intersection(right)
     return both.intersection(out), both.difference(out)

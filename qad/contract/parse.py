@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from qad.core.errors import ArgumentError, ShapeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable, Sequence
+    from typing import Any
 
 __all__ = ["Expression", "parse", "parse_lists", "split_lists", "label_sizes"]
 
@@ -49,7 +50,7 @@ class Expression:
         return ("" if all(len(name) == 1 for name in names) else " ").join(names)
 
 
-def parse(subscripts, ndims):
+def parse(subscripts: str, ndims: tuple[int, ...]) -> Expression:
     """Parse the text form for operands of the given numbers of axes.
 
     Parameters
@@ -104,7 +105,9 @@ def _split_term(term, text, number):
     return [*head, *([DOTS] if dots else ()), *tail]
 
 
-def parse_lists(terms, output, ndims):
+def parse_lists(
+    terms: Iterable[Iterable[Hashable]], output: Iterable[Hashable] | None, ndims: tuple[int, ...]
+) -> Expression:
     """Parse the interleaved form; labels are any sortable hashable objects, and Ellipsis.
 
     Parameters
@@ -135,7 +138,7 @@ def _parse_lists(terms, output, ndims):
     return _resolve(dotted, result, ndims, show)
 
 
-def split_lists(arguments):
+def split_lists(arguments: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Any]:
     """Split ``(a, [0, 1], b, [1, 2], [0, 2])`` into operands, terms and output (None where it is not given)."""
     count = len(arguments) // 2
     return (
@@ -221,7 +224,7 @@ def _output(counts, output, most, text):
 
 
 @lru_cache(maxsize=4096)
-def label_sizes(expression, shapes):
+def label_sizes(expression: Expression, shapes: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
     """The size of every label, by NumPy's rule: an axis of size 1 stretches to the size the label has elsewhere.
 
     Raises

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from qad.typing import Array, ArrayLike
+    from qad.contract.optimal import Pairs
+    from qad.typing import Array, ArrayLike, DTypeLike
 
 __all__ = ["Plan", "make_plan"]
 
@@ -100,7 +101,7 @@ class Plan:
     # -- what follows from the fields ------------------------------------------------------------------------------
 
     @cached_property
-    def sizes(self) -> dict[Any, int]:
+    def sizes(self) -> tuple[int, ...]:
         """Of the labels."""
         return label_sizes(self.expression, self.shapes)
 
@@ -139,7 +140,7 @@ class Plan:
         return make_plan(self.expression, shapes, self.variables, self.dtype, self.pairs, self.compiled)
 
     @cached_property
-    def cut_sizes(self) -> dict[Any, int]:
+    def cut_sizes(self) -> list[int]:
         """Of the labels, in a slice."""
         parts = dict(self.parts)
         return [size // parts.get(label, 1) for label, size in enumerate(self.sizes)]
@@ -264,7 +265,14 @@ class Plan:
         return execution(self, ()).forward(operands)[0]
 
 
-def make_plan(expression, shapes, variables, dtype, pairs=None, compiled=""):
+def make_plan(
+    expression: Expression,
+    shapes: tuple[tuple[int, ...], ...],
+    variables: tuple[int, ...],
+    dtype: DTypeLike,
+    pairs: Pairs | None = None,
+    compiled: str = "",
+) -> Plan:
     """A plan; in the given order, or in the best one."""
     pairs, terms, prepare, steps = stages(expression, shapes, variables, pairs)
     return Plan(expression, shapes, variables, np.dtype(dtype), pairs, terms, prepare, steps, compiled)

@@ -19,7 +19,8 @@ from qad.core.errors import ArgumentError
 from qad.core.waiting import waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
+    from typing import Any
 
     from qad.contract.plan import Plan
     from qad.typing import ArrayLike, DTypeLike
@@ -110,7 +111,16 @@ def _checked(variables, count):
 
 
 @lru_cache(maxsize=1024)
-def find_plan(subscripts, output, shapes, variables, dtype=complex, path=None, limit=None, compiled=None):
+def find_plan(
+    subscripts: str | tuple[tuple[Hashable, ...], ...],
+    output: tuple[Hashable, ...] | None,
+    shapes: tuple[tuple[int, ...], ...],
+    variables: tuple[int, ...],
+    dtype: DTypeLike = complex,
+    path: Any = None,
+    limit: int | None = None,
+    compiled: bool | None = None,
+) -> Plan:
     """The plan from the cache, made where it is missing.
 
     `subscripts` is text (`output` None), or a tuple of tuples in the interleaved form; `path` is an order prescribed in

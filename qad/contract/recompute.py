@@ -4,15 +4,21 @@ A subtree is named by its top.  The values below are not kept, but made again wh
 from the operands and the tops below it; so whatever is chosen, nothing is computed more than twice.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from math import log
+from typing import TYPE_CHECKING
 
 from qad.contract.memory import peak_size
+
+if TYPE_CHECKING:
+    from qad.contract.plan import Plan
 
 __all__ = ["recomputing"]
 
 
-def recomputing(plan, most):
+def recomputing(plan: Plan, most: int) -> Plan | None:
     """The plan with as little computed again as a greedy search finds for at most so many elements, or None."""
     first, last = len(plan.shapes), len(plan.terms) - 1
     candidates = {node for node in range(first, last) if plan.depends[node]}

@@ -1,13 +1,21 @@
 """A plan as a table."""
 
+from __future__ import annotations
+
 from math import prod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    Plan: TypeAlias = Any  # of plan.py, which imports this file
 
 __all__ = ["table"]
 
 HEAD = ("step", "contract", "result size", "multiply-adds", "with gradient", "executed as")
 
 
-def table(plan):
+def table(plan: Plan) -> str:
     """The steps of a plan, one per line, then its totals."""
     rows = [HEAD]
     part, count = plan.part, len(plan.shapes)

@@ -5,20 +5,35 @@ pullback of a sum over slices is a sum over slices of pullbacks, so derivatives 
 each slice being freed before the next begins.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from dataclasses import dataclass
 from itertools import product
 from os import cpu_count
+from typing import TYPE_CHECKING, ClassVar
 
 from qad.contract.network import with_cotangents
 from qad.contract.operands import recorded
 from qad.extend import defvjp_tuned, like, primitive, vjp
 from qad.extend.recording import recording_level
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from concurrent.futures import Executor
+    from typing import Any, TypeAlias
+
+    from qad.typing import Array
+
+    Plan: TypeAlias = Any  # of plan.py, which imports this file
+    Labelled: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # labels and shape of a whole array
+
 __all__ = ["Value", "Pullback", "sum_of_slices"]
 
 
-def sum_of_slices(plan, operands, wanted, executor=None):
+def sum_of_slices(
+    plan: Plan, operands: Sequence[Array], wanted: tuple[int, ...], executor: Executor | None = None
+) -> Array:
     """Contract slice by slice; the gradient of a scalar by the operands `wanted` is computed along with it."""
     at_once = wanted and not plan.expression.output and recording_level(operands) is not None
     return sum_slices(*operands, kernel=Value(plan, wanted if at_once else ()), executor=executor)[0]
@@ -32,19 +47,19 @@ class Value:
     returns a slice of every output.
     """
 
-    plan: object
-    wanted: tuple = ()
+    plan: Plan
+    wanted: tuple[int, ...] = ()
 
     @property
-    def inputs(self):
+    def inputs(self) -> tuple[Labelled, ...]:
         return tuple(zip(self.plan.expression.inputs, self.plan.shapes, strict=True))
 
     @property
-    def outputs(self):
+    def outputs(self) -> tuple[Labelled, ...]:
         output, sizes = self.plan.expression.output, self.plan.sizes
         return (output, tuple(sizes[label] for label in output)), *(self.inputs[number] for number in self.wanted)
 
-    def run(self, *operands):
+    def run(self, *operands: Array) -> tuple[Array, ...]:
         if not self.wanted:
             return (self.plan.part.execute(list(operands), recorded(operands)),)
         value, cotangents = with_cotangents(None, operands, self.plan.part, self.wanted)
@@ -55,24 +70,24 @@ class Value:
 class Pullback:
     """The cotangents of inputs `needed` of another kernel, from those of its outputs `given`, which come first."""
 
-    kernel: object
-    given: tuple
-    needed: tuple
-    wanted = ()
+    kernel: Value | Pullback
+    given: tuple[int, ...]
+    needed: tuple[int, ...]
+    wanted: ClassVar[tuple[int, ...]] = ()
 
     @property
-    def plan(self):
+    def plan(self) -> Plan:
         return self.kernel.plan
 
     @property
-    def inputs(self):
+    def inputs(self) -> tuple[Labelled, ...]:
         return (*(self.kernel.outputs[number] for number in self.given), *self.kernel.inputs)
 
     @property
-    def outputs(self):
+    def outputs(self) -> tuple[Labelled, ...]:
         return tuple(self.kernel.inputs[number] for number in self.needed)
 
-    def run(self, *arrays):
+    def run(self, *arrays: Array) -> tuple[Array, ...]:
         cotangents, operands = arrays[: len(self.given)], list(arrays[len(self.given) :])
         if type(self.kernel) is Value and not self.kernel.wanted:
             return tuple(with_cotangents(cotangents[0], operands, self.plan.part, self.needed)[1])
@@ -88,7 +103,7 @@ class Pullback:
 
 
 @primitive
-def sum_slices(*arrays, kernel, executor=None):
+def sum_slices(*arrays: Array, kernel: Value | Pullback, executor: Executor | None = None) -> tuple[Array, ...]:
     """Add up what a kernel computes of the slices of whole arrays, in the order of the slices whoever is first."""
     totals, waiting = [], deque()
     for block in _blocks(kernel.plan):

@@ -5,20 +5,26 @@ cutting the range of a label into equal parts gives networks of the same form, w
 their gradients add up to those of the whole.
 """
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import replace
 from math import log, prod
+from typing import TYPE_CHECKING
 
 from qad.contract.memory import peak_size, sliced_peak
 from qad.contract.recompute import recomputing
 from qad.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from qad.contract.plan import Plan
 
 __all__ = ["sliced"]
 
 MANY = 4096  # slices; more of them are most likely not what the caller meant
 
 
-def sliced(plan, limit):
+def sliced(plan: Plan, limit: int) -> Plan:
     """The plan itself if it keeps to `limit` bytes, else one in as few and cheap slices as a greedy search finds."""
     most = limit // plan.dtype.itemsize
     whole = peak_size(plan, copies=True)

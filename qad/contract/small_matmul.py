@@ -1,5 +1,7 @@
 """Products of stacks of small matrices, compiled where LLVM is installed (the extra ``fast``)."""
 
+from __future__ import annotations
+
 from math import gcd
 
 from numpy import dtype, ndarray
@@ -12,7 +14,7 @@ __all__ = ["DTYPES", "multiply"]
 DTYPES = frozenset(map(dtype, ("f4", "f8", "c8", "c16")))
 
 
-def multiply(a, b):
+def multiply(a: ndarray, b: ndarray) -> ndarray:
     """``a @ b`` for stacks of matrices, small ones by a compiled loop; llvmlite must be there."""
     if not (type(a) is type(b) is ndarray and a.dtype == b.dtype and a.dtype in DTYPES):
         return a @ b

@@ -1,6 +1,9 @@
 """What is executed of an expression: the order, the axes of every node, the steps on single operands and on pairs."""
 
+from __future__ import annotations
+
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from qad.contract.layout import choose_layouts
 from qad.contract.lower import canonical
@@ -10,10 +13,27 @@ from qad.contract.parse import label_sizes
 from qad.contract.tree import Tree
 from qad.contract.unary import single
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeAlias
+
+    from qad.contract.optimal import Labels, Pairs
+    from qad.contract.pair import Pair
+    from qad.contract.parse import Expression
+    from qad.contract.unary import Single
+
+    Preparations: TypeAlias = tuple[tuple[int, Single], ...]
+    Steps: TypeAlias = tuple[tuple[int, int, Pair], ...]
+
 __all__ = ["stages"]
 
 
-def stages(expression, shapes, variables, pairs=None):
+def stages(
+    expression: Expression,
+    shapes: tuple[Labels, ...],
+    variables: tuple[int, ...],
+    pairs: Iterable[tuple[int, int]] | None = None,
+) -> tuple[Pairs, tuple[Labels, ...], Preparations, Steps]:
     """The fields `pairs`, `terms`, `prepare` and `steps` of a plan; in the given order, or in the best one."""
     sizes = label_sizes(expression, shapes)
     network = _network(expression, shapes, sizes, variables)

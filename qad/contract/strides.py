@@ -4,7 +4,10 @@ NumPy's loop goes over the axes in an order that follows the strides of the oper
 iterator of that loop, made for axes of length 2 at most and never run, tells the order; a plan remembers it by strides.
 """
 
+from __future__ import annotations
+
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from numpy import argsort, einsum, einsum_path, empty, int8, ndarray, nditer, zeros
 from numpy.lib.stride_tricks import as_strided
@@ -12,13 +15,21 @@ from numpy.lib.stride_tricks import as_strided
 from qad.extend import Tensor
 from qad.extend.memory import bottom, reordered, steps_of
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, TypeAlias
+
+    from qad.typing import Array
+
+    Plan: TypeAlias = Any  # of plan.py, which imports this file
+
 __all__ = ["gives_array", "in_c_order", "like_numpy"]
 
 MANY = 64  # layouts that a plan remembers
 FLAGS = ["external_loop", "buffered", "delay_bufalloc", "grow_inner", "zerosize_ok", "refs_ok", "reduce_ok"]
 
 
-def in_c_order(out, plan):
+def in_c_order(out: Array, plan: Plan) -> Array:
     """What `plan` made, in C order in memory; a view of a single operand stays one."""
     array = out.value if type(out) is Tensor else out
     if plan.simple or (type(array) is ndarray and array.flags.c_contiguous):
@@ -30,7 +41,7 @@ def in_c_order(out, plan):
     return reordered(out, same, same)
 
 
-def like_numpy(out, plan, operands, optimize=False, order="K"):
+def like_numpy(out: Array, plan: Plan, operands: Sequence[Any], optimize: Any = False, order: str = "K") -> Array:
     """What `plan` made of `operands`, in memory as ``np.einsum(..., optimize=optimize, order=order)`` leaves it."""
     if plan.simple:
         return out
@@ -63,7 +74,7 @@ def _orders(plan):
     return {}
 
 
-def gives_array(plan, optimize, order) -> bool:
+def gives_array(plan: Plan, optimize: Any, order: str) -> bool:
     """Whether ``np.einsum`` gives an array, not a number, for a result without axes: its last pair may be one."""
     if not optimize:
         return False

@@ -67,7 +67,7 @@ def tr(*factors: ArrayLike) -> Array:
 
 
 @primitive
-def ring_trace(a):
+def ring_trace(a: Array) -> Array:
     """The trace of a square matrix, or of each of a stack of them."""
     shape = a.shape
     if len(shape) < 2 or shape[-1] != shape[-2]:
@@ -79,7 +79,7 @@ defvjp_tuned(ring_trace, lambda g, ans, a: ScaledIdentity(g, a.shape), linear=Tr
 
 
 @primitive
-def trace_product(a, b):
+def trace_product(a: Array, b: Array) -> Array:
     """The trace of a product of two matrices, which is not formed."""
     turned = b.T
     if turned.shape != a.shape:

@@ -6,10 +6,21 @@ gradient those towards the variables.  A root between two variables, or right at
 that the gradient needs too, so no other root is better.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from math import prod
+from typing import TYPE_CHECKING
 
 from qad.contract.optimal import LIMIT, optimal_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import TypeAlias
+
+    from qad.contract.optimal import Labels, Pairs
+
+    Network: TypeAlias = tuple[tuple[Labels, ...], Labels, tuple[int, ...], tuple[bool, ...]]
 
 __all__ = ["Tree", "improve"]
 
@@ -39,7 +50,15 @@ class Tree:
     root : int
     """
 
-    def __init__(self, network, pairs):
+    network: Network
+    sizes: tuple[int, ...]
+    count: int
+    children: dict[int, tuple[int, int]]
+    legs: dict[int, frozenset[int]]
+    variables: dict[int, int]
+    root: int
+
+    def __init__(self, network: Network, pairs: Sequence[tuple[int, int]]):
         self.network = network
         inputs, output, self.sizes, variable = network
         self.count = len(inputs)
@@ -51,7 +70,7 @@ class Tree:
             self.join(node, left, right, holders)
         self.root = self.count + len(pairs) - 1
 
-    def join(self, node, left, right, holders):
+    def join(self, node: int, left: int, right: int, holders: Counter[int]) -> None:
         """Make `node` the parent of two others.
 
         `holders` counts the arrays that hold each label; a label that nobody else holds is summed.
@@ -64,23 +83,23 @@ class Tree:
         self.legs[node] = (self.legs[left] | self.legs[right]) - gone
         self.variables[node] = self.variables[left] + self.variables[right]
 
-    def size(self, labels):
+    def size(self, labels: Iterable[int]) -> int:
         """The number of elements of an array with these labels."""
         return prod(self.sizes[label] for label in labels)
 
-    def forward_cost(self, node):
+    def forward_cost(self, node: int) -> int:
         """Multiply-adds of the forward pass at an inner node."""
         left, right = self.children[node]
         return self.size(self.legs[left] | self.legs[right])
 
-    def cost(self, nodes=None):
+    def cost(self, nodes: Iterable[int] | None = None) -> int:
         """Multiply-adds, value and gradient, at all inner nodes or at some."""
         return sum(
             self.forward_cost(node) * (1 + sum(self.variables[child] > 0 for child in self.children[node]))
             for node in (self.children if nodes is None else nodes)
         )
 
-    def below(self, top):
+    def below(self, top: int) -> list[int]:
         """Inner nodes from `top` down, parents first."""
         order, stack = [], [top]
         while stack:
@@ -90,7 +109,7 @@ class Tree:
                 stack.extend(self.children[node])
         return order
 
-    def pairs(self):
+    def pairs(self) -> Pairs:
         """The tree as pairs, children before parents."""
         numbers = {node: node for node in range(self.count)}
         found = []
@@ -101,7 +120,7 @@ class Tree:
         return tuple(found)
 
 
-def improve(tree):
+def improve(tree: Tree) -> Tree:
     """Lower the joint cost of a tree: move the root, and replace pieces by their optimum until none improves."""
     for _ in range(ROUNDS):
         tree = rerooted(tree)
@@ -110,7 +129,7 @@ def improve(tree):
     return rerooted(tree)
 
 
-def rerooted(tree):
+def rerooted(tree: Tree) -> Tree:
     """The same tree with its root on the smallest edge that lies between variables; open networks keep theirs."""
     inputs, output, _, variable = tree.network
     if output or len(inputs) < 3:

@@ -4,12 +4,20 @@
 linear, and each is the other's derivative.
 """
 
+from __future__ import annotations
+
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.extend import defbatch, defvjp, like, primitive
 from qad.extend.structure import CONTRACTIONS
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.typing import Array
 
 __all__ = ["Single", "single", "reduce", "spread"]
 
@@ -25,8 +33,12 @@ class Single:
     """
 
     __slots__ = ("labels", "out", "shape", "out_shape", "_diagonals", "_sums", "_order", "_merged", "_spread")
+    labels: tuple[int, ...]
+    out: tuple[int, ...]
+    shape: tuple[int, ...]
+    out_shape: tuple[int, ...]
 
-    def __init__(self, labels, out, shape):
+    def __init__(self, labels: tuple[int, ...], out: tuple[int, ...], shape: tuple[int, ...]):
         self.labels, self.out, self.shape = labels, out, shape
         size = dict(zip(labels, shape, strict=True))
         self.out_shape = tuple(size[label] for label in out)
@@ -37,7 +49,7 @@ class Single:
         self._merged = merged, tuple(size[label] for label in merged)
         self._spread = tuple(map(out.index, kept)), tuple(size[label] if label in out else 1 for label in merged)
 
-    def run(self, a):
+    def run(self, a: Array) -> Array:
         """View the diagonals, sum the other labels, put the axes in order."""
         whole = a
         for one, two in self._diagonals:
@@ -48,7 +60,7 @@ class Single:
             a = np.add.reduce(a, self._sums, a.dtype)
         return a if self._order is None else a.transpose(self._order)
 
-    def run_back(self, g):
+    def run_back(self, g: Array) -> Array:
         """The transpose: axes put back, sums broadcast, diagonals embedded in zeros."""
         order, ones = self._spread
         labels, shape = self._merged
@@ -62,10 +74,10 @@ class Single:
         np.einsum(result, self.labels, labels)[...] = g  # a view of the diagonals
         return result
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Single({self.labels} -> {self.out}, {self.shape})"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return single, (self.labels, self.out, self.shape)
 
 
@@ -82,19 +94,19 @@ def _merge(labels):
 
 
 @lru_cache(maxsize=4096)
-def single(labels, out, shape):
+def single(labels: tuple[int, ...], out: tuple[int, ...], shape: tuple[int, ...]) -> Single:
     """The recipe of a step on one operand, from a bounded cache; arguments as the attributes of `Single`."""
     return Single(labels, out, shape)
 
 
 @primitive
-def reduce(a, *, recipe):
+def reduce(a: Array, *, recipe: Single) -> Array:
     """Take one operand to its output term as a `Single` says."""
     return recipe.run(a)
 
 
 @primitive
-def spread(g, *, recipe):
+def spread(g: Array, *, recipe: Single) -> Array:
     """The transpose of `reduce`: broadcast over summed labels, zeros off the diagonals."""
     return recipe.run_back(g)
 

@@ -4,15 +4,21 @@ A reshape of a transposed array is a view if the array lies in memory in the tra
 readers ask for in this way, an input's buffer takes the one that is asked for most.
 """
 
+from __future__ import annotations
+
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from qad.frozen.functions import RESHAPE, TRANSPOSE, VIEWS
 from qad.frozen.program import Var
 
+if TYPE_CHECKING:
+    from qad.frozen.program import Program
+
 __all__ = ["demand"]
 
 
-def demand(program):
+def demand(program: Program) -> dict[Var, tuple[int, tuple[int, ...] | None]]:
     """Dict of Var -> (how often it is read, through views too; the layout that is asked for, None for C order)."""
     definitions, reads, votes = program.definitions(), Counter(), {}
 

@@ -1,7 +1,20 @@
 """The programs of one signature: a tree of branches, of which each run takes the one whose guards hold."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.frozen.capture.bindings import GONE
 from qad.frozen.guards import GuardFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from qad.frozen.capture.bindings import Bindings
+    from qad.frozen.program import Program
+    from qad.frozen.signature import Signature
+    from qad.frozen.stats import Stats
 
 __all__ = ["NOT_FOUND", "RAISED", "Branch", "Branches"]
 
@@ -28,8 +41,23 @@ class Branch:
     """
 
     __slots__ = ("path", "places", "program", "run", "captured", "holds", "form")
+    path: Sequence[Any]
+    places: Sequence[str]
+    program: Program
+    run: Callable[[Any], Any]
+    captured: Bindings
+    holds: Callable[[], bool] | None
+    form: tuple[Any, ...]
 
-    def __init__(self, path, places, program, run, captured, form):
+    def __init__(
+        self,
+        path: Sequence[Any],
+        places: Sequence[str],
+        program: Program,
+        run: Callable[[Any], Any],
+        captured: Bindings,
+        form: tuple[Any, ...],
+    ):
         self.path, self.places, self.program = path, places, program
         self.run, self.captured, self.form = run, captured, form
         self.holds = captured.quick
@@ -39,14 +67,18 @@ class Branches:
     """The branches of one signature, the one that was taken last first."""
 
     __slots__ = ("signature", "branches", "stats", "reason")
+    signature: Signature
+    branches: list[Branch]
+    stats: Stats
+    reason: str
 
-    def __init__(self, signature, stats):
+    def __init__(self, signature: Signature, stats: Stats):
         self.signature = signature
         self.branches = []
         self.stats = stats
         self.reason = "it is new"
 
-    def replay(self, values):
+    def replay(self, values: Any) -> Any:
         """The result of a branch whose guards hold; NOT_FOUND where there is none, RAISED where one raised an error."""
         branch = self.branches[0] if self.branches else None
         while branch is not None:
@@ -86,7 +118,7 @@ class Branches:
         )
         return None
 
-    def add(self, branch):
+    def add(self, branch: Branch) -> None:
         """Take up a new branch; where there are too many, the one that was not taken for longest goes."""
         self.branches = [branch, *self.branches[: MOST - 1]]
 

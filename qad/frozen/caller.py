@@ -1,5 +1,7 @@
 """Which frame of the call stack is the user's: file and line for messages, `stacklevel` for warnings."""
 
+from __future__ import annotations
+
 import sys
 from pathlib import Path
 
@@ -11,7 +13,7 @@ HERE = str(Path(__file__).parent)
 OURS = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent))
 
 
-def depth():
+def depth() -> int:
     """How many frames above the caller's the user's code is, the caller's own included: a ``stacklevel``."""
     frame, count = sys._getframe(1), 1
     while frame is not None and frame.f_code.co_filename.startswith(OURS):
@@ -19,13 +21,13 @@ def depth():
     return count
 
 
-def whereabouts():
+def whereabouts() -> str:
     """File and line of the user's code that led here."""
     frame = sys._getframe(min(depth() - 1, 50))
     return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
 
 
-def is_ours():
+def is_ours() -> bool:
     """Whether qad (other than this floor) or NumPy asks something of a traced array, not the user's code."""
     frame = sys._getframe(1)
     while frame.f_code.co_filename.startswith(HERE):
@@ -33,6 +35,6 @@ def is_ours():
     return frame.f_code.co_filename.startswith(OURS)
 
 
-def asked_by_us():
+def asked_by_us() -> bool:
     """Whether the caller's caller is a function of qad or NumPy."""
     return sys._getframe(2).f_code.co_filename.startswith(OURS)

@@ -3,17 +3,29 @@
 Each function takes the `qad.frozen.traced.Traced`, whose recorder adds the guard, or refuses.
 """
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.frozen.caller import depth, is_ours, whereabouts
 from qad.frozen.guards import check_value, outcome
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    import numpy as np
+
+    Traced: TypeAlias = Any  # of traced.py, which imports this file
+    from typing import NoReturn
+
 __all__ = ["decide", "forced", "missing", "shown"]
 
 
-def decide(x, kind):
+def decide(x: Traced, kind: str) -> Any:
     """The outcome of a decision on `x`, as a Python value; replays check it."""
     if x.recorder.running:
         if kind == "float":
@@ -27,7 +39,7 @@ def decide(x, kind):
     return bool(x.value) if kind == "bool" else int(x.value) if kind == "int" else complex(x.value)
 
 
-def shown(x, show):
+def shown(x: Traced, show: Callable[[Any], str]) -> str:
     """The text of a traced array, for messages of ours; a program made from a user's would always be the same."""
     if x.recorder.running and not is_ours():
         x.recorder.refuse(
@@ -37,7 +49,7 @@ def shown(x, show):
     return show(x.value)
 
 
-def missing(x, name):
+def missing(x: Traced, name: str) -> NoReturn:
     """Raise for an attribute that traced arrays have not; where plain ones have it, the function may not go on."""
     message = (
         f"a traced array has no {name!r}: use NumPy's functions, or wrap what needs it in qad.extend.primitive, so "
@@ -49,7 +61,7 @@ def missing(x, name):
     raise AttributeError(f"qad.freeze: {message}")
 
 
-def forced(x):
+def forced(x: Traced) -> np.ndarray:
     """A traced array that something wants as a plain one: integers and truths become a guard, others are refused."""
     if x.dtype.kind not in "biu" or not x.recorder.running:
         x.recorder.refuse(

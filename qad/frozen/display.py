@@ -1,9 +1,12 @@
 """Programs for the eye: tables of steps, readable Python, profiles.  Nothing here is ever executed."""
 
+from __future__ import annotations
+
 import operator
 import time
 from itertools import chain
 from math import isqrt, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +14,12 @@ from qad.frozen.functions import RESHAPE, TRANSPOSE, Attribute, Method, Reductio
 from qad.frozen.guards import is_guard
 from qad.frozen.placement import Places
 from qad.frozen.program import Program, Var, rebuilt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.frozen.program import Step
 
 __all__ = ["Listed", "flops", "profile", "source", "table"]
 
@@ -20,15 +29,18 @@ PRODUCTS = (np.dot, np.vdot, np.inner, np.outer, np.tensordot)
 class Listed(Program):
     """A program that prints as a table of its steps."""
 
-    def __init__(self, program):
+    kinds: list[str]
+    counts: dict[str, int]
+
+    def __init__(self, program: Program):
         super().__init__(program.inputs, program.constants, program.steps, program.outputs)
         self.kinds, self.counts = program.kinds, program.counts
 
-    def __str__(self):
+    def __str__(self) -> str:
         return table(self)
 
 
-def table(program):
+def table(program: Program) -> str:
     """The steps of a program, one a line: result, call, shape, dtype, multiply-adds, bytes, and what the passes did."""
     names, places = _names(program), Places(program)
     lines = [f"{'':6}{'call':52}{'shape':>18} {'dtype':>11}{'flops':>12}{'bytes':>12}"]
@@ -47,7 +59,7 @@ def table(program):
     return "\n".join(lines)
 
 
-def flops(step):
+def flops(step: Step) -> int:
     """Multiply-adds of a step: of products the product of all sizes, of elementwise functions one an entry."""
     out, shapes = step.out, [x.shape for x in step.reads() if x.shape is not None]
     if out.shape is None or is_guard(step) or not shapes:
@@ -64,7 +76,7 @@ def flops(step):
     return prod(shapes[0]) if type(step.fn) is Reduction else 0
 
 
-def source(program):
+def source(program: Program) -> str:
     """A program as Python, for reading: names are made up, constants appear by name, and it is never executed."""
     names = _names(program)
     lines = [f"def replay({', '.join(names[x] for x in program.inputs)}):"]
@@ -80,7 +92,7 @@ def source(program):
     return "\n".join([*lines, f"    return {outputs}"])
 
 
-def profile(program, values, rounds=20):
+def profile(program: Program, values: Sequence[Any], rounds: int = 20) -> str:
     """Time per kind of call, the best of several runs, as a table."""
     best = {}
     for _ in range(rounds):

@@ -1,6 +1,9 @@
 """From a recorded program to something that runs."""
 
+from __future__ import annotations
+
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +16,21 @@ from qad.frozen.placement import Places
 from qad.frozen.program import Var
 from qad.frozen.workspace import Workspace
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from typing import Any, TypeAlias
+
+    from qad.frozen.program import Program
+
+    Build: TypeAlias = Callable[[list[Any]], Any]  # from the leaves of the result to the result
+    Run: TypeAlias = Callable[[Sequence[Any]], Any]  # from the values of the inputs to the result
+
 __all__ = ["executable"]
 
 MANY = 100  # steps, which are planned in milliseconds
 
 
-def executable(program, passes, build):
+def executable(program: Program, passes: Collection[str], build: Build) -> tuple[Program, Run]:
     """The program as it is run, and the function from input values to the result, made by `build` of its leaves.
 
     Without passes the recorded calls are repeated as they were, and so they are where what is written depends on
@@ -36,7 +48,7 @@ def executable(program, passes, build):
     return program, pooled(program, build, "compiled" in passes and grouping.has_loop())
 
 
-def pooled(program, build, compiled):
+def pooled(program: Program, build: Build, compiled: bool) -> Run:
     """The function that runs a program in a workspace of its own; free ones wait in a list (its methods are atomic)."""
     places = Places(program, compiled)
     arena = Arena(places)
@@ -70,7 +82,7 @@ def pooled(program, build, compiled):
     return run
 
 
-def fresh(program, results):
+def fresh(program: Program, results: Sequence[Any]) -> list[Any]:
     """Results that share no memory with inputs, constants, what a step has kept, or each other."""
     made, seen, owned = program.definitions(), set(), []
     for var, x in zip(program.outputs, results, strict=True):

@@ -1,6 +1,9 @@
 """Frozen functions in files: what was recorded, without the function."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
+from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
 from qad.frozen.branches import Branch, Branches
@@ -9,23 +12,30 @@ from qad.frozen.executable import executable
 from qad.frozen.results import builder
 from qad.frozen.serialization import read, store
 
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+    from typing import Any, NoReturn
+
+    from qad.frozen.signature import Signature
+    from qad.frozen.stats import Stats
+
 __all__ = ["Absent", "read_entries", "stored"]
 
 
 class Absent:
     """What stands in the place of the function."""
 
-    def __init__(self, name):
+    def __init__(self, name: str):
         self.__name__ = name
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise ArgumentError(
             f"{self.__name__} was read from a file, which holds programs but no function: it serves the structures, "
             "shapes, dtypes and branches that it was stored with. Freeze the function again for others"
         )
 
 
-def stored(entries):
+def stored(entries: Mapping[Signature, Branches]) -> list[tuple[Signature, list[tuple[Any, ...]]]]:
     """Signatures with their programs, as data."""
     return [
         (signature, [(b.path, b.places, store(b.program), b.form) for b in branches.branches])
@@ -33,7 +43,9 @@ def stored(entries):
     ]
 
 
-def read_entries(entries, passes, stats):
+def read_entries(
+    entries: Iterable[tuple[Signature, list[tuple[Any, ...]]]], passes: Collection[str], stats: Stats
+) -> OrderedDict[Signature, Branches]:
     """What `stored` made this of."""
     found = OrderedDict()
     for signature, branches in entries:

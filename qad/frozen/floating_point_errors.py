@@ -3,7 +3,15 @@
 A program may leave out, join and reorder operations, so that an error would come from elsewhere, or not at all.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
 __all__ = ["current", "is_quiet", "silenced", "turns_into_errors"]
 
@@ -13,7 +21,7 @@ try:
     current = _extobj_contextvar.get  # an object that is another one whenever the state is
 except ImportError:  # nothing to go by: the state itself, which is slower
 
-    def current():
+    def current() -> tuple[Any, ...]:
         """The state, as something hashable."""
         return tuple(np.geterr().values())
 
@@ -23,14 +31,14 @@ def is_quiet() -> bool:
     return {"ignore", "warn"}.issuperset(np.geterr().values())
 
 
-def turns_into_errors(filters, others) -> bool:
+def turns_into_errors(filters: Sequence[Any], others: Sequence[Any]) -> bool:
     """Whether these filters of warnings make errors of some that the others do not; the first that fits counts."""
     place = {repr(each): i for i, each in reversed(list(enumerate(others)))}
     errors = [(i, repr(each)) for i, each in enumerate(filters) if each[0] == "error"]
     return any(i < place.get(each, len(filters) + 1) for i, each in errors)
 
 
-def silenced(run):
+def silenced(run: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """`run` without warnings of floating-point errors, of which the function decides itself."""
 
     def silently(values):

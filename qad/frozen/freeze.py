@@ -285,7 +285,7 @@ class Frozen(Inspection, Generic[P, R]):
         return f"<frozen {getattr(self.f, '__name__', self.f)}: {self.stats}>"
 
 
-def restored(name, names, passes, entries):
+def restored(name: str, names: tuple[str, ...], passes: Collection[str], entries: Any) -> Frozen[..., Any]:
     """The frozen function of a file; names of passes that this version does not have are left out."""
     frozen = Frozen(Absent(name), (), [each for each in passes if each in PASSES])
     frozen.static = StaticArguments(None, names)

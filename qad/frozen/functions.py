@@ -4,8 +4,11 @@ Every step holds a function.  NumPy's and the operator module's are themselves; 
 `Method` and `Attribute`, so that they serve arrays, NumPy's scalars and Python's numbers alike.
 """
 
+from __future__ import annotations
+
 import operator
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +19,10 @@ from qad.contract.unary import reduce
 from qad.rules.complex import square_of_size
 from qad.rules.products import matrix_product, stack_product
 from qad.rules.reduce import spread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
 __all__ = [
     "ANSWERED",
@@ -34,14 +41,15 @@ class Method:
     """The method of this name, of whatever the first argument is."""
 
     __slots__ = ("__name__",)
+    __name__: str
 
-    def __init__(self, name):
+    def __init__(self, name: str):
         self.__name__ = name
 
-    def __call__(self, x, *args, **kwargs):
+    def __call__(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         return getattr(x, self.__name__)(*args, **kwargs)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"method({self.__name__!r})"
 
 
@@ -49,14 +57,15 @@ class Attribute:
     """The attribute of this name."""
 
     __slots__ = ("__name__",)
+    __name__: str
 
-    def __init__(self, name):
+    def __init__(self, name: str):
         self.__name__ = name
 
-    def __call__(self, x):
+    def __call__(self, x: Any) -> Any:
         return getattr(x, self.__name__)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"attribute({self.__name__!r})"
 
 
@@ -64,22 +73,27 @@ class Reduction:
     """A method of a ufunc, such as ``np.add.reduce``, by its names."""
 
     __slots__ = ("ufunc", "method", "__name__")
+    ufunc: np.ufunc
+    method: str
+    __name__: str
 
-    def __init__(self, ufunc, method):
+    def __init__(self, ufunc: np.ufunc, method: str):
         self.ufunc = ufunc
         self.method = method
         self.__name__ = f"{ufunc.__name__}.{method}"
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return getattr(self.ufunc, self.method)(*args, **kwargs)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"reduction({self.__name__})"
 
 
-method, attribute, reduction = (lru_cache(maxsize=None)(cls) for cls in (Method, Attribute, Reduction))
+method: Callable[[str], Method] = lru_cache(maxsize=None)(Method)
+attribute: Callable[[str], Attribute] = lru_cache(maxsize=None)(Attribute)
+reduction: Callable[[np.ufunc, str], Reduction] = lru_cache(maxsize=None)(Reduction)
 
-OPERATORS = {
+OPERATORS: dict[str, Callable[..., Any]] = {
     name: getattr(operator, name)
     for name in (
         "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift",
@@ -88,40 +102,40 @@ OPERATORS = {
 }  # fmt: skip
 
 # Questions about shapes and kinds, which a signature settles, and pictures: answered while recording, never recorded.
-ANSWERED = frozenset((
+ANSWERED: frozenset[Callable[..., Any]] = frozenset((
     np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type,
     np.common_type, np.array_repr, np.array_str, np.array2string, np.shares_memory, np.may_share_memory,
 ))  # fmt: skip
 
 # Functions that write into their first argument.
-MUTATING = frozenset((
+MUTATING: frozenset[Callable[..., Any]] = frozenset((
     np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis,
     *map(method, ("fill", "sort", "partition", "put", "itemset")), operator.setitem,
 ))  # fmt: skip
 
 # Primitives that are NumPy's calls on arrays and nothing else: their insides are recorded, and can be improved.
-TRANSPARENT = frozenset((
+TRANSPARENT: frozenset[Callable[..., Any]] = frozenset((
     network, contract, reduce, matrix_product, stack_product, trace_product, ring_trace, spread, square_of_size,
 ))  # fmt: skip
 
 TRANSPOSE, RESHAPE = method("transpose"), method("reshape")  # of axes and of a shape, once `canonical` has run
 
 # Functions whose result may show the memory of their argument, and does where its layout allows.
-VIEWS = frozenset((
+VIEWS: frozenset[Callable[..., Any]] = frozenset((
     TRANSPOSE, RESHAPE, *map(method, ("swapaxes", "squeeze", "diagonal", "ravel")), attribute("real"),
     attribute("imag"), operator.getitem, np.moveaxis, np.swapaxes, np.squeeze, np.expand_dims, np.diagonal,
     np.broadcast_to, np.transpose, np.reshape, np.atleast_1d, np.atleast_2d,
 ))  # fmt: skip
 
 
-def wants_numbers(fn):
+def wants_numbers(fn: Callable[..., Any]) -> bool:
     """Whether integers among the further arguments are shapes, axes and the like, which a program is made for."""
     if fn in _VALUED or fn in _CALCULATING:
         return False
     return fn in _SETTLED or type(fn) is Reduction or (type(fn) is Method and fn.__name__ in _SETTLED_METHODS)
 
 
-def keeps_shape(fn, args):
+def keeps_shape(fn: Callable[..., Any], args: Sequence[Any]) -> bool:
     """Whether the shape and dtype of the result follow from those of the arguments, so that nothing need be checked."""
     if isinstance(fn, np.ufunc) or type(fn) is Attribute or fn in _SETTLED:
         return True

@@ -5,7 +5,20 @@ shape) comes out as it did.  Guards are numbered in the order in which they were
 recording are its path, and the programs of one signature form a tree of paths.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from numpy import generic, ndarray
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+    from typing import Any
+
+    from qad.frozen.program import Step
+
+    Outcome: TypeAlias = tuple[str, Hashable]
+    from typing import TypeAlias
 
 __all__ = ["GuardFailed", "check_layout", "check_value", "is_guard", "outcome"]
 
@@ -13,27 +26,27 @@ __all__ = ["GuardFailed", "check_layout", "check_value", "is_guard", "outcome"]
 class GuardFailed(Exception):
     """Guard number `number` came out as `actual`; it is caught by `Branches.replay`."""
 
-    def __init__(self, number, actual):
+    def __init__(self, number: int, actual: Outcome):
         super().__init__(number, actual)
         self.number = number
         self.actual = actual
 
 
-def check_value(x, *, expected, number):
+def check_value(x: Any, *, expected: Outcome, number: int) -> None:
     """Raise unless the outcome of `x` is the expected one."""
     actual = outcome(x, expected[0])
     if actual != expected:
         raise GuardFailed(number, actual)
 
 
-def check_layout(x, *, expected, number):
+def check_layout(x: Any, *, expected: Outcome, number: int) -> None:
     """Raise unless `x` has the expected kind, shape and dtype."""
     actual = outcome(x, "layout")
     if actual != expected:
         raise GuardFailed(number, actual)
 
 
-def outcome(x, kind):
+def outcome(x: Any, kind: str) -> Outcome:
     """What a decision of this kind sees of `x`, as something hashable: pairs (kind, content)."""
     if kind == "bool":
         return "bool", bool(x)
@@ -56,6 +69,6 @@ def _structure(x):
     return type(x).__name__
 
 
-def is_guard(step):
+def is_guard(step: Step) -> bool:
     """Whether a step checks something."""
     return step.fn is check_value or step.fn is check_layout

@@ -4,12 +4,21 @@ An error is part of what a function does: it is caught, or tells the caller that
 raise is made even where nobody reads its result.
 """
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.frozen.functions import OPERATORS, TRANSPARENT, Attribute, Method, Reduction
 from qad.frozen.program import variables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from qad.frozen.program import Step
 
 __all__ = ["is_settled", "may_raise"]
 
@@ -32,7 +41,7 @@ _OF_NUMBERS = frozenset((operator.add, operator.sub, operator.mul, operator.neg,
 _ROOMS = ("qad.core.", "qad.rules.", "qad.special.", "qad.contract.", "qad.frozen.")  # whose primitives do not raise
 
 
-def may_raise(step) -> bool:
+def may_raise(step: Step) -> bool:
     """Whether a step may raise; functions that are in no table here may."""
     fn = step.fn
     if step.out.kind == "number":
@@ -53,7 +62,7 @@ def may_raise(step) -> bool:
 _OPERATORS = frozenset((abs, *OPERATORS.values()))
 
 
-def is_settled(error, fn, args):
+def is_settled(error: Exception, fn: Callable[..., Any], args: Sequence[Any]) -> bool:
     """Whether a function of NumPy's complains of shapes and dtypes, which every call of the signature has."""
     if fn is operator.getitem:
         index = args[1] if type(args[1]) is tuple else (args[1],)

@@ -1,10 +1,16 @@
 """How buffers share memory: what one of them held is overwritten by the next when it is not needed any more."""
 
+from __future__ import annotations
+
 from bisect import insort
+from typing import TYPE_CHECKING
 
 from qad.frozen.compiled.blocks import BLOCK
 from qad.frozen.out_argument import allocates
 from qad.frozen.program import Var
+
+if TYPE_CHECKING:
+    from qad.frozen.placement import Places
 
 __all__ = ["Arena"]
 
@@ -22,7 +28,11 @@ class Arena:
         Of the block.
     """
 
-    def __init__(self, places):
+    offsets: dict[Var, int]
+    size: int
+    places: Places
+
+    def __init__(self, places: Places):
         self.offsets, self.size, self.places = {}, 0, places
         self._holes = []  # pairs (offset, size), in order, no two adjacent
         last, until = _last_uses(places), _ends(places)

@@ -1,5 +1,7 @@
 """Where things stood that stored files name: files written before a module was renamed are read after it."""
 
+from __future__ import annotations
+
 import sys
 from importlib import import_module
 
@@ -51,14 +53,14 @@ PICKLED = {  # modules of the classes and functions in a pickle; the first is th
 }
 
 
-def current(name):
+def current(name: str) -> str:
     """What the function that a file calls `name` is called now."""
     name = RENAMED.get(name, name)
     module, _, function = name.rpartition(".")
     return f"{MOVED[module]}.{function}" if module in MOVED else name
 
 
-def register():
+def register() -> None:
     """Let pickle find by their old names the modules that pickles name."""
     for before, now in PICKLED.items():
         sys.modules.setdefault(before, import_module(now))

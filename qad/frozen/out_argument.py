@@ -1,24 +1,33 @@
 """Functions that can write their result into a given array, and the calls that do so."""
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.frozen.functions import Reduction
 from qad.frozen.sparse_arrays import placed
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.frozen.program import Step, Var
+
 __all__ = ["allocates", "positional", "writes", "written"]
 
-ALLOCATING = frozenset((np.dot, np.concatenate, np.array, placed))
+ALLOCATING: frozenset[Callable[..., Any]] = frozenset((np.dot, np.concatenate, np.array, placed))
 
 
-def allocates(step):
+def allocates(step: Step) -> bool:
     """Whether the function of a step gives an array of its own, with axes, whatever it is called with."""
     fn = step.fn
     return (isinstance(fn, np.ufunc) or fn in ALLOCATING) and step.out.shape != ()
 
 
-def writes(step, out):
+def writes(step: Step, out: Var) -> bool:
     """Whether the function of a step can write into an array of the shape and dtype of `out`."""
     fn, args, kwargs = step.fn, step.args, step.kwargs
     if isinstance(fn, np.ufunc):
@@ -30,7 +39,7 @@ def writes(step, out):
     return fn is placed or (fn is np.concatenate and set(kwargs) <= {"axis"} and out.kind == "array")
 
 
-def written(step, arrays, out):
+def written(step: Step, arrays: tuple[Any, ...], out: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """The call that writes: a function and its arguments, `arrays` standing for the step's.
 
     Parameters
@@ -54,7 +63,7 @@ def written(step, arrays, out):
     return np.concatenate, (arrays[0], axis, out)
 
 
-def positional(fn):
+def positional(fn: Callable[..., Any]) -> Callable[..., Any]:
     """`fn`, which takes its result as the last positional argument; two ufuncs want it by keyword."""
     return KEYWORD.get(fn, fn)
 
@@ -67,7 +76,7 @@ def _minimum(a, b, out):
     return np.minimum(a, b, out=out)
 
 
-KEYWORD = {np.maximum: _maximum, np.minimum: _minimum}
+KEYWORD: dict[Callable[..., Any], Callable[..., Any]] = {np.maximum: _maximum, np.minimum: _minimum}
 
 
 def _one_kind(step, out):

@@ -8,7 +8,10 @@ Which views exist depends on layouts in memory; that is found out on dummies, ar
 one piece of memory.
 """
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +25,16 @@ from qad.frozen.out_argument import allocates, writes
 from qad.frozen.program import Step, Var, layout_of, rebuilt, touches
 from qad.frozen.scalar_loop import FEWEST, is_scalar
 from qad.frozen.sparse_arrays import placed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    from qad.frozen.compiled.blocks import Chain
+    from qad.frozen.compiled.rows import Row
+    from qad.frozen.program import Program
+
+    Layout: TypeAlias = tuple[int, ...] | None  # axes from the slowest to the fastest, None for C order
 
 __all__ = ["Places", "laid_out"]
 
@@ -50,7 +63,27 @@ class Places:
         Those that it carries out block by block, and what has room for one block only.
     """
 
-    def __init__(self, program, compiled=False):
+    program: Program
+    compiled: bool
+    rows: dict[Var, list[Row]]
+    dummies: dict[Var, Any]
+    buffers: dict[Var, Layout]
+    views: dict[Var, Step]
+    copies: set[Var]
+    scratch: np.ndarray
+    uses: dict[Var, int]
+    definitions: dict[Var, Step]
+    results: Any
+    numbers: set[Var]
+    scalars: set[Var]
+    last: set[Var]
+    demand: dict[Var, tuple[int, Layout]]
+    as_given: set[Var]
+    find: Callable[..., Any]
+    chains: list[Chain]
+    local: set[Var]
+
+    def __init__(self, program: Program, compiled: bool = False):
         self.program = program
         self.compiled, self.rows = compiled and grouping.pays(program), {}
         self.dummies, self.buffers, self.views, self.copies = {}, {}, {}, set()
@@ -77,11 +110,11 @@ class Places:
         self.chains = chains(self) if self.rows else []
         self.local = {var for chain in self.chains for var in chain.local}
 
-    def allocated(self, var):
+    def allocated(self, var: Var) -> bool:
         """Whether a result is a newly allocated array."""
         return var in self.rows or (self.definitions.get(var) is not None and allocates(self.definitions[var]))
 
-    def static(self, var):
+    def static(self, var: Var) -> bool:
         """Whether the array of a Var is known before the run."""
         return var in self.dummies
 
@@ -163,12 +196,12 @@ class Places:
         self.dummies[var] = laid_out(self.scratch, var, layout)
 
 
-def needs_c_order(step):
+def needs_c_order(step: Step) -> bool:
     """Whether `step` can only write into an array in C order."""
     return type(step.fn) is Method or step.fn in (np.dot, placed)
 
 
-def laid_out(memory, var, layout):
+def laid_out(memory: Any, var: Var, layout: Layout) -> np.ndarray:
     """An array for `var` at the beginning of a piece of memory, its axes in this order."""
     if layout is None:
         return np.ndarray(var.shape, var.dtype, memory)

@@ -14,6 +14,7 @@ from numpy import dtype as dtype_of
 from numpy import generic, ndarray
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 __all__ = ["Program", "Step", "Var", "layout_of", "rebuilt", "touches", "variables"]
@@ -37,8 +38,21 @@ class Var:
     """
 
     __slots__ = ("number", "shape", "dtype", "kind", "layout", "root")
+    number: int
+    shape: tuple[int, ...] | None
+    dtype: dtype_of[Any] | None
+    kind: str
+    layout: tuple[int, ...] | None
+    root: Var
 
-    def __init__(self, shape=None, dtype=None, kind="array", layout=None, root=None):
+    def __init__(
+        self,
+        shape: tuple[int, ...] | None = None,
+        dtype: dtype_of[Any] | None = None,
+        kind: str = "array",
+        layout: tuple[int, ...] | None = None,
+        root: Var | None = None,
+    ):
         self.number = _number()
         self.shape = shape
         self.dtype = dtype
@@ -47,7 +61,7 @@ class Var:
         self.root = self if root is None else root
 
     @classmethod
-    def like(cls, value, root=None):
+    def like(cls, value: Any, root: Var | None = None) -> Var:
         """The Var of a value that was met while recording."""
         if type(value) is ndarray:
             return cls(value.shape, value.dtype, "array", layout_of(value), root)
@@ -58,21 +72,21 @@ class Var:
         return cls(None, None, "other", None, root)
 
     @property
-    def size(self):
+    def size(self) -> int:
         size = 1
         for n in self.shape:
             size *= n
         return size
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         return self.size * self.dtype.itemsize
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"v{self.number}"
 
 
-def layout_of(value):
+def layout_of(value: ndarray) -> tuple[int, ...] | None:
     """The axes of an array in the order of its strides, or None for C order."""
     if value.flags.c_contiguous or not value.size:
         return None
@@ -86,8 +100,20 @@ class Step:
     """One call: ``out = fn(*args, **kwargs)``; `mutates` is the Var that it writes into, or None.  Immutable."""
 
     __slots__ = ("fn", "args", "kwargs", "out", "mutates", "_reads")
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    out: Var
+    mutates: Var | None
 
-    def __init__(self, fn, args, kwargs, out, mutates=None):
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        out: Var,
+        mutates: Var | None = None,
+    ):
         self.fn = fn
         self.args = args
         self.kwargs = kwargs
@@ -95,13 +121,13 @@ class Step:
         self.mutates = mutates
         self._reads = None
 
-    def reads(self):
+    def reads(self) -> tuple[Var, ...]:
         """The Vars among its arguments, in order, repeated ones too."""
         if self._reads is None:
             self._reads = tuple(variables((self.args, self.kwargs) if self.kwargs else self.args))
         return self._reads
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{self.out} = {getattr(self.fn, '__name__', self.fn)}{self.args}{self.kwargs or ''}"
 
 
@@ -121,14 +147,14 @@ class Program:
         What each pass has changed, for display.
     """
 
-    inputs: list[Any]
-    constants: dict[Any, Any]
-    steps: list[Any]
+    inputs: list[Var]
+    constants: dict[Var, ndarray]
+    steps: list[Step]
     outputs: list[Any]
     kinds: list[str]
     counts: dict[str, int]
 
-    def __init__(self, inputs: list[Any], constants: dict[Any, Any], steps: list[Any], outputs: list[Any]):
+    def __init__(self, inputs: list[Var], constants: dict[Var, ndarray], steps: list[Step], outputs: list[Any]):
         self.inputs = inputs
         self.constants = constants
         self.steps = steps
@@ -152,11 +178,11 @@ class Program:
         other.kinds = self.kinds
         return other
 
-    def definitions(self) -> dict[Any, Any]:
+    def definitions(self) -> dict[Var, Step]:
         """Dict of Var -> the step that makes it."""
         return {step.out: step for step in self.steps}
 
-    def uses(self) -> dict[Any, Any]:
+    def uses(self) -> dict[Var, int]:
         """Dict of Var -> how often steps and outputs read it."""
         found = {}
         for step in self.steps:
@@ -184,14 +210,14 @@ class Program:
         return {step.mutates.root for step in self.steps if step.mutates is not None}
 
 
-def touches(step, pinned):
+def touches(step: Step, pinned: set[Var]) -> bool:
     """Whether a step reads, writes or returns a view of memory that the program writes into."""
     if not pinned:
         return False
     return step.mutates is not None or step.out.root in pinned or any(var.root in pinned for var in step.reads())
 
 
-def rebuilt(x, replace):
+def rebuilt(x: Any, replace: Callable[[Var], Any]) -> Any:
     """`x` with each Var in it, at any depth, given to `replace`."""
     kind = type(x)
     if kind is Var:
@@ -207,7 +233,7 @@ def rebuilt(x, replace):
     return x
 
 
-def variables(x):
+def variables(x: Any) -> list[Var]:
     """Every Var in `x`, at any depth, as a list."""
     found, waiting = [], [x]
     while waiting:

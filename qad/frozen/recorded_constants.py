@@ -1,6 +1,16 @@
 """The plain arrays that a recorded function meets: constants of the program, each copied when it is met."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.frozen.program import Var
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    import numpy as np
 
 __all__ = ["Constants"]
 
@@ -15,12 +25,15 @@ class Constants:
         Those that were met, for changes to be noticed later.
     """
 
-    def __init__(self, copies, refuse):
+    values: dict[Var, np.ndarray]
+    arrays: list[np.ndarray]
+
+    def __init__(self, copies: Mapping[int, np.ndarray], refuse: Callable[..., Any]):
         self.values, self.arrays = {}, []
         self._copies, self._refuse = copies, refuse
         self._known = {}  # id of an array -> its Var
 
-    def var(self, array):
+    def var(self, array: np.ndarray) -> Var:
         """The Var of a plain array; its values are copied now, for the caller may change it later."""
         var = self._known.get(id(array))
         if var is not None and _same(self.values[var], array):
@@ -37,7 +50,7 @@ class Constants:
         self._known[id(array)] = var
         return var
 
-    def forget(self):
+    def forget(self) -> None:
         """Let go of the arrays that were met."""
         self.arrays.clear()
 

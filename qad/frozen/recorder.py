@@ -1,7 +1,10 @@
 """Recording: every call on a traced array becomes a step, and is made."""
 
+from __future__ import annotations
+
 import warnings
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +22,13 @@ from qad.frozen.program import Program, Step, Var
 from qad.frozen.recorded_constants import Constants
 from qad.frozen.step_arguments import taken
 from qad.frozen.traced import Traced, decoded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, NoReturn
+
+    from qad.frozen.guards import Outcome
+    from qad.frozen.rng_guard import Chance
 
 __all__ = ["Recorder", "pick"]
 
@@ -47,7 +57,20 @@ class Recorder:
         In words, why no program serves this call: a step raised, and the function caught that.
     """
 
-    def __init__(self, chance, copies):
+    chance: Chance
+    constants: Constants
+    steps: list[Step]
+    inputs: list[Var]
+    given: list[Any]
+    path: list[Outcome]
+    places: list[str]
+    running: bool
+    by_layout: bool
+    refusal: Exception | None
+    failure: str | None
+    silent: bool
+
+    def __init__(self, chance: Chance, copies: dict[int, np.ndarray]):
         self.chance, self.constants = chance, Constants(copies, self.refuse)
         self.steps, self.inputs, self.given = [], [], []
         self.path, self.places = [], []
@@ -57,7 +80,7 @@ class Recorder:
         self._errors, self._filters = current(), warnings.filters
 
     @contextmanager
-    def recording(self):
+    def recording(self) -> Iterator[None]:
         """What happens inside is recorded; afterwards the traced arrays are of no use any more."""
         RECORDINGS.add(self)
         try:
@@ -66,12 +89,12 @@ class Recorder:
             self.running = False
             RECORDINGS.discard(self)
 
-    def refuse(self, message, kind=ArgumentError):
+    def refuse(self, message: str, kind: type[Exception] = ArgumentError) -> NoReturn:
         """Raise, now and when the function has returned."""
         self.refusal = kind(f"qad.freeze: {message}")
         raise self.refusal
 
-    def input(self, value):
+    def input(self, value: Any) -> Traced:
         """A traced input with this value."""
         var = Var.like(value)
         self.inputs.append(var)
@@ -80,7 +103,7 @@ class Recorder:
 
     # -- steps -----------------------------------------------------------------------------------
 
-    def step(self, fn, args, kwargs, mutates=None):
+    def step(self, fn: Callable[..., Any], args: Any, kwargs: Any, mutates: Any = None) -> Any:
         """Call `fn`, and record that."""
         if not self.running:
             raise LeakedTensorError(
@@ -197,14 +220,14 @@ class Recorder:
 
     # -- calls of traced arrays -----------------------------------------------------------------------------
 
-    def method(self, fn, args, kwargs):
+    def method(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """A method of a traced array."""
         mutates = args[0] if fn in MUTATING else None
         if "out" in kwargs:
             self.refuse(f"x.{fn.__name__}(..., out=...) is not recorded: write y = x.{fn.__name__}(...)")
         return self.step(fn, args, kwargs, mutates)
 
-    def function(self, fn, args, kwargs):
+    def function(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """A NumPy function that was given a traced array."""
         if fn in SHOWING:
             return shown(args[0], fn)
@@ -220,7 +243,7 @@ class Recorder:
         self.step(fn, args, kwargs, mutates=out)
         return out
 
-    def primitive(self, call, fn, args, kwargs):
+    def primitive(self, call: Callable[..., Any], fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """A primitive: looked into where its inside is made of NumPy's calls, one step otherwise."""
         rules, module = PRIMITIVES.get(call), getattr(fn, "__module__", None) or ""
         if rules is not None and module.startswith("qad."):  # what is not differentiated are axes and the like
@@ -235,20 +258,20 @@ class Recorder:
         self.chance.excuse(before)
         return result
 
-    def constant(self, array):
+    def constant(self, array: np.ndarray) -> Traced:
         """A plain array as a traced constant."""
         return Traced(array, self.constants.var(array), self)
 
     # -- guards ----------------------------------------------------------------------------------
 
-    def guard(self, check, var, found):
+    def guard(self, check: Callable[..., None], var: Var, found: Outcome) -> None:
         """A step that raises in a replay unless `check` of `var` comes out as `found`."""
         number = len(self.path)
         self.path.append(found)
         self.places.append(whereabouts())
         self.steps.append(Step(check, (var,), {"expected": found, "number": number}, Var(kind="other")))
 
-    def program(self, outputs):
+    def program(self, outputs: Sequence[Any]) -> Program:
         """The program that gives these leaves of a result."""
         leaves = [x.symbol if type(x) is Traced else x for x in outputs]
         program = Program(self.inputs, self.constants.values, self.steps, leaves)
@@ -258,7 +281,7 @@ class Recorder:
         return program
 
 
-def pick(parts, i):
+def pick(parts: Any, i: int) -> Any:
     """One of several results."""
     return parts[i]
 

@@ -1,6 +1,9 @@
 """One recording of a function: its result, and the program that repeats it, unless none does."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError, QadError
 from qad.core.tape.tensor import Tensor
@@ -11,6 +14,14 @@ from qad.frozen.recorder import Recorder
 from qad.frozen.results import builder, owned, plain
 from qad.frozen.rng_guard import Chance
 from qad.frozen.traced import Traced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from qad.frozen.capture.captured import Captured
+    from qad.frozen.program import Program
+    from qad.frozen.signature import Signature
 
 __all__ = ["Recorded", "record"]
 
@@ -33,17 +44,17 @@ class Recorded:
         Whether a replay says nothing of floating-point errors.
     """
 
-    result: object
+    result: Any
     failure: str | None
-    program: object = None
-    path: list = ()
-    places: list = ()
-    form: tuple = ()
-    met: list = ()
+    program: Program | None = None
+    path: Sequence[Any] = ()
+    places: Sequence[str] = ()
+    form: tuple[Any, ...] = ()
+    met: Sequence[Any] = ()
     silent: bool = False
 
 
-def record(f, signature, values, captured):
+def record(f: Callable[..., Any], signature: Signature, values: Sequence[Any], captured: Captured) -> Recorded:
     """Run `f` once, recording it, on these values of the leaves that are no static ones."""
     for _ in range(TRIES):
         chance = Chance(captured.generators)

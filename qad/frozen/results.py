@@ -3,8 +3,11 @@
 Results belong to the caller: every array is memory of its own, in every call.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,12 +18,18 @@ from qad.core.trees import LEAF, flatten, unflatten
 from qad.frozen.capture.trusted_code import ATOMS
 from qad.frozen.traced import Traced
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from typing import Any
+
+    from qad.frozen.recorder import Recorder
+
 UNCHANGING = (*ATOMS, type, FunctionType, BuiltinFunctionType, np.ufunc)
 
 __all__ = ["builder", "owned", "plain", "with_own_arrays"]
 
 
-def plain(x, recorder):
+def plain(x: Any, recorder: Recorder) -> Any:
     """A leaf of the result of a recorded function; constant Tensors are their values, arrays are traced constants."""
     if type(x) is Tensor and x.requires_grad:
         raise ArgumentError("qad.freeze: the function returned a recorded Tensor: return x.numpy(), or use qad.grad")
@@ -40,18 +49,18 @@ def plain(x, recorder):
     return x
 
 
-def owned(x):
+def owned(x: Any) -> Any:
     """A copy of an array; anything else as it is."""
     return x.copy() if isinstance(x, np.ndarray) else x
 
 
-def with_own_arrays(out):
+def with_own_arrays(out: Any) -> Any:
     """The result of a plain call, its arrays copied, recorded ones too: they may be arguments, captured, or one."""
     leaves, spec = flatten(out)
     return unflatten(spec, [own(x) for x in leaves])
 
 
-def builder(spec, count, tensors):
+def builder(spec: Any, count: int, tensors: Collection[int]) -> Callable[[Any], Any]:
     """From leaves to the result; the structures that transforms return are built without the help of optree."""
     if tensors:
         return lambda leaves: unflatten(spec, [Tensor(x) if i in tensors else x for i, x in enumerate(leaves)])

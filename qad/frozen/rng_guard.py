@@ -1,13 +1,20 @@
 """Random numbers inside of a frozen function: they would be drawn once and never again, so they are refused."""
 
+from __future__ import annotations
+
 import os
 import random
 from contextlib import contextmanager
 from threading import Lock, active_count, get_ident
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any, NoReturn
 
 __all__ = ["Chance"]
 
@@ -21,13 +28,17 @@ class Chance:
         Whether a generator made inside took its seed from the system.
     """
 
-    def __init__(self, generators):
+    generators: Sequence[Any]
+    states: list[Any]
+    drawn: bool
+
+    def __init__(self, generators: Sequence[Any]):
         self.generators = generators
         self.states = self._states()
         self.drawn = False
 
     @contextmanager
-    def watching(self):
+    def watching(self) -> Iterator[None]:
         """Inside, a draw of the running thread from the system's random numbers is noticed."""
         sinks = _sinks.setdefault(get_ident(), [])
         sinks.append(self)
@@ -41,16 +52,16 @@ class Chance:
     def _states(self):
         return [self.common(), random.getstate(), *map(_state, self.generators)]
 
-    def common(self):
+    def common(self) -> tuple[Any, ...]:
         """The state of NumPy's generator without a name."""
         _, keys, place, *rest = np.random.get_state(legacy=True)
         return keys.tobytes(), place, rest
 
-    def before(self):
+    def before(self) -> tuple[Any, bool]:
         """What `excuse` needs to know of the time before a step."""
         return self.common(), self.drawn
 
-    def excuse(self, before):
+    def excuse(self, before: tuple[Any, bool]) -> None:
         """A step has drawn numbers since `before`; it will draw again in a replay."""
         if self.common() != before[0]:
             self.states = self._states()
@@ -62,7 +73,7 @@ class Chance:
             self.refuse()
         return self._states() != self.states
 
-    def refuse(self):
+    def refuse(self) -> NoReturn:
         """Raise, saying what to do."""
         threads = " (or another thread drew at the same time, every time)" if active_count() > 1 else ""
         raise ArgumentError(

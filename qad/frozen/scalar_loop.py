@@ -4,23 +4,32 @@ An operation on two of NumPy's scalars costs less than a call of a ufunc with ``
 the loop does nothing else.
 """
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.frozen.program import Var
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from qad.frozen.program import Step
+
 __all__ = ["FEWEST", "gather", "is_scalar", "operation", "run_scalars"]
 
 FEWEST = 8  # scalar steps of a program, for these to be treated so
 
-OPERATIONS = {
+OPERATIONS: dict[Callable[..., Any], Callable[[Any, Any], Any]] = {
     np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.divide: operator.truediv,
     np.power: operator.pow, operator.getitem: operator.getitem,
 }  # fmt: skip
 
 
-def is_scalar(step):
+def is_scalar(step: Step) -> bool:
     """Whether a step makes one number of numbers, or picks one out of an array."""
     if step.out.kind != "scalar" or step.kwargs:
         return False
@@ -34,7 +43,7 @@ def _is_place(index):
     return type(index) is int or (type(index) is tuple and all(type(i) is int for i in index))
 
 
-def operation(step):
+def operation(step: Step) -> tuple[Callable[[Any, Any], Any], tuple[Any, ...]]:
     """The step as a function of two arguments."""
     if step.fn is np.negative:
         return operator.mul, (step.args[0], step.out.dtype.type(-1))
@@ -50,12 +59,12 @@ def _scalar(x, dtype):
     return dtype.type(x) if type(x) in (int, float) and dtype.kind in "fc" else x
 
 
-def gather(registers, n, pick, dtype):
+def gather(registers: list[Any], n: int, pick: Callable[[list[Any]], Any], dtype: np.dtype[Any]) -> None:
     """The instruction that makes a vector of numbers."""
     registers[n] = np.array(pick(registers), dtype)
 
 
-def run_scalars(registers, operations):
+def run_scalars(registers: list[Any], operations: Iterable[tuple[Callable[[Any, Any], Any], int, int, int]]) -> None:
     """The instruction."""
     for fn, n, i, j in operations:
         registers[n] = fn(registers[i], registers[j])

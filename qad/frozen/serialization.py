@@ -4,8 +4,11 @@ A stored program names its functions, and reading it looks these names up in tab
 primitives; no code is stored, and none is run.  What a user's primitive does cannot be stored.
 """
 
+from __future__ import annotations
+
 import operator
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +20,9 @@ from qad.frozen.old_names import GONE, current
 from qad.frozen.program import Program, Step, Var
 from qad.frozen.recorder import pick
 from qad.frozen.sparse_arrays import placed
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["read", "store"]
 
@@ -46,7 +52,7 @@ def _names():
     return {fn: name for name, fn in _table().items()}
 
 
-def store(program):
+def store(program: Program) -> tuple[Any, ...]:
     """A program as nested tuples of numbers, text and arrays."""
     number = {var: i for i, var in enumerate([*program.inputs, *program.constants, *(s.out for s in program.steps)])}
     variables = [(var.shape, var.dtype, var.kind, var.layout, number.get(var.root, i)) for var, i in number.items()]
@@ -58,7 +64,7 @@ def store(program):
     return variables, len(program.inputs), list(program.constants.values()), steps, outputs, program.kinds
 
 
-def read(data):
+def read(data: tuple[Any, ...]) -> Program:
     """The program that `store` made this of."""
     described, inputs, constants, steps, outputs, kinds = data
     made = [Var(shape, dtype, kind, layout) for shape, dtype, kind, layout, _ in described]

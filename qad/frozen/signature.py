@@ -1,6 +1,9 @@
 """What a program depends on besides the numbers: structure, shapes, dtypes, static values."""
 
+from __future__ import annotations
+
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 import optree
@@ -14,6 +17,10 @@ from qad.extend import is_foreign
 from qad.frozen.capture.trusted_code import is_trusted
 from qad.frozen.traced import Traced
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from typing import Any
+
 __all__ = ["Fixed", "Signature", "front", "kind_of", "orders", "signature_of", "typed"]
 
 
@@ -21,20 +28,22 @@ class Fixed:
     """A static value: equal to another where a program serves both."""
 
     __slots__ = ("value", "key")
+    value: Any
+    key: Hashable
 
-    def __init__(self, value):
+    def __init__(self, value: Any):
         self.value, self.key = value, typed(value)
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         return self.key == other.key
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.key)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self.value)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return Fixed, (self.value,)
 
 
@@ -70,8 +79,20 @@ class Signature:
     """
 
     __slots__ = ("spec", "kinds", "static", "orders", "aliases", "_typed", "_hash")
+    spec: Any
+    kinds: tuple[Any, ...]
+    static: tuple[tuple[str, Any], ...]
+    orders: tuple[Any, ...]
+    aliases: tuple[int, ...]
 
-    def __init__(self, spec, kinds, static=(), orders=(), aliases=()):
+    def __init__(
+        self,
+        spec: Any,
+        kinds: tuple[Any, ...],
+        static: tuple[tuple[str, Any], ...] = (),
+        orders: tuple[Any, ...] = (),
+        aliases: tuple[int, ...] = (),
+    ):
         self.spec = spec
         self.kinds = kinds
         self.static = static
@@ -86,10 +107,10 @@ class Signature:
                 "dataclass, or close over it"
             ) from None
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return self._hash
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         return (
             self.kinds == other.kinds
             and self.orders == other.orders
@@ -98,29 +119,29 @@ class Signature:
             and self._typed == other._typed
         )
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return Signature, (self.spec, self.kinds, self.static, self.orders, self.aliases)
 
-    def is_plain(self, leaves, args):
+    def is_plain(self, leaves: Sequence[Any], args: Sequence[Any]) -> bool:
         """Whether the arguments are positional plain arrays and nothing else."""
         arrays = all(kind[0] == "array" for kind in self.kinds)
         return arrays and len(args) == len(leaves) and not self.static and not self.aliases
 
-    def statics(self):
+    def statics(self) -> list[Any]:
         """The static values."""
         return [value for _, value in self.static] + [kind[2].value for kind in self.kinds if kind[0] == "static"]
 
-    def rebuilt(self, values):
+    def rebuilt(self, values: Iterable[Any]) -> Any:
         """``(args, kwargs)`` with these values for arrays and numbers; aliases get one object again."""
         values = list(values)
         values = iter([values[first] for first in self.aliases] or values)
         return unflatten(self.spec, [kind[2].value if kind[0] == "static" else next(values) for kind in self.kinds])
 
-    def moving(self, leaves):
+    def moving(self, leaves: Sequence[Any]) -> list[Any]:
         """The leaves that are no static values."""
         return [x for x, kind in zip(leaves, self.kinds, strict=True) if kind[0] != "static"]
 
-    def difference(self, other):
+    def difference(self, other: Signature) -> str:
         """In words, how this differs from an earlier signature."""
         if self.spec != other.spec:
             return f"structure {nesting(self.spec)} instead of {nesting(other.spec)}"
@@ -149,7 +170,7 @@ def _words(kind):
     return f"{kind[2]!r}" if kind[0] == "static" else f"a {kind[0]} of {kind[1]}"
 
 
-def typed(x):
+def typed(x: Any) -> Hashable:
     """A static value with its type, by which 2, 2.0 and True differ, and 0.0 and -0.0; a user's objects by identity.
 
     What compares equal by a method of the user's may still differ; frozen dataclasses are compared by their fields.
@@ -168,7 +189,7 @@ def typed(x):
     return kind, _Identity(x)
 
 
-def orders(tree) -> tuple:
+def orders(tree: Any) -> tuple[Any, ...]:
     """The keys of each dict in a tree, in the order of insertion, which the structure of a pytree leaves out."""
     found = []
     _collect(tree, found)
@@ -194,7 +215,9 @@ def _collect(x, found):
             _collect(each, found)
 
 
-def signature_of(args, kwargs, static=()):
+def signature_of(
+    args: tuple[Any, ...], kwargs: dict[str, Any], static: tuple[tuple[str, Any], ...] = ()
+) -> tuple[Signature | None, list[Any], Any]:
     """The signature and the leaves of ``(args, kwargs)``; None for the signature where `f` itself is to be called.
 
     That is where a leaf is itself recorded, or is an array of another library: programs write into memory of the host.
@@ -209,7 +232,7 @@ def signature_of(args, kwargs, static=()):
     return Signature(spec, kinds, static, orders((args, kwargs)), aliases), leaves, spec
 
 
-def kind_of(x):
+def kind_of(x: Any) -> tuple[Any, ...]:
     """What a program has to know of a leaf."""
     kind = type(x)
     if isinstance(x, np.ndarray):
@@ -230,7 +253,7 @@ def kind_of(x):
         ) from None
 
 
-def front(kinds):
+def front(kinds: Sequence[tuple[Any, ...]]) -> Callable[..., bool]:
     """A test whether arguments are plain arrays of these kinds; written out for one or two, where its time counts."""
     shapes, dtypes = [kind[1] for kind in kinds], [kind[2] for kind in kinds]
     if len(kinds) == 1:

@@ -1,11 +1,18 @@
 """Arrays of which few entries are not zero, filled at run time: see `qad.frozen.passes.sparsity`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["placed"]
 
 
-def placed(start, *terms, out=None):
+def placed(start: np.ndarray, *terms: Any, out: np.ndarray | None = None) -> np.ndarray:
     """A copy of `start`, in C order, with vectors written or added at given flat indices.
 
     Parameters

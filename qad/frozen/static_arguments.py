@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from qad.typing import Function
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["StaticArguments", "names_of"]
 
 
-def names_of(names):
+def names_of(names: str | Iterable[str]) -> tuple[str, ...]:
     """One name or several as a tuple."""
     return (names,) if isinstance(names, str) else tuple(names)
 

@@ -1,16 +1,25 @@
 """Arguments of a recorded call: the values that it is made with, and the Vars that stand for them in the program."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.tape.tensor import rebuild
 from qad.frozen.traced import Traced
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.frozen.recorded_constants import Constants
 
 __all__ = ["taken"]
 
 PLAIN = frozenset((int, float, complex, bool, str, type(None), type(...)))
 
 
-def taken(x, traced, constants):
+def taken(x: Any, traced: list[Any], constants: Constants) -> tuple[Any, Any]:
     """Arguments as values, and as Vars where there are arrays.
 
     Parameters

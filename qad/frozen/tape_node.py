@@ -1,5 +1,9 @@
 """A frozen function called on Tensors: one node of the tape, whose backward pass is a frozen function too."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.tape.node import Primitive
@@ -10,10 +14,14 @@ from qad.core.transforms.leaves import zeros_of
 from qad.core.trees import flatten, unflatten
 from qad.frozen.signature import kind_of, orders, typed
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
 __all__ = ["as_node"]
 
 
-def as_node(frozen, leaves, spec):
+def as_node(frozen: Any, leaves: Sequence[Any], spec: Any) -> Any:
     """Call `frozen` on ``(args, kwargs)``, given as leaves of which some are Tensors, as one recorded operation."""
     numbers = [i for i, x in enumerate(leaves) if hasattr(x, "dtype") or kind_of(x)[0] != "static"]
     recorded = frozenset(k for k, i in enumerate(numbers) if type(leaves[i]) is Tensor)

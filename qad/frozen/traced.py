@@ -5,7 +5,10 @@ It stands below the tape: the Tensors of `qad.grad` hold it as their value, so t
 is recorded like the function itself.
 """
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +18,12 @@ from qad.frozen.decisions import decide, forced, missing, shown
 from qad.frozen.functions import OPERATORS, attribute, method, reduction
 from qad.frozen.writing_functions import refuse_out, with_keywords
 from qad.rules.flat import Flat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, ClassVar, NoReturn
+
+    from qad.frozen.program import Var
 
 __all__ = ["Traced", "decoded"]
 
@@ -31,67 +40,70 @@ class Traced:
     """
 
     __slots__ = ("value", "symbol", "recorder", "__weakref__")
+    value: Any
+    symbol: Var
+    recorder: Any  # the `Recorder`, which imports this file
 
-    def __init__(self, value, symbol, recorder):
+    def __init__(self, value: Any, symbol: Var, recorder: Any):
         self.value = value
         self.symbol = symbol
         self.recorder = recorder
 
     # -- what a signature settles ----------------------------------------------------------------
 
-    shape = property(lambda self: self.symbol.shape)
-    dtype = property(lambda self: self.symbol.dtype)
-    ndim = property(lambda self: len(self.symbol.shape))
-    size = property(lambda self: self.symbol.size)
-    itemsize = property(lambda self: self.symbol.dtype.itemsize)
-    nbytes = property(lambda self: self.symbol.nbytes)
-    flags = property(lambda self: self.value.flags)
-    __hash__ = None
+    shape: property = property(lambda self: self.symbol.shape)
+    dtype: property = property(lambda self: self.symbol.dtype)
+    ndim: property = property(lambda self: len(self.symbol.shape))
+    size: property = property(lambda self: self.symbol.size)
+    itemsize: property = property(lambda self: self.symbol.dtype.itemsize)
+    nbytes: property = property(lambda self: self.symbol.nbytes)
+    flags: property = property(lambda self: self.value.flags)
+    __hash__: ClassVar[None] = None  # type: ignore
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> NoReturn:
         missing(self, name)
 
     @property
-    def __class__(self):
+    def __class__(self) -> type:
         """What ``isinstance`` sees in a user's code, so that it takes the branch that it takes for plain arrays."""
         return Traced if asked_by_us() else type(self.value)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.value)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over an array without axes")
         return (self[i] for i in range(len(self)))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return shown(self, repr)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return shown(self, str)
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         return shown(self, lambda value: format(value, spec))
 
     # -- decisions -------------------------------------------------------------------------------
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return decide(self, "bool")
 
-    def __int__(self):
+    def __int__(self) -> int:
         return decide(self, "int")
 
-    def __index__(self):
+    def __index__(self) -> int:
         operator.index(self.value)  # refuses what is no integer
         return decide(self, "int")
 
-    def __float__(self):
+    def __float__(self) -> float:
         return decide(self, "float").real
 
-    def __complex__(self):
+    def __complex__(self) -> complex:
         return decide(self, "float")
 
-    def item(self, *index):
+    def item(self, *index: Any) -> Any:
         """The value as a Python number, which from then on is a constant of the program."""
         x = self[np.unravel_index(index[0], self.shape) if len(index) == 1 else index] if index else self
         value = x.value.item() if hasattr(x.value, "item") else x.value
@@ -99,19 +111,19 @@ class Traced:
             return type(value)(decide(x, type(value).__name__))
         return type(value)(x)
 
-    def tolist(self):
+    def tolist(self) -> Any:
         """The values as nested lists of Python numbers."""
         return [x.tolist() for x in self] if self.shape else self.item()
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return forced(self)
 
     # -- NumPy's protocols -----------------------------------------------------------------------
 
-    def __array_namespace__(self, api_version=None):
+    def __array_namespace__(self, api_version: Any = None) -> Any:
         return np
 
-    def __array_ufunc__(self, ufunc, called, *inputs, **kwargs):
+    def __array_ufunc__(self, ufunc: np.ufunc, called: str, *inputs: Any, **kwargs: Any) -> Any:
         if any(type(x) is Tensor for x in inputs):
             return NotImplemented
         fn = ufunc if called == "__call__" else reduction(ufunc, called)
@@ -124,24 +136,24 @@ class Traced:
         self.recorder.step(fn, inputs, {**kwargs, "out": target}, mutates=target)
         return target
 
-    def __array_function__(self, function, types, args, kwargs):
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         if Tensor in types:
             return NotImplemented
         return self.recorder.function(function, *with_keywords(function, args, kwargs))
 
-    def __qad_step__(self, call, fn, args, kwargs):
+    def __qad_step__(self, call: Callable[..., Any], fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """A primitive with this among its operands; see `qad.core.freeze_hook`."""
         return self.recorder.primitive(call, fn, args, kwargs)
 
-    def __qad_array__(self):
+    def __qad_array__(self) -> Any:
         """The array that this is while it is recorded; see `qad.core.mutation.aliases`."""
         return self.value
 
-    def __qad_number__(self):
+    def __qad_number__(self) -> Any:
         """A scalar of NumPy's where this is a number of Python's; see `qad.core.transforms.leaves`."""
         return self.recorder.step(np.array, (self,), {})[()] if self.symbol.kind == "number" else self
 
-    def __qad_like__(self, g):
+    def __qad_like__(self, g: Any) -> Any:
         """`g` as an array without axes where this is one, as a scalar where this is a number."""
         g = self.recorder.constant(g) if isinstance(g, np.ndarray) else g
         is_array = type(g) is Traced and g.symbol.kind == "array"
@@ -151,14 +163,14 @@ class Traced:
 
     # -- entries ---------------------------------------------------------------------------------
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         return self.recorder.step(operator.getitem, (self, _bare(index)), {})
 
-    def __setitem__(self, index, value):
+    def __setitem__(self, index: Any, value: Any) -> None:
         self.recorder.step(operator.setitem, (self, _bare(index), value), {}, mutates=self)
 
 
-def decoded(x):
+def decoded(x: Any) -> Any:
     """`x` with the value of each traced array in its place."""
     kind = type(x)
     if kind is Traced:

@@ -5,8 +5,11 @@ is known only in the run (an input, something that a function allocated), the in
 registers.
 """
 
+from __future__ import annotations
+
 from itertools import groupby
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +20,13 @@ from qad.frozen.out_argument import positional, written
 from qad.frozen.placement import laid_out
 from qad.frozen.program import Var, rebuilt, variables
 from qad.frozen.scalar_loop import gather, operation, run_scalars
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from qad.frozen.memory_plan import Arena
+    from qad.frozen.placement import Places
 
 __all__ = ["Workspace"]
 
@@ -35,8 +45,13 @@ class Workspace:
     """
 
     __slots__ = ("registers", "copies", "instructions", "collect", "moving")
+    registers: list[Any]
+    copies: list[tuple[Any, int]]
+    instructions: list[tuple[Callable[..., Any], tuple[Any, ...]]]
+    collect: list[tuple[Callable[..., Any], tuple[Any, ...]]]
+    moving: int
 
-    def __init__(self, places, arena, kinds):
+    def __init__(self, places: Places, arena: Arena, kinds: Sequence[str]):
         program = places.program
         arrays = _arrays(places, arena)
         steps = [step for step in program.steps if step.out not in places.views and step.out not in places.last]

@@ -1,12 +1,19 @@
 """Functions that write into an argument: their calls with `out` as a keyword and the target as the first argument."""
 
+from __future__ import annotations
+
 import inspect
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.frozen.functions import MUTATING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 __all__ = ["refuse_out", "with_keywords"]
 
@@ -15,12 +22,14 @@ OUT = {  # methods of arrays and the place of `out` among their arguments
     "dot": 1, "max": 1, "mean": 2, "min": 1, "prod": 2, "round": 1, "std": 2, "sum": 2, "take": 2, "trace": 4, "var": 2,
 }  # fmt: skip
 
-COMPILED = {  # functions that do not say what their arguments are called
+COMPILED: dict[Callable[..., Any], tuple[str, ...]] = {  # functions that do not say what their arguments are called
     np.concatenate: ("arrays", "axis", "out"), np.dot: ("a", "b", "out"), np.copyto: ("dst",), np.putmask: ("a",),
 }  # fmt: skip
 
 
-def with_keywords(function, args, kwargs):
+def with_keywords(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a NumPy function, an `out` given by its place as a keyword, what it writes into as the first."""
     if function is np.nan_to_num and not (args[1] if len(args) > 1 else kwargs.get("copy", True)):
         raise ArgumentError("qad.freeze: np.nan_to_num(x, copy=False) is not recorded: write x[...] = np.nan_to_num(x)")
@@ -45,7 +54,7 @@ def _names(function):
     return tuple([p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)])
 
 
-def refuse_out(name, args):
+def refuse_out(name: str, args: tuple[Any, ...]) -> None:
     """Raise where a method is given an array to write into."""
     place = OUT.get(name)
     if place is not None and len(args) > place and args[place] is not None:

@@ -1,12 +1,21 @@
 """Arithmetic on values, instruction by instruction."""
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 from qad.native.values import Bits, Complex, Number, constant
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from qad.native.values import Scalar, Value
+
 __all__ = ["Arithmetic"]
 
-KNOWN = {
+KNOWN: dict[str, Callable[[Any, Any], Any]] = {
     "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv, "Pow": operator.pow,
     "FloorDiv": operator.floordiv, "Mod": operator.mod, "LShift": operator.lshift, "RShift": operator.rshift,
     "BitAnd": operator.and_, "BitOr": operator.or_, "BitXor": operator.xor, "Eq": operator.eq, "NotEq": operator.ne,
@@ -30,32 +39,37 @@ class Arithmetic:
         Whether products and sums may be contracted and put in another order.
     """
 
-    def __init__(self, fast):
+    lines: list[str]
+    allocations: list[str]
+    count: int
+    flags: str
+
+    def __init__(self, fast: bool):
         self.lines, self.allocations, self.count = [], [], 0
         self.flags = "reassoc nsz arcp contract " if fast else ""
 
-    def fresh(self):
+    def fresh(self) -> str:
         """A new name of a register or a block."""
         self.count += 1
         return f"%v{self.count}"
 
-    def emit(self, type, text):
+    def emit(self, type: str, text: str) -> Number:
         """One instruction that makes a number."""
         name = self.fresh()
         self.lines.append(f"  {name} = {text}")
         return Number(type, name)
 
-    def emit_bits(self, type, text):
+    def emit_bits(self, type: str, text: str) -> Bits:
         """One instruction that makes a vector."""
         return Bits(*self.emit(type, text))
 
-    def say(self, text):
+    def say(self, text: str) -> None:
         """One instruction that makes nothing."""
         self.lines.append("  " + text)
 
     # -- types
 
-    def cast(self, x, type):
+    def cast(self, x: Scalar, type: str) -> Number:
         """A number as one of another type."""
         if not isinstance(x, Number):
             return Number(type, constant(x, type))
@@ -71,7 +85,7 @@ class Arithmetic:
             how = "zext" if x.type == "i1" else "sext" if RANK.index(x.type) < RANK.index(type) else "trunc"
         return self.emit(type, f"{how} {x.type} {x.name} to {type}")
 
-    def common(self, x, y):
+    def common(self, x: Scalar, y: Scalar) -> tuple[Number, Number]:
         """Two numbers as ones of one type."""
         types = [v.type for v in (x, y) if isinstance(v, Number)]
         found = max([t if t != "i1" else "i64" for t in types], key=RANK.index)
@@ -79,13 +93,13 @@ class Arithmetic:
             found = "double"
         return self.cast(x, found), self.cast(y, found)
 
-    def whole(self, x):
+    def whole(self, x: Scalar) -> Number:
         """An integer of 64 bits."""
         return self.cast(x, "i64")
 
     # -- operations
 
-    def binary(self, op, x, y):
+    def binary(self, op: str, x: Value, y: Value) -> Value:
         """``x op y``; `op` is named as in Python's `ast`."""
         if not isinstance(x, tuple) and not isinstance(y, tuple):
             return KNOWN[op](x, y)
@@ -109,7 +123,7 @@ class Arithmetic:
             return self.emit(x.type, f"{WHOLE[op]} {x.type} {x.name}, {y.name}")
         return self.floored(op, x, y)
 
-    def compare(self, order, x, y):
+    def compare(self, order: str, x: Number, y: Number) -> Number:
         """A comparison of two numbers of one type."""
         if x.type in ("float", "double"):
             return self.emit(
@@ -118,7 +132,7 @@ class Arithmetic:
         sign = "" if order in ("eq", "ne") else "s"
         return self.emit("i1", f"icmp {sign}{order} {x.type} {x.name}, {y.name}")
 
-    def floored(self, op, x, y):
+    def floored(self, op: str, x: Number, y: Number) -> Number:
         """Quotient or remainder as in Python, by a divisor that is not 0."""
         if op not in ("FloorDiv", "Mod") or y.name == "0":
             raise TypeError(f"integers have no {op} by {y.name}")
@@ -132,7 +146,7 @@ class Arithmetic:
             return self.binary("Add", rest, self.emit("i64", f"select i1 {below.name}, i64 {y.name}, i64 0"))
         return self.binary("Sub", self.emit("i64", f"sdiv i64 {x.name}, {y.name}"), below)
 
-    def complex(self, op, x, y):
+    def complex(self, op: str, x: Value, y: Value) -> Complex | Number:
         """Arithmetic of complex numbers, and of these with real ones."""
         if op == "Mult" and not isinstance(x, Complex):
             return Complex(self.binary(op, x, y.real), self.binary(op, x, y.imag))
@@ -149,7 +163,7 @@ class Arithmetic:
             return self.emit("i1", f"{'and' if op == 'Eq' else 'or'} i1 {parts[0].name}, {parts[1].name}")
         raise TypeError(f"complex numbers have no {op}")
 
-    def negative(self, x):
+    def negative(self, x: Value) -> Value:
         """``-x``."""
         if isinstance(x, Complex):
             return Complex(self.negative(x.real), self.negative(x.imag))
@@ -159,7 +173,7 @@ class Arithmetic:
             return self.emit(x.type, f"fneg {self.flags}{x.type} {x.name}")
         return self.binary("Sub", 0, x)
 
-    def truth(self, x):
+    def truth(self, x: Value) -> Number | bool:
         """Whether a value is true: of Python's if that is known, else a number i1."""
         if isinstance(x, Number):
             return x if x.type == "i1" else self.binary("NotEq", x, 0)
@@ -167,7 +181,7 @@ class Arithmetic:
             raise TypeError(f"a condition that is a {type(x).__name__}")
         return bool(x)
 
-    def spread(self, x, like):
+    def spread(self, x: Scalar | Bits, like: Bits) -> Bits:
         """A vector all of whose numbers are x."""
         if isinstance(x, Bits):
             return x
@@ -175,7 +189,7 @@ class Arithmetic:
         first = self.emit(like.type, f"insertelement {like.type} poison, {like.single} {one.name}, i32 0")
         return self.shuffled(first, [0] * like.count)
 
-    def shuffled(self, x, lanes):
+    def shuffled(self, x: Number | Bits, lanes: Sequence[int]) -> Bits:
         """The numbers of a vector at these places."""
         type = f"<{len(lanes)} x {Bits(*x).single}>"
         mask = f"<{len(lanes)} x i32> <{', '.join(f'i32 {lane}' for lane in lanes)}>"

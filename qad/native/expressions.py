@@ -1,9 +1,15 @@
 """Expressions of kernels as instructions."""
 
+from __future__ import annotations
+
 import ast
+from typing import TYPE_CHECKING
 
 from qad.native.arithmetic import Arithmetic
 from qad.native.values import TAGS, Array, Bits, Complex, Kind, Number, Range, Record, join, plain, split, width
+
+if TYPE_CHECKING:
+    from qad.native.values import Condition, Element, Scalar, Slot, Value
 
 __all__ = ["Expressions"]
 
@@ -19,12 +25,17 @@ class Expressions(Arithmetic):
         What the function's names stand for that it does not assign: modules, functions, constants.
     """
 
-    def __init__(self, fast, names):
+    names: dict[str, Value]
+    slots: dict[str, Slot]
+    bound: dict[str, Value]
+    defined: set[str]
+
+    def __init__(self, fast: bool, names: dict[str, Value]):
         super().__init__(fast)
         self.names, self.slots, self.bound = names, {}, {}
-        self.set = set()  # the variables that have a value whatever way was taken
+        self.defined = set()  # the variables that have a value whatever way was taken
 
-    def value(self, node):
+    def value(self, node: ast.AST) -> Value:
         """The value of an expression."""
         return getattr(self, "_" + type(node).__name__.lower())(node)
 
@@ -35,7 +46,7 @@ class Expressions(Arithmetic):
         if node.id in self.bound:
             return self.bound[node.id]
         if node.id in self.slots:
-            if node.id not in self.set:
+            if node.id not in self.defined:
                 raise TypeError(f"{node.id} may have no value here")
             return self.read(self.slots[node.id])
         return self.names[node.id]
@@ -81,21 +92,21 @@ class Expressions(Arithmetic):
             left = right
         return found
 
-    def both(self, x, y):
+    def both(self, x: Condition, y: Condition) -> Condition:
         """Whether two conditions hold that are both evaluated."""
         if isinstance(x, Number) and isinstance(y, Number):
             return self.emit("i1", f"and i1 {x.name}, {y.name}")
         known, other = (y, x) if isinstance(x, Number) else (x, y)
         return other if known else False
 
-    def any_of(self, found):
+    def any_of(self, found: list[Condition]) -> Condition:
         """Whether one of some conditions holds."""
         total = False
         for x in found:
             total = self.binary("BitOr", total, x) if isinstance(total, Number) else total or x
         return total
 
-    def condition(self, node):
+    def condition(self, node: ast.expr) -> Condition:
         """Whether an expression is true."""
         return self.junction(node) if isinstance(node, ast.BoolOp) else self.truth(self.value(node))
 
@@ -104,7 +115,7 @@ class Expressions(Arithmetic):
             raise TypeError("the value of `and` or `or`, which is a condition only where it is tested")
         return self.junction(node)
 
-    def junction(self, node):
+    def junction(self, node: ast.BoolOp) -> Condition:
         """``and`` and ``or``: what follows is evaluated only where it counts."""
         stop = isinstance(node.op, ast.Or)
         slot = out = None
@@ -172,7 +183,7 @@ class Expressions(Arithmetic):
             return plain(x)[at]
         return self.element(*self.place(x, at if isinstance(at, tuple) and not isinstance(at, Number) else (at,)))
 
-    def piece(self, x, where):
+    def piece(self, x: Array, where: ast.Slice) -> Array:
         """``x[begin:end]`` of an array of one axis."""
         (size,) = x.shape
         where = self.bounds(where)
@@ -181,13 +192,13 @@ class Expressions(Arithmetic):
             raise TypeError("a place counted from the end")
         return Array(x.kind, self.step(x, begin), (self.binary("Sub", end, begin),))
 
-    def bounds(self, node):
+    def bounds(self, node: ast.Slice) -> slice:
         """The bounds of a slice, which has no step."""
         if node.step:
             raise TypeError("a slice with a step")
         return slice(*[part and self.value(part) for part in (node.lower, node.upper)])
 
-    def place(self, x, at):
+    def place(self, x: Array, at: tuple[Scalar, ...]) -> tuple[Element, Number, tuple[Scalar, ...]]:
         """The array, or the element as one of shape (), at some indices."""
         if len(at) > len(x.shape) or any(isinstance(i, int) and i < 0 for i in at):
             raise TypeError(f"{len(x.shape)} axes have no element {at}")
@@ -198,17 +209,17 @@ class Expressions(Arithmetic):
                 flat = self.binary("Add", flat, at[axis])
         return x.kind, self.step(x, flat), x.shape[len(at) :]
 
-    def step(self, x, elements):
+    def step(self, x: Array, elements: Scalar) -> Number:
         """Where the array goes on after so many elements."""
         if not isinstance(x.kind, Kind):
             return self.moved(x.at, "i8", self.binary("Mult", elements, width(x.kind)))
         return self.moved(x.at, x.kind.llvm, self.binary("Mult", elements, 2) if x.kind.pair else elements)
 
-    def moved(self, at, type, by):
+    def moved(self, at: Number, type: str, by: Scalar) -> Number:
         """A pointer, so many numbers of a type further."""
         return self.emit("ptr", f"getelementptr inbounds {type}, ptr {at.name}, i64 {self.whole(by).name}")
 
-    def element(self, kind, at, shape):
+    def element(self, kind: Element, at: Number, shape: tuple[Scalar, ...]) -> Value:
         """What lies at a place: an array, a record, or a number, which is loaded."""
         if shape:
             return Array(kind, at, shape)
@@ -219,11 +230,11 @@ class Expressions(Arithmetic):
             return Complex(x, self.load(kind.llvm, self.moved(at, kind.llvm, 1)))
         return self.whole(x) if kind.llvm == "i32" else x
 
-    def load(self, type, at):
+    def load(self, type: str, at: Number) -> Number:
         """The number at a place."""
         return self.emit(type, f"load {type}, ptr {at.name}, !tbaa {TAGS[type]}")
 
-    def store(self, x, type, at):
+    def store(self, x: Scalar, type: str, at: Number) -> None:
         """Write a number to a place."""
         self.say(f"store {type} {self.cast(x, type).name}, ptr {at.name}, !tbaa {TAGS[type]}")
 
@@ -234,7 +245,7 @@ class Expressions(Arithmetic):
 
     # -- variables: they lie in memory until LLVM's passes put them into registers
 
-    def slot(self, like):
+    def slot(self, like: Value) -> Slot:
         """Memory for a value like another."""
         places = []
         for part in split(like):
@@ -243,21 +254,21 @@ class Expressions(Arithmetic):
             self.allocations.append(f"  {places[-1].name} = alloca {type}")
         return like, places
 
-    def type_of(self, known):
+    def type_of(self, known: float) -> str:
         """The type of a variable that begins with a known number."""
         return "i1" if isinstance(known, bool) else "double" if isinstance(known, float) else "i64"
 
-    def read(self, slot):
+    def read(self, slot: Slot) -> Value:
         """The value of a variable."""
         like, places = slot
         return join(like, (self.variable(place) for place in places))
 
-    def variable(self, place):
+    def variable(self, place: Number) -> Number | Bits:
         """A part of a variable."""
         found = self.emit(place.type, f"load {place.type}, ptr {place.name}")
         return Bits(*found) if place.type.startswith("<") else found
 
-    def write(self, slot, value):
+    def write(self, slot: Slot, value: Value) -> None:
         """Set a variable."""
         like, places = slot
         parts = split(value)
@@ -269,19 +280,19 @@ class Expressions(Arithmetic):
 
     # -- blocks
 
-    def begin(self, label):
+    def begin(self, label: str) -> None:
         """What follows is in this block."""
         self.lines.append(f"{label[1:]}:")
 
-    def jump(self, label):
+    def jump(self, label: str) -> None:
         """End a block."""
         self.say(f"br label {label}")
 
-    def branch(self, test, then, otherwise):
+    def branch(self, test: Number, then: str, otherwise: str) -> None:
         """End a block by a test."""
         self.say(f"br i1 {test.name}, label {then}, label {otherwise}")
 
 
-def is_not(node):
+def is_not(node: ast.AST) -> bool:
     """Whether an expression is ``not ...``."""
     return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)

@@ -1,8 +1,20 @@
 """What kernels call of Python: ranges, sizes, and a little of `math`."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from qad.native.values import Array, Complex, Number, Range, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    from qad.native.values import Value
+
+    F = TypeVar("F", bound=Callable[..., Any])
+    Rule = TypeVar("Rule", bound=Callable[..., Value])
 
 __all__ = ["KNOWN", "inlined", "intrinsic"]
 
@@ -10,17 +22,19 @@ __all__ = ["KNOWN", "inlined", "intrinsic"]
 class intrinsic:
     """Decorate a function ``rule(code, *values)`` that writes instructions, so that kernels may call it."""
 
-    def __init__(self, rule):
+    emit: Callable[..., Value]
+
+    def __init__(self, rule: Callable[..., Value]):
         self.emit, self.__doc__ = rule, rule.__doc__
 
 
-def inlined(function):
+def inlined(function: F) -> F:
     """Make a function part of each that calls it, although it has loops."""
     function.inlined = True
     return function
 
 
-def known(function):
+def known(function: Callable[..., Any]) -> Callable[[Rule], Rule]:
     """Register what stands for a function of Python's."""
 
     def decorate(rule):
@@ -30,7 +44,7 @@ def known(function):
     return decorate
 
 
-KNOWN = {}
+KNOWN: dict[Callable[..., Any], Callable[..., Value]] = {}
 
 
 @known(range)

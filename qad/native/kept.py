@@ -4,6 +4,8 @@ A file begins with a checksum.  One that is damaged, or from elsewhere, is not u
 beside its place and then moved there, so that processes that compile at once do not disturb each other.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 from hashlib import blake2b
@@ -15,7 +17,7 @@ __all__ = ["folder", "keep", "kept"]
 DIGEST = 32
 
 
-def folder():
+def folder() -> Path:
     """Where machine code is kept: ``QAD_CACHE_DIR``, or the folder `qad` among the user's caches."""
     given = os.environ.get("QAD_CACHE_DIR")
     if given:
@@ -27,7 +29,7 @@ def folder():
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "qad"
 
 
-def kept(name):
+def kept(name: str) -> bytes | None:
     """The machine code that is kept under a name; None if there is none."""
     try:
         data = (folder() / name).read_bytes()
@@ -37,7 +39,7 @@ def kept(name):
     return code if data[:DIGEST] == checksum(name, code) else None
 
 
-def keep(name, code):
+def keep(name: str, code: bytes) -> None:
     """Keep machine code under a name; an OSError where that cannot be written."""
     place = folder() / name
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -49,6 +51,6 @@ def keep(name, code):
         beside.unlink(missing_ok=True)
 
 
-def checksum(name, code):
+def checksum(name: str, code: bytes) -> bytes:
     """A checksum of machine code and of what it was compiled from."""
     return blake2b(name.encode() + code, digest_size=DIGEST).digest()

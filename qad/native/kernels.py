@@ -1,11 +1,14 @@
 """Kernels as Python calls them."""
 
+from __future__ import annotations
+
 import inspect
 from ctypes import CFUNCTYPE, c_double, c_int64, py_object
 from hashlib import blake2b
 from pathlib import Path
 from threading import RLock
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,16 +16,28 @@ from qad.core.waiting import COMPILING, NOT_KEPT, tell_once, waiting
 from qad.native.kept import keep, kept
 from qad.native.values import FLOAT, HEAD, INT, INT32, Block, kernel_type, kind_in
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from qad.native.machine import Engine
+    from qad.native.values import Element, Parameter
+
 __all__ = ["Bundle", "Kernels", "row_dtype"]
 
 LOCK = RLock()  # one thread compiles at a time
 SOURCES = sorted(Path(__file__).parent.glob("*.py"))
-PRECISIONS = {"double": (np.dtype("f8"), np.dtype("c16")), "float": (np.dtype("f4"), np.dtype("c8"))}
-PRECISION_OF = {dtype: precision for precision, dtypes in PRECISIONS.items() for dtype in dtypes}
-ROWS = {}
+PRECISIONS: dict[str, tuple[np.dtype[Any], np.dtype[Any]]] = {
+    "double": (np.dtype("f8"), np.dtype("c16")),
+    "float": (np.dtype("f4"), np.dtype("c8")),
+}
+PRECISION_OF: dict[np.dtype[Any], str] = {
+    dtype: precision for precision, dtypes in PRECISIONS.items() for dtype in dtypes
+}
+ROWS: dict[type, np.dtype[Any]] = {}
 
 
-def row_dtype(row):
+def row_dtype(row: type[Any]) -> np.dtype[Any]:
     """The dtype of a table of 64-bit integers with the fields of a named tuple; one object for each."""
     if row not in ROWS:
         ROWS[row] = np.dtype([(name, np.int64) for name in row._fields])
@@ -45,15 +60,27 @@ class Kernels:
         Gives the addresses of functions from elsewhere, by their names.
     """
 
-    def __init__(self, *functions, files, fast, symbols=dict):
+    functions: tuple[Callable[..., None], ...]
+    files: Iterable[Path]
+    fast: bool
+    symbols: Callable[[], dict[str, int]]
+    made: dict[np.dtype[Any], SimpleNamespace]
+
+    def __init__(
+        self,
+        *functions: Callable[..., None],
+        files: Iterable[Path],
+        fast: bool,
+        symbols: Callable[[], dict[str, int]] = dict,
+    ):
         self.functions, self.files, self.fast, self.symbols, self.made = functions, files, fast, symbols, {}
 
-    def __call__(self, dtype):
+    def __call__(self, dtype: np.dtype[Any]) -> SimpleNamespace:
         """The kernels in the precision of a dtype, by name; compiled, or loaded, at first use."""
         found = self.made.get(dtype)
         return found or self.make(dtype)
 
-    def make(self, dtype):
+    def make(self, dtype: np.dtype[Any]) -> SimpleNamespace:
         """Compile the kernels in the precision of a dtype, or load those that are kept."""
         precision = PRECISION_OF[dtype]
         with LOCK:
@@ -63,7 +90,7 @@ class Kernels:
                 self.made |= dict.fromkeys(PRECISIONS[precision], found)
         return self.made[dtype]
 
-    def engine(self, precision):
+    def engine(self, precision: str) -> Engine:
         """The machine code; what is not kept is compiled here, and only here."""
         from qad.native import machine
 
@@ -78,14 +105,14 @@ class Kernels:
                 tell_once(NOT_KEPT.format("QAD_CACHE_DIR"))
         return machine.loaded(code, self.symbols())
 
-    def version(self, precision, machine):
+    def version(self, precision: str, machine: str) -> str:
         """The name under which the code is kept: it follows from all that the code depends on."""
         names = [(f.__name__, blocks_of(f), held_by(f)) for f in self.functions]
         texts = [path.read_bytes() for path in (*SOURCES, *sorted(self.files))]
         parts = [repr((names, precision, self.fast, machine, HEAD)).encode(), *texts]
         return f"{names[0][0]}-{precision}-{blake2b(bytes(8).join(parts), digest_size=16).hexdigest()}"
 
-    def text(self, precision):
+    def text(self, precision: str) -> str:
         """The kernels in LLVM's language."""
         from qad.native.module import Module
 
@@ -111,8 +138,10 @@ class Bundle:
     """
 
     __slots__ = ("fields", "numbers")
+    fields: Any
+    numbers: np.ndarray
 
-    def __init__(self, fields):
+    def __init__(self, fields: Any):
         self.fields, numbers = fields, []
         for block, x in zip(fields.blocks, fields, strict=True):
             if isinstance(block, Block):
@@ -120,14 +149,20 @@ class Bundle:
             numbers.append(id(x) if isinstance(block, Block) else x)
         self.numbers = np.array(numbers, np.int64)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return Bundle, (self.fields,)
 
 
 class Kernel:
     """A compiled function: arrays are checked, and not copied; other threads of Python run meanwhile."""
 
-    def __init__(self, function, precision, engine):
+    name: str
+    arrays: list[tuple[int, np.dtype[Any], int, int]]
+    bundles: list[tuple[int, Parameter]]
+    native: Callable[..., None]
+    engine: Engine
+
+    def __init__(self, function: Callable[..., None], precision: str, engine: Engine):
         self.name, self.engine, blocks = function.__name__, engine, list(enumerate(blocks_of(function)))
         self.arrays = [
             (i, dtype_of(of.kind, precision), of.ndim, flags_of(of)) for i, of in blocks if isinstance(of, Block)
@@ -136,7 +171,7 @@ class Kernel:
         kinds = [{INT: c_int64, FLOAT: c_double}.get(of, py_object) for _, of in blocks]
         self.native = CFUNCTYPE(None, *kinds)(engine.get_function_address(self.name))
 
-    def __call__(self, *args):
+    def __call__(self, *args: Any) -> None:
         given = list(args)
         for i, dtype, ndim, flags in self.arrays:
             x = args[i]
@@ -149,30 +184,30 @@ class Kernel:
         self.native(*given)
 
 
-def check(x, dtype, ndim, flags, where):
+def check(x: np.ndarray, dtype: np.dtype[Any], ndim: int, flags: int, where: str) -> None:
     """Refuse an array that a kernel may not read."""
     if x.dtype != dtype or x.ndim != ndim or x.flags.num & flags != flags:
         order = " in C order" if flags & 1 else ""
         raise TypeError(f"{where}: an aligned array of {dtype} and {ndim} axes{order}, not one of {x.dtype}, {x.shape}")
 
 
-def flags_of(block):
+def flags_of(block: Block) -> int:
     """Bits of the flags of an array that a kernel may read: it is aligned, and in C order if that is needed."""
     return 0x100 if block.strided else 0x101
 
 
-def held_by(function):
+def held_by(function: Callable[..., Any]) -> list[Any]:
     """What a function closes over, and has as defaults; of functions among these likewise."""
     held = *[cell.cell_contents for cell in function.__closure__ or ()], *(function.__defaults__ or ())
     return [(x.__qualname__, held_by(x)) if inspect.isfunction(x) else x for x in held]
 
 
-def blocks_of(function):
+def blocks_of(function: Callable[..., None]) -> list[Parameter]:
     """The annotations of a kernel's parameters."""
     return [kernel_type(parameter.annotation) for parameter in inspect.signature(function).parameters.values()]
 
 
-def dtype_of(kind, precision):
+def dtype_of(kind: Element, precision: str) -> np.dtype[Any]:
     """NumPy's name for the kind of an array's elements."""
     if isinstance(kind, type):
         return row_dtype(kind)

@@ -1,19 +1,28 @@
 """LLVM's part: from its language to machine code, and machine code made ready to be called."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    Engine: TypeAlias = Any  # llvmlite's ExecutionEngine; llvmlite has no types
+
 __all__ = ["compiled", "description", "loaded"]
 
 
-def llvm():
+def llvm() -> Any:
     """llvmlite, which is optional: who imports this needs it."""
     from llvmlite import binding
 
     return binding
 
 
-binding = llvm()
+binding: Any = llvm()
 
 
-def features():
+def features() -> str:
     """What this processor can do besides what all of its kind can."""
     try:
         return binding.get_host_cpu_features().flatten()
@@ -21,7 +30,7 @@ def features():
         return ""
 
 
-def target():
+def target() -> Any:
     """This machine, as LLVM knows it: an object of its own for each engine, which then owns it."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
@@ -31,13 +40,13 @@ def target():
     )
 
 
-def description():
+def description() -> str:
     """What machine code depends on besides its source."""
     parts = binding.get_process_triple(), binding.get_host_cpu_name(), features(), binding.llvm_version_info
     return repr(parts)
 
 
-def compiled(text):
+def compiled(text: str) -> bytes:
     """The machine code, an object file in bytes, of a module in LLVM's language."""
     module = binding.parse_assembly(text)
     machine = target()
@@ -49,7 +58,7 @@ def compiled(text):
     return machine.emit_object(module)
 
 
-def loaded(code, symbols):
+def loaded(code: bytes, symbols: dict[str, int]) -> Engine:
     """An engine that holds machine code and knows the addresses of its functions; `symbols` are those that it needs."""
     for name, address in symbols.items():
         binding.add_symbol(name, address)

@@ -1,5 +1,9 @@
 """A module of LLVM: functions of Python's, and all that they call, for arguments of given types."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.native.statements import Function
 from qad.native.values import (
     HEAD,
@@ -19,6 +23,12 @@ from qad.native.values import (
     width,
 )  # fmt: skip
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.native.values import Parameter, Value
+
 __all__ = ["Module"]
 
 EXTERNAL = "declare double @cos(double)", "declare double @sin(double)", "declare double @ldexp(double, i32)"
@@ -37,12 +47,18 @@ class Module:
         From which functions may come.
     """
 
-    def __init__(self, precision, fast, files):
+    functions: dict[Any, tuple[str, Function]]
+    precision: str
+    fast: bool
+    texts: list[str]
+    declared: dict[str, None]
+
+    def __init__(self, precision: str, fast: bool, files: set[str]):
         self.files = files
         self.precision, self.fast, self.functions, self.texts = precision, fast, {}, []
         self.declared = dict.fromkeys(EXTERNAL)
 
-    def function(self, function, arguments):
+    def function(self, function: Callable[..., Any], arguments: tuple[Value, ...]) -> tuple[str, Function]:
         """The name of a function for arguments like these, and its `Function`; made at its first use."""
         held = tuple(cell.cell_contents for cell in function.__closure__ or ()), function.__defaults__
         key = function.__code__, function.__code__.co_filename, kinds_of(held), kinds_of(arguments)
@@ -56,11 +72,11 @@ class Module:
             self.texts.append(made.text(name, registers(own)))
         return self.functions[key]
 
-    def declare(self, text):
+    def declare(self, text: str) -> None:
         """Declare a function from elsewhere."""
         self.declared[text] = None
 
-    def export(self, name, function, blocks):
+    def export(self, name: str, function: Callable[..., None], blocks: list[Parameter]) -> None:
         """A function that is called from outside, with array objects of CPython."""
         lines, values, given = [], [], []
         for i, block in enumerate(blocks):
@@ -71,7 +87,7 @@ class Module:
         body = "\n".join([*lines, f"  call void @{target}({passed})", "  ret void", "}"])
         self.texts.append(f"define dllexport void @{name}({', '.join(given)}) nounwind {{\n{body}")
 
-    def given(self, lines, name, block):
+    def given(self, lines: list[str], name: str, block: Parameter) -> Value:
         """The value of a parameter; a bundle is an array of integers and of the addresses of array objects."""
         if isinstance(block, Kind):
             return Number(block.llvm, name)
@@ -85,7 +101,7 @@ class Module:
             values.append(self.given(lines, f"{name}.f{i}", part))
         return block(*values)
 
-    def opened(self, lines, name, block):
+    def opened(self, lines: list[str], name: str, block: Block) -> Array | Strided:
         """The array that an array object holds."""
         lines += [
             f"  {name}.p = getelementptr i8, ptr {name}, i64 {HEAD}",
@@ -102,7 +118,7 @@ class Module:
         lines += [f"  {step.name}.e = sdiv exact i64 {step.name}, {width(kind)}" for step in steps]
         return Strided(Array(kind, at, (0,)), shape, tuple([Number("i64", f"{step.name}.e") for step in steps]))
 
-    def text(self):
+    def text(self) -> str:
         """All in LLVM's language."""
         root, kinds = len(TAGS), len(TAGS) + 1
         tags = [f'!{root} = !{{!"numbers"}}']
@@ -112,7 +128,7 @@ class Module:
         return "\n\n".join(["\n".join(self.declared), *self.texts, "\n".join(tags)])
 
 
-def loaded(lines, name, count):
+def loaded(lines: list[str], name: str, count: int) -> tuple[Number, ...]:
     """So many integers in memory."""
     for i in range(count):
         lines.append(f"  {name}{i}.p = getelementptr i64, ptr {name}, i64 {i}")
@@ -120,12 +136,12 @@ def loaded(lines, name, count):
     return tuple([Number("i64", f"{name}{i}") for i in range(count)])
 
 
-def renamed(part, name):
+def renamed(part: Value, name: str) -> Value:
     """A register of a function's own; what is known stays."""
     return type(part)(part.type, name) if isinstance(part, tuple) else part
 
 
-def kinds_of(value):
+def kinds_of(value: Value) -> Any:
     """What is known of a value before it runs: hashable."""
     if isinstance(value, (Number, Bits)):
         return value.type

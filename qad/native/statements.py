@@ -1,19 +1,28 @@
 """Statements of kernels, and functions that call functions, as LLVM's code."""
 
+from __future__ import annotations
+
 import ast
 import builtins
 import inspect
 from functools import cache
+from typing import TYPE_CHECKING
 
 from qad.native import intrinsics
 from qad.native.expressions import Expressions
 from qad.native.values import Array, Complex, Number, Range, join, plain, registers, split
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.native.values import Register, Value
+
 __all__ = ["Function"]
 
 
 @cache
-def functions_of(file):
+def functions_of(file: str) -> dict[int, ast.FunctionDef]:
     """The syntax trees of all functions of a file, by the lines at which they begin."""
     with open(file, encoding="utf-8") as text:
         tree = ast.parse(text.read())
@@ -33,7 +42,16 @@ class Function(Expressions):
         Registers stand for what is given at run time; what is known is part of the function.
     """
 
-    def __init__(self, module, function, arguments):
+    module: Any  # the `Module`, which imports this file
+    names: dict[str, Value]
+    tree: ast.FunctionDef
+    inlined: bool
+    result: Value
+    loops: list[tuple[str, str] | None]
+    ended: bool
+    defined: set[str]
+
+    def __init__(self, module: Any, function: Callable[..., Any], arguments: tuple[Value, ...]):
         code = function.__code__
         closure = zip(code.co_freevars, [cell.cell_contents for cell in function.__closure__ or ()], strict=True)
         super().__init__(module.fast, {**vars(builtins), **function.__globals__, **dict(closure)})
@@ -53,7 +71,7 @@ class Function(Expressions):
         if not self.ended:
             self.leave(())
 
-    def text(self, name, arguments):
+    def text(self, name: str, arguments: list[Register]) -> str:
         """The definition in LLVM's language."""
         given = ", ".join(f"{part.type} {part.name}" for part in arguments)
         loops = any(isinstance(x, (ast.For, ast.While)) for x in ast.walk(self.tree))
@@ -63,12 +81,12 @@ class Function(Expressions):
         return "\n".join([head, "entry:", *self.allocations, *self.lines, "}"])
 
     @property
-    def type(self):
+    def type(self) -> str:
         """The LLVM type of what is returned."""
         types = [part.type for part in split(self.result)]
         return f"{{{', '.join(types)}}}" if types else "void"
 
-    def block(self, body):
+    def block(self, body: list[ast.stmt]) -> None:
         """Some statements; those that follow a jump are not reached."""
         for node in body:
             if self.ended:
@@ -97,7 +115,7 @@ class Function(Expressions):
         old = self.value(ast.Name(name) if name else node.target)
         self.assign(node.target, self.binary(type(node.op).__name__, old, self.value(node.value)))
 
-    def assign(self, target, x):
+    def assign(self, target: ast.expr, x: Value) -> None:
         """Set a variable, an element of an array, or several of these."""
         if isinstance(target, ast.Tuple):
             for part, one in zip(target.elts, plain(x), strict=True):
@@ -106,7 +124,7 @@ class Function(Expressions):
             if target.id not in self.slots:
                 self.slots[target.id] = self.slot(x)
             self.write(self.slots[target.id], x)
-            self.set.add(target.id)
+            self.defined.add(target.id)
         else:
             at = self.value(target.slice)
             kind, place, _ = self.place(
@@ -121,7 +139,7 @@ class Function(Expressions):
     def _return(self, node):
         self.leave(() if node.value is None else self.value(node.value))
 
-    def leave(self, x):
+    def leave(self, x: Value) -> None:
         """Return a value; the first one determines the type."""
         if self.result is None:
             like, places = self.slot(x)
@@ -144,16 +162,16 @@ class Function(Expressions):
             return
         then, otherwise, out = self.fresh(), self.fresh(), self.fresh()
         self.branch(test, then, otherwise)
-        before, found = self.set, []
+        before, found = self.defined, []
         for label, body in ((then, node.body), (otherwise, node.orelse)):
-            self.set = set(before)
+            self.defined = set(before)
             if not self.way(label, body, out):
-                found.append(self.set)
-        self.set, self.ended = set.intersection(*found) if found else before, not found
+                found.append(self.defined)
+        self.defined, self.ended = set.intersection(*found) if found else before, not found
         if not self.ended:
             self.begin(out)
 
-    def way(self, label, body, out):
+    def way(self, label: str, body: list[ast.stmt], out: str) -> bool:
         """A block of statements that goes on at `out`; whether it ends before."""
         self.begin(label)
         self.ended = False
@@ -176,11 +194,13 @@ class Function(Expressions):
             self.say("unreachable")
             self.ended = True
 
-    def loop(self, node, label, head, out, element=None):
+    def loop(
+        self, node: ast.For | ast.While, label: str, head: str, out: str, element: Callable[[], Value] | None = None
+    ) -> None:
         """The body of a loop, and what follows it; a variable that is first set in it may have no value then."""
         if node.orelse:
             raise TypeError("a loop with an else")
-        before, self.set = self.set, set(self.set)
+        before, self.defined = self.defined, set(self.defined)
         self.loops.append((head, out))
         self.begin(label)
         if element:
@@ -189,7 +209,7 @@ class Function(Expressions):
         if not self.ended:
             self.jump(head)
         self.loops.pop()
-        self.set, self.ended = before, False
+        self.defined, self.ended = before, False
         self.begin(out)
 
     def _break(self, node):
@@ -198,7 +218,7 @@ class Function(Expressions):
     def _continue(self, node):
         self.leave_loop(0)
 
-    def leave_loop(self, where):
+    def leave_loop(self, where: int) -> None:
         """Jump to the head of the innermost loop, or behind it."""
         if self.loops[-1] is None:
             raise TypeError("a loop over a tuple, which is written out, is not left")
@@ -221,7 +241,7 @@ class Function(Expressions):
             if not self.ended:
                 self.block(node.orelse)
 
-    def counted(self, node, over, array=None):
+    def counted(self, node: ast.For, over: Range, array: Array | None = None) -> None:
         """A loop over a range, or over the elements of an array."""
         start, stop, step = over
         if not isinstance(step, Number) and step == 0:
@@ -244,7 +264,7 @@ class Function(Expressions):
 
         self.loop(node, body, further, out, element)
 
-    def call(self, function, *arguments):
+    def call(self, function: Value, *arguments: Value) -> Value:
         """Call what a name stands for."""
         if function in intrinsics.KNOWN:
             return intrinsics.KNOWN[function](self, *arguments)

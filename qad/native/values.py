@@ -4,14 +4,20 @@ A number that is known beforehand is a number of Python's, and arithmetic on suc
 what it meets: ``0.5 * x`` is single precision where x is.
 """
 
+from __future__ import annotations
+
 from inspect import get_annotations
 from struct import pack, unpack
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = [
     "COMPLEX", "COMPLEX128", "FLOAT", "HEAD", "INT", "INT32", "REAL", "TAGS", "Array", "Bits", "Block", "Complex",
-    "Kind", "Number", "Range", "Record", "Strided", "constant", "join", "kernel_type", "kind_in", "plain", "registers",
-    "split", "struct", "width",
+    "Condition", "Element", "KernelArray", "Kind", "Number", "Parameter", "Range", "Record", "Register", "Scalar",
+    "Slot", "Strided", "Value", "constant", "join", "kernel_type", "kind_in", "plain", "registers", "split", "struct",
+    "width",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -30,7 +36,7 @@ INT, INT32, FLOAT, COMPLEX128 = Kind("i64"), Kind("i32"), Kind("double"), Kind("
 REAL, COMPLEX = Kind("real"), Kind("real", pair=True)  # in the precision that kernels are compiled for
 
 
-def kind_in(kind, precision):
+def kind_in(kind: Element, precision: str) -> Element:
     """A kind with `REAL` and `COMPLEX` in a precision, "double" or "float"."""
     return kind._replace(llvm=precision) if isinstance(kind, Kind) and kind.llvm == "real" else kind
 
@@ -41,7 +47,7 @@ class Block(NamedTuple):
     It is in C order, or, if `strided`, in any: then it comes as a `Strided`.
     """
 
-    kind: object
+    kind: Element
     ndim: int = 1
     strided: bool = False
 
@@ -67,8 +73,8 @@ class Number(NamedTuple):
 class Complex(NamedTuple):
     """A complex number: two numbers."""
 
-    real: object
-    imag: object
+    real: Scalar
+    imag: Scalar
 
 
 class Array(NamedTuple):
@@ -83,9 +89,9 @@ class Array(NamedTuple):
     shape : tuple of numbers
     """
 
-    kind: object
+    kind: Element
     at: Number
-    shape: tuple
+    shape: tuple[Scalar, ...]
 
 
 class Strided(NamedTuple):
@@ -100,23 +106,23 @@ class Strided(NamedTuple):
     """
 
     flat: Array
-    shape: tuple
-    steps: tuple
+    shape: tuple[Scalar, ...]
+    steps: tuple[Scalar, ...]
 
 
 class Record(NamedTuple):
     """A row of a table: the class whose fields it has, and where it is."""
 
-    row: type
+    row: type[Any]
     at: Number
 
 
 class Range(NamedTuple):
     """A range; its step is positive if it is not known beforehand."""
 
-    start: object
-    stop: object
-    step: object
+    start: Scalar
+    stop: Scalar
+    step: Scalar
 
 
 class Bits(NamedTuple):
@@ -126,29 +132,53 @@ class Bits(NamedTuple):
     name: str
 
     @property
-    def count(self):
+    def count(self) -> int:
         return int(self.type[1:].split()[0])
 
     @property
-    def single(self):
+    def single(self) -> str:
         return self.type[:-1].split()[-1]
 
 
-def plain(x):
+Scalar: TypeAlias = Number | float
+"""A number in a register, or one that is known beforehand."""
+
+Condition: TypeAlias = Number | bool
+"""A number i1, or what is known beforehand."""
+
+Register: TypeAlias = Number | Bits
+
+Element: TypeAlias = Kind | type[Any]
+"""What an array holds: numbers of a kind, or rows with the fields of a named tuple class."""
+
+Parameter: TypeAlias = Kind | Block | type[Any]
+"""What annotates a parameter of a kernel: a class is one made by `struct`."""
+
+Value: TypeAlias = Any
+"""What an expression stands for: any of these, a tuple of values, or anything of Python's, known beforehand."""
+
+Slot: TypeAlias = tuple[Value, list[Number]]
+"""A variable: a value like it, and where the parts of it lie in memory."""
+
+KernelArray: TypeAlias = Any
+"""An array in the text of a kernel: NumPy's where Python runs it, an `Array` where it is translated."""
+
+
+def plain(x: Value) -> tuple[Value, ...]:
     """A tuple that is one in Python too: no number, array or range."""
     if not isinstance(x, tuple) or isinstance(x, (Kind, Number, Complex, Array, Record, Bits, Range)):
         raise TypeError(f"{type(x).__name__} where a tuple is needed")
     return x
 
 
-def width(kind):
+def width(kind: Element) -> int:
     """Bytes of an element."""
     if not isinstance(kind, Kind):
         return 8 * len(kind._fields)
     return {"i32": 4, "float": 4, "i64": 8, "double": 8}[kind.llvm] * (1 + kind.pair)
 
 
-def constant(value, type):
+def constant(value: float, type: str) -> str:
     """How LLVM writes a number of this type."""
     if type in ("double", "float") and isinstance(value, (int, float)):
         if type == "float":
@@ -160,7 +190,7 @@ def constant(value, type):
     return str(int(value))
 
 
-def split(value):
+def split(value: Value) -> list[Value]:
     """The registers and known numbers that a value consists of."""
     if isinstance(value, (Number, Bits, bool, int, float)):
         return [value]
@@ -173,12 +203,12 @@ def split(value):
     return []  # a function, a class: known beforehand, and nothing at run time
 
 
-def registers(value):
+def registers(value: Value) -> list[Register]:
     """The registers among them."""
     return [part for part in split(value) if isinstance(part, tuple)]
 
 
-def join(like, parts):
+def join(like: Value, parts: Iterator[Value]) -> Value:
     """A value like another with other registers, taken from an iterator."""
     if isinstance(like, (Number, Bits, bool, int, float)):
         return next(parts)

@@ -1,6 +1,7 @@
 """What LLVM compiles for contractions (the extra ``fast``): loops over tables, and products of small matrices."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,6 +10,12 @@ from qad.contract.compiled.blas import symbols
 from qad.contract.costs import LONGEST, WIDTH
 from qad.native import COMPLEX, INT, REAL, Block, Kernels
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qad.native.values import Kind
+    from qad.typing import DTypeLike
+
 __all__ = ["replay", "stack_product", "warm_up"]
 
 HERE = Path(__file__).parent
@@ -16,7 +23,7 @@ FILES = [*HERE.glob("*.py"), *(HERE.parent / name for name in ("costs.py", "entr
 AXES = 64  # of an array
 
 
-def kernels(kind):
+def kernels(kind: "Kind") -> Kernels:
     """Both kernels for numbers of a kind."""
 
     def replay(code: Block(INT), kept: Block(kind), work: Block(kind), room: Block(kind), counts: Block(INT)):
@@ -33,14 +40,14 @@ def kernels(kind):
 OF = {"f": kernels(REAL), "c": kernels(COMPLEX)}
 
 
-def replay(code, kept, work):
+def replay(code: np.ndarray, kept: np.ndarray, work: np.ndarray) -> None:
     """Carry out a table on two blocks of one dtype (`qad.contract.compiled.loop.replay`)."""
     kind = work.dtype
     room, counts = np.empty(LONGEST * WIDTH // kind.itemsize, kind), np.empty(AXES, np.int64)
     OF[kind.kind](kind).replay(code, kept, work, room, counts)
 
 
-def stack_product(a, b):
+def stack_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """``a @ b`` for stacks of small matrices, shapes (count or 1, m, k) and (count or 1, k, n); strides >= 0."""
     kind = a.dtype
     out = np.empty((max(len(a), len(b)), a.shape[1], b.shape[2]), kind)
@@ -48,7 +55,7 @@ def stack_product(a, b):
     return out
 
 
-def warm_up(dtypes):
+def warm_up(dtypes: "Iterable[DTypeLike]") -> None:
     """Compile all kernels for some dtypes."""
     for dtype in map(np.dtype, dtypes):
         OF[dtype.kind](dtype)

@@ -1,16 +1,23 @@
 """Products of matrices by SciPy's BLAS, called from kernels."""
 
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING
 
 from qad.native import intrinsic
 from qad.native.values import Number, constant
+
+if TYPE_CHECKING:
+    from qad.native.statements import Function
+    from qad.native.values import Array, Kind, Scalar
 
 __all__ = ["multiplied", "symbols"]
 
 LETTERS = {("double", False): "d", ("double", True): "z", ("float", False): "s", ("float", True): "c"}
 
 
-def symbols():
+def symbols() -> dict[str, int]:
     """The addresses of BLAS's products of matrices, by the names that kernels know."""
     from scipy.linalg import cython_blas
 
@@ -26,7 +33,10 @@ def symbols():
 
 
 @intrinsic
-def multiplied(code, first, one, second, two, work, out, m, k, n, form):
+def multiplied(
+    code: Function, first: Array, one: Scalar, second: Array, two: Scalar, work: Array, out: Scalar, m: Scalar,
+    k: Scalar, n: Scalar, form: Scalar,
+) -> None:  # fmt: skip
     """``C = A B`` for pieces of blocks, as `qad.contract.compiled.kernel.multiply` has it.
 
     BLAS goes along columns, and so sees transposes: it is asked for ``C^T = B^T A^T``.
@@ -48,14 +58,14 @@ def multiplied(code, first, one, second, two, work, out, m, k, n, form):
     code.say(f"call void @{name}({', '.join(f'ptr {part.name}' for part in given)})")
 
 
-def by_reference(code, x):
+def by_reference(code: Function, x: Number) -> Number:
     """A number in memory."""
     _, (place,) = code.slot(x)
     code.say(f"store {x.type} {x.name}, ptr {place.name}")
     return Number("ptr", place.name)
 
 
-def number(code, kind, value):
+def number(code: Function, kind: Kind, value: float) -> Number:
     """A real number in memory, of the kind of a block."""
     place = Number("ptr", code.fresh())
     code.allocations.append(f"  {place.name} = alloca [2 x {kind.llvm}]")

@@ -1,6 +1,9 @@
 """The loop that carries out tables of numbers (`qad.contract.entries`)."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +20,13 @@ from qad.contract.entries import (
     RESCALE,
 )  # fmt: skip
 
+if TYPE_CHECKING:
+    from qad.native.values import KernelArray
+
 __all__ = ["replay"]
 
 
-def replay(code, kept, work, room, counts):
+def replay(code: KernelArray, kept: KernelArray, work: KernelArray, room: KernelArray, counts: KernelArray) -> None:
     """Carry out all entries of `code`.
 
     Parameters
@@ -45,7 +51,7 @@ def replay(code, kept, work, room, counts):
             place = elementwise(code, place, kept, work, counts)
 
 
-def product(code, place, kept, work, room):
+def product(code: KernelArray, place: int, kept: KernelArray, work: KernelArray, room: KernelArray) -> int:
     """A product of matrices, either of which may lie transposed, or of a stack of them."""
     fields, at = code[place:], IN_PRODUCT
     first = kept if fields[at.first_kept] else work
@@ -58,7 +64,7 @@ def product(code, place, kept, work, room):
     return place + 1 + len(at)
 
 
-def copy(code, place, kept, work, counts):
+def copy(code: KernelArray, place: int, kept: KernelArray, work: KernelArray, counts: KernelArray) -> int:
     """A copy with its axes in another order."""
     fields, at = code[place:], IN_COPY
     source = kept if fields[at.kept] else work
@@ -79,7 +85,7 @@ def copy(code, place, kept, work, counts):
         read, write = read + on, write + further
 
 
-def add(code, place, work):
+def add(code: KernelArray, place: int, work: KernelArray) -> int:
     """A matrix of zeros, or a multiple of a matrix written or added to another; rows may lie apart."""
     fields, at = code[place:], IN_ADD
     fresh, factor, columns = fields[at.fresh], fields[at.factor], fields[at.columns]
@@ -106,7 +112,7 @@ def add(code, place, work):
     return place + 1 + len(at)
 
 
-def rescale(code, place, work):
+def rescale(code: KernelArray, place: int, work: KernelArray) -> int:
     """A piece divided by a power of two where its largest number has drifted too far from 1; the power is written."""
     fields, at = code[place:], IN_RESCALE
     room, exponent, largest = fields[at.room], 0, 0.0
@@ -121,7 +127,7 @@ def rescale(code, place, work):
     return place + 1 + len(at)
 
 
-def elementwise(code, place, kept, work, counts):
+def elementwise(code: KernelArray, place: int, kept: KernelArray, work: KernelArray, counts: KernelArray) -> int:
     """An elementwise product of two arrays spread over the axes of the result."""
     fields, at = code[place:], IN_MULTIPLY
     first = kept if fields[at.first_kept] else work
@@ -141,13 +147,15 @@ def elementwise(code, place, kept, work, counts):
         one, two = one + on, two + further
 
 
-def clear(counts, ndim):
+def clear(counts: KernelArray, ndim: int) -> None:
     """Begin to count."""
     for axis in range(ndim):
         counts[axis] = 0
 
 
-def advance(counts, shape, axis, left, right):
+def advance(
+    counts: KernelArray, shape: KernelArray, axis: int, left: KernelArray, right: KernelArray
+) -> tuple[int, int, bool]:
     """Count on along the axes up to `axis`: the steps of two places in memory, and whether all is over."""
     one = two = 0
     while axis >= 0:

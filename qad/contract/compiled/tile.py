@@ -6,14 +6,32 @@ parts in turn, and for numbers x + iy of the first the real sums ``P = sum x b``
 once at the end.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
 from qad.contract.compiled.lanes import fused, gathered, joined, lanes, numbers, put, scattered, zeros
 from qad.native import inlined
 
-__all__ = ["packed", "tile"]
+if TYPE_CHECKING:
+    from qad.native.values import KernelArray
+
+__all__ = ["Place", "packed", "tile"]
+
+
+class Place(NamedTuple):
+    """Where a matrix lies in a block: element (i, j) at ``start + i * row + j * column``."""
+
+    start: int
+    row: int
+    column: int
 
 
 @inlined
-def tile(rows, columns, first, a, second, b, work, c, k):
+def tile(
+    rows: int, columns: int, first: KernelArray, a: Place, second: KernelArray, b: Place, work: KernelArray, c: Place,
+    k: int,
+) -> None:  # fmt: skip
     """``C = A B`` for `rows` rows of A, and `columns` columns of B that lie side by side.
 
     Parameters
@@ -23,7 +41,7 @@ def tile(rows, columns, first, a, second, b, work, c, k):
     first, second, work : arrays
         Blocks of one dtype.
     a, b, c : Place
-        Where the matrices begin in them, and the steps along rows and columns; see `qad.contract.compiled.kernel`.
+        Where the matrices begin in them, and the steps along rows and columns.
     k : int
         Terms of the sums.
     """
@@ -43,7 +61,7 @@ def tile(rows, columns, first, a, second, b, work, c, k):
 
 
 @inlined
-def packed(columns, second, b, room, k):
+def packed(columns: int, second: KernelArray, b: Place, room: KernelArray, k: int) -> None:
     """Copy `columns` columns of B side by side to the beginning of `room`, a row at a time.
 
     The rows are stored whole: what `tile` loads at once must not come from several stores that are still under way.

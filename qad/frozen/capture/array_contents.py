@@ -1,25 +1,33 @@
 """What arrays hold, compared whole before every run, at the speed of memory; see `qad.frozen.capture.bindings`."""
 
+from __future__ import annotations
+
 import weakref
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.mutation.changed_arrays import Private, copied, holds, laid_out
 from qad.frozen.capture.bindings import holds as unchanged
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qad.frozen.capture.bindings import Binding
+
 __all__ = ["contents", "while_they_live"]
 
 SMALL = 1 << 15  # bytes of an array that is copied to be compared
 
 
-def contents(arrays) -> list:
+def contents(arrays: Iterable[np.ndarray]) -> list[Binding]:
     """Bindings that hold as long as no entry of these arrays changes."""
     known = {id(array) for array in arrays}
     different = {_entries(array): array for array in sorted(arrays, key=_is_flat)}.values()
     return [_binding(array) for array in different if id(array.base) not in known]  # bases are compared whole
 
 
-def while_they_live(arrays) -> list:
+def while_they_live(arrays: Iterable[np.ndarray]) -> list[Binding]:
     """The same for arrays that the bindings do not keep alive: an array that is gone, or read-only, cannot change."""
     bindings, done = [], set()
     for array in arrays:

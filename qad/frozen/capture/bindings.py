@@ -8,7 +8,17 @@ expression, made as a dataclass makes its methods; `holds` is the same for one o
 tested against.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, TypeAlias
+
+    Binding: TypeAlias = tuple[str, Any, Any, Any]  # form, owner, key, value
 
 __all__ = ["GONE", "Bindings", "holds", "same"]
 
@@ -22,7 +32,11 @@ FORMS = {
     "turned": "{owner}.shape == {key!r} and {value} == {owner}.T",
     "test": "{value}()",
 }
-ARRAYS = {"array": np.ndarray.tobytes, "memory": lambda x: x, "turned": np.ndarray.transpose}  # what is compared
+ARRAYS: dict[str, Callable[..., Any]] = {
+    "array": np.ndarray.tobytes,
+    "memory": lambda x: x,
+    "turned": np.ndarray.transpose,
+}  # what is compared
 VALUES = (bool, int, float, complex, str, bytes, tuple, frozenset, range, slice, np.generic, np.dtype)
 GONE = (AttributeError, KeyError, IndexError, ValueError, TypeError)
 AT_ONCE = 200  # bindings of one expression
@@ -39,8 +53,10 @@ class Bindings:
     """
 
     __slots__ = ("listed", "quick")
+    listed: list[Binding]
+    quick: Callable[[], bool] | None
 
-    def __init__(self, bindings):
+    def __init__(self, bindings: Iterable[Binding]):
         self.listed = list(bindings)
         tests = [_compiled(self.listed[i : i + AT_ONCE]) for i in range(0, len(self.listed), AT_ONCE)]
         self.quick = tests[0] if len(tests) == 1 else _all(tests) if tests else None
@@ -52,7 +68,7 @@ class Bindings:
         except GONE:
             return False
 
-    def broken(self):
+    def broken(self) -> list[str]:
         """The keys of those that do not hold."""
         names = [(x[0], x[2]) for x in self.listed if not holds(x)]
         return [f"an array of shape {key}" if form in ARRAYS else str(key).lstrip(".") for form, key in names]
@@ -62,7 +78,7 @@ def _all(tests):
     return lambda: all(test() for test in tests)
 
 
-def holds(binding) -> bool:
+def holds(binding: Binding) -> bool:
     """Whether one binding holds."""
     form, owner, key, value = binding
     try:
@@ -78,7 +94,7 @@ def holds(binding) -> bool:
         return False
 
 
-def same(one, two) -> bool:
+def same(one: Any, two: Any) -> bool:
     """Whether two objects are one, or equal values of one type; 0.0 and -0.0 differ, nan and nan do not."""
     if one is two:
         return True

@@ -1,11 +1,22 @@
 """What a function reads beyond its arguments, as it is at one time: names, containers, arrays, generators."""
 
+from __future__ import annotations
+
 from operator import is_
+from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
 from qad.frozen.capture.array_contents import contents
 from qad.frozen.capture.bindings import Bindings
 from qad.frozen.capture.reachable import Reach
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from typing import Any, Literal
+
+    import numpy as np
+
+    from qad.frozen.capture.bindings import Binding
 
 __all__ = ["Captured"]
 
@@ -27,7 +38,16 @@ class Captured:
         What large arrays are compared with, for programs to use as constants.
     """
 
-    def __init__(self, f, statics, constant):
+    statics: list[Any]
+    bindings: Bindings
+    generators: list[Any]
+    live: bool
+    settled: list[np.ndarray] | None
+    arrays: list[Binding]
+    known: set[int]
+    copies: dict[int, np.ndarray]
+
+    def __init__(self, f: Any, statics: Iterable[Any], constant: Collection[str] | Literal[True]):
         self.statics = list(statics)
         if constant is True:
             self.bindings, self.generators, self.live, self.settled = Bindings([]), [], False, None
@@ -45,7 +65,7 @@ class Captured:
                 f"{', '.join(sorted({str(key) for form, _, key, _ in reach.bindings if form in _NAMED})) or 'nothing'}"
             )
 
-    def serves(self, statics) -> bool:
+    def serves(self, statics: Sequence[Any]) -> bool:
         """Whether these are the static values that were looked at, and nothing that is reached has changed."""
         return len(statics) == len(self.statics) and all(map(is_, statics, self.statics)) and self.bindings.hold()
 
@@ -53,7 +73,7 @@ class Captured:
         """Whether an array holds something else."""
         return not Bindings(self.arrays).hold()
 
-    def covers(self, array) -> bool:
+    def covers(self, array: np.ndarray) -> bool:
         """Whether an array is compared anyway, or need not be."""
         return self.settled is None or id(array) in self.known or id(array.base) in self.known
 

@@ -1,19 +1,28 @@
 """Functions: what their code names, and what they hold; see `qad.frozen.capture.reachable`."""
 
+from __future__ import annotations
+
 import builtins
 import sys
 from functools import cached_property, partial, partialmethod
 from types import BuiltinFunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING
 
 from qad.frozen.capture.mentioned_names import mentions
 from qad.frozen.capture.namespaces import MAKING_ANEW, attributes
 from qad.frozen.capture.trusted_code import is_trusted, source
 
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    Reach: TypeAlias = Any  # of reachable.py, which imports this file
+    import numpy as np
+
 __all__ = ["HOLDERS", "see_compiled", "see_function", "see_holder", "see_ufunc"]
 
 ASKING = frozenset(("getattr", "hasattr", "vars", "__dict__", "attrgetter", "methodcaller", "__getattribute__"))
 UNSEEN = frozenset(("eval", "exec", "globals", "locals", "__import__"))
-HOLDERS = {
+HOLDERS: dict[type, tuple[str, ...]] = {
     partial: ("func", "args", "keywords"),
     partialmethod: ("func", "args", "keywords"),
     property: ("fget",),
@@ -24,7 +33,7 @@ HOLDERS = {
 }
 
 
-def see_function(reach, f, path):
+def see_function(reach: Reach, f: Any, path: str) -> None:
     """A function of Python: what it holds; of a user's also what its code mentions."""
     module = f.__globals__.get("__name__")
     trusted = is_trusted(module) and module.partition(".")[0]
@@ -84,7 +93,7 @@ def _global(reach, space, name):
             reach.bind("item", vars(builtins), name, value, name)
 
 
-def see_holder(reach, x, path):
+def see_holder(reach: Reach, x: Any, path: str) -> None:
     """A bound method, a partial function, a property and the like."""
     for kind, parts in HOLDERS.items():
         if isinstance(x, kind):
@@ -92,7 +101,7 @@ def see_holder(reach, x, path):
                 reach.wait(getattr(x, attribute), path)
 
 
-def see_compiled(reach, x, path):
+def see_compiled(reach: Reach, x: Any, path: str) -> None:
     """A function of compiled code."""
     words = source(x, reach.names)
     if words:
@@ -102,7 +111,7 @@ def see_compiled(reach, x, path):
         reach.wait(owner, path)
 
 
-def see_ufunc(reach, x, path):
+def see_ufunc(reach: Reach, x: np.ufunc, path: str) -> None:
     """A ufunc, which is NumPy's or SciPy's, or made of a function that cannot be seen."""
     if all(set(types) <= set("O->") for types in x.types):
         reach.refuse(path, "is made by np.frompyfunc, which hides what it calls: write it in NumPy's functions")

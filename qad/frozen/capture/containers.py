@@ -1,7 +1,10 @@
 """Arrays, containers, generators, and what points to something; see `qad.frozen.capture.reachable`."""
 
+from __future__ import annotations
+
 from functools import partial
 from operator import is_
+from typing import TYPE_CHECKING
 from weakref import ref
 
 import numpy as np
@@ -11,10 +14,17 @@ from qad.frozen.capture.bindings import same
 from qad.frozen.capture.namespaces import users_of
 from qad.frozen.capture.objects import see_object, see_whole
 
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from qad.core.tape.tensor import Tensor
+
+    Reach: TypeAlias = Any  # of reachable.py, which imports this file
+
 __all__ = ["see_array", "see_dict", "see_generator", "see_pointer", "see_sequence", "see_tensor"]
 
 
-def see_array(reach, x, path):
+def see_array(reach: Reach, x: np.ndarray, path: str) -> None:
     """An array of numbers, or of objects, which is a container."""
     if x.dtype.hasobject:
         _entries(reach, x, path, lambda: x.ravel().tolist())
@@ -24,7 +34,7 @@ def see_array(reach, x, path):
         see_whole(reach, x, path)
 
 
-def see_tensor(reach, x, path):
+def see_tensor(reach: Reach, x: Tensor, path: str) -> None:
     """A Tensor: a constant one is its array."""
     if x.level is not CONSTANT:
         reach.live = True
@@ -32,12 +42,12 @@ def see_tensor(reach, x, path):
         reach.bind("attribute", x, "value", x.value, path)
 
 
-def see_generator(reach, x, path):
+def see_generator(reach: Reach, x: Any, path: str) -> None:
     """A generator of random numbers."""
     reach.generators.append(x)
 
 
-def see_sequence(reach, x, path):
+def see_sequence(reach: Reach, x: Any, path: str) -> None:
     """A container of a number of entries."""
     if isinstance(x, (tuple, frozenset)):
         for i, each in enumerate(x):
@@ -53,7 +63,7 @@ def _more(reach, x, path):
         see_object(reach, x, path)
 
 
-def see_dict(reach, x, path):
+def see_dict(reach: Reach, x: Any, path: str) -> None:
     """A mapping: its keys in their order, and its values."""
     if x:
         _entries(reach, x, path, x.keys)
@@ -79,7 +89,7 @@ def _entries(reach, x, path, read):
     _more(reach, x, path)
 
 
-def see_pointer(reach, x, path):
+def see_pointer(reach: Reach, x: Any, path: str) -> None:
     """A weak reference, or a context variable: what it gives now."""
     read = x if isinstance(x, ref) else partial(x.get, None)
     value = read()

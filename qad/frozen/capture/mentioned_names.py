@@ -1,8 +1,14 @@
 """What the code of a function mentions by name: globals, attributes, modules that it imports."""
 
+from __future__ import annotations
+
 import dis
 from functools import lru_cache
 from types import CodeType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["mentions"]
 
@@ -11,7 +17,7 @@ GLOBAL = frozenset(("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL",
 
 
 @lru_cache(maxsize=4096)
-def mentions(code):
+def mentions(code: CodeType) -> tuple[frozenset[str], frozenset[tuple[Any, str]], frozenset[str]]:
     """Names of globals, pairs (what stands before, attribute), and imported modules, inner functions included.
 
     Text that could be the name of an attribute counts as one, for ``getattr(x, "name")``.

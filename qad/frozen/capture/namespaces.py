@@ -1,11 +1,21 @@
 """What has attributes by name: modules, classes, objects of the user's; see `qad.frozen.capture.reachable`."""
 
+from __future__ import annotations
+
 from functools import cached_property
 from inspect import getattr_static
 from keyword import iskeyword
 from types import FunctionType, MemberDescriptorType, ModuleType
+from typing import TYPE_CHECKING
 
 from qad.frozen.capture.trusted_code import is_trusted, source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, TypeAlias
+
+    Reach: TypeAlias = Any  # of reachable.py, which imports this file
+    Named: TypeAlias = tuple[str, str, Any, Any]  # name, form, owner, value
 
 __all__ = ["MAKING_ANEW", "attributes", "every", "see_class", "see_kind", "see_module", "users_of"]
 
@@ -14,7 +24,7 @@ MAKING_ANEW = frozenset(("__class__", "type"))  # names by which an object may b
 OWN = ("self", "cls")  # names behind which no module stands
 
 
-def see_module(reach, x, path):
+def see_module(reach: Reach, x: ModuleType, path: str) -> None:
     """A module; of one that is trusted nothing is compared."""
     reach.own(_of_trusted if is_trusted(x.__name__) else _of_module, x, path or x.__name__)
 
@@ -40,7 +50,7 @@ def _of_trusted(reach, x):
     return ()
 
 
-def see_class(reach, x, path):
+def see_class(reach: Reach, x: type, path: str) -> None:
     """A class that has a name, so that objects may be made of it."""
     if words := source(x, reach.names):
         reach.refuse(path, f"reads {words}")
@@ -53,7 +63,7 @@ def see_class(reach, x, path):
             reach.wait(vars(base)[name], f"{path}.{name}")
 
 
-def see_kind(reach, x, path):
+def see_kind(reach: Reach, x: type, path: str) -> None:
     """The class of an object, whose methods it calls; that another object is made of it is not said."""
     if id(x) in reach.kinds:
         return
@@ -85,12 +95,12 @@ def _of_class(reach, x):
                 yield name, "item", vars(base), value
 
 
-def users_of(kind):
+def users_of(kind: type) -> list[type]:
     """The user's own classes among those that a class is made of."""
     return [] if is_trusted(kind.__module__) else [base for base in kind.__mro__ if not is_trusted(base.__module__)]
 
 
-def attributes(reach, x):
+def attributes(reach: Reach, x: Any) -> Iterator[Named]:
     """Of an object of the user's: attributes that code mentions, also those that it has not, but its class has."""
     space, users = getattr(x, "__dict__", {}), users_of(type(x))
     for name, form, holder, value in every(x):
@@ -105,7 +115,7 @@ def attributes(reach, x):
             yield "the names of attributes", "test", x, lambda: tuple(x.__dict__) == keys
 
 
-def every(x):
+def every(x: Any) -> Iterator[Named]:
     """All attributes that an object holds itself."""
     space = getattr(x, "__dict__", None)
     if type(space) is dict:

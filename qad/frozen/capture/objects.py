@@ -1,11 +1,14 @@
 """Objects, by what their class is; see `qad.frozen.capture.reachable`."""
 
+from __future__ import annotations
+
 import io
 import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from operator import attrgetter, methodcaller
+from typing import TYPE_CHECKING
 
 import numpy as np
 import optree
@@ -15,13 +18,18 @@ from qad.frozen.capture.code import see_compiled
 from qad.frozen.capture.namespaces import attributes, every, see_kind, users_of
 from qad.frozen.capture.trusted_code import ATOMS, is_trusted, is_written_in_python
 
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    Reach: TypeAlias = Any  # of reachable.py, which imports this file
+
 __all__ = ["see_bytes", "see_enum", "see_hidden", "see_object", "see_value", "see_whole"]
 
 VISIBLE = (*ATOMS, list, tuple, dict, set, frozenset, deque, np.ndarray)
 NEUTRAL = ("abc", "typing", "types", "builtins", "enum", "dataclasses")  # bases of the user's classes that read nothing
 
 
-def see_object(reach, x, path):
+def see_object(reach: Reach, x: Any, path: str) -> None:
     """An object of any class."""
     kind = type(x)
     users = users_of(kind)
@@ -51,7 +59,7 @@ def see_object(reach, x, path):
         see_whole(reach, x, path)
 
 
-def see_whole(reach, x, path):
+def see_whole(reach: Reach, x: Any, path: str) -> None:
     """Everything that an object holds: its class is compiled or of another package, whose code is not read."""
     for name, form, holder, value in every(x):
         reach.bind(form, holder, name, value, f"{path}.{name}")
@@ -63,18 +71,18 @@ def see_whole(reach, x, path):
             see_bytes(reach, x, path)
 
 
-def see_hidden(reach, x, path):
+def see_hidden(reach: Reach, x: Any, path: str) -> None:
     """Raise for an object whose state cannot be read."""
     reach.refuse(path, f"is a {type(x).__name__}, whose state cannot be compared from call to call")
 
 
-def see_enum(reach, x, path):
+def see_enum(reach: Reach, x: Any, path: str) -> None:
     """A member of an enumeration, which may have attributes and methods beside its value."""
     reach.wait(x.value, path)
     see_value(reach, x, path)
 
 
-def see_value(reach, x, path):
+def see_value(reach: Reach, x: Any, path: str) -> None:
     """A number or text of a class of the user's."""
     if not is_trusted(type(x).__module__):
         see_kind(reach, type(x), path)
@@ -91,7 +99,7 @@ def _is_immutable(kind):
     return hasattr(kind, "__dataclass_params__") and kind.__dataclass_params__.frozen
 
 
-def see_bytes(reach, x, path):
+def see_bytes(reach: Reach, x: Any, path: str) -> None:
     """Bytes that can change."""
     kept = bytes(x)
     reach.bind("test", x, path, lambda: bytes(x) == kept, path)

@@ -5,6 +5,8 @@ or it is refused.  Of the user's own modules, classes and objects that is what s
 containers, dataclasses and the objects of other packages it is everything.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from contextvars import ContextVar
 from enum import Enum
@@ -18,6 +20,7 @@ from types import (
     MethodWrapperType,
     ModuleType,
 )  # fmt: skip
+from typing import TYPE_CHECKING
 from weakref import ref
 
 import numpy as np
@@ -37,11 +40,17 @@ from qad.frozen.capture.namespaces import MAKING_ANEW, see_class, see_module
 from qad.frozen.capture.objects import see_bytes, see_enum, see_hidden, see_object, see_value
 from qad.frozen.capture.trusted_code import ATOMS
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any, NoReturn
+
+    from qad.frozen.capture.bindings import Binding
+
 __all__ = ["Reach"]
 
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, Random)
 MOST = 100_000  # bindings
-SEEN = (
+SEEN: tuple[tuple[Any, Callable[..., None]], ...] = (
     (Tensor, see_tensor),
     (Enum, see_enum),
     (np.void, see_hidden),
@@ -84,7 +93,20 @@ class Reach:
         Classes of objects that were met.
     """
 
-    def __init__(self, roots, constant=()):
+    bindings: list[Binding]
+    arrays: list[np.ndarray]
+    generators: list[Any]
+    settled: list[np.ndarray]
+    live: bool
+    whole: bool
+    constant: frozenset[str]
+    used: set[str]
+    names: set[str]
+    named: set[tuple[Any, str]]
+    kinds: dict[int, type]
+    seen: dict[int, Any]
+
+    def __init__(self, roots: Iterable[Any], constant: Iterable[str] = ()):
         self.bindings, self.arrays, self.generators, self.settled = [], [], [], []
         self.live, self.whole = False, False
         self.constant, self.used = frozenset(constant), set()
@@ -114,11 +136,11 @@ class Reach:
             see = next(see for kinds, see in SEEN if isinstance(x, kinds))
             see(self, x, path)
 
-    def wait(self, x, path):
+    def wait(self, x: Any, path: str) -> None:
         """Look at `x` later; `path` is for messages."""
         self._waiting.append((x, path))
 
-    def bind(self, form, owner, key, value, path):
+    def bind(self, form: str, owner: Any, key: Any, value: Any, path: str) -> None:
         """Remember what stands behind a name, and look at it, unless the caller declared that constant."""
         if key in self.constant:
             self.used.add(key)
@@ -130,7 +152,7 @@ class Reach:
         if form not in ("absent", "test"):
             self.wait(value, path)
 
-    def refuse(self, path, words):
+    def refuse(self, path: str, words: str) -> NoReturn:
         """Raise for what cannot be compared, or differs at every call."""
         name = path.rpartition(".")[2] or "name"
         raise ArgumentError(
@@ -138,7 +160,7 @@ class Reach:
             f'it does not vary: qad.freeze(f, constant="{name}")'
         )
 
-    def own(self, scan, owner, path):
+    def own(self, scan: Callable[..., Iterator[tuple[str, str, Any, Any]]], owner: Any, path: str) -> None:
         """Scan an owner of names now, and again when more names are known; `scan` yields (name, form, owner, value)."""
         self._owners.append((scan, owner, path, set()))
         self._scan(*self._owners[-1])

@@ -4,6 +4,8 @@ The functions of NumPy, SciPy, qad and Python's own library are what they are; w
 attribute, an entry) is looked at.  Some of them give something else at every call: clocks, files, the system's entropy.
 """
 
+from __future__ import annotations
+
 import builtins
 import datetime
 import io
@@ -14,8 +16,13 @@ import sys
 import time
 import uuid
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Set
+    from typing import Any
 
 __all__ = ["ATOMS", "is_trusted", "is_written_in_python", "source"]
 
@@ -52,7 +59,7 @@ DATES = (datetime.datetime, datetime.date)
 NOW = frozenset(("now", "today", "utcnow"))
 
 
-def is_trusted(module) -> bool:
+def is_trusted(module: Any) -> bool:
     """Whether a module of this name belongs to the packages whose code is what it was."""
     top = module.partition(".")[0] if type(module) is str else ""
     return top in PACKAGES or (top in sys.stdlib_module_names and _is_standard(top))
@@ -65,7 +72,7 @@ def _is_standard(name):
     return file is None or file.startswith(STANDARD)
 
 
-def source(x, names) -> str | None:
+def source(x: Any, names: Set[str]) -> str | None:
     """In words, what `x` reads that differs at every call, None if nothing; `names` are what code mentions."""
     if id(x) in SOURCES:
         return SOURCES[id(x)]
@@ -74,7 +81,7 @@ def source(x, names) -> str | None:
     return None
 
 
-def is_written_in_python(kind) -> bool:
+def is_written_in_python(kind: type) -> bool:
     """Whether instances of a class hold nothing but attributes: no state of compiled code, which cannot be seen."""
     return all(
         type(value).__name__ not in ("wrapper_descriptor", "method_descriptor", "getset_descriptor")

@@ -5,8 +5,11 @@ written whole, and none of them shares memory with another that the chain uses, 
 last step before it reads the second block of the first.  A sum of all entries is one of the sums of the blocks.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +17,16 @@ from qad.frozen.compiled import table
 from qad.frozen.compiled.lowering import added, begun
 from qad.frozen.compiled.rows import Operand
 from qad.frozen.program import Var
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TypeAlias
+
+    from qad.frozen.compiled.rows import Row
+    from qad.frozen.program import Step
+
+    Places: TypeAlias = Any  # of placement.py, which imports this file
+    Part: TypeAlias = tuple[int, list[Row]]  # how many blocks, and the rows for each
 
 __all__ = ["Chain", "chains", "parts"]
 
@@ -36,22 +49,29 @@ class Chain:
         For each sum over all entries the array of the sums of blocks.
     """
 
-    def __init__(self, size):
+    size: int
+    steps: list[tuple[int, Step, list[Row]]]
+    outs: set[Var]
+    local: set[Var]
+    sums: dict[Var, Var]
+    blocks: int
+
+    def __init__(self, size: int):
         self.size, self.steps, self.outs, self.local, self.sums = size, [], set(), set(), {}
         self.blocks = -(-size // BLOCK)
 
     @property
-    def span(self):
+    def span(self) -> tuple[int, int]:
         """The numbers of its first and last step."""
         return self.steps[0][0], self.steps[-1][0]
 
-    def add(self, number, step, rows):
+    def add(self, number: int, step: Step, rows: list[Row]) -> None:
         self.steps.append((number, step, rows))
         self.outs.add(step.out)
         if len(rows) > 1:
             self.sums[step.out] = Var((self.blocks,), step.out.dtype)
 
-    def needs_all_of(self, row, places):
+    def needs_all_of(self, row: Row, places: Places) -> bool:
         """Whether a row reads, for every entry, one that is known only when the chain has ended.
 
         Operands lie side by side, or are one number for all entries: a sum of the chain, or an entry of what it writes,
@@ -67,7 +87,7 @@ class Chain:
                 return True
         return False
 
-    def parts(self):
+    def parts(self) -> list[Part]:
         """Parts of a table: sums begin, all blocks, sums of the sums of blocks."""
         before, during, after = [], [], []
         for _, step, rows in self.steps:
@@ -81,7 +101,7 @@ class Chain:
             after += begun(out) + added(room, out.with_axes(room.shape, (0,)))
         return [(1, before), (self.blocks, during), (1, after)]
 
-    def row(self, row, room=None):
+    def row(self, row: Row, room: Operand | None = None) -> Row:
         """A row for one block; a sum goes to `room`."""
         advance = [
             0 if isinstance(x.holder, Var) and x.holder in self.local else BLOCK * step
@@ -95,7 +115,7 @@ class Chain:
         return row._replace(count=BLOCK, last=last, advance=tuple(advance))
 
 
-def chains(places):
+def chains(places: Places) -> list[Chain]:
     """The chains of a program of which these rows are known."""
     found, chain = [], None
     for number, step in enumerate(places.program.steps):
@@ -119,7 +139,7 @@ def chains(places):
     return found
 
 
-def length(rows):
+def length(rows: list[Row]) -> int | None:
     """How long the arrays of an elementwise function or a sum of all entries are; None of others and small ones."""
     row = rows[-1]
     if row.around or row.dims or row.count < 2 * BLOCK or row.operation not in (table.CALL, table.SINE, table.COSINE):
@@ -131,7 +151,7 @@ def length(rows):
     return row.count if is_sum or (len(rows) == 1 and row.steps[-1] == items[-1]) else None
 
 
-def parts(steps, places):
+def parts(steps: Iterable[Step], places: Places) -> list[Part]:
     """The parts of the table of some steps, one after another."""
     whose = {step.out: chain for chain in places.chains for _, step, _ in chain.steps}
     found = []

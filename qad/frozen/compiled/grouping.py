@@ -1,9 +1,21 @@
 """Which steps of a program the compiled loop carries out."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.contract.compiler import has_compiler
 from qad.frozen.compiled import lowering, table
 from qad.frozen.compiled.rows import Operand
 from qad.frozen.functions import VIEWS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    from qad.frozen.program import Program, Var
+
+    Places: TypeAlias = Any  # of placement.py, which imports this file
 
 __all__ = ["finder", "has_loop", "pays"]
 
@@ -11,12 +23,12 @@ FEWEST = 8  # steps, one after another, for which it pays to load the loop
 LARGE, FEWEST_LARGE = 1 << 15, 3  # numbers of a large array, and steps on such
 
 
-def has_loop():
+def has_loop() -> bool:
     """Whether the loop can be compiled here: by LLVM, for a processor whose floating-point errors are known."""
     return table.ERRORS is not None and has_compiler()
 
 
-def pays(program):
+def pays(program: Program) -> bool:
     """Whether there are enough steps, one after another, that the loop knows; views between them do not count."""
     steps = large = 0
     for step in program.steps:
@@ -30,7 +42,7 @@ def pays(program):
     return False
 
 
-def finder(places):
+def finder(places: Places) -> Callable[[Var], Operand | None]:
     """The function that gives the `Operand` of a Var; None if it is not known where it lies, or how."""
     known, dummies, made, unknown = places.program.constants, places.dummies, places.definitions, places.numbers
 

@@ -1,15 +1,22 @@
 """The loop that carries out a table (`qad.frozen.compiled.table`)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.frozen.compiled import table
 from qad.frozen.compiled.memory import call_loop, cleared, memory, raised
 from qad.frozen.compiled.waves import waves
 from qad.native import COMPLEX128, FLOAT, INT
 from qad.native.values import HEAD
 
+if TYPE_CHECKING:
+    from qad.native.values import KernelArray
+
 __all__ = ["replay"]
 
 
-def replay(parts, rows, given, status):
+def replay(parts: KernelArray, rows: KernelArray, given: KernelArray, status: KernelArray) -> None:
     """Carry out all parts of a table.
 
     Parameters
@@ -38,7 +45,7 @@ def replay(parts, rows, given, status):
                     status[0] = status[0] | found
 
 
-def carry_out(row, block, blocks, given):
+def carry_out(row: KernelArray, block: int, blocks: int, given: KernelArray) -> None:
     """One row, for one block."""
     row[table.DIMS] = row[table.LAST] if block == blocks - 1 else row[table.COUNT]
     one, two, three = beginning(row, 0, block, given), beginning(row, 1, block, given), beginning(row, 2, block, given)
@@ -50,7 +57,7 @@ def carry_out(row, block, blocks, given):
             operate(row)
 
 
-def beginning(row, operand, block, given):
+def beginning(row: KernelArray, operand: int, block: int, given: KernelArray) -> int:
     """Where an operand begins."""
     found = row[table.BASE + operand] + block * row[table.ADVANCE + operand]
     if row[table.GIVEN + operand] >= 0:
@@ -58,7 +65,7 @@ def beginning(row, operand, block, given):
     return found
 
 
-def operate(row):
+def operate(row: KernelArray) -> None:
     """One operation along its own axis."""
     operation, count, steps = row[table.OPERATION], row[table.DIMS], row[table.STEPS :]
     if operation == table.CALL:
@@ -83,19 +90,19 @@ def operate(row):
         product(pairs[0], pairs[1], pairs[2], row, 16)
 
 
-def take(x, places, y, count):
+def take(x: KernelArray, places: KernelArray, y: KernelArray, count: int) -> None:
     """``y = x[places]``."""
     for i in range(count):
         y[i] = x[places[i]]
 
 
-def scatter(x, places, y, count):
+def scatter(x: KernelArray, places: KernelArray, y: KernelArray, count: int) -> None:
     """``y[places] = x``."""
     for i in range(count):
         y[places[i]] = x[i]
 
 
-def sums(x, bounds, y, count):
+def sums(x: KernelArray, bounds: KernelArray, y: KernelArray, count: int) -> None:
     """The sums of x between each bound and the next."""
     for i in range(count):
         total = x[bounds[i]]
@@ -104,7 +111,7 @@ def sums(x, bounds, y, count):
         y[i] = total
 
 
-def product(x, y, out, row, size):
+def product(x: KernelArray, y: KernelArray, out: KernelArray, row: KernelArray, size: int) -> None:
     """A stack of products of small matrices; sizes and strides lie in the row as `np.matmul` has them."""
     m, k, n, steps = row[table.DIMS + 1], row[table.DIMS + 2], row[table.DIMS + 3], row[table.STEPS :]
     for s in range(row[table.DIMS]):

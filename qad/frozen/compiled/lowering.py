@@ -1,5 +1,9 @@
 """Steps of a program as rows of a table (`qad.frozen.compiled.rows`)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.frozen.compiled import table
@@ -9,16 +13,25 @@ from qad.frozen.functions import VIEWS, reduction
 from qad.frozen.program import Var
 from qad.frozen.sparse_arrays import placed
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any, TypeAlias
+
+    from qad.frozen.program import Step
+
+    Find: TypeAlias = Callable[[Var], Operand | None]  # where an array lies, and how, if that is known
+    Rows: TypeAlias = list[Row] | None
+
 __all__ = ["lowered", "may_be_lowered"]
 
 CHARS = "fdFD?"
 LONG = 16  # numbers from which on a sum runs along its own axis
 SMALL = 200  # multiply-adds of a product of matrices that needs no BLAS
-WAVES = {np.sin: table.SINE, np.cos: table.COSINE}
+WAVES: dict[Callable[..., Any], int] = {np.sin: table.SINE, np.cos: table.COSINE}
 PRODUCTS = {"d": table.PRODUCT, "D": table.PRODUCT_COMPLEX}
 
 
-def may_be_lowered(step):
+def may_be_lowered(step: Step) -> bool | None:
     """Whether the function of a step is among those that the loop knows; None if the step is a view."""
     if step.fn in VIEWS:
         return None
@@ -26,7 +39,7 @@ def may_be_lowered(step):
     return bool(known) and step.out.dtype is not None and step.out.dtype.char in CHARS
 
 
-def lowered(step, find):
+def lowered(step: Step, find: Find) -> Rows:
     """The rows of a step, or None.
 
     Parameters
@@ -42,7 +55,7 @@ def lowered(step, find):
     return rule(step, find, out)
 
 
-def all_found(args, find, like=None):
+def all_found(args: Iterable[Any], find: Find, like: Any = None) -> list[Operand] | None:
     """Operands of arguments; numbers take the dtype `like`.  None if one of them is not known."""
     found = [find(x) if type(x) is Var else _literal(x, like) for x in args]
     return found if all(x is not None and 0 not in x.shape for x in found) else None
@@ -66,7 +79,7 @@ def _elementwise(step, find, out):
     return found and ufunc_rows(step.fn, found, out)
 
 
-def ufunc_rows(ufunc, operands, out):
+def ufunc_rows(ufunc: np.ufunc, operands: Sequence[Operand], out: Operand) -> Rows:
     """The row of a ufunc on these operands."""
     chars = "".join(x.char for x in operands) + "->" + out.char
     function = loop_of(ufunc, chars)
@@ -78,12 +91,12 @@ def ufunc_rows(ufunc, operands, out):
     return row and [row]
 
 
-def copied(source, out):
+def copied(source: Operand, out: Operand) -> Rows:
     """The row that copies one operand to another of its shape."""
     return ufunc_rows(np.positive, [source], out)
 
 
-def together(parts):
+def together(parts: Sequence[Rows]) -> Rows:
     """The rows of all parts; None if one is None."""
     return [row for part in parts for row in part] if all(part is not None for part in parts) else None
 
@@ -104,12 +117,12 @@ def _reduce(step, find, out):
     return together([begun(out), added(source, target)])
 
 
-def begun(out):
+def begun(out: Operand) -> Rows:
     """The row that begins a sum."""
     return copied(Operand.of(np.zeros((), out.char)).spread(out.shape), out)
 
 
-def added(source, target):
+def added(source: Operand, target: Operand) -> Rows:
     """The row that adds one operand to another of its shape, which may be all in one place along some axes."""
     operands = [target, source, target]
     function, axes = loop_of(np.add, f"{out_of(target)}->{target.char}"), axes_of(operands)
@@ -120,7 +133,7 @@ def added(source, target):
     return row and [row]
 
 
-def out_of(operand):
+def out_of(operand: Operand) -> str:
     """The letters of two operands of its dtype."""
     return operand.char * 2
 
@@ -227,7 +240,7 @@ def _placed(step, find, out):
     return together(parts)
 
 
-RULES = {
+RULES: dict[Callable[..., Any], Callable[..., Rows]] = {
     np.matmul: _product, np.dot: _product, reduction(np.add, "reduce"): _reduce, np.take: _take,
     reduction(np.add, "reduceat"): _sums, np.concatenate: _concatenate, np.array: _array, placed: _placed,
 }  # fmt: skip

@@ -1,10 +1,16 @@
 """Rows of a table before the addresses of their operands are known."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from qad.frozen.compiled import table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
 
 __all__ = ["Operand", "Row", "axes_of"]
 
@@ -14,28 +20,28 @@ AROUND = 2  # axes around the one along which an operation runs
 class Operand(NamedTuple):
     """A strided array: what holds it (a Var, or an array that is kept), the byte at which it begins there, its axes."""
 
-    holder: object
-    shape: tuple
-    strides: tuple
+    holder: Any
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
     char: str
     offset: int = 0
 
     @classmethod
-    def of(cls, array, holder=None):
+    def of(cls, array: np.ndarray, holder: Any = None) -> Operand:
         """The whole of an array, or of an array like this one that a Var stands for."""
         return cls(array if holder is None else holder, array.shape, array.strides, array.dtype.char)
 
-    def spread(self, shape):
+    def spread(self, shape: Sequence[int]) -> Operand:
         """Broadcast to a shape."""
         missing = len(shape) - len(self.shape)
         steps = [0 if n == 1 else step for n, step in zip(self.shape, self.strides, strict=True)]
         return self.with_axes(shape, (*[0] * missing, *steps))
 
-    def with_axes(self, shape, strides, offset=0):
+    def with_axes(self, shape: Iterable[int], strides: Iterable[int], offset: int = 0) -> Operand:
         """The same memory with other axes."""
         return Operand(self.holder, tuple(shape), tuple(strides), self.char, self.offset + offset)
 
-    def flat(self, index=slice(None)):
+    def flat(self, index: slice = slice(None)) -> Operand:
         """A slice of all entries of an array in C order."""
         size, step = int(np.prod(self.shape)), np.dtype(self.char).itemsize
         places = range(size)[index]
@@ -66,18 +72,24 @@ class Row(NamedTuple):
     """
 
     operation: int
-    operands: tuple
+    operands: tuple[Operand, ...]
     count: int
-    steps: tuple
-    around: tuple = ()
-    function: tuple = (0, 0)
-    dims: tuple = ()
+    steps: tuple[int, ...]
+    around: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    function: tuple[int, int] = (0, 0)
+    dims: tuple[int, ...] = ()
     name: str = ""
     last: int = 0
-    advance: tuple = ()
+    advance: tuple[int, ...] = ()
 
     @classmethod
-    def along(cls, axes, operands, chosen=None, **fields):
+    def along(
+        cls,
+        axes: Iterable[tuple[int, tuple[int, ...]]],
+        operands: Sequence[Operand],
+        chosen: int | None = None,
+        **fields: Any,
+    ) -> Row | None:
         """A row for these axes, the longest of which the operation runs along; None if there are too many."""
         if len(axes) > AROUND + 1:
             return None
@@ -86,7 +98,7 @@ class Row(NamedTuple):
         count, steps = axes.pop(longest)
         return cls(operands=tuple(operands), count=count, steps=steps, around=tuple(axes), **fields)
 
-    def numbers(self, address):
+    def numbers(self, address: Callable[[Any], tuple[int, int]]) -> list[int]:
         """The row as integers; `address` tells of a holder its address and the number of the array that is given."""
         found = [0] * table.WIDTH
         found[table.OPERATION] = self.operation
@@ -106,7 +118,7 @@ class Row(NamedTuple):
         return found
 
 
-def axes_of(operands):
+def axes_of(operands: Sequence[Operand]) -> list[tuple[int, tuple[int, ...]]]:
     """The axes of operands of one shape, slowest first, as pairs (n, strides); those that can be joined are one."""
     pairs = zip(operands[0].shape, *[x.strides for x in operands], strict=True)
     axes = [(n, tuple(steps)) for n, *steps in pairs if n != 1]

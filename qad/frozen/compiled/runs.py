@@ -1,11 +1,21 @@
 """Consecutive steps of a program as one instruction: a table, and the call of the compiled loop."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.frozen.compiled import table
 from qad.frozen.compiled.kernel import kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from qad.frozen.compiled.blocks import Part
+    from qad.frozen.program import Var
 
 __all__ = ["instruction"]
 
@@ -21,7 +31,9 @@ ERRORS = [
 READABLE = 0x101  # flags of an array that is aligned and in C order
 
 
-def instruction(parts, arrays, registers, number):
+def instruction(
+    parts: list[Part], arrays: Mapping[Var, np.ndarray], registers: list[Any], number: Mapping[Var, int]
+) -> tuple[Callable[..., None], tuple[Any, ...]]:
     """The instruction that carries out parts of a table.
 
     Parameters
@@ -58,7 +70,11 @@ def instruction(parts, arrays, registers, number):
     return carry_out, (*call, names, memoryview(places), registers, reads, makes, held)
 
 
-def carry_out(native, tables, status, names, places, registers, reads, makes, held):
+def carry_out(
+    native: Callable[..., None], tables: tuple[np.ndarray, ...], status: Any, names: Sequence[str], places: Any,
+    registers: list[Any], reads: Iterable[tuple[int, int]], makes: Iterable[tuple[int, int, Any, Any]],
+    held: Sequence[Any],
+) -> None:  # fmt: skip
     """The instruction."""
     kept = []
     for i, n in reads:
@@ -75,7 +91,7 @@ def carry_out(native, tables, status, names, places, registers, reads, makes, he
         warn(tables[1], names)
 
 
-def warn(rows, names):
+def warn(rows: np.ndarray, names: Sequence[str]) -> None:
     """Warn of floating-point errors, as NumPy does where it is told to."""
     modes = np.geterr()
     found, rows[:, table.STATUS] = rows[:, table.STATUS].tolist(), 0

@@ -3,6 +3,8 @@
 What a compiled loop calls is thus the very code that NumPy would have called, and gives the same bits.
 """
 
+from __future__ import annotations
+
 from ctypes import c_int, c_void_p, string_at
 from functools import cache
 
@@ -15,7 +17,7 @@ FUNCTIONS, DATA, TYPES = HEAD + 16, HEAD + 24, HEAD + 48
 
 
 @cache
-def loop_of(ufunc, chars):
+def loop_of(ufunc: np.ufunc, chars: str) -> tuple[int, int] | None:
     """Address and data of the inner loop for these dtypes, such as "dd->d"; None where there is none."""
     if chars not in ufunc.types:
         return None
@@ -29,6 +31,6 @@ def loop_of(ufunc, chars):
     return address and (address, (data and pointer(data + 8 * i)) or 0)
 
 
-def pointer(at):
+def pointer(at: int) -> int | None:
     """The pointer at an address, as an integer; None for NULL."""
     return c_void_p.from_address(at).value

@@ -6,10 +6,16 @@ functions.  An argument is reduced by multiples of pi/2 in 151 bits, and what is
 fdlibm's polynomials are made.  Larger arguments than 2**19, infinities and NaN are left to the C library.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 from qad.frozen.compiled.memory import bits, from_bits
 from qad.native import inlined
+
+if TYPE_CHECKING:
+    from qad.native.values import KernelArray
 
 __all__ = ["waves"]
 
@@ -30,7 +36,7 @@ COSINE = (
 )  # fmt: skip
 
 
-def waves(x, y, count, step_x, step_y, ahead):
+def waves(x: KernelArray, y: KernelArray, count: int, step_x: int, step_y: int, ahead: int) -> None:
     """``y = sin(x + ahead pi/2)`` for numbers that lie so many apart; `ahead` is 0 or 1, known beforehand."""
     largest = 0
     for i in range(count):
@@ -45,13 +51,13 @@ def waves(x, y, count, step_x, step_y, ahead):
 
 
 @inlined
-def small(x, y, count, step_x, step_y, ahead):
+def small(x: KernelArray, y: KernelArray, count: int, step_x: int, step_y: int, ahead: int) -> None:
     """The same where no argument is large."""
     for i in range(count):
         y[i * step_y] = wave(x[i * step_x], ahead)
 
 
-def wave(x, ahead):
+def wave(x: float, ahead: int) -> float:
     """``sin(x + ahead pi/2)``."""
     turned = x * TURNS + ROUNDING
     n = turned - ROUNDING
@@ -66,14 +72,14 @@ def wave(x, ahead):
     return from_bits(found ^ ((quarter & 2) << 62))
 
 
-def difference(a, b):
+def difference(a: float, b: float) -> tuple[float, float]:
     """``a - b`` and what rounding takes away from it."""
     found = a - b
     back = found - a
     return found, (a - (found - back)) - (b + back)
 
 
-def sine(x, tail):
+def sine(x: float, tail: float) -> float:
     """``sin(x + tail)`` within a quarter of pi."""
     z = x * x
     cube = z * x
@@ -81,7 +87,7 @@ def sine(x, tail):
     return x - ((z * (0.5 * tail - cube * sum) - tail) - cube * SINE[0])
 
 
-def cosine(x, tail):
+def cosine(x: float, tail: float) -> float:
     """``cos(x + tail)`` within a quarter of pi."""
     z = x * x
     sum = z * (COSINE[0] + z * (COSINE[1] + z * (COSINE[2] + z * (COSINE[3] + z * (COSINE[4] + z * COSINE[5])))))

@@ -5,6 +5,10 @@ The docstring of each says what it gains.  A pass of single steps makes a visito
 program is a function that changes it in place, and returns how many steps it changed.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.core.errors import ArgumentError
 from qad.frozen.passes.algebra import algebra
 from qad.frozen.passes.canonical import canonical
@@ -17,9 +21,16 @@ from qad.frozen.passes.sparsity import zeros
 from qad.frozen.passes.stacking import batches
 from qad.frozen.passes.traces import traces
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+    from typing import Any
+
+    from qad.frozen.passes.rewriting import Visitor
+    from qad.frozen.program import Program
+
 __all__ = ["PASSES", "chosen", "improve"]
 
-OF_STEPS = {
+OF_STEPS: dict[str, Callable[[Program], Visitor]] = {
     "canonical": canonical,
     "constants": constants,
     "algebra": algebra,
@@ -27,7 +38,7 @@ OF_STEPS = {
     "traces": traces,
     "common": common,
 }
-OF_PROGRAMS = {
+OF_PROGRAMS: dict[str, Callable[[Program], int]] = {
     "dead": dead,
     "zeros": zeros,
     "batches": batches,
@@ -36,7 +47,7 @@ OF_PLACES = ("compiled",)  # `qad.frozen.compiled`: it changes how a program is 
 PASSES = (*OF_STEPS, *OF_PROGRAMS, *OF_PLACES)
 
 
-def chosen(names):
+def chosen(names: str | Iterable[str] | None) -> tuple[str, ...]:
     """The passes of these names; None for all."""
     names = PASSES if names is None else (names,) if type(names) is str else tuple(names)
     unknown = [name for name in names if name not in PASSES]
@@ -45,7 +56,7 @@ def chosen(names):
     return names
 
 
-def improve(program, names):
+def improve(program: Program, names: Collection[str]) -> Program:
     """Run the named passes; `program.counts` says what each has done.
 
     ``canonical`` always runs, for all that follows is written for its forms; ``zeros`` and ``batches`` come last, for

@@ -4,7 +4,10 @@ Conjugates of conjugates, factors 1 and -1, products with the identity, permutat
 reshapes, entries of entries.
 """
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +15,19 @@ from qad.frozen.functions import RESHAPE, TRANSPOSE
 from qad.frozen.passes.rewriting import add_view, is_view, view_of
 from qad.frozen.program import Step, Var
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.frozen.passes.rewriting import Visitor
+    from qad.frozen.program import Program
+
 __all__ = ["algebra"]
 
 LARGEST = 1 << 12  # entries of an identity
 
 
-def algebra(program):
+def algebra(program: Program) -> Visitor:
     """The visitor that simplifies."""
     known = program.constants
 
@@ -124,7 +134,7 @@ def _tuple(index):
     return index if type(index) is tuple else (index,)
 
 
-RULES = {
+RULES: dict[Callable[..., Any], Callable[..., Any]] = {
     np.conjugate: _conjugate,
     TRANSPOSE: _transpose,
     RESHAPE: _reshape,

@@ -6,7 +6,10 @@ With this pass only, a replay takes a quarter of the time that the recorded call
 other passes are written for its forms.
 """
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,11 +18,18 @@ from qad.frozen.passes.rewriting import derived
 from qad.frozen.program import Step, Var
 from qad.rules.join import joined, stacked
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.frozen.passes.rewriting import Visitor
+    from qad.frozen.program import Program
+
 __all__ = ["REAL", "SUM", "canonical"]
 
 REAL, SUM = attribute("real"), reduction(np.add, "reduce")
 
-UFUNCS = {
+UFUNCS: dict[Callable[..., Any], np.ufunc] = {
     operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide,
     operator.floordiv: np.floor_divide, operator.mod: np.remainder, operator.pow: np.power, operator.neg: np.negative,
     operator.pos: np.positive, operator.eq: np.equal, operator.ne: np.not_equal, operator.lt: np.less,
@@ -32,11 +42,11 @@ RESHAPING = frozenset((
     np.reshape, np.ravel, np.squeeze, np.expand_dims, RESHAPE, method("ravel"), method("flatten"), method("squeeze"),
 ))  # fmt: skip
 SAME = frozenset((np.copy, np.array, np.positive, method("copy")))
-STACKS = frozenset((stacked, joined, np.stack))
+STACKS: frozenset[Callable[..., Any]] = frozenset((stacked, joined, np.stack))
 SUMS = frozenset((np.sum, method("sum")))
 
 
-def canonical(program):
+def canonical(program: Program) -> Visitor:
     """The visitor that renames."""
     return _visit
 

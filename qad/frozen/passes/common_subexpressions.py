@@ -3,15 +3,26 @@
 3.8 times as fast on a program of 40 gates, whose equal products then are batches; 1.1 on gradients of energies.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.frozen.functions import Attribute, Method, Reduction
 from qad.frozen.program import Var
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from typing import Any
+
+    from qad.frozen.passes.rewriting import Visitor
+    from qad.frozen.program import Program, Step
+
 __all__ = ["common", "equal_constants", "frozen", "is_pure", "key_of"]
 
 
-def common(program):
+def common(program: Program) -> Visitor:
     """The visitor that merges equal calls."""
     known = {}
 
@@ -28,7 +39,7 @@ def common(program):
     return visit
 
 
-def is_pure(fn):
+def is_pure(fn: Callable[..., Any]) -> bool:
     """Whether equal arguments give equal results: NumPy's functions and qad's own do, a user's may not."""
     if isinstance(fn, (np.ufunc, Method, Attribute, Reduction)):
         return True
@@ -36,7 +47,7 @@ def is_pure(fn):
     return module.partition(".")[0] in ("numpy", "_operator", "operator", "builtins", "qad") and fn is not np.empty_like
 
 
-def key_of(step):
+def key_of(step: Step) -> Hashable | None:
     """Something hashable that equal calls share, or None."""
     try:
         key = step.fn, frozen(step.args), frozen(step.kwargs)
@@ -46,7 +57,7 @@ def key_of(step):
     return key
 
 
-def frozen(x):
+def frozen(x: Any) -> Hashable:
     """`x`, an argument of a step, as something hashable."""
     kind = type(x)
     if kind is Var:
@@ -60,7 +71,7 @@ def frozen(x):
     return kind, repr(x) if isinstance(x, (float, complex, np.generic)) else x
 
 
-def equal_constants(program):
+def equal_constants(program: Program) -> dict[Var, Var]:
     """Constants that others stand for: a dict of Var -> Var; empty where the program writes into memory."""
     first, same = {}, {}
     for var, value in program.constants.items() if not program.pinned() else ():

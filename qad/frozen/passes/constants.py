@@ -4,12 +4,20 @@ Real constants that multiply complex arrays become complex, which every call wou
 ``<x|h|x>`` with a real ``h`` of 30x30 to 200x200, and on the energy of an infinite chain.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.frozen.functions import VIEWS
 from qad.frozen.passes.common_subexpressions import is_pure
 from qad.frozen.passes.rewriting import add_view, view_of
 from qad.frozen.program import Step, Var, rebuilt
+
+if TYPE_CHECKING:
+    from qad.frozen.passes.rewriting import Visitor
+    from qad.frozen.program import Program
 
 __all__ = ["constants"]
 
@@ -18,7 +26,7 @@ FILLED = frozenset((np.zeros_like, np.ones_like))  # which read only shape and d
 MOST = 1 << 24  # bytes of one constant
 
 
-def constants(program):
+def constants(program: Program) -> Visitor:
     """The visitor that folds.  Views of constants stay views."""
     known, casts = program.constants, {}
 

@@ -4,14 +4,21 @@ Guards stay, and so do writes into memory that is read later, and what may raise
 3 times as fast on a Hessian, of whose forward pass little is needed.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.frozen.guards import is_guard
 from qad.frozen.may_raise import may_raise
 from qad.frozen.program import Var
 
+if TYPE_CHECKING:
+    from qad.frozen.program import Program
+
 __all__ = ["dead"]
 
 
-def dead(program):
+def dead(program: Program) -> int:
     """Remove them; their number."""
     alive = {x for x in program.outputs if type(x) is Var}
     pinned = program.pinned()  # views of other memory need not be tracked

@@ -4,7 +4,10 @@ A stack is an array with one axis more, the first.  Each rule takes a step, its 
 members share as it is) and the number of members; it gives the steps that compute the stack of the results.
 """
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,28 +16,38 @@ from qad.frozen.passes.canonical import SUM
 from qad.frozen.passes.rewriting import derived
 from qad.frozen.program import Var
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from qad.frozen.program import Step
+
 __all__ = ["is_view", "lifted", "operands", "rule_of"]
 
 PARTS = (attribute("real"), attribute("imag"))
 DIAGONAL = method("diagonal")
 VIEWS = frozenset((TRANSPOSE, RESHAPE, DIAGONAL, operator.getitem, *PARTS))
-PRODUCTS = {np.dot: (1, 2), np.matmul: (1, 2), np.vdot: (1,)}  # numbers of axes of their operands
-JOINS = {np.concatenate: {"axis"}, np.array: {"dtype"}}  # keywords
+PRODUCTS: dict[Callable[..., Any], tuple[int, ...]] = {
+    np.dot: (1, 2),
+    np.matmul: (1, 2),
+    np.vdot: (1,),
+}  # numbers of axes of their operands
+JOINS: dict[Callable[..., Any], set[str]] = {np.concatenate: {"axis"}, np.array: {"dtype"}}  # keywords
 
 
-def is_view(step):
+def is_view(step: Step) -> bool:
     """Whether a step costs nothing where its operand lies in a buffer."""
     return step.fn in VIEWS
 
 
-def operands(step):
+def operands(step: Step) -> tuple[Any, ...]:
     """The operands of a step, literal numbers included: of a view its base, of a list its entries."""
     if is_view(step):
         return step.args[:1]
     return tuple(step.args[0]) if step.fn in JOINS else step.args
 
 
-def rule_of(step):
+def rule_of(step: Step) -> Callable[..., list[Step]] | None:
     """The rule for a step, or None."""
     fn, args, kwargs = step.fn, step.args, step.kwargs
     if isinstance(fn, np.ufunc) and fn.signature is None:
@@ -62,7 +75,7 @@ def _joins_arrays(step):
     )
 
 
-def lifted(step, stacks, count):
+def lifted(step: Step, stacks: Sequence[tuple[Any, bool]], count: int) -> list[Step]:
     """The steps that make the stack of `count` results; `stacks` holds pairs (operand, whether it is a stack)."""
     return rule_of(step)(step, stacks, count)
 

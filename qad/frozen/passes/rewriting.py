@@ -1,15 +1,29 @@
 """The frame of most passes: a walk over the steps, each of which is kept, replaced, or found to be another value."""
 
+from __future__ import annotations
+
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from qad.frozen.functions import RESHAPE, TRANSPOSE
 from qad.frozen.guards import is_guard
 from qad.frozen.program import Step, Var, rebuilt, touches
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    from qad.frozen.program import Program
+
+    Definitions: TypeAlias = dict[Var, Step]  # the steps so far by what they make
+    Visitor: TypeAlias = Callable[[Step, Definitions], Var | list[Step] | None]  # see `rewrite`
+
 __all__ = ["add_view", "derived", "is_view", "rewrite", "touches", "view_of"]
 
 
-def rewrite(program, visitors, same=()):
+def rewrite(
+    program: Program, visitors: Mapping[str, Visitor], same: Mapping[Var, Var] | tuple[()] = ()
+) -> Counter[str]:
     """Offer every step to each of the visitors in turn, until none of them changes it.
 
     Steps that touch memory which the program writes into are not offered, nor known: what they read may have changed
@@ -78,12 +92,19 @@ def _substituted(step, same):
     return Step(step.fn, args, kwargs, step.out, step.mutates)
 
 
-def derived(fn, args, shape, dtype, root=None, kwargs=None):
+def derived(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    shape: Sequence[int],
+    dtype: Any,
+    root: Var | None = None,
+    kwargs: dict[str, Any] | None = None,
+) -> Step:
     """A new step, and the array that it makes; `root` is that of what it is a view of."""
     return Step(fn, args, kwargs or {}, Var(tuple(shape), dtype, "array", None, root))
 
 
-def is_view(step):
+def is_view(step: Step) -> bool:
     """Whether a step is a permutation or a reshape in its canonical form."""
     return len(step.args) == 2 and (
         (step.fn is RESHAPE and step.args[1] == step.out.shape and not step.kwargs)
@@ -91,7 +112,7 @@ def is_view(step):
     )
 
 
-def view_of(x, definitions):
+def view_of(x: Any, definitions: Definitions) -> tuple[Any, list[tuple[Any, Any, Any]]]:
     """What `x` is a view of, and how: a list of (function, argument, shape before)."""
     chain = []
     while (step := definitions.get(x)) is not None and is_view(step):
@@ -100,7 +121,7 @@ def view_of(x, definitions):
     return x, chain[::-1]
 
 
-def add_view(steps, fn, x, argument):
+def add_view(steps: list[Step], fn: Callable[..., Any], x: Var, argument: Any) -> Var:
     """The transpose or reshape of `x`, whose step is appended."""
     shape = argument if fn is RESHAPE else tuple(x.shape[axis] for axis in argument)
     steps.append(derived(fn, (x, argument), shape, x.dtype, x.root))

@@ -4,17 +4,25 @@
 times as fast on the gradient of a polynomial.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.frozen.program import Step, Var
 from qad.rules.structured_cotangents import scatter
+
+if TYPE_CHECKING:
+    from qad.frozen.passes.rewriting import Visitor
+    from qad.frozen.program import Program
 
 __all__ = ["scatters"]
 
 MOST = 256  # entries
 
 
-def scatters(program):
+def scatters(program: Program) -> Visitor:
     """The visitor that makes vectors of scatters of scalars."""
 
     def visit(step, definitions):

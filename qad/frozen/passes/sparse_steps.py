@@ -1,6 +1,9 @@
 """Arrays with few nonzero entries, and the steps that compute only these."""
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,6 +11,10 @@ from qad.frozen.functions import RESHAPE, VIEWS, attribute, reduction
 from qad.frozen.passes.rewriting import derived
 from qad.frozen.program import Step, Var, variables
 from qad.frozen.sparse_arrays import placed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
 __all__ = ["MOST", "SHARE", "Few", "Writer", "is_index"]
 
@@ -28,20 +35,23 @@ class Few:
     """
 
     __slots__ = ("shape", "dtype", "terms")
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    terms: list[tuple[np.ndarray, Any]]
 
-    def __init__(self, shape, dtype, terms):
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], terms: list[tuple[np.ndarray, Any]]):
         self.shape, self.dtype, self.terms = shape, dtype, terms
 
     @property
-    def is_sparse(self):
+    def is_sparse(self) -> bool:
         return sum(len(places) for places, _ in self.terms) * SHARE <= np.prod(self.shape)
 
-    def numbers(self):
+    def numbers(self) -> np.ndarray:
         """An array of this shape that numbers its entries."""
         return np.arange(int(np.prod(self.shape))).reshape(self.shape)
 
 
-def is_index(step):
+def is_index(step: Step) -> bool:
     """Whether a step is a view or an index of its argument, with no index that depends on values."""
     return step.fn in VIEWS and step.fn not in PARTS and not variables((step.args[1:], step.kwargs))
 
@@ -57,17 +67,21 @@ class Writer:
         Of the program: what shows entries of another array.
     """
 
-    def __init__(self, constants):
+    constants: dict[Var, np.ndarray]
+    steps: list[Step]
+    views: dict[Var, Step]
+
+    def __init__(self, constants: dict[Var, np.ndarray]):
         self.constants, self.steps, self.views = constants, [], {}
         self._picked = {}
 
-    def constant(self, value):
+    def constant(self, value: np.ndarray) -> Var:
         """The Var of a new constant."""
         var = Var.like(value)
         self.constants[var] = value
         return var
 
-    def call(self, fn, args, shape, dtype):
+    def call(self, fn: Callable[..., Any], args: tuple[Any, ...], shape: Sequence[int], dtype: np.dtype[Any]) -> Var:
         """The array that `fn` makes of these."""
         if all(type(x) is not Var or x in self.constants for x in args):
             return self.constant(np.array(fn(*[self.constants[x] if type(x) is Var else x for x in args])))
@@ -76,7 +90,7 @@ class Writer:
 
     # -- entries of arrays -----------------------------------------------------------------------
 
-    def picked(self, x, numbers):
+    def picked(self, x: Any, numbers: np.ndarray) -> Any:
         """The entries of `x` of these numbers, as a vector; a number as it is."""
         if type(x) is not Var or x.kind != "array" or not x.shape:
             return x
@@ -103,14 +117,14 @@ class Writer:
             return self.steps[-1].out
         return self.call(np.take, (x, where), shape, x.dtype)
 
-    def place(self, numbers):
+    def place(self, numbers: np.ndarray) -> slice | Var:
         """Numbers as a slice where that is one, else as a constant."""
         step = int(numbers[1] - numbers[0]) if len(numbers) > 1 else 1
         if len(numbers) and step > 0 and (np.diff(numbers) == step).all():
             return slice(int(numbers[0]), int(numbers[-1]) + 1, step)
         return self.constant(numbers)
 
-    def shown(self, few, numbers, shape):
+    def shown(self, few: Few, numbers: np.ndarray, shape: tuple[int, ...]) -> Few:
         """The array of this shape whose entries are those of `few` of these numbers."""
         terms = []
         for places, vector in few.terms:
@@ -122,11 +136,11 @@ class Writer:
 
     # -- arithmetic ------------------------------------------------------------------------------
 
-    def each(self, fn, few, dtype):
+    def each(self, fn: Callable[..., Any], few: Few, dtype: np.dtype[Any]) -> Few:
         """A linear function of each entry."""
         return Few(few.shape, dtype, [(p, self.call(fn, (v,), (len(p),), dtype)) for p, v in few.terms])
 
-    def scaled(self, fn, few, x, out):
+    def scaled(self, fn: Callable[..., Any], few: Few, x: Any, out: Var) -> Few:
         """The product of `few` and another array or number, or their quotient."""
         if few.shape != out.shape:
             few = self.shown(few, np.broadcast_to(few.numbers(), out.shape), out.shape)
@@ -138,14 +152,16 @@ class Writer:
             terms.append((places, self.product(fn, vector, other, (len(places),), out.dtype)))
         return Few(out.shape, out.dtype, terms)
 
-    def product(self, fn, vector, other, shape, dtype):
+    def product(
+        self, fn: Callable[..., Any], vector: Var, other: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> Var:
         known = self.constants.get(vector)
         alike = type(other) is Var and other.shape == shape and other.dtype == dtype
         if fn is np.multiply and alike and known is not None and (known == 1).all():
             return other
         return self.call(fn, (vector, other), shape, dtype)
 
-    def sum(self, fn, one, two, out):
+    def sum(self, fn: Callable[..., Any], one: Few, two: Few, out: Var) -> Few:
         """The sum or the difference of two arrays of one dtype."""
         if two.shape != out.shape:
             two = self.shown(two, np.broadcast_to(two.numbers(), out.shape), out.shape)
@@ -166,7 +182,7 @@ class Writer:
             vector = self.call(np.negative, (vector,), (len(places),), dtype)
         terms.append((places, vector))
 
-    def gathered(self, few, targets, shape):
+    def gathered(self, few: Few, targets: np.ndarray, shape: tuple[int, ...]) -> Few:
         """The array whose entry of number ``targets[i]`` is the sum of such entries i of `few`."""
         terms = []
         for places, vector in few.terms:
@@ -180,7 +196,7 @@ class Writer:
 
     # -- back to an array ------------------------------------------------------------------------
 
-    def formed(self, few, out):
+    def formed(self, few: Few, out: Var) -> None:
         """Write the step that makes the array `out` of its entries."""
         start, seen, terms = np.zeros(few.shape, few.dtype), np.zeros(int(np.prod(few.shape)), bool), []
         for places, vector in few.terms:

@@ -9,6 +9,10 @@ Zero times infinity is zero here, for the entry does not depend on the input.  4
 Rosenbrock's function and of repelling particles.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.frozen.functions import VIEWS, attribute
@@ -20,6 +24,12 @@ from qad.frozen.program import Var, variables
 from qad.frozen.sparse_arrays import placed
 from qad.rules.structured_cotangents import scatter
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.frozen.program import Program
+
 __all__ = ["zeros"]
 
 FEWEST = 256  # entries of an array that is looked at
@@ -27,7 +37,7 @@ MARGIN = 0.9  # of the time before that the time afterwards must not exceed
 LINEAR = (np.negative, np.conjugate, attribute("real"), attribute("imag"))
 
 
-def zeros(program):
+def zeros(program: Program) -> int:
     """Rewrite, where that saves time; the number of steps that went."""
     rewriting = _Rewriting(program)
     if not rewriting.few:
@@ -191,7 +201,7 @@ def _all(rewriting, x, out):
     return Few(x.shape, x.dtype, [(numbers, rewriting.writer.picked(x, numbers))])
 
 
-RULES = dict.fromkeys(LINEAR, _linear) | {
+RULES: dict[Callable[..., Any], Callable[..., Any]] = dict.fromkeys(LINEAR, _linear) | {
     np.multiply: _multiply,
     np.add: _add,
     np.subtract: _add,

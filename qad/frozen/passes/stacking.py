@@ -5,8 +5,11 @@ equal distances, are a view of it; others must be stacked first, and whether tha
 measured times.  15 times as fast on value and gradient of a program of 40 gates.
 """
 
+from __future__ import annotations
+
 import operator
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +25,9 @@ from qad.frozen.program import Step, Var
 from qad.frozen.scalar_loop import FEWEST as SCALARS
 from qad.frozen.scalar_loop import is_scalar
 
+if TYPE_CHECKING:
+    from qad.frozen.program import Program
+
 __all__ = ["batches"]
 
 FEWEST = 4  # members of a batch
@@ -29,7 +35,7 @@ SMALL = 4096  # bytes of an operand or a result: for larger ones the time of the
 MARGIN = 0.8  # the largest ratio of the cost of a batch to that of its members
 
 
-def batches(program):
+def batches(program: Program) -> int:
     """Merge; the number of steps that went."""
     groups = [group for group in _groups(program) if len(group) >= FEWEST]
     if not groups:

@@ -1,10 +1,18 @@
 """``tr(A @ B) = sum A * B^T``: a product of which only the trace is used is not formed.  Twice as fast, 30x30."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.frozen.functions import RESHAPE, TRANSPOSE, method
 from qad.frozen.passes.rewriting import derived
 from qad.frozen.program import Step
+
+if TYPE_CHECKING:
+    from qad.frozen.passes.rewriting import Visitor
+    from qad.frozen.program import Program
 
 __all__ = ["traces"]
 
@@ -12,7 +20,7 @@ DIAGONAL = method("diagonal")
 TRACES = (np.trace, method("trace"))
 
 
-def traces(program):
+def traces(program: Program) -> Visitor:
     """The visitor that rewrites traces."""
     uses, known = program.uses(), program.constants
 

@@ -63,7 +63,7 @@ implements(np.linalg.cholesky)(cholesky)
 
 
 @primitive(name="cholesky")
-def lower(a):
+def lower(a: Array) -> Array:
     """The lower factor."""
     try:
         return np.linalg.cholesky(a)

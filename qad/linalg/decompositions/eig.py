@@ -165,7 +165,7 @@ def _eig_jvp(tangents, ans, a, *, degenerate="raise", levels=1):
     return diagonal_of(m), dv - v * lengths
 
 
-def conditions(w, v, a):
+def conditions(w: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Condition numbers (..., n) of bare eigenvalues, and the norm (..., 1) over the largest; None where all are apart.
 
     Vectors are known to ``eps condition / gap``, and what a loss makes of them and of their inverse to the condition

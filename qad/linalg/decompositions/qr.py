@@ -79,13 +79,13 @@ implements(np.linalg.qr)(qr)
 
 
 @primitive(name="qr")
-def reduced(a):
+def reduced(a: Array) -> tuple[Array, Array]:
     """The reduced decomposition."""
     return np.linalg.qr(a)
 
 
 @primitive(name="qr")
-def complete(a):
+def complete(a: Array) -> tuple[Array, Array]:
     """The complete decomposition of tall matrices."""
     return np.linalg.qr(a, "complete")
 

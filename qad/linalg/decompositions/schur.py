@@ -104,7 +104,9 @@ defbatch(_schur, stacks(_schur, 2))
 
 
 @primitive
-def lower_sylvester(t, r, *, scale=None, order=1, transposed=False):
+def lower_sylvester(
+    t: Array, r: Array, *, scale: np.ndarray | None = None, order: int = 1, transposed: bool = False
+) -> Array:
     """Strictly lower X of ``tril(t X - X t, -1) = tril(r, -1)``, with the transpose of upper triangular `t` if asked.
 
     Where eigenvalues coincide an entry of X is free, and zero; that the equation asks for more is refused, beyond

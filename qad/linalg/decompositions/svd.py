@@ -19,6 +19,7 @@ from qad.linalg.support.drivers import SVDResult, singular_triples
 from qad.linalg.support.null_space import marked
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, Literal, overload
 
     from qad.typing import Array, ArrayLike
@@ -163,7 +164,7 @@ def _recorded(a):
     return stack_of(a) is not a
 
 
-def factored(a, vectors=True, **how):
+def factored(a: Array, vectors: bool = True, **how: Any) -> Sequence[Array]:
     """The thin decomposition of a recorded matrix; keywords are those of `thin`."""
     how |= {"given": _plain(stack_of(a), vectors, orders(a)), "vectors": vectors}
 
@@ -174,7 +175,10 @@ def factored(a, vectors=True, **how):
 
 
 @primitive(name="svd")
-def thin(a, *, given=None, degenerate="raise", kinks=True, vectors=True, levels=1):
+def thin(
+    a: Array, *, given: tuple[Array, ...] | None = None, degenerate: str = "raise", kinks: bool = True,
+    vectors: bool = True, levels: int = 1,
+) -> tuple[Array, ...]:  # fmt: skip
     """The thin decomposition of all examples as a function of `a`: the one `given`, if it was computed before.
 
     Without `kinks` vanishing singular values have subgradient zero.

@@ -16,6 +16,10 @@ Forward, with ``P = U^H dA V``, its Hermitian part H and its skew part K,
 and outside of their own spaces ``dU = (1 - U U^H) dA V S^-1``, ``dV = (1 - V V^H) dA^H U S^-1``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import like, stack_of
@@ -36,8 +40,19 @@ from qad.linalg.support.gap_quotients import over_gaps, unbacked, where_moved
 from qad.linalg.support.hermitian_parts import adjoint, diagonal_of, hermitian, skew
 from qad.linalg.support.null_space import at_kinks, check_null_spaces
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def thin_vjp(needed, g, ans, a, *, given=None, degenerate="raise", kinks=True, vectors=True, levels=1, end=None):
+    import numpy as np
+
+    from qad.typing import Array
+
+
+def thin_vjp(
+    needed: Sequence[bool], g: Sequence[Array | None], ans: Sequence[Array], a: Array, *,
+    given: tuple[Array, ...] | None = None, degenerate: str = "raise", kinks: bool = True, vectors: bool = True,
+    levels: int = 1, end: tuple[Array, Array] | None = None,
+) -> tuple[Array]:  # fmt: skip
     (gu, gs, gv), (u, s, vh), n = g[:3], ans[:3], beside_of(ans, 3)
     floor, how = rounding(stack_of(s), end), {"owner": "svd", "degenerate": degenerate}
     core, rest_of_u, rest_of_v = 0.0, None, None
@@ -91,7 +106,10 @@ def _check(s, g, left, right, degenerate, floor):
     return scale
 
 
-def thin_jvp(tangents, ans, a, *, given=None, degenerate="raise", kinks=True, vectors=True, levels=1):
+def thin_jvp(
+    tangents: tuple[Array], ans: Sequence[Array], a: Array, *, given: tuple[Array, ...] | None = None,
+    degenerate: str = "raise", kinks: bool = True, vectors: bool = True, levels: int = 1,
+) -> tuple[Array, ...]:  # fmt: skip
     (t,), (u, s, vh), how = tangents, ans[:3], {"owner": "svd", "degenerate": degenerate}
     tv, ut = t @ adjoint(vh), adjoint(u) @ t
     p = ut @ adjoint(vh)
@@ -117,7 +135,10 @@ def _turn(p, s, clustered, how):
     return over_gaps(c * ~inside, s, kind="differences", **how) + within, dn
 
 
-def full_vjp(needed, g, ans, a, *, degenerate="raise", levels=1, end=None):
+def full_vjp(
+    needed: Sequence[bool], g: Sequence[Array | None], ans: Sequence[Array], a: Array, *, degenerate: str = "raise",
+    levels: int = 1, end: tuple[Array, Array] | None = None,
+) -> tuple[Array]:  # fmt: skip
     """Columns of U (rows of Vh) beyond k follow the others: ``dU' = -U dU^H U'``."""
     gu, gs, gv = g
     u, s, vh = ans

@@ -66,13 +66,13 @@ def solve_triangular(
 
 
 @primitive(name="solve_triangular")
-def solve_upper(r, b):
+def solve_upper(r: Array, b: Array) -> Array:
     """``r^-1 b`` for upper triangular `r` (..., n, n), `b` (..., n, k); what is below the diagonal must be zero."""
     return _solution(r, b, lower=False)
 
 
 @primitive(name="solve_triangular")
-def solve_lower(r, b):
+def solve_lower(r: Array, b: Array) -> Array:
     """``r^-1 b`` for lower triangular `r`."""
     return _solution(r, b, lower=True)
 

@@ -3,7 +3,10 @@
 See ``factors.py``.  Each rule takes the primitive, its operands and keywords, and gives a network, or None.
 """
 
+from __future__ import annotations
+
 from operator import getitem
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,16 +23,22 @@ from qad.rules.products import matrix_product, stack_product
 from qad.rules.reduce import sum_over
 from qad.rules.shape import T, mT, reshape, swapaxes, transpose
 
-ELEMENTWISE = frozenset((chosen, cast))  # besides ufuncs and what is flagged
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeAlias
+
+    Rule: TypeAlias = Callable[[Any, tuple[Any, ...], dict[str, Any]], Net | None]
+
+ELEMENTWISE: frozenset[Callable[..., Any]] = frozenset((chosen, cast))  # besides ufuncs and what is flagged
 
 
-def understood(net, p, args, kwargs):
+def understood(net: Net, p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | Tensor | None:
     """The result of the primitive `p` with `net` among its operands, or None; see `qad.core.structured`."""
     found = network(p, args, kwargs)
     return None if found is None else found.finished()
 
 
-def network(p, args, kwargs):
+def network(p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | None:
     """The network that `p` makes of its operands, or None."""
     found = elementwise(p, args, kwargs) if _is_elementwise(p) else None
     if found is None and p.fn in CONTRACTIONS:
@@ -46,7 +55,7 @@ def _is_elementwise(p):
     return p.elementwise or p.fn in ELEMENTWISE or (isinstance(p.fn, np.ufunc) and p.fn.signature is None)
 
 
-def elementwise(p, args, kwargs):
+def elementwise(p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | None:
     """An elementwise function of the values of one spectrum, and of constants."""
     forms = [form_of(a) for a in args]
     known = [form for form in forms if form is not None]
@@ -97,7 +106,7 @@ def _multiplied(functions, x, at):
     return y
 
 
-def table(a):
+def table(a: Any) -> Pointwise:
     """Constants that differ from value to value."""
     a = np.array(a).reshape(-1)
     return Pointwise(lambda x, at: a[at], (a,))
@@ -106,13 +115,13 @@ def table(a):
 # -- products ----------------------------------------------------------------------------------------------------------
 
 
-def contracted(args, labels):
+def contracted(args: tuple[Any, ...], labels: Sequence[Sequence[int]] | None) -> Net | None:
     """The sum of products that labels of the axes say, those of each operand and, last, of the result."""
     nets = [net_of(a) for a in args]
     return None if labels is None or None in nets else joined(nets, labels)
 
 
-def joined(nets, labels):
+def joined(nets: Sequence[Net], labels: Sequence[Sequence[int]]) -> Net | None:
     """`contracted`, of networks."""
     *terms, out = labels
     total, pairs = nets[0], []
@@ -218,7 +227,7 @@ def _conjugated(f):
     return Pointwise(lambda x, at: np.conj(f.fn(x, at)), f.tables)
 
 
-RULES = {
+RULES: dict[Callable[..., Any], Rule] = {
     np.true_divide: _divide,
     np.negative: _negative,
     np.conjugate: _conjugate,

@@ -1,5 +1,9 @@
 """What is understood of operations on the axes of factors: transposes, sums, diagonals, slices; see ``algebra.py``."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import any_traced
@@ -8,14 +12,17 @@ from qad.linalg.factored.factors import Net, new_label
 from qad.linalg.factored.spectrum import Pointwise
 from qad.rules.reduce import axes_of
 
+if TYPE_CHECKING:
+    from typing import Any
 
-def permuted(p, args, kwargs):
+
+def permuted(p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net:
     net = form_of(args[0]).fresh()
     dummy = np.broadcast_to(np.zeros(()), tuple(range(2, 2 + len(net.out))))
     return net.with_out(net.out[n - 2] for n in p.fn(dummy, *args[1:], **kwargs).shape)
 
 
-def reshaped(p, args, kwargs):
+def reshaped(p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | None:
     """A reshape that only adds or drops axes of size 1; None for any other."""
     net = form_of(args[0]).fresh()
     shape = np.empty(args[0].shape, bool).reshape(args[1]).shape
@@ -29,7 +36,7 @@ def reshaped(p, args, kwargs):
     return net.with_out(out)
 
 
-def summed(p, args, kwargs):
+def summed(p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | None:
     def over(x, axis=None, keepdims=False):
         net = form_of(x).fresh()
         axes, out = axes_of(axis, len(net.out)), list(net.out)
@@ -44,14 +51,14 @@ def summed(p, args, kwargs):
     return over(*args, **kwargs)
 
 
-def on_diagonal(p, args, kwargs):
+def on_diagonal(p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | None:
     net = form_of(args[0]).fresh()
     if len(net.out) != 1 or kwargs["offset"] or kwargs["shape"] != 2 * (net.sizes[net.out[0]],):
         return None
     return net.with_out(2 * net.out)
 
 
-def item(p, args, kwargs):
+def item(p: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Net | None:
     net, index = form_of(args[0]).fresh(), args[1]
     index = index if type(index) is tuple else (index,)
     if not all(i is None or i is Ellipsis or isinstance(i, (slice, list, np.ndarray)) for i in index):

@@ -8,9 +8,11 @@ of the matrix that it is.  Everything else is recorded as the decomposition's ow
 they cannot be right.
 """
 
+from __future__ import annotations
+
 from copy import copy
 from itertools import count
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,7 +21,16 @@ from qad.extend.structure import Structured, form_of, held, is_differentiated, n
 from qad.linalg.factored.spectrum import Pointwise, Spectrum, is_close
 from qad.linalg.support.derivative_order import orders
 
-new_label = count().__next__
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, TypeAlias
+
+    from qad.typing import Array
+
+    Places: TypeAlias = dict[int, tuple[Spectrum, tuple[int, ...]]]
+    Functions: TypeAlias = dict[int, tuple[Pointwise, ...]]
+
+new_label: Callable[[], int] = count().__next__
 
 
 class Vectors(NamedTuple):
@@ -49,17 +60,30 @@ class Net(Structured):
 
     __slots__ = ("terms", "out", "sizes", "places", "functions")
 
-    def __init__(self, terms, out, sizes, places, functions):
+    terms: list[tuple[Any, tuple[int, ...]]]
+    out: tuple[int, ...]
+    sizes: dict[int, int]
+    places: Places
+    functions: Functions
+
+    def __init__(
+        self,
+        terms: list[tuple[Any, tuple[int, ...]]],
+        out: tuple[int, ...],
+        sizes: dict[int, int],
+        places: Places,
+        functions: Functions,
+    ):
         self.terms, self.out, self.sizes, self.places, self.functions = terms, out, sizes, places, functions
 
     @property
-    def root(self):
+    def root(self) -> Array:
         """The matrix of whose factors this was made."""
         return next(iter(self.places.values()))[0].a
 
     # -- manipulation ----------------------------------------------------------------------------
 
-    def renamed(self, names):
+    def renamed(self, names: dict[int, int]) -> Net:
         """The same network with labels renamed."""
 
         def of(labels):
@@ -73,22 +97,22 @@ class Net(Structured):
             {names.get(label, label): x for label, x in self.functions.items()},
         )
 
-    def fresh(self):
+    def fresh(self) -> Net:
         """The same network with labels of its own."""
         return self.renamed({label: new_label() for label in self.sizes})
 
-    def is_free(self, label):
+    def is_free(self, label: int) -> bool:
         """Whether nothing depends on this label, of size 1."""
         return self.sizes[label] == 1 and label not in self.places and all(label not in t for _, t in self.terms)
 
-    def beside(self, other):
+    def beside(self, other: Net) -> Net:
         """Both networks as one, with the axes of this one."""
         return Net(
             self.terms + other.terms, self.out, self.sizes | other.sizes, self.places | other.places,
             self.functions | other.functions,
         )  # fmt: skip
 
-    def tied(self, one, two):
+    def tied(self, one: int, two: int) -> tuple[Net, int] | None:
         """The network with two labels identified, and the label that is left; None where they cannot be."""
         if one == two:
             return self, one
@@ -108,13 +132,13 @@ class Net(Structured):
             net.functions[one] = functions
         return net, one
 
-    def with_out(self, out):
+    def with_out(self, out: Iterable[int]) -> Net:
         """The same network with these axes of the result."""
         return Net(self.terms, tuple(out), self.sizes, self.places, self.functions)
 
     # -- values ----------------------------------------------------------------------------------
 
-    def finished(self):
+    def finished(self) -> Net | Tensor | None:
         """The network itself while its result has an axis of a spectrum, else the recorded result; None if none."""
         net = self
         for label in [label for label in net.places if label not in net.out]:
@@ -146,7 +170,7 @@ class Net(Structured):
         return y[tuple(None if self.is_free(label) else slice(None) for label in self.out)] if self.out else y
 
 
-def net_of(x):
+def net_of(x: Any) -> Net | None:
     """Operand `x` as a network, with labels of its own; None where it is none."""
     if type(form := form_of(x)) is Net:
         return form.fresh()
@@ -162,7 +186,9 @@ def net_of(x):
 # -- where they come from ----------------------------------------------------------------------------------------------
 
 
-def factors(a, given, record, owner):
+def factors(
+    a: Array, given: tuple[Array, ...], record: Callable[[], tuple[Array, ...]], owner: str
+) -> tuple[Array, ...]:
     """The factors of a recorded matrix `a`, as Tensors that know it where two of its values are close.
 
     Parameters
@@ -183,7 +209,7 @@ def factors(a, given, record, owner):
     return _known(Spectrum(a, values, order, owner), on_stack(lambda bare: given, a), record)
 
 
-def by_size(w, v):
+def by_size(w: Array, v: Array) -> tuple[Array, Array]:
     """Eigenpairs in descending order of size."""
     order = np.argsort(-np.abs(unrecorded(w)), axis=-1, kind="stable")
     if type(order) is np.ndarray and order.ndim == 1:
@@ -191,7 +217,7 @@ def by_size(w, v):
     return in_order(w, v, order)
 
 
-def in_order(w, v, order):
+def in_order(w: Array, v: Array, order: np.ndarray) -> tuple[Array, Array]:
     """Eigenpairs in the `order` (..., n), which may differ from example to example."""
 
     def taken(w, v):

@@ -4,6 +4,10 @@ A function of eigenvalues is known here as the elementwise operations that made 
 which gives the divided differences of `funm_herm` and `funm_svd`; so such a product is right at every gap.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import any_traced, as_array, stack_of
@@ -12,11 +16,17 @@ from qad.linalg.functions.funm_herm import funm_herm
 from qad.linalg.functions.funm_svd import funm_svd
 from qad.linalg.support.hermitian_parts import adjoint
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from qad.typing import Array
+
 RELEVANT = {1: 0.3, 2: 0.18}  # by the order of derivative: the power of eps below which a relative gap matters
 SMALL = 0.02  # of the largest singular value: functions of A A^H of smaller ones are left to the factors
 
 
-def is_close(s, order):
+def is_close(s: np.ndarray, order: int) -> bool:
     """Whether two of the bare values `s` (..., k), sorted, are so close that factors lose digits in this derivative."""
     if s.shape[-1] < 2 or order not in RELEVANT:
         return False
@@ -36,8 +46,10 @@ class Pointwise:
     """
 
     __slots__ = ("fn", "tables")
+    fn: Callable[[Any, np.ndarray], Any]
+    tables: tuple[np.ndarray, ...]
 
-    def __init__(self, fn, tables=()):
+    def __init__(self, fn: Callable[[Any, np.ndarray], Any], tables: tuple[np.ndarray, ...] = ()):
         self.fn, self.tables = fn, tables
 
 
@@ -55,12 +67,21 @@ class Spectrum:
         Or else in an order of each example's own.
     """
 
-    def __init__(self, a, values, order, owner, is_sorted=True):
+    a: Array
+    values: np.ndarray
+    owner: str
+    order: int
+    is_sorted: bool
+    real: bool
+
+    def __init__(self, a: Array, values: np.ndarray, order: int, owner: str, is_sorted: bool = True):
         self.a, self.values, self.owner = held(a), values, owner
         self.order, self.is_sorted = order, is_sorted
         self.real = stack_of(a).dtype.kind == "f"
 
-    def function(self, places, functions, sides):
+    def function(
+        self, places: tuple[int, ...], functions: tuple[Pointwise, ...], sides: Sequence[tuple[str, bool]]
+    ) -> Array | None:
         """``sum_j x_j f(w_j) y_j^*`` over `places` of vectors of both `sides`, pairs (name, whether conjugated).
 
         Without sides the sum of f.  None where it is no function of the matrix that is known to be smooth.

@@ -4,10 +4,19 @@ L is the Frechet derivative (Higham, "Functions of Matrices", theorem 3.6).  As 
 unconjugated cotangent of A is ``L(A, g^T)^T``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def frechet(f, a, e):
+    from qad.typing import Array
+
+
+def frechet(f: Callable[[Array], Array], a: Array, e: Array) -> Array:
     """``L(a, e)`` (..., n, n) of the function `f` of matrices."""
     n = a.shape[-1]
     top = np.concatenate([a, e], axis=-1)
@@ -15,7 +24,7 @@ def frechet(f, a, e):
     return f(np.concatenate([top, bottom], axis=-2))[..., :n, n:]
 
 
-def each(f, a):
+def each(f: Callable[[np.ndarray], np.ndarray], a: np.ndarray) -> np.ndarray:
     """`f` of every matrix of the stack `a` (..., n, n), in the precision of `a`: SciPy widens some answers."""
     if not a.size:
         return a

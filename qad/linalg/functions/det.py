@@ -61,7 +61,7 @@ def _det(a):
 
 
 @primitive
-def cofactors(a):
+def cofactors(a: Array) -> Array:
     """Derivative (..., n, n) of the determinant with respect to the entries of `a`."""
     inverse = _good_inverse(a)
     if inverse is not None:
@@ -71,7 +71,7 @@ def cofactors(a):
 
 
 @primitive
-def cofactors_derivative(e, a):
+def cofactors_derivative(e: Array, a: Array) -> Array:
     """Derivative of `cofactors` at `a` along `e`, both (..., n, n). Symmetric: sum(f D[e]) = sum(e D[f])."""
     inverse = _good_inverse(a)
     if inverse is not None:

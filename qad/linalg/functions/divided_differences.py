@@ -9,11 +9,19 @@ are integrated by Gauss' rule at two orders, and their difference is the estimat
 the quotient the one with the smaller error is taken, entry by entry.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, MissingRuleError
 from qad.extend import Tensor, jvp, like
 from qad.linalg.support.check import batch_entry, largest_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, SupportsIndex
 
 NEAR = 0.02  # of the largest point: where integration is tried; the quotient is good to eps / NEAR
 GOOD = 1e-13  # relative error of a quotient that needs no integral
@@ -31,7 +39,11 @@ class Function:
         Continue `f` from the positive numbers as an odd function, ``sign(x) f(|x|)``.
     """
 
-    def __init__(self, f, odd=False):
+    f: Callable[[Any], Any]
+    odd: bool
+    through_zero: bool
+
+    def __init__(self, f: Callable[[Any], Any], odd: bool = False):
         self.f = lambda x: f(x) + 0.0 * x  # constants become arrays
         self.odd = odd
         self.through_zero = not odd or self._starts_at_zero()
@@ -40,14 +52,14 @@ class Function:
         with np.errstate(all="ignore"):
             return abs(self.f(np.zeros(1))[0]) == 0
 
-    def value(self, x):
+    def value(self, x: np.ndarray) -> np.ndarray:
         """``f(x)``, continued."""
         if not self.odd:
             return self.plain(x)
         with np.errstate(all="ignore"):
             return np.where(x == 0, 0.0, np.sign(x) * self.plain(np.abs(x)))
 
-    def plain(self, x):
+    def plain(self, x: np.ndarray) -> np.ndarray:
         """``f(x)``, as given."""
         y = self.f(x)
         if type(y) is Tensor:
@@ -59,11 +71,11 @@ class Function:
             raise ArgumentError("funm_svd takes real functions: apply it to the real and the imaginary part")
         return y
 
-    def first(self, x):
+    def first(self, x: np.ndarray) -> np.ndarray:
         """``f'(x)``."""
         return self._slope(np.abs(x) if self.odd else x)
 
-    def second(self, x):
+    def second(self, x: np.ndarray) -> np.ndarray:
         """``f''(x)``."""
         point = np.abs(x) if self.odd else x
         y = jvp(self._slope, (point,), (np.ones_like(point),))[1]
@@ -73,7 +85,7 @@ class Function:
         return jvp(self.f, (x,), (x * 0.0 + 1.0,))[1]
 
 
-def first_differences(f, w):
+def first_differences(f: Function, w: np.ndarray) -> np.ndarray:
     """``f[w_i, w_j]``, an array (..., n, n), of points `w` (..., n)."""
     value, (x, y) = f.value(w), np.broadcast_arrays(w[..., :, None], w[..., None, :])
     fx, fy = value[..., :, None], value[..., None, :]
@@ -88,7 +100,9 @@ def first_differences(f, w):
     return _finite(f, d, w, x, y)
 
 
-def second_differences(f, w, d, k, largest=None):
+def second_differences(
+    f: Function, w: np.ndarray, d: np.ndarray, k: SupportsIndex, largest: np.ndarray | None = None
+) -> np.ndarray:
     """``f[w_k, w_i, w_j]``, an array (..., n, n); `d` are the `first_differences`.
 
     `largest` (..., 1, 1) is the size of the spectrum from which `w` was taken, if it is only a part.
@@ -167,7 +181,7 @@ def _finite(f, d, w, *points):
     return d
 
 
-def second_derivative(f, w, x, y):
+def second_derivative(f: Function, w: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """``sum_k f[i, k, j] (x_ik y_kj + y_ik x_kj)``: of a matrix function, in its eigenbasis, along `x` and `y`.
 
     Where i and k are far apart, or else k and j, the quotient by their gap turns the sum into matrix products;
@@ -211,12 +225,12 @@ def _curved(f, w):
     return np.any(second[np.isfinite(second)])
 
 
-def zero(x):
+def zero(x: int) -> Callable[..., np.ndarray]:
     """The rule of a factor of a decomposition, argument number `x`: the rule of the matrix speaks for it."""
     return lambda *args, f: args[x] * 0.0
 
 
-def no_third(owner):
+def no_third(owner: str) -> Callable[..., Any]:
     """The rule of a second derivative for its matrix: an error."""
 
     def rule(*args, **kwargs):

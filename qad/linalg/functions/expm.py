@@ -77,7 +77,7 @@ def _expm(a):
 
 
 @primitive(name="expm (derivative)")
-def expm_frechet(a, e):
+def expm_frechet(a: Array, e: Array) -> Array:
     """The derivative of ``expm(a)`` along `e`, both (..., n, n)."""
     e = np.broadcast_to(e, np.broadcast_shapes(a.shape, e.shape)).astype(np.result_type(a, e))
     pade = _Pade(np.broadcast_to(a, e.shape))

@@ -11,12 +11,20 @@ where ``L2(A; B, E)``, the derivative of ``L(A, E)`` along B, is the upper right
 Reference: N. J. Higham, Functions of Matrices (2008), chapter 3.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import defjvp, defvjp, like
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
-def differentiable(function, frechet):
+
+def differentiable(function: Callable[..., Any], frechet: Callable[..., Any]) -> None:
     """Give the primitive ``function(A)`` its rules, by the primitive ``frechet(A, E)`` of its derivative."""
 
     def along(a, b, e):

@@ -48,7 +48,7 @@ def sqrtm(a: ArrayLike) -> Array:
     return _root(a)
 
 
-def off_the_cut(a, owner):
+def off_the_cut(a: np.ndarray, owner: str) -> None:
     """Raise if an eigenvalue of the bare matrices `a` is zero or negative, to rounding."""
     w = np.linalg.eigvals(a)
     size = np.abs(w).max(axis=-1, initial=0.0)[..., None]
@@ -69,7 +69,7 @@ def _root(a):
 
 
 @primitive
-def sylvester(a, b, q):
+def sylvester(a: Array, b: Array, q: Array) -> Array:
     """Solution X of ``a X + X b = q``, all (..., n, n)."""
     if not q.size:
         return q

@@ -5,8 +5,20 @@ and for the captured Tensors, on plain arrays or on Tensors of any level.  Whate
 without x (``A.conj()``, say) happens outside of that tape, and its result is what is captured.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.extend import Tensor
 from qad.extend.recording import operations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeAlias
+
+    from qad.typing import Array, Tree
+
+    Step: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], list[tuple[int, int]]]
 
 
 class Closure:
@@ -20,12 +32,16 @@ class Closure:
 
     __slots__ = ("spec", "steps", "outputs")
 
-    def __init__(self, spec, steps, outputs):
+    spec: Any
+    steps: list[Step]
+    outputs: list[tuple[int | None, Any]]
+
+    def __init__(self, spec: Any, steps: list[Step], outputs: list[tuple[int | None, Any]]):
         self.spec = spec
         self.steps = steps
         self.outputs = outputs  # pairs: number of a result or None, constant
 
-    def __call__(self, leaves, captured):
+    def __call__(self, leaves: Sequence[Array], captured: Sequence[Array]) -> list[Array]:
         """Leaves of the output, for other `leaves` of the argument and other values of what was captured."""
         results = [*leaves, *captured]
         for fn, args, kwargs, places in self.steps:
@@ -36,7 +52,7 @@ class Closure:
         return [constant if k is None else results[k] for k, constant in self.outputs]
 
 
-def capture(f, x):
+def capture(f: Callable[[Tree], Tree], x: Tree) -> tuple[Closure, list[Tensor]]:
     """Record ``f(x)`` and separate from it what it closes over.
 
     Parameters

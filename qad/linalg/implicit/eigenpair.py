@@ -9,6 +9,10 @@ Afterwards x is given unit norm and the phase in which ``<v0, x>`` is positive, 
 Reference: H. Xie, J.-G. Liu and L. Wang, Phys. Rev. B 101, 245139 (2020), for real symmetric operators.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy  # loads scipy.sparse.linalg when it is first used
 
@@ -21,8 +25,16 @@ from qad.linalg.implicit.rival_levels import isolated, unrefuted
 from qad.linalg.implicit.root import attach
 from qad.linalg.support.check import finite
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
-def operator_of(a):
+    from qad.linalg.implicit.eigensearch import Search
+    from qad.linalg.implicit.gmres import Report
+    from qad.typing import Array, LinearMap, Number, Tree
+
+
+def operator_of(a: LinearMap) -> Callable[[Tree], Tree]:
     """`a` as a function: it may be one already, or a square matrix."""
     if callable(a):
         return a
@@ -44,7 +56,15 @@ def operator_of(a):
 class Operator:
     """A function of pytrees on plain vectors; counts its calls."""
 
-    def __init__(self, apply, v0, name):
+    apply: Callable[[Tree], Tree]
+    name: str
+    spec: Any
+    calls: int
+    start: list[np.ndarray]
+    packing: Packing
+    on_leaves: Callable[[list[np.ndarray]], list[np.ndarray]]
+
+    def __init__(self, apply: Callable[[Tree], Tree], v0: Tree, name: str):
         leaves, self.spec = plain_leaves(v0)
         self.apply, self.name, self.calls = apply, name, 0
         self.start = self._promoted(leaves)
@@ -61,21 +81,24 @@ class Operator:
         out = bare(self.apply, self.spec, wide, self.name)(leaves)
         return [x.astype(np.result_type(x, y), copy=False) for x, y in zip(leaves, out, strict=True)]
 
-    def __call__(self, v):
+    def __call__(self, v: np.ndarray) -> np.ndarray:
         self.calls += 1
         return self.packing.pack(self.on_leaves(self.packing.unpack(v)))
 
-    def linear_operator(self):
+    def linear_operator(self) -> Any:
         """For SciPy."""
         n = sum(x.size for x in self.start)
         return scipy.sparse.linalg.LinearOperator((n, n), matvec=lambda v: self(np.ravel(v)), dtype=self.packing.dtype)
 
-    def tree(self, v):
+    def tree(self, v: np.ndarray) -> Tree:
         """The pytree that vector `v` holds."""
         return unflatten(self.spec, self.packing.unpack(v))
 
 
-def pair(operator, hermitian, limits, report, find, start=None, partner=None):
+def pair(
+    operator: Operator, hermitian: bool, limits: dict[str, Any], report: Report, find: Search,
+    start: np.ndarray | None = None, partner: Sequence[np.ndarray] | None = None,
+) -> tuple[Array, Tree]:  # fmt: skip
     """Value and vector of an eigenpair, differentiable.
 
     Parameters
@@ -163,13 +186,13 @@ def _again(f, solution, find, limits, scale, old, hermitian):
     return [*operator.packing.unpack(x), like(x).asarray(value / scale, x.dtype)]
 
 
-def inner(a, b):
+def inner(a: Tree, b: Tree) -> Number:
     """``sum conj(a) b`` over the leaves of two pytrees."""
     pairs = zip(flatten(a)[0], flatten(b)[0], strict=True)
     return sum((x.conj() * y).sum() for x, y in pairs)
 
 
-def normalised(v, v0, name):
+def normalised(v: Tree, v0: Tree, name: str) -> Tree:
     """`v` of unit norm, with ``<v0, v>`` positive."""
     overlap, square = inner(v0, v), inner(v, v).real
     size = np.sqrt(value_of(square) * value_of(inner(v0, v0)).real)

@@ -1,6 +1,9 @@
 """Searches for one eigenpair of an operator on plain vectors: ARPACK and LOBPCG, through SciPy."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy  # loads scipy.sparse.linalg when it is first used
@@ -8,17 +11,34 @@ import scipy  # loads scipy.sparse.linalg when it is first used
 from qad.core.errors import ConvergenceError
 from qad.extend import like
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Protocol, TypeAlias
+
+    class VectorOperator(Protocol):
+        """A linear function of plain vectors."""
+
+        name: str
+
+        def __call__(self, v: np.ndarray) -> np.ndarray: ...
+        def linear_operator(self) -> Any: ...
+
+    Search: TypeAlias = Callable[..., tuple[Any, np.ndarray]]  # (operator, start, maxiter, error) -> value, vector
+
+
 SMALL = 8  # ARPACK needs room: smaller operators are diagonalised
 
 
-def dominant(operator, start, maxiter, tol=0, which="LM"):
+def dominant(
+    operator: VectorOperator, start: np.ndarray, maxiter: int, tol: float = 0, which: str = "LM"
+) -> tuple[Any, np.ndarray]:
     """The eigenvalue of largest modulus, by ARPACK; with `which` "LR" that of largest real part."""
     if start.size < SMALL:
         return _dense(operator, start.size, which)
     return _arpack(scipy.sparse.linalg.eigs, operator, operator.linear_operator(), start, which, maxiter, tol)
 
 
-def lowest(operator, start, maxiter, error=0.0):
+def lowest(operator: VectorOperator, start: np.ndarray, maxiter: int, error: float = 0.0) -> tuple[Any, np.ndarray]:
     """The lowest eigenvalue of a Hermitian operator, by ARPACK's Lanczos; its residual may be as large as `error`.
 
     ARPACK multiplies the start by the operator, which would hide an eigenvalue zero; so the operator is shifted.
@@ -53,7 +73,7 @@ def _dense(operator, n, which):
     return values[k], vectors[:, k]
 
 
-def preconditioned(preconditioner):
+def preconditioned(preconditioner: Callable[[np.ndarray], np.ndarray] | None) -> Search:
     """The search for the lowest eigenvalue by LOBPCG, with an approximate inverse of a plain vector, or None.
 
     Reference: A. V. Knyazev, SIAM J. Sci. Comput. 23, 517 (2001).

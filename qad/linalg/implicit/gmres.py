@@ -3,7 +3,10 @@
 Reference: Y. Saad and M. H. Schultz, SIAM J. Sci. Stat. Comput. 7, 856 (1986).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy  # loads scipy.sparse.linalg when it is first used
@@ -13,6 +16,15 @@ from qad.core.trees import flatten, unflatten
 from qad.extend import as_array, is_foreign, like, no_grad, value_of
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.support.check import finite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
+    from qad.typing import Tree
+
+    Leaves: TypeAlias = list[np.ndarray]
+    Product: TypeAlias = Callable[[np.ndarray], np.ndarray]  # with a matrix
 
 
 @dataclass
@@ -42,7 +54,7 @@ class Report:
     adjoint: list[tuple[int, float]] = field(default_factory=list)
 
 
-def plain_leaves(tree):
+def plain_leaves(tree: Tree) -> tuple[Leaves, Any]:
     """Leaves of `tree` as plain arrays of float or complex numbers, and its spec."""
     leaves, spec = flatten(tree)
     arrays = [as_array(value_of(x)) for x in leaves]
@@ -51,7 +63,7 @@ def plain_leaves(tree):
     return [x if x.dtype.kind in "fc" else x.astype(float) for x in arrays], spec
 
 
-def bare(f, spec, like, name):
+def bare(f: Callable[[Tree], Tree], spec: Any, like: Leaves, name: str) -> Callable[[Leaves], Leaves]:
     """`f` of a pytree as a function of lists of plain arrays, which checks what comes back.
 
     Nothing is recorded; the answer must have the structure `spec` and the shapes of the leaves `like`.
@@ -73,7 +85,15 @@ def bare(f, spec, like, name):
     return on_leaves
 
 
-def solve(operator, b, start=None, tol=1e-12, restart=60, maxiter=2000, name="linear_solve"):
+def solve(
+    operator: Callable[[Leaves], Leaves],
+    b: Leaves,
+    start: Leaves | None = None,
+    tol: float = 1e-12,
+    restart: int = 60,
+    maxiter: int = 2000,
+    name: str = "linear_solve",
+) -> tuple[Leaves, int, float]:
     """Solve a linear equation over lists of plain arrays.
 
     Parameters
@@ -107,7 +127,9 @@ def _is_complex_linear(operator, b):
     return all(np.allclose(1j * x, y, rtol=0, atol=1e-5 * scale) for x, y in zip(straight, turned, strict=True))
 
 
-def gmres(matvec, b, x0, tol, restart, maxiter, name):
+def gmres(
+    matvec: Product, b: np.ndarray, x0: np.ndarray | None, tol: float, restart: int, maxiter: int, name: str
+) -> tuple[np.ndarray, int, float]:
     """Restarted GMRES for ``matvec(x) = b`` on plain vectors.
 
     Returns
@@ -147,7 +169,7 @@ def gmres(matvec, b, x0, tol, restart, maxiter, name):
     return x, calls, float(error)
 
 
-def correction(matvec, r, tol, m):
+def correction(matvec: Product, r: np.ndarray, tol: float, m: int) -> np.ndarray:
     """An approximate solution of ``matvec(x) = r`` from `m` products, or fewer for a relative residual `tol`."""
     return _cycle(matvec, r, tol * np.linalg.norm(r), m)
 
@@ -160,7 +182,7 @@ def _cycle(matvec, r, target, m):
     return scipy.sparse.linalg.gmres(operator, r, rtol=0.0, atol=target, restart=m, maxiter=1)[0]
 
 
-def arnoldi_cycle(matvec, r, target, m):
+def arnoldi_cycle(matvec: Product, r: np.ndarray, target: float, m: int) -> np.ndarray:
     """`_cycle` for arrays that SciPy does not take: an orthonormal basis of the Krylov space, and least squares in it.
 
     The small matrix of the operator in that basis is NumPy's.

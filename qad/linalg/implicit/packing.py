@@ -1,8 +1,18 @@
 """Lists of arrays as one vector, and back."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import like
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from qad.typing import DTypeLike
 
 
 class Packing:
@@ -29,7 +39,13 @@ class Packing:
     [array([5.+6.j]), np.float64(7.0)]
     """
 
-    def __init__(self, leaves, real=False, dtype=None):
+    like: list[Any]
+    complex: list[bool]
+    real: bool
+    dtype: np.dtype[Any]
+    ends: np.ndarray
+
+    def __init__(self, leaves: Iterable[Any], real: bool = False, dtype: DTypeLike | None = None):
         self.like = list(leaves)
         self.complex = [x.dtype.kind == "c" for x in self.like]
         self.real = real or not all(self.complex)
@@ -39,26 +55,26 @@ class Packing:
             [x.size * (2 if self.real and c else 1) for x, c in zip(self.like, self.complex, strict=True)]
         )
 
-    def pack(self, leaves):
+    def pack(self, leaves: Iterable[Any]) -> np.ndarray:
         """The vector that holds `leaves`, in memory of its own."""
         parts = [x if c else np.real(x) for x, c in zip(leaves, self.complex, strict=True)]
         if self.real:
             parts = [as_reals(x, self.dtype) for x in parts]
         return np.concatenate([np.ravel(x) for x in parts], dtype=self.dtype)
 
-    def unpack(self, vector):
+    def unpack(self, vector: np.ndarray) -> list[Any]:
         """The arrays that `vector` holds, in memory of their own."""
         parts = np.split(vector, self.ends[:-1].tolist())
         return [as_leaf(part, like) for part, like in zip(parts, self.like, strict=True)]
 
 
-def as_reals(leaf, dtype=np.float64):
+def as_reals(leaf: Any, dtype: DTypeLike = np.float64) -> np.ndarray:
     """The entries of a float or complex array as a vector of floats."""
     wide = like(leaf).ascontiguousarray(leaf, np.result_type(dtype, np.complex64) if np.iscomplexobj(leaf) else dtype)
     return wide.reshape(-1).view(dtype)
 
 
-def as_leaf(part, like):
+def as_leaf(part: np.ndarray, like: Any) -> Any:
     """The entries in the vector `part` as an array like `like`, or a NumPy scalar."""
     if like.dtype.kind == "c" != part.dtype.kind:
         part = part.view(np.result_type(part, np.complex64))

@@ -7,7 +7,10 @@ for its eigenvalue.  A better level there refutes the one that was found, and ta
 one tells whether its derivative exists.  That search needs a part of the distance only, and is shorter than the first.
 """
 
+from __future__ import annotations
+
 import copy
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,12 +20,24 @@ from qad.linalg.implicit.eigensearch import dominant
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.random import normal
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.linalg.implicit.eigensearch import Search, VectorOperator
+    from qad.typing import Array
+
 ROUNDS = 5  # of searches, each of which refutes the level before
 ERRORS = 1e-2, 1e-4, 1e-7, 1e-10, 0.0  # of the competing level, relative to the norm, until
 PART = 0.3  # of its distance is the largest error
 
 
-def unrefuted(operator, start, find, maxiter, hermitian):
+def unrefuted(
+    operator: VectorOperator,
+    start: np.ndarray,
+    find: Search,
+    maxiter: int,
+    hermitian: bool,
+) -> tuple[Any, np.ndarray, float]:
     """The eigenpair that `find` finds and no random vector refutes, and the distance to the next level.
 
     Parameters
@@ -129,7 +144,7 @@ def _dominant_rival(operator, value, x, maxiter):
 
 
 @primitive(name="eigenpair")
-def isolated(x, *, distance, first, later, name):
+def isolated(x: Array, *, distance: float, first: float, later: float, name: str) -> Array:
     """`x`, of an eigenpair; its derivative is refused where the next level is too close.
 
     `distance` is that to the next level, relative to the operator's norm; `first` what derivatives of order one need,

@@ -23,8 +23,9 @@ from qad.linalg.implicit.gmres import Report, bare, plain_leaves, solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
-    from qad.typing import Tree
+    from qad.typing import Array, Tree
 
 
 @dataclass(eq=False)
@@ -47,17 +48,17 @@ class Equation:
         How many operands, the first, are only where a search starts; then nothing is solved yet.
     """
 
-    residual: callable
-    operands: list
-    solution: list
-    resolve: callable
-    guess: callable = None
-    options: dict = field(default_factory=dict)
+    residual: Callable[..., list[Array]]
+    operands: list[Any] | None
+    solution: list[Any] | None
+    resolve: Callable[..., list[Any]]
+    guess: Callable[..., list[Any]] | None = None
+    options: dict[str, Any] = field(default_factory=dict)
     starts: int = 0
     report: Report = field(default_factory=Report)
 
 
-def attach(f, x, resolve, **how):
+def attach(f: Callable[[Tree], Tree], x: Tree, resolve: Callable[..., list[Any]], **how: Any) -> Tree:
     """The solution `x` of ``f(x) = 0`` as a function of the Tensors that `f` closes over.
 
     Parameters
@@ -77,7 +78,7 @@ def attach(f, x, resolve, **how):
     return unflatten(spec, list(root(*captured, equation=equation)))
 
 
-def in_batches(f, x0, resolve, **how):
+def in_batches(f: Callable[[Tree], Tree], x0: Tree, resolve: Callable[..., list[Any]], **how: Any) -> Tree | None:
     """As `attach`, under `qad.vmap` where each example has a solution of its own, found from `x0`; else None.
 
     `f` is recorded where the first example starts, so that its branches are those taken there.
@@ -97,7 +98,7 @@ def in_batches(f, x0, resolve, **how):
 
 
 @primitive
-def root(*operands, equation):
+def root(*operands: Array, equation: Equation) -> tuple[Array, ...]:
     """The solution of an `Equation`: the one that was found, or where operands have changed a new one."""
     if equation.operands is None:  # each example of a batch for itself: the first operands are where to start
         return tuple(equation.resolve(lambda leaves: equation.residual(leaves, operands), operands[: equation.starts]))

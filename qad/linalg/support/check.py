@@ -1,12 +1,22 @@
 """What matrix functions ask of their arguments; refusals quote the shape or the value that offends."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.extend import operand, stack_of, value_of
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import SupportsInt
 
-def matrices(a, name):
+    from qad.typing import Array, ArrayLike, R
+
+
+def matrices(a: ArrayLike, name: str) -> Array:
     """`a` as an operand: matrices (..., m, n) of finite floating-point numbers."""
     a = operand(a)
     bare = value_of(a)
@@ -16,7 +26,7 @@ def matrices(a, name):
     return a if bare.dtype.kind in "fc" else a.astype(float)
 
 
-def square(a, name):
+def square(a: ArrayLike, name: str) -> Array:
     """`a` as an operand: square matrices (..., n, n) of finite floating-point numbers."""
     a = operand(a)
     shape = np.shape(value_of(a))
@@ -25,7 +35,7 @@ def square(a, name):
     return matrices(a, name)
 
 
-def finite(a, name):
+def finite(a: ArrayLike, name: str) -> None:
     """Raise unless every entry of the bare array `a` is finite."""
     a = stack_of(a)
     try:
@@ -41,7 +51,7 @@ def finite(a, name):
     raise ArgumentError(f"{name}: entry [{where}] is {a[tuple(bad[0])]}{others}")
 
 
-def rows_fit(a, b, name):
+def rows_fit(a: np.ndarray, b: np.ndarray, name: str) -> None:
     """Raise unless the bare `b` is a finite vector, or matrices, with as many rows as `a`, and a batch that fits."""
     n, rows = a.shape[-1], np.shape(b)[-min(np.ndim(b), 2) :][:1]
     if rows != (n,):
@@ -56,12 +66,12 @@ def rows_fit(a, b, name):
     finite(b, f"{name} (right-hand side)")
 
 
-def batch_entry(index):
+def batch_entry(index: Sequence[SupportsInt] | np.ndarray) -> str:
     """`` of batch entry (...)``, or nothing where there is no batch."""
     return f" of batch entry {tuple(map(int, index))}" if len(index) else ""
 
 
-def solvable(function, name, a, *others):
+def solvable(function: Callable[..., R], name: str, a: np.ndarray, *others: np.ndarray) -> R:
     """``function(a, *others)`` on bare arrays; a singular `a` is refused with its smallest singular value."""
     try:
         return function(a, *others)
@@ -74,7 +84,7 @@ def solvable(function, name, a, *others):
         ) from error
 
 
-def require_hermitian(a, owner):
+def require_hermitian(a: np.ndarray, owner: str) -> None:
     """Raise unless the bare array `a` is Hermitian to half of its digits."""
     apart, size = largest_entry(a.real - a.real.mT), largest_entry(a.real)
     if a.dtype.kind == "c":
@@ -88,6 +98,6 @@ def require_hermitian(a, owner):
         )
 
 
-def largest_entry(x):
+def largest_entry(x: np.ndarray) -> np.ndarray:
     """The largest modulus of the entries of each matrix."""
     return np.abs(x).max(axis=(-2, -1), initial=0.0)

@@ -15,6 +15,10 @@ point and to first order along a turn of moderate size that is made for the purp
 For singular values U and V turn together, ``A V = U H`` and ``A^H U = V H``, and sums stand where differences do.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import defbatch, defjvp, like, primitive, stack_of, stacks
@@ -23,8 +27,14 @@ from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.gap_quotients import MORE, TIGHT, columns_of, over_gaps, pairs, relative, where_moved
 from qad.linalg.support.hermitian_parts import skew
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
-def clusters(s, owner):
+    from qad.typing import Array
+
+
+def clusters(s: np.ndarray, owner: str) -> np.ndarray:
     """Boolean (..., k, k): which two of the sorted bare values `s` (..., k) are too close for a second derivative."""
     size = np.abs(s)
     close = (MORE * np.finfo(s.dtype).eps ** 0.75) ** 0.5 * np.maximum(size[..., 1:], size[..., :-1])
@@ -36,22 +46,22 @@ def clusters(s, owner):
     return together & ~like(s).eye(s.shape[-1], dtype=bool)
 
 
-def beside(s, v, owner):
+def beside(s: np.ndarray, v: np.ndarray, owner: str) -> np.ndarray:
     """N at the point, (..., k, k) of the dtype of the vectors `v`; without entries where there is no cluster."""
     k = 0 if far_apart(s) or not clusters(s, owner).any() else s.shape[-1]
     return like(v).zeros((*s.shape[:-1], k, k), v.dtype)
 
 
-def beside_of(ans, i):
+def beside_of(ans: Sequence[Array], i: int) -> Array | None:
     """N, which is number `i` of the answers of a decomposition, or None where there is no cluster."""
     return ans[i] if len(ans) > i and ans[i].shape[-1] else None
 
 
-def conjugate(n):
+def conjugate(n: Array | None) -> Array | None:
     return None if n is None else n.conj()
 
 
-def moderate_turn(c, s, inside):
+def moderate_turn(c: np.ndarray, s: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A turn within clusters along which a loss is checked, and the derivative of N; `c` is Hermitian, all is bare."""
     i = like(s).arange(1, s.shape[-1] + 1)
     sizes = 1 + np.modf(np.multiply.outer(i, i) * 0.6180339887)[0]  # no two alike, lest slopes cancel
@@ -61,7 +71,9 @@ def moderate_turn(c, s, inside):
     return turn, c + (s[..., :, None] - s[..., None, :]) * turn
 
 
-def quotients(x, s, n, *, kind, owner, degenerate, gs=None, **how):
+def quotients(
+    x: Array, s: Array, n: Array | None, *, kind: str, owner: str, degenerate: str, gs: Array | None = None, **how: Any
+) -> Array:
     """`over_gaps` in a backward pass; with N (or its transpose) between clusters only, if `n` is not None."""
     if n is None:
         return over_gaps(x, s, kind=kind, owner=owner, degenerate=degenerate, gs=gs, **how)
@@ -75,7 +87,7 @@ def quotients(x, s, n, *, kind, owner, degenerate, gs=None, **how):
     return y - over_gaps(swapped * apart, s, kind=kind, owner=owner, degenerate=degenerate)
 
 
-def bent(gs, s, n, owner, degenerate):
+def bent(gs: Array, s: Array, n: Array, owner: str, degenerate: str) -> Array:
     """``(g_j - g_i) / (s_j - s_i) N`` within clusters; where the quotient is not known, N must not move."""
     bare = stack_of(s)
     inside, closed = clusters(bare, owner), same_block(bare)
@@ -98,7 +110,9 @@ def _moving(t, ans, n, *, s, where, owner, degenerate):
 
 
 @primitive(name="clusters")
-def check_left_alone(x, *, s, inside, moved, owner, degenerate):
+def check_left_alone(
+    x: Array, *, s: np.ndarray, inside: np.ndarray, moved: np.ndarray | None, owner: str, degenerate: str
+) -> np.ndarray:
     """Refuse a loss that sees single vectors of a cluster: by `x` = ``V^H G_V`` of bare arrays, and its derivative."""
     eps, gap = np.finfo(s.dtype).eps, relative(s[..., None, :] - s[..., :, None], s)
     columns, size = pairs(columns_of(x), gap), np.abs(skew(x))

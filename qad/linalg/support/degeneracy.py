@@ -9,13 +9,21 @@ dependence on a phase.  Its terms are of the size of the loss, or of the matrix,
 of these.  A loss below 1e-10 (in double precision) that does depend on a phase is therefore not caught.
 """
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import Lazy, as_array, like, stack_of
 from qad.linalg.support.check import batch_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qad.typing import Array, DTypeLike
 
 FIX = {
     "svd": "qad.linalg.funm_svd(f, A) for U f(S) V^H (of symmetric tensors qad.symmetric.split or funm_svd)",
@@ -28,7 +36,7 @@ FIX = {
 NEAR = 0.2  # the power of eps that is the relative gap (7e-4) above which spectra need none of these checks
 
 
-def far_apart(s, kind="differences", condition=None):
+def far_apart(s: np.ndarray, kind: str = "differences", condition: np.ndarray | None = None) -> bool:
     """Whether all the bare values `s` (..., k) are so far apart that no check in this package can object; see `NEAR`.
 
     For "sums" and "values" (see ``gap_quotients.py``) whether they are as far from zero; `condition` (..., k) divides
@@ -47,7 +55,7 @@ def far_apart(s, kind="differences", condition=None):
     return bool(gaps.min(initial=np.inf) > least)
 
 
-def width(s):
+def width(s: np.ndarray) -> np.ndarray:
     """Gaps (...) below which two of the values `s` (..., k) count as equal: ``eps**(3/4)`` of the largest.
 
     A gap of that size is itself known to a quarter of the digits only.
@@ -55,12 +63,12 @@ def width(s):
     return np.finfo(s.dtype).eps ** 0.75 * np.abs(s).max(axis=-1, initial=0.0)
 
 
-def noise(dtype, n):
+def noise(dtype: DTypeLike, n: int) -> float:
     """Relative size up to which an entry of a product of n terms counts as rounding."""
     return 100 * max(n, 1) * np.finfo(dtype).eps
 
 
-def rounding(s, end):
+def rounding(s: np.ndarray, end: tuple[Array, Array] | None) -> np.ndarray:
     """The derivative of the loss (...), along a turn of the vectors of the values `s`, up to which it is rounding.
 
     `end` is the pair (cotangent, value) from which the backward pass set out, or None.  The floor is
@@ -79,14 +87,14 @@ def _size_of(end):
     return np.abs(g * value).max(initial=1.0)
 
 
-def blocks(s):
+def blocks(s: np.ndarray) -> np.ndarray:
     """Numbers of the degenerate block to which each of the (sorted) values `s` (..., k) belongs."""
     breaks = np.abs(np.diff(s, axis=-1)) > width(s)[..., None]
     first = like(s).zeros((*s.shape[:-1], 1), int)
     return np.concatenate([first, np.cumsum(breaks, axis=-1)], axis=-1)[..., : s.shape[-1]]
 
 
-def same_block(s):
+def same_block(s: np.ndarray) -> np.ndarray:
     """Boolean (..., k, k): whether i and j belong to one degenerate block; true on the diagonal.
 
     Real values are sorted, and blocks are chains of neighbours; complex ones are compared in pairs.
@@ -97,12 +105,20 @@ def same_block(s):
     return number[..., :, None] == number[..., None, :]
 
 
-def vanishing(s):
+def vanishing(s: np.ndarray) -> np.ndarray:
     """Boolean (..., k): which of the singular values `s` are zero to rounding."""
     return s <= np.maximum(width(s), np.finfo(s.dtype).tiny)[..., None]
 
 
-def refuse(size, s, owner, scale, degenerate="raise", tolerance=None, order=1):
+def refuse(
+    size: np.ndarray,
+    s: np.ndarray,
+    owner: str,
+    scale: np.ndarray | float,
+    degenerate: str = "raise",
+    tolerance: float | None = None,
+    order: int = 1,
+) -> None:
     """Raise (or warn) if an entry of `size` (..., m, k) exceeds rounding relative to `scale` (...)."""
     tolerance = noise(s.dtype, max(size.shape[-2:])) if tolerance is None else tolerance
     scale = as_array(scale) if like(size) is np else like(size).asarray(scale)
@@ -124,31 +140,31 @@ def refuse(size, s, owner, scale, degenerate="raise", tolerance=None, order=1):
     )
 
 
-def complain(message, degenerate):
+def complain(message: str, degenerate: str) -> None:
     """Raise, or warn if the caller has asked for that."""
     if degenerate == "raise":
         raise ArgumentError(message)
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-def check_policy(degenerate):
+def check_policy(degenerate: str) -> None:
     """`degenerate` is one of the policies."""
     if degenerate not in ("raise", "warn"):
         raise ArgumentError(f'degenerate={degenerate!r}: write degenerate="raise" or degenerate="warn"')
 
 
-def magnitude(*xs):
+def magnitude(*xs: Array | None) -> np.ndarray:
     """The largest absolute entry per batch entry (...) of arrays (..., m, k); None counts as zero."""
     return max_of(*(np.abs(stack_of(x)).max(axis=(-2, -1), initial=0.0) for x in xs if x is not None))
 
 
-def max_of(first, *rest):
+def max_of(first: np.ndarray, *rest: np.ndarray) -> np.ndarray:
     for other in rest:
         first = np.maximum(first, other)
     return first
 
 
-def check_phases(diagonal, s, owner, scale, floor):
+def check_phases(diagonal: np.ndarray, s: np.ndarray, owner: str, scale: np.ndarray, floor: np.ndarray) -> None:
     """Raise where the loss depends on the phases of the vectors: `diagonal` (..., k) must be zero.
 
     Zero is what lies below a relative tolerance times the size `scale` (...) of the cotangents, or below `floor` (...).
@@ -166,7 +182,15 @@ def check_phases(diagonal, s, owner, scale, floor):
         )
 
 
-def check_blocks(s, products, gs, owner, scale, degenerate, floor):
+def check_blocks(
+    s: np.ndarray,
+    products: Iterable[Array | None],
+    gs: Array | None,
+    owner: str,
+    scale: np.ndarray | None,
+    degenerate: str,
+    floor: np.ndarray,
+) -> None:
     """First-order check inside degenerate blocks, on bare values.
 
     Off-diagonal entries of the `products` ``U^H G_U``, Hermitian part included, must vanish there, and the
@@ -184,7 +208,7 @@ def check_blocks(s, products, gs, owner, scale, degenerate, floor):
         refuse(differ, s, owner, constant_scale(gs, s, floor), degenerate, tolerance=np.sqrt(np.finfo(s.dtype).eps))
 
 
-def check_curved(s, owner, degenerate):
+def check_curved(s: np.ndarray, owner: str, degenerate: str) -> None:
     """Refuse a second derivative where values `s` coincide: their cotangents do not tell how the loss curves there."""
     if far_apart(s):
         return
@@ -194,7 +218,7 @@ def check_curved(s, owner, degenerate):
     refuse(together * 1.0, s, owner, 0.0, degenerate, order=2)
 
 
-def check_split(c, s, owner, degenerate):
+def check_split(c: Array, s: np.ndarray, owner: str, degenerate: str) -> None:
     """Refuse a tangent that splits values `s` that coincide: it, not the matrix, would choose their vectors.
 
     `c` (..., k, k) is the tangent between the vectors.  Off its diagonal it may vanish for those that LAPACK chose.
@@ -205,7 +229,7 @@ def check_split(c, s, owner, degenerate):
         refuse(differ, s, owner, magnitude(c), degenerate)
 
 
-def constant_scale(gs, s, floor):
+def constant_scale(gs: np.ndarray, s: np.ndarray, floor: np.ndarray | float) -> np.ndarray:
     """The size (...) of which half the digits of the cotangents `gs` (..., k) of values `s` are rounding."""
     per_value = floor / np.maximum(1.0, np.abs(s).max(axis=-1, initial=0.0))
     return np.maximum(np.abs(gs).max(axis=-1, initial=0.0), per_value / np.sqrt(np.finfo(s.dtype).eps))

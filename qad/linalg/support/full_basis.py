@@ -4,11 +4,20 @@
 convention U_1 receives ``G_1 - U_2 G_2^H U_1`` (the gauge argument of arXiv:2409.13374 for the complete QR).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import stack_of
 from qad.linalg.support.degeneracy import complain, magnitude
 from qad.linalg.support.hermitian_parts import skew
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from qad.typing import Array
 
 BASIS = {
     "svd": "basis in the null space (columns of U or rows of Vh beyond min(m, n)): write full_matrices=False",
@@ -16,7 +25,9 @@ BASIS = {
 }
 
 
-def folded(g, u, k, owner, floor, degenerate="raise"):
+def folded(
+    g: Array | None, u: Array, k: int, owner: str, floor: np.ndarray, degenerate: str = "raise"
+) -> tuple[Array | None, Array]:
     """The cotangent of the first `k` columns of square `u` that contains those of the others, and these columns.
 
     A dependence on the choice of the others, beyond rounding, is refused; `floor` (...) counts as rounding.

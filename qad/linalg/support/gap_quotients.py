@@ -11,6 +11,10 @@ Numerators that are no more than rounding are set to zero before any division.  
 vectors of a cluster out of account, like that of a projector, has derivatives good to ``eps / gap`` at every order.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import defbatch, defjvp, defvjp_tuned, like, primitive, stack_of, stacks
@@ -18,15 +22,21 @@ from qad.linalg.support.degeneracy import NEAR, far_apart, max_of, noise, refuse
 from qad.linalg.support.derivative_order import orders
 from qad.linalg.support.hermitian_parts import hermitian, skew
 
-PARTS = {"skew": skew, "hermitian": hermitian, "all": lambda x: x}
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qad.typing import Array
+
+PARTS: dict[str, Callable[[Array], Array]] = {"skew": skew, "hermitian": hermitian, "all": lambda x: x}
 SPARE, MORE = 10, 30  # what the bounds of the first order and of those beyond are multiplied by, for sums over entries
 TIGHT = 8  # units in the last place, of the largest numerator in a column, that a sum leaves of zero
 
 
 def over_gaps(
-    x, s, *, kind, owner, part="all", scale=None, gs=None, levels=1, divided=None, condition=None, backward=False,
-    degenerate="raise",
-):  # fmt: skip
+    x: Array, s: Array, *, kind: str, owner: str, part: str = "all", scale: np.ndarray | None = None,
+    gs: Array | None = None, levels: int = 1, divided: int | None = None, condition: np.ndarray | None = None,
+    backward: bool = False, degenerate: str = "raise",
+) -> Array:  # fmt: skip
     """A part of `x`, divided by the gaps of `s`; zero where there is none and it is zero to rounding, else an error.
 
     Parameters
@@ -64,7 +74,7 @@ def over_gaps(
     return _over_gaps(x, s, weight=weight, moved=moved, divided=divided, condition=condition, backward=backward, **how)
 
 
-def where_moved(gs):
+def where_moved(gs: Array | None) -> np.ndarray | None:
     """Which values have a cotangent, or one that becomes nonzero as the matrix moves; None where the loss has none.
 
     If all cotangents are zero, they may be so by the choice of vectors in a degenerate block; then none counts as zero.
@@ -158,17 +168,17 @@ def _denominators(s, kind):
     return s[..., None, :], zero[..., None, :]
 
 
-def relative(d, s):
+def relative(d: np.ndarray, s: np.ndarray) -> np.ndarray:
     """The absolute divisors `d` (..., m, k) in units of the largest of the values `s` (..., k)."""
     return np.abs(d) / _most(np.abs(s))[..., None]
 
 
-def unbacked(s, vectors):
+def unbacked(s: Array, vectors: bool) -> np.ndarray | None:
     """The `condition` of quotients in forward mode: a safer bound, as no cotangent shows whether `vectors` matter."""
     return like(s).ones(stack_of(s).shape, s.dtype) if vectors else None
 
 
-def is_near(gap):
+def is_near(gap: np.ndarray) -> np.ndarray:
     return gap < np.finfo(gap.dtype).eps ** NEAR
 
 
@@ -177,12 +187,12 @@ def _most(x):
     return np.maximum(x.max(axis=-1, keepdims=True, initial=0.0), np.finfo(x.dtype).tiny)
 
 
-def columns_of(x):
+def columns_of(x: np.ndarray) -> np.ndarray:
     """The largest absolute entry (..., k) of each column of `x` (..., m, k)."""
     return np.abs(x).max(axis=-2, initial=0.0)
 
 
-def pairs(weight, gap):
+def pairs(weight: np.ndarray, gap: np.ndarray) -> np.ndarray:
     """Of the `weight` (..., k) of two vectors the larger, or of the one by whose value is divided; shaped as `gap`."""
     both = weight[..., None, :]
     return np.maximum(both, weight[..., :, None]) if gap.shape[-2] > 1 or weight.shape[-1] == 1 else both

@@ -5,16 +5,22 @@ loss that depends on the choice may then be stationary in it by chance, as ``abs
 and no check of its cotangents would notice.  In a basis drawn at random the checks see what the loss asks for.
 """
 
+from __future__ import annotations
+
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.linalg.support.random import normal
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 EQUAL = 8.0  # rounding errors, of the largest value and for each of them, up to which values count as equal
 
 
-def in_generic_basis(s, *vectors):
+def in_generic_basis(s: np.ndarray, *vectors: np.ndarray) -> Sequence[np.ndarray]:
     """The `vectors` (..., m, k), as columns, of the sorted bare values `s` (..., k): turned where values are equal.
 
     All are turned alike, so that products such as ``(u * s) @ vh`` stay what they are, to rounding.

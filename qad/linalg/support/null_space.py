@@ -7,13 +7,22 @@ null spaces are zero where the vectors are not used, rounding where a loss is st
 of the mark where they are multiplied by s.  Higher powers of s leave less behind, and rightly pass.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import defbatch, defvjp, primitive, stack_of, stacks
 from qad.linalg.support.degeneracy import constant_scale, noise, refuse, vanishing
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-def marked(s):
+    from qad.typing import Array
+
+
+def marked(s: np.ndarray) -> np.ndarray:
     """The singular values `s` (..., k), descending, with those that are zero to rounding marked."""
     if not s.size:
         return s
@@ -26,7 +35,9 @@ def _lost(s):
     return 10 * s.shape[-1] * np.finfo(s.dtype).eps * s[..., :1]
 
 
-def check_null_spaces(s, sides, size, floor, degenerate):
+def check_null_spaces(
+    s: np.ndarray, sides: Iterable[tuple[Array, Array | None]], size: np.ndarray, floor: np.ndarray, degenerate: str
+) -> None:
     """Raise where the loss multiplies vectors of vanishing values by these.
 
     Parameters
@@ -66,7 +77,7 @@ def _refuse(x, s, size, floor, degenerate):
 
 
 @primitive
-def at_kinks(gs, s, *, kinks, degenerate, floor=0.0):
+def at_kinks(gs: Array, s: Array, *, kinks: bool, degenerate: str, floor: np.ndarray | float = 0.0) -> Array:
     """The cotangent `gs` of `s`: at vanishing values it must be zero or, without `kinks`, is taken as zero.
 
     Without `kinks` a value that is small but not zero to rounding has a derivative, of which no digits are known.
@@ -83,7 +94,9 @@ def at_kinks(gs, s, *, kinks, degenerate, floor=0.0):
     return gs
 
 
-def at_kinks_vjp(g, ans, gs, s, *, kinks, degenerate, floor=0.0):
+def at_kinks_vjp(
+    g: Array, ans: Array, gs: Array, s: Array, *, kinks: bool, degenerate: str, floor: np.ndarray | float = 0.0
+) -> Array:
     return at_kinks(g, s, kinks=kinks, degenerate=degenerate)
 
 

@@ -12,17 +12,29 @@ References: G. H. Golub, F. T. Luk and M. L. Overton, ACM Trans. Math. Softw. 7,
 and J. A. Tropp, SIAM Rev. 53, 217 (2011).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ConvergenceError
 from qad.linalg.support.random import normal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    Apply: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
 SPARE = 8  # vectors of a block beyond those that are asked for
 LENGTH = 8  # blocks before a new start
 RESTARTS = 30
 
 
-def triples(apply, adjoint, start, k, name, restarts=RESTARTS):
+def triples(
+    apply: Apply, adjoint: Apply, start: np.ndarray, k: int, name: str, restarts: int = RESTARTS
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The `k` leading singular triples, and the next values.
 
     Parameters

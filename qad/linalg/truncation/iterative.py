@@ -4,6 +4,10 @@ The kept space is found by block Lanczos (`block_lanczos.py`) and differentiated
 (`kept_space.py`); in its orthonormal bases what remains is the decomposition of a small matrix.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
@@ -20,12 +24,17 @@ from qad.linalg.truncation.block_lanczos import RESTARTS, triples
 from qad.linalg.truncation.kept_space import eigenspace, singular_spaces
 from qad.linalg.truncation.truncation_rank import has_gap, orthonormal, rank_of
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from qad.typing import Array, ArrayLike, LinearMap
+
 METHODS = ("auto", "full", "iterative")
 LARGE, FEW = 1024, 16  # "auto" iterates from this size on, for at most one FEW-th of the values
 FEW_RESTARTS = 6  # after which "auto" decomposes the matrix
 
 
-def is_wanted(a, max_rank, method, name):
+def is_wanted(a: LinearMap, max_rank: int | None, method: str, name: str) -> bool:
     """Whether `a` is to be truncated iteratively."""
     if method not in METHODS:
         raise ArgumentError(f"{name}: method={method!r}; write one of {', '.join(METHODS)}")
@@ -39,7 +48,17 @@ def is_wanted(a, max_rank, method, name):
     return method == "iterative" or (method == "auto" and few and stack_of(a).ndim == 2)
 
 
-def svd_of_kept(a, v0, max_rank, cutoff, relative, *, multiplets, degenerate, patient):
+def svd_of_kept(
+    a: LinearMap,
+    v0: ArrayLike | None,
+    max_rank: int | None,
+    cutoff: float | None,
+    relative: bool,
+    *,
+    multiplets: str,
+    degenerate: str,
+    patient: bool,
+) -> tuple[Array, Array, Array, Array | None]:
     """`truncated_svd`, iteratively."""
     operator = _Columns(a, v0, "truncated_svd", patient)
     u, s, vh = operator.triples(max_rank)
@@ -55,7 +74,17 @@ def svd_of_kept(a, v0, max_rank, cutoff, relative, *, multiplets, degenerate, pa
     return u, s, adjoint(v), None if callable(a) else norm(a - (u * s) @ adjoint(v))
 
 
-def eigh_of_kept(a, v0, max_rank, cutoff, relative, *, multiplets, degenerate, patient):
+def eigh_of_kept(
+    a: LinearMap,
+    v0: ArrayLike | None,
+    max_rank: int | None,
+    cutoff: float | None,
+    relative: bool,
+    *,
+    multiplets: str,
+    degenerate: str,
+    patient: bool,
+) -> tuple[Array, Array, Array | None]:
     """`truncated_eigh`, iteratively."""
     if not callable(a):
         require_hermitian(value_of(a), "truncated_eigh")

@@ -9,14 +9,31 @@ discarded (Francuz, Schuch and Vanhecke, arXiv:2311.11894), solved by GMRES; its
 discarded values t, so that a gap is all it asks for.  Of Hermitian matrices one of the two suffices.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.linalg.implicit.root import attach
 from qad.linalg.support.hermitian_parts import adjoint
 from qad.linalg.truncation.block_lanczos import triples
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
-def singular_spaces(apply, transpose, u0, s, v0, **how):
+    from qad.typing import Array
+
+
+def singular_spaces(
+    apply: Callable[[Array], Array],
+    transpose: Callable[[Array], Array],
+    u0: Array,
+    s: Array,
+    v0: Array,
+    **how: Any,
+) -> tuple[Array, Array]:
     """U (m, k) and V (n, k), differentiable, for the recorded operator `apply` and its adjoint `transpose`."""
     uh, vh = adjoint(u0), adjoint(v0)
 
@@ -36,7 +53,7 @@ def singular_spaces(apply, transpose, u0, s, v0, **how):
     return attach(equation, (u0, v0), again, **how)
 
 
-def eigenspace(apply, w, v0, **how):
+def eigenspace(apply: Callable[[Array], Array], w: Array, v0: Array, **how: Any) -> Array:
     """V (n, k) of a Hermitian operator, with the eigenvalues `w` of largest size."""
     vh = adjoint(v0)
 

@@ -20,15 +20,22 @@ for the polar decomposition ``U^H A V = H W``.  Then
 Reference for the coupling: A. Francuz, N. Schuch and B. Vanhecke, Phys. Rev. Research 7, 013237 (2025).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import Tensor, like
 from qad.linalg.support.hermitian_parts import adjoint
 
+if TYPE_CHECKING:
+    from qad.typing import Array
+
 SPARE = 2  # steps beyond the orders that are visible: a function may be recorded once and differentiated later
 
 
-def factors(a, u, s, vh, k):
+def factors(a: Array, u: np.ndarray, s: np.ndarray, vh: np.ndarray, k: int) -> tuple[Array, Array]:
     """P (..., m, k) and Q (..., k, n) of the recorded `a`, with its full decomposition at the point.
 
     The k-th singular value is positive and larger than the next.

@@ -181,16 +181,16 @@ def _size(s, k):
     return norm((s if k < s.shape[-1] else unrecorded(s))[..., k:], axis=-1)
 
 
-def threshold(s, k):
+def threshold(s: np.ndarray, k: int) -> np.ndarray:
     """A constant (..., 1, 1) between the descending sizes number k - 1 and k of `s`."""
     below = s[..., k] if k < s.shape[-1] else 0.0
     return ((s[..., k - 1] + below) / 2)[..., None, None]
 
 
-def above_one(x):
+def above_one(x: np.ndarray) -> np.ndarray:
     """The step that keeps what is above one."""
     return x > 1.0
 
 
-def outside_one(x):
+def outside_one(x: np.ndarray) -> np.ndarray:
     return np.abs(x) > 1.0

@@ -1,6 +1,9 @@
 """How many values a truncation keeps, and the basis of what it keeps."""
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,8 +12,13 @@ from qad.linalg.functions.funm_herm import funm_herm
 from qad.linalg.support.degeneracy import width
 from qad.linalg.support.hermitian_parts import adjoint, hermitian
 
+if TYPE_CHECKING:
+    from qad.typing import Array
 
-def rank_of(s, max_rank, cutoff, relative, multiplets, level=3):
+
+def rank_of(
+    s: np.ndarray, max_rank: int | None, cutoff: float | None, relative: bool, multiplets: str, level: int = 3
+) -> int:
     """How many of the descending sizes `s` (..., k) to keep."""
     if multiplets not in ("warn", "drop", "cut"):
         raise ArgumentError(f'multiplets={multiplets!r}: write "warn", "drop" or "cut"')
@@ -42,15 +50,15 @@ def _cuts(s, k):
     return bool(((last - s[..., k] <= width(s)) & (last > width(s))).any())
 
 
-def has_gap(s, k):
+def has_gap(s: np.ndarray, k: int) -> bool:
     """Whether something is discarded, and a gap separates it from what is kept, by which two derivatives may divide."""
     return k < s.shape[-1] and bool((s[..., k - 1] - s[..., k] > 16 * width(s)).all())
 
 
-def orthonormal(b):
+def orthonormal(b: Array) -> Array:
     """``b (b^H b)^-1/2``, a basis that is smooth in `b` (..., n, k)."""
     return b @ funm_herm(inverse_root, hermitian(adjoint(b) @ b))
 
 
-def inverse_root(w):
+def inverse_root(w: np.ndarray) -> np.ndarray:
     return 1 / np.sqrt(w)
