@@ -6,20 +6,27 @@ that trail may be left out.  Ids increase, so that descending ids are a topologi
 gradient in the place of args.
 """
 
+from __future__ import annotations
+
 from itertools import count
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from qad.core.tape.words import Answer, Cotangent, Keywords, Node, Rule, Value
 
 ID, PRIMITIVE, ARGS, KWARGS, ANSWER, PARENTS = range(6)
 GRAD = ARGS  # of a leaf
 
-next_id = count().__next__
+next_id: Callable[[], int] = count().__next__
 
-
-NUMPY_SCALARS = frozenset((np.float64, np.complex128, np.float32, np.complex64))
-ARRAY_TYPES = NUMPY_SCALARS | {
-    np.ndarray
-}  # of NumPy's own values, as opposed to those of other libraries and traced ones
+NUMPY_SCALARS: frozenset[type] = frozenset((np.float64, np.complex128, np.float32, np.complex64))
+# of NumPy's own values, as opposed to those of other libraries and traced ones
+ARRAY_TYPES: frozenset[type] = NUMPY_SCALARS | {np.ndarray}
 
 
 class Primitive:
@@ -30,8 +37,40 @@ class Primitive:
         "broadcasting", "consumes", "batch", "adds", "sparing", "canonical", "root", "carries",
         "keeps",
     )  # fmt: skip
+    fn: Any  # None for the marks LEAF, FREED and PICK
+    raw: Any
+    name: str
+    vjps: Sequence[Any]  # rules, None where there is none
+    shared: Any  # a rule or None, and so on
+    scaled: bool
+    jvps: Sequence[Any]
+    forward: Any
+    linear: bool
+    elementwise: bool
+    fresh: bool
+    accepts: frozenset[type]
+    consumes: bool
+    broadcasting: Any  # a Primitive, or None
+    adds: Any
+    batch: Any
+    sparing: bool
+    canonical: Any
+    root: Any
+    keeps: bool
+    carries: bool
 
-    def __init__(self, fn, name, vjps=(), shared=None, linear=False, elementwise=False, fresh=False, lazy=(), raw=None):
+    def __init__(
+        self,
+        fn: Any,
+        name: str,
+        vjps: Sequence[Rule | None] = (),
+        shared: Rule | None = None,
+        linear: bool = False,
+        elementwise: bool = False,
+        fresh: bool = False,
+        lazy: Iterable[type] = (),
+        raw: Any = None,
+    ):
         self.fn = fn  # dispatches on Tensors
         self.raw = raw or fn  # for plain operands
         self.name = name
@@ -54,14 +93,16 @@ class Primitive:
         self.keeps = False  # whether `raw` returns a pair (answer, kept), the second for the rules
         self.carries = False  # whether `fn` only moves entries, so that a root of one operand stays one
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Primitive({self.name})"
 
     def has_rule(self, i: int) -> bool:
         """Whether argument `i` may be differentiated."""
         return self.shared is not None or (i < len(self.vjps) and self.vjps[i] is not None)
 
-    def cotangents(self, wanted, g, ans, args, kwargs):
+    def cotangents(
+        self, wanted: Sequence[int], g: Cotangent, ans: Answer, args: Sequence[Value], kwargs: Keywords
+    ) -> Sequence[Cotangent]:
         """Cotangents of the arguments numbered `wanted`, given that of the answer."""
         if self.shared is not None:
             return self.shared(wanted, g, ans, *args, **kwargs)
@@ -74,12 +115,12 @@ NOTHING = FREED, None, None, None, ()  # what is left of a node besides its id
 PICK = Primitive(None, "pick")  # output number ``args`` of a primitive with several outputs
 
 
-def leaf(value) -> list:
+def leaf(value: Value) -> Node:
     """A node with nothing below it."""
     return [next_id(), LEAF, None, None, value, ()]
 
 
-def given(node) -> dict:
+def given(node: Node) -> Keywords:
     """The keywords that the caller gave; what the primitive kept is not among them, for it belongs to one run."""
     kwargs = node[KWARGS] or {}
     return {name: x for name, x in kwargs.items() if name != "kept"} if node[PRIMITIVE].keeps else kwargs
