@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from qad.core.tape.levels import Level
     from qad.core.tape.node import Primitive
     from qad.core.tape.words import Answer, Keywords, Value
-    from qad.typing import F
 
 
 def constant(level: Level, array: Value, names: int = 1, sparing: bool = False) -> Value:
@@ -26,7 +25,7 @@ def answered(out: Answer, fn: Callable[..., Any], args: Sequence[Value], kwargs:
     """``fn(*args, **kwargs)`` gave `out`, which may show the memory of an operand; `cut`, if nothing was recorded."""
 
 
-def registered(fn: Any, handler: F) -> F:
+def registered(fn: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
     """What NumPy's function `fn` is handled by, whose results without axes may have to be numbers, or arrays."""
     return handler
 

@@ -35,6 +35,12 @@ Rule: TypeAlias = Callable[..., Any]
 Recorder: TypeAlias = Callable[..., Any]
 """What stands in NumPy's place for one primitive."""
 
+Origin: TypeAlias = tuple[Any, tuple[Value, ...], Keywords]
+"""The primitive that made a Tensor, its operands and keywords; None and nothing where that is not known."""
+
+Pair: TypeAlias = tuple[Value, Value]
+"""The derivatives by z and by conj z; by a real array the one, and None."""
+
 Roots: TypeAlias = list[tuple[Node, Cotangent]]
 """Where a backward sweep begins."""
 
