@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.core.tape.words import Value
+    from qad.core.words import Value
     from qad.typing import T, Tree
 
 

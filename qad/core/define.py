@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, overload
 
-    from qad.core.tape.words import Rule
+    from qad.core.words import Rule
     from qad.typing import Function, P, R
 
 PRIMITIVES: dict[Any, Any] = {}  # NumPy function or wrapped primitive -> Primitive

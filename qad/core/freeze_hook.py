@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-    from qad.core.tape.words import Answer, Keywords, Value
+    from qad.core.words import Answer, Keywords, Value
     from qad.typing import Function, P, R
 
 RECORDINGS: set[Any] = set()  # the recordings that run, in any thread; nearly always empty

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.core.tape.node import Primitive
-    from qad.core.tape.words import Keywords, Value
+    from qad.core.words import Keywords, Value
     from qad.typing import F, Function
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.core.tape.node import Primitive
-    from qad.core.tape.words import Answer, Keywords, Origin, Value
+    from qad.core.words import Answer, Keywords, Origin, Value
     from qad.typing import Function
 
 UNKNOWN: Origin = None, (), {}

@@ -22,17 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from optree import PyTreeSpec
-
     from qad.core.tape.levels import Level
+    from qad.core.words import Spec
     from qad.typing import Function, Tree
 
 NAMESPACE = "qad"
 _LEAVES = (np.ndarray, Tensor, float, complex)
-LEAF = optree.treespec_leaf(namespace=NAMESPACE)
+LEAF: Spec = optree.treespec_leaf(namespace=NAMESPACE)
 
 
-def flatten(tree: Tree) -> tuple[list[Any], PyTreeSpec]:
+def flatten(tree: Tree) -> tuple[list[Any], Spec]:
     """Leaves of `tree` and the spec that rebuilds it."""
     if type(tree) in _LEAVES:
         return [tree], LEAF
@@ -44,7 +43,7 @@ def flatten(tree: Tree) -> tuple[list[Any], PyTreeSpec]:
     return flatten(tree) if strangers else (leaves, spec)
 
 
-def unflatten(spec: PyTreeSpec, leaves: Sequence[Any]) -> Tree:
+def unflatten(spec: Spec, leaves: Sequence[Any]) -> Tree:
     """The tree of this `spec` with these `leaves`."""
     return leaves[0] if spec is LEAF else optree.tree_unflatten(spec, leaves)
 
@@ -112,7 +111,7 @@ def register_dataclass(cls: type) -> None:
     register(cls, children, rebuild)
 
 
-def check_leaf(leaf: Any, path: Callable[[], str]) -> None:
+def check_leaf(leaf: Any, path: Callable[[], object]) -> None:
     """Raise unless `leaf` is an array or number that can have a gradient."""
     check_arithmetic(leaf)
     dtype = getattr(leaf, "dtype", None)
@@ -133,7 +132,7 @@ def leaf_path(tree: Tree, i: int) -> str:
     return accessor.codify("")
 
 
-def nesting(spec: PyTreeSpec) -> str:
+def nesting(spec: Spec) -> str:
     """A spec in Python's notation, with a star for each array: ``{'a': (*, *)}``."""
     return re.fullmatch(r"PyTreeSpec\((.*?)(, namespace='.*')?\)", str(spec)).group(1)
 

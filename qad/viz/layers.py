@@ -66,7 +66,7 @@ def arrange(
 
 def _depths(parents: Sequence[Sequence[int]]) -> list[int]:
     """Layers by the longest path; a box without operands moves next to what needs it."""
-    depth = []
+    depth: list[int] = []
     for operands in parents:
         depth.append(1 + max((depth[i] for i in operands), default=-1))
     nearest = dict.fromkeys(range(len(parents)), max(depth))

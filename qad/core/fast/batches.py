@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from qad.core.tape.levels import Level
     from qad.core.tape.node import Primitive
-    from qad.core.tape.words import Answer, Value
+    from qad.core.words import Answer, Value
 
 
 def batch_one(p: Primitive, x: Tensor, metadata: Sequence[Any], level: Level) -> Answer:

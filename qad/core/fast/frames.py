@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from qad.core.tape.levels import Level
     from qad.core.tape.node import Primitive
-    from qad.core.tape.words import Rule, Tangent, Value
+    from qad.core.words import Rule, Tangent, Value
 
 UNFRAMED = None, None
 UNITS: dict[Any, Any] = {np.dtype(kind): kind(1) for kind in (np.float64, np.complex128, np.float32, np.complex64)}

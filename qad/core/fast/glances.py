@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qad.core.tape.words import Value
+    from qad.core.words import Value
     from qad.typing import Function
 
 

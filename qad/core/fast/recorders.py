@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from qad.core.tape.levels import Level
     from qad.core.tape.node import Primitive
-    from qad.core.tape.words import Answer, Node, Recorder, Value
+    from qad.core.words import Answer, Node, Recorder, Value
     from qad.typing import Function
 
 ARRAYS: frozenset[type] = frozenset((ndarray, Tensor))

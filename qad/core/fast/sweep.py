@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.core.tape.node import Primitive
-    from qad.core.tape.words import Answer, Cotangent, Found, Node, Roots, Value
+    from qad.core.words import Answer, Cotangent, Found, Node, Roots, Value
 
 
 def sweep(roots: Roots, free: bool = False) -> Found:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Self
 
-    from qad.core.tape.words import Answer, Rule
+    from qad.core.words import Answer, Rule
 
 INSIDE = tuple(str(Path(sys.modules[name].__file__).parent) for name in ("qad", "numpy"))
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Self
 
-    from qad.core.tape.words import Rule
+    from qad.core.words import Rule
     from qad.typing import Function
 
 

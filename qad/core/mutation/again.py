@@ -10,7 +10,7 @@ from qad.core.tape.tensor import Tensor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.core.tape.words import Keywords, Value
+    from qad.core.words import Keywords, Value
     from qad.typing import Function
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.core.tape.words import Value
+    from qad.core.words import Value
     from qad.typing import Function
 
 BY_LAYOUT: set[Any] = set()  # functions whose result is a view or a copy, as the layout of the operand allows

@@ -36,7 +36,7 @@ from qad.core.vmap.batched import outline
 if TYPE_CHECKING:
     from typing import Any
 
-    from qad.core.tape.words import Index, Value
+    from qad.core.words import Index, Value
 
 WHOLE = ...
 ELSEWHERE: dict[Any, Any] = {}  # "put_item": what writes at an index with Tensors in it, see `qad.rules.gather`

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qad.core.tape.words import Cotangent, Node, Value
+    from qad.core.words import Cotangent, Node, Value
 
 SMALL = 1 << 15  # bytes up to which `tobytes` is the quickest copy
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qad.core.tape.words import Index, Value
+    from qad.core.words import Index, Value
 
 SLICE = slice(None)
 BASIC: frozenset[type] = frozenset((int, np.int64, np.int32, np.intp, slice, type(None), type(...)))

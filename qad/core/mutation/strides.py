@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qad.core.tape.words import Value
+    from qad.core.words import Value
     from qad.typing import F, Function
 
 __all__ = ["bare", "elementwise", "lies_as", "relaid", "reordered", "steps_of"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from qad.core.tape.words import Index, Tangent, Value
+    from qad.core.words import Index, Tangent, Value
 
 
 def spot(x: Tensor, index: Any, v: Any, add: bool) -> Any:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qad.core.tape.levels import Level
-    from qad.core.tape.words import Cotangent, Index, Value
+    from qad.core.words import Cotangent, Index, Value
 
 
 class Form:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qad.core.tape.node import Primitive
-    from qad.core.tape.words import Answer, Cotangent
+    from qad.core.words import Answer, Cotangent
     from qad.typing import DTypeLike
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.core.tape.node import Primitive
-    from qad.core.tape.words import Answer, Keywords, Tangent, Value
+    from qad.core.words import Answer, Keywords, Tangent, Value
 
 
 class Forward(Level):
@@ -56,13 +56,9 @@ class Forward(Level):
 
 
 def tangent_of(
-    p: Primitive,
-    moving: Sequence[int],
-    tangents: Sequence[Tangent],
-    ans: Answer,
-    values: Sequence[Value],
-    kwargs: Keywords,
-) -> Tangent:
+    p: Primitive, moving: Sequence[int], tangents: Sequence[Tangent], ans: Answer, values: Sequence[Value],
+    kwargs: Keywords
+) -> Tangent:  # fmt: skip
     """The tangent of `ans` (a list of them for several outputs)."""
     if p.forward:
         return summed((p.forward(tangents, ans, *values, **kwargs),), ans)
@@ -89,13 +85,9 @@ def summed(parts: Sequence[Tangent], ans: Answer) -> Tangent:
 
 
 def transpose(
-    p: Primitive,
-    moving: Sequence[int],
-    tangents: Sequence[Tangent],
-    ans: Answer,
-    values: Sequence[Value],
-    kwargs: Keywords,
-) -> Tangent:
+    p: Primitive, moving: Sequence[int], tangents: Sequence[Tangent], ans: Answer, values: Sequence[Value],
+    kwargs: Keywords
+) -> Tangent:  # fmt: skip
     """Tangent by transposition.
 
     The rule maps g to cotangents c_i, linearly over the reals, and ``Re sum c_i t_i = Re sum g t`` holds

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from qad.core.tape.levels import Level
     from qad.core.tape.node import Primitive
-    from qad.core.tape.words import Answer, Keywords, Value
+    from qad.core.words import Answer, Keywords, Value
 
 
 def constant(level: Level, array: Value, names: int = 1, sparing: bool = False) -> Value:

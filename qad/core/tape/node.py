@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from qad.core.tape.words import Answer, Cotangent, Keywords, Node, Rule, Value
+    from qad.core.words import Answer, Cotangent, Keywords, Node, Rule, Value
 
 ID, PRIMITIVE, ARGS, KWARGS, ANSWER, PARENTS = range(6)
 GRAD = ARGS  # of a leaf
@@ -37,61 +37,32 @@ class Primitive:
         "broadcasting", "consumes", "batch", "adds", "sparing", "canonical", "root", "carries",
         "keeps",
     )  # fmt: skip
-    fn: Any  # None for the marks LEAF, FREED and PICK
-    raw: Any
-    name: str
-    vjps: Sequence[Any]  # rules, None where there is none
-    shared: Any  # a rule or None, and so on
-    scaled: bool
-    jvps: Sequence[Any]
-    forward: Any
-    linear: bool
-    elementwise: bool
-    fresh: bool
-    accepts: frozenset[type]
-    consumes: bool
-    broadcasting: Any  # a Primitive, or None
-    adds: Any
-    batch: Any
-    sparing: bool
-    canonical: Any
-    root: Any
-    keeps: bool
-    carries: bool
 
     def __init__(
-        self,
-        fn: Any,
-        name: str,
-        vjps: Sequence[Rule | None] = (),
-        shared: Rule | None = None,
-        linear: bool = False,
-        elementwise: bool = False,
-        fresh: bool = False,
-        lazy: Iterable[type] = (),
-        raw: Any = None,
-    ):
-        self.fn = fn  # dispatches on Tensors
-        self.raw = raw or fn  # for plain operands
-        self.name = name
-        self.vjps = vjps
-        self.shared = shared
-        self.scaled = False  # whether the shared rule asks for the end of the sweep
-        self.jvps = ()
-        self.forward = None  # the shared rule of forward mode
-        self.linear = linear
-        self.elementwise = elementwise
-        self.fresh = fresh
-        self.accepts = ARRAY_TYPES.union(lazy)  # kinds of cotangents that rules take as they are
-        self.consumes = False  # whether the shared rule is told if it may write into the cotangent
-        self.broadcasting = None  # the variant for operands of different shapes
-        self.adds = None  # adds the cotangent of its argument to one that waits, see `defvjp`
-        self.batch = None  # a batching rule of its own, where `fn` has none
-        self.sparing = False  # whether memory is short where it is called: constants are digested, not copied
-        self.canonical = None  # (x, y) -> what is recorded instead of `fn` of these two, or None
-        self.root = None  # (operands) -> the square of the answer, where that is smoother than the answer
-        self.keeps = False  # whether `raw` returns a pair (answer, kept), the second for the rules
-        self.carries = False  # whether `fn` only moves entries, so that a root of one operand stays one
+        self, fn: Any, name: str, vjps: Sequence[Rule | None] = (), shared: Rule | None = None, linear: bool = False,
+        elementwise: bool = False, fresh: bool = False, lazy: Iterable[type] = (), raw: Any = None
+    ):  # fmt: skip
+        self.fn: Any = fn  # dispatches on Tensors
+        self.raw: Any = raw or fn  # for plain operands
+        self.name: str = name
+        self.vjps: Sequence[Any] = vjps  # rules, None where there is none
+        self.shared: Any = shared
+        self.scaled: bool = False  # whether the shared rule asks for the end of the sweep
+        self.jvps: Sequence[Any] = ()
+        self.forward: Any = None  # the shared rule of forward mode
+        self.linear: bool = linear
+        self.elementwise: bool = elementwise
+        self.fresh: bool = fresh
+        self.accepts: frozenset[type] = ARRAY_TYPES.union(lazy)  # kinds of cotangents that rules take as they are
+        self.consumes: bool = False  # whether the shared rule is told if it may write into the cotangent
+        self.broadcasting: Any = None  # the variant for operands of different shapes
+        self.adds: Any = None  # adds the cotangent of its argument to one that waits, see `defvjp`
+        self.batch: Any = None  # a batching rule of its own, where `fn` has none
+        self.sparing: bool = False  # whether memory is short where it is called: constants are digested, not copied
+        self.canonical: Any = None  # (x, y) -> what is recorded instead of `fn` of these two, or None
+        self.root: Any = None  # (operands) -> the square of the answer, where that is smoother than the answer
+        self.keeps: bool = False  # whether `raw` returns a pair (answer, kept), the second for the rules
+        self.carries: bool = False  # whether `fn` only moves entries, so that a root of one operand stays one
 
     def __repr__(self) -> str:
         return f"Primitive({self.name})"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.core.tape.node import Primitive
-    from qad.core.tape.words import Answer, Keywords, Value
+    from qad.core.words import Answer, Keywords, Value
 
 PYTHON_NUMBERS: frozenset[type] = frozenset((float, int, complex))
 # as constants these do not change another operand's shape

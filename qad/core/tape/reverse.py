@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.core.tape.words import Value
+    from qad.core.words import Value
 
 UNCHANGING: frozenset[type] = PYTHON_NUMBERS | NUMPY_SCALARS | {Tensor, type(None), bool, tuple}  # kinds of constants
 MANY = -9  # names by which whoever comes this way may hold an array: too many to tell whether there are others

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from qad.core.tape.attached import Attached
     from qad.core.tape.node import Primitive
-    from qad.core.tape.words import Answer, Keywords, Value
+    from qad.core.words import Answer, Keywords, Value
 else:
     Attached = object
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.core.tape.words import Keywords, Value
+    from qad.core.words import Keywords, Value
     from qad.typing import Function, Tree
 
 

@@ -24,9 +24,7 @@ from qad.core.trees import flatten, unflatten
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from optree import PyTreeSpec
-
-    from qad.core.tape.words import Answer, Cotangent, Keywords, Value
+    from qad.core.words import Answer, Cotangent, Keywords, Spec, Value
     from qad.typing import Function, P, R, Tree
 
 CHANGED = (
@@ -86,9 +84,7 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
 class _Call:
     """One call of a checkpointed function `f`, of whose leaves those numbered `tied` are recorded."""
 
-    def __init__(
-        self, f: Function, args: Sequence[Tree], kwargs: Keywords, spec: PyTreeSpec, tied: Sequence[int]
-    ) -> None:
+    def __init__(self, f: Function, args: Sequence[Tree], kwargs: Keywords, spec: Spec, tied: Sequence[int]) -> None:
         self.f, self.args, self.kwargs, self.spec, self.tied = f, args, kwargs, spec, tied
         self.out_spec = None  # the structure of the output
         self.first = None  # the digest of what the first run did

@@ -45,10 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from optree import PyTreeSpec
-
     from qad.core.tape.levels import Level
-    from qad.core.tape.words import Cotangent, Keywords, Node, Tangent, Value
+    from qad.core.words import Cotangent, Keywords, Node, Spec, Tangent, Value
     from qad.typing import Function, P, R, Tree
 
 # a scalar loss of these types needs no look
@@ -256,7 +254,7 @@ class Record:
     __slots__ = ("_lifted", "_seen", "nodes", "values", "spec")
     nodes: list[Any]
     values: list[Any]
-    spec: PyTreeSpec
+    spec: Spec
 
     def __init__(self, f: Function, primals: Sequence[Tree], kwargs: Keywords) -> None:
         with Reverse() as level:

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from optree import PyTreeSpec
-
-    from qad.core.tape.words import Keywords, Value
+    from qad.core.words import Keywords, Spec, Value
     from qad.typing import Array, Function, P, Tree
 
 
@@ -131,7 +129,7 @@ def _wirtinger(along_x: Value, along_y: Value) -> tuple[Value, Value]:
     return c_ordered(0.25 * np.conj(along_x + 1j * along_y)), c_ordered(0.25 * (along_x - 1j * along_y))
 
 
-def _leaf(x: Any, where: str) -> Value:
+def _leaf(x: Any, where: object) -> Value:
     """`x`, checked to be an array that can be differentiated."""
     if type(x) is np.ndarray and x.dtype.kind in "fc":  # the common case, quickly
         return x
@@ -176,6 +174,6 @@ def _pair(part: Value, x: Value, y: Value) -> list[Value]:
     return [c_ordered(block.reshape(x.shape + y.shape)) for block in _wirtinger(part[: x.size], along_y)]
 
 
-def _squared(rows: Sequence[Sequence[Value]], specs: Sequence[PyTreeSpec], several: bool) -> Tree:
+def _squared(rows: Sequence[Sequence[Value]], specs: Sequence[Spec], several: bool) -> Tree:
     """A tree of trees."""
     return nested([nested(row, specs, several) for row in rows], specs, several)

@@ -34,10 +34,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import NDArray
-    from optree import PyTreeSpec
 
     from qad.core.tape.levels import Level
-    from qad.core.tape.words import Cotangent, Keywords, Node, Pair, Tangent, Value
+    from qad.core.words import Cotangent, Keywords, Node, Pair, Spec, Tangent, Value
     from qad.typing import ArrayLike, DTypeLike, Function, Tree
 
 PORTION = 2**20  # numbers in a batch of cotangents or tangents
@@ -87,11 +86,11 @@ class Table:
     """Something for each leaf of an output and each leaf of the arguments, ``rows[i][j]``."""
 
     rows: list[list[Any]]
-    out: PyTreeSpec
-    specs: list[PyTreeSpec]
+    out: Spec
+    specs: list[Spec]
     several: bool
 
-    def __init__(self, rows: list[list[Any]], out: PyTreeSpec, specs: list[PyTreeSpec], several: bool) -> None:
+    def __init__(self, rows: list[list[Any]], out: Spec, specs: list[Spec], several: bool) -> None:
         self.rows, self.out, self.specs, self.several = rows, out, specs, several
 
     def tree(self, function: Function) -> Tree:
@@ -111,7 +110,7 @@ class Table:
         ]
 
 
-def nested(items: Sequence[Any], specs: Sequence[PyTreeSpec], several: bool) -> Tree:
+def nested(items: Sequence[Any], specs: Sequence[Spec], several: bool) -> Tree:
     """Items in a row as trees of these `specs`: a tuple of them if they are `several`, else the one."""
     if not several and specs[0] is LEAF:  # the common case, quickly
         return items[0]
@@ -163,7 +162,7 @@ def _pair(rows: Value, shape: tuple[int, ...], dtype: np.dtype[Any], x: Tensor) 
     return 0.5 * (real + 1j * imag), 0.5 * (np.conj(real) + 1j * np.conj(imag))
 
 
-def _swept(node: Node, seeds: Value, xs: Sequence[Tensor]) -> list[Value]:
+def _swept(node: Node, seeds: Value, xs: Sequence[Tensor]) -> Sequence[Value]:
     """The cotangents of each leaf in `xs` for the cotangents `seeds` of `node`, stacked."""
     if len(seeds) > FEW:
         try:
@@ -218,7 +217,7 @@ def by_columns(
     f: Function,
     args: Sequence[Tree],
     kwargs: Keywords,
-    lifted: dict[int, tuple[Tree, list[Tensor], PyTreeSpec]],
+    lifted: dict[int, tuple[Tree, list[Tensor], Spec]],
     values: Sequence[Value],
     dtypes: Sequence[np.dtype[Any]],
 ) -> list[list[Pair]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.core.tape.levels import Level
-    from qad.core.tape.words import Tangent, Value
+    from qad.core.words import Tangent, Value
     from qad.typing import Function, R, Tree
 
 

@@ -24,16 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from optree import PyTreeSpec
-
     from qad.core.tape.levels import Level
-    from qad.core.tape.words import Cotangent, Found, Node, Value
+    from qad.core.words import Cotangent, Found, Node, Spec, Value
     from qad.typing import Tree
 
 KINDS: frozenset[str] = frozenset("fc")  # of dtypes that have a gradient
 
 
-def lift(tree: Tree, level: Level, name: str | int) -> tuple[Tree, list[Tensor], PyTreeSpec]:
+def lift(tree: Tree, level: Level, name: str | int) -> tuple[Tree, list[Tensor], Spec]:
     """`tree` with each leaf recorded on `level`, its leaves as Tensors, and its spec."""
     leaves, spec = flatten(tree)
     for i, value in enumerate(leaves):

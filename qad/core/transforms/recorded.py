@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.core.tape.words import Node
+    from qad.core.words import Node
     from qad.typing import Function, Tree
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-    from qad.core.tape.words import Node
+    from qad.core.words import Node
 
 REACH = 1000  # objects among which the generators of a function are looked for
 _repeating = ContextVar("qad_repeating", default=False)

@@ -16,13 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from optree import PyTreeSpec
-
-    from qad.core.tape.words import Cotangent, Value
+    from qad.core.words import Cotangent, Spec, Value
     from qad.typing import Tree
 
 
-def seeds_like(w: Tree, values: Sequence[Value], spec: PyTreeSpec) -> list[Cotangent]:
+def seeds_like(w: Tree, values: Sequence[Value], spec: Spec) -> list[Cotangent]:
     """Public cotangents `w` as the tape's: conjugated, checked against the outputs `values`."""
     leaves, given = flatten(w)
     if given != spec:

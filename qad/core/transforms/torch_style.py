@@ -23,7 +23,7 @@ from qad.core.trees import check_arithmetic, tree_map
 if TYPE_CHECKING:
     from typing import Any
 
-    from qad.core.tape.words import Value
+    from qad.core.words import Value
     from qad.typing import ArrayLike, DTypeLike, Tree
 
 

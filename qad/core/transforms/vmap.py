@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.core.tape.levels import Level
-    from qad.core.tape.words import Value
+    from qad.core.words import Value
     from qad.typing import P, Tree
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from qad.core.tape.words import Value
+    from qad.core.words import Value
     from qad.typing import P, R
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from qad.core.tape.levels import Level
-    from qad.core.tape.words import Index, Value
+    from qad.core.words import Index, Value
     from qad.typing import Function
 
 # how the examples of a batch lie in memory, see `qad.core.vmap.layouts`
@@ -39,6 +39,8 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
     layout: str
     frame: Value
     factor: Value
+    __array_function__: Any  # what is said of NumPy's functions in `qad.core.vmap.rules`
+    __array_ufunc__: Any
 
     def __init__(self, array: Value, level: Level, layout: str = UNKNOWN) -> None:
         self.array = array

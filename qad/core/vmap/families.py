@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.core.tape.words import Rule
+    from qad.core.words import Rule
     from qad.typing import Axis, Function
 
 

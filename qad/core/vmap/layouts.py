@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.core.tape.node import Primitive
-    from qad.core.tape.words import Value
+    from qad.core.words import Value
 
 ENTRYWISE: set[Any] = set()  # functions whose results lie as those of elementwise functions do
 KEEPS_C: set[Any] = set()  # functions that give C order, in NumPy, for operands in C order

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.core.tape.node import Primitive
-    from qad.core.tape.words import Answer, Keywords, Rule, Value
+    from qad.core.words import Answer, Keywords, Rule, Value
     from qad.typing import F, Function
 
 NUMBER = attrgetter("number")

@@ -41,6 +41,9 @@ Origin: TypeAlias = tuple[Any, tuple[Value, ...], Keywords]
 Pair: TypeAlias = tuple[Value, Value]
 """The derivatives by z and by conj z; by a real array the one, and None."""
 
+Spec: TypeAlias = Any
+"""How a tree is nested: a PyTreeSpec of optree."""
+
 Roots: TypeAlias = list[tuple[Node, Cotangent]]
 """Where a backward sweep begins."""
 
