@@ -35,6 +35,7 @@ ROOMS = (  # of core, each of which imports only those before it
     "threads",
     "config",
     "waiting",
+    "words",
     "tape",
     "modes",
     "roots",
