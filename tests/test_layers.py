@@ -36,6 +36,7 @@ ROOMS = (  # of core, each of which imports only those before it
     "threads",
     "config",
     "waiting",
+    "words",
     "tape",
     "modes",
     "roots",

@@ -1,5 +1,7 @@
 """Files of plain arrays: ``.npz``, no pickle, written aside and then put in place."""
 
+from __future__ import annotations
+
 import json
 import os
 import struct
@@ -7,18 +9,28 @@ import zipfile
 import zlib
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
 
-DAMAGED = (  # what zipfile and NumPy raise from files that are no archives of arrays, or that have changed
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from qad.typing import FilePath
+
+# what zipfile and NumPy raise from files that are no archives of arrays, or that have changed
+DAMAGED: tuple[type[Exception], ...] = (
     zipfile.BadZipFile, zlib.error, struct.error, ValueError, KeyError, EOFError, OSError, AttributeError, TypeError,
     RuntimeError, MemoryError, OverflowError,
 )  # fmt: skip
 
 
-def write_arrays(path, **arrays):
+def write_arrays(path: FilePath, **arrays: Any) -> None:
     """Write plain arrays beside `path`, bring them to the disk, and rename: the file is the old one or the new one."""
     path = Path(path)
     aside = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -33,7 +45,7 @@ def write_arrays(path, **arrays):
             aside.unlink()
 
 
-def read_arrays(path):
+def read_arrays(path: FilePath) -> dict[str, NDArray[Any]]:
     """The arrays of a file by their names; every entry carries the checksum of the zip format."""
     try:
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
@@ -46,7 +58,7 @@ def read_arrays(path):
         ) from error
 
 
-def read_marked(path, expected):
+def read_marked(path: FilePath, expected: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """The arrays of a search's checkpoint and its mark, a dict; raises where its marks are not the `expected` ones."""
     arrays = read_arrays(path)
     if "mark" not in arrays:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core import malloc as memory
 from qad.core.errors import ArgumentError
 from qad.core.threads import set_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 @dataclass(frozen=True)
@@ -21,8 +26,11 @@ class Settings:
     threads: str | int = "auto"
 
 
-WAYS = {"auto": memory.wait, True: memory.keep, False: memory.leave}
-WORDS = {"QAD_KEEP_MEMORY": {"auto": "auto", "1": True, "0": False}, "QAD_MESSAGES": {"1": True, "0": False}}
+WAYS: dict[str | bool, Callable[[], None]] = {"auto": memory.wait, True: memory.keep, False: memory.leave}
+WORDS: dict[str, dict[str, Any]] = {
+    "QAD_KEEP_MEMORY": {"auto": "auto", "1": True, "0": False},
+    "QAD_MESSAGES": {"1": True, "0": False},
+}
 _settings = Settings()
 
 
@@ -81,11 +89,12 @@ def config(
     return _settings
 
 
-def _is_count(value):
+def _is_count(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value > 0
 
 
-SETTINGS = {  # which values are right, in words, and what takes effect
+# which values are right, in words, and what takes effect
+SETTINGS: dict[str, tuple[Callable[[Any], bool], str, Callable[[Any], None]]] = {
     "keep_memory": (
         lambda value: isinstance(value, (bool, str)) and value in WAYS, '"auto", True or False', lambda v: WAYS[v]()
     ),
@@ -97,7 +106,7 @@ SETTINGS = {  # which values are right, in words, and what takes effect
 }  # fmt: skip
 
 
-def from_environment():
+def from_environment() -> None:
     """Settings that the environment makes."""
     for name, words in WORDS.items():
         word = os.environ.get(name)

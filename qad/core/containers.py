@@ -11,6 +11,10 @@ from qad.core.tape.tensor import value_of
 from qad.core.trees import register, tree_map
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.core.words import Value
     from qad.typing import T, Tree
 
 
@@ -69,21 +73,22 @@ class _Rest:
     """The attributes of an object that are no fields: a part of the structure of a tree."""
 
     __slots__ = ("attributes",)
+    attributes: list[tuple[str, Any]]
 
-    def __init__(self, obj, fields):
+    def __init__(self, obj: object, fields: Sequence[str]) -> None:
         slots = [name for cls in type(obj).__mro__ for name in getattr(cls, "__slots__", ())]
         names = [*getattr(obj, "__dict__", ()), *(name for name in slots if hasattr(obj, name))]
         self.attributes = [(name, getattr(obj, name)) for name in names if name not in fields]
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         mine, others = dict(self.attributes), dict(other.attributes)
         return mine.keys() == others.keys() and all(_equal(mine[name], others[name]) for name in mine)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(tuple(name for name, _ in self.attributes))
 
 
-def _equal(x, y) -> bool:
+def _equal(x: Any, y: Any) -> bool:
     same = x is y or x == y
     return bool(same.all() if isinstance(same, np.ndarray) else same)
 
@@ -120,7 +125,7 @@ def apply_updates(params: Tree, updates: Tree) -> Tree:
     return tree_map(_updated, params, updates)
 
 
-def _updated(value, update):
+def _updated(value: Value, update: Value) -> Value:
     total = value + update
     if np.result_type(value_of(total)).kind == "c" != np.result_type(value_of(value)).kind:
         raise GradientTypeError("an update is complex, but its parameter is real: write update.real")

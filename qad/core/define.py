@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, overload
 
+    from qad.core.words import Rule
     from qad.typing import Function, P, R
 
 PRIMITIVES: dict[Any, Any] = {}  # NumPy function or wrapped primitive -> Primitive
@@ -92,7 +93,7 @@ def primitive(fn: Any = None, *, name: str | None = None, keeps: bool = False) -
     return call
 
 
-def _answer_of(fn):
+def _answer_of(fn: Function) -> Function:
     """`fn`, which returns a pair, as a function that returns the first entry."""
     return wraps(fn)(lambda *args, **kwargs: fn(*args, **kwargs)[0])
 
@@ -264,7 +265,7 @@ def defcanonical(fn: Function, rule: Function) -> None:
     PRIMITIVES[fn].canonical = rule
 
 
-def _unbroadcasting(rule, i):
+def _unbroadcasting(rule: Rule, i: int) -> Rule:
     def spread(g, ans, *args, **kwargs):
         return unbroadcast(rule(g, ans, *args, **kwargs), args[i].shape)
 

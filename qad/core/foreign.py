@@ -17,9 +17,17 @@ from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import stack_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-HOST = NUMBERS | {ndarray, Tensor, bool, slice, type(None), type(...)}  # frequent kinds, no arrays of another library
+HOST: frozenset[type] = NUMBERS | {
+    ndarray,
+    Tensor,
+    bool,
+    slice,
+    type(None),
+    type(...),
+}  # frequent kinds, no arrays of another library
 
 
 def is_foreign(x: Any) -> bool:
@@ -40,11 +48,12 @@ class Like:
     """NumPy's functions that create arrays, which create arrays of the kind of `model` here."""
 
     __slots__ = ("model",)
+    model: Any
 
-    def __init__(self, model):
+    def __init__(self, model: Any) -> None:
         self.model = model
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Callable[..., Any]:
         return partial(getattr(np, name), like=self.model)
 
 

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 from qad.core.tape.tensor import value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-    from qad.typing import P, R
+    from qad.core.words import Answer, Keywords, Value
+    from qad.typing import Function, P, R
 
-RECORDINGS: set = set()  # the recordings that run, in any thread; nearly always empty
+RECORDINGS: set[Any] = set()  # the recordings that run, in any thread; nearly always empty
 
 
-def as_step(call, fn, args, kwargs):
+def as_step(call: Function, fn: Function, args: Sequence[Value], kwargs: Keywords) -> Answer:
     """Hand the call of a primitive to the recording of its first traced operand; without one just run `fn`."""
     for x in _flat((args, *kwargs.values())):
         take = getattr(type(x), "__qad_step__", None)
@@ -67,7 +68,7 @@ def opaque(fn: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def _flat(things):
+def _flat(things: Iterable[Any]) -> Iterator[Any]:
     for x in things:
         if type(x) in (tuple, list):
             yield from _flat(x)

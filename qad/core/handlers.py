@@ -15,12 +15,15 @@ from qad.core.tape.record import record
 from qad.core.tape.tensor import Tensor, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
+    from qad.core.tape.node import Primitive
+    from qad.core.words import Keywords, Value
     from qad.typing import F, Function
 
 
-def install(fn, p):
+def install(fn: Function, p: Primitive) -> None:
     """Have primitive `p` recorded wherever NumPy's function `fn` is called with Tensors."""
     if isinstance(fn, np.ufunc):
         quick = fn.nout == 1 and len(p.vjps) == fn.nin and all(p.vjps)
@@ -35,7 +38,7 @@ def install(fn, p):
         FUNCTIONS[fn] = hooks.registered(fn, _general(p))
 
 
-def _general(p):
+def _general(p: Primitive) -> Function:
     """A handler with the signature of the NumPy function."""
 
     def handler(*args, **kwargs):
@@ -51,7 +54,7 @@ def _general(p):
 _signature = lru_cache(maxsize=None)(inspect.signature)
 
 
-def _by_position(fn, args, kwargs):
+def _by_position(fn: Function, args: Sequence[Value], kwargs: Keywords) -> tuple[Sequence[Value], Keywords]:
     """Move Tensors given by keyword to their positions."""
     bound = _signature(fn).bind(*args, **kwargs)
     bound.apply_defaults()
@@ -123,5 +126,5 @@ def rules_of(package: str, module: str) -> None:
     LATE[package] = module
 
 
-def _bare(x):
+def _bare(x: Any) -> Any:
     return type(x)(map(_bare, x)) if type(x) in (list, tuple) else value_of(x)

@@ -13,10 +13,10 @@ import os
 
 LARGE = 1 << 14  # bytes of an array in whose gradient there are blocks for which it matters
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # names of the parameters in malloc.h
-KEPT = {MMAP_THRESHOLD: 32 << 20, TRIM_THRESHOLD: 64 << 20}
-USUAL = {MMAP_THRESHOLD: 128 << 10, TRIM_THRESHOLD: 128 << 10}
+KEPT: dict[int, int] = {MMAP_THRESHOLD: 32 << 20, TRIM_THRESHOLD: 64 << 20}
+USUAL: dict[int, int] = {MMAP_THRESHOLD: 128 << 10, TRIM_THRESHOLD: 128 << 10}
 
-waiting = True  # for the first large gradient
+waiting: bool = True  # for the first large gradient
 _told = False
 
 
@@ -26,14 +26,14 @@ def ready(nbytes: int) -> None:
         keep()
 
 
-def keep():
+def keep() -> None:
     """Tell the C library to keep freed memory."""
     global waiting, _told
     waiting, _told = False, True
     _tell(KEPT)
 
 
-def leave():
+def leave() -> None:
     """Leave the C library alone; where it was told otherwise before, it takes its usual thresholds."""
     global waiting, _told
     waiting, before = False, _told
@@ -42,19 +42,19 @@ def leave():
         _tell(USUAL)
 
 
-def wait():
+def wait() -> None:
     """Leave the C library alone until the first large gradient."""
     global waiting
     leave()
     waiting = True
 
 
-def _tell(thresholds):
+def _tell(thresholds: dict[int, int]) -> None:
     for parameter, size in thresholds.items():
         _mallopt(parameter, size)
 
 
-def _mallopt(parameter, size):
+def _mallopt(parameter: int, size: int) -> None:
     """Set a parameter of the GNU C library's allocator; elsewhere nothing."""
     if "CS_GNU_LIBC_VERSION" not in getattr(os, "confstr_names", ()) or not os.confstr("CS_GNU_LIBC_VERSION"):
         return

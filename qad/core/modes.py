@@ -11,6 +11,8 @@ from qad.core.tape.tensor import CONSTANT
 if TYPE_CHECKING:
     from typing import Any, Self
 
+    from qad.core.tape.levels import Level
+
 
 class Mode:
     """A context manager that stands above the levels of the running thread.
@@ -35,12 +37,15 @@ class Mode:
 class Barrier:
     """What `no_grad` puts there: levels older than it record nothing."""
 
+    number: int
+    below: Any
+
     looks_on = plain = False
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.number, self.below = fresh(), mode()
 
-    def above(self, level):
+    def above(self, level: Level) -> Level:
         """Who handles an operation of `level`."""
         return CONSTANT if level.stops and level.number < self.number else level
 
@@ -69,5 +74,5 @@ class no_grad(Mode, ContextDecorator):
     def __exit__(self, *exc: object) -> None:
         MODE.reset(self._tokens.pop())
 
-    def _recreate_cm(self):
+    def _recreate_cm(self) -> no_grad:
         return no_grad()

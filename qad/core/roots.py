@@ -13,12 +13,16 @@ from qad.core.tape.node import ARGS, PARENTS, PRIMITIVE, given
 from qad.core.tape.tensor import Tensor, held
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.core.tape.node import Primitive
+    from qad.core.words import Answer, Keywords, Origin, Value
     from qad.typing import Function
 
-UNKNOWN = None, (), {}
+UNKNOWN: Origin = None, (), {}
 
 
-def origin_of(x):
+def origin_of(x: Tensor) -> Origin:
     """The primitive that made the Tensor `x`, its operands and keywords; None and nothing where that is not known.
 
     A reverse level knows it from the node.  Other levels keep none: there the answers of roots remember it.
@@ -34,7 +38,7 @@ def origin_of(x):
     return node[PRIMITIVE], (*operands, *args[len(parents) :]), given(node)
 
 
-def remembered(p, out, operands, kwargs=None):
+def remembered(p: Primitive, out: Answer, operands: Sequence[Value], kwargs: Keywords | None = None) -> Answer:
     """`out`, which knows that `p` made it of `operands`, if its square will be asked for that: see `square_of_root`.
 
     It holds the values of the operands, so that none of these is changed in place when their Tensors are written into.
@@ -98,12 +102,12 @@ def same_root(x: Tensor, y: Tensor) -> bool:
     return len(ours[0]) == len(theirs[0]) and all(map(_same, ours[0], theirs[0]))
 
 
-def _is_root(x) -> bool:
+def _is_root(x: Tensor) -> bool:
     p = x.node[PRIMITIVE] if x.node is not None else origin_of(x)[0] if x.source is not None else None
     return p is not None and p.root is not None
 
 
-def _same(a, b) -> bool:
+def _same(a: Value, b: Value) -> bool:
     if a is b or type(a) is not Tensor or type(b) is not Tensor:
         return a is b
     return a.level is b.level and a.value is b.value and a.node is b.node and a.tangent is b.tangent

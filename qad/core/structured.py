@@ -87,7 +87,7 @@ def settled(x: Any) -> Any:
     return x
 
 
-def settle(x) -> None:
+def settle(x: Tensor) -> None:
     """Make Tensor `x` one without structure, before it is written into."""
     now = settled(x)
     if now is not x:

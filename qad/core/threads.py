@@ -6,10 +6,17 @@ processors, ten times as long.  So searches and sweeps of small bonds have BLAS 
 What BLAS counts is one number for the whole process: other threads of Python share it.
 """
 
+from __future__ import annotations
+
 import os
 from contextlib import contextmanager
 from functools import cache
 from threading import RLock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
 
 __all__ = ["blas_for", "kernels", "set_threads"]
 
@@ -17,7 +24,7 @@ LARGE = 256  # rows of matrices from which on products are worth several threads
 LOCK = RLock()
 
 
-def libraries():
+def libraries() -> list[Any]:
     """The BLAS of NumPy and that of SciPy, as threadpoolctl handles them."""
     import scipy.linalg  # so that its BLAS is there
     from threadpoolctl import ThreadpoolController
@@ -29,25 +36,25 @@ def libraries():
     return _found
 
 
-_found = None  # what `libraries` found
-_chosen = None  # by `set_threads`; None leaves kernels as many as there are processors, and BLAS what it has
-_usual = None  # the numbers of threads of the libraries before `set_threads` changed them
-_held = []  # the numbers of threads to return to after the outermost `blas_for`
+_found: list[Any] | None = None  # what `libraries` found
+_chosen: int | None = None  # by `set_threads`; None: kernels have as many as there are processors, BLAS what it has
+_usual: list[int] | None = None  # the numbers of threads of the libraries before `set_threads` changed them
+_held: list[int] = []  # the numbers of threads to return to after the outermost `blas_for`
 _depth = 0  # how many `blas_for` are under way
 
 
-def numbers():
+def numbers() -> list[int]:
     """How many threads each library has now."""
     return [library.get_num_threads() for library in libraries()]
 
 
-def give(counts):
+def give(counts: Sequence[int]) -> None:
     """Give each library so many threads."""
     for library, count in zip(libraries(), counts, strict=True):
         library.set_num_threads(count)
 
 
-def set_threads(count):
+def set_threads(count: int | None) -> None:
     """Let BLAS and kernels have so many threads; None lets them have what they have by themselves."""
     global _chosen, _usual, _held
     with LOCK:
@@ -62,13 +69,13 @@ def set_threads(count):
             give(wanted)
 
 
-def kernels():
+def kernels() -> int:
     """How many threads compiled kernels may work on: what was set, what the environment says, or all processors."""
     return _chosen or _by_itself()
 
 
 @cache
-def _by_itself():
+def _by_itself() -> int:
     given = [os.environ.get(name, "") for name in ("QAD_NUM_THREADS", "OMP_NUM_THREADS")]
     found = [int(word) for word in given if word.isdecimal() and int(word)]
     available = getattr(os, "sched_getaffinity", None)  # Linux alone says on which processors it may run
@@ -76,7 +83,7 @@ def _by_itself():
 
 
 @contextmanager
-def blas_for(rows):
+def blas_for(rows: int) -> Iterator[None]:
     """A context in which BLAS works on one thread if the largest matrices have few rows."""
     if rows >= LARGE:
         yield
@@ -88,7 +95,7 @@ def blas_for(rows):
         _leave()
 
 
-def _enter():
+def _enter() -> None:
     global _depth, _held
     with LOCK:
         if _depth == 0:
@@ -97,7 +104,7 @@ def _enter():
         _depth += 1
 
 
-def _leave():
+def _leave() -> None:
     global _depth
     with LOCK:
         _depth -= 1

@@ -19,16 +19,19 @@ from qad.core.tape.operands import check_arithmetic
 from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any
 
+    from qad.core.tape.levels import Level
+    from qad.core.words import Spec
     from qad.typing import Function, Tree
 
 NAMESPACE = "qad"
 _LEAVES = (np.ndarray, Tensor, float, complex)
-LEAF = optree.treespec_leaf(namespace=NAMESPACE)
+LEAF: Spec = optree.treespec_leaf(namespace=NAMESPACE)
 
 
-def flatten(tree):
+def flatten(tree: Tree) -> tuple[list[Any], Spec]:
     """Leaves of `tree` and the spec that rebuilds it."""
     if type(tree) in _LEAVES:
         return [tree], LEAF
@@ -40,7 +43,7 @@ def flatten(tree):
     return flatten(tree) if strangers else (leaves, spec)
 
 
-def unflatten(spec, leaves):
+def unflatten(spec: Spec, leaves: Sequence[Any]) -> Tree:
     """The tree of this `spec` with these `leaves`."""
     return leaves[0] if spec is LEAF else optree.tree_unflatten(spec, leaves)
 
@@ -77,7 +80,7 @@ def tree_map(function: Function, tree: Tree, *rest: Tree) -> Any:
     return unflatten(spec, [function(*row) for row in zip(*columns, strict=True)])
 
 
-def register(cls, children, rebuild):
+def register(cls: type, children: Function, rebuild: Function) -> None:
     """Make a class a pytree.
 
     Parameters
@@ -91,7 +94,7 @@ def register(cls, children, rebuild):
     optree.register_pytree_node(cls, children, rebuild, namespace=NAMESPACE)
 
 
-def register_dataclass(cls):
+def register_dataclass(cls: type) -> None:
     """Make a dataclass a pytree of its fields."""
     dynamic = tuple(f.name for f in fields(cls) if not f.metadata.get("static"))
     static = tuple(f.name for f in fields(cls) if f.metadata.get("static"))
@@ -108,7 +111,7 @@ def register_dataclass(cls):
     register(cls, children, rebuild)
 
 
-def check_leaf(leaf, path):
+def check_leaf(leaf: Any, path: Callable[[], object]) -> None:
     """Raise unless `leaf` is an array or number that can have a gradient."""
     check_arithmetic(leaf)
     dtype = getattr(leaf, "dtype", None)
@@ -121,7 +124,7 @@ def check_leaf(leaf, path):
         )
 
 
-def leaf_path(tree, i: int) -> str:
+def leaf_path(tree: Tree, i: int) -> str:
     """Where in `tree` leaf number `i` stands, as Python would write it: ``['a'][0]``."""
     if flatten(tree)[1] is LEAF:
         return ""
@@ -129,12 +132,12 @@ def leaf_path(tree, i: int) -> str:
     return accessor.codify("")
 
 
-def nesting(spec) -> str:
+def nesting(spec: Spec) -> str:
     """A spec in Python's notation, with a star for each array: ``{'a': (*, *)}``."""
     return re.fullmatch(r"PyTreeSpec\((.*?)(, namespace='.*')?\)", str(spec)).group(1)
 
 
-def strip(leaf, level):
+def strip(leaf: Any, level: Level) -> Any:
     """The value below `level` of a leaf that may be recorded on it."""
     if type(leaf) is not Tensor:
         return leaf

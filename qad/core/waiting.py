@@ -1,12 +1,18 @@
 """What a caller waits for is told in one line on stderr; ``qad.config(messages=False)`` silences all such lines."""
 
+from __future__ import annotations
+
 import sys
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock, Timer
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from qad.core.config import config
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["COMPILING", "NOT_KEPT", "tell", "tell_once", "waiting"]
 
@@ -16,25 +22,25 @@ COMPILING = "compiling kernels, once on this machine (about 2 s)"
 NOT_KEPT = "compiled kernels cannot be kept, and every process compiles them anew: {} names a folder for them"
 
 
-def tell(message):
+def tell(message: str) -> None:
     """Write a line."""
     if config().messages:
         print(f"qad: {message}", file=sys.stderr, flush=True)
 
 
 @cache
-def tell_once(message):
+def tell_once(message: str) -> None:
     """Write a line, once in a process."""
     tell(message)
 
 
 _lock = Lock()
 _under_way = 0  # waits, of which the first speaks for all
-_waited = {}  # message -> seconds waited, and when that ended
+_waited: dict[str, tuple[float, float]] = {}  # message -> seconds waited, and when that ended
 
 
 @contextmanager
-def waiting(message):
+def waiting(message: str) -> Iterator[None]:
     """A context that is told while it lasts, if it lasts longer than `PATIENCE`.
 
     Those within another and those of several threads at once belong to the first, and those of one message that follow

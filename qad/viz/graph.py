@@ -1,6 +1,9 @@
 """What a picture of a graph shows: its operations, their values, and the gradients with respect to these."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,6 +11,11 @@ from qad.core.errors import ArgumentError
 from qad.core.tape.backward import alive, plain_sweep
 from qad.core.tape.node import ANSWER, ARGS, ID, KWARGS, LEAF, PARENTS, PICK, PRIMITIVE
 from qad.extend import Tensor, value_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.core.words import Cotangent, Node
 
 MOST = 400  # cards in one picture
 SIGNS = {
@@ -25,10 +33,10 @@ class Card:
     constants: str = ""
     value: str = ""
     gradient: str = ""
-    parents: list = field(default_factory=list)
+    parents: list[Card] = field(default_factory=list)
 
 
-def cards(y, names):
+def cards(y: Tensor, names: dict[int, str]) -> list[Card]:
     """The cards of the graph of Tensor `y`, operands first; `names` are titles of leaves, by the ids of their nodes."""
     nodes = _below(y.node)
     gradients = _gradients(y) if y.dtype.kind == "f" and y.shape == () else {}
@@ -47,7 +55,7 @@ def cards(y, names):
     return list(made.values())
 
 
-def _below(root):
+def _below(root: Node) -> list[Node]:
     """The nodes below `root`, in the order in which they were recorded."""
     found, waiting = {}, [root]
     while waiting:
@@ -60,7 +68,7 @@ def _below(root):
     return [found[key] for key in sorted(found)]
 
 
-def _gradients(y):
+def _gradients(y: Tensor) -> dict[int, Cotangent]:
     """Cotangents of all nodes that have one output, by id."""
     found = {}
 
@@ -72,7 +80,7 @@ def _gradients(y):
     return found
 
 
-def _title(node):
+def _title(node: Node) -> str:
     p = node[PRIMITIVE]
     if p is LEAF:
         return "leaf"
@@ -83,7 +91,7 @@ def _title(node):
     return f"[{_short(node[KWARGS]['index'])}] =" if p.name == "write" else SIGNS.get(p.name, p.name)
 
 
-def _constants(node):
+def _constants(node: Node) -> str:
     """What an operation was given besides recorded Tensors."""
     parents = node[PARENTS]
     if node[PRIMITIVE] in (LEAF, PICK) or node[PRIMITIVE].name == "getitem":
@@ -92,7 +100,7 @@ def _constants(node):
     return ", ".join(filter(None, map(_short, given)))
 
 
-def _short(x) -> str:
+def _short(x: Any) -> str:
     if isinstance(x, slice):
         ends = ["" if end is None else str(end) for end in (x.start, x.stop)]
         return ":".join(ends if x.step is None else [*ends, str(x.step)])
@@ -103,7 +111,7 @@ def _short(x) -> str:
     return summary(x) if hasattr(x, "shape") or isinstance(x, (float, complex)) else str(x)[:24]
 
 
-def summary(x) -> str:
+def summary(x: Any) -> str:
     """An array in a few characters: its entries if they are few, else its shape and norm."""
     x = value_of(x) if type(x) is Tensor else x
     if not isinstance(x, (np.ndarray, np.generic, float, complex)):
@@ -116,7 +124,7 @@ def summary(x) -> str:
     return "×".join(map(str, x.shape)) + size
 
 
-def _number(x) -> str:
+def _number(x: Any) -> str:
     if isinstance(x, (complex, np.complexfloating)):
         return f"{x.real + 0.0:.3g}{x.imag + 0.0:+.3g}j"
     return f"{x + 0.0:.4g}" if isinstance(x, (float, np.floating)) else str(x)

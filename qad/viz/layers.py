@@ -4,8 +4,14 @@ After Sugiyama, Tagawa and Toda (1981): layers by longest path, a stand-in where
 by the mean place of the neighbours, then coordinates by isotonic regression in each layer.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ROUNDS, STRAIGHTER = 12, 40
 
@@ -17,11 +23,13 @@ class Place:
     height: float
     layer: int = 0
     y: float = 0.0
-    left: list = field(default_factory=list)
-    right: list = field(default_factory=list)
+    left: list[Place] = field(default_factory=list)
+    right: list[Place] = field(default_factory=list)
 
 
-def arrange(parents, heights, gap):
+def arrange(
+    parents: Sequence[Sequence[int]], heights: Sequence[float], gap: float
+) -> tuple[list[Place], list[list[Place]]]:
     """Places of boxes, and the edges between them as lists of places.
 
     Parameters
@@ -56,9 +64,9 @@ def arrange(parents, heights, gap):
     return places, edges
 
 
-def _depths(parents):
+def _depths(parents: Sequence[Sequence[int]]) -> list[int]:
     """Layers by the longest path; a box without operands moves next to what needs it."""
-    depth = []
+    depth: list[int] = []
     for operands in parents:
         depth.append(1 + max((depth[i] for i in operands), default=-1))
     nearest = dict.fromkeys(range(len(parents)), max(depth))
@@ -68,7 +76,7 @@ def _depths(parents):
     return [nearest[i] if not operands else d for i, (d, operands) in enumerate(zip(depth, parents, strict=True))]
 
 
-def _edge(start, end, layers):
+def _edge(start: Place, end: Place, layers: list[list[Place]]) -> list[Place]:
     path = [start]
     for layer in range(start.layer + 1, end.layer):
         path.append(Place(0.0, layer))
@@ -80,7 +88,7 @@ def _edge(start, end, layers):
     return path
 
 
-def _order(layers):
+def _order(layers: list[list[Place]]) -> None:
     """Sort each layer by the mean place of its neighbours, forth and back."""
     for turn in range(ROUNDS):
         forth = turn % 2 == 0
@@ -93,11 +101,11 @@ def _order(layers):
                 place.y = float(k)
 
 
-def _middle(place, neighbours):
+def _middle(place: Place, neighbours: Sequence[Place]) -> float:
     return sum(other.y for other in neighbours) / len(neighbours) if neighbours else place.y
 
 
-def _spread(layer, wishes, gap):
+def _spread(layer: Sequence[Place], wishes: Sequence[float], gap: float) -> None:
     """Put a layer as near to its wishes as its order and the sizes allow (pool adjacent violators)."""
     offsets, below = [], 0.0
     for k, place in enumerate(layer):

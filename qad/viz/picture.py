@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from qad.core.errors import ArgumentError
 from qad.core.tape.node import ID
 from qad.extend import Tensor
-from qad.viz.graph import cards
-from qad.viz.layers import arrange
+from qad.viz.graph import Card, cards
+from qad.viz.layers import Place, arrange
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qad.typing import FilePath
 
 GREEN, RED, INK, GREY, LINE = "#12823c", "#d1242f", "#1f2328", "#7d8590", "#afb8c1"
@@ -34,7 +36,7 @@ class Picture:
     def __init__(self, svg: str):
         self.svg = svg
 
-    def _repr_svg_(self):
+    def _repr_svg_(self) -> str:
         return self.svg
 
     def save(self, path: FilePath) -> None:
@@ -83,7 +85,7 @@ def draw(y: Tensor, names: dict[str, Tensor] | None = None) -> Picture:
     return Picture(_svg(cards(y, titles)))
 
 
-def _svg(boxes):
+def _svg(boxes: list[Card]) -> str:
     """The whole picture."""
     number = {box: k for k, box in enumerate(boxes)}
     heights = [2 * PAD + ROW * len(_rows(box)) for box in boxes]
@@ -106,24 +108,24 @@ def _svg(boxes):
     )
 
 
-def _rows(box):
+def _rows(box: Card) -> list[tuple[str, str, str]]:
     """Lines of text: what they say, their colour and weight."""
     title = (box.title, INK, "bold")
     rest = ((box.constants, GREY), (box.value, GREEN), (box.gradient, RED))
     return [title, *((text, colour, "normal") for text, colour in rest if text)]
 
 
-def _width(box):
+def _width(box: Card) -> float:
     return max(44.0, 2 * PAD + LETTER * 1.04 * max(len(text) for text, _, _ in _rows(box)))
 
 
-def _span(place, lefts, widths, width):
+def _span(place: Place, lefts: Sequence[float], widths: Sequence[float], width: float | None) -> tuple[float, float]:
     """Left and right end of a box, in the middle of its layer; of an edge that passes by, the whole layer."""
     left, room = lefts[place.layer], widths[place.layer]
     return (left, left + room) if width is None else (left + (room - width) / 2, left + (room + width) / 2)
 
 
-def _wire(path, spans, top):
+def _wire(path: Sequence[Place], spans: dict[int, tuple[float, float]], top: float) -> str:
     """An edge: curves between layers, straight lines through them."""
     left, y = spans[id(path[0])][1], path[0].y - top
     drawn = f"M{left:.1f} {y:.1f}"
@@ -138,7 +140,7 @@ def _wire(path, spans, top):
     )
 
 
-def _card(box, span, place, top):
+def _card(box: Card, span: tuple[float, float], place: Place, top: float) -> str:
     left, right = span
     y = place.y - place.height / 2 - top
     lines = [

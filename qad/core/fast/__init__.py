@@ -1,9 +1,11 @@
 """Everything whose only reason is speed.  Deleting this folder changes no result; `QAD_FAST=0` leaves it out."""
 
+from __future__ import annotations
+
 from os import environ
 
 
-def install():
+def install() -> None:
     """Put the quick functions in the places of the plain ones, for whoever asks for them from now on."""
     from qad.core.fast import recorders as quick
     from qad.core.fast.pushes import tangent_of

@@ -4,17 +4,28 @@ Measured: without them the Hessian of a network of layers of 50 takes 1.2 times 
 of 200 variables 2.9, and of a sum of elementwise functions of 200 variables 15, for the stack is n times as large.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.tape.forward import summed
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import Batched, scaled
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.core.tape.levels import Level
+    from qad.core.tape.node import Primitive
+    from qad.core.words import Rule, Tangent, Value
+
 UNFRAMED = None, None
-UNITS = {np.dtype(kind): kind(1) for kind in (np.float64, np.complex128, np.float32, np.complex64)}
+UNITS: dict[Any, Any] = {np.dtype(kind): kind(1) for kind in (np.float64, np.complex128, np.float32, np.complex64)}
 
 
-def framed(t, ans):
+def framed(t: Tensor, ans: Value) -> tuple[Value, Value]:
     """A stack of tangents and the factor of all of them, whose product a batch `t` is; None where rules need `t`.
 
     The rule of an elementwise function multiplies, so that it may be given just the factor.
@@ -30,7 +41,7 @@ def framed(t, ans):
     return (frame, unit) if unit is not None and type(frame) is not Tensor and frame.ndim == ans.ndim + 1 else UNFRAMED
 
 
-def push_frames(p, s, t, ans, x, y):
+def push_frames(p: Primitive, s: Tangent, t: Tangent, ans: Value, x: Value, y: Value) -> Tangent:
     """The tangent of `ans`, what `p` made of `x` and `y`, from batches `s` and `t` of theirs, or None of one of them.
 
     None where the rules need the batches themselves.
@@ -50,7 +61,7 @@ def push_frames(p, s, t, ans, x, y):
     return fitting(stack, s.level, ans)
 
 
-def through(t, frame, before, factor, ans):
+def through(t: Tensor, frame: Value, before: Value, factor: Value, ans: Value) -> Tangent:
     """The batch of tangents `t`, that was ``frame * before``, with another factor, as those of `ans`."""
     if frame.shape[1:] != ans.shape or not (factor.dtype is frame.dtype is ans.dtype):
         return fitting(frame * factor, t.level, ans)
@@ -59,12 +70,12 @@ def through(t, frame, before, factor, ans):
     return Tensor(scaled(frame, factor, t.level), None, t.level)
 
 
-def stretched(rule, frame, factor, ans, x, y):
+def stretched(rule: Rule, frame: Value, factor: Value, ans: Value, x: Value, y: Value) -> Value:
     """What an elementwise rule makes of ``frame * factor``."""
     return rule(frame, ans, x, y) if factor is UNITS[frame.dtype] else frame * rule(factor, ans, x, y)
 
 
-def fitting(stack, level, ans):
+def fitting(stack: Value, level: Level, ans: Value) -> Tangent:
     """Stacked tangents of `ans` as a batch: broadcast and real where that is."""
     t = Tensor(Batched(stack, level), None, level)
     return t if stack.dtype is ans.dtype and stack.shape[1:] == ans.shape else summed((t,), ans)

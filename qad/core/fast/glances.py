@@ -4,6 +4,10 @@
 Measured: without it gradients of slices take 1.11 times as long, of a chain of transposes 1.06.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from numpy import ndarray
 
 from qad.core.mutation.aliases import BY_LAYOUT, Written, look, mark
@@ -11,8 +15,17 @@ from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import Batched
 from qad.core.vmap.layouts import unsure
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
-def look_quickly(out, x, fn, metadata):
+    from numpy.typing import NDArray
+
+    from qad.core.words import Value
+    from qad.typing import Function
+
+
+def look_quickly(out: Tensor, x: Tensor, fn: Function, metadata: Sequence[Any]) -> None:
     """`look` for a result that may well be a view of a Tensor which nobody has written into."""
     part, whole, views = out.value, x.value, x.buffer
     if type(views) is tuple:
@@ -33,13 +46,13 @@ def look_quickly(out, x, fn, metadata):
         look(out, x, fn, metadata)
 
 
-def overlaps(part, whole):
+def overlaps(part: NDArray[Any], whole: NDArray[Any]) -> bool | None:
     """Whether an array shows the memory of another one; None where that takes a longer look."""
     base = part.base
     return base is whole or base is whole.base if type(base) is ndarray else None if base is not None else False
 
 
-def shows_below(part, whole):
+def shows_below(part: Tensor, whole: Tensor) -> bool | None:
     """What `overlaps` is for arrays, for Tensors of the level below, where it is known whether the one is a view."""
     view = part.buffer
     if type(view) is tuple:
@@ -51,7 +64,7 @@ def shows_below(part, whole):
     return False if whole.shape else None  # of a number it is none
 
 
-def shows(part, whole, fn):
+def shows(part: Value, whole: Value, fn: Function) -> bool | None:
     """What `overlaps` is for arrays, for batches of them."""
     if type(whole) is not Batched or type(part) is not Batched or part.frame is not None:
         return None

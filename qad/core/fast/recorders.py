@@ -7,6 +7,10 @@ Each begins with `next_id`, also where it needs no number.  SciPy's solvers in C
 and NumPy's arithmetic of numbers forgets it; CPython finds it at a call of that kind, and the user sees it.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from numpy import complex128, float64, matmul, ndarray
 
 from qad.core.fast.batches import batch_one, batch_product, batch_two
@@ -24,12 +28,22 @@ from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch
 
-ARRAYS = frozenset((ndarray, Tensor))
-BATCHES = frozenset((ndarray, Batched))
-ONE, TWO = {Forward: push_one, Batch: batch_one}, {Forward: push_two, Batch: batch_two}
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.core.tape.levels import Level
+    from qad.core.tape.node import Primitive
+    from qad.core.words import Answer, Node, Recorder, Value
+    from qad.typing import Function
+
+ARRAYS: frozenset[type] = frozenset((ndarray, Tensor))
+BATCHES: frozenset[type] = frozenset((ndarray, Batched))
+ONE: dict[type, Function] = {Forward: push_one, Batch: batch_one}
+TWO: dict[type, Function] = {Forward: push_two, Batch: batch_two}
 
 
-def unary(p, operator=None):
+def unary(p: Primitive, operator: Recorder | None = None) -> Recorder:
     """A quick recorder for a primitive of one operand; NumPy's scalars go to `operator`, if there is one."""
     # measured: without it the gradient of sum(sin(x) * x) takes 1.14 times as long, a chain of transposes 1.30
     fn, raw = p.fn, p.raw
@@ -58,7 +72,7 @@ def unary(p, operator=None):
     return recorder
 
 
-def unary_with_metadata(p):
+def unary_with_metadata(p: Primitive) -> Recorder:
     """A quick recorder for a primitive of one operand and positional metadata."""
     # measured: without it the gradient of sum(sin(x) * x) takes 1.29 times as long
     fn = p.fn
@@ -87,7 +101,7 @@ def unary_with_metadata(p):
     return recorder
 
 
-def pushed_or_batched(p, x, metadata, level):
+def pushed_or_batched(p: Primitive, x: Value, metadata: Sequence[Any], level: Level) -> Answer:
     """Push or batch primitive `p` of one operand, for a recorder that found no reverse level; or ask `record`."""
     apply = ONE.get(type(level))
     if apply is None or not level.open or (mode() is not None and not records(level)):
@@ -103,7 +117,7 @@ def pushed_or_batched(p, x, metadata, level):
     return out
 
 
-def both_pushed_or_batched(p, x, y):
+def both_pushed_or_batched(p: Primitive, x: Value, y: Value) -> Answer:
     """Push or batch primitive `p` of two operands, for a recorder that found no reverse level; else None."""
     if p.root is not None:
         return None  # its answer will be remembered
@@ -120,7 +134,9 @@ def both_pushed_or_batched(p, x, y):
     return apply(p, x, y, level)
 
 
-def of_constant(p, fn, broadcasting, scalar, x, y, level):
+def of_constant(
+    p: Primitive, fn: Function, broadcasting: Primitive, scalar: Function, x: Value, y: Tensor, level: Any
+) -> Tensor | None:
     """What the recorder of `binary` does for a constant `x` and a Tensor `y`; None where it takes the general road."""
     kind, number, w = type(x), next_id(), y.value
     if kind is ndarray:
@@ -135,7 +151,7 @@ def of_constant(p, fn, broadcasting, scalar, x, y, level):
     return None
 
 
-def binary(p, operator=None):
+def binary(p: Primitive, operator: Recorder | None = None) -> tuple[Recorder, Recorder]:
     """A quick recorder for an elementwise primitive of two operands, and its reflection.
 
     The broadcasting variant of `p` is chosen here, while shapes are at hand, and only where it is needed.  Numbers go
@@ -185,7 +201,7 @@ def binary(p, operator=None):
     return recorder, lambda y, x: recorder(x, y)
 
 
-def kept_factors(level, v, w, left):
+def kept_factors(level: Any, v: Value, w: Value, left: Node | None) -> tuple[Value, Value]:
     """Two factors as the node of their product may hold them: one of them, the first where `left` is None, is plain."""
     array, seen = v if left is None else w, level.seen
     quick = seen is not None and array is seen.last and seen.held == array
@@ -193,7 +209,7 @@ def kept_factors(level, v, w, left):
     return (kept, w) if left is None else (v, kept)
 
 
-def product(p, method, otherwise, stacks=None):
+def product(p: Primitive, method: Recorder, otherwise: Recorder, stacks: Primitive | None = None) -> Recorder:
     """A quick recorder for a product of two matrices.
 
     Primitive `p` serves two matrices, as `method` where their values are ndarrays; the primitive `stacks`, if there is

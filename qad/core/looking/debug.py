@@ -13,7 +13,10 @@ from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import stack_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+    from qad.core.words import Answer, Rule, Value
 
 
 class debug(Observer):
@@ -57,7 +60,7 @@ class debug(Observer):
         return out
 
 
-def checked(rule, places, name, line):
+def checked(rule: Rule, places: Sequence[int] | None, name: str, line: str) -> Rule:
     """`rule`, whose cotangents are looked at."""
 
     def check(*call, **kwargs):
@@ -75,7 +78,7 @@ def checked(rule, places, name, line):
     return check
 
 
-def complain(out, operands, subject, line):
+def complain(out: Answer, operands: Sequence[Value], subject: str, line: str) -> None:
     """Raise if an array in `out`, or its tangent, is not finite."""
     for x in out if isinstance(out, (tuple, list)) else (out,):
         trouble = finding(stack_of(x)) or (type(x) is Tensor and x.tangent is not None and finding(stack_of(x.tangent)))
@@ -85,7 +88,7 @@ def complain(out, operands, subject, line):
             raise NotFiniteError(f"{subject} {trouble}{origin}\n{line}")
 
 
-def finding(x) -> str:
+def finding(x: Any) -> str:
     """What is not finite in an array: ``nan at [0, 2], in 3 of 12 entries``; or nothing."""
     x = x.dense() if isinstance(x, Lazy) else x
     if not isinstance(x, (np.ndarray, np.generic, float, complex)) or np.asarray(x).dtype.kind not in "fc":

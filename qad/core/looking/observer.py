@@ -22,7 +22,10 @@ from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any, Self
+
+    from qad.core.words import Answer, Rule
 
 INSIDE = tuple(str(Path(sys.modules[name].__file__).parent) for name in ("qad", "numpy"))
 
@@ -65,7 +68,7 @@ class plain_roads(Observer):
     plain = True
 
 
-def wrap_rules(out, wrapper) -> None:
+def wrap_rules(out: Answer, wrapper: Callable[[Rule, Sequence[int] | None], Rule]) -> None:
     """Put ``wrapper(rule, places)`` in the place of each rule of the operation whose result is `out`.
 
     `places` are the numbers of the arguments whose cotangents the rule returns; None stands for those it is asked for.

@@ -10,7 +10,11 @@ from qad.core.looking.observer import Observer, wrap_rules
 from qad.core.tape.tensor import Tensor, value_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, Self
+
+    from qad.core.words import Rule
+    from qad.typing import Function
 
 
 @dataclass
@@ -85,7 +89,7 @@ class profile(Observer):
         wrap_rules(out, lambda rule, places: self._timed(rule, places, row))
         return out
 
-    def _measured(self, function, *args, **kwargs):
+    def _measured(self, function: Function, *args: Any, **kwargs: Any) -> tuple[Any, float]:
         self._inside = True
         start = perf_counter()
         try:
@@ -93,7 +97,7 @@ class profile(Observer):
         finally:
             self._inside = False
 
-    def _timed(self, rule, places, row):
+    def _timed(self, rule: Rule, places: Sequence[int] | None, row: Row) -> Rule:
         def timed(*call, **kwargs):
             if self._inside:
                 return rule(*call, **kwargs)
@@ -121,6 +125,6 @@ class profile(Observer):
     __repr__ = __str__
 
 
-def _size(x) -> int:
+def _size(x: Any) -> int:
     """Bytes of an array behind Tensors; structured cotangents count nothing."""
     return getattr(value_of(x) if type(x) is Tensor else x, "nbytes", 0)

@@ -34,12 +34,19 @@ from qad.core.vmap.batched import AS_NUMPY, Batched
 from qad.core.vmap.layouts import bottom, is_vouched, only_splits, root_of, unsure
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any
 
+    from qad.core.words import Value
     from qad.typing import Function
 
 BY_LAYOUT: set[Any] = set()  # functions whose result is a view or a copy, as the layout of the operand allows
-WITHOUT_MEMORY = NUMPY_SCALARS | {bool, int, float, complex}  # kinds of values that show nobody's memory
+WITHOUT_MEMORY: frozenset[type] = NUMPY_SCALARS | {
+    bool,
+    int,
+    float,
+    complex,
+}  # kinds of values that show nobody's memory
 FEW = 32  # views that a root may have before those that are gone are forgotten
 
 
@@ -60,7 +67,7 @@ def snapshot(x: Tensor, order: str = "C") -> Tensor:
     return handle_of(x, value)
 
 
-def _laid_out(value, order):
+def _laid_out(value: Value, order: str) -> Value:
     if type(value) is ndarray and value.flags.c_contiguous:  # most often
         return value
     if type(value) is Tensor:
@@ -73,19 +80,19 @@ def _laid_out(value, order):
     return value.copy() if order == "C" else copied(value)
 
 
-def c_ordered(x):
+def c_ordered(x: Value) -> Value:
     """`x`, copied where it does not lie in C order; of a Tensor a `snapshot`."""
     return _laid_out(x, "C")
 
 
-def copied(value):
+def copied(value: Value) -> Value:
     """A copy of an array with the layout that ufuncs give their results."""
     if 0 in bottom(value)[0].strides and value.dtype.kind != "b":  # a copy would take such axes for the fastest
         return np.positive(value)
     return value.copy(order="K")
 
 
-def argument(x) -> Tensor:
+def argument(x: Tensor) -> Tensor:
     """Tensor `x`, marked as one that may not be written into."""
     x.buffer = FIXED
     return x
@@ -108,7 +115,7 @@ def is_number(x: Tensor) -> bool:
 # -- where arrays lie ----------------------------------------------------------------------------------------------
 
 
-def lies_in(part, whole) -> bool:
+def lies_in(part: Value, whole: Value) -> bool:
     """Whether two arrays belong to one piece of memory."""
     if type(part) is not ndarray or type(whole) is not ndarray:
         return is_foreign(part) and is_foreign(whole) and bool(np.may_share_memory(part, whole))
@@ -177,7 +184,7 @@ def look(out: Tensor, x: Tensor, again: Function, metadata: Any = ()) -> None:
         mark(out, x, again, metadata)
 
 
-def _shown(part, whole, shape):
+def _shown(part: Value, whole: Value, shape: tuple[int, ...]) -> bool | None:
     """Whether the value `part` of a result of this `shape` shows the memory of `whole`; None if that is not known."""
     if type(part) is type(whole) is Tensor:
         if part.buffer is None and part is not whole:
@@ -192,14 +199,14 @@ def _shown(part, whole, shape):
     return None
 
 
-def _is_known(part, whole) -> bool:
+def _is_known(part: Value, whole: Value) -> bool:
     """Whether the level below, where these are Tensors, knows one as a view of the other; it may have read a copy."""
     if type(part) is not Tensor or type(whole) is not Tensor:
         return False
     return part is whole or (type(part.buffer) is tuple and root_of(part) is root_of(whole))
 
 
-def _is_view(x, again, metadata) -> bool:
+def _is_view(x: Tensor, again: Function, metadata: Sequence[Any]) -> bool:
     """Whether ``again(x, *metadata)`` would be a view if nothing were batched or copied."""
     whole = shadow(x)
     part = again(whole, *metadata)
@@ -237,7 +244,7 @@ def look_at_all(out: Any, fn: Function, args: Any, kwargs: Any, cut: bool = Fals
 hooks.answered = look_at_all
 
 
-def lie_apart(part, x, fn) -> bool:
+def lie_apart(part: Value, x: Tensor, fn: Function) -> bool:
     """Whether the value `part`, which `fn` made, surely shows no memory of Tensor `x`."""
     whole = x.value
     if type(whole) in WITHOUT_MEMORY:
@@ -254,7 +261,7 @@ def lie_apart(part, x, fn) -> bool:
 # -- taking views again --------------------------------------------------------------------------------------------
 
 
-def release(root, touched=lambda view: True) -> list:
+def release(root: Tensor, touched: Callable[[Tensor], bool] = lambda view: True) -> list[Tensor]:
     """The views of `root` that somebody holds and that are `touched`, which let go of their memory."""
     if root.buffer is None:
         return []
@@ -266,7 +273,7 @@ def release(root, touched=lambda view: True) -> list:
     return views
 
 
-def take_again(views):
+def take_again(views: Sequence[Tensor]) -> None:
     """Bring released views up to date, in the order in which they were made; whatever mode is on, as they were made."""
     if not views:
         return

@@ -36,6 +36,8 @@ from qad.core.vmap.batched import outline
 if TYPE_CHECKING:
     from typing import Any
 
+    from qad.core.words import Index, Value
+
 WHOLE = ...
 ELSEWHERE: dict[Any, Any] = {}  # "put_item": what writes at an index with Tensors in it, see `qad.rules.gather`
 
@@ -111,7 +113,7 @@ def read_each(x: Any, index: Any, out: Any) -> Any:
     return out
 
 
-def _shows(x, index) -> bool:
+def _shows(x: Tensor, index: Index) -> bool:
     """Whether NumPy gives a view for ``x[index]``."""
     if type(index) is int:
         return x.ndim > 1
@@ -137,7 +139,7 @@ def renew(x: Tensor, value: Any) -> Any:
     take_again(views)
 
 
-def open_for_writing(x) -> Tensor:
+def open_for_writing(x: Tensor) -> Tensor:
     """The Tensor into which goes what is written into `x`, marked for that; raises where there is none."""
     root = root_of(x)
     mark = root.buffer
@@ -155,7 +157,7 @@ def open_for_writing(x) -> Tensor:
     return root
 
 
-def _touched(view, root, index):
+def _touched(view: Tensor, root: Tensor, index: Index) -> bool:
     """Whether a write at `index` of `root` may change what `view` shows."""
     array, place = root.value, place_of(view, WHOLE)
     if place is None:
@@ -165,7 +167,7 @@ def _touched(view, root, index):
     return np.may_share_memory(as_view(array, place), as_view(array, index))
 
 
-def _check_shape(x, index, v):
+def _check_shape(x: Tensor, index: Index, v: Value) -> None:
     """Raise unless `v` fits, before anything is changed; numbers always do."""
     shape = np.shape(v)
     if not shape or (covers(index) and shape == x.shape):
@@ -179,7 +181,7 @@ def _check_shape(x, index, v):
         )
 
 
-def check_kind(x, v):
+def check_kind(x: Tensor, v: Value) -> None:
     """Raise unless the dtype of `v` fits into that of `x`."""
     dtype = value_of(v).dtype if hasattr(value_of(v), "dtype") else np.result_type(value_of(v))
     recorded = type(v) is Tensor and v.level is not CONSTANT

@@ -9,8 +9,11 @@ memory is short a large array is digested instead, and if the digest has changed
 the graph are taken by a `Changed`: a rule that needs its numbers raises, and names the operation.
 """
 
+from __future__ import annotations
+
 from hashlib import blake2b
 from sys import getrefcount
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
@@ -25,6 +28,14 @@ from qad.core.tape import hooks
 from qad.core.tape.node import ARGS, FREED, ID, PARENTS, PICK, PRIMITIVE
 from qad.core.tape.reverse import TAPE
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from typing import NoReturn
+
+    from numpy.typing import NDArray
+
+    from qad.core.words import Cotangent, Node, Value
+
 SMALL = 1 << 15  # bytes up to which `tobytes` is the quickest copy
 
 
@@ -34,20 +45,24 @@ class Private(bytearray):
     __slots__ = ()
 
 
-class Seen(dict):
+class Seen(dict[int, tuple[Any, Any]]):
     """The plain arrays that a level has met, by their ids, each with its copy; and the last one, to be quick.
 
     `digests` are those of large arrays that were not copied.
     """
 
     __slots__ = ("last", "held", "copy", "digests")
+    last: Any
+    held: Any
+    copy: Any
+    digests: dict[int, tuple[NDArray[Any], str]]
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.last = self.held = self.copy = None
         self.digests = {}
 
 
-def watch(level, array, names=1, sparing=False):
+def watch(level: Any, array: NDArray[Any], names: int = 1, sparing: bool = False) -> NDArray[Any]:
     """What a level shall record in the place of a plain `array`: a copy, or the array itself where that is safe.
 
     The caller holds the array by so many `names` of its own, and says whether it is `sparing` with memory.
@@ -72,7 +87,7 @@ def watch(level, array, names=1, sparing=False):
     return laid_out(copy, array)
 
 
-def constant(level, value, names=1, sparing=False):
+def constant(level: Any, value: Value, names: int = 1, sparing: bool = False) -> Value:
     """What a level shall record in the place of a constant: an array as `watch` says, one of another library copied."""
     if type(value) is ndarray:
         return watch(level, value, names, sparing)
@@ -82,19 +97,19 @@ def constant(level, value, names=1, sparing=False):
 hooks.constant = constant
 
 
-def locked(array) -> bool:
+def locked(array: Any) -> bool:
     """Whether the caller made an array read-only, and all memory that it shows: the word of its owner."""
     while type(array) is np.ndarray and not array.flags.writeable:
         array = array.base
     return array is None or type(array) is bytes
 
 
-def holds(array, held) -> bool:
+def holds(array: NDArray[Any], held: Any) -> bool:
     """Whether an array still holds what its copy is made of, bit by bit."""
     return held == (array.tobytes() if array.nbytes <= SMALL else _flat(array))
 
 
-def copied(array):
+def copied(array: NDArray[Any]) -> NDArray[Any]:
     """A copy of what an array holds, over memory that can be compared: in the order of its axes, or `_flat`."""
     if array.nbytes <= SMALL:
         return np.ndarray(array.shape, array.dtype, Private(array.tobytes()))
@@ -103,14 +118,14 @@ def copied(array):
     return np.ndarray(flat.shape, flat.dtype, Private(flat.data))
 
 
-def laid_out(copy, array):
+def laid_out(copy: NDArray[Any], array: NDArray[Any]) -> NDArray[Any]:
     """A copy with the axes of `array`."""
     if array.nbytes <= SMALL or array.flags.c_contiguous:
         return copy
     return copy.T if array.flags.f_contiguous else np.broadcast_to(copy, array.shape)
 
 
-def _flat(array):
+def _flat(array: NDArray[Any]) -> NDArray[Any]:
     """The numbers of an array in C order: itself, its transpose, or a copy in which nothing is repeated by strides."""
     if array.flags.c_contiguous:
         return array
@@ -121,12 +136,13 @@ def _flat(array):
 
 # -- the tape of `qad.tensor`, which never closes, so it must not keep arrays alive ----------------------------
 
-COPIES: dict = {}  # id of an array -> weak references to it and to the copy of it that graphs hold
-UNKNOWN = (lambda: None, lambda: None)
+# id of an array -> weak references to it and to the copy of it that graphs hold
+COPIES: dict[int, tuple[ref[Any], ref[Any]]] = {}
+UNKNOWN: tuple[Callable[[], None], Callable[[], None]] = (lambda: None, lambda: None)
 NOTHING = (None, None)
 
 
-def snapshot(array):
+def snapshot(array: NDArray[Any]) -> NDArray[Any]:
     """A copy of `array`, the one made last where the array has not changed since and a graph still holds that."""
     key = id(array)
     of, made = COPIES.get(key, UNKNOWN)
@@ -140,12 +156,12 @@ def snapshot(array):
 # -- where memory is short ---------------------------------------------------------------------------
 
 
-def digest(array) -> str:
+def digest(array: NDArray[Any]) -> str:
     """What stands for the content of an array where a copy would take too much memory."""
     return blake2b(_flat(array).data, digest_size=16).hexdigest()
 
 
-def digested(array, seen):
+def digested(array: NDArray[Any], seen: Seen) -> NDArray[Any]:
     """The array itself, with a digest to be checked."""
     _, before = seen.digests.get(id(array), NOTHING)
     now = digest(array)
@@ -155,7 +171,7 @@ def digested(array, seen):
     return array
 
 
-def check(roots, seen):
+def check(roots: Sequence[tuple[Any, Cotangent]], seen: Seen | None) -> None:
     """Make rules below `roots` refuse arrays whose digests are not what they were when they were `seen`."""
     if seen is None or not seen.digests:
         return
@@ -165,7 +181,7 @@ def check(roots, seen):
         _bar(nodes, array)
 
 
-def below(roots):
+def below(roots: Sequence[tuple[Any, Cotangent]]) -> Collection[Node]:
     """All nodes that `roots` depend on."""
     found, waiting = {}, [node for node, _ in roots]
     while waiting:
@@ -176,7 +192,7 @@ def below(roots):
     return found.values()
 
 
-def _bar(nodes, array):
+def _bar(nodes: Iterable[Node], array: NDArray[Any]) -> None:
     for node in nodes:
         if type(node[ARGS]) is tuple and node[PRIMITIVE] is not PICK:
             args = node[ARGS]
@@ -187,36 +203,45 @@ class Changed(NDArrayOperatorsMixin):
     """Stands where an array stood that has changed: it knows its shape and dtype, and refuses the rest."""
 
     __slots__ = ("shape", "dtype", "ndim", "size", "name")
+    shape: tuple[int, ...]
+    dtype: Any
+    ndim: int
+    size: int
+    name: str
 
-    def __init__(self, array, name):
+    def __init__(self, array: NDArray[Any], name: str) -> None:
         self.shape, self.dtype, self.ndim, self.size = array.shape, array.dtype, array.ndim, array.size
         self.name = name
 
-    def refuse(self, *args, **kwargs):
+    def refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise ArgumentError(
             f"an array of shape {self.shape} was changed in place after {self.name} had recorded it, and the gradient "
             "needs what it held: pass x.copy(), or write into an array made by qad.zeros, which records it"
         )
 
-    __array_ufunc__ = __array_function__ = __array__ = __getitem__ = __len__ = refuse
+    __array_ufunc__: Callable[..., NoReturn] = refuse
+    __array_function__ = refuse
+    __array__ = refuse
+    __getitem__ = refuse
+    __len__ = refuse
 
-    def __getattr__(self, attribute):
+    def __getattr__(self, attribute: str) -> NoReturn:
         raise self.refuse()
 
 
 class _Probe:
-    def __mul__(self, other):
+    def __mul__(self, other: NDArray[Any]) -> int:
         return self._count(other)
 
-    def _count(self, array):
+    def _count(self, array: NDArray[Any]) -> int:
         return getrefcount(array)
 
 
-def _known():
+def _known() -> float:
     """References that `watch` counts of an array that a variable and no name of the caller holds, if it can tell."""
     array = np.zeros(1)
     held, temporary = _Probe() * array, _Probe() * np.zeros(1)
     return held - 1 if COUNTED and temporary < held else -np.inf
 
 
-KNOWN = _known()
+KNOWN: float = _known()

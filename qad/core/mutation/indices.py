@@ -12,18 +12,23 @@ from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import stack_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
+    from numpy.typing import NDArray
+
+    from qad.core.words import Index, Value
+
 SLICE = slice(None)
-BASIC = frozenset((int, np.int64, np.int32, np.intp, slice, type(None), type(...)))
+BASIC: frozenset[type] = frozenset((int, np.int64, np.int32, np.intp, slice, type(None), type(...)))
 
 
-def covers(index) -> bool:
+def covers(index: Index) -> bool:
     """Whether `index` is ``...``, ``:`` or a tuple of these: all of the array."""
     return all(i is ... or (type(i) is slice and i == SLICE) for i in (index if type(index) is tuple else (index,)))
 
 
-def composed(outer, inner, shape):
+def composed(outer: Index, inner: Index, shape: Sequence[int]) -> Index:
     """The index that takes from an array of this `shape` what `inner` takes from ``array[outer]``.
 
     Both are made of integers, slices and ``...``; None is returned where they are not.  An integer may be a Tensor,
@@ -42,7 +47,7 @@ def composed(outer, inner, shape):
     return tuple([_slice(axis) if type(axis) is range else axis for axis in chosen])
 
 
-def _spread(index, ranges):
+def _spread(index: Index, ranges: Sequence[range]) -> list[Any] | None:
     """`index` applied to a range per axis: what remains of each, an integer or a range."""
     index = index if type(index) is tuple else (index,)
     if not all(i is ... or isinstance(i, (slice, int, np.integer)) or one_each(i) for i in index):
@@ -58,12 +63,12 @@ def _spread(index, ranges):
     return [_each(axis, i) if type(i) is Tensor else axis[i] for axis, i in chosen]
 
 
-def one_each(i) -> bool:
+def one_each(i: Index) -> bool:
     """Whether `i` holds one integer for each example of `qad.vmap`."""
     return type(i) is Tensor and not i.shape and i.dtype.kind in "iu"
 
 
-def _each(axis, i):
+def _each(axis: range, i: Tensor) -> Value:
     """The entry `i` of a range, in each example."""
     places = stack_of(i)
     if np.any((places < -len(axis)) | (places >= len(axis))):
@@ -71,12 +76,12 @@ def _each(axis, i):
     return (i % len(axis)) * axis.step + axis.start
 
 
-def _slice(axis):
+def _slice(axis: range) -> slice:
     stop = axis.stop if axis.stop >= 0 else None
     return slice(axis.start, stop, axis.step) if len(axis) else slice(0, 0)
 
 
-def in_stack(index):
+def in_stack(index: Index) -> Index:
     """`index` for every array of a stack."""
     index = index if type(index) is tuple else (index,)
     arrays = [k for k, i in enumerate(index) if isinstance(i, np.ndarray)]
@@ -86,7 +91,7 @@ def in_stack(index):
     return (SLICE, *index)
 
 
-def repeats(index, shape):
+def repeats(index: Index, shape: tuple[int, ...]) -> Value:
     """None if `index` names no entry twice, else a mask of what it selects: where the last of equals stands."""
     arrays = [i for i in (index if type(index) is tuple else (index,)) if isinstance(i, np.ndarray) or is_foreign(i)]
     if not any(i.dtype != bool and i.size > 1 for i in arrays):
@@ -101,12 +106,12 @@ def repeats(index, shape):
     return None if last.all() else last
 
 
-def is_basic(index) -> bool:
+def is_basic(index: Index) -> bool:
     """Whether `index` is made of integers, slices, ``...`` and None, so that NumPy gives a view."""
     return BASIC.issuperset(map(type, index)) if type(index) is tuple else type(index) in BASIC
 
 
-def as_view(array, index):
+def as_view(array: NDArray[Any], index: Index) -> NDArray[Any]:
     """``array[index]`` for a basic index: a view, without axes where NumPy would give a number."""
     index = index if type(index) is tuple else (index,)
     return array[index if any(i is ... for i in index) else (*index, ...)]
@@ -123,6 +128,6 @@ def accumulate(array: Any, index: Any, v: Any) -> Any:
     np.add.at(array, index, v)
 
 
-def has_tensors(index) -> bool:
+def has_tensors(index: Index) -> bool:
     """Whether `index` has a Tensor in it, which `qad.vmap` makes of indices that differ from example to example."""
     return type(index) is Tensor or (type(index) is tuple and Tensor in map(type, index))

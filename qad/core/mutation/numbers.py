@@ -21,12 +21,14 @@ from qad.core.vmap.layouts import bottom
 if TYPE_CHECKING:
     from typing import Any
 
-NUMBERS = frozenset((
+    from qad.typing import Function
+
+NUMBERS: frozenset[Any] = frozenset((
     np.interp, np.linalg.matrix_norm, np.linalg.multi_dot, np.linalg.norm, np.linalg.vecdot,
     np.linalg.vector_norm, np.median, np.nanmedian, np.nanpercentile, np.nanquantile, np.percentile, np.quantile,
     np.vecdot,
 ))  # fmt: skip
-ARRAYS = frozenset((
+ARRAYS: frozenset[Any] = frozenset((
     np.copy, np.expand_dims, np.i0, np.linalg.tensordot, np.real_if_close, np.resize, np.roll, np.select, np.tensordot,
     np.tile, np.where,
 ))  # fmt: skip
@@ -59,7 +61,7 @@ def as_array(x: Any) -> Any:
     return x
 
 
-def as_numpy_gives(fn, handler):
+def as_numpy_gives(fn: Any, handler: Function) -> Function:
     """The `handler` of NumPy's function `fn`, whose results without axes are of NumPy's kind."""
     kind = as_number if fn in NUMBERS else as_array if fn in ARRAYS else None
     if kind is None:

@@ -6,6 +6,8 @@ without the lock and in other interpreters a reference may go uncounted: `COUNTE
 shared, and what is written into is copied first.  Results do not depend on it.
 """
 
+from __future__ import annotations
+
 import sys
 import sysconfig
 
@@ -16,7 +18,7 @@ COUNTED = (
 )
 
 
-def shared(holder, slot) -> bool:
+def shared(holder: object, slot: str) -> bool:
     """Whether somebody besides this slot of `holder` may hold the object that stands there."""
     return not COUNTED or sys.getrefcount(getattr(holder, slot)) > ALONE
 
@@ -25,10 +27,10 @@ class _Holder:
     __slots__ = ("slot",)
 
 
-def _count_alone():
+def _count_alone() -> int:
     holder = _Holder()
     holder.slot = object()
     return sys.getrefcount(getattr(holder, "slot"))  # noqa: B009 - counted as `shared` does it
 
 
-ALONE = _count_alone() if COUNTED else 0
+ALONE: int = _count_alone() if COUNTED else 0

@@ -20,9 +20,12 @@ from qad.core.vmap.batched import UNKNOWN, Batched
 from qad.core.vmap.layouts import bottom, in_c_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    from numpy.typing import NDArray
+
+    from qad.core.words import Value
     from qad.typing import F, Function
 
 __all__ = ["bare", "elementwise", "lies_as", "relaid", "reordered", "steps_of"]
@@ -53,14 +56,14 @@ def reordered(x: Any, order: Sequence[int], back: Sequence[int]) -> Any:
     return x.transpose(order).copy().transpose(back)
 
 
-def unvouched(x):
+def unvouched(x: Value) -> Value:
     """Tensor `x` with memory of its own, and nothing known of how the examples of a batch lie."""
     if type(x) is Batched:
         return x if x.layout is UNKNOWN else Batched(x.array, x.level)
     return handle_of(x, unvouched(x.value)) if type(x) is Tensor else x
 
 
-def _alone(x, like):
+def _alone(x: Value, like: NDArray[Any]) -> Value:
     """`relaid`, and copied where it is a view: what nobody else sees, or an operand."""
     if type(x) is Tensor and type(x.buffer) is tuple:
         x = handle_of(x)
@@ -128,14 +131,14 @@ def lies_as(reference: Function, always: bool = False) -> Callable[[F], F]:
     return decorate
 
 
-def bare(x):
+def bare(x: Any) -> Any:
     """The array behind a Tensor, and behind those in tuples and lists."""
     if type(x) in (tuple, list):
         return type(x)([bare(y) for y in x])
     return bottom(x)[0] if type(x) is Tensor else x
 
 
-def arrays_in(x):
+def arrays_in(x: Any) -> Iterator[NDArray[Any]]:
     """The arrays in nested containers."""
     if type(x) in (tuple, list, dict):
         for part in x.values() if type(x) is dict else x:

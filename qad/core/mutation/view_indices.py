@@ -18,7 +18,12 @@ from qad.core.vmap.families import pointwise
 from qad.core.vmap.rules import defbatch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+    from numpy.typing import NDArray
+
+    from qad.core.words import Index, Tangent, Value
 
 
 def spot(x: Tensor, index: Any, v: Any, add: bool) -> Any:
@@ -44,7 +49,7 @@ def spot(x: Tensor, index: Any, v: Any, add: bool) -> Any:
     return place, v
 
 
-def place_of(x, index):
+def place_of(x: Tensor, index: Index) -> Index:
     """The index into the root of view `x` that names ``x[index]``, if a basic one does; else None."""
     while type(x.buffer) is tuple:
         x, again, metadata, _ = x.buffer
@@ -56,7 +61,7 @@ def place_of(x, index):
     return index
 
 
-def shadows(x):
+def shadows(x: Tensor) -> tuple[NDArray[Any], NDArray[Any]]:
     """Arrays that lie in memory as NumPy's would in the places of the root of `x`, and of `x`."""
     if type(x.buffer) is not tuple:
         whole = shadow(x)
@@ -66,7 +71,7 @@ def shadows(x):
     return whole, again(part, *metadata)
 
 
-def entries(whole, part, index):
+def entries(whole: NDArray[Any], part: NDArray[Any], index: Index) -> tuple[Index, int]:
     """The index of entries of `whole`, an array with memory of its own, that names what ``part[index]`` shows.
 
     `part` is a view of `whole`; also returned is by how many bytes its entries begin after those of `whole`.
@@ -83,14 +88,14 @@ def entries(whole, part, index):
     return tuple(place) or ..., np.max(rest, initial=0)
 
 
-def _address(array):
+def _address(array: NDArray[Any]) -> int:
     return array.__array_interface__["data"][0]
 
 
 # -- the real part of a complex array, or the imaginary one ------------------------------------------------------------
 
 
-def _as_complex(root, place, v, imag, add):
+def _as_complex(root: Tensor, place: Index, v: Value, imag: bool, add: bool) -> Value:
     """What to write at `place` of a complex array for real `v` in the one part of it; the other part stays."""
     if add:
         return v * 1j if imag else v
@@ -98,7 +103,7 @@ def _as_complex(root, place, v, imag, add):
 
 
 @primitive
-def exchanged(z, y, *, imag):
+def exchanged(z: Value, y: Value, *, imag: bool) -> Value:
     """A copy of `z` with `y` in the place of its real part, or of its imaginary part."""
     out = like(z, y).array(np.broadcast_to(z, np.broadcast_shapes(np.shape(z), np.shape(y))))
     out = out if out.dtype.kind == "c" else out + 0j  # a tangent may be real
@@ -109,7 +114,7 @@ def exchanged(z, y, *, imag):
     return out[()]
 
 
-def _exchanged_forward(tangents, ans, z, y, *, imag):
+def _exchanged_forward(tangents: Sequence[Tangent], ans: Value, z: Value, y: Value, *, imag: bool) -> Tangent:
     t, s = tangents
     t = like(ans).zeros(ans.shape, ans.dtype) if t is None else t
     return exchanged(t, 0.0 if s is None else s, imag=imag)

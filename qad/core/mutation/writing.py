@@ -36,33 +36,51 @@ from qad.core.vmap.layouts import is_vouched
 from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+    from numpy.typing import NDArray
+
+    from qad.core.tape.levels import Level
+    from qad.core.words import Cotangent, Index, Value
 
 
 class Form:
     """Shape and dtype of a buffer: what the tape keeps of a state that has been overwritten."""
 
     __slots__ = ("shape", "dtype")
+    shape: tuple[int, ...]
+    dtype: Any
 
-    def __init__(self, shape, dtype):
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
         self.shape = shape
         self.dtype = dtype
 
-    def copy(self):
+    def copy(self) -> NDArray[Any]:
         return np.empty(self.shape, self.dtype)
 
 
 # -- the primitive, as others see it ---------------------------------------------------------------
 
 
-def _written(before, v, *, index, add):
+def _written(before: Value, v: Value, *, index: Index, add: bool) -> Value:
     """A copy of `before` in which `v` stands at `index` (with `add`, is added there)."""
     out = before.copy()
     (accumulate if add else np.ndarray.__setitem__)(out, index, v)
     return out
 
 
-def _unwrite(needed, g, ans, before, v, *, index, add, owned=False):
+def _unwrite(
+    needed: Sequence[int],
+    g: Cotangent,
+    ans: Value,
+    before: Value,
+    v: Value,
+    *,
+    index: Index,
+    add: bool,
+    owned: bool = False,
+) -> list[Cotangent]:
     """Cotangents of a write; `g` itself, its entries at `index` zeroed, goes on where it is `owned`."""
     if type(g) is Tensor:
         g = g if owned and type(g.buffer) is Written else handle(handle_of(g))
@@ -83,7 +101,7 @@ def _unwrite(needed, g, ans, before, v, *, index, add, owned=False):
     return [parts[i] for i in needed]
 
 
-def _dispatched(before, v, **where):
+def _dispatched(before: Value, v: Value, **where: Any) -> Value:
     return record(WRITE, (before, v), where)
 
 
@@ -94,7 +112,7 @@ WRITE.consumes = True
 # -- writing and reading ---------------------------------------------------------------------------
 
 
-def put(x, index, v, add):
+def put(x: Tensor, index: Index, v: Value, add: bool) -> None:
     """Write `v` at `index` of Tensor `x`, or add it there, on whichever level the two are."""
     settle(x)
     v = settled(v)
@@ -127,7 +145,7 @@ def put(x, index, v, add):
         _write_batch(x, index, v, add)
 
 
-def _write_batch(x, index, v, add):
+def _write_batch(x: Tensor, index: Index, v: Value, add: bool) -> None:
     """Write into every example of `x`."""
     if type(v) is Tensor and v.level is x.level:
         v = v.value.array
@@ -138,7 +156,7 @@ def _write_batch(x, index, v, add):
     _store(x.value, "array", in_stack(index), v, add)
 
 
-def _raise(x, level, v):
+def _raise(x: Tensor, level: Level, v: Value) -> None:
     """Lift `x` to a higher level, which has not seen it before."""
     if x.level is not CONSTANT:
         if not x.level.open:
@@ -149,7 +167,7 @@ def _raise(x, level, v):
     x.node, x.level, x.tangent = None, level, like(x).zeros(x.shape, x.dtype) if type(level) is Forward else None
 
 
-def _stack(x, size):
+def _stack(x: Tensor, size: int) -> Value:
     """The value of `x` so many times, each with the layout that it has."""
     order = _slowest_first(shadow(x))
     if order == sorted(order):
@@ -158,12 +176,12 @@ def _stack(x, size):
     return np.broadcast_to(value, (size, *value.shape)).copy().transpose((0, *(1 + np.argsort(order)).tolist()))
 
 
-def _slowest_first(array) -> list:
+def _slowest_first(array: NDArray[Any]) -> list[int]:
     """The axes of an array, the one with the widest steps in memory first."""
     return sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
 
 
-def _store(x, slot, index, v, add):
+def _store(x: Any, slot: str, index: Index, v: Value, add: bool) -> None:
     """Write into the array, or the Tensor of a lower level, that stands in a slot of `x`; copy it if others hold it."""
     held = shared(x, slot)
     target = getattr(x, slot)
@@ -191,7 +209,7 @@ def _store(x, slot, index, v, add):
         setattr(x, slot, target)
 
 
-def _copied(value):
+def _copied(value: Value) -> Value:
     """A copy of an array of another kind; of a number an array without axes."""
     return np.copy(value) if isinstance(bottom(value)[0], np.generic) else value.copy(order="K")
 
@@ -214,7 +232,7 @@ def handle(x: Tensor) -> Any:
     return x
 
 
-def spread_out(part, strides):
+def spread_out(part: Value, strides: Sequence[int]) -> Value:
     """A copy, spread out along the axes where `strides` are 0, so that what is made of it lies as NumPy's."""
     spread = [k for k, step in enumerate(strides) if step == 0]
     own = in_order(part[tuple([slice(None) if step else 0 for step in strides])])
@@ -223,7 +241,7 @@ def spread_out(part, strides):
     return whole.transpose(sorted(range(len(order)), key=order.__getitem__))
 
 
-def in_order(part):
+def in_order(part: Value) -> Value:
     """A copy whose axes, those of length one too, have the order in memory that NumPy gives them."""
     own = copied(part)
     order = _slowest_first(bottom(part)[0])
@@ -234,7 +252,7 @@ def in_order(part):
     return longer[tuple([slice(0, n) for n in view.shape])].transpose(np.argsort(order).tolist())
 
 
-def entries(x, index):
+def entries(x: Value, index: Index) -> Value:
     """``x[index]`` of an array, in memory of its own."""
     part = x[index]
     array = part if type(part) is np.ndarray else bottom(part)[0]
@@ -243,7 +261,7 @@ def entries(x, index):
     return part if not isinstance(array, np.ndarray) or array.base is None else copied(part)
 
 
-def get(x, index):
+def get(x: Value, index: Index) -> Value:
     """``x[index]`` of an array or Tensor, in memory of its own, which lies as NumPy's does."""
     if type(x) is not Tensor:
         part = x[index]
@@ -271,7 +289,7 @@ def get(x, index):
     return Tensor(value, None, level, get(x.tangent, index))
 
 
-def finished():
+def finished() -> LeakedTensorError:
     return LeakedTensorError(
         "a buffer was written inside of a transform that has finished: make it inside of the function, with qad.zeros, "
         "or overwrite all of it first, with buffer[...] = value"

@@ -4,7 +4,10 @@ A cotangent is the unconjugated functional ``Re sum g * d_ans``, in which holomo
 of real-valued nodes are projected to their real part when the node is reached.
 """
 
+from __future__ import annotations
+
 from heapq import heappop, heappush
+from typing import TYPE_CHECKING
 
 from numpy import ndarray
 
@@ -12,8 +15,13 @@ from qad.core.errors import FreedGraphError
 from qad.core.tape.cotangents import Lazy, prepared
 from qad.core.tape.node import ANSWER, FREED, ID, LEAF, NOTHING, PICK, PRIMITIVE
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def plain_sweep(roots, free=False, visit=None) -> dict:
+    from qad.core.words import Answer, Cotangent, Found, Node, Roots
+
+
+def plain_sweep(roots: Roots, free: bool = False, visit: Callable[[Node, Cotangent], None] | None = None) -> Found:
     """Propagate cotangents from `roots`, a list of pairs (node, cotangent), down to the leaves.
 
     The list is emptied.  Where nobody else holds a node its memory goes as the sweep leaves it; with `free`
@@ -46,7 +54,7 @@ def plain_sweep(roots, free=False, visit=None) -> dict:
 sweep = plain_sweep  # `qad.core.fast` puts a quicker one here, which finds the same
 
 
-def arrive(waiting, heap, node, c):
+def arrive(waiting: dict[int, tuple[Cotangent, Node]], heap: list[int], node: Node, c: Cotangent) -> None:
     """Add cotangent `c`, an array or a list of them, to what waits for `node`."""
     c = c.dense() if isinstance(c, Lazy) else c
     if node[ID] in waiting:
@@ -56,21 +64,21 @@ def arrive(waiting, heap, node, c):
         heappush(heap, -node[ID])
 
 
-def total(g, c):
+def total(g: Cotangent, c: Cotangent) -> Cotangent:
     """Sum of two cotangents, or of two lists of them in which None is nothing."""
     if type(g) is list:
         return [y if x is None else x if y is None else x + y for x, y in zip(g, c, strict=True)]
     return g + c
 
 
-def projected(g, ans):
+def projected(g: Cotangent, ans: Answer) -> Cotangent:
     """Cotangents of real answers are real."""
     if type(g) is list:
         return [None if part is None else projected(part, a) for part, a in zip(g, ans, strict=True)]
     return g.real if g.dtype.kind == "c" and ans.dtype.kind == "f" else g
 
 
-def pulled_back(node, g, end):
+def pulled_back(node: Node, g: Cotangent, end: tuple[Cotangent, Answer] | None) -> list[tuple[Node, Cotangent]]:
     """Pairs (parent, cotangent), given the cotangent of the answer."""
     _, p, args, kwargs, ans, parents = node
     if p is PICK:  # one of several outputs, whose cotangents are a list
@@ -80,7 +88,7 @@ def pulled_back(node, g, end):
     return [(parents[i], c) for i, c in zip(wanted, p.cotangents(wanted, g, ans, args, keywords), strict=True)]
 
 
-def arrived(found, leaf):
+def arrived(found: Found, leaf: Node) -> tuple[Cotangent, bool]:
     """Cotangent of `leaf` among what `sweep` found, and whether nobody else holds its memory; None if there is none."""
     if leaf[ID] not in found:
         return None, False
@@ -90,7 +98,7 @@ def arrived(found, leaf):
     return g, owned
 
 
-def alive(node):
+def alive(node: Node) -> Node:
     """`node`, unless an earlier backward pass freed it."""
     if node[PRIMITIVE] is FREED:
         raise FreedGraphError(

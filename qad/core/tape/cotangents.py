@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from qad.core.tape.node import Primitive
+    from qad.core.words import Answer, Cotangent
     from qad.typing import DTypeLike
 
 
@@ -57,7 +59,7 @@ class One(Lazy):
         return self._dense + (other.dense() if isinstance(other, Lazy) else other)
 
 
-def prepared(g, owned, ans, p):
+def prepared(g: Cotangent, owned: bool, ans: Answer, p: Primitive) -> tuple[Cotangent, bool]:
     """A cotangent as its node needs it: real where the answer is real, dense unless its primitive accepts it lazy."""
     if type(g) is Tensor:
         return (g.real, owned) if g.dtype.kind == "c" and ans.dtype.kind == "f" else (g, owned)
@@ -72,7 +74,7 @@ def prepared(g, owned, ans, p):
     return g.dense(), True
 
 
-def add(g, owned, c):
+def add(g: Cotangent, owned: bool, c: Cotangent) -> Cotangent:
     """Sum of two cotangents: in place if the first is `owned`, else newly allocated."""
     if type(g) is ndarray and owned:
         if type(c) is ndarray and g.base is None and g.dtype is c.dtype and g.shape == c.shape:

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError, MissingRuleError
 
-UFUNCS: dict = {}  # ufunc -> recorder(*inputs), filled by qad.extend
-FUNCTIONS: dict = {}  # NumPy function -> handler of the same signature, filled by qad.extend
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from qad.core.words import Answer, Keywords, Value
+
+UFUNCS: dict[np.ufunc, Callable[..., Any]] = {}  # ufunc -> recorder(*inputs), filled by qad.extend
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}  # NumPy function -> handler of the same signature, filled by qad.extend
 
 
-def dispatch_ufunc(ufunc, method, inputs, kwargs):
+def dispatch_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Value], kwargs: Keywords) -> Answer:
     """The rare forms of a ufunc call: keywords, methods such as ``np.add.reduce``, rules that are not loaded yet.
 
     ``FUNCTIONS[ufunc, method]`` comes before ``FUNCTIONS[None, method]``, which serves every ufunc.
@@ -30,10 +37,10 @@ def dispatch_ufunc(ufunc, method, inputs, kwargs):
     raise missing_rule(getattr(ufunc, method))
 
 
-LATE: dict = {}  # name of another package -> name of the module with the rules of its ufuncs, not loaded yet
+LATE: dict[str, str] = {}  # name of another package -> name of the module with the rules of its ufuncs, not loaded yet
 
 
-def load_rules_of(ufunc) -> bool:
+def load_rules_of(ufunc: np.ufunc) -> bool:
     """Load the module that has the rule of `ufunc`, if there is one; SciPy's are loaded when they are needed."""
     for package, module in list(LATE.items()):
         if getattr(sys.modules.get(package), ufunc.__name__, None) is ufunc:
@@ -57,7 +64,7 @@ def refuse_out(out: object, name: str) -> None:
         )
 
 
-def missing_rule(function, argument=None):
+def missing_rule(function: Callable[..., Any], argument: int | None = None) -> MissingRuleError:
     """The error for a function without a rule (in that `argument`); it shows the two lines that define one."""
     ufunc = getattr(function, "__self__", None)
     if isinstance(ufunc, np.ufunc):  # one of its methods
@@ -79,7 +86,7 @@ def missing_rule(function, argument=None):
     )
 
 
-def _name(function) -> str:
+def _name(function: Callable[..., Any]) -> str:
     """A function as one writes it: ``np.interp``; other packages' ufuncs do not say where they come from."""
     name = getattr(function, "__name__", str(function))
     if isinstance(function, np.ufunc):
@@ -87,7 +94,7 @@ def _name(function) -> str:
     return f"{getattr(function, '__module__', None) or 'numpy'}.{name}".replace("numpy", "np", 1)
 
 
-def hidden(name) -> ArgumentError:
+def hidden(name: str) -> ArgumentError:
     """The error for a Tensor that an operation used without the tape's knowledge."""
     return ArgumentError(
         f"a recorded Tensor reached {name} by keyword, inside a list or through a closure, where no rule sees it: pass "

@@ -6,6 +6,10 @@ forward rule too; else the transpose of the reverse rule, obtained by sweeping i
 cotangent.  Nothing is kept, so memory does not grow with the depth of the program.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.tape import backward, hooks
@@ -18,17 +22,23 @@ from qad.core.tape.operands import split
 from qad.core.tape.reverse import Reverse
 from qad.core.tape.tensor import Tensor, rebuild, value_of
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qad.core.tape.node import Primitive
+    from qad.core.words import Answer, Keywords, Tangent, Value
+
 
 class Forward(Level):
     """A level whose Tensors carry tangents; it records nothing."""
 
     __slots__ = ()
 
-    def apply(self, p, args, kwargs):
+    def apply(self, p: Primitive, args: Sequence[Value], kwargs: Keywords) -> Answer:
         """Run `p` on the values of the level below, and push the tangents through it."""
         return hooks.remembered(p, self.push(p, args, kwargs), args, kwargs)
 
-    def push(self, p, args, kwargs):
+    def push(self, p: Primitive, args: Sequence[Value], kwargs: Keywords) -> Answer:
         values, _ = split(args, self)
         tangents = [a.tangent if type(a) is Tensor and a.level is self else None for a in args]
         ans = p.fn(*values, **kwargs)
@@ -45,7 +55,10 @@ class Forward(Level):
         return Tensor(ans, None, self, out)
 
 
-def tangent_of(p, moving, tangents, ans, values, kwargs):
+def tangent_of(
+    p: Primitive, moving: Sequence[int], tangents: Sequence[Tangent], ans: Answer, values: Sequence[Value],
+    kwargs: Keywords
+) -> Tangent:  # fmt: skip
     """The tangent of `ans` (a list of them for several outputs)."""
     if p.forward:
         return summed((p.forward(tangents, ans, *values, **kwargs),), ans)
@@ -60,7 +73,7 @@ def tangent_of(p, moving, tangents, ans, values, kwargs):
     return summed(parts, ans)
 
 
-def summed(parts, ans):
+def summed(parts: Sequence[Tangent], ans: Answer) -> Tangent:
     if isinstance(ans, (tuple, list)):
         return [summed(part, a) for part, a in zip(zip(*parts, strict=True), ans, strict=True)]
     total = parts[0]
@@ -71,7 +84,10 @@ def summed(parts, ans):
     return total.real if ans.dtype.kind == "f" and total.dtype.kind == "c" else total
 
 
-def transpose(p, moving, tangents, ans, values, kwargs):
+def transpose(
+    p: Primitive, moving: Sequence[int], tangents: Sequence[Tangent], ans: Answer, values: Sequence[Value],
+    kwargs: Keywords
+) -> Tangent:  # fmt: skip
     """Tangent by transposition.
 
     The rule maps g to cotangents c_i, linearly over the reals, and ``Re sum c_i t_i = Re sum g t`` holds
@@ -93,7 +109,7 @@ def transpose(p, moving, tangents, ans, values, kwargs):
     return out if several else out[0]
 
 
-def _probe(ans, level):
+def _probe(ans: Value, level: Level) -> Tensor:
     """A zero cotangent of the shape and dtype of `ans`."""
     zero = np.zeros_like(value_of(ans))
     return Tensor(zero, leaf(zero), level)

@@ -1,7 +1,19 @@
 """What others are told while operations are recorded; `qad.core.mutation` and `qad.core.roots` fill these in."""
 
+from __future__ import annotations
 
-def constant(level, array, names=1, sparing=False):
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from qad.core.tape.levels import Level
+    from qad.core.tape.node import Primitive
+    from qad.core.words import Answer, Keywords, Value
+
+
+def constant(level: Level, array: Value, names: int = 1, sparing: bool = False) -> Value:
     """What a node of a reverse level shall hold in the place of a plain `array`, which the caller may change.
 
     Whoever asks holds the array by so many `names` of its own, and says whether it is `sparing` with memory.
@@ -9,15 +21,15 @@ def constant(level, array, names=1, sparing=False):
     return array
 
 
-def answered(out, fn, args, kwargs, cut):
+def answered(out: Answer, fn: Callable[..., Any], args: Sequence[Value], kwargs: Keywords, cut: bool) -> None:
     """``fn(*args, **kwargs)`` gave `out`, which may show the memory of an operand; `cut`, if nothing was recorded."""
 
 
-def registered(fn, handler):
+def registered(fn: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
     """What NumPy's function `fn` is handled by, whose results without axes may have to be numbers, or arrays."""
     return handler
 
 
-def remembered(p, out, operands, kwargs=None):
+def remembered(p: Primitive, out: Answer, operands: Sequence[Value], kwargs: Keywords | None = None) -> Answer:
     """`out`, which primitive `p` made of `operands` where no node says so."""
     return out

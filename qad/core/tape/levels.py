@@ -12,13 +12,14 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Self
 
-fresh = count(1).__next__
-MODE = ContextVar("qad_mode", default=None)
-mode = MODE.get  # what stands above levels in the running thread: a Mode, or None
-WATCHING: list = []  # the observers that are entered, in any thread
-QUICK: set = set()  # the open reverse levels above which nothing has ever stood
+fresh: Callable[[], int] = count(1).__next__
+MODE: ContextVar[Any] = ContextVar("qad_mode", default=None)
+mode: Callable[[], Any] = MODE.get  # what stands above levels in the running thread: a Mode, or None
+WATCHING: list[Any] = []  # the observers that are entered, in any thread
+QUICK: set[Level] = set()  # the open reverse levels above which nothing has ever stood
 
 
 class Level:
@@ -39,9 +40,9 @@ class Level:
     number: int
     open: bool
     quick: bool
-    stops = True  # whether `no_grad` makes constants of what it carries
+    stops: bool = True  # whether `no_grad` makes constants of what it carries
 
-    def __init__(self, number: int | None = None):
+    def __init__(self, number: int | None = None) -> None:
         self.number = fresh() if number is None else number
         self.open, self.quick = True, False
 
@@ -69,7 +70,7 @@ def records(level: Any) -> bool:
     return level.open and (top is None or top.above(level) is level)
 
 
-def stopped(level) -> bool:
+def stopped(level: Level) -> bool:
     """Whether `no_grad` makes constants of what `level` carries, in the running thread, whoever looks on."""
     top = mode()
     while top is not None and top.looks_on:

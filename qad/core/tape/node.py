@@ -6,20 +6,27 @@ that trail may be left out.  Ids increase, so that descending ids are a topologi
 gradient in the place of args.
 """
 
+from __future__ import annotations
+
 from itertools import count
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from qad.core.words import Answer, Cotangent, Keywords, Node, Rule, Value
 
 ID, PRIMITIVE, ARGS, KWARGS, ANSWER, PARENTS = range(6)
 GRAD = ARGS  # of a leaf
 
-next_id = count().__next__
+next_id: Callable[[], int] = count().__next__
 
-
-NUMPY_SCALARS = frozenset((np.float64, np.complex128, np.float32, np.complex64))
-ARRAY_TYPES = NUMPY_SCALARS | {
-    np.ndarray
-}  # of NumPy's own values, as opposed to those of other libraries and traced ones
+NUMPY_SCALARS: frozenset[type] = frozenset((np.float64, np.complex128, np.float32, np.complex64))
+# of NumPy's own values, as opposed to those of other libraries and traced ones
+ARRAY_TYPES: frozenset[type] = NUMPY_SCALARS | {np.ndarray}
 
 
 class Primitive:
@@ -31,37 +38,42 @@ class Primitive:
         "keeps",
     )  # fmt: skip
 
-    def __init__(self, fn, name, vjps=(), shared=None, linear=False, elementwise=False, fresh=False, lazy=(), raw=None):
-        self.fn = fn  # dispatches on Tensors
-        self.raw = raw or fn  # for plain operands
-        self.name = name
-        self.vjps = vjps
-        self.shared = shared
-        self.scaled = False  # whether the shared rule asks for the end of the sweep
-        self.jvps = ()
-        self.forward = None  # the shared rule of forward mode
-        self.linear = linear
-        self.elementwise = elementwise
-        self.fresh = fresh
-        self.accepts = ARRAY_TYPES.union(lazy)  # kinds of cotangents that rules take as they are
-        self.consumes = False  # whether the shared rule is told if it may write into the cotangent
-        self.broadcasting = None  # the variant for operands of different shapes
-        self.adds = None  # adds the cotangent of its argument to one that waits, see `defvjp`
-        self.batch = None  # a batching rule of its own, where `fn` has none
-        self.sparing = False  # whether memory is short where it is called: constants are digested, not copied
-        self.canonical = None  # (x, y) -> what is recorded instead of `fn` of these two, or None
-        self.root = None  # (operands) -> the square of the answer, where that is smoother than the answer
-        self.keeps = False  # whether `raw` returns a pair (answer, kept), the second for the rules
-        self.carries = False  # whether `fn` only moves entries, so that a root of one operand stays one
+    def __init__(
+        self, fn: Any, name: str, vjps: Sequence[Rule | None] = (), shared: Rule | None = None, linear: bool = False,
+        elementwise: bool = False, fresh: bool = False, lazy: Iterable[type] = (), raw: Any = None
+    ):  # fmt: skip
+        self.fn: Any = fn  # dispatches on Tensors
+        self.raw: Any = raw or fn  # for plain operands
+        self.name: str = name
+        self.vjps: Sequence[Any] = vjps  # rules, None where there is none
+        self.shared: Any = shared
+        self.scaled: bool = False  # whether the shared rule asks for the end of the sweep
+        self.jvps: Sequence[Any] = ()
+        self.forward: Any = None  # the shared rule of forward mode
+        self.linear: bool = linear
+        self.elementwise: bool = elementwise
+        self.fresh: bool = fresh
+        self.accepts: frozenset[type] = ARRAY_TYPES.union(lazy)  # kinds of cotangents that rules take as they are
+        self.consumes: bool = False  # whether the shared rule is told if it may write into the cotangent
+        self.broadcasting: Any = None  # the variant for operands of different shapes
+        self.adds: Any = None  # adds the cotangent of its argument to one that waits, see `defvjp`
+        self.batch: Any = None  # a batching rule of its own, where `fn` has none
+        self.sparing: bool = False  # whether memory is short where it is called: constants are digested, not copied
+        self.canonical: Any = None  # (x, y) -> what is recorded instead of `fn` of these two, or None
+        self.root: Any = None  # (operands) -> the square of the answer, where that is smoother than the answer
+        self.keeps: bool = False  # whether `raw` returns a pair (answer, kept), the second for the rules
+        self.carries: bool = False  # whether `fn` only moves entries, so that a root of one operand stays one
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Primitive({self.name})"
 
     def has_rule(self, i: int) -> bool:
         """Whether argument `i` may be differentiated."""
         return self.shared is not None or (i < len(self.vjps) and self.vjps[i] is not None)
 
-    def cotangents(self, wanted, g, ans, args, kwargs):
+    def cotangents(
+        self, wanted: Sequence[int], g: Cotangent, ans: Answer, args: Sequence[Value], kwargs: Keywords
+    ) -> Sequence[Cotangent]:
         """Cotangents of the arguments numbered `wanted`, given that of the answer."""
         if self.shared is not None:
             return self.shared(wanted, g, ans, *args, **kwargs)
@@ -74,12 +86,12 @@ NOTHING = FREED, None, None, None, ()  # what is left of a node besides its id
 PICK = Primitive(None, "pick")  # output number ``args`` of a primitive with several outputs
 
 
-def leaf(value) -> list:
+def leaf(value: Value) -> Node:
     """A node with nothing below it."""
     return [next_id(), LEAF, None, None, value, ()]
 
 
-def given(node) -> dict:
+def given(node: Node) -> Keywords:
     """The keywords that the caller gave; what the primitive kept is not among them, for it belongs to one run."""
     kwargs = node[KWARGS] or {}
     return {name: x for name, x in kwargs.items() if name != "kept"} if node[PRIMITIVE].keeps else kwargs

@@ -11,20 +11,26 @@ from qad.core.tape.levels import Level
 from qad.core.tape.tensor import CONSTANT, Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any
 
-PYTHON_NUMBERS = frozenset((float, int, complex))
-NUMBERS = PYTHON_NUMBERS | {np.float64, np.complex128}  # as constants they do not change another operand's shape
-HANDLES: dict = {}  # kind of a bare value that is an operand in the shape of a Tensor only -> what makes the Tensor
+    from qad.core.tape.node import Primitive
+    from qad.core.words import Answer, Keywords, Value
+
+PYTHON_NUMBERS: frozenset[type] = frozenset((float, int, complex))
+# as constants these do not change another operand's shape
+NUMBERS: frozenset[type] = PYTHON_NUMBERS | {np.float64, np.complex128}
+# kind of a bare value that is an operand in the shape of a Tensor only -> what makes the Tensor
+HANDLES: dict[type, Callable[[Any], Tensor]] = {}
 
 
 class Plain(Level):
     """The level of operands among which there is no Tensor."""
 
     __slots__ = ()
-    stops = False
+    stops: bool = False
 
-    def apply(self, primitive, operands, keywords):
+    def apply(self, primitive: Primitive, operands: Sequence[Value], keywords: Keywords) -> Answer:
         return primitive.fn(*operands, **keywords)
 
 
@@ -56,7 +62,7 @@ def split(args: Any, level: Any) -> Any:
     return tuple(values), tuple(nodes)
 
 
-def variant(p, values):
+def variant(p: Primitive, values: Sequence[Value]) -> Primitive:
     """`p` itself where no operand is broadcast, else its broadcasting variant."""
     shapes = {getattr(v, "shape", ()) for v in values if type(v) not in PYTHON_NUMBERS}
     return p if len(shapes) <= 1 else p.broadcasting
@@ -88,7 +94,7 @@ def operand(x: Any) -> Any:
     return x
 
 
-def check_arithmetic(x):
+def check_arithmetic(x: object) -> None:
     """Raise for a kind of ndarray whose arithmetic is not ndarray's, such as masked arrays and matrices."""
     if isinstance(x, np.ndarray) and type(x).__mul__ is not np.ndarray.__mul__:
         raise ArgumentError(

@@ -1,19 +1,30 @@
 """Recording: the highest level among the operands is found, and asked."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from qad.core.errors import ArgumentError, LeakedTensorError, QadError, ShapeError
 from qad.core.tape import hooks
 from qad.core.tape.levels import mode
 from qad.core.tape.operands import PLAIN, highest
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
-def record(p, args, kwargs=None):
+    from qad.core.tape.node import Primitive
+    from qad.core.words import Answer, Keywords, Value
+
+
+def record(p: Primitive, args: Sequence[Value], kwargs: Keywords | None = None) -> Answer:
     """Apply primitive `p` to `args`: plain operands give a plain answer, constants and `qad.no_grad` a constant."""
     if p.canonical is not None and (ans := p.canonical(*args)) is not None:
         return ans
     return handed_down(p, args, kwargs or {}, mode())
 
 
-def handed_down(p, args, kwargs, top):
+def handed_down(p: Primitive, args: Sequence[Value], kwargs: Keywords, top: Any) -> Answer:
     """`record`, where `top` (a Mode, or None) stands above the levels."""
     level = highest(args)
     handler = level if top is None else top.above(level)
@@ -29,14 +40,14 @@ def handed_down(p, args, kwargs, top):
     return out
 
 
-def leaked(where) -> LeakedTensorError:
+def leaked(where: str) -> LeakedTensorError:
     return LeakedTensorError(
         f"a Tensor of a finished transform was used in {where}: it leaked through a global, a closure or an "
         "attribute. Return it from the function (has_aux=True hands extra results out), or store x.numpy()"
     )
 
 
-def explain(p, args, error) -> None:
+def explain(p: Primitive, args: Sequence[Value], error: ValueError) -> None:
     """Raise a plain ValueError that primitive `p` met as one of ours that names it; nothing for other errors."""
     if type(error) is not ValueError or isinstance(error.__cause__, QadError):
         return

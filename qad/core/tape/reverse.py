@@ -12,9 +12,12 @@ from qad.core.tape.operands import PLAIN, PYTHON_NUMBERS, highest, split, varian
 from qad.core.tape.tensor import Tensor, held, rebuild
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
-UNCHANGING = PYTHON_NUMBERS | NUMPY_SCALARS | {Tensor, type(None), bool, tuple}  # kinds of constants
+    from qad.core.words import Value
+
+UNCHANGING: frozenset[type] = PYTHON_NUMBERS | NUMPY_SCALARS | {Tensor, type(None), bool, tuple}  # kinds of constants
 MANY = -9  # names by which whoever comes this way may hold an array: too many to tell whether there are others
 _open, _close = QUICK.add, QUICK.discard
 
@@ -34,7 +37,7 @@ class Reverse(Level):
     quick: bool
     seen: Any
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.open = True
         self.seen = None
         _open(self)  # in this order, whatever other threads enter meanwhile
@@ -83,7 +86,7 @@ def note(
     return rebuild(ans, [Tensor(a, [next_id(), PICK, i, None, a, (node,)], level) for i, a in enumerate(ans)])
 
 
-def _kept(level, values, met, sparing):
+def _kept(level: Level, values: Sequence[Value], met: Sequence[int], sparing: bool) -> tuple[Value, ...]:
     """`values` as a node may hold them: those numbered `met` are the caller's, who may change them."""
     kept = list(values)
     for i in met:

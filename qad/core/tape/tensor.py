@@ -13,12 +13,14 @@ from qad.core.tape.levels import Level, unrecorded
 from qad.core.tape.node import LEAF, PRIMITIVE, leaf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
 
     from qad.core.tape.attached import Attached
+    from qad.core.tape.node import Primitive
+    from qad.core.words import Answer, Keywords, Value
 else:
     Attached = object
 
@@ -27,9 +29,9 @@ class Constant(Level):
     """The level of Tensors that record nothing; below all others."""
 
     __slots__ = ()
-    stops = False
+    stops: bool = False
 
-    def apply(self, primitive, operands, keywords):
+    def apply(self, primitive: Primitive, operands: Sequence[Value], keywords: Keywords) -> Answer:
         return as_constant(primitive.fn(*map(unrecorded, operands), **keywords))
 
 
@@ -155,7 +157,7 @@ class Tensor(Attached):
     def __iter__(self) -> Iterator[Tensor]:
         return (self[i] for i in range(len(self)))
 
-    def _refuse(self, what, instead):
+    def _refuse(self, what: str, instead: str) -> None:
         if hasattr(value := value_of(self), "_refuse"):  # a batch, which cannot be one number in any case
             value._refuse()
         if self.level != CONSTANT:
@@ -191,7 +193,7 @@ class Tensor(Attached):
             values = np.array2string(np.asarray(values), separator=", ", prefix="Tensor(")
         return f"Tensor({values}, shape={self.shape}, dtype={self.dtype}{self._origin()})"
 
-    def _origin(self):
+    def _origin(self) -> str:
         if self.level is CONSTANT:
             return ""
         if self.node is None:
@@ -199,7 +201,7 @@ class Tensor(Attached):
         primitive = self.node[PRIMITIVE]
         return ", requires_grad" if primitive is LEAF else f", op={primitive.name}"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         kind = f"shape {self.shape}, {self.dtype}{self._origin()}"
         values = np.array2string(np.asarray(value_of(self)), separator=", ", threshold=100)
         return f"<div><b>Tensor</b> <small>{escape(kind)}</small><pre>{escape(values)}</pre></div>"
@@ -219,7 +221,7 @@ class Tensor(Attached):
         return format(value_of(self)[()] if self.ndim == 0 else repr(self), spec)
 
 
-def restored(array, requires_grad):
+def restored(array: Value, requires_grad: bool) -> Tensor:
     """A Tensor of a copy of `array`, for copies and pickles: a leaf of the tape or a constant."""
     array = array.copy()
     return Tensor(array, leaf(array), Tensor.TAPE) if requires_grad else Tensor(array)
@@ -230,7 +232,7 @@ def handle_of(x: Tensor, value: Any = None) -> Tensor:
     return Tensor(x.value if value is None else value, x.node, x.level, x.tangent)
 
 
-def held(x):
+def held(x: Value) -> Value:
     """What `x` is now."""
     if type(x) is not Tensor:
         return x
@@ -239,19 +241,19 @@ def held(x):
     return now
 
 
-def become(x, y):
+def become(x: Tensor, y: Tensor) -> None:
     """Let the handle `x` hold what the Tensor `y` holds now."""
     x.value, x.node, x.level, x.tangent = y.value, y.node, y.level, y.tangent
 
 
-def as_constant(ans):
+def as_constant(ans: Answer) -> Answer:
     """`ans`, or each of a tuple of answers, as a constant Tensor."""
     if isinstance(ans, (tuple, list)):
         return rebuild(ans, map(as_constant, ans))
     return ans if type(ans) is Tensor else Tensor(ans)
 
 
-def rebuild(template, items):
+def rebuild(template: Any, items: Iterable[Any]) -> Any:
     """`items` in the container type of `template`: list, tuple or named tuple."""
     return type(template)(*items) if hasattr(template, "_fields") else type(template)(items)
 
@@ -270,7 +272,7 @@ def value_of(x: Any) -> Any:
     return x
 
 
-def read_only(array):
+def read_only(array: Value) -> Value:
     """A view of `array` that refuses to be written into (NumPy scalars are that already)."""
     if not isinstance(array, np.ndarray):
         return array

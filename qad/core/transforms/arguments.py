@@ -1,6 +1,9 @@
 """Which arguments of a function are differentiated, how it is called, and what it may return."""
 
+from __future__ import annotations
+
 from operator import index
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,8 +12,15 @@ from qad.core.structured import form_of, settled
 from qad.core.tape.tensor import Tensor, value_of
 from qad.core.trees import flatten, unflatten
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
-def numbers_of(argnums) -> tuple:
+    from qad.core.words import Keywords, Value
+    from qad.typing import Function, Tree
+
+
+def numbers_of(argnums: int | tuple[int, ...]) -> tuple[int, ...]:
     """`argnums` as a tuple; raises where it is neither an integer nor a tuple of them."""
     numbers = argnums if isinstance(argnums, tuple) else (argnums,)
     try:
@@ -19,7 +29,7 @@ def numbers_of(argnums) -> tuple:
         raise ArgumentError(f"argnums is an integer or a tuple of integers, not {argnums!r}") from None
 
 
-def check_argnums(numbers, args):
+def check_argnums(numbers: Sequence[int], args: Sequence[Any]) -> None:
     """Raise unless `numbers` name different ones of `args`."""
     count = len(args)
     for n in numbers:
@@ -32,13 +42,13 @@ def check_argnums(numbers, args):
         raise ArgumentError(f"argnums={numbers} names an argument twice: give each once")
 
 
-def check_pair(out):
+def check_pair(out: object) -> None:
     """Raise unless `out` is what ``has_aux=True`` asks a function to return."""
     if not (isinstance(out, tuple) and len(out) == 2):
         raise ArgumentError(f"with has_aux=True the function returns a pair (value, aux), not {type(out).__name__}")
 
 
-def output_dtype(value, name) -> np.dtype:
+def output_dtype(value: Value, name: str) -> np.dtype[Any]:
     """The float or complex dtype of an output; raises where it is anything but one array or number of such a kind."""
     bare = value_of(value)
     dtype = np.dtype(type(bare)) if type(bare) in (float, complex) else getattr(bare, "dtype", None)
@@ -51,7 +61,7 @@ def output_dtype(value, name) -> np.dtype:
     return dtype
 
 
-def run(f, args, kwargs):
+def run(f: Function, args: Sequence[Any], kwargs: Keywords) -> Tree:
     """Call `f` for a transform, while its level is open; an error of ours that another library wrapped is raised."""
     try:
         return without_structure(f(*args, **kwargs))
@@ -60,7 +70,7 @@ def run(f, args, kwargs):
         raise
 
 
-def without_structure(tree):
+def without_structure(tree: Tree) -> Tree:
     """`tree`, each of its leaves as it is recorded."""
     if type(tree) is Tensor:  # most often
         return settled(tree) if form_of(tree) is not None else tree
@@ -75,7 +85,7 @@ def without_structure(tree):
 WRAPPERS = (ValueError, RuntimeError, SystemError)
 
 
-def raise_ours(error):
+def raise_ours(error: BaseException) -> None:
     """Raise the error of ours that another library wrapped in this one, if there is one."""
     ours = error.__cause__
     if isinstance(ours, QadError):

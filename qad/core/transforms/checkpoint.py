@@ -22,9 +22,10 @@ from qad.core.transforms.vmap import vmap
 from qad.core.trees import flatten, unflatten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from qad.typing import P, R
+    from qad.core.words import Answer, Cotangent, Keywords, Spec, Value
+    from qad.typing import Function, P, R, Tree
 
 CHANGED = (
     "a checkpointed function did not do the same when it was computed again for its gradient: an array that it closes "
@@ -83,13 +84,13 @@ def checkpoint(f: Callable[P, R]) -> Callable[P, R]:
 class _Call:
     """One call of a checkpointed function `f`, of whose leaves those numbered `tied` are recorded."""
 
-    def __init__(self, f, args, kwargs, spec, tied):
+    def __init__(self, f: Function, args: Sequence[Tree], kwargs: Keywords, spec: Spec, tied: Sequence[int]) -> None:
         self.f, self.args, self.kwargs, self.spec, self.tied = f, args, kwargs, spec, tied
         self.out_spec = None  # the structure of the output
         self.first = None  # the digest of what the first run did
         self.drawing = self.chance = None  # the generators of random numbers before it, and again if it drew from them
 
-    def recorded(self, leaves):
+    def recorded(self, leaves: Sequence[Value]) -> Tree:
         """The output, recorded as one operation; step by step where the function closes over a recorded Tensor."""
         p = Primitive(self.value, getattr(self.f, "__name__", "checkpoint"), shared=self.rule)
         p.batch = self.batch
@@ -100,14 +101,14 @@ class _Call:
                 return self.f(*self.args, **self.kwargs)
         return unflatten(self.out_spec, [own(x) for x in out])
 
-    def value(self, *xs):
+    def value(self, *xs: Value) -> tuple[Value, ...]:
         """The leaves of the output."""
         self.drawing = Chance(self.f, self.args, self.kwargs)
         made = self.run_on_tape(xs)
         self.chance, self.first = self.drawing if self.drawing.drawn() else None, digest(made.nodes)
         return tuple(made.values)
 
-    def rule(self, needed, g, ans, *xs):
+    def rule(self, needed: Sequence[int], g: Cotangent, ans: Answer, *xs: Value) -> list[Cotangent]:
         """The cotangents of leaves, for which the function runs again."""
         try:
             with self.chance.again() if self.chance is not None else nullcontext():
@@ -120,11 +121,11 @@ class _Call:
         found = dict(zip(self.tied, made.pulled(seeds), strict=True))
         return [np.conj(found[i]) for i in needed]
 
-    def batch(self, batched, *xs):
+    def batch(self, batched: Sequence[bool], *xs: Value) -> tuple[Value, ...]:
         """The leaves of the output for all examples of `qad.vmap`: those of a checkpointed function of all of them."""
         return checkpoint(vmap(self.run, tuple([0 if stacked else None for stacked in batched])))(*xs)
 
-    def run_on_tape(self, xs):
+    def run_on_tape(self, xs: Sequence[Value]) -> Record:
         """The record of a run in which the leaves that are `tied` are recorded."""
 
         def moving(*changed):
@@ -138,7 +139,7 @@ class _Call:
         check_levels(made.values, xs)
         return made
 
-    def run(self, *xs):
+    def run(self, *xs: Value) -> tuple[Value, ...]:
         """The leaves of the output, step by step."""
         args, kwargs = unflatten(self.spec, xs)
         out, self.out_spec = flatten(self.f(*args, **kwargs))
@@ -151,7 +152,7 @@ class _ClosesOver(Exception):
     """The function used a recorded Tensor that is not among its arguments, whose gradient would be lost."""
 
 
-def check_levels(out, xs):
+def check_levels(out: Sequence[Value], xs: Sequence[Value]) -> None:
     """Raise where an output lives on a level that no input does."""
     if highest(out).number > max(highest(xs).number, CONSTANT.number):
         raise _ClosesOver

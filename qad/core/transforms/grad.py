@@ -42,24 +42,27 @@ from qad.core.trees import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.typing import P, R, Tree
+    from qad.core.tape.levels import Level
+    from qad.core.words import Cotangent, Keywords, Node, Spec, Tangent, Value
+    from qad.typing import Function, P, R, Tree
 
-SEEDS = {kind: One(np.dtype(kind)) for kind in (np.float64, np.float32)}  # a scalar loss of these types needs no look
+# a scalar loss of these types needs no look
+SEEDS: dict[type, One] = {kind: One(np.dtype(kind)) for kind in (np.float64, np.float32)}
 
 CONVENTIONS = ("steepest", "jax")
-one = cache(One)  # the cotangent of any other scalar loss, by its dtype
+one: Callable[[Any], One] = cache(One)  # the cotangent of any other scalar loss, by its dtype
 
 
-def seed_of(value):
+def seed_of(value: Value) -> Cotangent:
     """The cotangent of a scalar loss: 1, of the kind of its `value`."""
     create = like(value)
     return one(value.dtype) if create is np else create.ones((), value.dtype)
 
 
-def scalar_loss(out, level, name):
+def scalar_loss(out: Value, level: Level, name: str) -> tuple[Node | None, Value]:
     """The node (or None) and value of the output of a function to be differentiated; it must be a real scalar."""
     inner = out.value if type(out) is Tensor and out.level is level else None
     if type(inner) is Tensor and inner.shape == () and inner.dtype.kind == "f":  # where transforms nest, quickly
@@ -122,7 +125,9 @@ def value_and_grad(
     return transformed(value_and_gradient, f, *_options(argnums, has_aux, convention))
 
 
-def _options(argnums, has_aux, convention):
+def _options(
+    argnums: int | tuple[int, ...], has_aux: bool, convention: str
+) -> tuple[tuple[int, ...], bool, bool, bool, float]:
     """What `value_and_gradient` is told: the numbers, whether they came as a tuple, and so on.
 
     The last is the count of positional arguments from which on the numbers need no check: none if two may be the same.
@@ -135,7 +140,10 @@ def _options(argnums, has_aux, convention):
     return numbers, isinstance(argnums, tuple), has_aux, convention == "jax", enough
 
 
-def value_and_gradient(f, numbers, several, has_aux, conjugated, enough, /, *args, **kwargs):
+def value_and_gradient(
+    f: Function, numbers: tuple[int, ...], several: bool, has_aux: bool, conjugated: bool, enough: float, /,
+    *args: Tree, **kwargs: Any
+) -> tuple[Any, Tree]:  # fmt: skip
     """What `value_and_grad` makes; see `_options`."""
     if len(args) < enough:
         check_argnums(numbers, args)
@@ -190,7 +198,10 @@ def grad(
     return transformed(gradient_alone, f, *_options(argnums, has_aux, convention))
 
 
-def gradient_alone(f, numbers, several, has_aux, conjugated, enough, /, *args, **kwargs):
+def gradient_alone(
+    f: Function, numbers: tuple[int, ...], several: bool, has_aux: bool, conjugated: bool, enough: float, /,
+    *args: Tree, **kwargs: Any
+) -> Tree:  # fmt: skip
     """What `grad` makes."""
     value, g = value_and_gradient(f, numbers, several, has_aux, conjugated, enough, *args, **kwargs)
     return (g, value[1]) if has_aux else g
@@ -241,8 +252,11 @@ class Record:
     """
 
     __slots__ = ("_lifted", "_seen", "nodes", "values", "spec")
+    nodes: list[Any]
+    values: list[Any]
+    spec: Spec
 
-    def __init__(self, f, primals, kwargs):
+    def __init__(self, f: Function, primals: Sequence[Tree], kwargs: Keywords) -> None:
         with Reverse() as level:
             self._lifted = [lift(primal, level, n) for n, primal in enumerate(primals)]
             for x in (x for _, leaves, _ in self._lifted for x in leaves):
@@ -256,7 +270,7 @@ class Record:
         self.nodes = [node_of(x, level) for x in leaves]
         self.values = [strip(x, level) for x in leaves]
 
-    def pulled(self, seeds):
+    def pulled(self, seeds: Sequence[Cotangent]) -> tuple[Tree, ...]:
         """The public gradient of each argument, given the (unconjugated) cotangents of the leaves returned."""
         roots = [(node, seed) for node, seed in zip(self.nodes, seeds, strict=True) if node is not None]
         check(roots, self._seen)
@@ -264,17 +278,17 @@ class Record:
         return tuple(unflatten(s, [to_public(found, x.node) for x in ts]) for _, ts, s in self._lifted)
 
 
-def node_of(x, level):
+def node_of(x: Any, level: Level) -> Node | None:
     """The node of an output of a transform on `level`, or None where it does not depend on the arguments."""
     return x.node if _is_on(x, level) else None
 
 
-def tangent_out(x, level):
+def tangent_out(x: Any, level: Level) -> Tangent:
     """The tangent of an output of a transform on `level`, or None where it does not depend on the arguments."""
     return x.tangent if _is_on(x, level) else None
 
 
-def _is_on(x, level) -> bool:
+def _is_on(x: Any, level: Level) -> bool:
     if type(x) is not Tensor:
         return False
     if not x.level.open and x.level is not level:

@@ -19,10 +19,11 @@ from qad.core.transforms.transformed import remade
 from qad.core.trees import LEAF, check_leaf, flatten, leaf_path, strip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.typing import Array, P
+    from qad.core.words import Keywords, Spec, Value
+    from qad.typing import Array, Function, P, Tree
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class ComplexHessian:
         return 2 * np.concatenate([upper, lower])
 
 
-def _matrix(tree):
+def _matrix(tree: Tree) -> Value:
     """A tree of trees, of n leaves with n leaves each, as one matrix."""
     blocks = flatten(tree)[0]
     n = isqrt(len(blocks))
@@ -123,12 +124,12 @@ def hessian(f: Callable[P, Any], argnums: int | tuple[int, ...] = 0) -> Callable
     return remade(second, hessian, f, argnums)
 
 
-def _wirtinger(along_x, along_y):
+def _wirtinger(along_x: Value, along_y: Value) -> tuple[Value, Value]:
     """``zz`` and ``zzbar`` from the derivatives of the gradient along the real and the imaginary axes."""
     return c_ordered(0.25 * np.conj(along_x + 1j * along_y)), c_ordered(0.25 * (along_x - 1j * along_y))
 
 
-def _leaf(x, where):
+def _leaf(x: Any, where: object) -> Value:
     """`x`, checked to be an array that can be differentiated."""
     if type(x) is np.ndarray and x.dtype.kind in "fc":  # the common case, quickly
         return x
@@ -137,7 +138,7 @@ def _leaf(x, where):
     return number(x)
 
 
-def _blocks(gradients, numbers, several, args, kwargs):
+def _blocks(gradients: Function, numbers: Sequence[int], several: bool, args: Sequence[Tree], kwargs: Keywords) -> Tree:
     """The Hessian by several arrays: the derivatives of all gradients, joined, by one array after another."""
     flat = [flatten(args[n]) for n in numbers]
     specs = [spec for _, spec in flat]
@@ -167,12 +168,12 @@ def _blocks(gradients, numbers, several, args, kwargs):
     return ComplexHessian(_squared(zz, specs, several), _squared(zzbar, specs, several))
 
 
-def _pair(part, x, y):
+def _pair(part: Value, x: Value, y: Value) -> list[Value]:
     """``zz`` and ``zzbar`` of two arrays, from the derivatives of the gradient by `y` along the axes of `x`."""
     along_y = part[x.size :] if x.dtype.kind == "c" else np.zeros_like(part)
     return [c_ordered(block.reshape(x.shape + y.shape)) for block in _wirtinger(part[: x.size], along_y)]
 
 
-def _squared(rows, specs, several):
+def _squared(rows: Sequence[Sequence[Value]], specs: Sequence[Spec], several: bool) -> Tree:
     """A tree of trees."""
     return nested([nested(row, specs, several) for row in rows], specs, several)

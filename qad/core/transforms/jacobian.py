@@ -30,15 +30,22 @@ from qad.core.vmap.batched import GIVEN, Batched
 from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
-    from qad.typing import ArrayLike, DTypeLike
+    from numpy.typing import NDArray
+
+    from qad.core.tape.levels import Level
+    from qad.core.words import Cotangent, Keywords, Node, Pair, Spec, Tangent, Value
+    from qad.typing import ArrayLike, DTypeLike, Function, Tree
 
 PORTION = 2**20  # numbers in a batch of cotangents or tangents
 FEW = 3  # rows that are swept one by one
 
 
-def derivatives(f, args, kwargs, argnums, name):
+def derivatives(
+    f: Function, args: Sequence[Tree], kwargs: Keywords, argnums: int | tuple[int, ...], name: str
+) -> tuple[Tree, Table]:
     """Value of `f` and its derivatives by the arguments of these numbers, in a `Table`.
 
     Returns
@@ -70,7 +77,7 @@ def derivatives(f, args, kwargs, argnums, name):
     return unflatten(spec, values), Table(table, spec, specs, isinstance(argnums, tuple))
 
 
-def reals(shape, dtype) -> int:
+def reals(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
     """The count of real numbers in an array."""
     return prod(shape) * (2 if dtype.kind == "c" else 1)
 
@@ -78,17 +85,22 @@ def reals(shape, dtype) -> int:
 class Table:
     """Something for each leaf of an output and each leaf of the arguments, ``rows[i][j]``."""
 
-    def __init__(self, rows, out, specs, several):
+    rows: list[list[Any]]
+    out: Spec
+    specs: list[Spec]
+    several: bool
+
+    def __init__(self, rows: list[list[Any]], out: Spec, specs: list[Spec], several: bool) -> None:
         self.rows, self.out, self.specs, self.several = rows, out, specs, several
 
-    def tree(self, function):
+    def tree(self, function: Function) -> Tree:
         """``function(entry)`` of each, nested like the output and, inside of that, like the arguments."""
         return unflatten(
             self.out,
             [nested([function(_ordered(pair)) for pair in row], self.specs, self.several) for row in self.rows],
         )
 
-    def by_argument(self):
+    def by_argument(self) -> list[Table]:
         """A table for each of the arguments."""
         ends = np.cumsum([0, *(spec.num_leaves for spec in self.specs)])
         columns = [slice(a, b) for a, b in pairwise(ends)]
@@ -98,7 +110,7 @@ class Table:
         ]
 
 
-def nested(items, specs, several):
+def nested(items: Sequence[Any], specs: Sequence[Spec], several: bool) -> Tree:
     """Items in a row as trees of these `specs`: a tuple of them if they are `several`, else the one."""
     if not several and specs[0] is LEAF:  # the common case, quickly
         return items[0]
@@ -107,7 +119,7 @@ def nested(items, specs, several):
     return tuple(trees) if several else trees[0]
 
 
-def basis(shape, dtype):
+def basis(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """All unit vectors of this shape, along the first axis; then i times those where `dtype` is complex."""
     n = prod(shape)
     one = np.zeros((n, n), dtype)
@@ -118,7 +130,7 @@ def basis(shape, dtype):
     return np.concatenate([one, 1j * one]) if dtype.kind == "c" else one
 
 
-def portions(directions, size):
+def portions(directions: Value, size: int) -> list[Value]:
     """`directions` in portions whose batches hold not too many numbers."""
     step = max(1, PORTION // max(1, size))
     if step >= len(directions):
@@ -129,7 +141,7 @@ def portions(directions, size):
 # -- reverse mode ------------------------------------------------------------------------------------------------------
 
 
-def by_rows(node, shape, dtype, xs):
+def by_rows(node: Node | None, shape: tuple[int, ...], dtype: np.dtype[Any], xs: Sequence[Tensor]) -> list[Pair]:
     """The derivatives by sweeps from `node`; the cotangent e gives the slope of Re f, and -ie that of Im f."""
     seeds = like(*xs).asarray(basis(shape, dtype))
     if node is None or not len(seeds):
@@ -139,7 +151,7 @@ def by_rows(node, shape, dtype, xs):
     return [_pair(rows, shape, dtype, x) for rows, x in zip(swept, xs, strict=True)]
 
 
-def _pair(rows, shape, dtype, x):
+def _pair(rows: Value, shape: tuple[int, ...], dtype: np.dtype[Any], x: Tensor) -> Pair:
     """The Wirtinger derivatives by `x` from all its cotangents."""
     if dtype.kind != "c":
         real, imag = rows.reshape(shape + x.shape), 0.0
@@ -150,7 +162,7 @@ def _pair(rows, shape, dtype, x):
     return 0.5 * (real + 1j * imag), 0.5 * (np.conj(real) + 1j * np.conj(imag))
 
 
-def _swept(node, seeds, xs):
+def _swept(node: Node, seeds: Value, xs: Sequence[Tensor]) -> Sequence[Value]:
     """The cotangents of each leaf in `xs` for the cotangents `seeds` of `node`, stacked."""
     if len(seeds) > FEW:
         try:
@@ -161,17 +173,17 @@ def _swept(node, seeds, xs):
     return _joined([[c for c, _ in _cotangents(node, seed, xs)] for seed in seeds], np.stack)
 
 
-def _ordered(pair):
+def _ordered(pair: Pair) -> Pair:
     """Both derivatives in C order, as all that transforms hand out."""
     return tuple([None if x is None else c_ordered(x) for x in pair])
 
 
-def _joined(parts, join):
+def _joined(parts: Sequence[Sequence[Value]], join: Function) -> Sequence[Value]:
     """The list of what `parts`, lists of one array per leaf, hold for each leaf."""
     return parts[0] if len(parts) == 1 and join is np.concatenate else [join(c) for c in zip(*parts, strict=True)]
 
 
-def _cotangents(node, seed, xs):
+def _cotangents(node: Node, seed: Cotangent, xs: Sequence[Tensor]) -> list[tuple[Cotangent, bool]]:
     """The cotangent of each leaf for one `seed`, and whether nobody else holds it; zeros where the sweep found none."""
     found = backward.sweep([(node, seed)])
     arrivals = [arrived(found, x.node) for x in xs]
@@ -180,18 +192,18 @@ def _cotangents(node, seed, xs):
     ]
 
 
-def _batch_swept(node, seeds, xs):
+def _batch_swept(node: Node, seeds: Value, xs: Sequence[Tensor]) -> list[Value]:
     with Batch() as level:
         rows = _cotangents(node, Batched(seeds, level, GIVEN).tensor(), xs)
     return [_own(stacked(row, level, len(seeds)), alone) for row, alone in rows]
 
 
-def _own(x, alone):
+def _own(x: Value, alone: bool) -> Value:
     """An array in memory of its own; `alone`, if nobody else holds `x`."""
     return x if type(x) is not np.ndarray or (alone and x.base is None and x.flags.writeable) else x.copy()
 
 
-def stacked(y, level, size):
+def stacked(y: Value, level: Level, size: int) -> Value:
     """`y` of a batch, or one for all, with the axis of the batch in front."""
     if type(y) is Tensor and y.level is level:
         return y.value.array
@@ -201,7 +213,14 @@ def stacked(y, level, size):
 # -- forward mode ------------------------------------------------------------------------------------------------------
 
 
-def by_columns(f, args, kwargs, lifted, values, dtypes):
+def by_columns(
+    f: Function,
+    args: Sequence[Tree],
+    kwargs: Keywords,
+    lifted: dict[int, tuple[Tree, list[Tensor], Spec]],
+    values: Sequence[Value],
+    dtypes: Sequence[np.dtype[Any]],
+) -> list[list[Pair]]:
     """The derivatives along the axes of each leaf of the arguments, by tangents of a batch."""
     flat = len(values) > 1
     ends = np.cumsum([np.size(value_of(value)) for value in values])
@@ -221,12 +240,12 @@ def by_columns(f, args, kwargs, lifted, values, dtypes):
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def joined(leaves):
+def joined(leaves: Sequence[Value]) -> Value:
     """Arrays as one vector."""
     return np.concatenate([np.reshape(y, -1) for y in leaves])
 
 
-def _columns(moved, value, dtype, x):
+def _columns(moved: Value, value: Value, dtype: np.dtype[Any], x: Tensor) -> Pair:
     """The Wirtinger derivatives of one output by `x` from all its tangents, in memory of its own."""
     shape = np.shape(value) + x.shape
     moved = of_dtype(moved, dtype)
@@ -245,7 +264,7 @@ def of_dtype(x: ArrayLike, dtype: DTypeLike) -> Any:
     return x if x.dtype == dtype else x.astype(dtype)
 
 
-def pushed(f, x, directions, value=None):
+def pushed(f: Function, x: Value, directions: Value, value: Value = None) -> Value:
     """The tangents of ``f(x)`` along `directions`, stacked, in memory of their own; `value` is ``f(x)`` if known."""
     directions = like(x).asarray(directions)
     size = max(x.size, np.size(value_of(value)) if value is not None else 0)
@@ -257,12 +276,12 @@ def pushed(f, x, directions, value=None):
     return moved.copy() if type(moved) is np.ndarray and not moved.flags.writeable else moved
 
 
-def _batch_pushed(f, x, directions):
+def _batch_pushed(f: Function, x: Value, directions: Value) -> Value:
     with Batch() as level:
         return stacked(_pushed(f, x, Batched(directions, level, GIVEN).tensor()), level, len(directions))
 
 
-def _pushed(f, x, t):
+def _pushed(f: Function, x: Value, t: Tangent) -> Tangent:
     with Forward() as level:
         out = run(f, (argument(Tensor(x, None, level, t)),), {})
     value, moved = strip(out, level), tangent_out(out, level)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from qad.core.tape.levels import Level
+    from qad.core.words import Tangent, Value
     from qad.typing import Function, R, Tree
 
 
@@ -72,7 +74,7 @@ def jvp(f: Callable[..., R], primals: Sequence[Tree], tangents: Sequence[Tree], 
     return unflatten(spec, values), unflatten(spec, moved)
 
 
-def _handed_out(t, value):
+def _handed_out(t: Tangent, value: Value) -> Tangent:
     """The tangent `t` (or None) of an output: of its dtype, in memory of its own."""
     if t is None:
         return zeros_of(value)
@@ -85,7 +87,7 @@ def _handed_out(t, value):
     return alike(t[()], value)
 
 
-def _dual(primal, tangent, level, name):
+def _dual(primal: Tree, tangent: Tree, level: Level, name: Any) -> tuple[Any, Tree]:
     """The leaves of `primal`, each with its tangent, and the tree of them."""
     if (
         type(primal) is type(tangent) is np.ndarray
@@ -171,7 +173,7 @@ def vhp(f: Function, primals: Sequence[Tree], vectors: Sequence[Tree], **kwargs:
     return pullback(vectors)
 
 
-def _like(h, x):
+def _like(h: Value, x: Value) -> Value:
     """`h`, the product of primal `x`, as a NumPy scalar or an array without axes, whichever `x` is."""
     if h.shape or type(h) is Tensor or type(x) is Tensor:
         return h

@@ -3,7 +3,10 @@
 Public gradients are ``dL/dx + i dL/dy = 2 dL/d(conj z)``; the conjugate of the tape's cotangents.
 """
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy import array, conjugate, ndarray
@@ -17,10 +20,18 @@ from qad.core.tape.node import ANSWER, ID, LEAF, next_id
 from qad.core.tape.tensor import CONSTANT, Tensor, handle_of, value_of
 from qad.core.trees import check_leaf, flatten, leaf_path, strip, unflatten
 
-KINDS = frozenset("fc")  # of dtypes that have a gradient
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from qad.core.tape.levels import Level
+    from qad.core.words import Cotangent, Found, Node, Spec, Value
+    from qad.typing import Tree
+
+KINDS: frozenset[str] = frozenset("fc")  # of dtypes that have a gradient
 
 
-def lift(tree, level, name):
+def lift(tree: Tree, level: Level, name: str | int) -> tuple[Tree, list[Tensor], Spec]:
     """`tree` with each leaf recorded on `level`, its leaves as Tensors, and its spec."""
     leaves, spec = flatten(tree)
     for i, value in enumerate(leaves):
@@ -32,7 +43,7 @@ def lift(tree, level, name):
     return unflatten(spec, lifted), lifted, spec
 
 
-def number(x):
+def number(x: Value) -> Value:
     """Python's numbers as NumPy's, which know their dtype and shape; traced ones too, so that replays do the same."""
     if type(x) is ndarray:
         return x
@@ -41,7 +52,7 @@ def number(x):
     return x.__qad_number__() if hasattr(x, "__qad_number__") else x
 
 
-def with_leaves(args, numbers, level):
+def with_leaves(args: Sequence[Tree], numbers: Iterable[int], level: Level) -> tuple[list[Tree], list[tuple[Any, Any]]]:
     """The arguments of a call, those of these `numbers` made leaves; and the leaves, with what rebuilds their tree.
 
     An array stands for itself, with None, and a list of arrays is rebuilt by `list`: the common cases, quickly.
@@ -62,7 +73,7 @@ def with_leaves(args, numbers, level):
     return call, lifted
 
 
-def to_public(found, leaf):
+def to_public(found: Found, leaf: Node) -> Value:
     """The public gradient of a leaf, zeros where the sweep found none."""
     value, entry = leaf[ANSWER], found.get(leaf[ID])
     if entry is None:
@@ -82,18 +93,18 @@ def to_public(found, leaf):
     return publish(*arrived(found, leaf), value)
 
 
-def zeros_of(value):
+def zeros_of(value: Value) -> Value:
     """Zeros of the shape and kind of `value`."""
     zero = np.zeros_like(value_of(value))
     return zero if type(value) is np.ndarray else alike(zero[()], value)
 
 
-def alike(g, value):
+def alike(g: Value, value: Value) -> Value:
     """`g` as a scalar or as an array without axes, whichever a `value` that is traced by `qad.freeze` stands for."""
     return value.__qad_like__(g) if hasattr(value, "__qad_like__") else g
 
 
-def publish(g, owned, value):
+def publish(g: Cotangent, owned: bool, value: Value) -> Value:
     """Cotangent `g` of a leaf as its gradient: conjugated, of its shape and dtype, in memory of its own."""
     if g.shape != value.shape:
         raise ShapeError(f"a rule returned a cotangent of shape {g.shape} for an argument of shape {value.shape}")
@@ -114,7 +125,7 @@ def publish(g, owned, value):
     return alike(g, value) if g.shape or type(g) is not Tensor else of_the_kind(g, value_of(value))
 
 
-def of_the_kind(g, bare):
+def of_the_kind(g: Value, bare: Value) -> Value:
     """The Tensor `g` without axes, over an array or over a NumPy scalar, whichever `bare` is."""
     if type(g) is Tensor:
         inner = of_the_kind(g.value, bare)
@@ -124,7 +135,7 @@ def of_the_kind(g, bare):
     return g[()] if type(g) is ndarray and isinstance(bare, np.generic) else g
 
 
-def owned(tree, level, lifted=()):
+def owned(tree: Tree, level: Level, lifted: Sequence[tuple[Any, Any]] = ()) -> Tree:
     """`tree` as a transform hands it out: without Tensors of `level`, its arrays in memory that nobody else holds.
 
     What was computed on the level is new, unless it is a view or one of the arguments, which are `lifted`; what was not
@@ -136,7 +147,7 @@ def owned(tree, level, lifted=()):
     return unflatten(spec, owned_leaves(leaves, level, lifted))
 
 
-def owned_leaves(leaves, level, lifted):
+def owned_leaves(leaves: Sequence[Any], level: Level, lifted: Sequence[tuple[Any, Any]]) -> list[Any]:
     """`owned` of the leaves of a tree."""
     known, values = None, []
     for x in leaves:
@@ -154,7 +165,7 @@ def owned_leaves(leaves, level, lifted):
     return values
 
 
-def own(x):
+def own(x: Value) -> Value:
     """An array, or what is recorded of one, in memory that nobody else holds."""
     if (
         type(x) is ndarray or is_foreign(x) or (hasattr(x, "__qad_like__") and x.shape)

@@ -20,8 +20,10 @@ from qad.core.vmap.batched import Batched
 from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
+    from qad.core.words import Node
     from qad.typing import Function, Tree
 
 
@@ -90,7 +92,7 @@ def operations(f: Function, x: Tree) -> Any:
     return [leaf.node[ID] for leaf in leaves], list(map(_operation, _below(nodes))), outputs, spec
 
 
-def _below(nodes):
+def _below(nodes: Sequence[Node | None]) -> list[Node]:
     """All recorded operations that `nodes` depend on, in the order in which they ran."""
     found, waiting = {}, [node for node in nodes if node is not None]
     while waiting:
@@ -101,7 +103,7 @@ def _below(nodes):
     return [found[key] for key in sorted(found)]
 
 
-def _operation(node):
+def _operation(node: Node) -> Operation:
     parents = {i: parent[ID] for i, parent in enumerate(node[PARENTS]) if parent is not None}
     if node[PRIMITIVE] is PICK:
         return Operation(node[ID], getitem, (None, node[ARGS]), {}, parents)

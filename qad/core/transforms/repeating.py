@@ -4,6 +4,8 @@ The proof is a digest of what was recorded: the operations, how they hang togeth
 bit by bit.  A gradient depends on nothing else.
 """
 
+from __future__ import annotations
+
 import pickle
 import random
 from collections import deque
@@ -12,6 +14,7 @@ from contextvars import ContextVar
 from hashlib import blake2b
 from itertools import islice
 from types import FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,13 +23,21 @@ from qad.core.tape.backward import alive
 from qad.core.tape.node import ANSWER, ARGS, ID, LEAF, PARENTS, PRIMITIVE, given
 from qad.core.tape.tensor import value_of
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+    from qad.core.words import Node
+
 REACH = 1000  # objects among which the generators of a function are looked for
 _repeating = ContextVar("qad_repeating", default=False)
-repeating = _repeating.get  # whether what runs will run again, and must not change its way for having run often
+repeating: Callable[[], bool] = (
+    _repeating.get
+)  # whether what runs will run again, and must not change its way for having run often
 
 
 @contextmanager
-def steadily():
+def steadily() -> Iterator[None]:
     """Make everything take the way that it takes in every other such block, down to the rounding."""
     token = _repeating.set(True)
     try:
@@ -38,7 +49,7 @@ def steadily():
 # -- what was recorded -----------------------------------------------------------------------------
 
 
-def digest(roots) -> bytes:
+def digest(roots: Sequence[Node | None]) -> bytes:
     """What was recorded below the nodes `roots`; None stands for an output that depends on nothing."""
     nodes = sorted(below([(node, None) for node in roots]), key=lambda node: node[ID])
     numbers = {node[ID]: number for number, node in enumerate(nodes)}
@@ -57,7 +68,7 @@ def digest(roots) -> bytes:
     return total.digest()
 
 
-def _add(total, x):
+def _add(total: Any, x: Any) -> None:
     """Add a constant, of any depth, to a digest; of an object that is no data, its type."""
     x = value_of(x)
     if isinstance(x, (np.ndarray, np.generic)):
@@ -83,7 +94,7 @@ def _add(total, x):
 class Chance:
     """The states of the generators of random numbers: NumPy's, Python's, and those that functions or arguments hold."""
 
-    def __init__(self, *things):
+    def __init__(self, *things: Any) -> None:
         self._generators = _generators(things)
         self._states = self._now()
 
@@ -96,7 +107,7 @@ class Chance:
         return self._now() != self._states
 
     @contextmanager
-    def again(self):
+    def again(self) -> Iterator[None]:
         """Draw the same numbers again, and leave the generators as they were."""
         now = self._now()
         self._set(self._states)
@@ -105,7 +116,7 @@ class Chance:
         finally:
             self._set(now)
 
-    def _set(self, states):
+    def _set(self, states: bytes) -> None:
         numpys, pythons, own = pickle.loads(states)
         np.random.set_state(numpys)
         random.setstate(pythons)
@@ -113,7 +124,7 @@ class Chance:
             generator.state = state
 
 
-def _generators(things):
+def _generators(things: Iterable[Any]) -> list[Any]:
     """The bit generators within reach of `things`: among the objects nearest to them."""
     waiting, seen, found = deque(things), {}, []
     while waiting and len(seen) < REACH:
@@ -127,7 +138,7 @@ def _generators(things):
     return found
 
 
-def _within(x):
+def _within(x: Any) -> Iterable[Any]:
     """What is one step away."""
     if isinstance(x, (np.random.Generator, np.random.RandomState)):
         return (getattr(x, "bit_generator", None) or x._bit_generator,)
@@ -141,7 +152,7 @@ def _within(x):
     return (x if isinstance(x, dict) else getattr(x, "__dict__", {})).values()
 
 
-def _content(cell):
+def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
     except ValueError:  # an empty cell

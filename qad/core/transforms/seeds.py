@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
@@ -10,8 +12,15 @@ from qad.core.tape.tensor import CONSTANT, Tensor, value_of
 from qad.core.transforms.leaves import number
 from qad.core.trees import check_arithmetic, flatten, nesting, strip
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
-def seeds_like(w, values, spec):
+    from qad.core.words import Cotangent, Spec, Value
+    from qad.typing import Tree
+
+
+def seeds_like(w: Tree, values: Sequence[Value], spec: Spec) -> list[Cotangent]:
     """Public cotangents `w` as the tape's: conjugated, checked against the outputs `values`."""
     leaves, given = flatten(w)
     if given != spec:
@@ -21,7 +30,7 @@ def seeds_like(w, values, spec):
     return [np.conj(match(c, value, "cotangent")) for c, value in zip(leaves, values, strict=True)]
 
 
-def match(c, value, what):
+def match(c: Any, value: Value, what: str) -> Value:
     """`c` as an array of the shape and kind of `value`; raises where it is complex for something real."""
     c = strip(c, CONSTANT)
     if type(c) is not Tensor:

@@ -21,6 +21,9 @@ from qad.core.transforms.seeds import match
 from qad.core.trees import check_arithmetic, tree_map
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.core.words import Value
     from qad.typing import ArrayLike, DTypeLike, Tree
 
 
@@ -73,7 +76,7 @@ def tensor(data: ArrayLike, requires_grad: bool = False, dtype: DTypeLike | None
     return Tensor(array, leaf(array), TAPE)
 
 
-def backward(x, gradient=None, retain_graph=False) -> None:
+def backward(x: Tensor, gradient: ArrayLike | None = None, retain_graph: bool = False) -> None:
     """Add the gradient of this Tensor to ``leaf.grad`` of every leaf below it.
 
     Parameters
@@ -109,18 +112,18 @@ def backward(x, gradient=None, retain_graph=False) -> None:
         node[GRAD] = g if node[GRAD] is None else node[GRAD] + g
 
 
-def zero_grad(x) -> None:
+def zero_grad(x: Tensor) -> None:
     """Forget the accumulated gradient."""
     if x.grad is not None:
         x.node[GRAD] = None
 
 
-def accumulated(x):
+def accumulated(x: Tensor) -> Any:
     """Accumulated gradient (ndarray, public convention), or None before any `backward`."""
     return x.node[GRAD] if x.level is TAPE and x.is_leaf else None
 
 
-def set_accumulated(x, gradient):
+def set_accumulated(x: Tensor, gradient: ArrayLike | None) -> None:
     """Replace the accumulated gradient of a leaf by an array of its shape, or by None."""
     if x.level is not TAPE or not x.is_leaf:
         raise ArgumentError("only Tensors made by qad.tensor(..., requires_grad=True) have a gradient to be set")
@@ -129,14 +132,14 @@ def set_accumulated(x, gradient):
     x.node[GRAD] = gradient
 
 
-def detach(x) -> Tensor:
+def detach(x: Tensor) -> Tensor:
     """A constant Tensor of the same values: a view that follows writes and may not be written into."""
     out = _detached(x)
     look(out, x, _detached)
     return out
 
 
-def _detached(x):
+def _detached(x: Value) -> Value:
     if type(x) is not Tensor:
         return read_only(x)
     value = unrecorded(x)

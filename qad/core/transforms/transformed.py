@@ -1,24 +1,30 @@
 """What a transform makes of a function."""
 
+from __future__ import annotations
+
 from functools import partial, update_wrapper
 from types import MethodType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from qad.typing import Function
 
 
-class Transformed(partial):
+class Transformed(partial[Any]):
     """A function made from another: it is bound as a method of a class, and pickles where that other one does.
 
     ``partial(call, f, *given)``, so that ``call(f, *given, *args, **kwargs)`` is what it computes; `call` stands on
     the top of a module, where pickle finds it.
     """
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.func.__name__} of {self.args[0]!r}>"
 
 
-def transformed(call, f, *given) -> Transformed:
+def transformed(call: Function, f: Function, *given: Any) -> Transformed:
     """The function `call` of `f` and of what was `given` with it, with the name and the documentation of `f`."""
     return update_wrapper(Transformed(call, f, *given), f)
 
@@ -27,15 +33,17 @@ class Remade(Transformed):
     """A Transformed around an inner function, which pickle does not find: there ``make(*given)`` makes it again."""
 
     __slots__ = ("make", "given")
+    make: Function
+    given: tuple[Any, ...]
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return self.make, self.given
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.make.__name__} of {self.given[0]!r}>"
 
 
-def remade(call, make, f, *given) -> Remade:
+def remade(call: Function, make: Function, f: Function, *given: Any) -> Remade:
     """The inner function `call` that ``make(f, *given)`` has made of `f`."""
     made = update_wrapper(Remade(call), f)
     made.make, made.given = make, (f, *given)

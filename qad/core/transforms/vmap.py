@@ -21,10 +21,12 @@ from qad.core.vmap.batched import GIVEN, Batched
 from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
-    from qad.typing import P
+    from qad.core.tape.levels import Level
+    from qad.core.words import Value
+    from qad.typing import P, Tree
 
 
 def vmap(f: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[P, Any]:
@@ -88,7 +90,7 @@ def vmap(f: Callable[P, Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[P
     return remade(mapped, vmap, f, in_axes, out_axes)
 
 
-def _entries(in_axes, args):
+def _entries(in_axes: Any, args: Sequence[Tree]) -> list[int | None]:
     """The axis of each leaf of `args`."""
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
@@ -100,7 +102,7 @@ def _entries(in_axes, args):
     return _spread_axes(in_axes, args, "in_axes")
 
 
-def _spread_axes(axes, tree, name):
+def _spread_axes(axes: Any, tree: Tree, name: str) -> list[int | None]:
     """The entry of `axes`, a prefix of `tree`, for each leaf of `tree`."""
     if axes is None or type(axes) is int:
         return [axes] * len(flatten(tree)[0])
@@ -114,7 +116,7 @@ def _spread_axes(axes, tree, name):
     return [a for a, part in zip(entries, parts, strict=True) for _ in flatten(part)[0]]
 
 
-def _size(leaves, entries, args) -> int:
+def _size(leaves: Sequence[Value], entries: Sequence[int | None], args: Sequence[Tree]) -> int:
     """The number of examples."""
     sizes = {}
     for i, (x, axis) in enumerate(zip(leaves, entries, strict=True)):
@@ -135,13 +137,13 @@ def _size(leaves, entries, args) -> int:
     return next(iter(sizes))
 
 
-def _example(x, axis, level):
+def _example(x: Value, axis: int, level: Level) -> Tensor:
     x = strip(x, CONSTANT)
     x = x if type(x) is Tensor else as_array(x)
     return argument(Batched(np.moveaxis(x, axis, 0) if axis % x.ndim else x, level, GIVEN).tensor())
 
 
-def _handed_out(x, axis, size, level, known):
+def _handed_out(x: Value, axis: int | None, size: int, level: Level, known: set[int]) -> Value:
     """Leaf `x` of the output with its examples along `axis`, in memory of its own."""
     if type(x) is Tensor and not x.level.open and x.level is not level:
         raise leaked("the output of qad.vmap")

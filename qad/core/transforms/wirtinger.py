@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from qad.core.words import Value
     from qad.typing import P, R
 
 
@@ -134,7 +135,7 @@ def value_and_jacobian(
     return remade(value_and_matrix, value_and_jacobian, f, argnums, holomorphic)
 
 
-def _one_matrix(holomorphic, pair):
+def _one_matrix(holomorphic: bool, pair: tuple[Value, Value]) -> Value:
     """The Jacobian, where the two Wirtinger derivatives are one."""
     by_z, by_conj = pair
     if by_conj is not None:
@@ -147,7 +148,7 @@ def _one_matrix(holomorphic, pair):
     return by_z
 
 
-def _check_holomorphic(dz, dzbar):
+def _check_holomorphic(dz: Value, dzbar: Value) -> None:
     if not dz.size:
         return
     worst, scale = np.abs(dzbar).max(), max(np.abs(dz).max(), np.abs(dzbar).max())
@@ -208,7 +209,7 @@ def is_holomorphic(f: Callable[P, Any], argnums: int = 0, seed: int = 0) -> Call
     return remade(holomorphic, is_holomorphic, f, argnums, seed)
 
 
-def _turned(along, across):
+def _turned(along: Value, across: Value) -> bool:
     """Whether the second tangent is i times the first, to rounding."""
     size = max(np.abs(along).max(initial=0.0), np.abs(across).max(initial=0.0))
     return bool(np.abs(across - 1j * along).max(initial=0.0) <= 1e4 * np.finfo(as_array(along).dtype).eps * size)

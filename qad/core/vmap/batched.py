@@ -16,8 +16,10 @@ from qad.core.errors import BatchError
 from qad.core.tape.tensor import Tensor, value_of
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
+    from qad.core.tape.levels import Level
+    from qad.core.words import Index, Value
     from qad.typing import Function
 
 # how the examples of a batch lie in memory, see `qad.core.vmap.layouts`
@@ -32,59 +34,94 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
     """
 
     __slots__ = ("array", "level", "layout", "frame", "factor")
+    array: Value
+    level: Level
+    layout: str
+    frame: Value
+    factor: Value
+    __array_function__: Any  # what is said of NumPy's functions in `qad.core.vmap.rules`
+    __array_ufunc__: Any
 
-    def __init__(self, array, level, layout=UNKNOWN):
+    def __init__(self, array: Value, level: Level, layout: str = UNKNOWN) -> None:
         self.array = array
         self.level = level
         self.layout = layout
         self.frame = None
 
-    # the frame has the shape and dtype of the array
-    shape = property(lambda self: (self.array if self.frame is None else self.frame).shape[1:])
-    dtype = property(lambda self: (self.array if self.frame is None else self.frame).dtype)
-    ndim = property(lambda self: len(self.shape))
-    size = property(lambda self: outline(self).size)
-    itemsize = property(lambda self: self.dtype.itemsize)
-    nbytes = property(lambda self: (self.array if self.frame is None else self.frame).nbytes)
-    real = property(lambda self: enclosed(self.array.real, self.level))
-    imag = property(lambda self: enclosed(self.array.imag, self.level))
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.array if self.frame is None else self.frame).shape[1:]  # the frame has those of the array
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return (self.array if self.frame is None else self.frame).dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return outline(self).size
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return (self.array if self.frame is None else self.frame).nbytes
+
+    @property
+    def real(self) -> Tensor:
+        return enclosed(self.array.real, self.level)
+
+    @property
+    def imag(self) -> Tensor:
+        return enclosed(self.array.imag, self.level)
 
     def tensor(self) -> Tensor:
         """The handle of this value."""
         return Tensor(self, None, self.level)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name == "array":  # not formed yet
             self.array = self.frame * self.factor
             return self.array
         return getattr(self.tensor(), name)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Index) -> Any:
         return self.tensor()[index]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(outline(self))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{value_of(self.array)!r}, a batch"
 
-    def __bool__(self):
+    def __bool__(self) -> NoReturn:
         raise BatchError(
             "under qad.vmap a condition differs from example to example, so that no branch fits all: write "
             "qad.where(condition, a, b) instead of if, max, min, and, or"
         )
 
-    def _refuse(self, *args, **kwargs):
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise BatchError(
             "under qad.vmap a Tensor holds a number per example and cannot be made one plain number or array: keep it "
             "a Tensor (NumPy's functions take it; an array made by qad.zeros can be written into; as an index of a "
             "plain array a write qad.tensor(a)[i]), or return it from the function"
         )
 
-    __int__ = __float__ = __complex__ = __index__ = __array__ = item = tolist = _refuse
+    __int__ = _refuse
+    __float__ = _refuse
+    __complex__ = _refuse
+    __index__ = _refuse
+    __array__ = _refuse
+    item = _refuse
+    tolist = _refuse
 
 
-def scaled(frame, factor, level) -> Batched:
+def scaled(frame: Value, factor: Value, level: Level) -> Batched:
     """The batch ``frame * factor``, where `factor` is one array for all examples, of the dtype of the stack `frame`.
 
     It is formed when it is needed: what follows elementwise changes the factor, which has fewer entries.

@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from qad.core.words import Rule
     from qad.typing import Axis, Function
 
 
-def pointwise(fn):
+def pointwise(fn: Function) -> Rule:
     """The rule of a function of operands that broadcast; keywords have no axes in them."""
 
     def rule(batched, *args, **kwargs):

@@ -18,7 +18,11 @@ from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import AS_NUMPY, UNKNOWN, Batched
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from typing import Any
+
+    from qad.core.tape.node import Primitive
+    from qad.core.words import Value
 
 ENTRYWISE: set[Any] = set()  # functions whose results lie as those of elementwise functions do
 KEEPS_C: set[Any] = set()  # functions that give C order, in NumPy, for operands in C order
@@ -49,7 +53,7 @@ def bottom(x: Any) -> Any:
             return (x if look is None else look(x)), axes
 
 
-def only_splits(shape, new) -> bool:
+def only_splits(shape: Sequence[int], new: Iterable[int]) -> bool:
     """Whether a reshape to shape `new` merges no axes; then it is a view, whatever the layout."""
     if 0 in shape:
         return True
@@ -95,7 +99,7 @@ def root_of(x: Tensor) -> Any:
     return x.buffer[3] if type(x) is Tensor and type(x.buffer) is tuple else x
 
 
-def in_blocks(array, axes) -> bool:
+def in_blocks(array: Value, axes: int) -> bool:
     """Whether each example of a batch is a block of memory, so that it lies there as an array of its own does."""
     if not axes or (type(array) is ndarray and array.flags.c_contiguous and array.size):
         return True
@@ -106,7 +110,7 @@ def in_blocks(array, axes) -> bool:
     return all(step == 0 or abs(step) >= array[(0,) * axes].nbytes for step in array.strides[:axes])
 
 
-def layout_of(p, ans, operands):
+def layout_of(p: Primitive, ans: Value, operands: Sequence[Value]) -> str:
     """The layout of what the rule of primitive `p` gave, stacked in `ans`, for `operands`."""
     if ans.ndim < 3:
         return UNKNOWN  # there is but one layout
@@ -120,7 +124,7 @@ def layout_of(p, ans, operands):
     return AS_NUMPY if entrywise or (in_c_order(ans) and all(map(in_c_order, operands))) else UNKNOWN
 
 
-def in_c_order(x) -> bool:
+def in_c_order(x: Value) -> bool:
     """Whether the array behind `x` is contiguous in C order."""
     array = bottom(x)[0]
     return array is not None and (not isinstance(array, ndarray) or array.flags.c_contiguous)

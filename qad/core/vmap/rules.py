@@ -22,14 +22,19 @@ from qad.core.vmap.families import pointwise
 from qad.core.vmap.layouts import layout_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from typing import Any
+
+    from qad.core.tape.node import Primitive
+    from qad.core.words import Answer, Keywords, Rule, Value
     from qad.typing import F, Function
 
 NUMBER = attrgetter("number")
-OPEN: set = set()  # the open levels of this kind, of all threads
-BATCHING: dict = {}  # NumPy function or wrapped primitive -> rule
+OPEN: set[Level] = set()  # the open levels of this kind, of all threads
+BATCHING: dict[Any, Rule] = {}  # NumPy function or wrapped primitive -> rule
 
 # functions of shape and dtype only
-ASKING = frozenset((
+ASKING: frozenset[Any] = frozenset((
     np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.min_scalar_type,
     np.common_type, np.zeros_like, np.ones_like, np.empty_like, np.zeros, np.ones, np.empty, np.eye, np.identity,
     np.tri, np.full, np.full_like,
@@ -70,17 +75,20 @@ class Batch(Level):
     """A level whose values are stacks of examples."""
 
     __slots__ = ()
+    number: int
+    open: bool
+    quick: bool
     stops = False  # without derivatives the examples are examples still
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.number, self.open, self.quick = fresh(), True, False
         OPEN.add(self)
 
-    def close(self):
+    def close(self) -> None:
         self.open = False
         OPEN.discard(self)
 
-    def apply(self, p, args, kwargs):
+    def apply(self, p: Primitive, args: Sequence[Value], kwargs: Keywords) -> Answer:
         """Apply `p` to every example."""
         rule = p.batch or BATCHING.get(p.fn) or (pointwise(p.fn) if p.elementwise else None)
         out = by_rule(p.fn, rule, args, kwargs, self)
@@ -88,7 +96,7 @@ class Batch(Level):
             out.value.layout = layout_of(p, out.value.array, args)
         return remembered(p, out, args, kwargs)
 
-    def without(self, x):
+    def without(self, x: Value) -> Tensor:
         batch = x.value if type(x) is Tensor else x
         return Tensor(Batched(unrecorded(batch.array), self), None, self)
 
@@ -96,7 +104,7 @@ class Batch(Level):
 HANDLES[Batched] = Batched.tensor
 
 
-def by_rule(fn, rule, args, kwargs, level):
+def by_rule(fn: Function, rule: Rule | None, args: Sequence[Value], kwargs: Keywords, level: Level) -> Answer:
     """The answers of `fn` for every example, by its rule; one by one if that is None."""
     if rule is None:
         return one_by_one(fn, args, kwargs, level)
@@ -110,7 +118,7 @@ def by_rule(fn, rule, args, kwargs, level):
     return enclosed(rule(tuple(batched), *values, **kwargs), level)
 
 
-def one_by_one(fn, args, kwargs, level):
+def one_by_one(fn: Function, args: Sequence[Any], kwargs: Keywords, level: Level) -> Answer:
     """The answers of `fn`, called once per example and stacked."""
     sizes = {b.array.shape[0] for b in batches((args, kwargs), level)}
     if sizes == {0}:
@@ -123,7 +131,7 @@ def one_by_one(fn, args, kwargs, level):
     return enclosed(np.stack(answers), level)
 
 
-def batches(tree, level):
+def batches(tree: Any, level: Level) -> Iterator[Batched]:
     """Each `Batched` of `level` in nested containers."""
     if type(tree) in (tuple, list, dict):
         for part in tree.values() if type(tree) is dict else tree:
@@ -134,7 +142,7 @@ def batches(tree, level):
         yield tree
 
 
-def example(tree, i, level):
+def example(tree: Any, i: int, level: Level) -> Any:
     """`tree` with example `i` in the place of each batch of `level`."""
     if type(tree) is dict:
         return {key: example(part, i, level) for key, part in tree.items()}
@@ -145,7 +153,7 @@ def example(tree, i, level):
     return tree
 
 
-def batch_level(tree) -> Level:
+def batch_level(tree: Any) -> Level:
     """The highest level of a `Batched` in nested containers, Tensors included; PLAIN if there is none."""
     if type(tree) in (tuple, list, dict):
         return max(map(batch_level, tree.values() if type(tree) is dict else tree), default=PLAIN, key=NUMBER)
@@ -154,7 +162,7 @@ def batch_level(tree) -> Level:
     return tree.level if type(tree) is Batched else PLAIN
 
 
-def top(tree) -> Level:
+def top(tree: Any) -> Level:
     """The highest level of a Tensor in nested containers."""
     if type(tree) in (tuple, list, dict):
         return max(map(top, tree.values() if type(tree) is dict else tree), default=CONSTANT, key=NUMBER)
@@ -164,13 +172,15 @@ def top(tree) -> Level:
 # -- NumPy's functions of a bare Batched -------------------------------------------------------------------------------
 
 
-def _outlines(tree):
+def _outlines(tree: Any) -> Any:
     if type(tree) in (tuple, list):
         return type(tree)(map(_outlines, tree))
     return outline(tree) if type(tree) is Batched else tree
 
 
-def _array_function(self, function, types, args, kwargs):
+def _array_function(
+    self: Batched, function: Function, types: Collection[type], args: Sequence[Any], kwargs: Keywords
+) -> Answer:
     """Bare values have no derivative, so that rules only save time here."""
     if Tensor in types:
         return NotImplemented  # which makes an operand of it
@@ -179,7 +189,7 @@ def _array_function(self, function, types, args, kwargs):
     return by_rule(function, BATCHING.get(function), args, kwargs, batch_level((args, kwargs)))
 
 
-def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
+def _array_ufunc(self: Batched, ufunc: np.ufunc, method: str, *inputs: Value, **kwargs: Any) -> Answer:
     if Tensor in map(type, inputs):
         return NotImplemented
     fn = ufunc if method == "__call__" else getattr(ufunc, method)
