@@ -101,7 +101,7 @@ __all__ = [
 extend.rules_of("scipy.special", "qad.special")
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     if name not in _LATE:
         raise AttributeError(f"module 'qad' has no attribute {name!r}")
     module = _load(_LATE[name])
@@ -109,5 +109,5 @@ def __getattr__(name):
     return found
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return ["__version__", *__all__]

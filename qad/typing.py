@@ -18,6 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from qad.core.tape.tensor import Tensor
+from qad.core.words import Cotangent as Cotangent  # what rules and handlers speak of
+from qad.core.words import Index as Index
+from qad.core.words import Rule as Rule
+from qad.core.words import Tangent as Tangent
+from qad.core.words import Value as Value
 
 __all__ = [
     "Array", "ArrayLike", "Axis", "DTypeLike", "EigResult", "FilePath", "Function", "LinearMap", "Number", "Progress",
@@ -71,23 +76,6 @@ LinearMap: TypeAlias = Callable[[Tree], Tree] | ArrayLike
 
 Progress: TypeAlias = Any
 """True for a progress bar, False for none, or a bar of tqdm's kind that is moved."""
-
-# The words of rules and handlers, whose operands are of any level: what they are given speaks NumPy's protocols.
-
-Value: TypeAlias = Any
-"""An array, a Tensor or a number, of whichever level: plain, recorded, batched or traced."""
-
-Cotangent: TypeAlias = Any
-"""What reverse mode sends backwards: an array or a Tensor, or a structured cotangent, which is expanded when needed."""
-
-Tangent: TypeAlias = Any
-"""What forward mode sends along: an array or a Tensor."""
-
-Rule: TypeAlias = Callable[..., Any]
-"""A derivative rule: a cotangent (or a tangent), the result, and the operands, to the cotangent (or tangent) behind."""
-
-Index: TypeAlias = Any
-"""What stands in the brackets of ``x[index]``: integers, slices, None, ``...``, arrays, or a tuple of them."""
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 """A vector of real numbers in double precision, such as the unknowns of an optimiser."""

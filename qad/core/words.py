@@ -6,19 +6,22 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 Value: TypeAlias = Any
-"""An array or a number: plain, or a Tensor; whatever speaks NumPy's protocols."""
+"""An array, a Tensor or a number, of whichever level: plain, recorded, batched or traced."""
 
 Answer: TypeAlias = Any
 """What a primitive returns: a value, or a tuple or list of them."""
 
 Cotangent: TypeAlias = Any
-"""A value, or a `Lazy` one.  Of several outputs: a list, with None where nothing has arrived."""
+"""What reverse mode sends backwards: a value, or a `Lazy` one, which is expanded when needed.
+
+Of several outputs: a list, with None where nothing has arrived.
+"""
 
 Tangent: TypeAlias = Any
-"""A value.  Of several outputs: a tuple or list of them."""
+"""What forward mode sends along: a value; of several outputs a tuple or list of them."""
 
 Index: TypeAlias = Any
-"""What stands in brackets."""
+"""What stands in the brackets of ``x[index]``: integers, slices, None, ``...``, arrays, or a tuple of them."""
 
 Node: TypeAlias = list[Any]
 """``[id, primitive, args, kwargs, answer, parents]``, see `qad.core.tape.node`."""
