@@ -2,13 +2,27 @@
 
 from bisect import insort
 
+import numpy as np
+
 from qad.frozen.compiled.blocks import BLOCK
 from qad.frozen.out_argument import allocates
 from qad.frozen.program import Var
 
-__all__ = ["Arena"]
+__all__ = ["Arena", "address_of", "aligned"]
 
 ALIGNMENT = 64
+
+
+def address_of(array):
+    """Where the entries of an array begin."""
+    return array.__array_interface__["data"][0]
+
+
+def aligned(size):
+    """So many bytes of memory."""
+    raw = np.empty(size + ALIGNMENT, np.uint8)
+    start = -address_of(raw) % ALIGNMENT
+    return raw[start : start + size]
 
 
 class Arena:
