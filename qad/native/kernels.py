@@ -134,7 +134,8 @@ class Kernel:
         ]
         self.bundles = [(i, of) for i, of in blocks if hasattr(of, "blocks")]
         kinds = [{INT: c_int64, FLOAT: c_double}.get(of, py_object) for _, of in blocks]
-        self.native = CFUNCTYPE(None, *kinds)(engine.get_function_address(self.name))
+        self.address = engine.get_function_address(self.name)
+        self.native = CFUNCTYPE(None, *kinds)(self.address)
 
     def __call__(self, *args):
         given = list(args)

@@ -1,23 +1,59 @@
-"""What LLVM compiles for frozen functions: one loop for all programs, compiled once on a machine."""
+"""What LLVM compiles for frozen functions: one loop for all programs, and inner loops that only some programs need.
 
+Each part is compiled once on a machine, when the first program that needs it is made.
+"""
+
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from qad.frozen.compiled import loop
+from qad.frozen.compiled import loop, own_loops, table, waves
 from qad.native import INT, Block, Kernels
 
-__all__ = ["kernel"]
+__all__ = ["kernel", "own", "ready", "warm_up"]
 
 
 def run_table(parts: Block(INT, 2), rows: Block(INT, 2), given: Block(INT), status: Block(INT)):
     loop.replay(parts, rows, given, status)
 
 
-FILES = [Path(__file__).with_name(f"{name}.py") for name in ("kernel", "loop", "memory", "table", "waves")]
-KERNELS = Kernels(run_table, files=FILES, fast=False)
+def compiled(*functions, files):
+    """Kernels of functions in these files."""
+    names = (*files, "memory", "table")
+    return Kernels(*functions, files=[Path(__file__).with_name(f"{name}.py") for name in names], fast=False)
+
+
+LOOP = compiled(run_table, files=("kernel", "loop"))
+WAVES = compiled(waves.sine, waves.cosine, files=("waves",))
+ENTRIES = compiled(own_loops.take, own_loops.scatter, own_loops.sums, files=("own_loops",))
+PRODUCTS = compiled(own_loops.product, own_loops.product_complex, files=("own_loops",))
+OWN = {
+    table.SINE: (WAVES, "sine"), table.COSINE: (WAVES, "cosine"), table.TAKE: (ENTRIES, "take"),
+    table.SCATTER: (ENTRIES, "scatter"), table.SUMS: (ENTRIES, "sums"), table.PRODUCT: (PRODUCTS, "product"),
+    table.PRODUCT_COMPLEX: (PRODUCTS, "product_complex"),
+}  # fmt: skip
 
 
 def kernel():
     """The compiled `qad.frozen.compiled.loop.replay`."""
-    return KERNELS(np.dtype(float)).run_table
+    return LOOP(np.dtype(float)).run_table
+
+
+@cache
+def own(operation):
+    """The address of our own inner loop for an operation."""
+    kernels, name = OWN[operation]
+    return getattr(kernels(np.dtype(float)), name).address
+
+
+def ready(operations):
+    """Compile, or load, what programs with these operations need."""
+    kernel()
+    for operation in {*operations} - {table.CALL}:
+        own(operation)
+
+
+def warm_up():
+    """The same for all programs."""
+    ready(OWN)

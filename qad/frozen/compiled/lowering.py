@@ -74,7 +74,8 @@ def ufunc_rows(ufunc, operands, out):
         return None
     operands = [*[x.spread(out.shape) for x in operands], out]
     own = WAVES.get(ufunc) if chars == "d->d" else None
-    row = Row.along(axes_of(operands), operands, operation=own or table.CALL, function=function, name=ufunc.__name__)
+    fields = {"operation": own, "function": None} if own else {"operation": table.CALL, "function": function}
+    row = Row.along(axes_of(operands), operands, name=ufunc.__name__, **fields)
     return row and [row]
 
 
@@ -145,7 +146,7 @@ def _product(step, find, out):
     kind = PRODUCTS.get(out.char) if m * k * n <= SMALL else None
     row = Row.along(
         axes_of(operands), operands, operation=kind or table.CALL, name="matmul", dims=(m, k, n),
-        function=(0, 0) if kind else loop_of(np.matmul, f"{out_of(out)}->{out.char}"),
+        function=None if kind else loop_of(np.matmul, f"{out_of(out)}->{out.char}"),
     )  # fmt: skip
     matrices = *a.strides[-2:], *b.strides[-2:], rows or n * size, columns
     return row and [row._replace(steps=(*row.steps, *matrices))]

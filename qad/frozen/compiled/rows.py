@@ -53,8 +53,8 @@ class Row(NamedTuple):
     count, steps : int, tuple of int
         Elements, and strides of each operand, along the axis of the operation; `np.matmul` has more strides.
     around : tuple of pairs (n, strides of each operand)
-    function : tuple of int
-        Address and data of NumPy's inner loop.
+    function : tuple of int, or None
+        Address and data of NumPy's inner loop; None for one of our own.
     dims : tuple of int
         Further sizes.
     name : str
@@ -70,7 +70,7 @@ class Row(NamedTuple):
     count: int
     steps: tuple
     around: tuple = ()
-    function: tuple = (0, 0)
+    function: tuple | None = None
     dims: tuple = ()
     name: str = ""
     last: int = 0
@@ -88,9 +88,11 @@ class Row(NamedTuple):
 
     def numbers(self, address):
         """The row as integers; `address` tells of a holder its address and the number of the array that is given."""
+        from qad.frozen.compiled.kernel import own
+
         found = [0] * table.WIDTH
         found[table.OPERATION] = self.operation
-        found[table.FUNCTION], found[table.DATA] = self.function
+        found[table.FUNCTION], found[table.DATA] = self.function or (own(self.operation), 0)
         found[table.COUNT], found[table.LAST] = self.count, self.last or self.count
         found[table.OUTER] = found[table.INNER] = 1
         columns = (table.INNER, table.INNER_STEP), (table.OUTER, table.OUTER_STEP)

@@ -8,10 +8,10 @@ fdlibm's polynomials are made.  Larger arguments than 2**19, infinities and NaN 
 
 import math
 
-from qad.frozen.compiled.memory import bits, from_bits
-from qad.native import inlined
+from qad.frozen.compiled.memory import bits, from_bits, memory
+from qad.native import FLOAT, INT, inlined
 
-__all__ = ["waves"]
+__all__ = ["cosine", "sine"]
 
 LARGEST = 0x4120000000000000  # the bits of 2.0**19
 SIGN = 0x7FFFFFFFFFFFFFFF  # all bits but the sign
@@ -30,8 +30,20 @@ COSINE = (
 )  # fmt: skip
 
 
-def waves(x, y, count, step_x, step_y, ahead):
-    """``y = sin(x + ahead pi/2)`` for numbers that lie so many apart; `ahead` is 0 or 1, known beforehand."""
+def sine(args: INT, dims: INT, steps: INT, data: INT):
+    """``y = sin(x)``, called as an inner loop of NumPy's."""
+    waves(args, dims, steps, 0)
+
+
+def cosine(args: INT, dims: INT, steps: INT, data: INT):
+    """``y = cos(x)``, likewise."""
+    waves(args, dims, steps, 1)
+
+
+def waves(args, dims, steps, ahead):
+    """``y = sin(x + ahead pi/2)``; `ahead` is 0 or 1, known beforehand."""
+    x, y = memory(FLOAT, memory(INT, args)[0]), memory(FLOAT, memory(INT, args)[1])
+    count, step_x, step_y = memory(INT, dims)[0], memory(INT, steps)[0] // 8, memory(INT, steps)[1] // 8
     largest = 0
     for i in range(count):
         largest = max(largest, bits(x[i * step_x]) & SIGN)
@@ -62,7 +74,7 @@ def wave(x, ahead):
     tail = (rest - high) - below
     quarter = bits(turned) + ahead
     even = (quarter & 1) - 1  # all bits set where the sine is asked for, none for the cosine
-    found = (bits(sine(high, tail)) & even) | (bits(cosine(high, tail)) & (even ^ -1))
+    found = (bits(sine_near(high, tail)) & even) | (bits(cosine_near(high, tail)) & (even ^ -1))
     return from_bits(found ^ ((quarter & 2) << 62))
 
 
@@ -73,7 +85,7 @@ def difference(a, b):
     return found, (a - (found - back)) - (b + back)
 
 
-def sine(x, tail):
+def sine_near(x, tail):
     """``sin(x + tail)`` within a quarter of pi."""
     z = x * x
     cube = z * x
@@ -81,7 +93,7 @@ def sine(x, tail):
     return x - ((z * (0.5 * tail - cube * sum) - tail) - cube * SINE[0])
 
 
-def cosine(x, tail):
+def cosine_near(x, tail):
     """``cos(x + tail)`` within a quarter of pi."""
     z = x * x
     sum = z * (COSINE[0] + z * (COSINE[1] + z * (COSINE[2] + z * (COSINE[3] + z * (COSINE[4] + z * COSINE[5])))))
