@@ -25,6 +25,11 @@ class Operand(NamedTuple):
         """The whole of an array, or of an array like this one that a Var stands for."""
         return cls(array if holder is None else holder, array.shape, array.strides, array.dtype.char)
 
+    @property
+    def form(self):
+        """All but what holds it, and where it begins there."""
+        return self[1:4]
+
     def spread(self, shape):
         """Broadcast to a shape."""
         missing = len(shape) - len(self.shape)
