@@ -30,6 +30,8 @@ else:
 
 
 SEVERAL = frozenset((range, tuple))  # kinds of columns of several qubits
+KINDS = SEVERAL | {int}
+FLOAT = np.dtype(float)
 
 
 class Builder(Sequence, GateMethods):
@@ -213,15 +215,19 @@ class Builder(Sequence, GateMethods):
 
     def _add_several(self, gate, args, controls):
         """Add gates of one kind whose qubits are given as sequences (or as NumPy's integers)."""
-        p, columns, of = gate.params, tuple([as_column(q) for q in args[gate.params :]]), operations_of
+        p, columns, of = gate.params, args[gate.params :], operations_of
+        if not KINDS.issuperset(map(type, columns)):
+            columns = tuple([as_column(q) for q in columns])
+        if SEVERAL.isdisjoint(map(type, columns)):
+            return self._add(gate, (*args[:p], *check_qubits(columns, self.n, gate.name)), controls)
         for q in columns:
             if type(q) not in (range, int) and (type(q) is not tuple or set(map(type, q)) != {int}):
                 of = operations_of.__wrapped__  # a cache takes 1.0 and True for 1
-        if SEVERAL.isdisjoint(map(type, columns)):
-            return self._add(gate, (*args[:p], *check_qubits(columns, self.n, gate.name)), controls)
         operations = of(gate, columns, controls, self._size, self.n)
         for theta in args[:p]:
-            self._chunks.append(spread(check_angle(theta, gate.name), len(operations), gate.name))
+            value = theta.value if type(theta) is Tensor else theta
+            single = type(value) is np.ndarray and value.dtype is FLOAT and value.shape == (len(operations),)
+            self._chunks.append(theta if single else spread(check_angle(theta, gate.name), len(operations), gate.name))
         self.operations += operations
         self._size += p * len(operations)
         self._program = None

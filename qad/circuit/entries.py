@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 14  # entries of an array whose places are kept
 ITEM = PRIMITIVES[getitem]
-BASIC, ENDS = frozenset((int, np.int64, slice, type(...))), frozenset((int, np.int64, type(None)))
+WHOLE, ENDS = frozenset((int, np.int64, type(...))), frozenset((int, np.int64, type(None)))
 
 
 @primitive
@@ -64,14 +64,19 @@ def together(pieces: list[Any]) -> Tensor | None:
 
 
 def key_of(paths):
-    """For each path of indices a tuple that can be hashed; None if there are indices other than integers and slices."""
-    found = [tuple([index if type(index) is tuple else (index,) for index in path]) for path in paths]
-    kinds = set(map(type, chain.from_iterable(chain.from_iterable(found))))
-    if not kinds <= BASIC:
+    """Paths of indices as a tuple that can be hashed; None if there are indices other than integers and slices."""
+    indices = [*chain.from_iterable(paths)]
+    kinds = set(map(type, indices))
+    if tuple in kinds:
+        inner = [*chain.from_iterable([index for index in indices if type(index) is tuple])]
+        kinds = (kinds - {tuple}) | set(map(type, inner))
+    if kinds <= WHOLE:
+        return tuple(paths)
+    if not kinds <= WHOLE | {slice}:
         return None
-    if slice not in kinds:
-        return tuple(found)
-    found = [tuple([tuple(map(ends_of, index)) for index in path]) for path in found]
+    found = [
+        tuple([tuple(map(ends_of, index if type(index) is tuple else (index,))) for index in path]) for path in paths
+    ]
     ends = [i for path in found for index in path for i in index if type(i) is tuple]
     return tuple(found) if set(map(type, chain.from_iterable(ends))) <= ENDS else None
 
@@ -81,6 +86,11 @@ def ends_of(i):
     return (i.start, i.stop, i.step) if type(i) is slice else i
 
 
+def index_of(key):
+    """The index that such an entry of a key stands for."""
+    return tuple([slice(*i) if type(i) is tuple else i for i in key]) if type(key) is tuple else key
+
+
 @lru_cache(maxsize=256)
 def places_of(shape, key):
     """Where entries that such paths name stand in an array of this shape; None if some are vectors and some are not."""
@@ -88,7 +98,7 @@ def places_of(shape, key):
     for path in key:
         part = numbers
         for index in path:
-            part = part[tuple([slice(*i) if type(i) is tuple else i for i in index])]
+            part = part[index_of(index)]
         parts.append(part)
     axes = {part.ndim for part in parts}
     return Indices(np.hstack(parts), numbers.size) if axes in ({0}, {1}) else None

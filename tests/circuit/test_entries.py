@@ -63,7 +63,23 @@ def by_arrays(x):
     return c.ry(x[np.array([1, 0]), 0, 1], [0, 2])
 
 
-FORMS = [one_by_one, depth_one, vectors, nested, some, mixed, others, by_arrays]
+def by_tuples(x):
+    """Tuples within an index are arrays of integers, and no slices."""
+    return qad.Circuit(N).ry(x[0, 0, (0, 2)], [0, 2]).cx(0, 1).rz(x[0, 1, (0, 1)], [0, 1])
+
+
+def by_slices(x):
+    return qad.Circuit(N).ry(x[0, 0][0:2], [0, 2]).cx(0, 1).rz(x[0][1][1:], [0, 1]).ry(x[1][0, ::2], [1, 2])
+
+
+def by_one_number(x):
+    y = x.reshape(-1)
+    return qad.Circuit(N).ry(y[0], 0).cx(0, 1).rz(y[-2], 1).ry(y[3:][1], 1).rx(y[np.int64(4)], 1)
+
+
+FORMS = [
+    one_by_one, depth_one, vectors, nested, some, mixed, others, by_arrays, by_tuples, by_slices, by_one_number,
+]  # fmt: skip
 ONE_STEP = {depth_one, vectors, nested, some}
 X = normal(2, 2, N)
 
