@@ -1,11 +1,11 @@
 """Chains of large arrays on several threads, each of which carries out some of the blocks.
 
 The blocks are the same for any number of threads, and a sum adds up those of the blocks in their order, so that results
-are the same to the last bit.  A thread has a table of its own, into which the loop writes, and rooms of its own for
-what is local to a block.
+are the same to the last bit, whichever thread takes which blocks.  A thread has a table of its own, into which the loop
+writes, and rooms of its own for what is local to a block.
 """
 
-from itertools import accumulate
+from itertools import accumulate, count
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from qad.frozen.program import Var
 from qad.native.sharing import WORTH, in_rounds, share
 
 __all__ = ["Shares", "pays"]
+
+PARTS = 4  # of the blocks for each thread: one whose processor is busy takes fewer
+BASES, ADVANCES = (slice(at, at + 3) for at in (table.BASE, table.ADVANCE))
 
 
 def pays(blocks, rows):
@@ -48,24 +51,20 @@ class Shares:
         if threads == 1:
             self.native(bounds, numbers, places, status)
             return
-        if threads != len(self.tables):
-            self.held = []
-            self.tables = [self.table(thread, threads, places) for thread in range(threads)]
-        tables = self.tables
-        in_rounds(lambda _, thread: self.native(*tables[thread]), [0], threads)
-        status[0] = 0
-        for _, own, _, met in tables:
-            status[0] |= met[0]
-            numbers[:, table.STATUS] |= own[:, table.STATUS]
-            own[:, table.STATUS] = 0
+        while len(self.tables) < threads:
+            self.tables.append(Table(self.rows, self.elsewhere() if self.tables else self.address))
+        tables, parts = self.tables[:threads], min(PARTS * threads, self.blocks)
+        numbered = count()
 
-    def table(self, thread, threads, places):
-        """The arguments of the loop for one thread."""
-        first, end = share(self.blocks, thread, threads)
-        address = self.elsewhere() if thread else self.address
-        numbers = [moved(row, first, end == self.blocks).numbers(address) for row in self.rows]
-        bounds = np.array([[end - first, 0, len(self.rows)]], np.int64)
-        return bounds, np.array(numbers, np.int64), places, np.zeros(1, np.int64)
+        def work(_, thread):
+            while (part := next(numbered)) < parts:  # one thread at a time takes a number
+                tables[thread].run(self.native, *share(self.blocks, part, parts), self.blocks, places)
+
+        in_rounds(work, [0], threads)
+        for own in tables:
+            numbers[:, table.STATUS] |= own.numbers[:, table.STATUS]
+            own.numbers[:, table.STATUS] = 0
+        status[0] = np.bitwise_or.reduce(numbers[:, table.STATUS])
 
     def elsewhere(self):
         """The function `address` of a thread with rooms of its own; what shares a room shares one there."""
@@ -87,7 +86,17 @@ class Shares:
         return address
 
 
-def moved(row, first, to_the_end):
-    """The row as it begins with a later block, and ends with the last one or before."""
-    operands = [x._replace(offset=x.offset + first * step) for x, step in zip(row.operands, row.advance, strict=True)]
-    return row._replace(operands=tuple(operands), last=row.last if to_the_end else row.count)
+class Table:
+    """The table of one thread, which it carries out for some blocks at a time."""
+
+    def __init__(self, rows, address):
+        self.numbers = np.array([row.numbers(address) for row in rows], np.int64)
+        self.bounds, self.status = np.array([[0, 0, len(rows)]], np.int64), np.zeros(1, np.int64)
+        self.begin, self.last = self.numbers[:, BASES].copy(), self.numbers[:, table.LAST].copy()
+
+    def run(self, native, first, end, blocks, places):
+        """Carry out the blocks from `first` to `end`, of which only the last of all may be shorter."""
+        self.numbers[:, BASES] = self.begin + first * self.numbers[:, ADVANCES]
+        self.numbers[:, table.LAST] = self.last if end == blocks else self.numbers[:, table.COUNT]
+        self.bounds[0, 0] = end - first
+        native(self.bounds, self.numbers, places, self.status)
