@@ -41,7 +41,7 @@ def pooled(program, build, compiled):
     places = Places(program, compiled)
     arena = Arena(places)
     if places.rows:
-        from qad.frozen.compiled.kernel import ready
+        from qad.frozen.compiled.runs import ready
 
         ready(row.operation for rows in places.rows.values() for row in rows)  # in the first call, not in the second
         program.counts["compiled"] = len(places.rows)

@@ -6,11 +6,11 @@ from itertools import groupby
 import numpy as np
 
 from qad.frozen.compiled import table
-from qad.frozen.compiled.kernel import kernel
+from qad.frozen.compiled.kernel import kernel, ready
 from qad.frozen.compiled.shares import Shares, pays
 from qad.frozen.memory_plan import address_of
 
-__all__ = ["instructions"]
+__all__ = ["instructions", "ready"]
 
 ERRORS = [
     (bit, mode, text)
