@@ -241,7 +241,7 @@ class Builder(Sequence, GateMethods):
         return lambda *args: self._add(gate, args)
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *GATES]
+        return sorted({*super().__dir__(), *GATES})
 
 
 def adding(gate):

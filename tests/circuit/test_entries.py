@@ -212,3 +212,9 @@ def test_methods_of_gates_hide_nothing():
     for name in BUILT_IN:
         assert not hasattr(Sequence, name)
         assert vars(builder.Builder)[name].__name__ == name
+
+
+def test_names_are_told_once():
+    names = dir(qad.Circuit(1))
+    assert len(set(names)) == len(names)
+    assert set(BUILT_IN) < set(names)
