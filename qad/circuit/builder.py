@@ -5,16 +5,18 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from qad.circuit.checks import as_column, check_angle, check_matrix, check_qubits
 from qad.circuit.controlled import Controlled, unknown
-from qad.circuit.gates import GATES, find_gate, given, pauli_rotation, require_unitary
+from qad.circuit.gates import BUILT_IN, GATES, find_gate, given, pauli_rotation, require_unitary
 from qad.circuit.ir import Operation
 from qad.circuit.observables import hermitian
 from qad.circuit.parameters import as_chunk, spread
 from qad.circuit.sequence import Sequence
 from qad.circuit.trotter import trotter
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import stack_of
+from qad.extend import Tensor, stack_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -26,6 +28,11 @@ if TYPE_CHECKING:
     from qad.typing import ArrayLike, RealNumber
 else:
     GateMethods = object
+
+
+SEVERAL = frozenset((range, tuple))  # kinds of columns of several qubits
+KINDS = SEVERAL | {int}
+FLOAT = np.dtype(float)
 
 
 class Builder(Sequence, GateMethods):
@@ -200,21 +207,28 @@ class Builder(Sequence, GateMethods):
                 return self._add_several(gate, args, controls)
         operation = operation_of(gate, qubits, controls, self._size, self.n)
         for theta in args[:p]:
-            self._chunks.append(as_chunk(check_angle(theta, gate.name)))
+            single = type(theta.value if type(theta) is Tensor else theta) is np.float64
+            self._chunks.append(theta if single else as_chunk(check_angle(theta, gate.name)))
         self._size += p
-        return self._append(operation)
+        self.operations.append(operation)
+        self._program = None
+        return self
 
     def _add_several(self, gate, args, controls):
         """Add gates of one kind whose qubits are given as sequences (or as NumPy's integers)."""
-        p, columns, of = gate.params, tuple([as_column(q) for q in args[gate.params :]]), operations_of
+        p, columns, of = gate.params, args[gate.params :], operations_of
+        if not KINDS.issuperset(map(type, columns)):
+            columns = tuple([as_column(q) for q in columns])
+        if SEVERAL.isdisjoint(map(type, columns)):
+            return self._add(gate, (*args[:p], *check_qubits(columns, self.n, gate.name)), controls)
         for q in columns:
             if type(q) not in (range, int) and (type(q) is not tuple or set(map(type, q)) != {int}):
                 of = operations_of.__wrapped__  # a cache takes 1.0 and True for 1
-        if not any(type(q) in (range, tuple) for q in columns):
-            return self._add(gate, (*args[:p], *check_qubits(columns, self.n, gate.name)), controls)
         operations = of(gate, columns, controls, self._size, self.n)
         for theta in args[:p]:
-            self._chunks.append(spread(check_angle(theta, gate.name), len(operations), gate.name))
+            value = theta.value if type(theta) is Tensor else theta
+            single = type(value) is np.ndarray and value.dtype is FLOAT and value.shape == (len(operations),)
+            self._chunks.append(theta if single else spread(check_angle(theta, gate.name), len(operations), gate.name))
         self.operations += operations
         self._size += p * len(operations)
         self._program = None
@@ -228,7 +242,22 @@ class Builder(Sequence, GateMethods):
         return lambda *args: self._add(gate, args)
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *GATES]
+        return sorted({*super().__dir__(), *GATES})
+
+
+def adding(gate: Gate) -> Callable[..., Any]:
+    """The method that adds gates of one kind."""
+
+    def method(self, *args):
+        return self._add(gate, args)
+
+    method.__name__, method.__qualname__ = gate.name, f"Circuit.{gate.name}"
+    method.__doc__ = f"Add the gate {gate.name}; see `Builder.gate`."
+    return method
+
+
+for _name, _gate in BUILT_IN.items():  # found at once; those that are registered later are found by their names
+    setattr(Builder, _name, adding(_gate))
 
 
 @lru_cache(maxsize=4096)
@@ -246,11 +275,11 @@ def operations_of(
 
     A column is a sequence of qubits, one for each gate, or one qubit for all.
     """
-    counts = {len(q) for q in columns if type(q) in (range, tuple)}
+    counts = {len(q) for q in columns if type(q) in SEVERAL}
     if len(counts) > 1:
         raise ShapeError(f"{gate.name}: sequences of qubits are equally long, not {sorted(counts)}")
     (count,) = counts
-    filled = [q if type(q) in (range, tuple) else (q,) * count for q in columns]
+    filled = [q if type(q) in SEVERAL else (q,) * count for q in columns]
     every = [check_qubits((*controls, *at), n, gate.name)[len(controls) :] for at in zip(*filled, strict=True)]
     slots = [tuple(size + i * count + j for i in range(gate.params)) for j in range(count)]
     return [Operation(gate, at, controls, own) for at, own in zip(every, slots, strict=True)]

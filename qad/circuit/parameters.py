@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.circuit.entries import together
 from qad.core.errors import ShapeError
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ def joined(chunks: Sequence[Array]) -> Array:
         return np.zeros(0)
     if len(chunks) == 1:
         return chunks[0] if chunks[0].ndim else np.reshape(chunks[0], 1)
+    found = together(chunks)
+    if found is not None:
+        return found
     parts = []
     for single, run in groupby(chunks, key=lambda chunk: chunk.ndim == 0):
         run = list(run)

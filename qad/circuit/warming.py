@@ -24,10 +24,10 @@ def warm_up() -> None:
         return
     from qad.circuit.compiled import kernels
     from qad.contract import compiled
-    from qad.frozen.compiled.kernel import kernel
+    from qad.frozen.compiled import kernel as frozen
     from qad.symmetric import compiled as symmetric
 
-    kernel()
+    frozen.warm_up()
     compiled.warm_up("fdFD")
     symmetric.warm_up("fdFD")
     kernels.warm_up("FD")

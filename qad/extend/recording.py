@@ -7,11 +7,12 @@ program as one operation.
 from qad.core.define import PRIMITIVES
 from qad.core.handlers import has_no_derivative
 from qad.core.tape.levels import records
+from qad.core.tape.node import ANSWER, ARGS, PARENTS, PRIMITIVE
 from qad.core.tape.operands import highest, split
 from qad.core.tape.reverse import Reverse, note
 from qad.core.transforms.recorded import Operation, directions, operations, recording_level
 
 __all__ = [
-    "PRIMITIVES", "Operation", "Reverse", "directions", "has_no_derivative", "highest", "note", "operations",
-    "recording_level", "records", "split",
+    "ANSWER", "ARGS", "PARENTS", "PRIMITIVE", "PRIMITIVES", "Operation", "Reverse", "directions", "has_no_derivative",
+    "highest", "note", "operations", "recording_level", "records", "split",
 ]  # fmt: skip

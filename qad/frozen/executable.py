@@ -53,9 +53,9 @@ def pooled(program: Program, build: Build, compiled: bool) -> Run:
     places = Places(program, compiled)
     arena = Arena(places)
     if places.rows:
-        from qad.frozen.compiled.kernel import kernel
+        from qad.frozen.compiled.runs import ready
 
-        kernel()  # compiled, or loaded, in the first call, and not in the second
+        ready(row.operation for rows in places.rows.values() for row in rows)  # in the first call, not in the second
         program.counts["compiled"] = len(places.rows)
     free, inputs = [], len(program.inputs)
     take, give_back = free.pop, free.append

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import insort
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from qad.frozen.compiled.blocks import BLOCK
 from qad.frozen.out_argument import allocates
 from qad.frozen.program import Var
@@ -12,9 +14,21 @@ from qad.frozen.program import Var
 if TYPE_CHECKING:
     from qad.frozen.placement import Places
 
-__all__ = ["Arena"]
+__all__ = ["Arena", "address_of", "aligned"]
 
 ALIGNMENT = 64
+
+
+def address_of(array: np.ndarray) -> int:
+    """Where the entries of an array begin."""
+    return array.__array_interface__["data"][0]
+
+
+def aligned(size: int) -> np.ndarray:
+    """So many bytes of memory."""
+    raw = np.empty(size + ALIGNMENT, np.uint8)
+    start = -address_of(raw) % ALIGNMENT
+    return raw[start : start + size]
 
 
 class Arena:

@@ -16,6 +16,7 @@ import numpy as np
 from qad.frozen.compiled.blocks import BLOCK, parts
 from qad.frozen.functions import Method
 from qad.frozen.guards import is_guard
+from qad.frozen.memory_plan import aligned
 from qad.frozen.out_argument import positional, written
 from qad.frozen.placement import laid_out
 from qad.frozen.program import Var, rebuilt, variables
@@ -68,7 +69,7 @@ class Workspace:
 
 def _arrays(places, arena):
     """The array of every static Var: constants, buffers in one block of memory, and views of both."""
-    memory = _aligned(arena.size)
+    memory = aligned(arena.size)
     arrays = dict(places.program.constants)
     for var, offset in arena.offsets.items():
         if var in places.local:
@@ -78,12 +79,6 @@ def _arrays(places, arena):
     for var, step in places.views.items():
         arrays[var] = step.fn(*rebuilt(step.args, arrays.__getitem__), **step.kwargs)
     return arrays
-
-
-def _aligned(size):
-    raw = np.empty(size + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    return raw[start : start + size]
 
 
 def _numbers(program, arrays):
@@ -113,7 +108,7 @@ class _Emitter:
             if kind == "scalar":
                 made.append(self._scalars(run))
             elif kind == "compiled":
-                made.append(self._table(run))
+                made.extend(self._tables(run))
             else:
                 made.extend(map(self.step, run))
         return made
@@ -122,12 +117,13 @@ class _Emitter:
         """What a step is run together with."""
         return "scalar" if step.out in self.places.scalars else "compiled" if step.out in self.places.rows else None
 
-    def _table(self, steps):
-        """One call of the compiled loop."""
-        from qad.frozen.compiled.runs import instruction
+    def _tables(self, steps):
+        """Calls of the compiled loop."""
+        from qad.frozen.compiled.runs import instructions
 
-        made = instruction(parts(steps, self.places), self.arrays, self.registers, self.number)
-        self.moving = self.moving or bool(made[1][-3] or made[1][-2])
+        places = self.places
+        made = instructions(parts(steps, places), self.arrays, self.registers, self.number, places.local)
+        self.moving = self.moving or any(args[-3] or args[-2] for _, args in made)
         return made
 
     def _scalars(self, steps):

@@ -157,6 +157,7 @@ class Kernel:
     """A compiled function: arrays are checked, and not copied; other threads of Python run meanwhile."""
 
     name: str
+    address: int
     arrays: list[tuple[int, np.dtype[Any], int, int]]
     bundles: list[tuple[int, Parameter]]
     native: Callable[..., None]
@@ -169,7 +170,8 @@ class Kernel:
         ]
         self.bundles = [(i, of) for i, of in blocks if hasattr(of, "blocks")]
         kinds = [{INT: c_int64, FLOAT: c_double}.get(of, py_object) for _, of in blocks]
-        self.native = CFUNCTYPE(None, *kinds)(engine.get_function_address(self.name))
+        self.address = engine.get_function_address(self.name)
+        self.native = CFUNCTYPE(None, *kinds)(self.address)
 
     def __call__(self, *args: Any) -> None:
         given = list(args)
@@ -204,7 +206,10 @@ def held_by(function: Callable[..., Any]) -> list[Any]:
 
 def blocks_of(function: Callable[..., None]) -> list[Parameter]:
     """The annotations of a kernel's parameters."""
-    return [kernel_type(parameter.annotation) for parameter in inspect.signature(function).parameters.values()]
+    return [
+        kernel_type(parameter.annotation)
+        for parameter in inspect.signature(function, eval_str=True).parameters.values()
+    ]
 
 
 def dtype_of(kind: Element, precision: str) -> np.dtype[Any]:

@@ -114,10 +114,11 @@ def test_a_frozen_function_may_be_the_first_that_compiles(monkeypatch, tmp_path)
     from qad.contract import compiled
 
     monkeypatch.setenv("QAD_CACHE_DIR", str(tmp_path))
-    monkeypatch.setitem(compiled.OF, "c", compiled.kernels(compiled.COMPLEX))
+    monkeypatch.setitem(compiled.TABLES, "c", compiled.tables(compiled.COMPLEX))
+    monkeypatch.setitem(compiled.STACKS, "c", compiled.stacks(compiled.COMPLEX))
     f = qad.freeze(lambda x: (compiled.warm_up([complex]), x * 2)[1])
     np.testing.assert_array_equal(f(np.ones(2)), 2 * np.ones(2))
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_pairs_without_stacks_have_one_way():

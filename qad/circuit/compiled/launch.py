@@ -1,60 +1,20 @@
-"""How kernels are called: round by round, on Python's threads; kernels release the interpreter's lock."""
+"""How kernels are called: round by round, on as many threads as the work is worth."""
 
 from __future__ import annotations
 
-from threading import Barrier, Thread
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.circuit.compiled.blocking import schedule_of
 from qad.circuit.compiled.entries import REAL_OF
-from qad.core.threads import kernels
+from qad.native.sharing import in_rounds, share, threads_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
     from typing import Any
 
     from qad.circuit.ir import Program
     from qad.native.kernels import Bundle, Kernel
-
-WORTH = 1 << 18  # updates of amplitudes: a quarter of a millisecond; starting a thread takes 0.08
-
-
-def threads_for(parts: int, work: int) -> int:
-    """How many threads share so many parts of some work, counted in updates of amplitudes."""
-    return min(kernels(), parts) if work > WORTH and parts > 1 else 1
-
-
-def share(parts: int, thread: int, threads: int) -> tuple[int, int]:
-    """The first of the parts that a thread is given, and the first of the next."""
-    return thread * parts // threads, (thread + 1) * parts // threads
-
-
-def in_rounds(work: Callable[[int, int], None], rounds: Iterable[int], threads: int) -> None:
-    """Call ``work(r, thread)`` for all rounds in order; a round begins when the one before is over on all threads."""
-    if threads == 1:
-        for r in rounds:
-            work(r, 0)
-        return
-    barrier = Barrier(threads)
-
-    def run(thread):
-        for r in rounds:
-            work(r, thread)
-            barrier.wait()
-
-    others = [Thread(target=run, args=(thread,), daemon=True) for thread in range(1, threads)]
-    for one in others:
-        one.start()
-    try:
-        run(0)
-    except BaseException:  # an interrupt: the others shall not wait for this thread
-        barrier.abort()
-        raise
-    finally:
-        for one in others:
-            one.join()
 
 
 def run(

@@ -9,9 +9,10 @@ import numpy as np
 
 from qad.circuit.compiled import kernels, whole_tangents
 from qad.circuit.compiled.entries import REAL_OF, angle_tables
-from qad.circuit.compiled.launch import WORTH, in_rounds, share, tables_of, threads_for
+from qad.circuit.compiled.launch import tables_of
 from qad.circuit.compiled.terms import BITS, terms_of
 from qad.circuit.compiled.whole_kernels import ROWS
+from qad.native.sharing import WORTH, in_rounds, share, threads_for
 
 if TYPE_CHECKING:
     from typing import Any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,14 +82,23 @@ def _elementwise(step, find, out):
 
 def ufunc_rows(ufunc: np.ufunc, operands: Sequence[Operand], out: Operand) -> Rows:
     """The row of a ufunc on these operands."""
+    operands = (*operands, out)
+    row = ufunc_row(ufunc, *[x.form for x in operands])
+    return row and [row._replace(operands=operands)]
+
+
+@lru_cache(maxsize=4096)
+def ufunc_row(ufunc, *forms):
+    """The row of a ufunc on operands of these forms; None if there is none."""
+    *operands, out = [Operand(None, *form) for form in forms]
     chars = "".join(x.char for x in operands) + "->" + out.char
     function = loop_of(ufunc, chars)
     if function is None or any(char not in CHARS + "->" for char in chars):
         return None
     operands = [*[x.spread(out.shape) for x in operands], out]
     own = WAVES.get(ufunc) if chars == "d->d" else None
-    row = Row.along(axes_of(operands), operands, operation=own or table.CALL, function=function, name=ufunc.__name__)
-    return row and [row]
+    fields = {"operation": own, "function": None} if own else {"operation": table.CALL, "function": function}
+    return Row.along(axes_of(operands), operands, name=ufunc.__name__, **fields)
 
 
 def copied(source: Operand, out: Operand) -> Rows:
@@ -143,8 +153,16 @@ def _product(step, find, out):
     found = None if step.kwargs or len(step.args) != 2 else all_found(step.args, find)
     if not found or {x.char for x in found} != {out.char} or out.char == "?":
         return None
-    (a, b), size = found, np.dtype(out.char).itemsize
-    if not a.shape or not b.shape or (step.fn is np.dot and max(len(a.shape), len(b.shape)) > 2):
+    row = product_row(step.fn is np.dot, *[x.form for x in (*found, out)])
+    return row and [row._replace(operands=(*found, out))]
+
+
+@lru_cache(maxsize=4096)
+def product_row(is_dot, *forms):
+    """The row of a product of operands of these forms; None if there is none."""
+    a, b, out = [Operand(None, *form) for form in forms]
+    size = np.dtype(out.char).itemsize
+    if not a.shape or not b.shape or (is_dot and max(len(a.shape), len(b.shape)) > 2):
         return None
     # a vector is a matrix of one row at the left, of one column at the right
     left, right = len(a.shape) == 1, len(b.shape) == 1
@@ -158,10 +176,10 @@ def _product(step, find, out):
     kind = PRODUCTS.get(out.char) if m * k * n <= SMALL else None
     row = Row.along(
         axes_of(operands), operands, operation=kind or table.CALL, name="matmul", dims=(m, k, n),
-        function=(0, 0) if kind else loop_of(np.matmul, f"{out_of(out)}->{out.char}"),
+        function=None if kind else loop_of(np.matmul, f"{out_of(out)}->{out.char}"),
     )  # fmt: skip
     matrices = *a.strides[-2:], *b.strides[-2:], rows or n * size, columns
-    return row and [row._replace(steps=(*row.steps, *matrices))]
+    return row and row._replace(steps=(*row.steps, *matrices))
 
 
 def _concatenate(step, find, out):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from qad.frozen.compiled import table
-from qad.native import intrinsic
+from qad.native import INT, intrinsic
 from qad.native.values import Array, Number
 
 if TYPE_CHECKING:
     from qad.native.statements import Function
     from qad.native.values import Kind, Scalar
 
-__all__ = ["bits", "call_loop", "cleared", "from_bits", "memory", "raised"]
+__all__ = ["Int", "bits", "call_loop", "cleared", "from_bits", "memory", "raised"]
+
+Int: TypeAlias = Annotated[int, INT]  # what inner loops are given: addresses, and a number of the caller's
 
 
 @intrinsic

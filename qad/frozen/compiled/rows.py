@@ -31,6 +31,11 @@ class Operand(NamedTuple):
         """The whole of an array, or of an array like this one that a Var stands for."""
         return cls(array if holder is None else holder, array.shape, array.strides, array.dtype.char)
 
+    @property
+    def form(self) -> tuple[Any, ...]:
+        """All but what holds it, and where it begins there."""
+        return self[1:4]
+
     def spread(self, shape: Sequence[int]) -> Operand:
         """Broadcast to a shape."""
         missing = len(shape) - len(self.shape)
@@ -59,8 +64,8 @@ class Row(NamedTuple):
     count, steps : int, tuple of int
         Elements, and strides of each operand, along the axis of the operation; `np.matmul` has more strides.
     around : tuple of pairs (n, strides of each operand)
-    function : tuple of int
-        Address and data of NumPy's inner loop.
+    function : tuple of int, or None
+        Address and data of NumPy's inner loop; None for one of our own.
     dims : tuple of int
         Further sizes.
     name : str
@@ -76,7 +81,7 @@ class Row(NamedTuple):
     count: int
     steps: tuple[int, ...]
     around: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    function: tuple[int, int] = (0, 0)
+    function: tuple[int, int] | None = None
     dims: tuple[int, ...] = ()
     name: str = ""
     last: int = 0
@@ -100,9 +105,11 @@ class Row(NamedTuple):
 
     def numbers(self, address: Callable[[Any], tuple[int, int]]) -> list[int]:
         """The row as integers; `address` tells of a holder its address and the number of the array that is given."""
+        from qad.frozen.compiled.kernel import own
+
         found = [0] * table.WIDTH
         found[table.OPERATION] = self.operation
-        found[table.FUNCTION], found[table.DATA] = self.function
+        found[table.FUNCTION], found[table.DATA] = self.function or (own(self.operation), 0)
         found[table.COUNT], found[table.LAST] = self.count, self.last or self.count
         found[table.OUTER] = found[table.INNER] = 1
         columns = (table.INNER, table.INNER_STEP), (table.OUTER, table.OUTER_STEP)

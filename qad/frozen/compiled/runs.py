@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import warnings
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.frozen.compiled import table
-from qad.frozen.compiled.kernel import kernel
+from qad.frozen.compiled.kernel import kernel, ready
+from qad.frozen.compiled.shares import Shares, pays
+from qad.frozen.memory_plan import address_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
     from qad.frozen.compiled.blocks import Part
     from qad.frozen.program import Var
 
-__all__ = ["instruction"]
+    Arrays: TypeAlias = Mapping[Var, np.ndarray]
+    Instruction: TypeAlias = tuple[Callable[..., None], tuple[Any, ...]]  # what is called, and with what
+
+__all__ = ["instructions", "ready"]
 
 ERRORS = [
     (bit, mode, text)
@@ -31,10 +37,10 @@ ERRORS = [
 READABLE = 0x101  # flags of an array that is aligned and in C order
 
 
-def instruction(
-    parts: list[Part], arrays: Mapping[Var, np.ndarray], registers: list[Any], number: Mapping[Var, int]
-) -> tuple[Callable[..., None], tuple[Any, ...]]:
-    """The instruction that carries out parts of a table.
+def instructions(
+    parts: list[Part], arrays: Arrays, registers: list[Any], number: Mapping[Var, int], local: set[Var]
+) -> list[Instruction]:
+    """The instructions that carry out parts of a table: one for each that threads may share, one for what is between.
 
     Parameters
     ----------
@@ -45,17 +51,27 @@ def instruction(
     registers : list
     number : dict of Var -> int
         Where else arrays are read from; and written to, new ones that the instruction makes.
+    local : set of Var
+        What has room for one block.
     """
+    runs = groupby(parts, lambda part: id(part) if pays(*part) else None)
+    return [instruction(list(run), arrays, registers, number, local) for _, run in runs]
+
+
+def instruction(
+    parts: list[Part], arrays: Arrays, registers: list[Any], number: Mapping[Var, int], local: set[Var]
+) -> Instruction:
+    """The instruction that carries out all of these parts, which threads may share if there is but one."""
     rows = [row for _, part in parts for row in part]
     written = {row.operands[-1].holder: row.operands[-1] for row in rows}
-    given, held = {}, []
+    given, held = {}, {}
 
     def address(holder):
         array = holder if isinstance(holder, np.ndarray) else arrays.get(holder)
         if array is None:
             return 0, given.setdefault(holder, len(given))
-        held.append(array)
-        return array.__array_interface__["data"][0], -1
+        held[id(array)] = array
+        return address_of(array), -1
 
     numbers = np.array([row.numbers(address) for row in rows], np.int64)
     ends = np.cumsum([0, *(len(part) for _, part in parts)]).tolist()
@@ -65,9 +81,10 @@ def instruction(
     places, status = np.zeros(len(given), np.int64), np.zeros(1, np.int64)
     native = kernel()
     native(bounds[:0], numbers, places, status)  # the arguments are checked once
-    call = native.native, (bounds, numbers, places, status), memoryview(status)
+    loop = Shares(native.native, *parts[0], address, local) if pays(*parts[0]) else native.native
     names = [row.name for row in rows]
-    return carry_out, (*call, names, memoryview(places), registers, reads, makes, held)
+    call = loop, (bounds, numbers, places, status), memoryview(status), names
+    return carry_out, (*call, memoryview(places), registers, reads, makes, held)
 
 
 def carry_out(

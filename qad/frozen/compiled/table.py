@@ -16,7 +16,7 @@ __all__ = [
 # Columns.  Those of operands are three each, those of sizes four, those of strides nine.
 (
     OPERATION,  # one of those below
-    FUNCTION,  # the address of NumPy's inner loop
+    FUNCTION,  # the address of an inner loop: of NumPy's, or one of ours that is called likewise
     DATA,  # what that is given besides
     OUTER,  # how often it is done, along an axis
     INNER,  # and along another

@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from qad.frozen.compiled.memory import bits, from_bits
-from qad.native import inlined
+from qad.frozen.compiled.memory import Int, bits, from_bits, memory
+from qad.native import FLOAT, INT, inlined
 
 if TYPE_CHECKING:
     from qad.native.values import KernelArray
 
-__all__ = ["waves"]
+__all__ = ["cosine", "sine"]
 
 LARGEST = 0x4120000000000000  # the bits of 2.0**19
 SIGN = 0x7FFFFFFFFFFFFFFF  # all bits but the sign
@@ -36,8 +36,20 @@ COSINE = (
 )  # fmt: skip
 
 
-def waves(x: KernelArray, y: KernelArray, count: int, step_x: int, step_y: int, ahead: int) -> None:
-    """``y = sin(x + ahead pi/2)`` for numbers that lie so many apart; `ahead` is 0 or 1, known beforehand."""
+def sine(args: Int, dims: Int, steps: Int, data: Int) -> None:
+    """``y = sin(x)``, called as an inner loop of NumPy's."""
+    waves(args, dims, steps, 0)
+
+
+def cosine(args: Int, dims: Int, steps: Int, data: Int) -> None:
+    """``y = cos(x)``, likewise."""
+    waves(args, dims, steps, 1)
+
+
+def waves(args: int, dims: int, steps: int, ahead: int) -> None:
+    """``y = sin(x + ahead pi/2)``; `ahead` is 0 or 1, known beforehand."""
+    x, y = memory(FLOAT, memory(INT, args)[0]), memory(FLOAT, memory(INT, args)[1])
+    count, step_x, step_y = memory(INT, dims)[0], memory(INT, steps)[0] // 8, memory(INT, steps)[1] // 8
     largest = 0
     for i in range(count):
         largest = max(largest, bits(x[i * step_x]) & SIGN)
@@ -68,7 +80,7 @@ def wave(x: float, ahead: int) -> float:
     tail = (rest - high) - below
     quarter = bits(turned) + ahead
     even = (quarter & 1) - 1  # all bits set where the sine is asked for, none for the cosine
-    found = (bits(sine(high, tail)) & even) | (bits(cosine(high, tail)) & (even ^ -1))
+    found = (bits(sine_near(high, tail)) & even) | (bits(cosine_near(high, tail)) & (even ^ -1))
     return from_bits(found ^ ((quarter & 2) << 62))
 
 
@@ -79,7 +91,7 @@ def difference(a: float, b: float) -> tuple[float, float]:
     return found, (a - (found - back)) - (b + back)
 
 
-def sine(x: float, tail: float) -> float:
+def sine_near(x: float, tail: float) -> float:
     """``sin(x + tail)`` within a quarter of pi."""
     z = x * x
     cube = z * x
@@ -87,7 +99,7 @@ def sine(x: float, tail: float) -> float:
     return x - ((z * (0.5 * tail - cube * sum) - tail) - cube * SINE[0])
 
 
-def cosine(x: float, tail: float) -> float:
+def cosine_near(x: float, tail: float) -> float:
     """``cos(x + tail)`` within a quarter of pi."""
     z = x * x
     sum = z * (COSINE[0] + z * (COSINE[1] + z * (COSINE[2] + z * (COSINE[3] + z * (COSINE[4] + z * COSINE[5])))))
