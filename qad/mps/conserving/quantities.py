@@ -93,3 +93,15 @@ def sites_of_dimension(dims: Sequence[int]) -> tuple[Site, ...]:
     """Spins of these dimensions: what stands on a chain where nobody says."""
     kinds = [f"spin-{d // 2}" if d % 2 else f"spin-{d - 1}/2" for d in dims]
     return tuple(map(site_of, kinds))
+
+
+def kinds(sites: str | Site | Sequence[str | Site] | None, dims: Sequence[int]) -> tuple[Site, ...]:
+    """What stands on every site: what the caller says, else spins of these dimensions."""
+    if sites is None:
+        return sites_of_dimension(dims)
+    found = [sites] * len(dims) if isinstance(sites, str) or not hasattr(sites, "__iter__") else list(sites)
+    if len(found) != len(dims):
+        raise ArgumentError(
+            f"{len(found)} kinds of site were given for {len(dims)} sites: give one for all, or one each"
+        )
+    return tuple(map(site_of, found))

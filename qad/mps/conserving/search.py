@@ -8,9 +8,10 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.threads import blas_for
+from qad.mps.conserving.make import random_state
 from qad.mps.conserving.observables import energy, operator_for
 from qad.mps.conserving.quantities import quantities, sites_of_dimension
-from qad.mps.conserving.state import SymmetricMPS, random_state
+from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.conserving.sweeps import OneSite, TwoSites
 from qad.mps.search.dmrg import COARSE
 from qad.mps.search.monitor import Watch, until_finished
