@@ -8,8 +8,6 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.chain import Chain, zip_sites
-from qad.mps.conserving import observables as conserving
-from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.sites import join
 from qad.mps.state import MOST_AMPLITUDES, MPS
 
@@ -106,8 +104,6 @@ class MPO(Chain):
 
     def __matmul__(self, other: C) -> C:
         """The operator that applies `other` first, or the state that the operator makes; bond dimensions multiply."""
-        if isinstance(other, SymmetricMPS):
-            return conserving.applied(self, other)
         if not isinstance(other, (MPO, MPS)):
             return NotImplemented
         for site, (upper, lower) in enumerate(zip_sites(self, other)):

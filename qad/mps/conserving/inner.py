@@ -13,8 +13,8 @@ from qad.symmetric.summing import direct_sum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
-    from qad.mps.conserving.state import SymmetricMPS
     from qad.symmetric.tensor import SymTensor
     from qad.typing import Scalar
 
@@ -51,7 +51,7 @@ def normalised(tensors: Sequence[SymTensor]) -> list[SymTensor]:
     return [tensor * factor.astype(tensor.data.real.dtype) for tensor in tensors]
 
 
-def sum_of(one: SymmetricMPS, two: SymmetricMPS) -> list[SymTensor]:
+def sum_of(one: Any, two: Any) -> list[SymTensor]:
     """The tensors of the sum of two states of one sector: the dimensions of bonds add up, sector by sector."""
     require_alike(one, two, "a sum")
     if total_of(one) != total_of(two):
@@ -66,7 +66,7 @@ def sum_of(one: SymmetricMPS, two: SymmetricMPS) -> list[SymTensor]:
     return tensors
 
 
-def overlap(bra: SymmetricMPS, ket: SymmetricMPS) -> tuple[Scalar, float]:
+def overlap(bra: Any, ket: Any) -> tuple[Scalar, float]:
     """``<bra|ket>`` as a number and the logarithm of a factor; states of different charges are orthogonal."""
     require_alike(bra, ket, "an overlap")
     if total_of(bra) != total_of(ket):
@@ -74,7 +74,7 @@ def overlap(bra: SymmetricMPS, ket: SymmetricMPS) -> tuple[Scalar, float]:
     return inner(bra.tensors, ket.tensors)
 
 
-def require_alike(one: SymmetricMPS, two: SymmetricMPS, what: str) -> None:
+def require_alike(one: Any, two: Any, what: str) -> None:
     """Raise unless both conserve the same on the same sites."""
     if getattr(one, "conserved", None) is None or one.conserved != getattr(two, "conserved", None):
         raise ArgumentError(

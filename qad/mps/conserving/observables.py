@@ -73,7 +73,7 @@ def energy(psi: SymmetricMPS, H: MPO) -> Real:
     return ratio.real
 
 
-def applied(H: MPO, psi: SymmetricMPS) -> SymmetricMPS:
+def after(psi: SymmetricMPS, H: MPO) -> SymmetricMPS:
     """The state that an operator makes, its bonds pairs of a channel and a bond."""
     tensors = []
     for w, tensor in zip(operator_for(psi, H).sites, psi, strict=True):
@@ -82,3 +82,6 @@ def applied(H: MPO, psi: SymmetricMPS) -> SymmetricMPS:
         legs = tuple([Leg._made(leg.symmetry, leg.charges, leg.dims, leg.flow) for leg in product.legs])
         tensors.append(SymTensor(layout(legs, 2, product.layout.total, product.symmetry), product.resplit(2).data))
     return SymmetricMPS(tensors, psi.conserved)
+
+
+SymmetricMPS.after = after

@@ -51,6 +51,7 @@ class SymmetricMPS(Readings):
     tensors: tuple[Any, ...]
     conserved: Quantities
     ordinary: ClassVar[Any]  # `qad.mps.MPS`, which stands above and says so
+    after: ClassVar[Any]  # the state that an operator makes, likewise
 
     def __init__(self, tensors: Iterable[SymTensor], conserved: Quantities):
         self.tensors, self.conserved = tuple(tensors), conserved
@@ -122,6 +123,10 @@ class SymmetricMPS(Readings):
             return NotImplemented
         value, log_scale = overlap(self, other)
         return value * np.exp(log_scale)
+
+    def __rmatmul__(self, H: Any) -> SymmetricMPS:
+        """``H @ psi`` is the state that an operator makes; its bonds are pairs of a channel and a bond."""
+        return self.after(H)
 
     def normalized(self) -> SymmetricMPS:
         """The state with norm 1: its norm, of any size, is divided out evenly.

@@ -26,9 +26,7 @@ def charges_of(conserved):
     total = np.zeros((1, len(conserved.names)), int)
     for states in conserved.charges:
         total = (total[:, None] + np.array(states)[None]).reshape(-1, len(conserved.names))
-    return (
-        total % [2 if name == "parity" else 10**6 for name in conserved.names] if "parity" in conserved.names else total
-    )
+    return np.where(np.array(conserved.names) == "parity", total % 2, total)
 
 
 def levels(H, conserved, sector):
