@@ -75,6 +75,8 @@ def energy(psi: SymmetricMPS, H: MPO) -> Real:
 
 def after(psi: SymmetricMPS, H: MPO) -> SymmetricMPS:
     """The state that an operator makes, its bonds pairs of a channel and a bond."""
+    if not hasattr(H, "conserving"):
+        return NotImplemented
     tensors = []
     for w, tensor in zip(operator_for(psi, H).sites, psi, strict=True):
         product = tensordot(w, tensor, ([3], [1])).transpose(0, 3, 2, 1, 4)  # u a s' v b

@@ -30,8 +30,13 @@ class Tdvp:
     """
 
     def __init__(self, H, tensors, factor, tol):
-        self.tensors, self.factor, self.tol = tensors, factor / 2, min(max(tol, TIGHTEST), LOOSEST)
+        self.tensors = tensors
+        self.set_step(factor, tol)
         self.environments = Environments(H, tensors, np.result_type(*tensors, factor))
+
+    def set_step(self, factor, tol):
+        """Every exponential goes half a step."""
+        self.factor, self.tol = factor / 2, min(max(tol, TIGHTEST), LOOSEST)
 
     def exponential(self, apply, x, sign):
         """``exp(sign * factor/2 * A) x``."""

@@ -28,7 +28,12 @@ class Gates:
 
     def __init__(self, H, factor, order=2):
         terms = neighbour_terms(H)
-        self.sweeps = [[gate(h, factor * share / 2) for h in terms] for share in ORDERS[order]]
+        parts = [factor * share / 2 for share in ORDERS[order]]
+        self.sweeps = [[self.gate(h, part, site) for site, h in enumerate(terms)] for part in parts]
+
+    def gate(self, h, factor, site):
+        """``exp(factor h)`` of the term on a site and the next one."""
+        return gate(h, factor)
 
     def step(self, tensors, truncation):
         """Apply it to a chain with its centre at site 0, in place; the centre comes back there."""

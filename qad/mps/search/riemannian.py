@@ -9,9 +9,9 @@ MEMORY = 20
 WINDOW = 10  # iterations over which the gain is judged
 
 
-def riemannian(H, watch, bond, tol, excluded):
+def riemannian(H, watch, bond, tol, excluded, kind=IsometricChain):
     """Minimise the energy over isometric chains; see `qad.mps.search.isometric` for coordinates and metric."""
-    manifold = IsometricChain(watch.state)
+    manifold = kind(watch.state)
     end = []
 
     def loss(psi):
