@@ -14,7 +14,7 @@ from qad.mps.conserving.growing import Growing
 from qad.mps.conserving.isometric import SymmetricChain, weighted
 from qad.mps.conserving.make import random_state
 from qad.mps.conserving.observables import energy, operator_for
-from qad.mps.conserving.quantities import quantities, sites_of_dimension
+from qad.mps.conserving.quantities import conserved_by
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.conserving.sweeps import OneSite, TwoSites
 from qad.mps.energy import prepared
@@ -31,7 +31,7 @@ from qad.optimize.progress import bar_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qad.mps.conserving.quantities import Names, Quantities
+    from qad.mps.conserving.quantities import Names
     from qad.mps.conserving.sweeps import Sweeps
     from qad.mps.operator import MPO
     from qad.typing import DTypeLike, FilePath, Seed
@@ -174,14 +174,3 @@ def begun(H, bond, conserve, sector, start, dtype, seed) -> SymmetricMPS:
     if sector is not None and start.conserved.sector(sector) != start.conserved.sector(start.sector):
         raise ArgumentError(f"sector={sector!r}, but the start state lies in the sector {start.sector}: leave one out")
     return start
-
-
-def conserved_by(H: MPO, conserve: Names) -> Quantities:
-    """What an operator is to conserve, by the sites that it stands on; spins 1/2 where it does not say."""
-    sites, dims = H.sites, [w.shape[2] for w in H]
-    if sites is None and set(dims) != {2}:
-        raise ArgumentError(
-            "the operator does not say what stands on its sites: make it by qad.mps.OpSum, or give a start state, "
-            "qad.mps.MPS.random(..., conserve=..., sites=...)"
-        )
-    return quantities(conserve, sites_of_dimension(dims) if sites is None else sites)

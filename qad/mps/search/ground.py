@@ -153,8 +153,9 @@ def begin(H, bond, method, seed, start, dtype, excluded):
     """The state from which a search starts: the given one, or a random one."""
     if start is None:
         start = start_state(H, min(bond, SMALL) if method in SMALL_START else bond, seed, dtype)
-    check_operator(start, H)
-    if any(np.iscomplexobj(t) for state in excluded for t in state) and start.dtype.kind == "f":
+    for state in (start, *excluded):
+        check_operator(state, H)
+    if any(state.dtype.kind == "c" for state in excluded) and start.dtype.kind == "f":
         start = start * (1 + 0j)  # the complement of complex states is complex
     return start
 
