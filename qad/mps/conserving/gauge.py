@@ -122,7 +122,8 @@ def factors_from_right(tensors: Sequence[SymTensor]) -> list[SymTensor]:
 
 def unit(factor: SymTensor) -> SymTensor:
     """A factor divided by its size, which is no part of the derivative."""
-    return factor * (1 / float(np.linalg.norm(stack_of(unrecorded(factor.data)))))
+    size = np.linalg.norm(stack_of(unrecorded(factor.data)).ravel())
+    return factor * (1 / size).astype(factor.data.real.dtype)
 
 
 def check_reached(before: Sequence[SymTensor], after: Sequence[SymTensor]) -> None:

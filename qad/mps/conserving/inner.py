@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import stack_of, value_of
+from qad.extend import any_traced, stack_of
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.summing import direct_sum
 
@@ -35,17 +35,22 @@ def inner(bra: Sequence[SymTensor], ket: Sequence[SymTensor]) -> tuple[Scalar, f
 
 
 def scaled(environment: SymTensor, log_scale: float) -> tuple[SymTensor, float]:
-    """An environment of size 1, and the logarithm of its size added up; the size is no part of the derivative."""
-    size = float(np.linalg.norm(np.asarray(stack_of(value_of(environment.data)))))
+    """An environment of size near 1, by a power of two, and the logarithm of that added up."""
+    size = np.linalg.norm(stack_of(environment.data).ravel())
     if not 0 < size < np.inf:
         return environment, log_scale
-    return environment * (1 / size), log_scale + np.log(size)
+    if any_traced(size):  # the power is then a part of the program, not a decision
+        exponent = np.frexp(size)[1]
+        power = np.ldexp(1.0, -exponent).astype(environment.dtype)
+        return environment * power, log_scale + exponent * np.log(2.0)
+    exponent = int(np.frexp(size)[1])
+    return environment * environment.dtype.type(2.0**-exponent), log_scale + exponent * np.log(2.0)
 
 
 def normalised(tensors: Sequence[SymTensor]) -> list[SymTensor]:
     """The tensors of the state with norm 1, an equal part of its norm taken from every site."""
     square, log_scale = inner(tensors, tensors)
-    if not value_of(square).real > 0 or not np.isfinite(log_scale):
+    if not (stack_of(square).real > 0).all():
         raise ArgumentError("the state has norm zero, or none that is finite: it cannot be normalised")
     factor = np.exp(-(np.log(square.real) + log_scale) / (2 * len(tensors)))
     return [tensor * factor.astype(tensor.data.real.dtype) for tensor in tensors]

@@ -85,11 +85,11 @@ def environments(psi: SymmetricMPS) -> tuple[list[Any], list[SymTensor], list[An
         half = tensor if right is None else tensordot(tensor, right, ([2], [1]))
         axes = ([1, 2], [1, 2])
         environment = tensordot(tensor.conj(), half, axes)
-        size = float(np.linalg.norm(stack_of(value_of(environment.data))))
+        size = np.linalg.norm(stack_of(environment.data).ravel())
         if not 0 < size < np.inf:
             raise ArgumentError("the state is zero or not finite: nothing can be measured in it")
-        tensors[site] = tensor * size**-0.5
-        rights.append(environment * (1 / size))
+        tensors[site] = tensor * (size**-0.5).astype(tensor.data.real.dtype)
+        rights.append(environment * (1 / size).astype(tensor.data.real.dtype))
     lefts = [None]
     for tensor in tensors[:-1]:
         lefts.append(past(lefts[-1], tensor, tensor))

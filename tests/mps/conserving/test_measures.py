@@ -150,3 +150,47 @@ def test_sums_are_split_into_parts_of_definite_charge():
 def test_refusals(call, message):
     with pytest.raises(ValueError, match=message):
         call(random("ring")[0])
+
+
+LOSSES = {
+    "expectation": lambda psi, m, H: qad.mps.expectation(psi, H),
+    "local": lambda psi, m, H: local_expectations(psi, m).sum(),
+    "correlations": lambda psi, m, H: correlations(psi, m, m).sum(),
+    "density": lambda psi, m, H: (reduced_density(psi, [1, 2]) ** 2).sum(),
+    "entropies": lambda psi, m, H: entanglement_entropy(psi).sum(),
+    "canonical": lambda psi, m, H: qad.mps.expectation(psi.canonicalize(2), H),
+    "normalised": lambda psi, m, H: qad.mps.expectation(psi.normalized(), H),
+    "truncated": lambda psi, m, H: qad.mps.expectation(psi.truncate(3)[0], H),
+    "amplitudes": lambda psi, m, H: (psi.amplitudes(np.array([[0, 1, 0, 1, 0, 0]])) ** 2).sum(),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_programs(name):
+    """Frozen, over stacks, and derived twice."""
+    psi, H = random("second neighbours", float, bond=4)
+    other = random("second neighbours", float, bond=4, seed=3)[0]
+    m = np.random.default_rng(0).normal(size=(2, 2))
+
+    def loss(psi):
+        return LOSSES[name](psi, m, H)
+
+    frozen = qad.freeze(loss)
+    for state in (psi, other):
+        np.testing.assert_allclose(frozen(state), loss(state), atol=1e-13)
+    if name == "truncated":
+        return  # examples keep different sectors
+
+    def of_data(data):
+        tensors = [qad.symmetric.SymTensor(t.layout, d) for t, d in zip(psi, data, strict=True)]
+        return loss(qad.mps.SymmetricMPS(tensors, psi.conserved))
+
+    stacks = [np.stack([a.data, b.resplit(a.layout.split).data]) for a, b in zip(psi, other, strict=True)]
+    np.testing.assert_allclose(qad.vmap(of_data)(stacks), [loss(psi), loss(other)], atol=1e-13)
+    slopes = qad.vmap(qad.grad(of_data))(stacks)
+    for found, expected in zip(slopes, qad.grad(loss)(psi), strict=True):
+        np.testing.assert_allclose(found[0], expected.data, atol=1e-12)
+    (curved,) = qad.hvp(loss, (psi,), (other,))
+    (expected,) = qad.hvp(loss, (psi.without_symmetry(),), (other.without_symmetry(),))
+    for one, two in zip(curved.without_symmetry(), expected, strict=True):
+        np.testing.assert_allclose(one, two * (one != 0), atol=1e-11)
