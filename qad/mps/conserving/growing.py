@@ -5,16 +5,25 @@ As `qad.mps.search.dmrg` does for ordinary states (C. Hubig et al., PRB 91, 1551
 
 from __future__ import annotations
 
-from qad.mps.conserving.sweeps import TwoSites, mixed
-from qad.mps.search.dmrg import LEAST_MIXING
+from qad.mps.conserving.sweeps import Sweeps, TwoSites, mixed
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.tensor import SymTensor
+
+# Of what is mixed into density matrices, which alone chooses the sectors: at first, from sweep to sweep, and at last.
+FIRST, FADING, LEAST = 0.1, 0.3, 1e-8
 
 
 class Growing(TwoSites):
     """Single sites; every step chooses the bond anew from a density matrix, in which other directions are mixed."""
 
-    fading, unmixed = 0.1, LEAST_MIXING
+    mixing = FIRST
+
+    def sweep(self) -> float:
+        growing, energy = self.bond < self.most, Sweeps.sweep(self)  # not as two sites, which need less mixing
+        self.mixing *= 0.5 if growing else FADING
+        self.mixing = self.mixing if self.mixing > LEAST else 0.0
+        self.bond = min(2 * self.bond, self.most)
+        return energy
 
     def to_right_and_back(self, last: int) -> None:
         for site in range(last):

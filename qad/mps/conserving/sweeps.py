@@ -109,7 +109,7 @@ class TwoSites(Sweeps):
     """Pairs of neighbours; the bond between them is chosen anew from their density matrix."""
 
     REMEMBERED = (*Sweeps.REMEMBERED, "mixing")
-    mixing, fading, unmixed = FIRST_MIXING, FADING, UNMIXED
+    mixing = FIRST_MIXING
 
     @property
     def growing(self) -> bool:
@@ -118,8 +118,8 @@ class TwoSites(Sweeps):
 
     def sweep(self) -> float:
         energy = super().sweep()
-        self.mixing *= 0.5 if self.bond < self.most else self.fading
-        self.mixing = self.mixing if self.mixing > self.unmixed else 0.0
+        self.mixing *= 0.5 if self.bond < self.most else FADING
+        self.mixing = self.mixing if self.mixing > UNMIXED else 0.0
         self.bond = min(2 * self.bond, self.most)
         return energy
 
