@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from qad.extend import value_of
+from qad.mps.chain import site_count
+from qad.mps.conserving.sampling import drawn
+from qad.symmetric.tensor import bare
+
 if TYPE_CHECKING:
     from typing import Any
 
-    import numpy as np
     from numpy.typing import NDArray
 
+    from qad.mps.conserving.quantities import Quantities
     from qad.typing import Array, ArrayLike, Seed
 
 
@@ -18,6 +25,8 @@ class Readings:
 
     __slots__ = ()
     without_symmetry: Any
+    tensors: tuple[Any, ...]
+    conserved: Quantities
 
     def amplitudes(self, configurations: ArrayLike) -> Array:
         """Amplitudes of many configurations, as `qad.mps.MPS.amplitudes`; by the ordinary state, at its cost.
@@ -67,7 +76,7 @@ class Readings:
 
         Notes
         -----
-        As `qad.mps.MPS.sample` of the ordinary state, number for number, and at its cost.
+        Those of `qad.mps.MPS.sample` of the ordinary state, from products of blocks.
 
         Examples
         --------
@@ -76,4 +85,6 @@ class Readings:
         >>> set((1 - 2 * words).sum(axis=1).tolist())
         {2}
         """
-        return self.without_symmetry().sample(shots, seed)
+        shots = site_count(shots, 1, "shots")
+        tensors = [bare(t.layout, value_of(t.data)) for t in self.tensors]
+        return drawn(tensors, self.conserved, shots, np.random.default_rng(seed))

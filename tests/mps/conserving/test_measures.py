@@ -106,6 +106,7 @@ def test_samples_and_amplitudes(name):
     """Every sample has the charge of the state; frequencies are those of the amplitudes."""
     psi = random(name)[0]
     words = psi.sample(4000, seed=3)
+    np.testing.assert_array_equal(words, psi.without_symmetry().sample(4000, seed=3))
     charges = charges_of(psi.conserved).reshape(*psi.phys, -1)
     assert (charges[tuple(words.T)] == np.atleast_1d(psi.sector)).all()
     dense = psi.without_symmetry().to_dense()
@@ -145,6 +146,8 @@ def test_sums_are_split_into_parts_of_definite_charge():
         (lambda psi: local_expectations(0.0 * psi, np.eye(2)), "nothing can be measured"),
         (lambda psi: local_expectations(psi, np.eye(3)), "does not fit site 0"),
         (lambda psi: reduced_density(psi, [3, 1]), "must ascend"),
+        (lambda psi: psi.sample(0), "shots must be a whole number"),
+        (lambda psi: (0.0 * psi).sample(1), "nothing to draw from"),
     ],
 )
 def test_refusals(call, message):
