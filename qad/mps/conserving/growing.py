@@ -5,9 +5,18 @@ As `qad.mps.search.dmrg` does for ordinary states (C. Hubig et al., PRB 91, 1551
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from qad.mps.conserving.excluded import NONE
 from qad.mps.conserving.sweeps import Sweeps, TwoSites, mixed
+from qad.mps.search.dmrg import FIRST_BOND
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.tensor import SymTensor
+
+if TYPE_CHECKING:
+    from qad.mps.conserving.environments import Operator
+    from qad.mps.conserving.excluded import Excluded
+    from qad.mps.conserving.state import SymmetricMPS
 
 # Of what is mixed into density matrices, which alone chooses the sectors: at first, from sweep to sweep, and at last.
 FIRST, FADING, LEAST = 0.1, 0.3, 1e-8
@@ -16,7 +25,10 @@ FIRST, FADING, LEAST = 0.1, 0.3, 1e-8
 class Growing(TwoSites):
     """Single sites; every step chooses the bond anew from a density matrix, in which other directions are mixed."""
 
-    mixing = FIRST
+    def __init__(self, operator: Operator, start: SymmetricMPS, bond: int, excluded: Excluded = NONE):
+        super().__init__(operator, start, bond, excluded)
+        self.mixing = FIRST
+        self.bond = min(bond, max(FIRST_BOND, start.bond))
 
     def sweep(self) -> float:
         growing, energy = self.bond < self.most, Sweeps.sweep(self)  # not as two sites, which need less mixing
