@@ -20,7 +20,14 @@ class Views:
 
     __slots__ = ()
 
-    def mps(self, max_bond: int | None = None, cutoff: float = 1e-20, bra_bond: int | None = None) -> ChainSimulation:
+    def mps(
+        self,
+        max_bond: int | None = None,
+        cutoff: float = 1e-20,
+        bra_bond: int | None = None,
+        *,
+        conserve: str | Sequence[str] | None = None,
+    ) -> ChainSimulation:
         """Run the circuit on a matrix product state: many qubits, as long as they are little entangled.
 
         Parameters
@@ -31,6 +38,10 @@ class Views:
             Largest weight (sum of squared Schmidt coefficients, relative) that is discarded at a cut below `max_bond`.
         bra_bond : int, optional
             Largest bond dimension of the second chain in the reverse sweep; twice `max_bond` by default.
+        conserve : str or sequence of str, optional
+            What all gates conserve: "N" (the number of ones), "Sz" (zeros less ones), or "parity" (that number modulo
+            two).  Only the blocks of one sector are kept, and the state is a `qad.mps.SymmetricMPS`; X may prepare
+            basis states.  There are no derivatives.
 
         Returns
         -------
@@ -41,7 +52,10 @@ class Views:
         Raises
         ------
         ArgumentError, ShapeError
-            For a circuit with an initial state or a batch of parameters, or limits that make no sense.
+            For a circuit with an initial state or a batch of parameters, limits that make no sense, or a gate that
+            does not conserve.
+        GradientTypeError
+            For recorded parameters with `conserve`.
 
         Notes
         -----
@@ -61,6 +75,10 @@ class Views:
         """
         from qad.circuit.chains.simulation import ChainSimulation
 
+        if conserve is not None:
+            from qad.circuit.chains.conserving import ConservingSimulation
+
+            return ConservingSimulation(self, max_bond, cutoff, conserve)
         return ChainSimulation(self, max_bond, cutoff, bra_bond)
 
     def network(

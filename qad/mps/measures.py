@@ -1,4 +1,4 @@
-"""What is measured in a chain: local expectation values, correlations, densities, entanglement.
+"""What is measured in a chain: local expectation values, correlations, densities.
 
 All are of the normalised state, whatever its norm, and are differentiated through one sweep from each side.  A ring is
 measured as the open chain that it is (`MPS.opened`): bonds are squared.
@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import defvjp, like, primitive, stack_of, value_of
-from qad.linalg import funm_svd
-from qad.linalg import norm as frobenius
+from qad.extend import like, stack_of, value_of
 from qad.mps.chain import as_array
-from qad.mps.conserving.observables import entropies
+from qad.mps.conserving import measures as conserving
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.environments import opened_left, past_left, past_right, site_density
-from qad.mps.gauge import factors_from_left, mirrored
 from qad.mps.observables import check_kind
 from qad.mps.state import MPS
 
@@ -27,19 +24,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from qad.typing import Array, ArrayLike, Scalar
+    from qad.typing import Array, ArrayLike
 
 MOST_ENTRIES = 2**26  # of a density matrix
 
 
-def local_expectations(psi: MPS, operator: ArrayLike | Sequence[ArrayLike]) -> Array:
+def local_expectations(psi: MPS | SymmetricMPS, operator: ArrayLike | Sequence[ArrayLike]) -> Array:
     """``<psi| O_i |psi> / <psi|psi>`` of a local operator on every site, in one sweep from each side.
 
     Parameters
     ----------
-    psi : MPS
+    psi : MPS or SymmetricMPS
     operator : array (phys, phys), or a sequence of one for each site
-        Rows ``out``; Hermitian or not.
+        Rows ``out``; Hermitian or not, conserving or not.
 
     Returns
     -------
@@ -62,8 +59,9 @@ def local_expectations(psi: MPS, operator: ArrayLike | Sequence[ArrayLike]) -> A
     >>> qad.mps.local_expectations(neel, np.diag([0.5, -0.5])).real
     array([ 0.5, -0.5,  0.5])
     """
-    check_kind(psi, MPS)
-    operators = per_site(psi, operator)
+    operators = per_site(check_state(psi), operator)
+    if isinstance(psi, SymmetricMPS):
+        return conserving.local_expectations(psi, operators)
     lefts, tensors, rights = environments(psi)
     values = []
     for tensor, left, right, matrix in zip(tensors, lefts, rights[1:], operators, strict=True):
@@ -72,12 +70,12 @@ def local_expectations(psi: MPS, operator: ArrayLike | Sequence[ArrayLike]) -> A
     return np.stack(values)
 
 
-def correlations(psi: MPS, one: ArrayLike, other: ArrayLike) -> Array:
+def correlations(psi: MPS | SymmetricMPS, one: ArrayLike, other: ArrayLike) -> Array:
     """``<psi| A_i B_j |psi> / <psi|psi>`` of two local operators on all pairs of sites.
 
     Parameters
     ----------
-    psi : MPS
+    psi : MPS or SymmetricMPS
         Of equal physical dimensions.
     one, other : arrays (phys, phys)
         A and B; on one site ``A B`` acts. Fermionic operators need strings: use `OpSum` for those.
@@ -104,8 +102,9 @@ def correlations(psi: MPS, one: ArrayLike, other: ArrayLike) -> Array:
     array([[1., 1.],
            [1., 1.]])
     """
-    check_kind(psi, MPS)
-    ones, others = per_site(psi, one), per_site(psi, other)
+    ones, others = per_site(check_state(psi), one), per_site(psi, other)
+    if isinstance(psi, SymmetricMPS):
+        return conserving.correlations(psi, ones, others)
     lefts, tensors, rights = environments(psi)
     n, rows = len(tensors), []
     for i in range(n):
@@ -122,12 +121,12 @@ def correlations(psi: MPS, one: ArrayLike, other: ArrayLike) -> Array:
     return np.stack([np.stack([table[i, j] for j in range(n)]) for i in range(n)])
 
 
-def reduced_density(psi: MPS, sites: int | Sequence[int]) -> Array:
+def reduced_density(psi: MPS | SymmetricMPS, sites: int | Sequence[int]) -> Array:
     """The density matrix of some sites, all others traced out.
 
     Parameters
     ----------
-    psi : MPS
+    psi : MPS or SymmetricMPS
     sites : int or sequence of ints
         Ascending.
 
@@ -150,12 +149,15 @@ def reduced_density(psi: MPS, sites: int | Sequence[int]) -> Array:
     array([[0.5, 0. ],
            [0. , 0.5]])
     """
-    check_kind(psi, MPS)
+    check_state(psi)
     sites = [sites] if np.ndim(sites) == 0 else list(sites)
     if not sites or sites != sorted(set(sites)) or not 0 <= sites[0] <= sites[-1] < len(psi):
         raise ArgumentError(f"sites {sites} must ascend and lie in 0 ... {len(psi) - 1}")
     if prod(psi.phys[i] for i in sites) ** 2 > MOST_ENTRIES:
         raise ArgumentError(f"the density matrix of {len(sites)} sites has more than 2**26 entries")
+    if isinstance(psi, SymmetricMPS):
+        density = conserving.reduced_density(psi, sites)
+        return density / density.trace()
     lefts, tensors, rights = environments(psi)
     environment = lefts[sites[0]]
     for site in range(sites[0], sites[-1] + 1):
@@ -165,75 +167,6 @@ def reduced_density(psi: MPS, sites: int | Sequence[int]) -> Array:
     size = prod(density.shape[::2])
     density = density.transpose(*range(1, density.ndim, 2), *range(0, density.ndim, 2)).reshape(size, size)
     return density / density.trace()
-
-
-def entanglement_entropy(psi: MPS, bond: int | None = None) -> Array:
-    """Von Neumann entropy ``-sum p log p`` of one side of a bond, in nats; p are the squared Schmidt values.
-
-    Parameters
-    ----------
-    psi : MPS or SymmetricMPS
-        Open, of any norm; of a `SymmetricMPS` there is no derivative.
-    bond : int, optional
-        1 to n - 1: the bond left of that site; all of them by default.
-
-    Returns
-    -------
-    real scalar, or array (n - 1,)
-
-    Raises
-    ------
-    ShapeError
-        If the chain is periodic.
-    ArgumentError
-        If there is no such bond.
-
-    Notes
-    -----
-    The derivative needs no gaps, and is right where Schmidt values vanish: there it is zero.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> bell = qad.mps.MPS.from_dense(np.eye(2) / np.sqrt(2))
-    >>> round(float(qad.mps.entanglement_entropy(bell, 1) / np.log(2)), 12)
-    1.0
-    """
-    if isinstance(psi, SymmetricMPS):
-        return entropies(psi, bond)
-    check_kind(psi, MPS)
-    n = len(psi)
-    if bond is not None and not 1 <= bond < n:
-        raise ArgumentError(f"there is no bond {bond} inside a chain of {n} sites: bonds are 1 to {n - 1}")
-    lefts = factors_from_left(psi.tensors)
-    rights = factors_from_left(mirrored(psi.tensors))[::-1]
-    bonds = range(1, n) if bond is None else [bond]
-    values = [entropy_of_center(lefts[i - 1] @ rights[i - 1].T) for i in bonds]
-    return np.stack(values) if bond is None else values[0]
-
-
-def entropy_of_center(matrix: Array) -> Scalar:
-    """The entropy of the squared singular values of a matrix, normalised."""
-    size = frobenius(matrix)
-    if not (stack_of(size) > 0).all():
-        raise ArgumentError("the state is zero or not finite: it has no entropy")
-    return matrix_entropy(matrix * (1 / size))
-
-
-@primitive
-def matrix_entropy(matrix: Array) -> Scalar:
-    """``-sum s**2 log s**2`` over singular values s."""
-    p = np.linalg.svd(matrix, compute_uv=False) ** 2
-    p = p[p > 0]
-    return -(p * np.log(p)).sum()
-
-
-def entropy_slope(s: Array) -> Array:
-    """The derivative of ``-s**2 log s**2``."""
-    return np.where(s == 0, 0.0, -2 * s * (np.log(np.where(s == 0, 1.0, s) ** 2) + 1))
-
-
-defvjp(matrix_entropy, lambda g, ans, matrix: g * funm_svd(entropy_slope, matrix).conj())
 
 
 def environments(psi: MPS) -> tuple[list[Array], list[Array], list[Array]]:
@@ -253,6 +186,13 @@ def environments(psi: MPS) -> tuple[list[Array], list[Array], list[Array]]:
     for tensor in tensors[:-1]:
         lefts.append(past_left(lefts[-1], tensor))
     return lefts, tensors, rights[::-1]
+
+
+def check_state(psi: Any) -> Any:
+    """The state itself; raises unless it is one."""
+    if not isinstance(psi, SymmetricMPS):
+        check_kind(psi, MPS)
+    return psi
 
 
 def per_site(psi: MPS, operator: Any) -> list[Array]:

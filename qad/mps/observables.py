@@ -13,6 +13,7 @@ from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.energy import energy_of, has_own_node, is_plain, prepared, quotient, swept
 from qad.mps.frozen_energy import energy_of_both, is_frozen
 from qad.mps.operator import MPO
+from qad.mps.opsum import OpSum
 from qad.mps.sandwich import factor, inner, operator_matrices, sandwich
 from qad.mps.state import MPS
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from qad.typing import Real, Scalar
 
 
-def norm(psi: MPS) -> Real:
+def norm(psi: MPS | SymmetricMPS) -> Real:
     """``sqrt(<psi|psi>)``, real.
 
     Parameters
@@ -52,7 +53,7 @@ def norm(psi: MPS) -> Real:
     return np.sqrt(square.real) * factor(square, log_scale / 2)
 
 
-def norm2(psi: MPS) -> Real:
+def norm2(psi: MPS | SymmetricMPS) -> Real:
     """``<psi|psi>``, real.
 
     Parameters
@@ -77,7 +78,7 @@ def norm2(psi: MPS) -> Real:
     return square.real * factor(square, log_scale)
 
 
-def log_norm2(psi: MPS) -> Real:
+def log_norm2(psi: MPS | SymmetricMPS) -> Real:
     """``log <psi|psi>``, for states whose norm leaves the range of floating point.
 
     Parameters
@@ -110,7 +111,7 @@ def log_norm2(psi: MPS) -> Real:
     return np.log(square.real) + log_scale
 
 
-def overlap(bra: MPS, ket: MPS) -> Scalar:
+def overlap(bra: MPS | SymmetricMPS, ket: MPS | SymmetricMPS) -> Scalar:
     """``<bra|ket>``; the first state is conjugated.
 
     Parameters
@@ -142,13 +143,13 @@ def overlap(bra: MPS, ket: MPS) -> Scalar:
     return inner(bra, ket)
 
 
-def expectation(psi: MPS, H: MPO) -> Scalar:
+def expectation(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Scalar:
     """``<psi|H|psi>``, not divided by the norm.
 
     Parameters
     ----------
-    psi : MPS
-    H : MPO
+    psi : MPS or SymmetricMPS
+    H : MPO or OpSum
         Any operator, Hermitian or not.
 
     Returns
@@ -168,22 +169,22 @@ def expectation(psi: MPS, H: MPO) -> Scalar:
     >>> complex(qad.mps.expectation(neel, qad.mps.heisenberg(4)))
     (-0.75+0j)
     """
+    H = as_operator(H, psi)
     if isinstance(psi, SymmetricMPS):
-        check_kind(H, MPO)
         return conserving.expectation(psi, H)
     check_operator(psi, H)
     (value,), log_scale = sandwich(psi, operator_matrices(H, psi.dtype), psi)
     return value * factor(value, log_scale)
 
 
-def energy(psi: MPS, H: MPO) -> Real:
+def energy(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Real:
     """``<psi|H|psi> / <psi|psi>``, real.
 
     Parameters
     ----------
     psi : MPS or SymmetricMPS
         Of any norm but zero.
-    H : MPO
+    H : MPO or OpSum
         Hermitian.
 
     Returns
@@ -212,8 +213,8 @@ def energy(psi: MPS, H: MPO) -> Real:
     >>> gradient
     MPS(10 sites, open, bonds 1-2-4-8-8-8-8-8-4-2-1, complex128)
     """
+    H = as_operator(H, psi)
     if isinstance(psi, SymmetricMPS):
-        check_kind(H, MPO)
         return conserving.energy(psi, H)
     check_operator(psi, H)
     if not has_own_node(psi, H):
@@ -227,13 +228,13 @@ def energy(psi: MPS, H: MPO) -> Real:
     return swept(psi.tensors, prepared(H), keep=False)[0]
 
 
-def variance(psi: MPS, H: MPO) -> Real:
+def variance(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Real:
     """``<H^2> - <H>^2`` in the normalised state; zero for eigenstates only.
 
     Parameters
     ----------
-    psi : MPS
-    H : MPO
+    psi : MPS or SymmetricMPS
+    H : MPO or OpSum
         Hermitian.
 
     Returns
@@ -248,7 +249,16 @@ def variance(psi: MPS, H: MPO) -> Real:
     >>> float(qad.mps.variance(up, qad.mps.heisenberg(4)))
     0.0
     """
+    H = as_operator(H, psi)
     return energy(psi, H @ H) - energy(psi, H) ** 2
+
+
+def as_operator(H: MPO | OpSum, psi: Any) -> MPO:
+    """The operator itself, or that of a sum; for a state of definite charge split into parts that have one."""
+    if not isinstance(H, OpSum):
+        check_kind(H, MPO)
+        return H
+    return H.mpo(conserve=psi.conserved.names) if isinstance(psi, SymmetricMPS) else H.mpo()
 
 
 def check_operator(psi: Any, H: Any) -> None:

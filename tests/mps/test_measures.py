@@ -16,7 +16,7 @@ from qad.mps import (
     reduced_density,
     transfer,
 )
-from qad.mps.measures import matrix_entropy
+from qad.mps.entanglement import matrix_entropy
 from tests.cases import Case, normal
 
 PERIODIC = pytest.mark.parametrize("periodic", [False, True], ids=["open", "periodic"])

@@ -1,4 +1,4 @@
-"""Numbers of states of definite charge: norms, overlaps, expectation values, energies, entropies; differentiable."""
+"""Numbers of states of definite charge: norms, overlaps, expectation values, energies; differentiable."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, stack_of, value_of
 from qad.mps.conserving.environments import Operator, edges, past_left
+from qad.mps.conserving.inner import overlap, scaled, total_of
 from qad.mps.conserving.state import SymmetricMPS
 from qad.symmetric.contraction import tensordot
-from qad.symmetric.decompositions import qr, svd
-from qad.symmetric.scaling import scale
+from qad.symmetric.fusing import fuse
+from qad.symmetric.layout import layout
+from qad.symmetric.legs import Leg
+from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from qad.mps.operator import MPO
-    from qad.typing import Array, Real, Scalar
+    from qad.typing import Real, Scalar
 
 NOT_REAL = 1e-9  # of an expectation value: an imaginary part beyond it tells of an operator that is not Hermitian
 
@@ -39,11 +42,6 @@ def operator_for(psi: SymmetricMPS, H: MPO) -> Operator:
     return found[key]
 
 
-def total_of(psi: SymmetricMPS) -> tuple[int, ...]:
-    """The total charge."""
-    return psi[-1].legs[2].charges[0]
-
-
 def sandwich(bra: SymmetricMPS, operator: Operator, ket: SymmetricMPS) -> tuple[Scalar, float]:
     """``<bra|operator|ket>`` as a number and the logarithm of a factor, which was taken out on the way."""
     environment, log_scale = edges(total_of(ket), ket.conserved, ket.dtype)[0], 0.0
@@ -51,30 +49,6 @@ def sandwich(bra: SymmetricMPS, operator: Operator, ket: SymmetricMPS) -> tuple[
         environment = past_left(environment, lower, w, upper)
         environment, log_scale = scaled(environment, log_scale)
     return environment.data.sum(), log_scale
-
-
-def scaled(environment, log_scale):
-    """An environment of size 1, and the logarithm of its size added up; the size is no part of the derivative."""
-    size = float(np.linalg.norm(np.asarray(stack_of(value_of(environment.data)))))
-    if not 0 < size < np.inf:
-        return environment, log_scale
-    return environment * (1 / size), log_scale + np.log(size)
-
-
-def overlap(bra: SymmetricMPS, ket: SymmetricMPS) -> tuple[Scalar, float]:
-    """``<bra|ket>`` as a number and the logarithm of a factor; states of different charges are orthogonal."""
-    if not isinstance(bra, SymmetricMPS) or not isinstance(ket, SymmetricMPS) or bra.conserved != ket.conserved:
-        raise ArgumentError(
-            "an overlap takes two states that conserve the same on the same sites: give .without_symmetry() of both"
-        )
-    if total_of(bra) != total_of(ket):
-        return np.result_type(bra.dtype, ket.dtype).type(0), 0.0
-    carried, log_scale = None, 0.0
-    for lower, upper in zip(ket, bra, strict=True):
-        half = lower if carried is None else tensordot(carried, lower, 1)
-        carried = tensordot(upper.conj(), half, ([0, 1], [0, 1]))
-        carried, log_scale = scaled(carried, log_scale)
-    return carried.data.sum(), log_scale
 
 
 def expectation(psi: SymmetricMPS, H: MPO) -> Scalar:
@@ -99,31 +73,17 @@ def energy(psi: SymmetricMPS, H: MPO) -> Real:
     return ratio.real
 
 
-def entropies(psi: SymmetricMPS, bond: int | None) -> Array:
-    """Entanglement entropies in nats, of one bond or of all."""
-    weights = schmidt_weights(psi)
-    if bond is not None and not 1 <= bond < len(psi):
-        raise ArgumentError(f"there is no bond {bond} in a chain of {len(psi)} sites: bonds are 1 to {len(psi) - 1}")
-    found = [-sum(p * np.log(p) for p in np.concatenate(list(by.values())) if p > 0) for by in weights]
-    return np.array(found) if bond is None else found[bond - 1]
+def after(psi: SymmetricMPS, H: MPO) -> SymmetricMPS:
+    """The state that an operator makes, its bonds pairs of a channel and a bond."""
+    if not hasattr(H, "conserving"):
+        return NotImplemented
+    tensors = []
+    for w, tensor in zip(operator_for(psi, H).sites, psi, strict=True):
+        product = tensordot(w, tensor, ([3], [1])).transpose(0, 3, 2, 1, 4)  # u a s' v b
+        product = fuse(fuse(product, (3, 4)), (0, 1))
+        legs = tuple([Leg._made(leg.symmetry, leg.charges, leg.dims, leg.flow) for leg in product.legs])
+        tensors.append(SymTensor(layout(legs, 2, product.layout.total, product.symmetry), product.resplit(2).data))
+    return SymmetricMPS(tensors, psi.conserved)
 
 
-def schmidt_weights(psi: SymmetricMPS) -> list[dict]:
-    """For every inner bond the squared Schmidt values by the charge left of it; of all sectors they add up to 1."""
-    tensors, carried, found = [], None, []
-    for tensor in psi:
-        tensor = tensor if carried is None else tensordot(carried, tensor, 1)
-        tensor, carried = qr(tensor, 2)
-        carried = carried * (1 / carried.norm())
-        tensors.append(tensor)
-    for site in reversed(range(1, len(tensors))):
-        tensor = tensordot(tensors[site], carried, 1)
-        left, values, _ = svd(tensor, 1)
-        squares = values**2 / (values**2).sum()
-        bond, start, here = left.legs[1], 0, {}
-        for charge, dim in zip(bond.charges, bond.dims, strict=True):
-            here[psi.conserved.symmetry.shown(charge)] = squares[start : start + dim]
-            start += dim
-        found.append(here)
-        carried = scale(left, values)
-    return found[::-1]
+SymmetricMPS.after = after

@@ -15,7 +15,7 @@ from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from qad.mps.local import Site
     from qad.symmetric.groups import Symmetry
@@ -93,3 +93,66 @@ def sites_of_dimension(dims: Sequence[int]) -> tuple[Site, ...]:
     """Spins of these dimensions: what stands on a chain where nobody says."""
     kinds = [f"spin-{d // 2}" if d % 2 else f"spin-{d - 1}/2" for d in dims]
     return tuple(map(site_of, kinds))
+
+
+def kinds(sites: str | Site | Sequence[str | Site] | None, dims: Sequence[int]) -> tuple[Site, ...]:
+    """What stands on every site: what the caller says, else spins of these dimensions."""
+    if sites is None:
+        return sites_of_dimension(dims)
+    found = [sites] * len(dims) if isinstance(sites, str) or not hasattr(sites, "__iter__") else list(sites)
+    if len(found) != len(dims):
+        raise ArgumentError(
+            f"{len(found)} kinds of site were given for {len(dims)} sites: give one for all, or one each"
+        )
+    return tuple(map(site_of, found))
+
+
+def conserved_by(H: Any, conserve: Names) -> Quantities:
+    """What an operator is to conserve, by the sites that it stands on; spins 1/2 where it does not say."""
+    sites, dims = H.sites, [w.shape[2] for w in H]
+    if sites is None and set(dims) != {2}:
+        raise ArgumentError(
+            "the operator does not say what stands on its sites: make it by qad.mps.OpSum, or give a start state, "
+            "qad.mps.MPS.random(..., conserve=..., sites=...)"
+        )
+    return quantities(conserve, sites_of_dimension(dims) if sites is None else sites)
+
+
+def sectors(H: Any, conserve: Names) -> dict[Any, int]:
+    """The sectors of a chain, by their charges, and how many basis states each has.
+
+    Parameters
+    ----------
+    H : MPO
+        An operator on it, which says what stands on its sites; spins 1/2 where it does not.
+    conserve : str or sequence of str
+        As in `ground_state`.
+
+    Returns
+    -------
+    dict
+        Charges as `ground_state` takes them, ascending, to the dimension of the sector.
+
+    Raises
+    ------
+    ArgumentError
+        If the sites know no such charge.
+
+    Examples
+    --------
+    >>> import qad
+    >>> H = qad.mps.heisenberg(4)
+    >>> qad.mps.sectors(H, "Sz")
+    {-4: 1, -2: 4, 0: 6, 2: 4, 4: 1}
+    >>> [round(qad.mps.ground_state(H, 4, "dmrg2", conserve="Sz", sector=q).energy, 6) for q in (0, 2, 4)]
+    [-1.616025, -0.957107, 0.75]
+    """
+    conserved = conserved_by(H, conserve)
+    group, found = conserved.symmetry, {conserved.symmetry.neutral: 1}
+    for states in conserved.charges:
+        before, found = found, {}
+        for charge, count in before.items():
+            for own in states:
+                after = group.plus(charge, own)
+                found[after] = found.get(after, 0) + count
+    return {group.shown(charge): found[charge] for charge in sorted(found)}

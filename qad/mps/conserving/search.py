@@ -1,4 +1,4 @@
-"""Ground states of definite charge."""
+"""Ground states of definite charge, and excited ones."""
 
 from __future__ import annotations
 
@@ -8,30 +8,43 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.core.threads import blas_for
+from qad.mps.conserving.excluded import Excluded
+from qad.mps.conserving.gauge import schmidt_form
+from qad.mps.conserving.growing import Growing
+from qad.mps.conserving.isometric import SymmetricChain, weighted
+from qad.mps.conserving.make import random_state
 from qad.mps.conserving.observables import energy, operator_for
-from qad.mps.conserving.quantities import quantities, sites_of_dimension
-from qad.mps.conserving.state import SymmetricMPS, random_state
+from qad.mps.conserving.quantities import conserved_by
+from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.conserving.sweeps import OneSite, TwoSites
-from qad.mps.search.dmrg import COARSE
-from qad.mps.search.monitor import Watch, until_finished
+from qad.mps.energy import prepared
+from qad.mps.hamiltonian import natural_unit
+from qad.mps.search import imaginary
+from qad.mps.search.checkpoint import Checkpoint
+from qad.mps.search.dmrg import COARSE, MOST_PRODUCTS, begin, one_sweep
+from qad.mps.search.lbfgs import lbfgs
+from qad.mps.search.monitor import Finished, Watch, until_finished
 from qad.mps.search.result import GroundState
+from qad.mps.search.riemannian import riemannian
 from qad.optimize.progress import bar_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from qad.mps.conserving.environments import Operator
-    from qad.mps.conserving.quantities import Names, Quantities
+    from qad.mps.conserving.quantities import Names
     from qad.mps.conserving.sweeps import Sweeps
     from qad.mps.operator import MPO
-    from qad.typing import DTypeLike, Seed
+    from qad.typing import DTypeLike, FilePath, Seed
 
-SMALL = 8  # bond of a random start
+SMALL = 8  # bond of a random start of those methods that grow it
+GRADIENTS = ("lbfgs", "riemannian")  # keep their bonds, and start from full ones
+ORTHOGONAL = 1e-4  # largest squared overlap with a state that is excluded
 
 
 def ground_state(
     H: MPO,
     bond: int,
+    method: str,
     conserve: Names | None,
     sector: object,
     start: SymmetricMPS | None,
@@ -42,44 +55,103 @@ def ground_state(
     tol: float,
     maxiter: int,
     callback: Callable[[SymmetricMPS, float], object] | None,
+    excluded: Sequence[SymmetricMPS],
+    weight: float | None,
+    checkpoint: FilePath | None,
 ) -> GroundState:
-    """The lowest state of a sector, by sweeps of two sites while they gain, then of one; see `qad.mps.ground_state`."""
-    start = begun(H, bond, conserve, sector, start, dtype, seed)
-    operator = operator_for(start, H)
+    """The lowest state of a sector, or the one above those that are excluded; see `qad.mps.ground_state`."""
+    start = begun(H, bond if method in GRADIENTS else min(bond, SMALL), conserve, sector, start, dtype, seed)
+    if any(state.dtype.kind == "c" for state in excluded) and start.dtype.kind == "f":
+        start = start * (1 + 0j)  # the complement of complex states is complex
+    operator_for(start, H)
+    prepared(H)
+    file = None if checkpoint is None else Checkpoint(checkpoint, H, method, start)
     with blas_for(max(bond, start.bond)), bar_for(progress, "energy") as bar:
-        watch = Watch(start, callback, None, bar, maxiter)
-        with until_finished(watch):
-            search(operator, watch, bond, tol)
-    value = float(energy(watch.state, H))
-    spread = float(energy(watch.state, H @ H)) - value**2
-    return GroundState(
-        watch.state, value, spread, np.array(watch.history), np.nan, watch.converged, watch.message, watch.nfev
-    )
+        watch = Watch(start, callback, file, bar, maxiter, unit=natural_unit(H.tensors))
+        watch.resume()
+        scaled = H if watch.unit == 1 else H * (1 / watch.unit)  # a power of 2, so that nothing is rounded
+        search(method, scaled, watch, bond, tol, excluded_of(excluded, weight, start, H, watch.unit))
+    state = SymmetricMPS(schmidt_form(watch.state.tensors)[0], start.conserved)
+    value = float(energy(state, H))
+    spread = float(energy(state, H @ H)) - value**2
+    slope = watch.gradient_norm * watch.unit
+    history = np.array(watch.history)
+    return GroundState(state, value, spread, history, slope, watch.converged, watch.message, watch.nfev)
 
 
-def search(operator: Operator, watch: Watch, bond: int, tol: float) -> None:
-    """Sweep until nothing is left to gain; the end is told by an exception."""
-    if len(operator.tensors) > 1:
-        sweeps: Sweeps = TwoSites(operator, watch.state, bond)
-        watch.begin(sweeps.first_energy)
+def search(method: str, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
+    """Run a method until it, the user or the number of steps ends it."""
+    with until_finished(watch):
+        if watch.history and watch.left <= 0:
+            raise Finished("stopped at maxiter iterations")
+        METHODS[method](H, watch, bond, tol, excluded)
+    if watch.converged and (left := excluded.overlap(watch.state.normalized())) > ORTHOGONAL:
+        watch.converged = False
+        watch.message = (
+            f"not converged: the squared overlap with an excluded state is {left:.1e}: give a larger weight than the "
+            "gap, or excluded states that are eigenstates"
+        )
+
+
+def two_sites(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
+    """Sweeps of two sites at a time while they gain, then of one site, which needs no truncation, to the optimum."""
+    operator = operator_for(watch.state, H)
+    if len(H) > 1 and not watch.extra.get("polishing"):
+        sweeps = TwoSites(operator, watch.state, bond, excluded)
+        begin(sweeps, watch)
         while not (one_sweep(sweeps, watch) and watch.gained() <= max(tol, COARSE)):
             pass
-    sweeps = OneSite(operator, watch.state, bond)
-    sweeps.tolerance = COARSE
-    watch.begin(sweeps.first_energy)
+        watch.extra = {}
+    polish = OneSite(operator, watch.state, bond, excluded)
+    polish.tolerance = COARSE
+    finish(polish, watch, tol)
+
+
+def one_site(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
+    """Sweeps of one site at a time, whose bonds grow."""
+    finish(Growing(operator_for(watch.state, H), watch.state, bond, excluded), watch, tol)
+
+
+def finish(sweeps: Sweeps, watch: Watch, tol: float) -> None:
+    """Sweep until nothing grows and nothing is left to gain; the end is told by an exception."""
+    begin(sweeps, watch)
     while not (one_sweep(sweeps, watch) and watch.settled(tol) and sweeps.settled(tol)):
         if sweeps.left_over > sweeps.used:
-            sweeps.products = min(2 * sweeps.products, 192)
+            sweeps.products = min(2 * sweeps.products, MOST_PRODUCTS)
     watch.converge(f"the last sweep gained {watch.gained():.1e} of the energy")
 
 
-def one_sweep(sweeps: Sweeps, watch: Watch) -> bool:
-    """Sweep once, and tell of it; returns whether no larger bonds were allowed in it than in the one to come."""
-    full = not sweeps.growing
-    energy = sweeps.sweep()
-    watch.nfev += 1
-    watch.step(sweeps.state, energy)
-    return full
+def by_lbfgs(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
+    """L-BFGS on all site tensors; the sectors of the bonds stay."""
+    lbfgs(H, watch, bond, tol, excluded, weighted)
+
+
+def by_riemannian(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:
+    """L-BFGS on isometric chains; the sectors of the bonds stay."""
+    riemannian(H, watch, bond, tol, excluded, SymmetricChain)
+
+
+METHODS = {
+    "dmrg2": two_sites,
+    "dmrg": one_site,
+    "lbfgs": by_lbfgs,
+    "riemannian": by_riemannian,
+    "tebd": imaginary.tebd,
+    "tdvp": imaginary.tdvp,
+}
+
+
+def excluded_of(
+    states: Sequence[SymmetricMPS], weight: float | None, start: SymmetricMPS, H: MPO, unit: float
+) -> Excluded:
+    """The states to stay orthogonal to; by default an overlap costs ten times the largest energy per site."""
+    found = Excluded(states, 0.0, start)
+    if weight is None:
+        weight = 10 * unit * max([1.0, *(abs(float(energy(state, H))) / len(H) for state in found.states)])
+    if not weight > 0:
+        raise ArgumentError(f"weight must be positive, but got {weight!r}")
+    found.weight = weight / unit
+    return found
 
 
 def begun(H, bond, conserve, sector, start, dtype, seed) -> SymmetricMPS:
@@ -88,7 +160,7 @@ def begun(H, bond, conserve, sector, start, dtype, seed) -> SymmetricMPS:
         conserved = conserved_by(H, conserve)
         kind = H.dtype if dtype is None else dtype
         total = conserved.symmetry.neutral if sector is None else conserved.sector(sector)
-        return random_state(min(bond, SMALL), conserved, conserved.symmetry.shown(total), np.dtype(kind), seed)
+        return random_state(bond, conserved, conserved.symmetry.shown(total), np.dtype(kind), seed)
     if not isinstance(start, SymmetricMPS):
         raise ArgumentError(
             "a search that conserves charges starts from a state that does: "
@@ -102,14 +174,3 @@ def begun(H, bond, conserve, sector, start, dtype, seed) -> SymmetricMPS:
     if sector is not None and start.conserved.sector(sector) != start.conserved.sector(start.sector):
         raise ArgumentError(f"sector={sector!r}, but the start state lies in the sector {start.sector}: leave one out")
     return start
-
-
-def conserved_by(H: MPO, conserve: Names) -> Quantities:
-    """What an operator is to conserve, by the sites that it stands on; spins 1/2 where it does not say."""
-    sites, dims = H.sites, [w.shape[2] for w in H]
-    if sites is None and set(dims) != {2}:
-        raise ArgumentError(
-            "the operator does not say what stands on its sites: make it by qad.mps.OpSum, or give a start state, "
-            "qad.mps.MPS.random(..., conserve=..., sites=...)"
-        )
-    return quantities(conserve, sites_of_dimension(dims) if sites is None else sites)

@@ -8,26 +8,21 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import register
-from qad.extend import is_foreign
 from qad.mps.chain import site_count
-from qad.mps.conserving.quantities import quantities, sites_of_dimension
-from qad.mps.local import site as site_of
-from qad.symmetric.contraction import tensordot
-from qad.symmetric.create import from_dense, random
-from qad.symmetric.decompositions import qr
-from qad.symmetric.legs import Leg
+from qad.mps.conserving import gauge, storage
+from qad.mps.conserving.inner import normalised, overlap, sum_of
+from qad.mps.conserving.reading import Readings
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from qad.mps.conserving.quantities import Charge, Quantities
-    from qad.mps.local import Site
-    from qad.typing import DTypeLike, Number, Seed
+    from qad.mps.conserving.quantities import Quantities
+    from qad.typing import FilePath, Number, Real, Scalar
 
 
-class SymmetricMPS:
+class SymmetricMPS(Readings):
     """An open chain of definite charge: site tensors of legs (left, physical, right), of flows (+, +, -).
 
     Made by ``MPS.product(..., conserve=)``, ``MPS.random(..., conserve=)`` and ``ground_state(..., conserve=)``.  The
@@ -56,6 +51,7 @@ class SymmetricMPS:
     tensors: tuple[Any, ...]
     conserved: Quantities
     ordinary: ClassVar[Any]  # `qad.mps.MPS`, which stands above and says so
+    after: ClassVar[Any]  # the state that an operator makes, likewise
 
     def __init__(self, tensors: Iterable[SymTensor], conserved: Quantities):
         self.tensors, self.conserved = tuple(tensors), conserved
@@ -109,6 +105,139 @@ class SymmetricMPS:
     __rmul__ = __mul__
     __array_ufunc__ = None
 
+    def __truediv__(self, divisor: Number) -> SymmetricMPS:
+        return self * (1 / divisor) if np.ndim(divisor) == 0 else NotImplemented
+
+    def __neg__(self) -> SymmetricMPS:
+        return -1.0 * self
+
+    def __add__(self, other: SymmetricMPS) -> SymmetricMPS:
+        return SymmetricMPS(sum_of(self, other), self.conserved) if isinstance(other, SymmetricMPS) else NotImplemented
+
+    def __sub__(self, other: SymmetricMPS) -> SymmetricMPS:
+        return self + -other if isinstance(other, SymmetricMPS) else NotImplemented
+
+    def __matmul__(self, other: SymmetricMPS) -> Scalar:
+        """``psi @ phi`` is the overlap ``<psi|phi>``: `qad.mps.overlap`."""
+        if not isinstance(other, SymmetricMPS):
+            return NotImplemented
+        value, log_scale = overlap(self, other)
+        return value * np.exp(log_scale)
+
+    def __rmatmul__(self, H: Any) -> SymmetricMPS:
+        """``H @ psi`` is the state that an operator makes; its bonds are pairs of a channel and a bond."""
+        return self.after(H)
+
+    def normalized(self) -> SymmetricMPS:
+        """The state with norm 1: its norm, of any size, is divided out evenly.
+
+        Raises
+        ------
+        ArgumentError
+            If the norm is zero.
+
+        Examples
+        --------
+        >>> import qad
+        >>> psi = 7.0 * qad.mps.MPS.random(6, 4, conserve="Sz")
+        >>> round(float(qad.mps.norm(psi.normalized())), 12)
+        1.0
+        """
+        return SymmetricMPS(normalised(self.tensors), self.conserved)
+
+    def canonicalize(self, center: int) -> SymmetricMPS:
+        """The same state in mixed canonical form, as `qad.mps.MPS.canonicalize`.
+
+        Parameters
+        ----------
+        center : int
+            Sites before it become isometries from their right bond, those after it from their left one.
+
+        Raises
+        ------
+        ArgumentError
+            If there is no site `center`; in a derivative as there.
+
+        Examples
+        --------
+        >>> import qad
+        >>> psi = qad.mps.MPS.random(6, 4, conserve="Sz").canonicalize(2)
+        >>> round(float(psi[2].norm()), 12)
+        1.0
+        """
+        if not -len(self) <= center < len(self):
+            raise ArgumentError(f"there is no site {center} among {len(self)}")
+        return SymmetricMPS(gauge.canonical(self.tensors, center % len(self)), self.conserved)
+
+    def truncate(self, max_bond: int | None = None, cutoff: float = 1e-14) -> tuple[SymmetricMPS, Real]:
+        """The state with smaller bonds that is nearest to this one, bond by bond, as `qad.mps.MPS.truncate`.
+
+        Parameters
+        ----------
+        max_bond : int, optional
+            Keep at most so many Schmidt values on a bond, of all sectors together; of equal ones those of the lower
+            charge.
+        cutoff : float
+            Keep those above ``cutoff`` times the largest.
+
+        Returns
+        -------
+        state : SymmetricMPS
+            Canonical around the last site; not normalised anew.
+        error : real scalar
+            Norm of the difference from this state.
+
+        Raises
+        ------
+        ArgumentError
+            In a derivative as there.
+
+        Examples
+        --------
+        >>> import qad
+        >>> psi = qad.mps.MPS.random(8, 8, conserve="Sz")
+        >>> small, error = (psi + psi).truncate(max_bond=8)
+        >>> small.bond, bool(error < 1e-12)
+        (8, True)
+        """
+        if max_bond is not None:
+            max_bond = site_count(max_bond, 1, "max_bond")
+        tensors, error = gauge.truncated(self.tensors, max_bond, cutoff)
+        return SymmetricMPS(tensors, self.conserved), error
+
+    def save(self, path: FilePath) -> None:
+        """Write the state to an ``.npz`` file; `load` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            Replaced only once the new file is complete.
+
+        Examples
+        --------
+        >>> import qad, tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "state.npz")
+        >>> qad.mps.MPS.product([0, 1, 0], conserve="Sz").save(path)
+        >>> qad.mps.SymmetricMPS.load(path)
+        SymmetricMPS(3 sites, Sz = 1, bonds 1-1-1-1, complex128)
+        """
+        storage.save(path, self.tensors, self.conserved)
+
+    @classmethod
+    def load(cls, path: FilePath) -> SymmetricMPS:
+        """The state in a file that `save` wrote.
+
+        Raises
+        ------
+        ArgumentError
+            If the file is damaged or holds something else.
+
+        Examples
+        --------
+        See `save`.
+        """
+        return cls(*storage.load(path))
+
     def without_symmetry(self) -> Any:
         """The same state as an ordinary one, its basis in the order of the sites.
 
@@ -152,104 +281,3 @@ def check(psi):
         raise ShapeError(
             f"the outer bonds have dimensions {psi.bonds[0]} and {psi.bonds[-1]}: only open chains conserve"
         )
-
-
-def kinds(sites: str | Site | Sequence[str | Site] | None, dims: Sequence[int]) -> tuple[Site, ...]:
-    """What stands on every site: what the caller says, else spins of these dimensions."""
-    if sites is None:
-        return sites_of_dimension(dims)
-    found = [sites] * len(dims) if isinstance(sites, str) or not hasattr(sites, "__iter__") else list(sites)
-    if len(found) != len(dims):
-        raise ArgumentError(
-            f"{len(found)} kinds of site were given for {len(dims)} sites: give one for all, or one each"
-        )
-    return tuple(map(site_of, found))
-
-
-def product_state(states: Sequence[int], conserved: Quantities, dtype: DTypeLike) -> SymmetricMPS:
-    """The product of basis states, given by number."""
-    group, tensors = conserved.symmetry, []
-    charge = group.neutral
-    for site, state in enumerate(states):
-        charges = conserved.charges[site]
-        if np.ndim(state) != 0 or is_foreign(state) or int(state) != state or not 0 <= state < len(charges):
-            raise ArgumentError(
-                f"site {site}: a product state of definite charge needs the number of one of the {len(charges)} basis "
-                f"states, not {state!r}"
-            )
-        before, charge = charge, group.plus(charge, charges[int(state)])
-        legs = Leg({before: 1}, 1, group), conserved.legs[site], Leg({charge: 1}, -1, group)
-        dense = np.eye(len(charges), dtype=dtype)[int(state)][conserved.orders[site]]
-        tensors.append(from_dense(dense[None, :, None], legs, split=2))
-    return SymmetricMPS(tensors, conserved)
-
-
-def random_state(bond: int, conserved: Quantities, sector: object, dtype: DTypeLike, seed: Seed) -> SymmetricMPS:
-    """A random state of norm 1 of a total charge, its bonds as large as asked for, or as the charges allow."""
-    bond, rng, group = site_count(bond, 1, "bond"), np.random.default_rng(seed), conserved.symmetry
-    dims = bond_sectors(conserved, conserved.sector(sector), bond)
-    legs = [Leg(sizes, 1, group) for sizes in dims]
-    tensors, carried = [], None
-    for site, phys in enumerate(conserved.legs):
-        tensor = random((legs[site], phys, legs[site + 1].conj()), dtype=dtype, seed=rng, split=2)
-        tensor = tensor if carried is None else tensordot(carried, tensor, 1)
-        tensor, carried = qr(tensor * (1 / tensor.norm()), 2)
-        tensors.append(tensor)
-    return SymmetricMPS(tensors, conserved)
-
-
-def bond_sectors(conserved: Quantities, total: Charge, bond: int) -> list[dict[Charge, int]]:
-    """Charges and dimensions of every bond: no more than either side can fill, shared out in proportion to that."""
-    group = conserved.symmetry
-    left = filled(conserved.charges, group.neutral, group.plus, bond)
-    right = filled(conserved.charges[::-1], total, group.minus, bond)[::-1]
-    found = []
-    for one, two in zip(left, right, strict=True):
-        sizes = {charge: min(count, two[charge]) for charge, count in one.items() if charge in two}
-        if not sizes:
-            raise ArgumentError(
-                f"no state of these sites has {', '.join(conserved.names)} = {group.shown(total)}: the charges count "
-                "what the basis states of the sites carry (2 Sz for spins)"
-            )
-        found.append(shared_out(sizes, bond))
-    return found
-
-
-def filled(charges, start, add, most):
-    """How many states each charge has after every site, counted up to `most`."""
-    found = [{start: 1}]
-    for states in charges:
-        counts: dict = {}
-        for before, count in found[-1].items():
-            for charge in states:
-                after = add(before, charge)
-                counts[after] = min(counts.get(after, 0) + count, most)
-        found.append(counts)
-    return found
-
-
-def shared_out(sizes, most):
-    """Dimensions in proportion to `sizes`, at least 1 while that goes, `most` in all; ties go to the earlier charge."""
-    total = sum(sizes.values())
-    if total <= most:
-        return dict(sorted(sizes.items()))
-    exact = {charge: size * most / total for charge, size in sizes.items()}
-    found = {charge: int(share) for charge, share in exact.items()}
-    rest = sorted(sizes, key=lambda charge: (found[charge] - exact[charge], charge))
-    for charge in rest[: most - sum(found.values())]:
-        found[charge] += 1
-    return {charge: size for charge, size in sorted(found.items()) if size}
-
-
-def random_start(dims, bond, conserve, sector, sites, dtype, seed, periodic) -> SymmetricMPS:
-    """`MPS.random` of definite charge."""
-    if periodic:
-        raise ArgumentError("states of definite charge are open chains: leave out periodic, or conserve")
-    conserved = quantities(conserve, kinds(sites, dims))
-    total = conserved.symmetry.neutral if sector is None else conserved.sector(sector)
-    return random_state(bond, conserved, conserved.symmetry.shown(total), dtype, seed)
-
-
-def product_start(states, phys, conserve, sites, dtype) -> SymmetricMPS:
-    """`MPS.product` of definite charge."""
-    return product_state(states, quantities(conserve, kinds(sites, [phys] * len(states))), dtype)

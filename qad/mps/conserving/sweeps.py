@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.mps.conserving.environments import Operator, edges, past_left, past_right
+from qad.mps.conserving.excluded import NONE, Penalty
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.search.dmrg import DISCARDED, FEW_PRODUCTS, FIRST_BOND, FIRST_MIXING, LOOSEST, TIGHTEST
 from qad.mps.search.lanczos import lowest
@@ -20,6 +21,7 @@ from qad.symmetric.decompositions import bond_leg, qr, rows_of
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
+    from qad.mps.conserving.excluded import Excluded
     from qad.symmetric.legs import Leg
 
 ALIKE = 1.001  # weight discarded by an old choice of sectors, relative to the best choice, up to which it stays
@@ -37,9 +39,13 @@ class Sweeps:
     start : SymmetricMPS
     bond : int
         Largest bond dimension.
+    excluded : Excluded
+        States, and what a squared overlap with them costs.
     """
 
-    def __init__(self, operator: Operator, start: SymmetricMPS, bond: int):
+    REMEMBERED: tuple[str, ...] = ("bond", "tolerance")  # what a checkpoint keeps
+
+    def __init__(self, operator: Operator, start: SymmetricMPS, bond: int, excluded: Excluded = NONE):
         self.operator, self.conserved, self.most = operator, start.conserved, bond
         self.bond = min(bond, max(FIRST_BOND, start.bond))
         dtype = np.result_type(start.dtype, *operator.tensors)
@@ -47,6 +53,7 @@ class Sweeps:
         n, total = len(self.tensors), self.tensors[-1].legs[2].charges[0]
         first, last = edges(total, self.conserved, dtype)
         self.left, self.right = [first] * n, [last] * n
+        self.penalty = Penalty(excluded, n)
         for site in reversed(range(1, n)):
             self.pass_left(site)
         self.energy = self.first_energy = self.expectation()
@@ -62,16 +69,18 @@ class Sweeps:
         """The energy of the present state, its centre at site 0."""
         centre = self.tensors[0]
         whole = past_right(self.right[0], centre, self.operator.sites[0])
-        return float(whole.data.sum().real / np.vdot(centre.data, centre.data).real)
+        return float((whole.data.sum().real + self.penalty.cost(centre)) / np.vdot(centre.data, centre.data).real)
 
     def pass_right(self, site: int) -> None:
         """The centre moves on to the right."""
         if site + 1 < len(self.tensors):
             self.left[site + 1] = past_left(self.left[site], self.tensors[site], self.operator.sites[site])
+            self.penalty.pass_right(site, self.tensors[site])
 
     def pass_left(self, site: int) -> None:
         """The centre moves on to the left."""
         self.right[site - 1] = past_right(self.right[site], self.tensors[site], self.operator.sites[site])
+        self.penalty.pass_left(site, self.tensors[site])
 
     def sweep(self) -> float:
         """To the right end and back; returns the energy of the state that is left."""
@@ -91,7 +100,7 @@ class Sweeps:
         size = centre.ndim - 2
         apply = self.operator.around(site, size).effective(self.left[site], self.right[site + size - 1], centre)
         centre = centre.resplit(apply.layout.split)
-        _, data, error = lowest(apply, centre.data, self.tolerance, self.products)
+        _, data, error = lowest(self.penalty.added(apply, site, size), centre.data, self.tolerance, self.products)
         self.left_over = max(self.left_over, error)
         return bare(apply.layout, data).resplit(2)
 
@@ -99,9 +108,8 @@ class Sweeps:
 class TwoSites(Sweeps):
     """Pairs of neighbours; the bond between them is chosen anew from their density matrix."""
 
-    def __init__(self, operator: Operator, start: SymmetricMPS, bond: int):
-        super().__init__(operator, start, bond)
-        self.mixing = FIRST_MIXING
+    REMEMBERED = (*Sweeps.REMEMBERED, "mixing")
+    mixing = FIRST_MIXING
 
     @property
     def growing(self) -> bool:
@@ -164,7 +172,8 @@ class TwoSites(Sweeps):
 class OneSite(Sweeps):
     """Single sites, whose bonds stay as they are, so that nothing is truncated."""
 
-    growing = False
+    REMEMBERED = (*Sweeps.REMEMBERED, "polishing")
+    growing, polishing = False, 1.0
 
     def to_right_and_back(self, last: int) -> None:
         for site in range(last):
@@ -186,8 +195,8 @@ def mixed(density: SymTensor, more: SymTensor, mixing: float) -> SymTensor:
     return density + more * (mixing / weight) if weight > 0 else density
 
 
-def kept_weights(values: list[np.ndarray], most: int) -> list[int]:
-    """How many weights of each sector to keep, `most` in all and none below rounding; those of each descend.
+def kept_weights(values: list[np.ndarray], most: int, cutoff: float = DISCARDED) -> list[int]:
+    """How many weights of each sector to keep, `most` in all and leaving out a part of `cutoff`; those of each descend.
 
     Weights of one multiplet that the cut parts are taken in the order of the sectors.
     """
@@ -196,7 +205,7 @@ def kept_weights(values: list[np.ndarray], most: int) -> list[int]:
     order = np.argsort(-every, kind="stable")
     every, sector = every[order], sector[order]
     lost = np.cumsum(every[::-1])[::-1]  # by leaving out this one and all behind it
-    kept = max(1, min(most, int(np.count_nonzero(lost > DISCARDED * every.sum()))))
+    kept = max(1, min(most, int(np.count_nonzero(lost > cutoff * every.sum()))))
     if kept < len(every):
         near = np.flatnonzero(np.abs(every - every[kept - 1]) <= EQUAL * every[kept - 1])
         sector[near] = np.sort(sector[near], kind="stable")

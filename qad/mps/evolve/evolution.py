@@ -11,6 +11,8 @@ from qad.core.errors import ArgumentError
 from qad.core.threads import blas_for
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
+from qad.mps.conserving import evolution as conserving
+from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.energy import prepared
 from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, Gates, Truncation, cutoff_for
@@ -35,20 +37,20 @@ class Evolution:
 
     Attributes
     ----------
-    state : MPS
+    state : MPS or SymmetricMPS
         At the end, of norm 1.
     time : float
     discarded : float
         Sum of the weights that truncations cut off: an estimate of the error in the squared norm.
     """
 
-    state: MPS
+    state: MPS | SymmetricMPS
     time: float = field(metadata={"static": True})
     discarded: float = field(metadata={"static": True})
 
 
 def evolve(
-    psi: MPS,
+    psi: MPS | SymmetricMPS,
     H: MPO,
     time: float,
     steps: int,
@@ -57,13 +59,13 @@ def evolve(
     cutoff: float | None = None,
     *,
     imaginary: bool = False,
-    callback: Callable[[MPS, float], object] | None = None,
+    callback: Callable[[MPS | SymmetricMPS, float], object] | None = None,
 ) -> Evolution:
     """``exp(-i H time) |psi>``, or in imaginary time ``exp(-H time) |psi>``, normalised.
 
     Parameters
     ----------
-    psi : MPS
+    psi : MPS or SymmetricMPS
         Open, of plain arrays.
     H : MPO
         Hermitian.
@@ -109,12 +111,15 @@ def evolve(
     """
     if method not in METHODS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
-    check_operator(psi, H)
+    if isinstance(psi, SymmetricMPS):
+        conserving.check(psi, H)
+    else:
+        check_operator(psi, H)
     prepared(H)
     dt = real_time(time) / (steps := site_count(steps, 1, "steps"))
-    truncation = Truncation(site_count(bond, 1, "bond"), cutoff_of(method, H, dt) if cutoff is None else cutoff)
+    bond, cutoff = site_count(bond, 1, "bond"), cutoff_of(method, H, dt) if cutoff is None else cutoff
     tensors = centred(psi, H, imaginary)
-    step = stepper(method, H, tensors, -dt if imaginary else -1j * dt, truncation)
+    step, truncation = stepper(method, H, psi, tensors, -dt if imaginary else -1j * dt, bond, cutoff)
     now = 0.0
     with blas_for(max(bond, psi.bond)):
         for k in range(steps):
@@ -123,10 +128,10 @@ def evolve(
             now = (k + 1) * dt
             if callback is not None:
                 try:
-                    callback(MPS(tensors), now)
+                    callback(chain_like(psi, tensors), now)
                 except StopIteration:
                     break
-    return Evolution(MPS(tensors), now, float(truncation.discarded))
+    return Evolution(chain_like(psi, tensors), now, float(truncation.discarded))
 
 
 def real_time(time: Any) -> float:
@@ -147,18 +152,26 @@ def cutoff_of(method: str, H: MPO, dt: float) -> float:
 
 def centred(psi: MPS, H: MPO, imaginary: bool) -> list[np.ndarray]:
     """The site tensors with their centre at site 0, in a dtype in which they can evolve."""
-    state, _ = schmidt_form(psi)
-    dtype = np.result_type(state.dtype, H.dtype, state.dtype if imaginary else 1j)
+    state, _ = conserving.schmidt_form(psi.tensors) if isinstance(psi, SymmetricMPS) else schmidt_form(psi)
+    dtype = np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j)
     return [t.astype(dtype) for t in state]
 
 
+def chain_like(psi: Any, tensors: list[Any]) -> Any:
+    """The chain of site tensors, of the kind of `psi`."""
+    return SymmetricMPS(tensors, psi.conserved) if isinstance(psi, SymmetricMPS) else MPS(tensors)
+
+
 def stepper(
-    method: str, H: MPO, tensors: list[np.ndarray], factor: complex, truncation: Truncation
-) -> Callable[[], None]:
-    """A function that evolves `tensors` in place by one step."""
+    method: str, H: MPO, psi: Any, tensors: list[Any], factor: complex, bond: int | None, cutoff: float
+) -> tuple[Callable[[], None], Any]:
+    """A function that evolves `tensors`, of the kind of `psi`, in place by one step; and what it cuts off."""
+    charged = isinstance(psi, SymmetricMPS)
+    truncation = (conserving.Truncation if charged else Truncation)(bond, cutoff)
     if method in GATES:
-        gates = Gates(H, factor, GATES[method])
-        return lambda: gates.step(tensors, truncation)
-    kind = OneSiteTdvp if method == "tdvp" or len(tensors) == 1 else TwoSiteTdvp
-    sweep = kind(H, tensors, factor, np.sqrt(truncation.cutoff))
-    return lambda: sweep.step(truncation)
+        gates = conserving.gates(H, psi, factor, GATES[method]) if charged else Gates(H, factor, GATES[method])
+        return lambda: gates.step(tensors, truncation), truncation
+    one, two = (conserving.OneSite, conserving.TwoSites) if charged else (OneSiteTdvp, TwoSiteTdvp)
+    kind = one if method == "tdvp" or len(tensors) == 1 else two
+    sweep = kind(conserving.operator_for(psi, H) if charged else H, tensors, factor, np.sqrt(cutoff))
+    return lambda: sweep.step(truncation), truncation

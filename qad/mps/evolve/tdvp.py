@@ -44,8 +44,13 @@ class Tdvp:
     environments: Environments
 
     def __init__(self, H: MPO, tensors: list[np.ndarray], factor: complex, tol: float):
-        self.tensors, self.factor, self.tol = tensors, factor / 2, min(max(tol, TIGHTEST), LOOSEST)
+        self.tensors = tensors
+        self.set_step(factor, tol)
         self.environments = Environments(H, tensors, np.result_type(*tensors, factor))
+
+    def set_step(self, factor: complex, tol: float) -> None:
+        """Every exponential goes half a step."""
+        self.factor, self.tol = factor / 2, min(max(tol, TIGHTEST), LOOSEST)
 
     def exponential(self, apply: Apply, x: np.ndarray, sign: int) -> np.ndarray:
         """``exp(sign * factor/2 * A) x``."""

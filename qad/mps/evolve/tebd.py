@@ -35,9 +35,16 @@ class Gates:
         2 or 4.
     """
 
+    sweeps: list[list[np.ndarray]]
+
     def __init__(self, H: MPO, factor: complex, order: int = 2):
         terms = neighbour_terms(H)
-        self.sweeps: list[list[np.ndarray]] = [[gate(h, factor * share / 2) for h in terms] for share in ORDERS[order]]
+        parts = [factor * share / 2 for share in ORDERS[order]]
+        self.sweeps = [[self.gate(h, part, site) for site, h in enumerate(terms)] for part in parts]
+
+    def gate(self, h: np.ndarray, factor: complex, site: int) -> np.ndarray:
+        """``exp(factor h)`` of the term on a site and the next one."""
+        return gate(h, factor)
 
     def step(self, tensors: list[np.ndarray], truncation: Truncation) -> None:
         """Apply it to a chain with its centre at site 0, in place; the centre comes back there."""

@@ -11,10 +11,14 @@ import numpy as np
 
 from qad.core.archive import read_marked, write_arrays
 from qad.core.errors import ArgumentError
+from qad.mps.conserving.inner import total_of
+from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.conserving.storage import arrays_of, parts_of
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from qad.mps.operator import MPO
     from qad.typing import FilePath
@@ -33,17 +37,29 @@ class Checkpoint:
     H : MPO
     method : str
         Those of the search; a file of another one is refused.
+    start : SymmetricMPS, optional
+        Whose sector is searched, where charges are conserved.
     """
 
-    def __init__(self, path: FilePath, H: MPO, method: str):
-        self.path: Path = Path(path)
+    path: Path
+    mark: dict[str, Any]
+
+    def __init__(self, path: FilePath, H: MPO, method: str, start: SymmetricMPS | None = None):
+        self.path = Path(path)
         if not self.path.parent.is_dir():
             raise ArgumentError(f"checkpoint: there is no folder {self.path.parent}; make it first")
-        self.mark: dict[str, str | int] = {"format": FORMAT, "method": method, "operator": fingerprint(H)}
+        names = None if start is None else list(start.conserved.names)
+        sector = None if start is None else list(total_of(start))
+        self.mark = {
+            "format": FORMAT, "method": method, "operator": fingerprint(H), "conserve": names, "sector": sector
+        }  # fmt: skip
 
     def write(self, state: MPS, history: Sequence[float], extra: dict[str, float]) -> None:
         """Replace the file by the present state."""
-        arrays = {f"site_{i}": np.asarray(tensor) for i, tensor in enumerate(state)}
+        if isinstance(state, SymmetricMPS):
+            arrays = arrays_of(state.tensors, state.conserved)
+        else:
+            arrays = {f"site_{i}": np.asarray(tensor) for i, tensor in enumerate(state)}
         text = json.dumps(self.mark | {"sites": len(state), "extra": extra})
         write_arrays(self.path, history=np.array(history), mark=np.array(text), **arrays)
 
@@ -58,7 +74,10 @@ class Checkpoint:
         if not self.path.exists():
             return None
         arrays, mark = read_marked(self.path, self.mark)
-        state = MPS([arrays[f"site_{i}"] for i in range(mark["sites"])])
+        if self.mark["conserve"] is None:
+            state = MPS([arrays[f"site_{i}"] for i in range(mark["sites"])])
+        else:
+            state = SymmetricMPS(*parts_of(arrays, self.path))
         return state, [float(energy) for energy in arrays["history"]], mark["extra"]
 
 

@@ -62,8 +62,8 @@ def ground_state(
     sector: int | tuple[int, ...] | None = None,
     tol: float = 1e-10,
     maxiter: int = 2000,
-    callback: Callable[[MPS, float], object] | None = None,
-    excluded: Sequence[MPS] = (),
+    callback: Callable[[MPS | SymmetricMPS, float], object] | None = None,
+    excluded: Sequence[MPS | SymmetricMPS] = (),
     weight: float | None = None,
     checkpoint: FilePath | None = None,
 ) -> GroundState:
@@ -90,8 +90,9 @@ def ground_state(
     dtype : dtype, optional
         Of the random state; default float for a real `H`, else complex.
     conserve : str or sequence of str, optional
-        Quantities that `H` conserves, such as "Sz" or ("N", "Sz"): the lowest state of one sector, a `SymmetricMPS`, by
-        sweeps over blocks; method "dmrg2".
+        Quantities that `H` conserves, such as "Sz" or ("N", "Sz"): the lowest state of one sector, a `SymmetricMPS`, of
+        which only the blocks are kept.  "dmrg2" and "dmrg" open sectors that bonds lack; "lbfgs" and "riemannian" keep
+        those of the start.
     sector : int or tuple of int, optional
         The total charges in the sites' whole numbers, 2 Sz for spins; by default 0, or those of `start`.
     tol : float
@@ -102,7 +103,7 @@ def ground_state(
         Most steps: iterations, or sweeps to the right end and back.
     callback : callable, optional
         ``callback(state, energy)`` after every step; raising StopIteration in it ends the search.
-    excluded : sequence of MPS
+    excluded : sequence of MPS or SymmetricMPS
         Normalised states to which the result shall be orthogonal: for excited states.
     weight : float, optional
         What a squared overlap with an excluded state costs, in units of `H`; more than the gap.  Default: the
@@ -138,12 +139,13 @@ def ground_state(
     if not tol >= 0:
         raise ArgumentError(f"tol must not be negative, but got {tol!r}")
     bond = site_count(bond, 1, "bond")
-    if conserve is not None or sector is not None or isinstance(start, SymmetricMPS):
-        check_conserving(method, list(excluded), checkpoint, conserve, start)
-        options = {"progress": progress, "tol": tol, "maxiter": maxiter, "callback": callback}
-        return of_charge(H, bond, conserve, sector, start, seed=seed, dtype=dtype, **options)
-    excluded = [excluded] if isinstance(excluded, MPS) else list(excluded)
+    excluded = [excluded] if isinstance(excluded, (MPS, SymmetricMPS)) else list(excluded)
     options = {"progress": progress, "maxiter": maxiter, "callback": callback, "checkpoint": checkpoint}
+    if conserve is not None or sector is not None or isinstance(start, SymmetricMPS):
+        if conserve is None and start is None:
+            raise ArgumentError('sector= needs to know what is conserved: conserve="Sz"')
+        options |= {"tol": tol, "excluded": excluded, "weight": weight}
+        return of_charge(H, bond, method, conserve, sector, start, seed=seed, dtype=dtype, **options)
     start = begin(H, bond, method, seed, start, dtype, excluded)
     return searched(H, bond, method, start, tol, excluded, weight, **options)
 
@@ -154,8 +156,9 @@ def begin(
     """The state from which a search starts: the given one, or a random one."""
     if start is None:
         start = start_state(H, min(bond, SMALL) if method in SMALL_START else bond, seed, dtype)
-    check_operator(start, H)
-    if any(np.iscomplexobj(t) for state in excluded for t in state) and start.dtype.kind == "f":
+    for state in (start, *excluded):
+        check_operator(state, H)
+    if any(state.dtype.kind == "c" for state in excluded) and start.dtype.kind == "f":
         start = start * (1 + 0j)  # the complement of complex states is complex
     return start
 
@@ -179,7 +182,7 @@ def searched(
     file = None if checkpoint is None else Checkpoint(checkpoint, H, method)
     with blas_for(max(bond, start.bond)), bar_for(progress, "energy") as bar:
         watch = Watch(start, callback, file, bar, maxiter, unit=natural_unit(H.tensors))
-        resume(watch, bar)
+        watch.resume()
         scaled = H if watch.unit == 1 else H * (1 / watch.unit)  # a power of 2, so that nothing is rounded
         search(METHODS[method], scaled, watch, bond, tol, Excluded(excluded, weight, scaled, watch.unit))
     state, _ = schmidt_form(watch.state)
@@ -193,27 +196,6 @@ def searched(
         watch.message,
         watch.nfev,
     )
-
-
-def check_conserving(
-    method: str, excluded: Sequence[MPS], checkpoint: FilePath | None, conserve: Any, start: Any
-) -> None:
-    """Raise for what searches of definite charge do not do."""
-    if conserve is None and start is None:
-        raise ArgumentError('sector= needs to know what is conserved: conserve="Sz"')
-    if method != "dmrg2":
-        raise ArgumentError(f'method {method!r} does not conserve charges: write method="dmrg2"')
-    if excluded or checkpoint is not None:
-        raise ArgumentError("a search that conserves charges takes neither excluded states nor a checkpoint: leave "
-                            "them out, or conserve")  # fmt: skip
-
-
-def resume(watch: Watch, bar: Progress) -> None:
-    """Go on from the checkpoint, if there is one."""
-    found = watch.checkpoint and watch.checkpoint.read()
-    if found:
-        watch.state, watch.history, watch.extra = found
-        bar.update(len(watch.history) - 1)
 
 
 def search(method: Function, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:

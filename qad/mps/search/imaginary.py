@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.mps.evolve.evolution import centred, cutoff_of, stepper
-from qad.mps.evolve.tebd import Truncation
+from qad.mps.evolve.evolution import centred, chain_like, cutoff_of, stepper
 from qad.mps.observables import energy
 from qad.mps.search.monitor import Finished
-from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from qad.mps.operator import MPO
@@ -63,12 +61,12 @@ def judge(watch: Watch, tol: float, what: str) -> None:
 def evolve_until(H: MPO, watch: Watch, method: str, dt: float, bond: int, tol: float) -> None:
     """Steps of one length until one loses, or leaves less than `tol` to gain, relative, at most that per unit time."""
     tensors = centred(watch.state, H, imaginary=True)
-    step = stepper(method, H, tensors, -dt, Truncation(bond, cutoff_of(method, H, dt)))
+    step, _ = stepper(method, H, watch.state, tensors, -dt, bond, cutoff_of(method, H, dt))
     while True:
         step()
         tensors[0] = tensors[0] / np.linalg.norm(tensors[0])
         watch.nfev += 1
-        state = MPS(tensors)
+        state = chain_like(watch.state, tensors)
         watch.step(state, energy(state, H))
         if watch.gained() < 0 or (watch.gained() <= tol * min(dt, 1.0) and watch.settled(tol)):
             return

@@ -32,8 +32,14 @@ ROUND = 20  # iterations between two choices of gauge; as many steps as L-BFGS r
 FIRST_FLOOR, FLOORS = 1e-2, (1e-5, 1e-1)  # Schmidt coefficients below the floor are not divided out any further
 
 
-def lbfgs(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding) -> None:
-    """Rounds of L-BFGS, each in a gauge of its own, until one gains too little."""
+def lbfgs(
+    H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding, weighted: Callable[..., Any] | None = None
+) -> None:
+    """Rounds of L-BFGS, each in a gauge of its own, until one gains too little.
+
+    ``weighted(state, floor)`` gives variables, and the function that makes a chain of them.
+    """
+    weighted = weighted or weighted_tensors
 
     def loss(psi):
         return energy(psi, H) + excluded.cost(psi) if excluded.states else energy(psi, H)
@@ -41,7 +47,7 @@ def lbfgs(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding) -> N
     watch.begin(loss(watch.state))
     floor, before = watch.extra.get("floor", FIRST_FLOOR), np.inf
     while True:
-        gain, steps = one_round(loss, watch, min(ROUND, watch.left), floor)
+        gain, steps = one_round(loss, watch, min(ROUND, watch.left), *weighted(watch.state, floor))
         gain *= watch.unit / max(np.abs(watch.history).max(), 1e-300)
         if is_settled(gain, before, tol):
             watch.converge(f"the last {steps} iterations gained {gain:.1e} of the energy")
@@ -49,14 +55,22 @@ def lbfgs(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding) -> N
         watch.extra["floor"] = floor
 
 
-def one_round(loss: Callable[[MPS], Any], watch: Watch, iterations: int, floor: float) -> tuple[float, int]:
-    """Minimise in one gauge; returns the gain and the number of iterations."""
-    state, weights = schmidt_form(watch.state)
+def weighted_tensors(state: MPS, floor: float) -> tuple[list[np.ndarray], Callable[[list[Any]], MPS]]:
+    """Site tensors times the Schmidt coefficients of their left bonds, and the function that makes a chain of them."""
+    state, weights = schmidt_form(state)
     scales = [(1 / np.hypot(w, floor)).astype(w.dtype)[:, None, None] for w in weights]
-    end = []
 
     def chain(variables):
         return MPS([m * scale for m, scale in zip(variables, scales, strict=True)])
+
+    return [a / scale for a, scale in zip(state, scales, strict=True)], chain
+
+
+def one_round(
+    loss: Callable[[MPS], Any], watch: Watch, iterations: int, variables: list[Any], chain: Callable[[list[Any]], MPS]
+) -> tuple[float, int]:
+    """Minimise in one gauge; returns the gain and the number of iterations."""
+    end = []
 
     def step(variables, value):
         try:
@@ -67,7 +81,7 @@ def one_round(loss: Callable[[MPS], Any], watch: Watch, iterations: int, floor: 
 
     found = minimize(
         lambda variables: loss(chain(variables)),
-        [a / scale for a, scale in zip(state, scales, strict=True)],
+        variables,
         callback=step,
         gtol=0.0,
         ftol=0.0,

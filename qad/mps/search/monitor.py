@@ -84,6 +84,13 @@ class Watch:
     def __post_init__(self) -> None:
         self.earlier: MPS = self.state
 
+    def resume(self):
+        """Go on from the checkpoint, if there is one."""
+        found = self.checkpoint and self.checkpoint.read()
+        if found:
+            self.state, self.history, self.extra = found
+            self.bar.update(len(self.history) - 1)
+
     @property
     def left(self) -> int:
         """How many steps are still allowed."""

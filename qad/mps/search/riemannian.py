@@ -10,6 +10,9 @@ from qad.mps.search.monitor import Finished
 from qad.optimize import minimize_on
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from qad.mps.operator import MPO
     from qad.mps.search.monitor import Watch
     from qad.mps.search.result import Excluding
@@ -18,9 +21,11 @@ MEMORY = 20
 WINDOW = 10  # iterations over which the gain is judged
 
 
-def riemannian(H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding) -> None:
+def riemannian(
+    H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluding, kind: Callable[..., Any] = IsometricChain
+) -> None:
     """Minimise the energy over isometric chains; see `qad.mps.search.isometric` for coordinates and metric."""
-    manifold = IsometricChain(watch.state)
+    manifold = kind(watch.state)
     end = []
 
     def loss(psi):

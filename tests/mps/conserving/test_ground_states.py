@@ -146,15 +146,19 @@ def test_sectors_stay_where_they_hold_as_much():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"method": "lbfgs", "conserve": "Sz"}, "'lbfgs' does not conserve"),
+        ({"method": "dmrg3", "conserve": "Sz"}, "unknown method 'dmrg3'"),
         ({"sector": 2}, "conserve="),
         ({"conserve": "Sz", "sector": 1}, "no state of these sites has Sz = 1"),
         ({"conserve": "N"}, "knows no charges 'N'"),
         ({"conserve": "Sz", "start": MPS.product([0, 1] * 3)}, "starts from a state that does"),
         ({"conserve": "parity", "start": MPS.product([0, 1] * 3, conserve="Sz")}, "the start state conserves"),
         ({"sector": 2, "start": MPS.product([0, 1] * 3, conserve="Sz")}, "lies in the sector 0"),
-        ({"conserve": "Sz", "checkpoint": "x.npz"}, "checkpoint"),
-        ({"conserve": "Sz", "excluded": [MPS.product([0, 1] * 3)]}, "excluded"),
+        ({"conserve": "Sz", "checkpoint": "nowhere/x.npz"}, "there is no folder nowhere"),
+        ({"conserve": "Sz", "excluded": [MPS.product([0, 1] * 3)]}, "excludes states that conserve the same"),
+        ({"conserve": "Sz", "excluded": MPS.product([0, 1] * 3, conserve="parity")}, "excludes states"),
+        ({"conserve": "Sz", "excluded": MPS.product([0, 1] * 3, conserve="Sz"), "weight": -1.0}, "must be positive"),
+        ({"method": "tebd", "conserve": "Sz", "excluded": MPS.product([0, 1] * 3, conserve="Sz")}, "cannot exclude"),
+        ({"excluded": MPS.product([0, 1] * 3, conserve="Sz")}, "without_symmetry"),
     ],
 )
 def test_refusals(options, message):

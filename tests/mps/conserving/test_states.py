@@ -9,24 +9,11 @@ import qad
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps import MPS, energy, entanglement_entropy, expectation, log_norm2, norm, norm2, overlap
 from qad.mps.conserving.environments import edges, past_left, past_right
-from qad.mps.conserving.observables import operator_for, schmidt_weights
-from qad.mps.conserving.state import bond_sectors
+from qad.mps.conserving.make import bond_sectors
+from qad.mps.conserving.observables import operator_for
 from qad.mps.conserving.sweeps import right_canonical
 from qad.symmetric.tensor import bare
-
-CHAINS = {
-    "second neighbours": (qad.mps.j1j2(6, 1.0, 0.3), "Sz", 2),
-    "ring": (qad.mps.j1j2(6, 1.0, 0.3, periodic=True), "Sz", 0),
-    "spin 1": (qad.mps.blbq(4, 0.3), "parity", 1),
-    "electrons": (qad.mps.hubbard(4, 1.0, 4.0), ("N", "Sz"), (3, 1)),
-    "unsorted": (qad.mps.hubbard(4, 1.0, 4.0), "Sz", -1),
-    "t-J": (qad.mps.tj(4, 1.0, 0.4), ("Sz", "N"), (0, 2)),
-}
-
-
-def random(name, dtype=complex, seed=1):
-    H, conserve, sector = CHAINS[name]
-    return MPS.random(len(H), 7, dtype=dtype, seed=seed, conserve=conserve, sector=sector, sites=H.sites), H
+from tests.mps.conserving.chains import CHAINS, random
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
@@ -107,14 +94,6 @@ def by_environments(left, sites, right, bra, ket):
     return np.einsum("xuy,xskb,uvst,vwkl,ytlc,bwc->", left, bra.conj(), *sites, ket, right, optimize=True)
 
 
-def test_schmidt_weights_by_charge():
-    psi, _ = random("second neighbours")
-    for weights in schmidt_weights(psi):
-        assert sum(p.sum() for p in weights.values()) == pytest.approx(1.0)
-        assert all(charge % 1 == 0 for charge in weights)
-    assert set(schmidt_weights(psi)[0]) <= {-1, 1}
-
-
 def test_products_and_bonds():
     neel = MPS.product([0, 1, 0, 1], conserve="Sz", dtype=float)
     assert neel.sector == 0 and neel.bonds == (1,) * 5 and "Sz = 0" in repr(neel)
@@ -139,7 +118,7 @@ def test_products_and_bonds():
         (lambda: MPS.product([0, np.ones(2)], conserve="Sz"), "site 1"),
         (lambda: MPS.product([0, 1], conserve="Sz", sites=["electron"]), "1 kinds of site were given for 2"),
         (lambda: overlap(random("ring")[0], random("ring")[0].without_symmetry()), "without_symmetry"),
-        (lambda: qad.mps.local_expectations(random("ring")[0], np.eye(2)), "without_symmetry"),
+        (lambda: qad.mps.transfer(random("ring")[0]), "without_symmetry"),
         (lambda: energy(random("ring")[0], qad.mps.ising(6, 1.0)), "does not conserve 'Sz'"),
         (lambda: entanglement_entropy(random("ring")[0], 6), "bonds are 1 to 5"),
     ],

@@ -1,0 +1,133 @@
+"""Sums, canonical forms and truncation of states of definite charge against those of ordinary states."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core.errors import ArgumentError
+from qad.mps import MPS, SymmetricMPS, norm
+from qad.mps.conserving.gauge import schmidt_form
+from qad.symmetric import tensordot
+from tests.mps.conserving.chains import CHAINS, random
+
+
+def dense(psi):
+    return psi.without_symmetry().to_dense()
+
+
+@pytest.mark.parametrize("dtype", [float, complex, np.float32, np.complex64])
+@pytest.mark.parametrize("name", CHAINS)
+def test_canonical_forms_keep_the_state(name, dtype):
+    psi = 2.0 * random(name, dtype)[0]
+    tol = 1e-13 if np.dtype(dtype).name in ("float64", "complex128") else 1e-5
+    for center in (0, 2, -1):
+        found = psi.canonicalize(center)
+        assert found.dtype == psi.dtype and found.sector == psi.sector
+        np.testing.assert_allclose(dense(found), dense(psi), atol=tol)
+        for site, tensor in enumerate(found):
+            axes = ([0, 1], [0, 1]) if site < center % len(psi) else ([1, 2], [1, 2])
+            if site != center % len(psi):
+                unit = tensordot(tensor.conj(), tensor, axes).to_dense()
+                np.testing.assert_allclose(unit, np.eye(len(unit)), atol=tol)
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_truncation_is_that_of_the_ordinary_state(name):
+    psi = random(name)[0] + 0.3 * random(name, seed=2)[0]
+    for options in ({"max_bond": 5}, {"cutoff": 0.2}, {}):
+        small, error = psi.truncate(**options)
+        plain, expected = psi.without_symmetry().truncate(**options)
+        assert small.bonds == plain.bonds and small.sector == psi.sector
+        np.testing.assert_allclose(dense(small), plain.to_dense(), atol=1e-12)
+        np.testing.assert_allclose(error, expected, atol=1e-12)
+        np.testing.assert_allclose(np.linalg.norm(dense(psi) - dense(small)), error, rtol=1e-6, atol=1e-13)
+
+
+def test_schmidt_forms():
+    psi = 3.0 * random("electrons")[0]
+    tensors, weights = schmidt_form(psi.tensors)
+    found = SymmetricMPS(tensors, psi.conserved)
+    np.testing.assert_allclose(dense(found), dense(psi) / 3.0, atol=1e-13)
+    left = None
+    for tensor, values in zip(tensors[:-1], weights[1:], strict=True):
+        half = tensor if left is None else tensordot(left, tensor, 1)
+        left = tensordot(tensor.conj(), half, ([0, 1], [0, 1]))
+        np.testing.assert_allclose(left.to_dense(), np.diag(values**2), atol=1e-14)
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_sums_and_operators(name):
+    psi, H = random(name)
+    phi = random(name, seed=5, bond=3)[0]
+    np.testing.assert_allclose(dense(psi + 2j * phi), dense(psi) + 2j * dense(phi), atol=1e-14)
+    np.testing.assert_allclose(dense(-psi / 2 - phi), -dense(psi) / 2 - dense(phi), atol=1e-14)
+    np.testing.assert_allclose(psi @ phi, np.vdot(dense(psi), dense(phi)), atol=1e-14)
+    np.testing.assert_allclose(dense(H @ psi), (H @ psi.without_symmetry()).to_dense(), atol=1e-12)
+    assert (H @ psi).sector == psi.sector
+    assert norm((300.0 * psi).normalized()) == pytest.approx(1.0)
+
+
+def test_the_sum_on_one_site():
+    one = MPS.product([1], conserve="Sz")
+    np.testing.assert_array_equal(dense(one + one), [0, 2])
+
+
+def test_long_chains_are_normalised():
+    psi = MPS.random(600, 2, conserve="Sz", seed=1)
+    huge = SymmetricMPS([t * 1e3 for t in psi], psi.conserved)
+    assert norm(huge.normalized()) == pytest.approx(1.0)
+
+
+LOSSES = {
+    "truncation": lambda psi, H: qad.mps.energy(psi.truncate(4)[0], H),
+    "error": lambda psi, H: psi.truncate(4)[1],
+    "canonical": lambda psi, H: qad.mps.expectation(psi.canonicalize(2), H).real,
+    "normalised": lambda psi, H: qad.mps.expectation(psi.normalized(), H).real,
+    "sum": lambda psi, H: qad.mps.energy(psi + psi.canonicalize(1), H),
+}
+
+
+@pytest.mark.parametrize("name", ["second neighbours", "electrons"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_derivatives_are_those_of_the_ordinary_state(loss, name):
+    """The gradient has the blocks of that of the ordinary state."""
+    psi, H = random(name)
+    value, gradient = qad.value_and_grad(LOSSES[loss])(psi, H)
+    expected = qad.value_and_grad(LOSSES[loss])(psi.without_symmetry(), H)
+    np.testing.assert_allclose(value, expected[0], atol=1e-12)
+    for one, two in zip(gradient.without_symmetry(), expected[1], strict=True):
+        np.testing.assert_allclose(one, two, atol=1e-10)
+
+
+def test_second_derivatives():
+    psi, H = random("second neighbours", bond=3)
+    qad.check_grads(lambda x: LOSSES["canonical"](x, H), (psi,), order=2)
+
+
+def test_derivatives_through_dropped_sectors():
+    """Padding that leads nowhere does not change the gradient; what could gain weight is refused."""
+    psi, H = random("second neighbours", float, bond=3)
+    more = psi + 0.0 * random("second neighbours", float, seed=3, bond=3)[0]
+    with pytest.raises(ArgumentError, match="directions of charge"):
+        qad.grad(lambda x: LOSSES["canonical"](x, H))(more)
+    small = more.truncate(cutoff=1e-12)[0]
+    assert small.bonds == psi.bonds
+    qad.check_grads(lambda x: LOSSES["canonical"](x, H), (small,), order=1)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda psi: psi.canonicalize(6), "there is no site 6 among 6"),
+        (lambda psi: psi.truncate(0), "max_bond must be a whole number"),
+        (lambda psi: psi + MPS.random(6, 3, conserve="Sz", sector=0), "has no definite charge"),
+        (lambda psi: psi + MPS.random(6, 3, conserve="parity"), "conserve the same"),
+        (lambda psi: (0.0 * psi).normalized(), "norm zero"),
+        (lambda psi: (0.0 * psi).truncate(3), "leaves nothing"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(ArgumentError, match=message):
+        call(random("second neighbours")[0])
+    with pytest.raises(TypeError):
+        random("ring")[0] + random("ring")[0].without_symmetry()
