@@ -143,9 +143,8 @@ def environment(
         pair, isometry, error, report = c4v.solved(layer, chi, before, method, tol, maxiter)
         return Environment((pair.corner,), (pair.edge,), (isometry,), cell, error, report)
     layers = [cells.double_layer(symmetrised(state[place], state.symmetry)) for place in cell.first]
-    before = groups and (cells.Around(*groups[:2]), groups[2])
-    around, frame, error, report = cells.solved(layers, cell, chi, before, method, tol, maxiter)
-    return Environment(around.corners, around.edges, frame, cell, error, report)
+    found, error, report = cells.solved(layers, cell, chi, groups, method, tol, maxiter)
+    return Environment(*found, cell, error, report)
 
 
 def plain(x) -> np.ndarray:
