@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qad.core.errors import ConvergenceError
+from qad.linalg.implicit.mixing import Mixing
 from qad.peps.c4v.growth import eigenvectors
 from qad.peps.c4v.moves import Pair, column, grown, norm
-from qad.peps.mixing import Mixing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ def converged(
             pair, reference = new, u
             mixing = Mixing() if history[-1] < MIXED else None
         else:
-            pair = Pair(*mixing.propose(pair, new, history[-1]))
+            pair = mixing.of_trees(pair, new, history[-1])
     shown = ", ".join(f"{change:.1e}" for change in history[:: max(len(history) // 8, 1)])
     raise ConvergenceError(
         f"the environment did not converge to tol={tol:.1e} in {len(history)} moves; changes on the way: {shown}. "

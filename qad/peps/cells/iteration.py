@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qad.core.errors import ConvergenceError
-from qad.peps.cells.moves import Around, absorbed, enlarged, rows, scaled, stacked, start, unit
+from qad.linalg.implicit.mixing import Mixing
+from qad.peps.cells.moves import Around, absorbed, enlarged, rows, stacked, start, unit
 from qad.peps.cells.projectors import Frame, Spaces, followed, sides, truncated
-from qad.peps.mixing import Mixing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,9 +61,9 @@ class Stepper:
         for _ in range(MOST_GROWING):
             around, frame, spaces = self.step(around, None, frame)
             values = spaces.s * spaces.used
-            if before is not None and (before > 0).shape == values.shape and ((before > 0) == spaces.used).all():
-                if np.abs(values - before).max() < SETTLED:
-                    break
+            same = before is not None and before.shape == values.shape and ((before > 0) == spaces.used).all()
+            if same and np.abs(values - before).max() < SETTLED:
+                break
             before = values
         return around, frame
 
@@ -91,7 +91,7 @@ class Stepper:
             if mixing is None:
                 around, mixing = new, Mixing() if history[-1] < MIXED else None
             else:
-                around = Around(*mixing.propose(around, new, history[-1]))
+                around = mixing.of_trees(around, new, history[-1])
         shown = ", ".join(f"{change:.1e}" for change in history[:: max(len(history) // 8, 1)])
         raise ConvergenceError(
             f"the environment did not converge to tol={tol:.1e} in {len(history)} moves; changes on the way: {shown}. "

@@ -110,7 +110,9 @@ def absorbed(grown: Array, corners: Array, a: Array, b: Array, w: Wiring) -> Aro
 
 def scaled(new: Around, at: Around) -> Around:
     """Each with overlap 1 with the one `at` its place, which is constant."""
-    return Around(*(x / (y.conj() * x).sum(tuple(range(1, x.ndim)), keepdims=True) for x, y in zip(new, at, strict=True)))
+    return Around(
+        *(x / (y.conj() * x).sum(tuple(range(1, x.ndim)), keepdims=True) for x, y in zip(new, at, strict=True))
+    )
 
 
 def unit(new: Around, at: Around | None) -> Around:

@@ -95,7 +95,7 @@ def unused(used: np.ndarray) -> np.ndarray:
 def followed(
     pair: tuple[np.ndarray, np.ndarray], frame: Frame, used: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, Frame]:
-    """A and B of all cuts, near the frame, from two steps of subspace iteration: a small fraction of a decomposition."""
+    """A and B of all cuts, near the frame, from two steps of subspace iteration."""
     a, b = pair
     m, v = a @ b, frame.v
     keep = used[:, None]
