@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LEAST, MOST = 8, 400  # steps in which the environment grows
 WINDOW = 0.25  # of chi, in which the cut looks for a gap
 CALM = 1e-3  # change of a step below which steps are mixed
-HISTORY = 9
+HISTORY = 8
 ADJOINT_TOL = 1e-11
 LOOSER = 100.0  # what a fixed point is confirmed to, in units of what it was iterated to
 

@@ -236,7 +236,7 @@ class _Iteration:
 
     def anderson(self, history):
         """Mix earlier steps so that their combined change is least."""
-        mixing = Mixing(history + 1, worse=np.inf)
+        mixing = Mixing(history, worse=np.inf)
         for y, change in self.steps():
             self.x = mixing.propose(y, change, 1.0)
         return self.packing.unpack(self.x)

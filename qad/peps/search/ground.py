@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from qad.typing import DTypeLike, FilePath, Progress, Seed
 
 ENVIRONMENT_TOL, MOST_MOVES = 1e-9, 300
+WARM_MOVES = 100  # from the environment of the best state: beyond, one from nothing is nearer
 MOST_DRAWS = 20  # of states to start from
 MEMORY = 100  # steps: there are few parameters, and an evaluation is dear
 STEEP = 1e-3  # norm of a gradient that is none of a minimum
@@ -175,7 +176,7 @@ class Search:
         """The environment of a state, from that of the best one if that leads anywhere."""
         if self.env is not None:
             try:
-                return environment(state, self.chi, self.env, tol=ENVIRONMENT_TOL, maxiter=MOST_MOVES)
+                return environment(state, self.chi, self.env, tol=ENVIRONMENT_TOL, maxiter=WARM_MOVES)
             except ConvergenceError:
                 pass
         return environment(state, self.chi, tol=ENVIRONMENT_TOL, maxiter=MOST_MOVES)
