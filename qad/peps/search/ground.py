@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 ENVIRONMENT_TOL, MOST_MOVES = 1e-9, 300
 WARM_MOVES = 100  # from the environment of the best state: beyond, one from nothing is nearer
+LOOSEST = 1e-7  # of environments while an iteration gains much
 MOST_DRAWS = 20  # of states to start from
 MEMORY = 100  # steps: there are few parameters, and an evaluation is dear
 STEEP = 1e-3  # norm of a gradient that is none of a minimum
@@ -159,11 +160,14 @@ class Search:
             accepted=self.keep, memory=MEMORY,
         )  # fmt: skip
         history = np.array([*self.history[:before], *found.history])
-        state = normalised(found.params)
+        state, energy = normalised(found.params), found.fun
+        if self.env.error > ENVIRONMENT_TOL:
+            self.env = self.around(state, ENVIRONMENT_TOL)
+            energy = history[-1] = float(expectation(state, self.model, self.env))
         stuck = found.success and found.gradient_norm > STEEP
         message = f"stuck: no step gains anything, but the gradient is {found.gradient_norm:.1e}"
         return GroundState(
-            state, found.fun, self.env, history, found.gradient_norm, found.success and not stuck, stuck,
+            state, energy, self.env, history, found.gradient_norm, found.success and not stuck, stuck,
             message if stuck else found.message, found.nfev,
         )  # fmt: skip
 
@@ -172,14 +176,22 @@ class Search:
         self.latest = self.around(state)
         return expectation(state, self.model, self.latest)
 
-    def around(self, state: PEPS) -> Environment:
+    def around(self, state: PEPS, tol: float | None = None) -> Environment:
         """The environment of a state, from that of the best one if that leads anywhere."""
+        tol, adjoint_tol = self.tolerances() if tol is None else (tol, tol)
+        options = {"tol": tol, "adjoint_tol": adjoint_tol}
         if self.env is not None:
             try:
-                return environment(state, self.chi, self.env, tol=ENVIRONMENT_TOL, maxiter=WARM_MOVES)
+                return environment(state, self.chi, self.env, maxiter=WARM_MOVES, **options)
             except ConvergenceError:
                 pass
-        return environment(state, self.chi, tol=ENVIRONMENT_TOL, maxiter=MOST_MOVES)
+        return environment(state, self.chi, maxiter=MOST_MOVES, **options)
+
+    def tolerances(self) -> tuple[float, float]:
+        """Of environments and their adjoints: a small part of what the last iteration gained, and of the gradient."""
+        gain = abs(self.history[-2] - self.history[-1]) if len(self.history) > 1 else 1.0
+        tol = min(max(1e-4 * gain, ENVIRONMENT_TOL), LOOSEST)
+        return tol, min(max(1e-3 * gain**0.5, ENVIRONMENT_TOL), 100 * LOOSEST)
 
     def keep(self, state: PEPS, energy: float) -> None:
         """The best state so far has this environment."""
