@@ -22,7 +22,9 @@ def torus(g, n=4):
 
     operator = scipy.sparse.linalg.LinearOperator((2**sites,) * 2, matvec=product, dtype=float)
     start = np.exp(-zz / 10)
-    return scipy.sparse.linalg.eigsh(operator, k=1, which="SA", v0=start, tol=1e-8, return_eigenvectors=False)[0] / sites
+    return (
+        scipy.sparse.linalg.eigsh(operator, k=1, which="SA", v0=start, tol=1e-8, return_eigenvectors=False)[0] / sites
+    )
 
 
 @pytest.mark.parametrize("seed, g", [(0, 3.1), (0, 2.5)])
