@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from qad.core.errors import ArgumentError
-from qad.extend import any_traced, as_array, value_of
+from qad.extend import any_traced
 from qad.linalg import Report
 from qad.linalg.support.derivative_order import orders
 from qad.peps import c4v, cells
+from qad.peps.models import plain
 from qad.peps.symmetry import symmetrised
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class Environment:
         """The edge of one direction at the site at ``(row, column)``."""
         return self.edges[self._index(direction, row, column)]
 
-    def _index(self, direction, row, column) -> int:
+    def _index(self, direction: int, row: int, column: int) -> int:
         return 0 if len(self.corners) == 1 else direction * len(self.cell.first) + self.cell.kind(row, column)
 
     def __repr__(self) -> str:
@@ -151,12 +150,7 @@ def environment(
     return Environment(*found, cell, error, report)
 
 
-def plain(x) -> np.ndarray:
-    """The values of an array that may be recorded."""
-    return as_array(value_of(x))
-
-
-def check_options(bond, chi, tol, maxiter) -> None:
+def check_options(bond: int, chi: int, tol: float, maxiter: int) -> None:
     """Raise for options that make no sense."""
     if int(chi) != chi or chi < bond**2:
         raise ArgumentError(f"chi is a whole number of at least D^2 = {bond**2}, not {chi!r}")
@@ -164,7 +158,7 @@ def check_options(bond, chi, tol, maxiter) -> None:
         raise ArgumentError(f"tol and maxiter are positive, not {tol!r} and {maxiter!r}")
 
 
-def check_start(start, state, cell) -> None:
+def check_start(start: Environment, state: PEPS, cell: cells.Cell) -> None:
     """Raise unless an environment fits a state."""
     one = state.symmetry == "c4v"
     same = start.cell == cell and (len(start.corners) == 1) == one

@@ -124,6 +124,12 @@ def boundaries(rows: Sequence[Row], chi: int, multiplets: str = "drop") -> tuple
 class Strip:
     """One row or two between what is above and below, with the environments of each column from both sides."""
 
+    above: Row
+    rows: Sequence[Row]
+    below: Row
+    left: list[Array]
+    right: list[Array]
+
     def __init__(self, above: Row, rows: Sequence[Row], below: Row):
         self.above, self.rows, self.below = above, rows, below
         self.subscripts = ("xalc,aub,yuldr,cde->xybre", "xalmc,aub,yuldr,zdmfs,cfe->xyzbrse")[len(rows) - 1]

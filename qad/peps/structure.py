@@ -80,12 +80,12 @@ def structure_factor(
 
     def mean(h: Array) -> Array:
         kets = [x + h * w * np.tensordot(o, x, (1, 0)) for w, x in zip(waves, wide.tensors, strict=True)]
-        layers = [layer(ket, bra) for ket, bra in zip(kets, wide.tensors, strict=True)]
+        layers = [cells.double_layer(ket, bra) for ket, bra in zip(kets, wide.tensors, strict=True)]
         found = cells.solved(layers, cell, chi, None, "half", (tol, tol), maxiter)[0]
         n, total = len(layers), 0.0
         for i, (w, ket, bra) in enumerate(zip(waves, kets, wide.tensors, strict=True)):
             around = [[found[group][k * n + i] for k in range(4)] for group in (0, 1)]
-            measured = layer(np.tensordot(o.conj().T, ket, (1, 0)), bra)
+            measured = cells.double_layer(np.tensordot(o.conj().T, ket, (1, 0)), bra)
             total = total + np.conj(w) * closed(measured, *around) / closed(layers[i], *around)
         return (total / n).real
 
@@ -110,13 +110,6 @@ def repeated(state: PEPS, rows: int, columns: int) -> PEPS:
         for column in range(width)
     ]
     return PEPS(tensors, ["".join(row) for row in names])
-
-
-def layer(ket: Array, bra: Array) -> Array:
-    """Ket times bra of a site, with legs (up, left, down, right) of both together."""
-    legs = bra.shape[1:]
-    both = (ket.reshape(len(ket), -1).T @ bra.reshape(len(bra), -1).conj()).reshape(*legs, *legs)
-    return both.transpose(0, 4, 1, 5, 2, 6, 3, 7).reshape([d * d for d in legs])
 
 
 def closed(site: Array, corners: list[Array], edges: list[Array]) -> Array:

@@ -35,6 +35,13 @@ class Converged(NamedTuple):
 class Stepper:
     """Steps of one cell."""
 
+    plain: Sequence[np.ndarray]
+    layers: np.ndarray
+    cell: Cell
+    wires: Wiring
+    chi: int
+    method: str
+
     def __init__(self, layers: Sequence[np.ndarray], cell: Cell, wires: Wiring, chi: int, method: str):
         self.plain, self.layers, self.cell, self.wires = layers, stacked(layers), cell, wires
         self.chi, self.method = chi, method

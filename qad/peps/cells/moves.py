@@ -32,11 +32,11 @@ class Around(NamedTuple):
     edges: Array
 
 
-def double_layer(site: Array) -> Array:
+def double_layer(ket: Array, bra: Array | None = None) -> Array:
     """Ket times bra of a site ``[s, u, l, d, r]``, with legs (up, left, down, right) of ket and bra together."""
-    legs = site.shape[1:]
-    flat = site.reshape(len(site), -1)
-    both = (flat.T @ flat.conj()).reshape(*legs, *legs)
+    bra = ket if bra is None else bra
+    legs = ket.shape[1:]
+    both = (ket.reshape(len(ket), -1).T @ bra.reshape(len(bra), -1).conj()).reshape(*legs, *legs)
     return both.transpose(0, 4, 1, 5, 2, 6, 3, 7).reshape([d * d for d in legs])
 
 

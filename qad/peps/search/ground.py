@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from qad.peps.environment import Environment
     from qad.peps.models import Model
-    from qad.typing import DTypeLike, FilePath, Progress, Seed
+    from qad.typing import DTypeLike, FilePath, Progress, Real, Seed
 
 ENVIRONMENT_TOL, MOST_MOVES = 1e-9, 300
 WARM_MOVES = 100  # from the environment of the best state: beyond, one from nothing is nearer
@@ -126,7 +126,7 @@ def ground_state(
         return search.from_random(bond, shape, rng, tol) if state is None else search.run(normalised(state), tol)
 
 
-def natural_dtype(model) -> type:
+def natural_dtype(model: Model) -> type:
     """Float for a real model, else complex."""
     return complex if any(np.iscomplexobj(value_of(t.operator)) for t in model.terms) else float
 
@@ -134,7 +134,23 @@ def natural_dtype(model) -> type:
 class Search:
     """One search at one bond: keeps the environment of the best state, from which all others start."""
 
-    def __init__(self, model, chi, bar, maxiter, env=None, file=None, history=()):
+    model: Model
+    chi: int
+    env: Environment | None
+    latest: Environment | None
+    file: Checkpoint | None
+    history: list[float]
+
+    def __init__(
+        self,
+        model: Model,
+        chi: int,
+        bar: Progress,
+        maxiter: int,
+        env: Environment | None = None,
+        file: Checkpoint | None = None,
+        history: Sequence[float] = (),
+    ):
         self.model, self.chi, self.bar, self.maxiter, self.file = model, chi, bar, maxiter, file
         self.env = self.latest = env
         self.history = list(history)
@@ -171,7 +187,7 @@ class Search:
             message if stuck else found.message, found.nfev,
         )  # fmt: skip
 
-    def energy(self, state: PEPS):
+    def energy(self, state: PEPS) -> Real:
         """The energy of a state, recorded."""
         self.latest = self.around(state)
         return expectation(state, self.model, self.latest)

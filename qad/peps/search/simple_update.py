@@ -102,11 +102,16 @@ def gate(term: np.ndarray, time: float) -> np.ndarray:
 class Weighted:
     """Sites and the weights of the bonds between them."""
 
+    cell: tuple[str, ...]
+    sites: dict[str, np.ndarray]
+    next: dict[tuple[str, int], str]  # the neighbour at a leg
+    weights: dict[tuple[str, int], np.ndarray]  # of the bonds to the right and down
+
     def __init__(self, cell: tuple[str, ...], d: int, seed: Seed, dtype: np.dtype):
         self.cell, rng = cell, np.random.default_rng(seed)
         self.sites = {name: rng.standard_normal((d, 1, 1, 1, 1)).astype(dtype) for name in letters(cell)}
         rows, columns = len(cell), len(cell[0])
-        self.next: dict[tuple[str, int], str] = {}
+        self.next = {}
         for row in range(rows):
             for column in range(columns):
                 for leg, (down, right) in STEPS.items():
