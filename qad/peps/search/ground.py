@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from qad.typing import DTypeLike, FilePath, Progress, Real, Seed
 
 ENVIRONMENT_TOL, MOST_MOVES = 1e-9, 300
+LEGS = 6  # descents at most, each with an environment of its own, where one ends on a slope
 WARM_MOVES = 100  # from the environment of the best state: beyond, one from nothing is nearer
 LOOSEST = 1e-7  # of environments while an iteration gains much
 MOST_DRAWS = 20  # of states to start from
@@ -170,12 +171,18 @@ class Search:
 
     def run(self, state: PEPS, tol: float) -> GroundState:
         """Descend from a state."""
-        before = len(self.history)
-        found = minimize(
-            self.energy, state, callback=self.step, progress=self.bar, gtol=0.0, ftol=tol, maxiter=self.maxiter,
-            accepted=self.keep, memory=MEMORY,
-        )  # fmt: skip
-        history = np.array([*self.history[:before], *found.history])
+        history, nfev, before = list(self.history), 0, len(self.history)
+        for left in reversed(range(LEGS)):
+            found = minimize(
+                self.energy, state, callback=self.step, progress=self.bar, gtol=0.0, ftol=tol, accepted=self.keep,
+                maxiter=self.maxiter - len(self.history) + before, memory=MEMORY,
+            )  # fmt: skip
+            history, nfev, ended = [*history, *found.history], nfev + found.nfev, found.success
+            steep = found.gradient_norm > STEEP and (ended or found.message.startswith("ABNORMAL"))
+            if not steep or not left or len(found.history) < 2 or len(self.history) - before >= self.maxiter:
+                break
+            state, self.env = normalised(found.params), None  # the energy jumps with the environment: take a fresh one
+        history = np.array(history)
         state, energy = normalised(found.params), found.fun
         if self.env.error > ENVIRONMENT_TOL:
             self.env = self.around(state, ENVIRONMENT_TOL)
@@ -184,7 +191,7 @@ class Search:
         message = f"stuck: no step gains anything, but the gradient is {found.gradient_norm:.1e}"
         return GroundState(
             state, energy, self.env, history, found.gradient_norm, found.success and not stuck, stuck,
-            message if stuck else found.message, found.nfev,
+            message if stuck else found.message, nfev,
         )  # fmt: skip
 
     def energy(self, state: PEPS) -> Real:
