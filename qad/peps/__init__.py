@@ -5,14 +5,19 @@ from qad.peps.classical import partition_function
 from qad.peps.correlations import correlation_length
 from qad.peps.density import reduced_density
 from qad.peps.environment import Environment, environment
+from qad.peps.half_cylinder import entanglement_spectrum
+from qad.peps.lattices import honeycomb, kagome, kitaev, spin_spin, triangular
 from qad.peps.models import Model, Term, heisenberg, ising, j1j2, term, xxz
 from qad.peps.observables import energy, expectation, local_expectations
 from qad.peps.search.ground import ground_state
 from qad.peps.search.result import GroundState
+from qad.peps.search.simple_update import simple_update
 from qad.peps.state import PEPS
+from qad.peps.structure import structure_factor
 
 __all__ = [
-    "PEPS", "Environment", "GroundState", "Model", "Term", "classical", "correlation_length", "energy", "environment",
-    "expectation", "finite", "ground_state", "heisenberg", "ising", "j1j2", "local_expectations", "partition_function",
-    "reduced_density", "term", "xxz",
+    "PEPS", "Environment", "GroundState", "Model", "Term", "classical", "correlation_length", "energy",
+    "entanglement_spectrum", "environment", "expectation", "finite", "ground_state", "heisenberg", "honeycomb", "ising",
+    "j1j2", "kagome", "kitaev", "local_expectations", "partition_function", "reduced_density", "simple_update",
+    "spin_spin", "structure_factor", "term", "triangular", "xxz",
 ]  # fmt: skip

@@ -6,17 +6,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, ConvergenceError
-from qad.core.trees import flatten, tree_map, unflatten
+from qad.core.errors import ConvergenceError
+from qad.core.trees import tree_map
 from qad.extend import no_grad, value_of
-from qad.linalg.implicit.packing import Packing
-from qad.linalg.implicit.root import attach
+from qad.linalg.implicit.fixed_point import fixed_point
+from qad.linalg.implicit.gmres import Report
+from qad.linalg.implicit.mixing import Mixing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from qad.linalg.implicit.gmres import Report
     from qad.typing import Array, Tree
 
 LEAST, MOST = 8, 400  # steps in which the environment grows
@@ -24,6 +21,7 @@ WINDOW = 0.25  # of chi, in which the cut looks for a gap
 CALM = 1e-3  # change of a step below which steps are mixed
 HISTORY = 8
 ADJOINT_TOL = 1e-11
+LOOSER = 100.0  # what a fixed point is confirmed to, in units of what it was iterated to
 
 
 class Moves(Protocol):
@@ -48,13 +46,17 @@ def environment_of(
     with no_grad():
         found, reference = converged(plain, grown(plain, chi, moves, closing), moves, tol, maxiter, report)
 
-    def residual(environment: Tree) -> Tree:
-        return tree_map(lambda x, y: x - y, environment, moves.step(environment, tensor, reference))
+    def move(environment: Tree, tensor: Array) -> Tree:
+        return moves.step(environment, tensor, reference)
 
-    def again(residual: Callable, leaves: list[np.ndarray]) -> list[np.ndarray]:
-        raise ArgumentError("partition_function: the tensor changed after its environment was found: call it anew")
+    def size(change: Tree, environment: Tree) -> float:
+        return moves.distance(tree_map(lambda x, y: x - y, environment, change), environment)
 
-    return attach(residual, found, again, options={"tol": ADJOINT_TOL}, report=report)
+    limits = {"tol": LOOSER * tol, "adjoint_tol": ADJOINT_TOL, "norm": size}
+    given = Report()
+    environment = fixed_point(move, found, tensor, method="given", report=given, **limits)
+    report.adjoint = given.adjoint
+    return environment
 
 
 def grown(tensor: np.ndarray, chi: int, moves: Moves, closing: np.ndarray | None = None) -> Tree:
@@ -95,10 +97,10 @@ def converged(
         if not np.isfinite(change):
             break
         if mixing is None and change < CALM:
-            mixing, reference = Mixing(environment), (reference[0], environment)
+            mixing, reference = Mixing(HISTORY), (reference[0], environment)
         elif mixing is not None and change > 10 * CALM:
             mixing = None
-        environment = new if mixing is None else mixing(environment, new)
+        environment = new if mixing is None else rescaled(mixing.of_trees(environment, new))
     raise ConvergenceError(
         f"partition_function: after {n} steps the environment still changes by {change:.3g} (tol={tol:.3g}): near a "
         "transition raise maxiter or tol, or take another chi; sites that alternate belong into one tensor"
@@ -117,27 +119,3 @@ def check_kept(left_out: float, least: float) -> None:
 def rescaled(environment: Tree) -> Tree:
     """All tensors with norm one."""
     return tree_map(lambda x: x / np.linalg.norm(x), environment)
-
-
-class Mixing:
-    """Steps combined so that their changes cancel (D. G. Anderson, J. ACM 12, 547 (1965))."""
-
-    spec: Any
-    packing: Packing
-
-    def __init__(self, environment: Tree):
-        leaves, self.spec = flatten(environment)
-        self.packing = Packing(leaves)
-        self.points: list[np.ndarray] = []
-        self.changes: list[np.ndarray] = []
-
-    def __call__(self, environment: Tree, new: Tree) -> Tree:
-        """Where to go on from `environment`, which a step takes to `new`."""
-        x, y = (self.packing.pack(flatten(e)[0]) for e in (environment, new))
-        if self.changes and np.linalg.norm(y - x) > 3 * np.linalg.norm(self.changes[-1]):
-            self.points, self.changes = [], []
-        self.points, self.changes = [*self.points[-HISTORY:], y], [*self.changes[-HISTORY:], y - x]
-        if len(self.points) > 1:
-            rows = np.diff(np.stack(self.changes), axis=0)
-            y = y - np.linalg.lstsq(rows.T, self.changes[-1], rcond=1e-10)[0] @ np.diff(np.stack(self.points), axis=0)
-        return rescaled(unflatten(self.spec, self.packing.unpack(y)))

@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # loads scipy.sparse.linalg when it is first used
 
 from qad.core.errors import ArgumentError
-from qad.extend import as_array, value_of
+from qad.peps.models import plain
 
 if TYPE_CHECKING:
     from qad.peps.environment import Environment
@@ -52,7 +52,7 @@ def correlation_length(env: Environment, direction: str = "row") -> float:
     return float(-length / np.log(ratio)) if ratio < 1 else float("inf")
 
 
-def edges(env, k) -> tuple[list[np.ndarray], list[np.ndarray], int]:
+def edges(env: Environment, k: int) -> tuple[list[np.ndarray], list[np.ndarray], int]:
     """Edges of direction k along a line, those of the other side that face them, and how many repeat."""
     rows, columns = len(env.cell.places), len(env.cell.places[0])
     length = columns if k == 0 else rows
@@ -65,12 +65,7 @@ def edges(env, k) -> tuple[list[np.ndarray], list[np.ndarray], int]:
     return upper, [x.transpose(2, 1, 0) for x in lower], length
 
 
-def plain(x) -> np.ndarray:
-    """The values of an array that may be recorded."""
-    return as_array(value_of(x))
-
-
-def leading(upper, lower) -> np.ndarray:
+def leading(upper: list[np.ndarray], lower: list[np.ndarray]) -> np.ndarray:
     """The two largest moduli of eigenvalues of the transfer operator of pairs of edges."""
     size = (upper[0].shape[0], lower[0].shape[0])
 

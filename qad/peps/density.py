@@ -71,6 +71,14 @@ class Patch:
     wide), and meet in the middle: the order of contraction is known, and none is searched for.
     """
 
+    state: PEPS
+    places: list[tuple[int, int]]
+    env: Environment
+    top: int
+    left: int
+    rows: int
+    columns: int
+
     def __init__(self, state: PEPS, places: list[tuple[int, int]], env: Environment):
         self.state, self.places, self.env = state, places, env
         self.top, self.left = (min(place[axis] for place in places) for axis in (0, 1))

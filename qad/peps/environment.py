@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from qad.core.errors import ArgumentError
-from qad.extend import any_traced, as_array, value_of
+from qad.extend import any_traced
 from qad.linalg import Report
 from qad.linalg.support.derivative_order import orders
 from qad.peps import c4v, cells
+from qad.peps.models import plain
 from qad.peps.symmetry import symmetrised
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class Environment:
         """The edge of one direction at the site at ``(row, column)``."""
         return self.edges[self._index(direction, row, column)]
 
-    def _index(self, direction, row, column) -> int:
+    def _index(self, direction: int, row: int, column: int) -> int:
         return 0 if len(self.corners) == 1 else direction * len(self.cell.first) + self.cell.kind(row, column)
 
     def __repr__(self) -> str:
@@ -80,6 +79,7 @@ def environment(
     method: str | None = None,
     tol: float = 1e-10,
     maxiter: int = 1000,
+    adjoint_tol: float | None = None,
 ) -> Environment:
     """The environment of an infinite state, by corner transfer matrices; differentiable.
 
@@ -97,9 +97,11 @@ def environment(
         eigenvectors of the enlarged corner, which takes several times as long. For others: cuts are made by what stands
         on both sides of them, "half" (default) one corner each, "full" two.
     tol : float
-        Of the last change, weighted as the environment feels it; and of the linear solves in derivatives.
+        Of the last change, weighted as the environment feels it.
     maxiter : int
         Most moves.
+    adjoint_tol : float, optional
+        Of the linear solves in derivatives; default `tol`.
 
     Returns
     -------
@@ -130,7 +132,8 @@ def environment(
         raise ArgumentError("environments cannot be frozen: leave qad.freeze out, a replay could not iterate")
     symmetric, cell = state.symmetry == "c4v", cells.cell_of(state.cell)
     method = METHODS[symmetric][0] if method is None else method
-    check_options(state.bond, chi, tol, maxiter)
+    adjoint_tol = tol if adjoint_tol is None else adjoint_tol
+    check_options(state.bond, chi, min(tol, adjoint_tol), maxiter)
     if method not in METHODS[symmetric]:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS[symmetric]))}")
     groups = None
@@ -140,20 +143,14 @@ def environment(
     if symmetric:
         layer = c4v.double_layer(symmetrised(state[0, 0], "c4v"))
         before = groups and (c4v.Pair(groups[0][0], groups[1][0]), groups[2][0])
-        pair, isometry, error, report = c4v.solved(layer, chi, before, method, tol, maxiter)
+        pair, isometry, error, report = c4v.solved(layer, chi, before, method, (tol, adjoint_tol), maxiter)
         return Environment((pair.corner,), (pair.edge,), (isometry,), cell, error, report)
     layers = [cells.double_layer(symmetrised(state[place], state.symmetry)) for place in cell.first]
-    before = groups and (cells.Around(*groups[:2]), groups[2])
-    around, frame, error, report = cells.solved(layers, cell, chi, before, method, tol, maxiter)
-    return Environment(around.corners, around.edges, frame, cell, error, report)
+    found, error, report = cells.solved(layers, cell, chi, groups, method, (tol, adjoint_tol), maxiter)
+    return Environment(*found, cell, error, report)
 
 
-def plain(x) -> np.ndarray:
-    """The values of an array that may be recorded."""
-    return as_array(value_of(x))
-
-
-def check_options(bond, chi, tol, maxiter) -> None:
+def check_options(bond: int, chi: int, tol: float, maxiter: int) -> None:
     """Raise for options that make no sense."""
     if int(chi) != chi or chi < bond**2:
         raise ArgumentError(f"chi is a whole number of at least D^2 = {bond**2}, not {chi!r}")
@@ -161,7 +158,7 @@ def check_options(bond, chi, tol, maxiter) -> None:
         raise ArgumentError(f"tol and maxiter are positive, not {tol!r} and {maxiter!r}")
 
 
-def check_start(start, state, cell) -> None:
+def check_start(start: Environment, state: PEPS, cell: cells.Cell) -> None:
     """Raise unless an environment fits a state."""
     one = state.symmetry == "c4v"
     same = start.cell == cell and (len(start.corners) == 1) == one

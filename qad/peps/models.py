@@ -139,12 +139,12 @@ def term(operator: ArrayLike, sites: Sequence[tuple[int, int]]) -> Term:
     return Term(operator, places)
 
 
-def plain(x) -> np.ndarray:
+def plain(x: ArrayLike) -> np.ndarray:
     """The values of an array that may be recorded."""
     return as_array(value_of(x))
 
 
-def turn(t, u, parity):
+def turn(t: Term, u: np.ndarray, parity: int) -> Array:
     """The operator of a term with `u` applied on the sites of one parity; real if it has no imaginary part."""
     k, turned = len(t.sites), t.operator
     for i, (row, column) in enumerate(t.sites):
@@ -154,14 +154,14 @@ def turn(t, u, parity):
     return real_if_real(turned)
 
 
-def real_if_real(x):
+def real_if_real(x: Array) -> Array:
     """An operator without its imaginary part, if that is nothing but rounding."""
     if not np.iscomplexobj(x) or np.linalg.norm(plain(x).imag) > SAME * np.linalg.norm(plain(x)):
         return x
     return x.real
 
 
-def spin_term(couplings, sites) -> Term:
+def spin_term(couplings: Sequence[RealNumber], sites: Sites) -> Term:
     """``x SxSx + y SySy + z SzSz`` of spins 1/2 on two sites."""
     spin = [site("spin-1/2").operators[name] for name in ("Sx", "Sy", "Sz")]
     total = sum(c * np.kron(s, s).real.reshape(2, 2, 2, 2) for c, s in zip(couplings, spin, strict=True))

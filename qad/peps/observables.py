@@ -90,7 +90,7 @@ def expectation(state: PEPS, operator: Model | Term, env: Environment) -> Real:
     return total / len(env.cell.first)
 
 
-def measured(state, t, origin, env) -> Real:
+def measured(state: PEPS, t: Term, origin: tuple[int, int], env: Environment) -> Real:
     """The expectation value of a term that starts from `origin`."""
     places = [(row + origin[0], column + origin[1]) for row, column in t.sites]
     shape = tuple(state[place].shape[0] for place in places)

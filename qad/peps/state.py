@@ -170,7 +170,7 @@ class PEPS:
         return f"PEPS(cell {'/'.join(self.cell)}, bond {self.bond}, physical {self.phys}, {self.dtype}{symmetry})"
 
 
-def pattern(cell) -> tuple[str, ...]:
+def pattern(cell: Sequence[str]) -> tuple[str, ...]:
     """The rows of a cell, checked."""
     rows = (cell,) if isinstance(cell, str) else tuple(cell)
     if not rows or not all(isinstance(row, str) and row and len(row) == len(rows[0]) for row in rows):
@@ -178,12 +178,12 @@ def pattern(cell) -> tuple[str, ...]:
     return rows
 
 
-def letters(cell) -> list[str]:
+def letters(cell: tuple[str, ...]) -> list[str]:
     """The letters of a pattern in the order in which they first appear."""
     return list(dict.fromkeys("".join(cell)))
 
 
-def bare(tensors, cell, symmetry) -> PEPS:
+def bare(tensors: Iterable[Any], cell: tuple[str, ...], symmetry: str | None) -> PEPS:
     """A state that is not checked: what a gradient is, and what a tree holds while it is taken apart."""
     state = object.__new__(PEPS)
     state.tensors, state.cell, state.symmetry = tuple(tensors), cell, symmetry

@@ -48,7 +48,7 @@ def symmetrised(site: Array, symmetry: str | None) -> Array:
     return total / size
 
 
-def check_symmetry(symmetry, cell, shape) -> None:
+def check_symmetry(symmetry: str | None, cell: tuple[str, ...], shape: tuple[int, ...]) -> None:
     """Raise unless a symmetry is known and fits cell and site."""
     if symmetry is None:
         return

@@ -27,6 +27,8 @@ APART = {  # how far the number that is printed last, in the short form, may be 
     "mps/08_hellmann_feynman.py": 1e-8,
     "peps/01_heisenberg_square.py": 1e-2,  # bond 2
     "peps/02_classical_ising.py": 1e-8,  # the magnetisation
+    "peps/03_transverse_ising.py": 1e-7,  # a derivative by the field
+    "peps/04_j1j2.py": 1e-7,
     "trg/ising_trg.py": 2e-3,  # the specific heat
 }
 

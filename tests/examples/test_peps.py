@@ -18,3 +18,18 @@ def test_classical_ising():
     assert len(compared) == 2 * 4
     for found, exact in compared:
         assert found == pytest.approx(exact, abs=2e-6)
+
+
+def test_the_transverse_ising_model():
+    done = run("peps/03_transverse_ising.py")
+    for found, exact in done.compared:
+        assert found == pytest.approx(exact, abs=1e-7)
+    assert done.along[0] > 0.7 > 0.01 > done.along[1]  # on both sides of the transition
+    assert done.energies[1] == pytest.approx(-3.2834, abs=1e-3)  # J. Jordan et al. 2008
+
+
+def test_frustration_weakens_the_order():
+    done = run("peps/04_j1j2.py")
+    assert done.moments[0] == pytest.approx(0.391, abs=1e-3)
+    assert done.moments[1] < done.moments[0] - 0.03
+    assert done.factors[1] > done.factors[0]

@@ -126,3 +126,46 @@ def test_symmetries_without_an_engine_of_their_own():
 def test_an_environment_that_does_not_converge_says_so():
     with pytest.raises(ConvergenceError, match=r"changes on the way: .*Raise chi"):
         peps.environment(near_product(["A"], 0), 8, maxiter=2)
+
+
+def unequal(dtype=float):
+    """Two sites whose bonds have dimensions 1, 2 and 3."""
+    rng = np.random.default_rng(5)
+    shapes = (2, 2, 3, 2, 1), (2, 2, 1, 2, 3)  # physical, up, left, down, right
+    tensors = [0.15 * rng.standard_normal(shape).astype(dtype) for shape in shapes]
+    for i, x in enumerate(tensors):
+        x[i, 0, 0, 0, 0] += 1
+    return peps.PEPS(tensors, ["AB"])
+
+
+def test_legs_of_different_dimensions():
+    state, rng = unequal(), np.random.default_rng(6)
+    env = peps.environment(state, 9, tol=1e-12)
+    assert {env.edge(0, 0, 0).shape[1], env.edge(1, 0, 0).shape[1], env.edge(3, 0, 0).shape[1]} == {4, 1, 9}
+    sizes = {x.shape for x in env.corners}
+    assert len(sizes) > 1  # legs keep as many states as they hold
+    direction = peps.PEPS([rng.standard_normal(x.shape) for x in state.tensors], ["AB"])
+
+    def energy(state):
+        return peps.energy(state, peps.heisenberg(), 9, env, tol=1e-12)
+
+    assert along(qad.grad(energy)(state), direction) == pytest.approx(
+        by_differences(energy, state, direction), abs=1e-8
+    )
+
+
+def test_warm_moves_decompose_no_large_matrix_but_at_the_end(monkeypatch):
+    state = near_product(["AB", "BA"], 0)
+    env, calls, svd = peps.environment(state, 8), [], np.linalg.svd
+
+    def counted(x, *args, **kwargs):
+        calls.append(x.shape[-1])
+        return svd(x, *args, **kwargs)
+
+    near = peps.PEPS(
+        [x + 1e-3 * y for x, y in zip(state.tensors, near_product(["AB"], 1).tensors, strict=True)], state.cell
+    )
+    monkeypatch.setattr(np.linalg, "svd", counted)
+    warm = peps.environment(near, 8, env)
+    assert warm.report.iterations > 5
+    assert sum(size > env.chi for size in calls) == 1

@@ -1,5 +1,7 @@
 """Searches for ground states: known energies, resuming, refusals."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -82,11 +84,11 @@ def test_points_without_an_environment_are_rejected(monkeypatch, found):
     """The search turns back, and ends at the same energy."""
     around, refused = Search.around, []
 
-    def sometimes(self, state):
+    def sometimes(self, state, *tol):
         if self.env is not None and not refused:
             refused.append(1)
             raise peps.search.ground.ConvergenceError("no rest")
-        return around(self, state)
+        return around(self, state, *tol)
 
     monkeypatch.setattr(Search, "around", sometimes)
     start = normalised(found[0].state)
@@ -95,6 +97,24 @@ def test_points_without_an_environment_are_rejected(monkeypatch, found):
     assert refused
     assert "1 points were rejected" in result.message
     assert result.energy == pytest.approx(BOND_2, abs=1e-6)
+
+
+def test_a_search_that_ends_on_a_slope_goes_on_with_a_fresh_environment(monkeypatch):
+    """An end for energies that jump is not the end; the environment of the next descent starts from nothing."""
+    minimize, starts = peps.search.ground.minimize, []
+
+    def interrupted(fun, state, *, maxiter, **options):
+        starts.append((fun.__self__.env, maxiter))
+        if len(starts) > 1:
+            return minimize(fun, state, maxiter=maxiter, **options)
+        found = minimize(fun, state, maxiter=3, **options)
+        return dataclasses.replace(found, success=False, message="ABNORMAL: ")
+
+    monkeypatch.setattr(peps.search.ground, "minimize", interrupted)
+    result = peps.ground_state(MODEL, 2, 12, "c4v", seed=4, maxiter=8)
+    assert starts == [(None, 8), (None, 5)]
+    assert len(result.history) == 1 + 3 + 1 + 5
+    assert result.history[-1] < result.history[3]
 
 
 def test_bad_input():

@@ -2,8 +2,8 @@
 
     G_p = (df/dp)^* u   with   u = G_x + (df/dx)^* u
 
-The forward iteration is plain, or mixed by D. G. Anderson, J. ACM 12, 547 (1965); see H. F. Walker and P. Ni, SIAM J.
-Numer. Anal. 49, 1715 (2011).  The equation for u is solved by GMRES, which needs no contraction.
+The forward iteration is plain, or mixed (`qad.linalg.implicit.mixing`).  The equation for u is solved by GMRES, which
+needs no contraction.
 
 A small step c = f(x) - x says little where f contracts slowly: the distance to the fixed point is ``(1 - f')^-1 c``.
 That is estimated before an iteration counts as converged, by a few products with f' from differences.
@@ -19,6 +19,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import flatten, tree_map, unflatten
 from qad.linalg.implicit.gmres import Report, bare, correction, plain_leaves
+from qad.linalg.implicit.mixing import Mixing
 from qad.linalg.implicit.packing import Packing
 from qad.linalg.implicit.root import attach, in_batches
 
@@ -235,17 +236,7 @@ class _Iteration:
 
     def anderson(self, history):
         """Mix earlier steps so that their combined change is least."""
-        ys, changes = [], []
+        mixing = Mixing(history, worse=np.inf)
         for y, change in self.steps():
-            ys, changes = [*ys[-history:], y], [*changes[-history:], change]
-            self.x = _mixed(ys, changes)
+            self.x = mixing.propose(y, change, 1.0)
         return self.packing.unpack(self.x)
-
-
-def _mixed(ys, changes):
-    """``y - sum g_i dy_i``, the g_i minimising ``|c - sum g_i dc_i|``, for differences d of earlier steps."""
-    if len(ys) == 1:
-        return ys[0]
-    rows = np.diff(np.stack(changes), axis=0)
-    weights = np.linalg.lstsq(rows.T, changes[-1], rcond=1e-10)[0]
-    return ys[-1] - weights @ np.diff(np.stack(ys), axis=0)

@@ -7,70 +7,74 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qad.core.errors import ConvergenceError
-from qad.peps.cells.moves import Around, absorbed, enlarged, rows, start
-from qad.peps.cells.projectors import Spaces, sides, truncated
-from qad.peps.mixing import Mixing
+from qad.linalg.implicit.mixing import Mixing
+from qad.peps.cells.moves import Around, absorbed, enlarged, rows, stacked, start, unit
+from qad.peps.cells.projectors import Frame, Spaces, followed, sides, truncated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.peps.cells.lattice import Cell
+    from qad.peps.cells.lattice import Cell, Wiring
 
 SETTLED = 1e-3  # change of the spectra at which sizes are fixed
 MOST_GROWING = 50
 MIXED = 1e-2  # change below which steps are mixed
+LOOSER = 100.0  # what a fixed point is confirmed to, in units of what it was iterated to
 
 
 class Converged(NamedTuple):
-    """A fixed point, its projectors A, the decompositions of its cuts, and how it was reached."""
+    """A fixed point, its frame, the decompositions of its cuts, and how it was reached."""
 
     around: Around
-    frame: tuple[np.ndarray, ...]
-    spaces: tuple[Spaces, ...]
+    frame: Frame
+    spaces: Spaces
     error: float
     iterations: int
 
 
 class Stepper:
-    """Steps of one cell with sizes and references that may be given."""
+    """Steps of one cell."""
 
-    def __init__(self, layers: Sequence[np.ndarray], cell: Cell, chi: int, method: str):
-        self.layers, self.cell, self.chi, self.method = layers, cell, chi, method
+    plain: Sequence[np.ndarray]
+    layers: np.ndarray
+    cell: Cell
+    wires: Wiring
+    chi: int
+    method: str
 
-    def step(self, around: Around, sizes, frame) -> tuple[Around, tuple[np.ndarray, ...], tuple[Spaces, ...]]:
-        """The next corners and edges, the projectors A, and the decompositions of the cuts."""
+    def __init__(self, layers: Sequence[np.ndarray], cell: Cell, wires: Wiring, chi: int, method: str):
+        self.plain, self.layers, self.cell, self.wires = layers, stacked(layers), cell, wires
+        self.chi, self.method = chi, method
+
+    def step(
+        self, around: Around, sizes: np.ndarray | None, frame: Frame | None, used: np.ndarray | None = None
+    ) -> tuple[Around, Frame, Spaces | None]:
+        """The next corners and edges, of norm 1, the frame, and the decompositions of the cuts.
+
+        With `used`, which says which states of the frame are, cuts are found by following it, without decompositions.
+        """
         grown = rows(around, self.layers)
-        corners = enlarged(around, grown, self.cell)
-        pairs = sides(corners, self.cell, self.method)
-        found = [
-            truncated(pair, sizes and sizes[i], self.chi, self.method, frame and frame[i])
-            for i, pair in enumerate(pairs)
-        ]
-        projectors, spaces = zip(*found, strict=True)
+        corners = enlarged(around, grown, self.wires)
+        pair = sides(corners, self.wires, self.method)
+        if used is None:
+            a, b, frame, spaces = truncated(pair, sizes, self.chi, self.method, frame)
+        else:
+            (a, b, frame), spaces = followed(pair, frame, used), None
+        return unit(absorbed(grown, corners, a, b, self.wires), around), frame, spaces
 
-        def normal(x, group, i):
-            x = x / np.linalg.norm(x)
-            before = around[group][i]
-            overlap = np.vdot(before, x) if before.shape == x.shape else 0.0
-            return x * (np.conj(overlap) / abs(overlap)) if abs(overlap) > 1e-8 else x
-
-        new = absorbed(grown, corners, projectors, self.cell, normal)
-        return new, tuple(a for a, _ in projectors), spaces
-
-    def from_nothing(self) -> tuple[Around, tuple[np.ndarray, ...]]:
-        """Corners and edges of about chi states, and the projectors A, still to be converged."""
-        around, frame, before = start(self.layers, self.cell), None, None
+    def from_nothing(self) -> tuple[Around, Frame]:
+        """Corners and edges of about chi states, and their frame, still to be converged."""
+        around, frame, before = start(self.plain, self.cell), None, None
         for _ in range(MOST_GROWING):
             around, frame, spaces = self.step(around, None, frame)
-            values = [x.s for x in spaces]
-            if before is not None and [len(x) for x in values] == [len(x) for x in before]:
-                change = max(np.abs(x - y).max() for x, y in zip(values, before, strict=True))
-                if change < SETTLED:
-                    break
+            values = spaces.s * spaces.used
+            same = before is not None and before.shape == values.shape and ((before > 0) == spaces.used).all()
+            if same and np.abs(values - before).max() < SETTLED:
+                break
             before = values
         return around, frame
 
-    def converged(self, around: Around, frame: tuple[np.ndarray, ...], tol: float, maxiter: int) -> Converged:
+    def converged(self, around: Around, frame: Frame, tol: float, maxiter: int) -> Converged:
         """Iterate to the fixed point.
 
         Raises
@@ -78,20 +82,23 @@ class Stepper:
         ConvergenceError
             If the change is not below `tol` after `maxiter` steps; it has the history of changes.
         """
-        sizes, mixing, history = [a.shape[1] for a in frame], None, []
+        used, mixing, history = frame.a.any(1), None, []
+        sizes, following = used.sum(1), used
         for n in range(1, maxiter + 1):
-            new, projectors, spaces = self.step(around, sizes, frame)
-            history.append(weighted(new, around))
+            new, turned, _ = self.step(around, sizes, frame, following)
+            history.append(self.change(new, around))
             if not np.isfinite(history[-1]):
                 break
             if history[-1] <= tol:
-                return Converged(new, projectors, spaces, history[-1], n)
+                checked, turned, spaces = self.step(new, sizes, turned)
+                if self.change(checked, new) <= LOOSER * tol:
+                    return Converged(new, turned, spaces, history[-1], n)
+                following = None  # these are not the leading states
+            frame = Frame(turned.a if mixing is None else frame.a, turned.v)
             if mixing is None:
-                around, frame = new, projectors
-                mixing = Mixing() if history[-1] < MIXED else None
+                around, mixing = new, Mixing() if history[-1] < MIXED else None
             else:
-                mixed = mixing.propose([*around[0], *around[1]], [*new[0], *new[1]], history[-1])
-                around = Around(tuple(mixed[: len(sizes)]), tuple(mixed[len(sizes) :]))
+                around = mixing.of_trees(around, new, history[-1])
         shown = ", ".join(f"{change:.1e}" for change in history[:: max(len(history) // 8, 1)])
         raise ConvergenceError(
             f"the environment did not converge to tol={tol:.1e} in {len(history)} moves; changes on the way: {shown}. "
@@ -99,23 +106,21 @@ class Stepper:
             "raise maxiter or tol, or start from another state"
         )
 
-
-def weighted(new: Around, old: Around) -> float:
-    """The largest change of a corner or an edge, the latter between the corners beside it, as the environment feels it.
-
-    Infinite where dimensions have changed.
-    """
-    kinds, found = len(new.corners) // 4, 0.0
-    for i, (corner, edge) in enumerate(zip(new.corners, new.edges, strict=True)):
-        if corner.shape != old.corners[i].shape or edge.shape != old.edges[i].shape:
+    def change(self, new: Around, old: Around) -> float:
+        """How much corners and edges differ, as the environment feels it; infinite where dimensions do."""
+        if new.corners.shape != old.corners.shape:
             return np.inf
-        right = new.corners[(i + kinds) % len(new.corners)]
-        change = between(corner, edge - old.edges[i], right) / between(corner, edge, right)
-        found = max(found, change + np.linalg.norm(corner - old.corners[i]) / np.linalg.norm(corner))
-    return float(found)
+        return weighted(Around(new.corners - old.corners, new.edges - old.edges), new, self.wires)
 
 
-def between(left: np.ndarray, edge: np.ndarray, right: np.ndarray) -> float:
-    """The norm of an edge between two corners."""
-    half = left @ edge.reshape(len(edge), -1)
-    return float(np.linalg.norm(half.reshape(-1, len(right)) @ right))
+def weighted(change: Around, at: Around, w: Wiring) -> float:
+    """The largest change of a corner or an edge, the latter between corners, as the environment feels it."""
+    n, chi, p, _ = at.edges.shape
+    behind = at.corners[w.after]
+
+    def between(edges: np.ndarray) -> np.ndarray:
+        half = (at.corners @ edges.reshape(n, chi, p * chi)).reshape(n, chi * p, chi)
+        return np.linalg.norm((half @ behind).reshape(n, -1), axis=1)
+
+    corners = np.linalg.norm(change.corners, axis=(1, 2)) / np.linalg.norm(at.corners, axis=(1, 2))
+    return float((corners + between(change.edges) / between(at.edges)).max())

@@ -9,6 +9,8 @@ from __future__ import annotations
 from itertools import product
 from typing import NamedTuple
 
+import numpy as np
+
 ALONG = ((0, 1), (1, 0), (0, -1), (-1, 0))  # of each direction: the step (rows, columns) clockwise along the edge
 CLOCKWISE = (0, 3, 2, 1)  # the legs (up, left, down, right), in clockwise order
 LEGS = tuple(tuple(CLOCKWISE[(k + j) % 4] for j in (0, 3, 2, 1)) for k in range(4))  # as up, left, down, right from k
@@ -28,6 +30,39 @@ class Cell(NamedTuple):
         """The kind of the site that is some steps away from one of `kind`."""
         row, column = self.first[kind]
         return self.kind(row + sum(s[0] for s in steps), column + sum(s[1] for s in steps))
+
+
+class Wiring(NamedTuple):
+    """Which member of a stack, ``direction * kinds + kind``, stands where, seen from the site p and the direction k."""
+
+    before: np.ndarray  # direction k - 1 at p
+    after: np.ndarray  # direction k + 1 at p
+    across: np.ndarray  # direction k + 1 at the next site, behind the cut
+    under: np.ndarray  # direction k - 1 one row further in
+    over: np.ndarray  # direction k + 2 behind the cut, one row further in
+    here: np.ndarray  # the cut before the edge
+    side: np.ndarray  # the cut before the corner
+    corner: np.ndarray  # where a new corner was a row further in
+    edge: np.ndarray  # where a new edge was
+
+
+def wiring(cell: Cell) -> Wiring:
+    """That of a cell."""
+    kinds, found = len(cell.first), []
+
+    def member(k: int, kind: int) -> int:
+        return k % 4 * kinds + kind
+
+    for k, p in product(range(4), range(kinds)):
+        along, outward = ALONG[k], back(ALONG[k - 1])
+        found.append((
+            member(k - 1, p), member(k + 1, p), member(k + 1, cell.shifted(p, along)),
+            member(k - 1, cell.shifted(p, outward)), member(k + 2, cell.shifted(p, along, outward)),
+            member(k, cell.shifted(p, back(along))), member(k - 1, cell.shifted(p, outward)),
+            member(k, cell.shifted(p, along, outward)), member(k, cell.shifted(p, outward)),
+        ))  # fmt: skip
+    columns = np.array(found).T
+    return Wiring(*columns[:7], np.argsort(columns[7]), np.argsort(columns[8]))
 
 
 def back(step: tuple[int, int]) -> tuple[int, int]:

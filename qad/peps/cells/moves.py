@@ -5,6 +5,8 @@ Legs run clockwise: corners ``[in, out]``, edges ``[in, site, out]``.  Corner an
     Q_k = T_(k-1) C_k T_k a,        C_k' = B_(k-1)^T Q_k A_k,        T_k' = B_k^T (T_k a) A_k
 
 with the projectors A_k, B_k on the two sides of the cut that the leg after T_k crosses, between p and its neighbour.
+All directions and kinds of sites stand in one stack, number ``direction * kinds + kind``, so that a step is a few large
+products; legs that are shorter than others end in zeros.
 Reference: P. Corboz, T. M. Rice and M. Troyer, Phys. Rev. Lett. 113, 046402 (2014).
 """
 
@@ -14,92 +16,116 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from qad.peps.cells.lattice import ALONG, LEGS, Cell, back
+from qad.extend import defvjp, primitive
+from qad.peps.cells.lattice import ALONG, LEGS, Cell, Wiring, back
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from qad.typing import Array
 
 
 class Around(NamedTuple):
-    """Corners and edges, by direction and kind of site: number ``direction * kinds + kind``."""
+    """Corners ``(n, chi, chi)`` and edges ``(n, chi, D^2, chi)``."""
 
-    corners: tuple[Array, ...]
-    edges: tuple[Array, ...]
+    corners: Array
+    edges: Array
 
 
-def double_layer(site: Array) -> Array:
+def double_layer(ket: Array, bra: Array | None = None) -> Array:
     """Ket times bra of a site ``[s, u, l, d, r]``, with legs (up, left, down, right) of ket and bra together."""
-    legs = site.shape[1:]
-    flat = site.reshape(len(site), -1)
-    both = (flat.T @ flat.conj()).reshape(*legs, *legs)
+    bra = ket if bra is None else bra
+    legs = ket.shape[1:]
+    both = (ket.reshape(len(ket), -1).T @ bra.reshape(len(bra), -1).conj()).reshape(*legs, *legs)
     return both.transpose(0, 4, 1, 5, 2, 6, 3, 7).reshape([d * d for d in legs])
 
 
-def start(layers: Sequence[Array], cell: Cell) -> Around:
-    """Corners and edges of single rows, their outer legs joined ket to bra."""
-    kinds = len(cell.first)
+def stacked(layers: Sequence[Array]) -> Array:
+    """The double layers as each direction sees them, matrices ``[up, (left, down, right)]``."""
+    p = max(max(layer.shape) for layer in layers)
+    equal = [filled(layer, (p,) * 4) for layer in layers]
+    return np.stack([layer.transpose(LEGS[k]) for k in range(4) for layer in equal]).reshape(-1, p, p**3)
 
-    def joined(layer, axis):
+
+def filled(x: Array, shape: Sequence[int]) -> Array:
+    """An array with zeros at its ends."""
+    if x.shape == tuple(shape):
+        return x
+    return np.pad(x, [(0, n - m) for n, m in zip(shape, x.shape, strict=True)])
+
+
+def start(layers: Sequence[np.ndarray], cell: Cell) -> Around:
+    """Corners and edges of single rows, their outer legs joined ket to bra."""
+    kinds, p = len(cell.first), max(max(layer.shape) for layer in layers)
+
+    def joined(layer: np.ndarray, axis: int) -> np.ndarray:
         ends = np.eye(round(layer.shape[axis] ** 0.5)).ravel()
         return np.tensordot(layer, ends, (axis, 0))
 
-    edges, corners = [None] * (4 * kinds), [None] * (4 * kinds)
+    edges = np.zeros((4 * kinds, p, p, p), layers[0].dtype)
+    corners = np.zeros((4 * kinds, p, p), layers[0].dtype)
     for k in range(4):
-        for p in range(kinds):
-            edge = joined(layers[p].transpose(LEGS[k]), 0)  # left, down, right
-            edges[k * kinds + cell.shifted(p, back(ALONG[k - 1]))] = edge
-            corners[k * kinds + cell.shifted(p, ALONG[k], back(ALONG[k - 1]))] = joined(edge, 0)
-    return scaled(Around(tuple(corners), tuple(edges)))
+        for kind, layer in enumerate(layers):
+            edge = joined(layer.transpose(LEGS[k]), 0)  # left, down, right
+            at = k * kinds + cell.shifted(kind, back(ALONG[k - 1]))
+            edges[at] = filled(edge / np.linalg.norm(edge), (p,) * 3)
+            corner = joined(edge, 0)
+            at = k * kinds + cell.shifted(kind, ALONG[k], back(ALONG[k - 1]))
+            corners[at] = filled(corner / np.linalg.norm(corner), (p,) * 2)
+    return Around(corners, edges)
 
 
-def scaled(around: Around) -> Around:
-    """All of norm 1."""
-    return Around(*(tuple(x / np.linalg.norm(x) for x in group) for group in around))
+@primitive
+def permuted(stack: Array, *, order: np.ndarray) -> Array:
+    """The members of a stack in another order."""
+    return stack[order]
 
 
-def rows(around: Around, layers: Sequence[Array]) -> list[Array]:
-    """Edges with the site below: ``[y, l, d, y', r]`` of each direction and kind."""
-    kinds, found = len(layers), []
-    for i, edge in enumerate(around.edges):
-        layer = layers[i % kinds].transpose(LEGS[i // kinds])
-        found.append(np.tensordot(edge, layer, (1, 0)).transpose(0, 2, 3, 1, 4))
-    return found
+defvjp(permuted, lambda g, ans, stack, *, order: permuted(g, order=np.argsort(order)), linear=True)
 
 
-def enlarged(around: Around, grown: Sequence[Array], cell: Cell) -> list[Array]:
+def rows(around: Around, layers: Array) -> Array:
+    """Edges with the site below: ``(n, (y, left), (down, y', right))``."""
+    n, chi, p, _ = around.edges.shape
+    row = around.edges.transpose(0, 1, 3, 2).reshape(n, -1, p) @ layers
+    return row.reshape(n, chi, chi, p, p, p).transpose(0, 1, 3, 4, 2, 5).reshape(n, chi * p, -1)
+
+
+def enlarged(around: Around, grown: Array, w: Wiring) -> Array:
     """Corners with the site and both edges: matrices from the legs (x', d) that come in to (y', r) that go out."""
-    kinds, found = len(cell.first), []
-    for i, row in enumerate(grown):
-        before = around.edges[i - kinds]  # of direction k - 1 at the same site; of k = 0: from the end of the list
-        x, left = before.shape[0], before.shape[1]
-        half = (before.reshape(x * left, -1) @ around.corners[i]).reshape(x, left, -1)
-        half = half.transpose(0, 2, 1).reshape(x, -1)  # x', (y, l)
-        y, left, d, out, r = row.shape
-        found.append((half @ row.reshape(y * left, -1)).reshape(x * d, out * r))
-    return found
+    n, chi, p, _ = around.edges.shape
+    half = permuted(around.edges, order=w.before).reshape(n, chi * p, chi) @ around.corners  # (x', l), y
+    half = half.reshape(n, chi, p, chi).transpose(0, 1, 3, 2).reshape(n, chi, -1)
+    return (half @ grown).reshape(n, chi * p, chi * p)
 
 
-def absorbed(
-    grown: Sequence[Array],
-    corners: Sequence[Array],
-    projectors: Sequence[tuple[Array, Array]],
-    cell: Cell,
-    normal: Callable[[Array, int, int], Array],
-) -> Around:
-    """All corners and edges one row further out; `normal` sets norm and phase of each."""
-    kinds = len(cell.first)
-    new_corners, new_edges = [None] * len(corners), [None] * len(corners)
-    for i, (row, corner) in enumerate(zip(grown, corners, strict=True)):
-        k, p = divmod(i, kinds)
-        a = projectors[i][0]
-        side = projectors[((k - 1) % 4) * kinds + cell.shifted(p, back(ALONG[k - 1]))][1]
-        here = projectors[k * kinds + cell.shifted(p, back(ALONG[k]))][1]
-        at = k * kinds + cell.shifted(p, ALONG[k], back(ALONG[k - 1]))
-        new_corners[at] = normal(side.T @ corner @ a, 0, at)
-        y, left, d, out, r = row.shape
-        edge = (here.T @ row.reshape(y * left, -1)).reshape(-1, out * r) @ a
-        at = k * kinds + cell.shifted(p, back(ALONG[k - 1]))
-        new_edges[at] = normal(edge.reshape(here.shape[1], d, a.shape[1]), 1, at)
-    return Around(tuple(new_corners), tuple(new_edges))
+def absorbed(grown: Array, corners: Array, a: Array, b: Array, w: Wiring) -> Around:
+    """All corners and edges one row further out, by the projectors A and B; norms and phases as they come."""
+    n, m, chi = a.shape
+    p = grown.shape[2] // m
+    new_corners = permuted(b, order=w.side).mT @ corners @ a
+    new_edges = (permuted(b, order=w.here).mT @ grown).reshape(n, chi * p, m) @ a
+    return Around(permuted(new_corners, order=w.corner), permuted(new_edges.reshape(n, chi, p, chi), order=w.edge))
+
+
+def scaled(new: Around, at: Around) -> Around:
+    """Each with overlap 1 with the one `at` its place, which is constant."""
+    return Around(
+        *(x / (y.conj() * x).sum(tuple(range(1, x.ndim)), keepdims=True) for x, y in zip(new, at, strict=True))
+    )
+
+
+def unit(new: Around, at: Around | None) -> Around:
+    """Each of norm 1, with the phase nearest to the one `at` its place."""
+    return Around(*(one(x, None if at is None else y) for x, y in zip(new, at or new, strict=True)))
+
+
+def one(x: np.ndarray, y: np.ndarray | None) -> np.ndarray:
+    """A stack with members of norm 1, and the phases of another."""
+    axes = tuple(range(1, x.ndim))
+    x = x / np.sqrt((x.real**2 + x.imag**2).sum(axes, keepdims=True))
+    if y is None or x.shape != y.shape:
+        return x
+    overlap = (y.conj() * x).sum(axes, keepdims=True)
+    size = np.abs(overlap)
+    return x * np.where(size > 1e-8, overlap.conj() / np.where(size > 1e-8, size, 1), 1)

@@ -1,8 +1,8 @@
-"""Projectors on the cuts between enlarged corners.
+"""Projectors on the cuts between enlarged corners, all cuts in one stack.
 
-With F_a and F_b what stands on both sides of a cut, and ``F_a^T F_b = U S V^H`` truncated,
+With a and b what stands on both sides of a cut, and ``M = a b = U S V^H`` truncated,
 
-    A = F_b V S^(-1/2) g,        B = F_a conj(U S^(-1/2) g),        A B^T ~ 1.
+    A = b V S^(-1/2) g,        B = a^T conj(U S^(-1/2) g),        A B^T ~ 1.
 
 g is unitary, so that the metric of the truncation stays as it is: the one that is nearest to a reference.
 """
@@ -13,82 +13,132 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from qad.linalg import funm_herm, polar
-from qad.peps.cells.lattice import ALONG, Cell, back
+from qad.peps.cells.moves import permuted
 from qad.peps.cut import kept
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from qad.peps.cells.lattice import Wiring
     from qad.typing import Array
 
 LEAST = {"half": 1e-7, "full": 1e-10}  # relative, of S: about the square and the fourth power of a corner's values
+UNUSED = 2.0  # value of states that fill up a shorter leg; M has norm 1
+
+
+class Frame(NamedTuple):
+    """What the next cuts are compared with: projectors, and the spaces from which they are found."""
+
+    a: np.ndarray  # (n, chi D^2, chi)
+    v: np.ndarray
 
 
 class Spaces(NamedTuple):
-    """The singular value decomposition of a cut at a fixed point, and the basis g: constants of derivatives."""
+    """The singular value decomposition of all cuts at a fixed point, and the bases g: constants of derivatives."""
 
     u: np.ndarray
     s: np.ndarray
     v: np.ndarray
     rest_u: np.ndarray
-    others: np.ndarray  # the discarded values, a diagonal matrix
+    others: np.ndarray  # the discarded values
     rest_v: np.ndarray
     turn: np.ndarray
-    scale: float  # that M is multiplied by
+    scale: np.ndarray  # that M is multiplied by
+    used: np.ndarray  # which states are
 
 
-def sides(corners: Sequence[Array], cell: Cell, method: str) -> list[tuple[Array, Array]]:
-    """F_a and F_b of each cut, with the legs of the cut first."""
-    kinds, found = len(cell.first), []
-
-    def corner(k, p):
-        return corners[(k % 4) * kinds + p]
-
-    for k in range(4):
-        for p in range(kinds):
-            beside = cell.shifted(p, ALONG[k])
-            a, b = corner(k, p), corner(k + 1, beside)
-            if method == "full":
-                a = corner(k - 1, cell.shifted(p, back(ALONG[k - 1]))) @ a
-                b = b @ corner(k + 2, cell.shifted(beside, ALONG[(k + 1) % 4]))
-            found.append((a.T, b))
-    return found
+def sides(corners: Array, w: Wiring, method: str) -> tuple[Array, Array]:
+    """What stands before and behind each cut, the legs of the cut between them."""
+    a, b = corners, permuted(corners, order=w.across)
+    if method == "full":
+        a, b = permuted(corners, order=w.under) @ a, b @ permuted(corners, order=w.over)
+    return a, b
 
 
 def truncated(
-    pair: tuple[np.ndarray, np.ndarray], size: int | None, chi: int, method: str, reference: np.ndarray | None
-) -> tuple[tuple[np.ndarray, np.ndarray], Spaces]:
-    """A and B of a cut, of `size` states or about `chi`, near the reference A."""
-    fa, fb = pair
-    m = fa.T @ fb
-    scale = 1 / np.linalg.norm(m)
+    pair: tuple[np.ndarray, np.ndarray], sizes: np.ndarray | None, chi: int, method: str, frame: Frame | None
+) -> tuple[np.ndarray, np.ndarray, Frame, Spaces]:
+    """A and B of all cuts, of `sizes` states or about `chi`, near the frame."""
+    a, b = pair
+    m = a @ b
+    scale = 1 / np.linalg.norm(m, axis=(1, 2))[:, None, None]
     u, s, vh = np.linalg.svd(m * scale)
-    v = vh.conj().T
-    k = kept(s, chi, LEAST[method]) if size is None else size
-    root = np.sqrt(s[:k])
-    a, b = fb @ (v[:, :k] / root), fa @ (u[:, :k] / root).conj()
-    turn = np.eye(k, dtype=a.dtype)
-    if reference is not None and reference.shape == a.shape:
-        left, _, right = np.linalg.svd(b.T @ reference)
-        turn = left @ right
-    others = np.zeros((len(u) - k, len(v) - k))
-    np.fill_diagonal(others, s[k:])
-    return (a @ turn, b @ turn.conj()), Spaces(u[:, :k], s[:k], v[:, :k], u[:, k:], others, v[:, k:], turn, scale)
+    v = vh.conj().mT
+    sizes = np.array([kept(x, chi, LEAST[method]) for x in s]) if sizes is None else sizes
+    most, least = sizes.max(), sizes.min()
+    used = np.arange(s.shape[1]) < sizes[:, None]
+    keep, rest = used[:, None, :most], ~used[:, None, least:]
+    values = np.where(used, s, UNUSED)[:, :most]
+    u_kept, v_kept = u[:, :, :most] * keep, v[:, :, :most] * keep
+    root = np.sqrt(values)[:, None]
+    first, second = b @ (v_kept / root), a.mT @ (u_kept / root).conj()
+    turn = np.broadcast_to(np.eye(most, dtype=first.dtype), (len(s), most, most))
+    if frame is not None and frame.a.shape == first.shape and (frame.a.any(1) == keep[:, 0]).all():
+        turn = nearest(second, frame.a, keep)
+    first, second = first @ turn, second @ turn.conj()
+    others = np.where(used, 0, s)[:, least:]
+    spaces = Spaces(
+        u_kept, values, v_kept, u[:, :, least:] * rest, others, v[:, :, least:] * rest, turn, scale, keep[:, 0]
+    )
+    return first, second, Frame(first, v_kept), spaces
+
+
+def nearest(second: np.ndarray, reference: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """The unitary that turns A nearest to the reference; the unit matrix among states that are not used."""
+    left, _, right = np.linalg.svd(second.mT @ reference + UNUSED * unused(used[:, 0]))
+    return left @ right
+
+
+def unused(used: np.ndarray) -> np.ndarray:
+    """A diagonal matrix of ones at states that are not used."""
+    return ~used[:, :, None] * np.eye(used.shape[1])
+
+
+def followed(
+    pair: tuple[np.ndarray, np.ndarray], frame: Frame, used: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, Frame]:
+    """A and B of all cuts, near the frame, from two steps of subspace iteration."""
+    a, b = pair
+    m, v = a @ b, frame.v
+    keep = used[:, None]
+    back = m.conj().mT
+    for _ in range(2):
+        u = np.linalg.qr(m @ v)[0] * keep
+        v, r = np.linalg.qr(back @ u)
+        v = v * keep
+    left, s, right = np.linalg.svd(r.conj().mT)  # states that are not used have the value zero, and come last
+    root = np.sqrt(np.where(used, s, 1.0))[:, None]
+    first, second = b @ (v @ right.conj().mT * keep / root), a.mT @ (u @ left * keep / root).conj()
+    turn = nearest(second, frame.a, keep)
+    first = first @ turn
+    return first, second @ turn.conj(), Frame(first, v)
 
 
 def smooth(pair: tuple[Array, Array], at: Spaces, order: int) -> tuple[Array, Array]:
-    """A and B of a cut as smooth functions, right to some order around the decomposition `at`.
+    """A and B of all cuts as smooth functions, right to some order around the decomposition `at`.
 
     The values are those of the polar factor of ``U^H M V``: nothing is divided by differences of kept values.
     """
-    fa, fb = pair
-    m = (fa.T @ fb) * at.scale
+    a, b = pair
+    m = (a @ b) * at.scale
     u, v = spaces_of(m, at, order)
-    values = u.conj().T @ m @ v
-    _, h = polar(values, side="left")
-    root = funm_herm(np.sqrt, (h + h.conj().T) / 2)
-    return fb @ v @ np.linalg.solve(values, root @ at.turn), fa @ (u @ np.linalg.solve(root, at.turn)).conj()
+    values = u.conj().mT @ m @ v + UNUSED * unused(at.used)
+    root = root_of(values @ values.conj().mT, np.sqrt(at.s), order)
+    first = b @ (v @ np.linalg.solve(values, root @ at.turn))
+    return first, a.mT @ (u @ np.linalg.solve(root, at.turn)).conj()
+
+
+def root_of(squares: Array, near: np.ndarray, order: int) -> Array:
+    """The fourth root of matrices that are near to ``diag(near^4)``, right to some order.
+
+    Newton's method with the derivative there: ``d(R^4) = sum_(i+j=3) r^i dR r^j``.
+    """
+    x, y = near[:, :, None], near[:, None, :]
+    eye = np.eye(near.shape[1])
+    change = (squares - x**4 * eye) / ((x + y) * (x * x + y * y))
+    root = x * eye + change
+    for _ in range(order - 1):
+        square = root @ root
+        root = root + (squares - square @ square) / ((x + y) * (x * x + y * y))
+    return root
 
 
 def spaces_of(m: Array, at: Spaces, order: int) -> tuple[Array, Array]:
@@ -99,18 +149,18 @@ def spaces_of(m: Array, at: Spaces, order: int) -> tuple[Array, Array]:
         X S - S_rest Y = U_rest^H M V - X U^H M V,      Y S - S_rest^H X = V_rest^H M^H U - Y V^H M^H U
     """
     x = y = None
-    u, v = at.u, at.v
-    back = m.conj().T
+    u, v, s, others = at.u, at.v, at.s[:, None], at.others[:, :, None]
+    back = m.conj().mT
     for _ in range(order):
         mv, mu = m @ v, back @ u
-        e, f = at.rest_u.conj().T @ mv, at.rest_v.conj().T @ mu
+        e, f = at.rest_u.conj().mT @ mv, at.rest_v.conj().mT @ mu
         if x is not None:
-            e, f = e - x @ (at.u.conj().T @ mv), f - y @ (at.v.conj().T @ mu)
-        dx = (e * at.s + at.others @ f) / (at.s**2 - (at.others**2).sum(1)[:, None])
-        dy = (f * at.s + at.others.T @ e) / (at.s**2 - (at.others**2).sum(0)[:, None])
+            e, f = e - x @ (at.u.conj().mT @ mv), f - y @ (at.v.conj().mT @ mu)
+        dx = (e * s + others * f) / (s**2 - others**2)
+        dy = (f * s + others * e) / (s**2 - others**2)
         x, y = (dx, dy) if x is None else (x + dx, y + dy)
         u, v = at.u + at.rest_u @ x, at.v + at.rest_v @ y
     if order > 1:
-        one = 3 * np.eye(len(at.s))
-        u, v = (z @ (one - z.conj().T @ z) / 2 for z in (u, v))
+        one = 3 * unused(~at.used)
+        u, v = (z @ (one - z.conj().mT @ z) / 2 for z in (u, v))
     return u, v

@@ -13,61 +13,79 @@ from qad.extend import as_array, value_of
 from qad.linalg import Report
 from qad.linalg.implicit.fixed_point import fixed_point
 from qad.linalg.support.derivative_order import orders
-from qad.peps.cells.iteration import Converged, Stepper, weighted
-from qad.peps.cells.moves import Around, absorbed, enlarged, rows
-from qad.peps.cells.projectors import sides, smooth
+from qad.peps.cells.iteration import LOOSER, Converged, Stepper, weighted
+from qad.peps.cells.lattice import CLOCKWISE, wiring
+from qad.peps.cells.moves import Around, absorbed, enlarged, filled, rows, scaled, stacked
+from qad.peps.cells.projectors import Frame, sides, smooth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.peps.cells.lattice import Cell
+    from qad.peps.cells.lattice import Cell, Wiring
     from qad.typing import Array
 
-LOOSER = 100.0  # what a fixed point is confirmed to, in units of what it was iterated to
+Group = tuple[np.ndarray, ...]
 
 
 def solved(
     layers: Sequence[Array],
     cell: Cell,
     chi: int,
-    before: tuple[Around, tuple[np.ndarray, ...]] | None,
+    before: tuple[Group, Group, Group] | None,
     method: str,
-    tol: float,
+    tols: tuple[float, float],
     maxiter: int,
-) -> tuple[Around, tuple[np.ndarray, ...], float, Report]:
-    """Corners and edges around each kind of site, the projectors, the last change, and a report."""
-    plain, report = [as_array(value_of(layer)) for layer in layers], Report()
-    stepper = Stepper(plain, cell, chi, method)
-    around, frame = before or stepper.from_nothing()
-    found = stepper.converged(around, frame, tol, maxiter)
-    if all(value_of(layer) is layer for layer in layers):
-        report.iterations, report.residual = found.iterations, found.error
-        return found.around, found.frame, found.error, report
-    around = differentiable(layers, stepper, found, tol, report)
+) -> tuple[tuple[Group, Group, Group], float, Report]:
+    """Corners and edges around each kind of site and their frame, the last change, and a report.
+
+    Tolerances are those of the last change, and of the adjoint equation.
+    """
+    plain, report, wires = [as_array(value_of(layer)) for layer in layers], Report(), wiring(cell)
+    stepper = Stepper(plain, cell, wires, chi, method)
+    around, frame = stepper.from_nothing() if before is None else together(*before)
+    found = stepper.converged(around, frame, tols[0], maxiter)
+    report.residual, around = found.error, found.around
+    if any(value_of(layer) is not layer for layer in layers):
+        around = differentiable(layers, stepper, found, tols, report)
     report.iterations = found.iterations
-    return around, found.frame, found.error, report
+    apart = separate(around, found.spaces.used.sum(1), plain, wires)
+    return (*apart, tuple(found.frame)), found.error, report
 
 
-def differentiable(layers: Sequence[Array], stepper: Stepper, found: Converged, tol: float, report: Report) -> Around:
+def together(corners: Group, edges: Group, frame: Group) -> tuple[Around, Frame]:
+    """Stacks of corners and edges, and the frame, of an environment."""
+    chi, p = frame[0].shape[2], max(x.shape[1] for x in edges)
+    around = np.stack([filled(x, (chi, chi)) for x in corners]), np.stack([filled(x, (chi, p, chi)) for x in edges])
+    return Around(*around), Frame(*frame)
+
+
+def separate(around: Around, sizes: np.ndarray, layers: Sequence[np.ndarray], w: Wiring) -> tuple[Group, Group]:
+    """Corners and edges of the sizes that they have."""
+    n, kinds = len(sizes), len(layers)
+    corners, edges = [], []
+    for i in range(n):
+        k, p = divmod(i, kinds)
+        c, t = w.corner[i], w.edge[i]
+        corners.append(around.corners[i, : sizes[w.side[c]], : sizes[c]])
+        edges.append(around.edges[i, : sizes[w.here[t]], : layers[p].shape[CLOCKWISE[k]], : sizes[t]])
+    return tuple(corners), tuple(edges)
+
+
+def differentiable(
+    layers: Sequence[Array], stepper: Stepper, found: Converged, tols: tuple[float, float], report: Report
+) -> Around:
     """The fixed point as a function of the recorded `layers`."""
     order = max(orders(layer) for layer in layers)
-    sizes = [len(spaces.s) for spaces in found.spaces]
-    at = found.around
-    _, _, spaces = stepper.step(at, sizes, found.frame)
+    w = stepper.wires
 
-    def normal(x, group, i):
-        return x / (at[group][i].conj() * x).sum()
-
-    def move(around: Around, layers: Sequence[Array]) -> Around:
+    def move(around: Around, layers: Array) -> Around:
         grown = rows(around, layers)
-        corners = enlarged(around, grown, stepper.cell)
-        pairs = sides(corners, stepper.cell, stepper.method)
-        projectors = [smooth(pair, space, order) for pair, space in zip(pairs, spaces, strict=True)]
-        return absorbed(grown, corners, projectors, stepper.cell, normal)
+        corners = enlarged(around, grown, w)
+        a, b = smooth(sides(corners, w, stepper.method), found.spaces, order)
+        return scaled(absorbed(grown, corners, a, b, w), found.around)
 
     def size(change: Around, around: Around) -> float:
-        pairs = zip(around, change, strict=True)
-        return weighted(around, Around(*(tuple(x - y for x, y in zip(*pair, strict=True)) for pair in pairs)))
+        return weighted(change, around, w)
 
-    limits = {"tol": LOOSER * max(tol, 1e-14), "adjoint_tol": tol, "norm": size, "report": report}
-    return Around(*fixed_point(move, at, list(layers), method="given", **limits))
+    limits = {"tol": LOOSER * max(tols[0], 1e-14), "adjoint_tol": tols[1], "norm": size, "report": report}
+    return Around(*fixed_point(move, found.around, stacked(layers), method="given", **limits))

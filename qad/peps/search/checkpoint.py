@@ -30,6 +30,9 @@ class Checkpoint:
     See `qad.core.archive.write_arrays` for how it is replaced. Pattern and symmetry are those of the state `like`.
     """
 
+    path: Path
+    mark: dict[str, object]
+
     def __init__(self, path: FilePath, model: Model, bond: int, chi: int, like: PEPS):
         self.path = Path(path)
         if not self.path.parent.is_dir():

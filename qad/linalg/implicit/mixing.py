@@ -1,0 +1,86 @@
+"""Anderson's mixing, one step at a time: D. G. Anderson, J. ACM 12, 547 (1965).
+
+See H. F. Walker and P. Ni, SIAM J. Numer. Anal. 49, 1715 (2011).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.trees import flatten, unflatten
+from qad.linalg.implicit.packing import Packing
+
+if TYPE_CHECKING:
+    from qad.typing import Tree
+
+SMALL = 1e-14  # relative: products of differences below are rounding
+REFINEMENTS = 2  # of the weights: normal equations square the condition
+
+
+class Mixing:
+    """Proposes the next x from what earlier ones became, so that their combined change is least.
+
+    Parameters
+    ----------
+    memory : int
+        How many differences of steps are remembered.
+    worse : float
+        A change that is larger than the smallest by this factor: the history misleads, and is forgotten.
+    """
+
+    def __init__(self, memory: int = 5, worse: float = 3.0):
+        self.memory, self.worse = memory, worse
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.count, self.least = 0, np.inf
+
+    def propose(
+        self, after: np.ndarray, change: np.ndarray, size: float, measured: np.ndarray | None = None
+    ) -> np.ndarray:
+        """``y - sum g_i dy_i``, the g_i minimising ``|c - sum g_i dc_i|``, for differences d of successive steps.
+
+        y is what the last x became, c its change or, if given, what is `measured` of it; `size` is how large it counts.
+        """
+        measured = change if measured is None else measured
+        if size > self.worse * self.least:
+            self.forget()
+        self.least = min(self.least, size)
+        if not self.count:
+            self.changes = np.empty((self.memory, measured.size), measured.dtype)
+            self.steps = np.empty((self.memory, after.size), after.dtype)
+        else:
+            slot = (self.count - 1) % self.memory
+            np.subtract(measured, self.last[1], out=self.changes[slot])
+            np.subtract(after, self.last[0], out=self.steps[slot])
+        self.count, self.last = self.count + 1, (after, measured)
+        known = min(self.count - 1, self.memory)
+        if not known:
+            return after
+        return after - weights(self.changes[:known], measured) @ self.steps[:known]
+
+    def of_trees(
+        self, before: Tree, after: Tree, size: float | None = None, measured: np.ndarray | None = None
+    ) -> Tree:
+        """The next tree of arrays; by default changes count by their norms."""
+        leaves, spec = flatten(after)
+        packing = Packing(leaves)
+        y = packing.pack(leaves)
+        change = y - packing.pack(flatten(before)[0])
+        size = float(np.linalg.norm(change)) if size is None else size
+        return unflatten(spec, packing.unpack(self.propose(y, change, size, measured)))
+
+
+def weights(rows: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Those of the sum of a few long rows that is nearest to a target, by normal equations, refined."""
+    sizes = np.linalg.norm(rows, axis=1)
+    sizes[sizes == 0] = 1
+    products = rows.conj() @ rows.T / (sizes[:, None] * sizes)
+    found = np.zeros(len(rows), rows.dtype)
+    for _ in range(1 + REFINEMENTS):
+        left = rows.conj() @ (target - found @ rows) / sizes
+        found = found + np.linalg.lstsq(products, left, rcond=SMALL)[0] / sizes
+    return found

@@ -1,0 +1,157 @@
+"""Other lattices on the square one: sites that repeat together are joined to one site of a square lattice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ShapeError
+from qad.extend import operand
+from qad.mps.local import site
+from qad.peps.models import NEIGHBOURS, Model, Sites, term
+
+if TYPE_CHECKING:
+    from qad.typing import Array, ArrayLike, RealNumber
+
+SAME: Sites = ((0, 0),)
+RIGHT, DOWN = NEIGHBOURS
+UP_RIGHT: Sites = ((1, 0), (0, 1))
+DIAGONAL: Sites = ((0, 0), (1, 1))
+
+# Bonds (of which kind, which of the joined sites, between which sites of the square lattice).
+HONEYCOMB = ((2, (0, 1), SAME), (0, (1, 0), RIGHT), (1, (1, 0), DOWN))
+KAGOME = (
+    (0, (0, 1), SAME), (0, (0, 2), SAME), (0, (1, 2), SAME),
+    (0, (1, 0), RIGHT), (0, (2, 0), DOWN), (0, (2, 1), UP_RIGHT),
+)  # fmt: skip
+
+
+def triangular(bond: ArrayLike) -> Model:
+    """The same term on all bonds of a triangular lattice: neighbours of the square one, and one of its diagonals.
+
+    Parameters
+    ----------
+    bond : array (d**2, d**2) or (d, d, d, d)
+        Hermitian; it may be a Tensor.
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.peps.triangular(qad.peps.spin_spin())
+    Model(3 terms, on 2 sites at most)
+    """
+    return Model([term(bond, sites) for sites in (*NEIGHBOURS, DIAGONAL)])
+
+
+def honeycomb(x: ArrayLike, y: ArrayLike | None = None, z: ArrayLike | None = None) -> Model:
+    """Terms on the bonds of a honeycomb lattice: two of its sites are one site of dimension ``d**2``.
+
+    Parameters
+    ----------
+    x, y, z : arrays (d**2, d**2) or (d, d, d, d)
+        Hermitian, of the bonds in the three directions: to the right, down, and within a site. `y` and `z` are `x` by
+        default. They may be Tensors. Where an operator is not the same from both sides, the first site of `x` and `y`
+        is the second of the pair.
+
+    Returns
+    -------
+    Model
+        Energies are those of two sites.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.peps.honeycomb(qad.peps.spin_spin())
+    Model(3 terms, on 2 sites at most)
+    """
+    return joined((x, x if y is None else y, x if z is None else z), HONEYCOMB, 2)
+
+
+def kagome(bond: ArrayLike) -> Model:
+    """The same term on all bonds of a kagome lattice: a triangle is one site of dimension ``d**3``.
+
+    Parameters
+    ----------
+    bond : array (d**2, d**2) or (d, d, d, d)
+        Hermitian, the same from both sides; it may be a Tensor.
+
+    Returns
+    -------
+    Model
+        Energies are those of three sites.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.peps.kagome(qad.peps.spin_spin())
+    Model(4 terms, on 2 sites at most)
+    """
+    return joined((bond,), KAGOME, 3)
+
+
+def kitaev(jx: RealNumber = 1.0, jy: RealNumber = 1.0, jz: RealNumber = 1.0) -> Model:
+    """Kitaev's model, ``H = -sum jx Sx Sx - sum jy Sy Sy - sum jz Sz Sz`` on the three bonds of a honeycomb.
+
+    Parameters
+    ----------
+    jx, jy, jz : number
+        They may be Tensors.
+
+    Returns
+    -------
+    Model
+        Two spins 1/2 are a site; energies are those of two spins.
+
+    Notes
+    -----
+    A. Kitaev, Ann. Phys. 321, 2 (2006): -0.393642 for equal couplings 1.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.peps.kitaev()
+    Model(3 terms, on 2 sites at most)
+    """
+    couplings = [np.kron(s, s).real for s in (site("spin-1/2").operators[name] for name in ("Sx", "Sy", "Sz"))]
+    return honeycomb(*(-j * c for j, c in zip((jx, jy, jz), couplings, strict=True)))
+
+
+def spin_spin(x: RealNumber = 1.0, y: RealNumber = 1.0, z: RealNumber = 1.0) -> Array:
+    """``x SxSx + y SySy + z SzSz`` of two spins 1/2, as a matrix.
+
+    Examples
+    --------
+    >>> import qad
+    >>> qad.peps.spin_spin()[1]
+    array([ 0.  , -0.25,  0.5 ,  0.  ])
+    """
+    spin = (site("spin-1/2").operators[name] for name in ("Sx", "Sy", "Sz"))
+    return sum(c * np.kron(s, s).real for c, s in zip((x, y, z), spin, strict=True))
+
+
+def joined(bonds: tuple[ArrayLike, ...], pattern: tuple, count: int) -> Model:
+    """The model of some bonds between sites of which `count` are one; terms on the same sites are added."""
+    found: dict[Sites, Array] = {}
+    for kind, slots, sites in pattern:
+        widened = embedded(bonds[kind], slots, len(sites), count)
+        found[sites] = found[sites] + widened if sites in found else widened
+    return Model([term(operator, sites) for sites, operator in found.items()])
+
+
+def embedded(bond: ArrayLike, slots: tuple[int, int], cells: int, count: int) -> Array:
+    """A term of two sites as a matrix of `cells` joined ones: of one, or of the first and the last of two."""
+    bond = operand(bond)
+    d = round(bond.size**0.25)
+    if bond.shape not in ((d,) * 4, (d * d,) * 2):
+        raise ShapeError(f"the term of a bond has the shape (d, d, d, d) or (d^2, d^2), not {bond.shape}")
+    n = cells * count
+    acts = (slots[0], slots[1] + (cells - 1) * count)
+    rest = [i for i in range(n) if i not in acts]
+    wide = np.kron(bond.reshape(d * d, d * d), np.eye(d ** len(rest))).reshape((d,) * (2 * n))
+    order = np.argsort([*acts, *rest])
+    return wide.transpose([*order, *(n + order)]).reshape(d**n, d**n)
