@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import ModuleType
 
-__all__ = ["compiled_rows", "copied", "copied_plainly", "multiplied", "multiplied_plainly"]
+__all__ = ["added", "compiled_rows", "copied", "copied_plainly", "multiplied", "multiplied_plainly"]
 
 KINDS = frozenset(map(np.dtype, ("f4", "f8", "c8", "c16")))
 AXES = 4  # of a block in the compiled loop
@@ -46,6 +46,19 @@ def copied(x: np.ndarray, out: np.ndarray, table: Copies) -> None:
         compiled().copied(x, out, table.rows)
     else:
         copied_plainly(x, out, table)
+
+
+def added(x: np.ndarray, out: np.ndarray, rows: np.ndarray, factors: np.ndarray) -> None:
+    """Add blocks (`parted`) of `x` (size,), each times its factor, to `out` (size,); all of one dtype, in C order."""
+    if x.dtype in KINDS and has_compiler():
+        compiled().added(x, out, rows, factors)
+        return
+    item, cuts = x.itemsize, [slice(2 + i * AXES, 2 + (i + 1) * AXES) for i in range(3)]
+    for row, factor in zip(rows.reshape(-1, 2 + 3 * AXES).tolist(), factors, strict=True):
+        shape, reads, writes = (tuple(row[cut]) for cut in cuts)
+        here = np.ndarray(shape, x.dtype, x, row[0] * item, [s * item for s in reads])
+        there = np.ndarray(shape, x.dtype, out, row[1] * item, [s * item for s in writes])
+        there += factor * here
 
 
 def multiplied(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Products) -> None:
@@ -101,7 +114,12 @@ def multiplied_plainly(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Prod
 
 
 def compiled_rows(table: np.ndarray) -> np.ndarray:
-    """The blocks of a move for the compiled loop: blocks of exactly `AXES` axes, in the best order for its loops.
+    """The blocks of a move for the compiled loop; see `parted`."""
+    return parted(table)[0].reshape(-1)
+
+
+def parted(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The blocks of a table as blocks of exactly `AXES` axes, in the best order for loops, and which each is part of.
 
     The axis along which copying is quickest is the last: the largest with a stride of one on either side, if it is
     long; otherwise the largest.  Where there are more axes, blocks are parted along the smallest ones.
@@ -114,9 +132,8 @@ def compiled_rows(table: np.ndarray) -> np.ndarray:
     near = np.where((axes[:, 1:] == 1).any(axis=1) & (shape >= LONG), shape, 0)
     key = shape + np.where((near > 0) & (near == near.max(axis=1, initial=0, keepdims=True)), np.int64(1) << 60, 0)
     axes = np.take_along_axis(axes, np.argsort(key, axis=1, kind="stable")[:, None], axis=2)
-    if d > AXES:
-        starts, axes = _parted(starts, axes[:, :, :-AXES], axes[:, :, -AXES:])
-    return np.concatenate([starts, axes.reshape(len(axes), 3 * AXES)], axis=1).reshape(-1)
+    starts, axes, which = _parted(starts, axes[:, :, :-AXES], axes[:, :, -AXES:])
+    return np.concatenate([starts, axes.reshape(len(axes), 3 * AXES)], axis=1), which
 
 
 def _parted(starts, outer, inner):
@@ -124,11 +141,11 @@ def _parted(starts, outer, inner):
     shape = outer[:, 0]
     counts = shape.prod(axis=1)
     if (counts == 1).all():
-        return starts, inner
+        return starts, inner, np.arange(len(starts))
     which = np.repeat(np.arange(len(counts)), counts)
     rest, starts = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts), starts[which]
     for axis in reversed(range(shape.shape[1])):
         size = shape[which, axis]
         starts = starts + (rest % size)[:, None] * outer[which, 1:, axis]
         rest = rest // size
-    return starts, inner[which]
+    return starts, inner[which], which

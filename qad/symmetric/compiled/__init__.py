@@ -14,16 +14,19 @@ from qad.contract.costs import LONGEST, WIDTH
 from qad.native import COMPLEX, INT, REAL, Block, Kernels
 from qad.symmetric.compiled import loops
 
-__all__ = ["copied", "multiplied", "warm_up"]
+__all__ = ["added", "copied", "multiplied", "warm_up"]
 
 HERE = Path(__file__).parent
 
 
 def kernels(kind):
-    """Both kernels for numbers of a kind."""
+    """The kernels for numbers of a kind."""
 
     def copy_blocks(table: Block(INT), x: Block(kind), out: Block(kind)):
         loops.copy_blocks(table, x, out)
+
+    def add_blocks(table: Block(INT), factors: Block(kind), x: Block(kind), out: Block(kind)):
+        loops.add_blocks(table, factors, x, out)
 
     def multiply_sectors(
         table: Block(INT), form: INT, x: Block(kind), y: Block(kind), out: Block(kind), room: Block(kind)
@@ -31,7 +34,7 @@ def kernels(kind):
         loops.multiply_sectors(table, form, x, y, out, room)
 
     files = [*FILES, *HERE.glob("*.py")]
-    return Kernels(copy_blocks, multiply_sectors, files=files, fast=False, symbols=symbols)
+    return Kernels(copy_blocks, add_blocks, multiply_sectors, files=files, fast=False, symbols=symbols)
 
 
 OF = {"f": kernels(REAL), "c": kernels(COMPLEX)}
@@ -42,6 +45,11 @@ def copied(x, out, table):
     OF[x.dtype.kind](x.dtype).copy_blocks(table, x, out)
 
 
+def added(x, out, table, factors):
+    """Add the blocks of `x` (size,), each times its factor, to `out` (size,), where a table of numbers says."""
+    OF[x.dtype.kind](x.dtype).add_blocks(table, factors, x, out)
+
+
 def multiplied(x, y, out, table, form):
     """Write the product of each sector of `x` and `y` into `out`; all are flat arrays of one dtype."""
     room = np.empty(LONGEST * WIDTH // x.itemsize, x.dtype)
@@ -49,6 +57,6 @@ def multiplied(x, y, out, table, form):
 
 
 def warm_up(dtypes):
-    """Compile both kernels for some dtypes."""
+    """Compile the kernels for some dtypes."""
     for dtype in map(np.dtype, dtypes):
         OF[dtype.kind](dtype)
