@@ -5,7 +5,7 @@ J1-J2 is the chain of spins 1/2 with couplings 1 and 0.3 to the next neighbours 
 is solved with five Lanczos products, nothing is mixed in.
 """
 
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
@@ -66,9 +66,7 @@ class Model:
         """qad's product state."""
         import qad
 
-        return qad.mps.MPS.product(
-            self.basis()[0], conserve=self.conserve, dtype=float, sites=self.kind
-        )
+        return qad.mps.MPS.product(self.basis()[0], conserve=self.conserve, dtype=float, sites=self.kind)
 
 
 MODELS = {"J1-J2": Model("J1-J2", 60), "Hubbard": Model("Hubbard", 40)}

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from qad.mps.conserving.quantities import Quantities
     from qad.symmetric.layout import Layout
+    from qad.symmetric.sparse import Entries
 
 
 def past_left(environment: SymTensor, ket: SymTensor, w: SymTensor, bra: SymTensor | None = None) -> SymTensor:
@@ -60,6 +61,7 @@ class Operator:
         mirrored = [w.swapaxes(0, 1) for w in reversed(self.tensors)]
         self.known = identities(self.tensors), identities(mirrored)[::-1]
         self.terms: dict[tuple[int, int], Terms] = {}
+        self.swept: dict[np.dtype, list[Entries]] = {}  # of `qad.mps.conserving.energy`
 
     def site_tensor(self, site: int, made: dict) -> SymTensor:
         """The symmetric tensor of a site, made once where sites are alike."""
