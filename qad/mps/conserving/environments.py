@@ -18,14 +18,15 @@ from qad.symmetric.create import from_dense
 from qad.symmetric.layout import layout
 from qad.symmetric.legs import Leg
 from qad.symmetric.moves import between, move
+from qad.symmetric.sparse import Entries, applied
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     from qad.mps.conserving.quantities import Quantities
     from qad.symmetric.layout import Layout
-    from qad.symmetric.sparse import Entries
 
 
 def past_left(environment: SymTensor, ket: SymTensor, w: SymTensor, bra: SymTensor | None = None) -> SymTensor:
@@ -44,6 +45,20 @@ def past_right(environment: SymTensor, ket: SymTensor, w: SymTensor, bra: SymTen
     return tensordot(bra, half, ([1, 2], [3, 1])).transpose(0, 2, 1)
 
 
+def onwards(environment: SymTensor, tensor: SymTensor, w: Entries) -> SymTensor:
+    """`past_left` of plain numbers, bra and ket alike."""
+    half = tensordot(environment, tensor, ([2], [0]))  # bra u s b
+    half = applied(w, half, ((1, 2), (0, 3)), (0, 3, 2, 1), 2)  # bra s', v b
+    return tensordot(tensor.conj(), half, ([0, 1], [0, 1]))
+
+
+def backwards(environment: SymTensor, tensor: SymTensor, w: Entries) -> SymTensor:
+    """`past_right` of plain numbers, bra and ket alike."""
+    half = tensordot(tensor, environment, ([2], [2]))  # a s bra v
+    half = applied(w, half, ((1, 3), (3, 1)), (3, 1, 2, 0), 2)  # s' bra, u a
+    return tensordot(tensor.conj(), half, ([1, 2], [0, 1]))
+
+
 class Operator:
     """An operator on a chain that conserves charges: its symmetric site tensors, and its terms around two sites.
 
@@ -56,19 +71,25 @@ class Operator:
     def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities):
         self.channels = Channels(tensors, conserved)
         self.tensors = self.channels.tensors
-        made: dict[int, list[tuple[list, SymTensor]]] = {}
+        made: dict[Any, tuple[SymTensor, Entries]] = {}
         self.sites = [self.site_tensor(site, made) for site in range(len(self.tensors))]
+        self.entries = [made[self.key(site)][1] for site in range(len(self.tensors))]
         mirrored = [w.swapaxes(0, 1) for w in reversed(self.tensors)]
         self.known = identities(self.tensors), identities(mirrored)[::-1]
         self.terms: dict[tuple[int, int], Terms] = {}
         self.swept: dict[np.dtype, list[Entries]] = {}  # of `qad.mps.conserving.energy`
 
+    def key(self, site: int) -> Any:
+        """Sites of equal keys are alike."""
+        return id(self.tensors[site]), tuple(self.channels.charges[site]), tuple(self.channels.charges[site + 1])
+
     def site_tensor(self, site: int, made: dict) -> SymTensor:
         """The symmetric tensor of a site, made once where sites are alike."""
-        key = id(self.tensors[site]), tuple(self.channels.charges[site]), tuple(self.channels.charges[site + 1])
+        key = self.key(site)
         if key not in made:
-            made[key] = self.channels.tensor(site, self.tensors[site])
-        return made[key]
+            tensor = self.channels.tensor(site, self.tensors[site])
+            made[key] = tensor, Entries(tensor)
+        return made[key][0]
 
     def around(self, site: int, size: int) -> Terms:
         """The terms around a centre of `size` sites, this one first."""
@@ -85,12 +106,12 @@ class Terms:
 
     Attributes
     ----------
-    left : SymTensor or None
+    left : Entries or None
         With each channel u of the bond on the left, (u, s', t', s, t); what happens within the centre goes with a
         channel that stands for the identity.
-    right : SymTensor or None
+    right : Entries or None
         With each channel w of the bond on the right, (s', t', s, t, w).
-    crossing : list of SymTensor
+    crossing : list of Entries
         Site tensors of what crosses the centre; none where nothing does.
     """
 
@@ -103,12 +124,12 @@ class Terms:
         left, right = self.on_both_sides(row)
         self.left = self.symmetric(left, channels, site, True)
         self.right = self.symmetric(right, channels, site + size, False)
-        self.crossing: list[SymTensor] = []
+        self.crossing: list[Entries] = []
         if len(row.across):
             one, two = np.zeros_like(row.one), np.zeros_like(row.two)
             one[np.ix_(row.open_left, row.across)] = row.one[np.ix_(row.open_left, row.across)]
             two[np.ix_(row.across, row.open_right)] = row.two[np.ix_(row.across, row.open_right)]
-            self.crossing = [channels.tensor(site + i, w) for i, w in enumerate((one, two)[:size])]
+            self.crossing = [Entries(channels.tensor(site + i, w)) for i, w in enumerate((one, two)[:size])]
 
     @staticmethod
     def on_both_sides(row: Row) -> tuple[np.ndarray, np.ndarray]:
@@ -123,32 +144,32 @@ class Terms:
                 break
         return left, right
 
-    def symmetric(self, terms: np.ndarray, channels: Channels, bond: int, ahead: bool) -> SymTensor | None:
-        """A symmetric tensor of the terms, their channel's leg in front or behind; None where all are zero."""
+    def symmetric(self, terms: np.ndarray, channels: Channels, bond: int, ahead: bool) -> Entries | None:
+        """The entries of a symmetric tensor of the terms, their channel's leg in front or behind; None where all are zero."""
         if not terms.any():
             return None
         leg = channels.legs[bond]
         shaped = terms[channels.orders[bond]].reshape(len(terms), *self.dims, *self.dims)
         shaped = shaped[(slice(None), *self.order)]
         if ahead:
-            return from_dense(shaped, (leg, *self.phys), tol=0.0)
-        return from_dense(np.moveaxis(shaped, 0, -1), (*self.phys, leg.conj()), tol=0.0)
+            return Entries(from_dense(shaped, (leg, *self.phys), tol=0.0))
+        return Entries(from_dense(np.moveaxis(shaped, 0, -1), (*self.phys, leg.conj()), tol=0.0))
 
     def effective(self, left: SymTensor, right: SymTensor, theta: SymTensor) -> Effective:
         """The effective operator between two environments, on tensors of the legs of `theta`."""
         m = len(self.dims)
-        middle = tuple(range(2, 2 + 2 * m))
         on_left = on_right = chain = None
-        if self.left is not None:  # a' a s' t' s t
-            on_left = tensordot(left, self.left, ([1], [0])).transpose(0, *middle[:m], 1, *middle[m:])
-        if self.right is not None:  # s' t' s t b' b
-            on_right = tensordot(self.right, right, ([2 * m], [1]))
-            on_right = on_right.transpose(*range(m, 2 * m), 2 * m + 1, *range(m), 2 * m)
+        if self.left is not None:  # a' a s' t' s t, as a matrix of a' s' t' and a s t
+            order = (0, *range(2, 2 + m), 1, *range(2 + m, 2 + 2 * m))
+            on_left = applied(self.left, left, ((1,), (0,)), order, 1 + m)
+        if self.right is not None:  # b' b s' t' s t, as a matrix of s t b and s' t' b'
+            order = (*range(2 + m, 2 + 2 * m), 1, *range(2, 2 + m), 0)
+            on_right = applied(self.right, right, ((1,), (2 * m,)), order, 1 + m)
         if self.crossing:
-            first = tensordot(left, self.crossing[0], ([1], [0])).transpose(0, 2, 3, 1, 4)  # a' v s' a s
+            first = applied(self.crossing[0], left, ((1,), (0,)), (0, 2, 3, 1, 4), 3)  # a' v s', a s
             second = right.transpose(1, 2, 0)  # v b b'
             if m == 2:
-                second = tensordot(self.crossing[1], right, ([1], [1])).transpose(0, 2, 4, 1, 3)  # v t b t' b'
+                second = applied(self.crossing[1], right, ((1,), (1,)), (2, 4, 1, 3, 0), 3)  # v t b, t' b'
             chain = first, second
         return Effective(on_left, on_right, chain, theta)
 
@@ -167,11 +188,9 @@ class Effective:
         self.layout = theta.resplit(inner if on_left is not None else 1).layout
         self.parts: list[Callable[[np.ndarray], np.ndarray]] = []
         if on_left is not None:
-            on_left = on_left.resplit(inner)
             how = contraction(on_left.layout, self.layout, tuple(range(inner, 2 * inner)), tuple(range(inner)))
             self.parts.append(self.part(how, on_left.data, True))
         if on_right is not None:
-            on_right = on_right.resplit(inner)
             how = contraction(self.layout, on_right.layout, tuple(range(1, inner + 1)), tuple(range(inner)))
             self.parts.append(self.part(how, on_right.data, False))
         if chain is not None:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.conserving.environments import Operator, edges, past_left, past_right
+from qad.mps.conserving.environments import Operator, backwards, edges, onwards
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.search.dmrg import DISCARDED, FEW_PRODUCTS, FIRST_BOND, FIRST_MIXING, LOOSEST, TIGHTEST
 from qad.mps.search.lanczos import lowest
 from qad.mps.search.monitor import ROUNDING
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.decompositions import bond_leg, qr, rows_of
+from qad.symmetric.sparse import applied
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
@@ -61,17 +62,17 @@ class Sweeps:
     def expectation(self) -> float:
         """The energy of the present state, its centre at site 0."""
         centre = self.tensors[0]
-        whole = past_right(self.right[0], centre, self.operator.sites[0])
+        whole = backwards(self.right[0], centre, self.operator.entries[0])
         return float(whole.data.sum().real / np.vdot(centre.data, centre.data).real)
 
     def pass_right(self, site: int) -> None:
         """The centre moves on to the right."""
         if site + 1 < len(self.tensors):
-            self.left[site + 1] = past_left(self.left[site], self.tensors[site], self.operator.sites[site])
+            self.left[site + 1] = onwards(self.left[site], self.tensors[site], self.operator.entries[site])
 
     def pass_left(self, site: int) -> None:
         """The centre moves on to the left."""
-        self.right[site - 1] = past_right(self.right[site], self.tensors[site], self.operator.sites[site])
+        self.right[site - 1] = backwards(self.right[site], self.tensors[site], self.operator.entries[site])
 
     def sweep(self) -> float:
         """To the right end and back; returns the energy of the state that is left."""
@@ -126,8 +127,9 @@ class TwoSites(Sweeps):
         theta = self.improved(site, tensordot(self.tensors[site], self.tensors[site + 1], 1))
         density = tensordot(theta, theta.conj(), ([2, 3], [2, 3]))
         if self.mixing:
-            half = tensordot(self.left[site], self.operator.sites[site], ([1], [0]))  # a' a v s' s
-            reached = tensordot(half, theta, ([1, 4], [0, 1]))  # a' v s' t b
+            w = self.operator.entries[site]
+            half = applied(w, self.left[site], ((1,), (0,)), (0, 2, 3, 1, 4), 3)  # a' v s', a s
+            reached = tensordot(half, theta, ([3, 4], [0, 1]))  # a' v s' t b
             density = mixed(density, tensordot(reached, reached.conj(), ([1, 3, 4], [1, 3, 4])), self.mixing)
         kept = self.principal(density, self.tensors[site].legs[2])
         self.tensors[site], rest = kept, tensordot(kept.conj(), theta, ([0, 1], [0, 1]))
@@ -139,8 +141,9 @@ class TwoSites(Sweeps):
         theta = self.improved(site, tensordot(self.tensors[site], self.tensors[site + 1], 1))
         density = tensordot(theta.conj(), theta, ([0, 1], [0, 1]))
         if self.mixing:
-            half = tensordot(self.operator.sites[site + 1], self.right[site + 1], ([1], [1]))  # v t' t b' b
-            reached = tensordot(theta, half, ([2, 3], [2, 4]))  # a s v t' b'
+            w = self.operator.entries[site + 1]
+            half = applied(w, self.right[site + 1], ((1,), (1,)), (4, 1, 2, 3, 0), 2)  # t b, v t' b'
+            reached = tensordot(theta, half, ([2, 3], [0, 1]))  # a s v t' b'
             more = tensordot(reached.conj(), reached, ([0, 1, 2], [0, 1, 2]))
             density = mixed(density, more, self.mixing)
         kept = self.principal(density, self.tensors[site].legs[2])  # t b | bond, of the conjugate
