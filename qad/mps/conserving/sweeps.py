@@ -12,7 +12,7 @@ import numpy as np
 
 from qad.mps.conserving.environments import Operator, backwards, edges, onwards
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.search.dmrg import DISCARDED, FEW_PRODUCTS, FIRST_BOND, FIRST_MIXING, LOOSEST, TIGHTEST
+from qad.mps.search.dmrg import DISCARDED, FIRST_MIXING, TIGHTEST
 from qad.mps.search.lanczos import lowest
 from qad.mps.search.monitor import ROUNDING
 from qad.symmetric.contraction import tensordot
@@ -23,6 +23,14 @@ from qad.symmetric.tensor import SymTensor, bare
 if TYPE_CHECKING:
     from qad.symmetric.legs import Leg
 
+# Products with the effective operator cost little beside what a step does once; so local problems are solved finely from
+# the first sweep on, and there are few sweeps.
+FIRST_BOND = 32
+GROWTH = 4  # of the bond from sweep to sweep, until it is what was asked for
+GROWING = 0.1  # of what is mixed in, from sweep to sweep, meanwhile
+PRODUCTS = 20  # of the effective operator, per step; more where local problems are not solved
+LOOSEST = 1e-10  # errors of the energy, relative, at which a local problem is solved
+SHARE = 1e-4  # of what the last sweep gained: such errors thereafter
 ALIKE = 1.001  # weight discarded by an old choice of sectors, relative to the best choice, up to which it stays
 FADING = 1e-2  # of what is mixed in, from sweep to sweep, when bonds have grown
 UNMIXED = 1e-5  # less than this is mixed in no more
@@ -51,7 +59,7 @@ class Sweeps:
         for site in reversed(range(1, n)):
             self.pass_left(site)
         self.energy = self.first_energy = self.expectation()
-        self.tolerance, self.products = LOOSEST, FEW_PRODUCTS
+        self.tolerance, self.products = LOOSEST * (abs(self.energy) or 1.0), PRODUCTS
         self.used = self.left_over = self.discarded = 0.0
 
     @property
@@ -80,7 +88,7 @@ class Sweeps:
         self.to_right_and_back(len(self.tensors) - 1)
         self.energy = self.expectation()
         gain = max(before - self.energy, 0.0)
-        self.tolerance = float(np.clip(0.01 * gain, TIGHTEST, self.tolerance))
+        self.tolerance = float(np.clip(SHARE * gain, TIGHTEST, self.tolerance))
         return self.energy
 
     def settled(self, tol: float) -> bool:
@@ -111,9 +119,9 @@ class TwoSites(Sweeps):
 
     def sweep(self) -> float:
         energy = super().sweep()
-        self.mixing *= 0.5 if self.bond < self.most else FADING
+        self.mixing *= GROWING if self.bond < self.most else FADING
         self.mixing = self.mixing if self.mixing > UNMIXED else 0.0
-        self.bond = min(2 * self.bond, self.most)
+        self.bond = min(GROWTH * self.bond, self.most)
         return energy
 
     def to_right_and_back(self, last: int) -> None:
