@@ -112,7 +112,7 @@ def state_of_tenpy(name, model, state):
 
     def leg(given, flow):
         charges = np.repeat(np.array(given.charges), given.dims, axis=0)
-        return npc.LegCharge.from_qflat(kinds, charges, flow)
+        return npc.LegCharge.from_qflat(kinds, charges, flow).bunch()[1]
 
     orders = [np.argsort(order) for order in state.conserved.orders]
     for tensor, order, site in zip(state, orders, sites, strict=True):

@@ -23,8 +23,8 @@ from qad.symmetric.tensor import SymTensor, bare
 if TYPE_CHECKING:
     from qad.symmetric.legs import Leg
 
-# Products with the effective operator cost little beside what a step does once; so local problems are solved finely from
-# the first sweep on, and there are few sweeps.
+# Products with the effective operator cost little beside what a step does once; so local problems are solved finely
+# from the first sweep on, and there are few sweeps.
 FIRST_BOND = 32
 GROWTH = 4  # of the bond from sweep to sweep, until it is what was asked for
 GROWING = 0.1  # of what is mixed in, from sweep to sweep, meanwhile
