@@ -1,14 +1,29 @@
-"""Chains of definite charge in qad and in TeNPy: the same models, the same states, the same number of products.
+"""Chains of definite charge beside TeNPy and the dense road: `OMP_NUM_THREADS=1 python -m benchmarks.symmetric_chains`.
 
-J1-J2 is the chain of spins 1/2 with couplings 1 and 0.3 to the next neighbours and the ones behind; Hubbard has hopping
-1 and U = 4.  For sweeps both begin from one state, which qad grows to the bond and which is handed over dense; a step
-is solved with five Lanczos products, nothing is mixed in.
+J1-J2 is the chain of 60 spins 1/2 with couplings 1 and 0.3 to the next neighbours and the ones behind, in the sector of
+2 Sz = 0; Hubbard has 40 sites, hopping 1, U = 4, half filling, conserving N and Sz.  For sweeps of two sites both begin
+from one state, which qad grows to the bond and hands over dense; a step is solved with five Lanczos products, nothing
+is mixed in, no bond is cut below what was asked for.  TeNPy runs with `combine` on and off; the better one counts.  A
+search begins with the Neel state and ends when <psi|H|psi> is 1e-9 (relative) above the energy of the bond, which is
+not timed; TeNPy's has its mixer on.  "energy" is that of a state that is not canonical with its gradient, beside
+`qad.mps.energy` of the same state without symmetry.  One thread, interleaved rounds, least seconds of the processor (a
+machine that others use stretches time, not these); results have to agree to eight digits.
 """
 
-from functools import lru_cache
+import json
+import os
+import sys
+import time
+from functools import lru_cache, partial
 
 import numpy as np
 
+from . import RESULTS
+from .report import duration, markdown, write_json
+
+KEPT = RESULTS / "symmetric_chains.json"
+AGREE = 1e-8  # relative difference of what two contenders compute
+KEEP_ALL = -1.0
 PRODUCTS = 5  # of the effective operator with a vector, per step
 
 
@@ -81,8 +96,10 @@ def grown(name, bond):
     model = MODELS[name]
     start = model.start()
     sweeps = TwoSites(operator_for(start, model.of_qad()), start, bond)
+    sweeps.cutoff = KEEP_ALL
     while sweeps.growing:
         sweeps.sweep()
+    sweeps.sweep()
     return sweeps.state
 
 
@@ -93,7 +110,7 @@ def sweeps_of_qad(name, bond):
 
     start = grown(name, bond)
     sweeps = TwoSites(operator_for(start, MODELS[name].of_qad()), start, bond)
-    sweeps.mixing = 0.0
+    sweeps.mixing, sweeps.cutoff = 0.0, KEEP_ALL
 
     def call():
         sweeps.products, sweeps.tolerance, sweeps.bond = PRODUCTS, 0.0, bond
@@ -139,7 +156,7 @@ def engine(psi, model, bond, combine, mixer, **options):
 
     parameters = {
         "mixer": mixer, "combine": combine, "max_E_err": 1e-14, "N_sweeps_check": 1,
-        "trunc_params": {"chi_max": bond, "svd_min": 1e-10}, **options,
+        "trunc_params": {"chi_max": bond, "svd_min": 1e-10 if mixer else 1e-100}, **options,
     }  # fmt: skip
     found = TwoSiteDMRGEngine(psi, model, parameters)
     found.pre_run_initialize()
@@ -159,3 +176,146 @@ def sweeps_of_tenpy(combine, name, bond):
         return found.update_stats["E_total"][-1]
 
     return call
+
+
+# -- searches and gradients --------------------------------------------------------------------------------------------
+
+
+@lru_cache
+def goal(name, bond):
+    """The energy at which a search ends."""
+    energy = sweeps_of_qad(name, bond)()
+    return energy + 1e-9 * abs(energy)
+
+
+def search_of_qad(name, bond):
+    """From the Neel state, with nothing known of the structures that it meets."""
+    from qad.symmetric import combinations, contraction, fusing, layout, moves, sparse
+
+    def call():
+        for module in (combinations, contraction, fusing, layout, moves, sparse):
+            for function in vars(module).values():
+                getattr(function, "cache_clear", int)()
+        model = MODELS[name]
+        start, operator = model.start(), model.of_qad()
+        return until(lambda: sweeps_from(start, operator, bond), lambda sweeps: sweeps.sweep(), goal(name, bond))
+
+    return call
+
+
+def sweeps_from(start, operator, bond):
+    """qad's sweeps of two sites."""
+    from qad.mps.conserving.observables import operator_for
+    from qad.mps.conserving.sweeps import TwoSites
+
+    return TwoSites(operator_for(start, operator), start, bond)
+
+
+def search_of_tenpy(combine, name, bond):
+    """From the Neel state, with the mixer."""
+    from tenpy.networks.mps import MPS
+
+    def call():
+        model = MODELS[name].of_tenpy()
+        psi = MPS.from_product_state(model.lat.mps_sites(), MODELS[name].basis()[1], bc="finite")
+
+        def sweep(found):
+            found.run_iteration()
+            return lambda: model.H_MPO.expectation_value(found.psi)
+
+        return until(lambda: engine(psi, model, bond, combine, True), sweep, goal(name, bond))
+
+    return call
+
+
+def until(begin, sweep, energy):
+    """Sweep until the energy is reached; returns it, and the seconds without those that it takes to ask for it."""
+    start, asked = time.process_time(), 0.0
+    found = begin()
+    for _ in range(12):
+        reached = sweep(found)
+        before = time.process_time()
+        reached = float(np.real(reached())) if callable(reached) else reached
+        asked += time.process_time() - before
+        if reached <= energy:
+            return reached, time.process_time() - start - asked
+    raise RuntimeError(f"{reached} after 12 sweeps, not {energy}")
+
+
+def energy_of_qad(symmetric, bond):
+    """Energy and gradient of a random state."""
+    import qad
+
+    H = MODELS["J1-J2"].of_qad()
+    psi = qad.mps.MPS.random(60, bond, dtype=float, seed=0, conserve="Sz", sector=0)
+    psi = psi if symmetric else psi.without_symmetry()
+    return lambda: float(qad.value_and_grad(qad.mps.energy)(psi, H)[0])
+
+
+# -- the table ---------------------------------------------------------------------------------------------------------
+
+
+def lines():
+    """What is measured: name, rounds, qad's call, and those of the others."""
+    peers = {"TeNPy, combine": True, "TeNPy": False}
+    for name, bond, rounds in (("J1-J2", 64, 5), ("J1-J2", 128, 4), ("J1-J2", 256, 3), ("J1-J2", 512, 2),
+                               ("Hubbard", 256, 3)):  # fmt: skip
+        others = {peer: partial(sweeps_of_tenpy, combine, name, bond) for peer, combine in peers.items()}
+        yield f"sweep, {name}, bond {bond}", rounds, partial(sweeps_of_qad, name, bond), others
+    others = {peer: partial(search_of_tenpy, combine, "J1-J2", 128) for peer, combine in peers.items()}
+    yield "search to 1e-9, J1-J2, bond 128", 2, partial(search_of_qad, "J1-J2", 128), others
+    for bond in (64, 128, 256):
+        others = {"dense qad": partial(energy_of_qad, False, bond)}
+        yield f"energy and gradient, J1-J2, bond {bond}", 4, partial(energy_of_qad, True, bond), others
+
+
+def measured(rounds, setups):
+    """Least seconds of the processor by contender, in interleaved rounds after one that is not counted."""
+    calls, seconds = {name: setup() for name, setup in setups.items()}, {name: [] for name in setups}
+    for number in range(rounds + 1):
+        values = {}
+        for name, call in calls.items():
+            start = time.process_time()
+            found = call()
+            spent = time.process_time() - start
+            values[name], spent = found if isinstance(found, tuple) else (found, spent)
+            seconds[name] += [spent] * (number > 0)
+        spread = np.ptp(list(values.values())) / abs(next(iter(values.values())))
+        if spread > AGREE:
+            raise AssertionError(f"results differ by {spread:.1e}: {values}")
+    return {name: min(found) for name, found in seconds.items()}
+
+
+def section(results):
+    """The part of `docs/benchmarks.md`."""
+    table = [["", "qad", "TeNPy, combine", "TeNPy", "dense qad", "better other / qad"]]
+    for line, found in results["lines"].items():
+        best = min(seconds for name, seconds in found.items() if name != "qad") / found["qad"]
+        cells = [duration(found[name]) if name in found else "" for name in table[0][1:5]]
+        table.append([line, *cells, f"{best:.1f}"])
+    headline, _, description = __doc__.partition("\n")
+    facts = results["environment"]
+    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+    return "\n\n".join(
+        ["## symmetric_chains", f"**{headline.split(':')[0]}.**", description.strip(), markdown(table),
+         f"Python {facts['python']}, {versions}; {facts['system']} {facts['machine']}, one thread a library.",
+         "Reproduce: `OMP_NUM_THREADS=1 python -m benchmarks.symmetric_chains`"]
+    )  # fmt: skip
+
+
+def main(wanted=()):
+    """Measure the lines whose names contain one of the words, and keep them beside the others."""
+    from .peers import environment
+
+    if os.environ.get("OMP_NUM_THREADS") != "1":
+        sys.exit("one thread a library: OMP_NUM_THREADS=1 python -m benchmarks.symmetric_chains")
+    kept = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {"lines": {}}
+    for line, rounds, own, others in lines():
+        if not wanted or any(word in line for word in wanted):
+            kept["lines"][line] = measured(rounds, {"qad": own, **others})
+            print(line, kept["lines"][line], flush=True)
+            write_json({**kept, "environment": environment(1)}, KEPT)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -108,6 +108,8 @@ class Sweeps:
 class TwoSites(Sweeps):
     """Pairs of neighbours; the bond between them is chosen anew from their density matrix."""
 
+    cutoff = DISCARDED  # weight per step that is cut off in any case; all bonds are filled where it is negative
+
     def __init__(self, operator: Operator, start: SymmetricMPS, bond: int):
         super().__init__(operator, start, bond)
         self.mixing = FIRST_MIXING
@@ -164,8 +166,8 @@ class TwoSites(Sweeps):
         density = density.resplit(2)
         where, pairs = density.layout, [np.linalg.eigh(matrix) for matrix in density.sectors()]
         weights = [values[::-1] for values, _ in pairs]
-        kept = kept_weights(weights, self.bond)
-        if not self.mixing:
+        kept = kept_weights(weights, self.bond, self.cutoff)
+        if not self.mixing and self.cutoff > 0:
             kept = as_before(weights, kept, [sector.charge for sector in where.sectors], before, self.bond)
         self.discarded = max(self.discarded, lost_weight(weights, kept))
         bond = bond_leg(where, kept, "ground_state")
@@ -197,8 +199,8 @@ def mixed(density: SymTensor, more: SymTensor, mixing: float) -> SymTensor:
     return density + more * (mixing / weight) if weight > 0 else density
 
 
-def kept_weights(values: list[np.ndarray], most: int) -> list[int]:
-    """How many weights of each sector to keep, `most` in all and none below rounding; those of each descend.
+def kept_weights(values: list[np.ndarray], most: int, cutoff: float = DISCARDED) -> list[int]:
+    """How many weights of each sector to keep, `most` in all and leaving out a part of `cutoff`; those of each descend.
 
     Weights of one multiplet that the cut parts are taken in the order of the sectors.
     """
@@ -207,7 +209,7 @@ def kept_weights(values: list[np.ndarray], most: int) -> list[int]:
     order = np.argsort(-every, kind="stable")
     every, sector = every[order], sector[order]
     lost = np.cumsum(every[::-1])[::-1]  # by leaving out this one and all behind it
-    kept = max(1, min(most, int(np.count_nonzero(lost > DISCARDED * every.sum()))))
+    kept = max(1, min(most, int(np.count_nonzero(lost > cutoff * every.sum()))))
     if kept < len(every):
         near = np.flatnonzero(np.abs(every - every[kept - 1]) <= EQUAL * every[kept - 1])
         sector[near] = np.sort(sector[near], kind="stable")
