@@ -37,6 +37,10 @@ class Combinations:
     """
 
     __slots__ = ("charges", "numbers", "bounds", "groups")
+    charges: tuple[Charges, ...]
+    numbers: np.ndarray
+    bounds: np.ndarray
+    groups: np.ndarray
 
     def __init__(self, flows: tuple[int, ...], charges: tuple[tuple[Charges, ...], ...], group: Symmetry):
         kind = object if _are_large(charges) else np.int64
@@ -55,7 +59,7 @@ class Combinations:
         self.bounds = np.searchsorted(self.groups, np.arange(len(seen) + 1))
 
 
-def _are_large(charges):
+def _are_large(charges: tuple[tuple[Charges, ...], ...]) -> bool:
     """Whether sums of charges may leave the range of 64 bits."""
     return any(abs(number) >> 50 for own in charges for charge in own for number in charge)
 
@@ -81,6 +85,11 @@ class Fusion:
     """
 
     __slots__ = ("combinations", "shapes", "strides", "starts", "sizes")
+    combinations: Combinations
+    shapes: np.ndarray
+    strides: np.ndarray
+    starts: np.ndarray
+    sizes: np.ndarray
 
     def __init__(self, legs: tuple[Leg, ...], group: Symmetry):
         found = combinations(tuple([leg.flow for leg in legs]), tuple([leg.charges for leg in legs]), group)

@@ -17,6 +17,9 @@ from qad.symmetric.moves import Move, between, move
 from qad.symmetric.tensor import SymTensor, aligned, as_symmetric, bare
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.symmetric.combinations import Charges
     from qad.symmetric.groups import Symmetry
     from qad.symmetric.layout import Pairing
     from qad.symmetric.legs import Leg
@@ -72,7 +75,7 @@ def contraction(a: Layout, b: Layout, ones: tuple[int, ...], twos: tuple[int, ..
     return Contraction(one.move_from(a), two.move_from(b), plan, out)
 
 
-def _require_joining(a, b, ones, twos):
+def _require_joining(a: Layout, b: Layout, ones: tuple[int, ...], twos: tuple[int, ...]) -> None:
     if a.symmetry is not b.symmetry:
         raise ShapeError(f"tensordot: a tensor of symmetry {a.symmetry} and one of {b.symmetry} do not go together")
     for one, two in zip(ones, twos, strict=True):
@@ -93,7 +96,7 @@ def why_not(one: Leg, two: Leg) -> str:
     return "charges and dimensions have to be the same"
 
 
-def _side(where, axes, first):
+def _side(where: Layout, axes: tuple[int, ...], first: bool) -> _Side:
     """The operand with its contracted `axes`, in this order, on one side and the others on the other side."""
     free = tuple([axis for axis in range(len(where.legs)) if axis not in axes])
     plain, turned = ((*free, *axes), (*axes, *free)) if first else ((*axes, *free), (*free, *axes))
@@ -108,7 +111,7 @@ def _side(where, axes, first):
     return _Side(target, order, lies_turned)
 
 
-def _products(one, two, out):
+def _products(one: _Side, two: _Side, out: Layout) -> np.ndarray:
     """A row for each sector of the result that has a matrix of either operand."""
     (x, y), z = (one.layout, two.layout), out
     i, j, k = _triples(x.pairing, y.pairing, z.pairing, (one.turned, two.turned), x.total, y.total, out.symmetry)
@@ -117,7 +120,9 @@ def _products(one, two, out):
 
 
 @lru_cache(maxsize=4096)
-def _triples(x: Pairing, y: Pairing, z: Pairing, turned: tuple[bool, bool], of_x, of_y, group: Symmetry) -> np.ndarray:
+def _triples(
+    x: Pairing, y: Pairing, z: Pairing, turned: tuple[bool, bool], of_x: Charges, of_y: Charges, group: Symmetry
+) -> np.ndarray:
     """Which sectors of the operands make which of the result: three rows of numbers."""
     minus = group.minus
     first = {minus(of_x, q) if turned[0] else q: i for i, q in enumerate(x.charges)}
@@ -167,12 +172,12 @@ def tensordot(a: SymTensor, b: SymTensor, axes: int | tuple[Axis, Axis] = 2) -> 
     return result_of(how.out, how.run(a.data, b.data))
 
 
-def result_of(where, data):
+def result_of(where: Layout, data: Any) -> Any:
     """A tensor, or a number where there is no leg."""
     return bare(where, data) if where.legs else data.sum()
 
 
-def _axes(axes, ndim_a, ndim_b):
+def _axes(axes: Any, ndim_a: int, ndim_b: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The axes of both operands as numbers from 0."""
     try:
         if hasattr(axes, "__index__"):
@@ -259,7 +264,7 @@ def closing(where: Layout, one: int, two: int) -> Contraction:
     return contraction(where, unit, (one, two), (0, 1))
 
 
-def identity_beside(x, leg):
+def identity_beside(x: Any, leg: Leg) -> Any:
     """The identity that closes a leg, beside the flat array `x`."""
     dtype = np.finfo(x.dtype).dtype if x.dtype.kind in "fc" else None  # real, of the same precision
     return like(x).asarray(identity(leg.conj(), 2), dtype=dtype)

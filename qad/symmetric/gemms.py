@@ -94,7 +94,7 @@ class Gemms:
 
 
 @primitive
-def gemms(x, y, *, plan):
+def gemms(x: Any, y: Any, *, plan: Gemms) -> Any:
     """Multiply the matrices of two flat arrays, or of stacks of them (b, size), sector by sector."""
     if is_foreign(x):
         return _joined(x, y, plan)
@@ -105,7 +105,7 @@ def gemms(x, y, *, plan):
     return out
 
 
-def _joined(x, y, plan):
+def _joined(x: Any, y: Any, plan: Gemms) -> Any:
     """`gemms` in functions that write nothing: for arrays of other libraries."""
     lead, parts, end = x.shape[:-1] or y.shape[:-1], [], 0
     nothing = np.zeros((*lead, 0), np.result_type(x.dtype, y.dtype), like=x)
@@ -118,11 +118,11 @@ def _joined(x, y, plan):
     return np.concatenate([nothing, *parts, np.zeros_like(nothing, shape=(*lead, plan.sizes[2] - end))], axis=-1)
 
 
-def _left(g, ans, x, y, *, plan):
+def _left(g: Any, ans: Any, x: Any, y: Any, *, plan: Gemms) -> Any:
     return gemms(y, g, plan=plan.left) if plan.turned[0] else gemms(g, y, plan=plan.left)
 
 
-def _right(g, ans, x, y, *, plan):
+def _right(g: Any, ans: Any, x: Any, y: Any, *, plan: Gemms) -> Any:
     return gemms(g, x, plan=plan.right) if plan.turned[1] else gemms(x, g, plan=plan.right)
 
 

@@ -33,11 +33,11 @@ class Copies(Protocol):
 class Products(Protocol):
     """What is known of a product sector by sector; see `qad.symmetric.gemms.Gemms`."""
 
-    rows: tuple[tuple[int, ...], ...]
+    table: np.ndarray
     turned: tuple[bool, bool]
 
     @property
-    def table(self) -> np.ndarray: ...
+    def rows(self) -> list[list[int]]: ...
 
 
 def copied(x: np.ndarray, out: np.ndarray, table: Copies) -> None:
@@ -70,7 +70,7 @@ def multiplied(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Products) ->
         multiplied_plainly(x, y, out, plan)
 
 
-def _in_order(x):
+def _in_order(x: np.ndarray) -> bool:
     """Whether an array is in C order and aligned, as compiled loops read it."""
     return x.flags.num & 0x101 == 0x101
 
@@ -94,7 +94,7 @@ def copied_plainly(x: np.ndarray, out: np.ndarray, table: Copies) -> None:
         there[...] = here
 
 
-def _steps(x):
+def _steps(x: np.ndarray) -> list[int]:
     """The strides in front of the last axis, in elements: those of arrays without a batch are none."""
     return [x.shape[-1]] if x.ndim == 2 else []
 
@@ -136,7 +136,7 @@ def parted(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([starts, axes.reshape(len(axes), 3 * AXES)], axis=1), which
 
 
-def _parted(starts, outer, inner):
+def _parted(starts: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Blocks parted along outer axes: one for each combination of their indices."""
     shape = outer[:, 0]
     counts = shape.prod(axis=1)

@@ -22,7 +22,7 @@ from qad.symmetric.groups import Symmetry
 from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from qad.symmetric.groups import Charge
@@ -62,6 +62,14 @@ class Pairing:
     numbers : array of int (blocks, legs)
         For each block its sector on each leg.
     """
+
+    charges: list[tuple[int, ...]]
+    above: np.ndarray
+    beside: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+    sectors: np.ndarray
+    numbers: np.ndarray
 
     def __init__(self, rows: Combinations, columns: Combinations, total: tuple[int, ...], group: Symmetry):
         place = {charge: number for number, charge in enumerate(columns.charges)}
@@ -236,7 +244,7 @@ def layout(legs: tuple[Leg, ...], split: int, total: tuple[int, ...], group: Sym
     return Layout(legs, split, total, group)
 
 
-def named(legs) -> str:
+def named(legs: Iterable[Leg]) -> str:
     """Legs in messages."""
     return "(" + ", ".join(map(repr, legs)) + ")"
 
@@ -277,7 +285,7 @@ def in_range(split: Any, ndim: int, owner: str) -> int:
     return found
 
 
-def _forbidden(found):
+def _forbidden(found: Layout) -> str:
     totals = sorted(fusion(found.legs, found.symmetry).dims)
     shown = [found.symmetry.shown(q) for q in totals]
     some = ", ".join(map(str, shown if len(shown) <= 12 else [*shown[:6], "...", *shown[-6:]]))

@@ -106,12 +106,12 @@ def table_of(rows: np.ndarray | Iterable[list[int]]) -> np.ndarray:
     return rows
 
 
-def _inverse_of(make, arguments):
+def _inverse_of(make: Callable[..., Move], arguments: tuple[Any, ...]) -> Move:
     return make(*arguments).inverse
 
 
 @primitive
-def move(x, *, table):
+def move(x: Any, *, table: Move) -> Any:
     """Copy the blocks of a flat array, or of a stack of them (b, size), to where a table says."""
     if is_foreign(x):
         padded = np.concatenate([x, np.zeros((*x.shape[:-1], 1), x.dtype, like=x)], axis=-1)
@@ -136,7 +136,7 @@ def between(source: Layout, target: Layout, axes: tuple[int, ...]) -> Move | Non
     return Move(source.size, target.size, _rows(source, target, axes), (between, (source, target, axes)))
 
 
-def _rows(source, target, axes):
+def _rows(source: Layout, target: Layout, axes: tuple[int, ...]) -> np.ndarray:
     """The table, axes joined where they lie behind one another in both arrays, in every block."""
     if _turned(source, target, axes):
         high, wide, order = source.heights, source.widths, _turned_order(source.pairing, target.pairing)
@@ -156,20 +156,20 @@ def _same_blocks(source: Pairing, target: Pairing, axes: tuple[int, ...]) -> np.
     return source.find(target.numbers[:, np.argsort(axes)])
 
 
-def _turned_order(source, target):
+def _turned_order(source: Pairing, target: Pairing) -> np.ndarray:
     """For each sector of a layout its place in the transpose."""
     place = np.empty(len(target.above), np.int64)
     place[np.argsort(source.beside)] = np.argsort(target.above)
     return place
 
 
-def _turned(source, target, axes):
+def _turned(source: Layout, target: Layout, axes: tuple[int, ...]) -> bool:
     """Whether rows and columns of each sector change places, and nothing else."""
     cut, n = source.split, len(axes)
     return 0 < cut < n and target.split == n - cut and axes == (*range(cut, n), *range(cut))
 
 
-def _last_of_runs(source, target, axes):
+def _last_of_runs(source: Layout, target: Layout, axes: tuple[int, ...]) -> list[int]:
     """The last axis of each run of axes of the target that follow on each other in both layouts."""
     joined = [
         axes[i + 1] == axes[i] + 1 and i + 1 != target.split and axes[i + 1] != source.split

@@ -18,10 +18,15 @@ from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
 
     from qad.mps.conserving.channels import Channels
+    from qad.symmetric.contraction import Contraction
     from qad.symmetric.layout import Layout
     from qad.symmetric.legs import Leg
+    from qad.symmetric.moves import Move
+
+    Part: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
 
 class Terms:
@@ -127,11 +132,18 @@ class Effective:
         Of those arrays, legs (a, s, b) or (a, s, t, b).
     """
 
-    def __init__(self, on_left, on_right, chain, inner: Entries | None, theta: SymTensor):
+    def __init__(
+        self,
+        on_left: SymTensor | None,
+        on_right: SymTensor | None,
+        chain: tuple[SymTensor, SymTensor] | None,
+        inner: Entries | None,
+        theta: SymTensor,
+    ):
         size = theta.ndim
         split = on_left.ndim // 2 if on_left is not None else size - on_right.ndim // 2 if on_right is not None else 1
         self.layout = theta.resplit(split).layout
-        self.parts: list[Callable[[np.ndarray], np.ndarray]] = []
+        self.parts: list[Part] = []
         if on_left is not None:
             half = on_left.ndim // 2
             how = contraction(on_left.layout, self.layout, tuple(range(half, 2 * half)), tuple(range(half)))
@@ -148,30 +160,30 @@ class Effective:
                 lambda x: applied(inner, bare(self.layout, x), ((1, 2), (2, 3)), order, self.layout.split).data
             )
 
-    def part(self, how, operator, ahead):
+    def part(self, how: Contraction, operator: np.ndarray, ahead: bool) -> Part:
         """One matrix, in front of the vector or behind it."""
         back = self.back(how.out)
 
-        def part(x):
+        def part(x: np.ndarray) -> np.ndarray:
             y = how.run(operator, x) if ahead else how.run(x, operator)
             return y if back is None else move(y, table=back)
 
         return part
 
-    def across(self, left, right):
+    def across(self, left: SymTensor, right: SymTensor) -> Part:
         """The terms that cross the centre, all channels at once."""
         first = contraction(left.layout, self.layout, (3, 4), (0, 1))  # a' v s' (t) b
         inner = tuple(range(3, len(first.out.legs)))
         second = contraction(first.out, right.layout, (1, *inner), tuple(range(1 + len(inner))))
         back = self.back(second.out)
 
-        def part(x):
+        def part(x: np.ndarray) -> np.ndarray:
             y = second.run(first.run(left.data, x), right.data)
             return y if back is None else move(y, table=back)
 
         return part
 
-    def back(self, where: Layout):
+    def back(self, where: Layout) -> Move | None:
         """The move from a product to the vectors' layout."""
         return between(where, self.layout, tuple(range(len(where.legs))))
 

@@ -171,13 +171,13 @@ def site_entries(w: np.ndarray, left: Any, right: Any, conserved: Quantities, si
 
 
 @primitive(keeps=True)
-def energy_of(*data, chain):
+def energy_of(*data: Any, chain: Chain) -> Any:
     """The energy of a state of these flat arrays."""
     return swept(data, chain)
 
 
 @primitive
-def slopes_of(g, value, *data, chain, kept=None):
+def slopes_of(g: Any, value: Any, *data: Any, chain: Chain, kept: Swept | None = None) -> Any:
     """`g` times the derivative of the energy by every flat array, unconjugated; the value is handed over."""
     slopes = slopes_by_sweep(g, value, chain, swept(data, chain)[1] if kept is None else kept)
     return tuple(
@@ -185,12 +185,14 @@ def slopes_of(g, value, *data, chain, kept=None):
     )
 
 
-def _energy_vjp(needed, g, ans, *data, chain, kept=None):
+def _energy_vjp(needed: Any, g: Any, ans: Any, *data: Any, chain: Chain, kept: Swept | None = None) -> Any:
     slopes = slopes_of(g, ans, *data, chain=chain, kept=kept)
     return tuple(slopes[i] for i in needed)
 
 
-def _slopes_vjp(needed, cotangents, ans, g, value, *data, chain, kept=None):
+def _slopes_vjp(
+    needed: Any, cotangents: Any, ans: Any, g: Any, value: Any, *data: Any, chain: Chain, kept: Swept | None = None
+) -> Any:
     return curvature(needed, cotangents, g, value, data, lambda tensors: quotient(chain.state(tensors), chain.given))
 
 
