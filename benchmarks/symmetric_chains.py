@@ -32,16 +32,14 @@ class Model:
 
     def __init__(self, name, sites):
         self.name, self.sites = name, sites
-        self.conserve, self.sector = ("Sz", 0) if name == "J1-J2" else (("N", "Sz"), (sites, 0))
-        self.kind = "spin-1/2" if name == "J1-J2" else "electron"
+        self.conserve, self.kind = ("Sz", "spin-1/2") if name == "J1-J2" else (("N", "Sz"), "electron")
 
     def of_qad(self):
         """qad's operator."""
         import qad
 
-        if self.name == "J1-J2":
-            return qad.mps.j1j2(self.sites, 1.0, 0.3)
-        return qad.mps.hubbard(self.sites, 1.0, 4.0)
+        spins = self.name == "J1-J2"
+        return qad.mps.j1j2(self.sites, 1.0, 0.3) if spins else qad.mps.hubbard(self.sites, 1.0, 4.0)
 
     def of_tenpy(self):
         """TeNPy's model."""
@@ -73,9 +71,8 @@ class Model:
 
     def basis(self):
         """The states of the sites that a start has: Neel, in both packages' numbers."""
-        if self.name == "J1-J2":
-            return [0, 1] * (self.sites // 2), ["up", "down"] * (self.sites // 2)
-        return [1, 2] * (self.sites // 2), ["up", "down"] * (self.sites // 2)
+        own = [0, 1] if self.name == "J1-J2" else [1, 2]
+        return own * (self.sites // 2), ["up", "down"] * (self.sites // 2)
 
     def start(self):
         """qad's product state."""
@@ -89,13 +86,8 @@ MODELS = {"J1-J2": Model("J1-J2", 60), "Hubbard": Model("Hubbard", 40)}
 
 @lru_cache
 def grown(name, bond):
-    """A state of this bond near the lowest one, its sweeps, and its energy."""
-    from qad.mps.conserving.observables import operator_for
-    from qad.mps.conserving.sweeps import TwoSites
-
-    model = MODELS[name]
-    start = model.start()
-    sweeps = TwoSites(operator_for(start, model.of_qad()), start, bond)
+    """A state of this bond near the lowest one."""
+    sweeps = sweeps_from(MODELS[name].start(), MODELS[name].of_qad(), bond)
     sweeps.cutoff = KEEP_ALL
     while sweeps.growing:
         sweeps.sweep()
@@ -103,13 +95,17 @@ def grown(name, bond):
     return sweeps.state
 
 
-def sweeps_of_qad(name, bond):
-    """One sweep of two sites, there and back."""
+def sweeps_from(start, operator, bond):
+    """qad's sweeps of two sites."""
     from qad.mps.conserving.observables import operator_for
     from qad.mps.conserving.sweeps import TwoSites
 
-    start = grown(name, bond)
-    sweeps = TwoSites(operator_for(start, MODELS[name].of_qad()), start, bond)
+    return TwoSites(operator_for(start, operator), start, bond)
+
+
+def sweeps_of_qad(name, bond):
+    """One sweep of two sites, there and back."""
+    sweeps = sweeps_from(grown(name, bond), MODELS[name].of_qad(), bond)
     sweeps.mixing, sweeps.cutoff = 0.0, KEEP_ALL
 
     def call():
@@ -133,21 +129,13 @@ def state_of_tenpy(name, model, state):
 
     orders = [np.argsort(order) for order in state.conserved.orders]
     for tensor, order, site in zip(state, orders, sites, strict=True):
-        dense = tensor.to_dense()[:, order]
-        dense = dense[:, numbers_of_tenpy(name, site)]
+        own = ["up", "down"] if name == "J1-J2" else ["empty", "up", "down", "full"]
+        dense = tensor.to_dense()[:, order][:, np.argsort([site.state_index(label) for label in own])]
         legs = [leg(tensor.legs[0], 1), site.leg, leg(tensor.legs[2], -1)]
         tensors.append(npc.Array.from_ndarray(dense, legs, labels=["vL", "p", "vR"], cutoff=1e-300))
-    one = [np.ones(t.shape[0]) for t in tensors] + [np.ones(1)]
-    psi = MPS(sites, tensors, one, bc="finite", form=None)
+    psi = MPS(sites, tensors, [np.ones(t.shape[0]) for t in tensors] + [np.ones(1)], bc="finite", form=None)
     psi.canonical_form()
     return psi
-
-
-def numbers_of_tenpy(name, site):
-    """For each basis state of a site of TeNPy its number in qad."""
-    own = ["up", "down"] if name == "J1-J2" else ["empty", "up", "down", "full"]
-    place = {site.state_index(label): number for number, label in enumerate(own)}
-    return [place[i] for i in range(site.dim)]
 
 
 def engine(psi, model, bond, combine, mixer, **options):
@@ -201,14 +189,6 @@ def search_of_qad(name, bond):
         return until(lambda: sweeps_from(start, operator, bond), lambda sweeps: sweeps.sweep(), goal(name, bond))
 
     return call
-
-
-def sweeps_from(start, operator, bond):
-    """qad's sweeps of two sites."""
-    from qad.mps.conserving.observables import operator_for
-    from qad.mps.conserving.sweeps import TwoSites
-
-    return TwoSites(operator_for(start, operator), start, bond)
 
 
 def search_of_tenpy(combine, name, bond):
