@@ -70,7 +70,7 @@ class Model:
         return Couplings({"L": self.sites, "bc_MPS": "finite"})
 
     def basis(self):
-        """The states of the sites that a start has: Neel, in both packages' numbers."""
+        """The Neel state, in both packages' numbers."""
         own = [0, 1] if self.name == "J1-J2" else [1, 2]
         return own * (self.sites // 2), ["up", "down"] * (self.sites // 2)
 
@@ -121,11 +121,10 @@ def state_of_tenpy(name, model, state):
     from tenpy.networks.mps import MPS
 
     sites, tensors = model.lat.mps_sites(), []
-    kinds = sites[0].leg.chinfo
 
     def leg(given, flow):
         charges = np.repeat(np.array(given.charges), given.dims, axis=0)
-        return npc.LegCharge.from_qflat(kinds, charges, flow).bunch()[1]
+        return npc.LegCharge.from_qflat(sites[0].leg.chinfo, charges, flow).bunch()[1]
 
     orders = [np.argsort(order) for order in state.conserved.orders]
     for tensor, order, site in zip(state, orders, sites, strict=True):
