@@ -276,7 +276,7 @@ def section(results):
     facts = results["environment"]
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     return "\n\n".join(
-        ["## symmetric_chains", f"**{headline.split(':')[0]}.**", description.strip(), markdown(table),
+        ["## symmetric_chains", f"**{headline.split(':')[0]}.**", description.strip(), markdown(table), *results.get("notes", []),
          f"Python {facts['python']}, {versions}; {facts['system']} {facts['machine']}, one thread a library.",
          "Reproduce: `OMP_NUM_THREADS=1 python -m benchmarks.symmetric_chains`"]
     )  # fmt: skip
@@ -293,7 +293,7 @@ def main(wanted=()):
         if not wanted or any(word in line for word in wanted):
             kept["lines"][line] = measured(rounds, {"qad": own, **others})
             print(line, kept["lines"][line], flush=True)
-            write_json({**kept, "environment": environment(1)}, KEPT)
+            write_json({"lines": kept["lines"], "environment": environment(1)}, KEPT)
 
 
 if __name__ == "__main__":
