@@ -276,9 +276,9 @@ def section(results):
     facts = results["environment"]
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     return "\n\n".join(
-        ["## symmetric_chains", f"**{headline.split(':')[0]}.**", description.strip(), markdown(table), *results.get("notes", []),
+        ["## symmetric_chains", f"**{headline.split(':')[0]}.**", description.strip(), markdown(table),
          f"Python {facts['python']}, {versions}; {facts['system']} {facts['machine']}, one thread a library.",
-         "Reproduce: `OMP_NUM_THREADS=1 python -m benchmarks.symmetric_chains`"]
+         *results.get("notes", []), "Reproduce: `OMP_NUM_THREADS=1 python -m benchmarks.symmetric_chains`"]
     )  # fmt: skip
 
 
