@@ -21,7 +21,7 @@ from qad.mps.hamiltonian import Hamiltonian, check_hermitian
 from qad.mps.sandwich import factor, operator_matrices, sandwich
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from qad.mps.chain import SiteTensors
@@ -78,7 +78,7 @@ def _energy_vjp(needed, g, ans, *tensors, H, kept=None):
 
 
 def _slopes_vjp(needed, cotangents, ans, g, energy, *tensors, H, kept=None):
-    return curvature(needed, cotangents, g, energy, tensors, H.given)
+    return curvature(needed, cotangents, g, energy, tensors, lambda chain: quotient(chain, H.given))
 
 
 def curvature(
@@ -87,13 +87,16 @@ def curvature(
     g: Array,
     energy: Array,
     tensors: tuple[Array, ...],
-    operator: SiteTensors,
+    function: Callable[[tuple[Array, ...]], Array],
 ) -> tuple[Array, ...]:
-    """The product of the Hessian with the cotangents, which stand for a direction; the Hessian is symmetric."""
+    """The product of the Hessian with the cotangents, which stand for a direction; the Hessian is symmetric.
+
+    `function` gives the energy of the tensors in operations that the tape differentiates.
+    """
     direction = tuple(0.0 * t if c is None else c for c, t in zip(cotangents, tensors, strict=True))
 
     def along(*tensors):
-        return jvp(lambda *chain: quotient(chain, operator), tensors, direction)[1]
+        return jvp(lambda *chain: function(chain), tensors, direction)[1]
 
     out = {}
     if 0 in needed:

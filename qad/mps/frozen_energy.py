@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.extend import any_traced, defvjp, primitive
-from qad.mps.energy import curvature, slopes_by_sweep, swept
+from qad.mps.energy import curvature, quotient, slopes_by_sweep, swept
 from qad.mps.hamiltonian import Hamiltonian
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _energy_vjp(needed, g, ans, *tensors, sites):
 
 
 def _slopes_vjp(needed, cotangents, ans, g, energy, *tensors, sites):
-    return curvature(needed, cotangents, g, energy, tensors[:sites], tensors[sites:])
+    return curvature(needed, cotangents, g, energy, tensors[:sites], lambda chain: quotient(chain, tensors[sites:]))
 
 
 defvjp(energy_of_both, shared=_energy_vjp)

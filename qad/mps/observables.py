@@ -9,6 +9,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, stack_of
 from qad.mps.conserving import observables as conserving
+from qad.mps.conserving.energy import energy as energy_of_conserving
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.energy import energy_of, has_own_node, is_plain, prepared, quotient, swept
 from qad.mps.frozen_energy import energy_of_both, is_frozen
@@ -215,7 +216,7 @@ def energy(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Real:
     """
     H = as_operator(H, psi)
     if isinstance(psi, SymmetricMPS):
-        return conserving.energy(psi, H)
+        return energy_of_conserving(psi, H)
     check_operator(psi, H)
     if not has_own_node(psi, H):
         if is_plain(H):

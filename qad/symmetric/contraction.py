@@ -17,6 +17,11 @@ from qad.symmetric.moves import Move, between, move
 from qad.symmetric.tensor import SymTensor, aligned, as_symmetric, bare
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from qad.symmetric.combinations import Charges
+    from qad.symmetric.groups import Symmetry
+    from qad.symmetric.layout import Pairing
     from qad.symmetric.legs import Leg
     from qad.typing import Array, Axis, Scalar
 
@@ -39,12 +44,17 @@ class Contraction(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """An operand as matrices: its layout, the move there, and whether the contracted legs are where the product has
-    them (columns of the first operand, rows of the second), or the matrices lie transposed."""
+    """An operand as matrices: its layout, the order of axes there (None where it lies so already), and whether the
+    contracted legs are where the product has them (columns of the first operand, rows of the second), or the matrices
+    lie transposed."""
 
     layout: Layout
-    move: Move | None
+    order: tuple[int, ...] | None
     turned: bool
+
+    def move_from(self, where: Layout) -> Move | None:
+        """The move to these matrices."""
+        return None if self.order is None else between(where, self.layout, self.order)
 
 
 @lru_cache(maxsize=4096)
@@ -57,15 +67,15 @@ def contraction(a: Layout, b: Layout, ones: tuple[int, ...], twos: tuple[int, ..
         tuple(zip(*pairs, strict=True)) or ((), ()) for pairs in ((by_a, by_b) if a.size >= b.size else (by_b, by_a))
     ]
     found = [(_side(a, axes, True), _side(b, others, False)) for axes, others in orders]
-    one, two = min(found, key=lambda sides: sum(s.layout.size for s in sides if s.move is not None))
+    one, two = min(found, key=lambda sides: sum(s.layout.size for s in sides if s.order is not None))
     free = [leg for axis, leg in enumerate(a.legs) if axis not in ones]
     legs = (*free, *[leg for axis, leg in enumerate(b.legs) if axis not in twos])
     out = layout(legs, len(free), a.symmetry.plus(a.total, b.total), a.symmetry)
     plan = Gemms(_products(one, two, out), (a.size, b.size, out.size), (one.turned, two.turned))
-    return Contraction(one.move, two.move, plan, out)
+    return Contraction(one.move_from(a), two.move_from(b), plan, out)
 
 
-def _require_joining(a, b, ones, twos):
+def _require_joining(a: Layout, b: Layout, ones: tuple[int, ...], twos: tuple[int, ...]) -> None:
     if a.symmetry is not b.symmetry:
         raise ShapeError(f"tensordot: a tensor of symmetry {a.symmetry} and one of {b.symmetry} do not go together")
     for one, two in zip(ones, twos, strict=True):
@@ -86,7 +96,7 @@ def why_not(one: Leg, two: Leg) -> str:
     return "charges and dimensions have to be the same"
 
 
-def _side(where, axes, first):
+def _side(where: Layout, axes: tuple[int, ...], first: bool) -> _Side:
     """The operand with its contracted `axes`, in this order, on one side and the others on the other side."""
     free = tuple([axis for axis in range(len(where.legs)) if axis not in axes])
     plain, turned = ((*free, *axes), (*axes, *free)) if first else ((*axes, *free), (*free, *axes))
@@ -98,19 +108,27 @@ def _side(where, axes, first):
     lies_turned = bool(whole) and turned[-1] == whole[-1]  # the last axis stays the last: it is copied in pieces
     order, cut = (turned, cuts[1]) if lies_turned else (plain, cuts[0])
     target = layout(tuple([where.legs[axis] for axis in order]), cut, where.total, where.symmetry)
-    return _Side(target, between(where, target, order), lies_turned)
+    return _Side(target, order, lies_turned)
 
 
-def _products(one, two, out):
+def _products(one: _Side, two: _Side, out: Layout) -> np.ndarray:
     """A row for each sector of the result that has a matrix of either operand."""
-    minus, opposite = out.symmetry.minus, out.symmetry.opposite
-    first = {minus(one.layout.total, s.charge) if one.turned else s.charge: s for s in one.layout.sectors}
-    second = {minus(two.layout.total, s.charge) if two.turned else s.charge: s for s in two.layout.sectors}
-    for free, start, m, n in out.sectors:
-        joined = minus(one.layout.total, free)
-        a, b = first.get(free), second.get(opposite(joined))
-        if a is not None and b is not None:
-            yield a.start, b.start, start, m, a.rows if one.turned else a.columns, n
+    (x, y), z = (one.layout, two.layout), out
+    i, j, k = _triples(x.pairing, y.pairing, z.pairing, (one.turned, two.turned), x.total, y.total, out.symmetry)
+    inner = (x.heights if one.turned else x.widths)[i]
+    return np.stack([x.starts[i], y.starts[j], z.starts[k], z.heights[k], inner, z.widths[k]], axis=1)
+
+
+@lru_cache(maxsize=4096)
+def _triples(
+    x: Pairing, y: Pairing, z: Pairing, turned: tuple[bool, bool], of_x: Charges, of_y: Charges, group: Symmetry
+) -> np.ndarray:
+    """Which sectors of the operands make which of the result: three rows of numbers."""
+    minus = group.minus
+    first = {minus(of_x, q) if turned[0] else q: i for i, q in enumerate(x.charges)}
+    second = {minus(of_y, q) if turned[1] else q: j for j, q in enumerate(y.charges)}
+    found = [(first.get(q), second.get(minus(q, of_x)), k) for k, q in enumerate(z.charges)]
+    return np.array([row for row in found if None not in row], np.int64).reshape(-1, 3).T
 
 
 def tensordot(a: SymTensor, b: SymTensor, axes: int | tuple[Axis, Axis] = 2) -> SymTensor | Scalar:
@@ -159,7 +177,7 @@ def result_of(where: Layout, data: Array) -> SymTensor | Array:
     return bare(where, data) if where.legs else data.sum()
 
 
-def _axes(axes, ndim_a, ndim_b):
+def _axes(axes: Any, ndim_a: int, ndim_b: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The axes of both operands as numbers from 0."""
     try:
         if hasattr(axes, "__index__"):

@@ -7,8 +7,9 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from qad.core.errors import ArgumentError
+from qad.symmetric.combinations import fusion
 from qad.symmetric.layout import Layout, layout
-from qad.symmetric.legs import Leg, fusion
+from qad.symmetric.legs import Leg
 from qad.symmetric.moves import Move, move
 from qad.symmetric.tensor import SymTensor, as_symmetric, bare
 

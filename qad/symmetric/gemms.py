@@ -15,7 +15,7 @@ from qad.extend import defbatch, defvjp, is_foreign, primitive, spread_out
 from qad.symmetric.kernels import multiplied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
     from typing import Any
 
     from qad.typing import Array
@@ -28,7 +28,7 @@ class Gemms:
 
     Attributes
     ----------
-    rows : tuple of tuples of int
+    table : array of int64 (products, 6)
         For each product: where A, B and C begin, and m, k, n, where A is (m, k) and B is (k, n).
     sizes : tuple of int
         The sizes of the flat arrays that hold the A, the B and the C.
@@ -36,49 +36,48 @@ class Gemms:
         Whether each A lies transposed in memory, and each B.
     full : bool
         Whether every element of the result is written; the others are zero.
-    flops : int
-        Multiply-adds.
     """
 
-    __slots__ = ("rows", "sizes", "turned", "full", "flops", "_table", "_left", "_right")
-    rows: tuple[tuple[int, ...], ...]
+    __slots__ = ("table", "sizes", "turned", "full", "_rows", "_left", "_right")
+    table: np.ndarray
     sizes: tuple[int, int, int]
     turned: tuple[bool, bool]
     full: bool
-    flops: int
 
     def __init__(
-        self, rows: Iterable[tuple[int, ...]], sizes: tuple[int, int, int], turned: tuple[bool, bool] = (False, False)
+        self,
+        rows: np.ndarray | Sequence[tuple[int, ...]],
+        sizes: tuple[int, int, int],
+        turned: tuple[bool, bool] = (False, False),
     ):
-        self.rows, self.sizes, self.turned = tuple(rows), sizes, turned
-        self.full = sum(m * n for _, _, _, m, _, n in self.rows) == sizes[2]
-        self.flops = sum(m * k * n for _, _, _, m, k, n in self.rows)
-        self._table: np.ndarray | None = None
+        self.table, self.sizes, self.turned = np.array(rows, np.int64).reshape(-1, 6), sizes, turned
+        self.table.flags.writeable = False
+        self.full = int((self.table[:, 3] * self.table[:, 5]).sum()) == sizes[2]
+        self._rows: list[list[int]] | None = None
         self._left: Gemms | None = None
         self._right: Gemms | None = None
 
     @property
-    def table(self) -> np.ndarray:
-        """The rows as compiled kernels read them."""
-        if self._table is None:
-            self._table = np.array(self.rows, np.int64).reshape(-1)
-        return self._table
+    def rows(self) -> list[list[int]]:
+        """The table as Python reads it."""
+        if self._rows is None:
+            self._rows = self.table.tolist()
+        return self._rows
+
+    @property
+    def flops(self) -> int:
+        """Multiply-adds."""
+        return int(self.table[:, 3:].prod(axis=1).sum())
 
     @property
     def left(self) -> Gemms:
-        """The products that give the cotangents of A: of those of C with the B, or the other way round (`order`)."""
+        """The products that give the cotangents of A: of those of C with the B, or the other way round (`_left`)."""
         if self._left is None:
             (one, two, three), (a, b) = self.sizes, self.turned
             if a:  # A^T lies in memory: its cotangent is B G^T
-                rows, sizes, turned = (
-                    [(q, r, p, k, n, m) for p, q, r, m, k, n in self.rows],
-                    (two, three, one),
-                    (b, True),
-                )
+                self._left = Gemms(self.table[:, [1, 2, 0, 4, 5, 3]], (two, three, one), (b, True))
             else:
-                rows, sizes = [(r, q, p, m, n, k) for p, q, r, m, k, n in self.rows], (three, two, one)
-                turned = (False, not b)
-            self._left = Gemms(rows, sizes, turned)
+                self._left = Gemms(self.table[:, [2, 1, 0, 3, 5, 4]], (three, two, one), (False, not b))
         return self._left
 
     @property
@@ -87,16 +86,13 @@ class Gemms:
         if self._right is None:
             (one, two, three), (a, b) = self.sizes, self.turned
             if b:  # B^T lies in memory: its cotangent is G^T A
-                rows, sizes = [(r, p, q, n, m, k) for p, q, r, m, k, n in self.rows], (three, one, two)
-                turned = (True, a)
+                self._right = Gemms(self.table[:, [2, 0, 1, 5, 3, 4]], (three, one, two), (True, a))
             else:
-                rows, sizes = [(p, r, q, k, m, n) for p, q, r, m, k, n in self.rows], (one, three, two)
-                turned = (not a, False)
-            self._right = Gemms(rows, sizes, turned)
+                self._right = Gemms(self.table[:, [0, 2, 1, 4, 3, 5]], (one, three, two), (not a, False))
         return self._right
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Gemms, (self.rows, self.sizes, self.turned)
+        return Gemms, (self.table, self.sizes, self.turned)
 
 
 @primitive
@@ -111,7 +107,7 @@ def gemms(x: Array, y: Array, *, plan: Gemms) -> Array:
     return out
 
 
-def _joined(x, y, plan):
+def _joined(x: Any, y: Any, plan: Gemms) -> Any:
     """`gemms` in functions that write nothing: for arrays of other libraries."""
     lead, parts, end = x.shape[:-1] or y.shape[:-1], [], 0
     nothing = np.zeros((*lead, 0), np.result_type(x.dtype, y.dtype), like=x)
@@ -124,11 +120,11 @@ def _joined(x, y, plan):
     return np.concatenate([nothing, *parts, np.zeros_like(nothing, shape=(*lead, plan.sizes[2] - end))], axis=-1)
 
 
-def _left(g, ans, x, y, *, plan):
+def _left(g: Any, ans: Any, x: Any, y: Any, *, plan: Gemms) -> Any:
     return gemms(y, g, plan=plan.left) if plan.turned[0] else gemms(g, y, plan=plan.left)
 
 
-def _right(g, ans, x, y, *, plan):
+def _right(g: Any, ans: Any, x: Any, y: Any, *, plan: Gemms) -> Any:
     return gemms(g, x, plan=plan.right) if plan.turned[1] else gemms(x, g, plan=plan.right)
 
 

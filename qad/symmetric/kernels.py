@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import product
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -14,10 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import ModuleType
 
-__all__ = ["compiled_rows", "copied", "copied_plainly", "multiplied", "multiplied_plainly"]
+__all__ = ["added", "compiled_rows", "copied", "copied_plainly", "multiplied", "multiplied_plainly"]
 
 KINDS = frozenset(map(np.dtype, ("f4", "f8", "c8", "c16")))
 AXES = 4  # of a block in the compiled loop
+LONG = 8  # elements behind one another that are worth to be copied as one line
 View = tuple[int, int, tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # both starts, the shape, both strides
 
 
@@ -33,11 +33,11 @@ class Copies(Protocol):
 class Products(Protocol):
     """What is known of a product sector by sector; see `qad.symmetric.gemms.Gemms`."""
 
-    rows: tuple[tuple[int, ...], ...]
+    table: np.ndarray
     turned: tuple[bool, bool]
 
     @property
-    def table(self) -> np.ndarray: ...
+    def rows(self) -> list[list[int]]: ...
 
 
 def copied(x: np.ndarray, out: np.ndarray, table: Copies) -> None:
@@ -48,16 +48,29 @@ def copied(x: np.ndarray, out: np.ndarray, table: Copies) -> None:
         copied_plainly(x, out, table)
 
 
+def added(x: np.ndarray, out: np.ndarray, rows: np.ndarray, factors: np.ndarray) -> None:
+    """Add blocks (`parted`) of `x` (size,), each times its factor, to `out` (size,); all of one dtype, in C order."""
+    if x.dtype in KINDS and has_compiler():
+        compiled().added(x, out, rows, factors)
+        return
+    item, cuts = x.itemsize, [slice(2 + i * AXES, 2 + (i + 1) * AXES) for i in range(3)]
+    for row, factor in zip(rows.reshape(-1, 2 + 3 * AXES).tolist(), factors, strict=True):
+        shape, reads, writes = (tuple(row[cut]) for cut in cuts)
+        here = np.ndarray(shape, x.dtype, x, row[0] * item, [s * item for s in reads])
+        there = np.ndarray(shape, x.dtype, out, row[1] * item, [s * item for s in writes])
+        there += factor * here
+
+
 def multiplied(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Products) -> None:
     """Write the product of each sector of `x` (..., size) and `y` (..., size) into `out` (..., size)."""
     alike = x.dtype == y.dtype and x.dtype in KINDS and x.ndim == y.ndim == 1
     if alike and _in_order(x) and _in_order(y) and has_compiler():
-        compiled().multiplied(x, y, out, plan.table, plan.turned[0] + 2 * plan.turned[1])
+        compiled().multiplied(x, y, out, plan.table.reshape(-1), plan.turned[0] + 2 * plan.turned[1])
     else:
         multiplied_plainly(x, y, out, plan)
 
 
-def _in_order(x):
+def _in_order(x: np.ndarray) -> bool:
     """Whether an array is in C order and aligned, as compiled loops read it."""
     return x.flags.num & 0x101 == 0x101
 
@@ -81,7 +94,7 @@ def copied_plainly(x: np.ndarray, out: np.ndarray, table: Copies) -> None:
         there[...] = here
 
 
-def _steps(x):
+def _steps(x: np.ndarray) -> list[int]:
     """The strides in front of the last axis, in elements: those of arrays without a batch are none."""
     return [x.shape[-1]] if x.ndim == 2 else []
 
@@ -100,26 +113,39 @@ def multiplied_plainly(x: np.ndarray, y: np.ndarray, out: np.ndarray, plan: Prod
             np.matmul(a, b, out=c.reshape(m, n))
 
 
-def compiled_rows(views: Iterable[View]) -> np.ndarray:
-    """The blocks of a move for the compiled loop: blocks of exactly `AXES` axes, in the best order for its loops."""
-    rows = [row for view in views for row in _split_row(*view)]
-    return np.array(rows, np.int64).reshape(-1)
+def compiled_rows(table: np.ndarray) -> np.ndarray:
+    """The blocks of a move for the compiled loop; see `parted`."""
+    return parted(table)[0].reshape(-1)
 
 
-def _split_row(start, to, shape, reads, writes):
-    """A block as blocks of `AXES` axes: the axis along which copying is quickest last, the smallest ones written out.
+def parted(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The blocks of a table as blocks of exactly `AXES` axes, in the best order for loops, and which each is part of.
 
-    That is the largest with a stride of one on either side, if it is long; otherwise the largest.
+    The axis along which copying is quickest is the last: the largest with a stride of one on either side, if it is
+    long; otherwise the largest.  Where there are more axes, blocks are parted along the smallest ones.
     """
-    axes = sorted(zip(shape, reads, writes, strict=True), key=lambda axis: axis[0])
-    near = [axis for axis in axes if 1 in axis[1:] and axis[0] >= 8]
-    if near:
-        axes.remove(near[-1])
-        axes.append(near[-1])
-    outer, inner = axes[:-AXES], axes[-AXES:]
-    inner = [(1, 0, 0)] * (AXES - len(inner)) + inner
-    columns = [column for part in zip(*inner, strict=True) for column in part]
-    for numbers in product(*[range(n) for n, _, _ in outer]):
-        here = start + sum(i * axis[1] for i, axis in zip(numbers, outer, strict=True))
-        there = to + sum(i * axis[2] for i, axis in zip(numbers, outer, strict=True))
-        yield [here, there, *columns]
+    count, d = len(table), (table.shape[1] - 2) // 3
+    starts, axes = table[:, :2], table[:, 2:].reshape(count, 3, d)
+    if d < AXES:
+        axes = np.concatenate([np.broadcast_to([[1], [0], [0]], (count, 3, AXES - d)), axes], axis=2)
+    shape = axes[:, 0]
+    near = np.where((axes[:, 1:] == 1).any(axis=1) & (shape >= LONG), shape, 0)
+    key = shape + np.where((near > 0) & (near == near.max(axis=1, initial=0, keepdims=True)), np.int64(1) << 60, 0)
+    axes = np.take_along_axis(axes, np.argsort(key, axis=1, kind="stable")[:, None], axis=2)
+    starts, axes, which = _parted(starts, axes[:, :, :-AXES], axes[:, :, -AXES:])
+    return np.concatenate([starts, axes.reshape(len(axes), 3 * AXES)], axis=1), which
+
+
+def _parted(starts: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Blocks parted along outer axes: one for each combination of their indices."""
+    shape = outer[:, 0]
+    counts = shape.prod(axis=1)
+    if (counts == 1).all():
+        return starts, inner, np.arange(len(starts))
+    which = np.repeat(np.arange(len(counts)), counts)
+    rest, starts = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts), starts[which]
+    for axis in reversed(range(shape.shape[1])):
+        size = shape[which, axis]
+        starts = starts + (rest % size)[:, None] * outer[which, 1:, axis]
+        rest = rest // size
+    return starts, inner[which], which

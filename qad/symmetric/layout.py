@@ -9,13 +9,17 @@ in the order of their first blocks.  (Sorted by charge they would lie in another
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
+from itertools import starmap
 from math import prod
 from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from qad.core.errors import ArgumentError, ShapeError
+from qad.symmetric.combinations import Combinations, fusion
 from qad.symmetric.groups import Symmetry
-from qad.symmetric.legs import Leg, fusion
+from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,6 +48,77 @@ class Block(NamedTuple):
     shape: tuple[int, ...]
 
 
+class Pairing:
+    """Which combinations of rows and of columns are blocks, whatever the dimensions.  Hashed by identity; shared.
+
+    Attributes
+    ----------
+    charges : list of charges
+        Of the rows of each sector.
+    above, beside : array of int (sectors,)
+        The number of each sector's charge among those of the rows, and of the columns.
+    rows, columns, sectors : array of int (blocks,)
+        For each block, in the order in which they lie, its combinations and its sector.
+    numbers : array of int (blocks, legs)
+        For each block its sector on each leg.
+    """
+
+    charges: list[tuple[int, ...]]
+    above: np.ndarray
+    beside: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+    sectors: np.ndarray
+    numbers: np.ndarray
+
+    def __init__(self, rows: Combinations, columns: Combinations, total: tuple[int, ...], group: Symmetry):
+        place = {charge: number for number, charge in enumerate(columns.charges)}
+        pairs = [(i, place.get(group.minus(total, charge))) for i, charge in enumerate(rows.charges)]
+        pairs = [pair for pair in pairs if pair[1] is not None]
+        self.charges = [rows.charges[i] for i, _ in pairs]
+        self.above, self.beside = np.array(pairs, np.int64).reshape(-1, 2).T
+        high, wide = np.diff(rows.bounds)[self.above], np.diff(columns.bounds)[self.beside]
+        counts = high * wide
+        self.sectors = np.repeat(np.arange(len(pairs)), counts)
+        within = np.arange(len(self.sectors)) - np.repeat(np.cumsum(counts) - counts, counts)
+        self.rows = rows.bounds[self.above][self.sectors] + within // wide[self.sectors]
+        self.columns = columns.bounds[self.beside][self.sectors] + within % wide[self.sectors]
+        self.numbers = np.concatenate([rows.numbers[self.rows], columns.numbers[self.columns]], axis=1)
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """Each block as one number, in the order of the codes, and which block it is: two rows."""
+        codes = np.ravel_multi_index(tuple(self.numbers.T), self.counts) if self.numbers.shape[1] else self.sectors
+        order = np.argsort(codes)
+        return np.stack([codes[order], order])
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """How many sectors of each leg there are, as far as blocks have them."""
+        return tuple((self.numbers.max(axis=0, initial=0) + 1).tolist())
+
+    def find(self, numbers: np.ndarray) -> np.ndarray:
+        """The places of the blocks of these sectors, one row each, all of which have to be there."""
+        if not numbers.size:
+            return np.zeros(len(numbers), np.int64)
+        codes, order = self.codes
+        return order[np.searchsorted(codes, np.ravel_multi_index(tuple(numbers.T), self.counts))]
+
+
+@lru_cache(maxsize=4096)
+def pairing(rows: Combinations, columns: Combinations, total: tuple[int, ...], group: Symmetry) -> Pairing:
+    """The pairing from a bounded cache."""
+    return Pairing(rows, columns, total, group)
+
+
+class Blocks(NamedTuple):
+    """All blocks of a layout, one row each: where they begin, their dimensions, how far their elements lie apart."""
+
+    starts: np.ndarray
+    shapes: np.ndarray
+    strides: np.ndarray
+
+
 class Layout:
     """Where the blocks of a tensor lie in its flat array.  Immutable, hashable; made by `layout`, and shared.
 
@@ -56,30 +131,39 @@ class Layout:
         The total charge, one number per factor of the symmetry.
     symmetry : Symmetry
         A tensor without legs has one, too.
-    sectors : tuple of Sector
+    starts, heights, widths : array of int (sectors,)
+        Where each sector begins, its rows and its columns.
     size : int
         The number of elements of the flat array.
+    pairing : Pairing
+        What charges alone say; layouts that differ only in dimensions share it.
     """
 
     legs: tuple[Leg, ...]
     split: int
     total: tuple[int, ...]
     symmetry: Symmetry
-    sectors: tuple[Sector, ...]
+    starts: np.ndarray
+    heights: np.ndarray
+    widths: np.ndarray
     size: int
+    pairing: Pairing
 
     def __init__(self, legs: tuple[Leg, ...], split: int, total: tuple[int, ...], group: Symmetry):
         self.legs, self.split, self.total, self.symmetry = legs, split, total, group
         self._key = (legs, split, total, group)
         self._hash = hash(self._key)
         rows, columns = fusion(legs[:split], group), fusion(legs[split:], group)
-        sectors, start = list[Sector](), 0
-        for charge, m in rows.dims.items():
-            n = columns.dims.get(group.minus(total, charge))
-            if n:
-                sectors.append(Sector(charge, start, m, n))
-                start += m * n
-        self.sectors, self.size = tuple(sectors), start
+        self.pairing = pairing(rows.combinations, columns.combinations, total, group)
+        self.heights, self.widths = rows.sizes[self.pairing.above], columns.sizes[self.pairing.beside]
+        ends = np.cumsum(self.heights * self.widths)
+        self.starts, self.size = ends - self.heights * self.widths, int(ends[-1]) if len(ends) else 0
+
+    @cached_property
+    def sectors(self) -> tuple[Sector, ...]:
+        """The matrices, in the order in which they lie."""
+        rows = self.pairing.charges, self.starts.tolist(), self.heights.tolist(), self.widths.tolist()
+        return tuple(starmap(Sector, zip(*rows, strict=True)))
 
     @property
     def charge(self) -> Charge:
@@ -97,14 +181,19 @@ class Layout:
         return {block.numbers: block for block in self._blocks()}
 
     def _blocks(self) -> Iterator[Block]:
+        found, wide = self.arrays, self.widths[self.pairing.sectors]
+        numbers, shapes = map(tuple, self.pairing.numbers.tolist()), map(tuple, found.shapes.tolist())
+        return starmap(Block, zip(numbers, found.starts.tolist(), wide.tolist(), shapes, strict=True))
+
+    @property
+    def arrays(self) -> Blocks:
+        """The blocks as arrays, in the order in which they lie."""
         rows, columns = (fusion(legs, self.symmetry) for legs in (self.legs[: self.split], self.legs[self.split :]))
-        for charge, start, _, n in self.sectors:
-            right = columns.groups[self.symmetry.minus(self.total, charge)]
-            for above, row in rows.groups[charge]:
-                for beside, column in right:
-                    numbers = above + beside
-                    shape = tuple([leg.dims[i] for leg, i in zip(self.legs, numbers, strict=True)])
-                    yield Block(numbers, start + row * n + column, n, shape)
+        found, wide = self.pairing, self.widths[self.pairing.sectors]
+        starts = self.starts[found.sectors] + rows.starts[found.rows] * wide + columns.starts[found.columns]
+        shapes = np.concatenate([rows.shapes[found.rows], columns.shapes[found.columns]], axis=1)
+        steps = [rows.strides[found.rows] * wide[:, None], columns.strides[found.columns]]
+        return Blocks(starts, shapes, np.concatenate(steps, axis=1))
 
     def strides(self, block: Block) -> list[int]:
         """How far the elements of a block lie apart along each leg."""
@@ -196,7 +285,7 @@ def in_range(split: Any, ndim: int, owner: str) -> int:
     return found
 
 
-def _forbidden(found):
+def _forbidden(found: Layout) -> str:
     totals = sorted(fusion(found.legs, found.symmetry).dims)
     shown = [found.symmetry.shown(q) for q in totals]
     some = ", ".join(map(str, shown if len(shown) <= 12 else [*shown[:6], "...", *shown[-6:]]))

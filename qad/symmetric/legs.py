@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
-from itertools import accumulate, product
-from math import prod
+from functools import cached_property
+from itertools import accumulate
 from operator import index
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.symmetric.groups import Symmetry, symmetry
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from qad.symmetric.groups import Charge, SymmetryLike
 
-__all__ = ["Fusion", "Leg", "fusion", "same_legs"]
+__all__ = ["Leg", "same_legs"]
 
 
 class Leg:
@@ -132,6 +133,11 @@ class Leg:
         return sum(self.dims)
 
     @cached_property
+    def sizes(self) -> np.ndarray:
+        """The dimensions of the sectors, as an array."""
+        return np.array(self.dims, np.int64)
+
+    @cached_property
     def starts(self) -> tuple[int, ...]:
         """Where each sector begins along the index of the dense tensor."""
         return tuple(accumulate(self.dims, initial=0))[:-1]
@@ -207,35 +213,3 @@ def same_legs(one: Iterable[Leg], two: Iterable[Leg]) -> bool:
     """Whether two rows of legs are the same indices."""
     one, two = tuple(one), tuple(two)
     return len(one) == len(two) and all(map(Leg.alike, one, two))
-
-
-class Fusion:
-    """The combinations of sectors of several legs, sorted by the charge to which they add up.
-
-    Attributes
-    ----------
-    groups : dict of charge to list
-        Of pairs (numbers of the sectors, where the combination begins within its group), in the order of the numbers;
-        charges in the order in which they first appear, which does not depend on the sign of a charge.
-    dims : dict of charge to int
-        The dimension of each group.
-    """
-
-    __slots__ = ("groups", "dims")
-
-    def __init__(self, legs: tuple[Leg, ...], group: Symmetry):
-        self.groups: dict[tuple[int, ...], list[tuple[tuple[int, ...], int]]] = {}
-        self.dims: dict[tuple[int, ...], int] = {}
-        signed = [[tuple([leg.flow * q for q in charge]) for charge in leg.charges] for leg in legs]
-        for numbers in product(*[range(len(leg.dims)) for leg in legs]):
-            parts = [charges[i] for charges, i in zip(signed, numbers, strict=True)]
-            charge = group.reduced(tuple(map(sum, zip(*parts, strict=True)))) if parts else group.neutral
-            start = self.dims.get(charge, 0)
-            self.groups.setdefault(charge, []).append((numbers, start))
-            self.dims[charge] = start + prod([leg.dims[i] for leg, i in zip(legs, numbers, strict=True)])
-
-
-@lru_cache(maxsize=4096)
-def fusion(legs: tuple[Leg, ...], group: Symmetry) -> Fusion:
-    """The fusion of some legs, from a bounded cache."""
-    return Fusion(legs, group)

@@ -8,7 +8,6 @@ element twice; so the adjoint of a move is the move by the inverse table, and de
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import accumulate
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from qad.symmetric.layout import Block, Layout
+    from qad.symmetric.layout import Layout, Pairing
     from qad.typing import Array, Function
 
 __all__ = ["Move", "between", "move", "packing", "unpacking"]
@@ -44,15 +43,15 @@ class Move:
     __slots__ = ("read", "write", "table", "full", "made", "_inverse", "_views", "_rows")
     read: int
     write: int
-    made: tuple[Function, tuple[Any, ...]]
     table: np.ndarray
     full: bool
+    made: tuple[Function, tuple[Any, ...]]
 
-    def __init__(self, read: int, write: int, rows: Iterable[list[int]], made: tuple[Function, tuple[Any, ...]]):
-        rows = list(rows)
+    def __init__(
+        self, read: int, write: int, rows: np.ndarray | Iterable[list[int]], made: tuple[Function, tuple[Any, ...]]
+    ):
         self.read, self.write, self.made = read, write, made
-        self.table = np.array(rows, np.int64).reshape(len(rows), len(rows[0]) if rows else 2)
-        self.table.flags.writeable = False
+        self.table = table_of(rows)
         d = (self.table.shape[1] - 2) // 3
         self.full = int(self.table[:, 2 : 2 + d].prod(axis=1).sum()) == write
         self._inverse: Move | None = None
@@ -65,8 +64,7 @@ class Move:
         if self._inverse is None:
             d = (self.table.shape[1] - 2) // 3
             order = [1, 0, *range(2, 2 + d), *range(2 + 2 * d, 2 + 3 * d), *range(2 + d, 2 + 2 * d)]
-            rows = self.table[:, order].tolist()
-            self._inverse = Move(self.write, self.read, rows, (_inverse_of, self.made))
+            self._inverse = Move(self.write, self.read, self.table[:, order], (_inverse_of, self.made))
             self._inverse._inverse = self
         return self._inverse
 
@@ -83,7 +81,7 @@ class Move:
     def rows(self) -> np.ndarray:
         """The table as compiled kernels read it."""
         if self._rows is None:
-            self._rows = compiled_rows(self.views)
+            self._rows = compiled_rows(self.table)
         return self._rows
 
     def index(self) -> np.ndarray:
@@ -99,7 +97,16 @@ class Move:
         return self.made
 
 
-def _inverse_of(make, arguments):
+def table_of(rows: np.ndarray | Iterable[list[int]]) -> np.ndarray:
+    """A table from its rows, read-only."""
+    if not isinstance(rows, np.ndarray):
+        rows = list(rows)
+        rows = np.array(rows, np.int64).reshape(len(rows), len(rows[0]) if rows else 2)
+    rows.flags.writeable = False
+    return rows
+
+
+def _inverse_of(make: Function, arguments: tuple[Any, ...]) -> Move:
     return make(*arguments).inverse
 
 
@@ -129,35 +136,40 @@ def between(source: Layout, target: Layout, axes: tuple[int, ...]) -> Move | Non
     return Move(source.size, target.size, _rows(source, target, axes), (between, (source, target, axes)))
 
 
-def _rows(source, target, axes):
-    """The rows of the table, axes joined where they lie behind one another in both arrays, in every block."""
+def _rows(source: Layout, target: Layout, axes: tuple[int, ...]) -> np.ndarray:
+    """The table, axes joined where they lie behind one another in both arrays, in every block."""
     if _turned(source, target, axes):
-        for here, there in zip(*_by_rows(source, target), strict=True):
-            yield [here.start, there.start, there.rows, there.columns, 1, here.columns, there.columns, 1]
-        return
+        high, wide, order = source.heights, source.widths, _turned_order(source.pairing, target.pairing)
+        one, columns = np.ones_like(high), target.widths[order]
+        return np.stack([source.starts, target.starts[order], wide, columns, one, wide, columns, one], axis=1)
     last = _last_of_runs(source, target, axes)
-    blocks, place = source.blocks, sorted(range(len(axes)), key=axes.__getitem__)
-    for block in target.blocks.values():
-        origin = blocks[tuple([block.numbers[i] for i in place])]
-        reads, writes = source.strides(origin), target.strides(block)
-        shape = [prod(block.shape[a + 1 : b + 1]) for a, b in zip([-1, *last], last, strict=False)]
-        yield [origin.start, block.start, *shape, *[reads[axes[i]] for i in last], *[writes[i] for i in last]]
+    here, there = source.arrays, target.arrays
+    same = _same_blocks(source.pairing, target.pairing, axes)
+    shapes = np.multiply.reduceat(there.shapes, [0, *[axis + 1 for axis in last[:-1]]], axis=1)
+    reads, writes = here.strides[same][:, [axes[axis] for axis in last]], there.strides[:, last]
+    return np.column_stack([here.starts[same], there.starts, shapes, reads, writes])
 
 
-def _turned(source, target, axes):
+@lru_cache(maxsize=4096)
+def _same_blocks(source: Pairing, target: Pairing, axes: tuple[int, ...]) -> np.ndarray:
+    """For each block of a layout its place in that with the legs in another order."""
+    return source.find(target.numbers[:, np.argsort(axes)])
+
+
+def _turned_order(source: Pairing, target: Pairing) -> np.ndarray:
+    """For each sector of a layout its place in the transpose."""
+    place = np.empty(len(target.above), np.int64)
+    place[np.argsort(source.beside)] = np.argsort(target.above)
+    return place
+
+
+def _turned(source: Layout, target: Layout, axes: tuple[int, ...]) -> bool:
     """Whether rows and columns of each sector change places, and nothing else."""
     cut, n = source.split, len(axes)
     return 0 < cut < n and target.split == n - cut and axes == (*range(cut, n), *range(cut))
 
 
-def _by_rows(source, target):
-    """The sectors of a layout, and those of its transpose, in the same order."""
-    minus, total = source.symmetry.minus, source.total
-    there = {sector.charge: sector for sector in target.sectors}
-    return source.sectors, [there[minus(total, sector.charge)] for sector in source.sectors]
-
-
-def _last_of_runs(source, target, axes):
+def _last_of_runs(source: Layout, target: Layout, axes: tuple[int, ...]) -> list[int]:
     """The last axis of each run of axes of the target that follow on each other in both layouts."""
     joined = [
         axes[i + 1] == axes[i] + 1 and i + 1 != target.split and axes[i + 1] != source.split
@@ -169,15 +181,14 @@ def _last_of_runs(source, target, axes):
 @lru_cache(maxsize=512)
 def packing(target: Layout) -> Move:
     """The move from the elements of a dense array, in C order, to a layout."""
-    steps = list(accumulate([leg.dim for leg in reversed(target.legs[1:])], lambda a, b: a * b, initial=1))[::-1]
-    steps = steps[: len(target.legs)]
-
-    def rows():
-        for block in target.blocks.values():
-            starts = [leg.starts[i] * step for leg, i, step in zip(target.legs, block.numbers, steps, strict=True)]
-            yield [sum(starts), block.start, *block.shape, *steps, *target.strides(block)]
-
-    return Move(prod(target.shape), target.size, rows(), (packing, (target,)))
+    there, numbers = target.arrays, target.pairing.numbers
+    steps = [prod(target.shape[axis + 1 :]) for axis in range(len(target.legs))]
+    starts = np.zeros(len(numbers), np.int64)
+    for axis, (leg, step) in enumerate(zip(target.legs, steps, strict=True)):
+        starts += np.array(leg.starts)[numbers[:, axis]] * step
+    reads = np.broadcast_to(np.array(steps, np.int64), there.shapes.shape)
+    table = np.column_stack([starts, there.starts, there.shapes, reads, there.strides])
+    return Move(prod(target.shape), target.size, table, (packing, (target,)))
 
 
 def unpacking(source: Layout) -> Move:
@@ -188,14 +199,12 @@ def unpacking(source: Layout) -> Move:
 @lru_cache(maxsize=512)
 def gathering(target: Layout, given: tuple[tuple[int, ...], ...]) -> Move:
     """The move from some blocks, one after the other, each in C order, to a layout."""
-
-    def rows():
-        start = 0
-        for numbers in given:
-            block: Block = target.blocks[numbers]
-            steps = [prod(block.shape[axis + 1 :]) for axis in range(len(block.shape))]
-            yield [start, block.start, *block.shape, *steps, *target.strides(block)]
-            start += prod(block.shape)
-
-    size = sum(prod(target.blocks[numbers].shape) for numbers in given)
-    return Move(size, target.size, rows(), (gathering, (target, given)))
+    there = target.arrays
+    chosen = target.pairing.find(np.array(given, np.int64).reshape(len(given), -1))
+    shapes = there.shapes[chosen]
+    steps = np.cumprod(np.column_stack([shapes[:, 1:], np.ones(len(given), np.int64)])[:, ::-1], axis=1)[:, ::-1]
+    sizes = shapes.prod(axis=1)
+    starts = np.cumsum(sizes) - sizes
+    steps = steps[:, : shapes.shape[1]]  # none where there is no leg
+    table = np.column_stack([starts, there.starts[chosen], shapes, steps, there.strides[chosen]])
+    return Move(int(sizes.sum()), target.size, table, (gathering, (target, given)))

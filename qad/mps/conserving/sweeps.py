@@ -10,20 +10,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.mps.conserving.environments import Operator, edges, past_left, past_right
+from qad.mps.conserving.environments import Operator, backwards, edges, onwards
 from qad.mps.conserving.excluded import NONE, Penalty
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.search.dmrg import DISCARDED, FEW_PRODUCTS, FIRST_BOND, FIRST_MIXING, LOOSEST, TIGHTEST
+from qad.mps.search.dmrg import DISCARDED, FIRST_MIXING, TIGHTEST
 from qad.mps.search.lanczos import lowest
 from qad.mps.search.monitor import ROUNDING
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.decompositions import bond_leg, qr, rows_of
+from qad.symmetric.sparse import applied
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
     from qad.mps.conserving.excluded import Excluded
     from qad.symmetric.legs import Leg
 
+# Products with the effective operator cost little beside what a step does once; so local problems are solved finely
+# from the first sweep on, and there are few sweeps.
+FIRST_BOND = 32
+GROWTH = 4  # of the bond from sweep to sweep, until it is what was asked for
+GROWING = 0.1  # of what is mixed in, from sweep to sweep, meanwhile
+PRODUCTS = 20  # of the effective operator, per step; more where local problems are not solved
+LOOSEST = 1e-10  # errors of the energy, relative, at which a local problem is solved
+SHARE = 1e-4  # of what the last sweep gained: such errors thereafter
 ALIKE = 1.001  # weight discarded by an old choice of sectors, relative to the best choice, up to which it stays
 FADING = 1e-2  # of what is mixed in, from sweep to sweep, when bonds have grown
 UNMIXED = 1e-5  # less than this is mixed in no more
@@ -57,7 +66,7 @@ class Sweeps:
         for site in reversed(range(1, n)):
             self.pass_left(site)
         self.energy = self.first_energy = self.expectation()
-        self.tolerance, self.products = LOOSEST, FEW_PRODUCTS
+        self.tolerance, self.products = LOOSEST * (abs(self.energy) or 1.0), PRODUCTS
         self.used = self.left_over = self.discarded = 0.0
 
     @property
@@ -68,18 +77,18 @@ class Sweeps:
     def expectation(self) -> float:
         """The energy of the present state, its centre at site 0."""
         centre = self.tensors[0]
-        whole = past_right(self.right[0], centre, self.operator.sites[0])
+        whole = backwards(self.right[0], centre, self.operator.entries[0])
         return float((whole.data.sum().real + self.penalty.cost(centre)) / np.vdot(centre.data, centre.data).real)
 
     def pass_right(self, site: int) -> None:
         """The centre moves on to the right."""
         if site + 1 < len(self.tensors):
-            self.left[site + 1] = past_left(self.left[site], self.tensors[site], self.operator.sites[site])
+            self.left[site + 1] = onwards(self.left[site], self.tensors[site], self.operator.entries[site])
             self.penalty.pass_right(site, self.tensors[site])
 
     def pass_left(self, site: int) -> None:
         """The centre moves on to the left."""
-        self.right[site - 1] = past_right(self.right[site], self.tensors[site], self.operator.sites[site])
+        self.right[site - 1] = backwards(self.right[site], self.tensors[site], self.operator.entries[site])
         self.penalty.pass_left(site, self.tensors[site])
 
     def sweep(self) -> float:
@@ -88,7 +97,7 @@ class Sweeps:
         self.to_right_and_back(len(self.tensors) - 1)
         self.energy = self.expectation()
         gain = max(before - self.energy, 0.0)
-        self.tolerance = float(np.clip(0.01 * gain, TIGHTEST, self.tolerance))
+        self.tolerance = float(np.clip(SHARE * gain, TIGHTEST, self.tolerance))
         return self.energy
 
     def settled(self, tol: float) -> bool:
@@ -110,6 +119,7 @@ class TwoSites(Sweeps):
 
     REMEMBERED = (*Sweeps.REMEMBERED, "mixing")
     mixing = FIRST_MIXING
+    cutoff = DISCARDED  # weight per step that is cut off in any case; all bonds are filled where it is negative
 
     @property
     def growing(self) -> bool:
@@ -118,9 +128,9 @@ class TwoSites(Sweeps):
 
     def sweep(self) -> float:
         energy = super().sweep()
-        self.mixing *= 0.5 if self.bond < self.most else FADING
+        self.mixing *= GROWING if self.bond < self.most else FADING
         self.mixing = self.mixing if self.mixing > UNMIXED else 0.0
-        self.bond = min(2 * self.bond, self.most)
+        self.bond = min(GROWTH * self.bond, self.most)
         return energy
 
     def to_right_and_back(self, last: int) -> None:
@@ -134,8 +144,9 @@ class TwoSites(Sweeps):
         theta = self.improved(site, tensordot(self.tensors[site], self.tensors[site + 1], 1))
         density = tensordot(theta, theta.conj(), ([2, 3], [2, 3]))
         if self.mixing:
-            half = tensordot(self.left[site], self.operator.sites[site], ([1], [0]))  # a' a v s' s
-            reached = tensordot(half, theta, ([1, 4], [0, 1]))  # a' v s' t b
+            w = self.operator.entries[site]
+            half = applied(w, self.left[site], ((1,), (0,)), (0, 2, 3, 1, 4), 3)  # a' v s', a s
+            reached = tensordot(half, theta, ([3, 4], [0, 1]))  # a' v s' t b
             density = mixed(density, tensordot(reached, reached.conj(), ([1, 3, 4], [1, 3, 4])), self.mixing)
         kept = self.principal(density, self.tensors[site].legs[2])
         self.tensors[site], rest = kept, tensordot(kept.conj(), theta, ([0, 1], [0, 1]))
@@ -147,8 +158,9 @@ class TwoSites(Sweeps):
         theta = self.improved(site, tensordot(self.tensors[site], self.tensors[site + 1], 1))
         density = tensordot(theta.conj(), theta, ([0, 1], [0, 1]))
         if self.mixing:
-            half = tensordot(self.operator.sites[site + 1], self.right[site + 1], ([1], [1]))  # v t' t b' b
-            reached = tensordot(theta, half, ([2, 3], [2, 4]))  # a s v t' b'
+            w = self.operator.entries[site + 1]
+            half = applied(w, self.right[site + 1], ((1,), (1,)), (4, 1, 2, 3, 0), 2)  # t b, v t' b'
+            reached = tensordot(theta, half, ([2, 3], [0, 1]))  # a s v t' b'
             more = tensordot(reached.conj(), reached, ([0, 1, 2], [0, 1, 2]))
             density = mixed(density, more, self.mixing)
         kept = self.principal(density, self.tensors[site].legs[2])  # t b | bond, of the conjugate
@@ -161,8 +173,8 @@ class TwoSites(Sweeps):
         density = density.resplit(2)
         where, pairs = density.layout, [np.linalg.eigh(matrix) for matrix in density.sectors()]
         weights = [values[::-1] for values, _ in pairs]
-        kept = kept_weights(weights, self.bond)
-        if not self.mixing:
+        kept = kept_weights(weights, self.bond, self.cutoff)
+        if not self.mixing and self.cutoff > 0:
             kept = as_before(weights, kept, [sector.charge for sector in where.sectors], before, self.bond)
         self.discarded = max(self.discarded, lost_weight(weights, kept))
         bond = bond_leg(where, kept, "ground_state")

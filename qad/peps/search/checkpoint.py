@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qad.peps.models import Model
     from qad.typing import FilePath
 
-FORMAT = "qad search in two dimensions 1"
+FORMAT = "qad search in two dimensions 2"
 
 
 class Checkpoint:

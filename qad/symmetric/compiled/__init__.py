@@ -21,16 +21,19 @@ if TYPE_CHECKING:
 
     from qad.typing import DTypeLike
 
-__all__ = ["copied", "multiplied", "warm_up"]
+__all__ = ["added", "copied", "multiplied", "warm_up"]
 
 HERE = Path(__file__).parent
 
 
 def kernels(kind: Kind) -> Kernels:
-    """Both kernels for numbers of a kind."""
+    """The kernels for numbers of a kind."""
 
     def copy_blocks(table: Block(INT), x: Block(kind), out: Block(kind)):
         loops.copy_blocks(table, x, out)
+
+    def add_blocks(table: Block(INT), factors: Block(kind), x: Block(kind), out: Block(kind)):
+        loops.add_blocks(table, factors, x, out)
 
     def multiply_sectors(
         table: Block(INT), form: INT, x: Block(kind), y: Block(kind), out: Block(kind), room: Block(kind)
@@ -38,7 +41,7 @@ def kernels(kind: Kind) -> Kernels:
         loops.multiply_sectors(table, form, x, y, out, room)
 
     files = [*FILES, *HERE.glob("*.py")]
-    return Kernels(copy_blocks, multiply_sectors, files=files, fast=False, symbols=symbols)
+    return Kernels(copy_blocks, add_blocks, multiply_sectors, files=files, fast=False, symbols=symbols)
 
 
 OF: dict[str, Kernels] = {"f": kernels(REAL), "c": kernels(COMPLEX)}
@@ -49,6 +52,11 @@ def copied(x: np.ndarray, out: np.ndarray, table: np.ndarray) -> None:
     OF[x.dtype.kind](x.dtype).copy_blocks(table, x, out)
 
 
+def added(x: np.ndarray, out: np.ndarray, table: np.ndarray, factors: np.ndarray) -> None:
+    """Add the blocks of `x` (size,), each times its factor, to `out` (size,), where a table of numbers says."""
+    OF[x.dtype.kind](x.dtype).add_blocks(table, factors, x, out)
+
+
 def multiplied(x: np.ndarray, y: np.ndarray, out: np.ndarray, table: np.ndarray, form: int) -> None:
     """Write the product of each sector of `x` and `y` into `out`; all are flat arrays of one dtype."""
     room = np.empty(LONGEST * WIDTH // x.itemsize, x.dtype)
@@ -56,6 +64,6 @@ def multiplied(x: np.ndarray, y: np.ndarray, out: np.ndarray, table: np.ndarray,
 
 
 def warm_up(dtypes: "Iterable[DTypeLike]") -> None:
-    """Compile both kernels for some dtypes."""
+    """Compile the kernels for some dtypes."""
     for dtype in map(np.dtype, dtypes):
         OF[dtype.kind](dtype)

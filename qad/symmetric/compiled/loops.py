@@ -9,7 +9,7 @@ from qad.contract.compiled.kernel import multiply
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["copy_blocks", "multiply_sectors"]
+__all__ = ["add_blocks", "copy_blocks", "multiply_sectors"]
 
 Four: TypeAlias = tuple[int, int, int, int]
 
@@ -24,6 +24,29 @@ def copy_blocks(table: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
                     one = read + i * reads[0] + j * reads[1] + k * reads[2]
                     two = write + i * writes[0] + j * writes[1] + k * writes[2]
                     copy_line(x, one, reads[3], out, two, writes[3], shape[3])
+
+
+def add_blocks(table: np.ndarray, factors: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
+    """As `copy_blocks`, but each block is multiplied with its factor and added to what is there."""
+    for row in range(len(table) // 14):
+        read, write, shape, reads, writes = at(table, 14 * row)
+        for i in range(shape[0]):
+            for j in range(shape[1]):
+                for k in range(shape[2]):
+                    one = read + i * reads[0] + j * reads[1] + k * reads[2]
+                    two = write + i * writes[0] + j * writes[1] + k * writes[2]
+                    add_line(factors[row], x, one, reads[3], out, two, writes[3], shape[3])
+
+
+def add_line(factor: float, x: np.ndarray, one: int, read: int, out: np.ndarray, two: int, write: int, n: int) -> None:
+    """Add n elements times a factor; contiguous ones several at a time."""
+    if read == 1 and write == 1:
+        source, target = x[one : one + n], out[two : two + n]
+        for i in range(n):
+            target[i] = target[i] + factor * source[i]
+    else:
+        for i in range(n):
+            out[two + i * write] = out[two + i * write] + factor * x[one + i * read]
 
 
 def at(table: np.ndarray, i: int) -> tuple[int, int, Four, Four, Four]:
