@@ -43,7 +43,10 @@ MOVED = {  # modules of primitives, which stored programs name: before -> now
     "qad.tensor.slices": "qad.contract.slices",
     "qad.tensor.trace": "qad.contract.trace",
 }
-RENAMED = {"qad.circuit.trigonometry.numbers": "qad.circuit.trigonometry.entries"}  # functions, within one module
+RENAMED = {  # functions: those of a module that stayed where it is
+    "qad.circuit.trigonometry.numbers": "qad.circuit.trigonometry.entries",
+    "qad.mps.measures.matrix_entropy": "qad.mps.entanglement.matrix_entropy",
+}
 GONE = frozenset(("chained",))  # functions that stored programs may call and that are no more: elementwise, by blocks
 PICKLED = {  # modules of the classes and functions in a pickle; the first is the package of the next
     "qad.freeze": "qad.frozen",

@@ -101,9 +101,12 @@ def steps(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize("form", FORMS, ids=lambda f: f.__name__)
-def test_derivatives(form):
-    Case(energy(form), X, name=form.__name__).check()
+CASES = [Case(energy(form), X, name=form.__name__) for form in FORMS]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_derivatives(case):
+    case.check()
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda f: f.__name__)

@@ -36,6 +36,8 @@ INNER = {
     "mps/08_hellmann_feynman.py": "searches; the slope by the operator's parameter",
     "peps/01_heisenberg_square.py": "a fixed point; the energies of the model's terms in a given density matrix",
     "peps/02_classical_ising.py": "fixed points; the partition function of one site",
+    "peps/03_transverse_ising.py": "fixed points; the energies of the model's terms in a given density matrix",
+    "peps/04_j1j2.py": "fixed points; the energies of the model's terms in a given density matrix",
     "time_to_energy": "searches; the energy that they lower",
 }
 
@@ -163,13 +165,26 @@ def trg(example):
     return {"lnZ": (both(log_z), (k,)), "curvature": (lambda k: qad.jvp(slope, (k,), (1.0,)), (k,))}
 
 
-def square(example):
-    operators = [term.operator for term in qad.peps.heisenberg().rotated().terms]
+def bonds_of(model):
+    """The energies of a model's bonds, whatever sites they join, in one density matrix of two sites."""
+    operators = [term.operator for term in model.terms if np.ndim(term.operator) == 4]
 
     def energy(rho):
         return sum(qad.einsum("stuv,uvst->", h, rho).real for h in operators)
 
     return {"energy": (both(energy), (normal(2, 2, 2, 2, complex),))}
+
+
+def square(example):
+    return bonds_of(qad.peps.heisenberg().rotated())
+
+
+def transverse(example):
+    return bonds_of(qad.peps.ising(2.5))
+
+
+def frustrated(example):
+    return bonds_of(qad.peps.j1j2(0.5).rotated())
 
 
 def one_site(beta):
@@ -197,6 +212,8 @@ EXAMPLES = {
     "mps/08_hellmann_feynman.py": hellmann_feynman,
     "peps/01_heisenberg_square.py": square,
     "peps/02_classical_ising.py": classical_ising,
+    "peps/03_transverse_ising.py": transverse,
+    "peps/04_j1j2.py": frustrated,
     "trg/ising_trg.py": trg,
 }
 

@@ -6,9 +6,20 @@ import pytest
 import qad
 from qad import peps
 from qad.core.errors import ConvergenceError
+from qad.peps.cells.moves import permuted
+from tests.cases import Case, normal
 from tests.peps.states import STORED, along, by_differences, near_product
 
 ROTATED = peps.heisenberg().rotated()
+CASES = [
+    Case(lambda x: permuted(x, order=np.array([2, 0, 1])), normal(3, 2)),
+    Case(lambda x: permuted(x, order=np.array([1, 0])), normal(2, 2, 2, complex)),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_stacks_in_another_order(case):
+    case.check()
 
 
 @pytest.mark.parametrize("chi", [24, 32, 48])

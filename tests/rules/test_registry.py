@@ -21,7 +21,7 @@ from tests.cases import below, normal
 from tests.circuit.test_small import of_angles
 from tests.linalg.draw import apart
 
-FLOORS = ("rules", "special", "linalg", "contract", "symmetric", "mps", "circuit")
+FLOORS = ("rules", "special", "linalg", "contract", "symmetric", "mps", "peps", "circuit")
 TESTS = Path(__file__).parents[1]
 
 

@@ -8,6 +8,7 @@ from qad.core.errors import ArgumentError
 from qad.mps import MPS, OpSum, energy
 from qad.mps.conserving.observables import energy as on_the_tape
 from qad.symmetric import SymTensor
+from tests.cases import Case
 
 
 def currents(n):
@@ -30,6 +31,14 @@ OPERATORS = {
 def state(name, n, dtype, seed=0, bond=6):
     H = OPERATORS[name](n)
     return MPS.random(n, bond, dtype=dtype, seed=seed, conserve="Sz", sector=n % 2, sites=H.sites), H
+
+
+CASES = [Case(lambda psi: energy(psi, currents(3)), (state("complex", 3, complex)[0],), name="definite charge")]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_gradients_agree_with_differences(case):
+    case.check()
 
 
 def dense(function, *states):
