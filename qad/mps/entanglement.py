@@ -18,10 +18,11 @@ from qad.mps.observables import check_kind
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from qad.mps.conserving.measures import SectorEntropy
-    from qad.typing import Array
+    from qad.typing import Array, Real
 
 
 def entanglement_entropy(
@@ -129,7 +130,7 @@ def schmidt_values(
     return found if bond is None else found[0]
 
 
-def require_whole(by_sector):
+def require_whole(by_sector: bool) -> None:
     """Raise where sectors of an ordinary state are asked for."""
     if by_sector:
         raise ArgumentError(
@@ -138,7 +139,7 @@ def require_whole(by_sector):
         )
 
 
-def bonds_of(psi, bond):
+def bonds_of(psi: MPS | SymmetricMPS, bond: int | None) -> Sequence[int]:
     """The bonds that are asked for; raises where there is no such one."""
     n = len(psi)
     if bond is not None and not 1 <= bond < n:
@@ -146,12 +147,12 @@ def bonds_of(psi, bond):
     return range(1, n) if bond is None else [bond]
 
 
-def stacked(values, psi):
+def stacked(values: list[Real], psi: SymmetricMPS) -> Array:
     """An array of numbers, also of none."""
     return np.stack(values) if values else np.zeros(0, psi[0].data.real.dtype)
 
 
-def entropy_of_center(matrix):
+def entropy_of_center(matrix: Array) -> Real:
     """The entropy of the squared singular values of a matrix, normalised."""
     size = frobenius(matrix)
     if not (stack_of(size) > 0).all():
@@ -160,14 +161,14 @@ def entropy_of_center(matrix):
 
 
 @primitive
-def matrix_entropy(matrix):
+def matrix_entropy(matrix: Array) -> Real:
     """``-sum s**2 log s**2`` over singular values s."""
     p = np.linalg.svd(matrix, compute_uv=False) ** 2
     p = p[p > 0]
     return -(p * np.log(p)).sum()
 
 
-def entropy_slope(s):
+def entropy_slope(s: Array) -> Array:
     """The derivative of ``-s**2 log s**2``."""
     return np.where(s == 0, 0.0, -2 * s * (np.log(np.where(s == 0, 1.0, s) ** 2) + 1))
 

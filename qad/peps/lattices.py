@@ -12,7 +12,11 @@ from qad.mps.local import site
 from qad.peps.models import NEIGHBOURS, Model, Sites, term
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from qad.typing import Array, ArrayLike, RealNumber
+
+    Pattern: TypeAlias = tuple[tuple[int, tuple[int, int], Sites], ...]
 
 SAME: Sites = ((0, 0),)
 RIGHT, DOWN = NEIGHBOURS
@@ -20,8 +24,8 @@ UP_RIGHT: Sites = ((1, 0), (0, 1))
 DIAGONAL: Sites = ((0, 0), (1, 1))
 
 # Bonds (of which kind, which of the joined sites, between which sites of the square lattice).
-HONEYCOMB = ((2, (0, 1), SAME), (0, (1, 0), RIGHT), (1, (1, 0), DOWN))
-KAGOME = (
+HONEYCOMB: Pattern = ((2, (0, 1), SAME), (0, (1, 0), RIGHT), (1, (1, 0), DOWN))
+KAGOME: Pattern = (
     (0, (0, 1), SAME), (0, (0, 2), SAME), (0, (1, 2), SAME),
     (0, (1, 0), RIGHT), (0, (2, 0), DOWN), (0, (2, 1), UP_RIGHT),
 )  # fmt: skip
@@ -134,7 +138,7 @@ def spin_spin(x: RealNumber = 1.0, y: RealNumber = 1.0, z: RealNumber = 1.0) -> 
     return sum(c * np.kron(s, s).real for c, s in zip((x, y, z), spin, strict=True))
 
 
-def joined(bonds: tuple[ArrayLike, ...], pattern: tuple, count: int) -> Model:
+def joined(bonds: tuple[ArrayLike, ...], pattern: Pattern, count: int) -> Model:
     """The model of some bonds between sites of which `count` are one; terms on the same sites are added."""
     found: dict[Sites, Array] = {}
     for kind, slots, sites in pattern:

@@ -66,8 +66,10 @@ class ConservingWalker:
     """
 
     def __init__(self, state: SymmetricMPS, truncation: Truncation):
-        self.tensors, self.conserved = list(state), state.conserved
-        self.truncation, self.centre = truncation, 0
+        self.tensors: list[SymTensor] = list(state)
+        self.conserved: Quantities = state.conserved
+        self.truncation: Truncation = truncation
+        self.centre: int = 0
 
     def move(self, site: int) -> None:
         """Move the centre."""
@@ -182,7 +184,7 @@ class ConservingSimulation(ChainSimulation):
             raise GradientTypeError(
                 "c.mps(conserve=...) has no derivatives: leave conserve out, the numbers of c.mps(...) are the same"
             )
-        self.conserved = quantities(conserve, [QUBIT] * self.n)
+        self.conserved: Quantities = quantities(conserve, [QUBIT] * self.n)
 
     @cached_property
     def final(self) -> ConservingWalker:

@@ -30,6 +30,14 @@ class Mixing:
         A change that is larger than the smallest by this factor: the history misleads, and is forgotten.
     """
 
+    memory: int
+    worse: float
+    count: int
+    least: float
+    changes: np.ndarray
+    steps: np.ndarray
+    last: tuple[np.ndarray, np.ndarray]
+
     def __init__(self, memory: int = 5, worse: float = 3.0):
         self.memory, self.worse = memory, worse
         self.forget()

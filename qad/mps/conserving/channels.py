@@ -38,6 +38,12 @@ class Channels:
         If the operator does not conserve them; the message names site and channel.
     """
 
+    conserved: Quantities
+    tensors: list[np.ndarray]
+    charges: list[list[Charge]]
+    orders: list[np.ndarray]
+    legs: list[Leg]
+
     def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities):
         self.conserved = conserved
         self.tensors, self.charges = walked([np.asarray(w) for w in tensors], conserved)

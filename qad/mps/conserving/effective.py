@@ -48,6 +48,13 @@ class Terms:
         Site tensors of what crosses the centre; none where nothing does.
     """
 
+    sites: list[tuple[Leg, np.ndarray]]
+    short: bool
+    left: Entries | None
+    right: Entries | None
+    inner: Entries | None
+    crossing: list[Entries]
+
     def __init__(self, row: Row, channels: Channels, site: int, size: int):
         conserved = channels.conserved
         legs, orders = conserved.legs[site : site + size], conserved.orders[site : site + size]
@@ -58,7 +65,7 @@ class Terms:
         self.left = self.symmetric(left, one, channels, site, True)
         self.right = self.symmetric(right, two, channels, site + size, False)
         self.inner = self.within(row) if self.short else None
-        self.crossing: list[Entries] = []
+        self.crossing = []
         if len(row.across):
             one, two = np.zeros_like(row.one), np.zeros_like(row.two)
             one[np.ix_(row.open_left, row.across)] = row.one[np.ix_(row.open_left, row.across)]
@@ -132,6 +139,9 @@ class Effective:
         Of those arrays, legs (a, s, b) or (a, s, t, b).
     """
 
+    layout: Layout
+    parts: list[Part]
+
     def __init__(
         self,
         on_left: SymTensor | None,
@@ -143,7 +153,7 @@ class Effective:
         size = theta.ndim
         split = on_left.ndim // 2 if on_left is not None else size - on_right.ndim // 2 if on_right is not None else 1
         self.layout = theta.resplit(split).layout
-        self.parts: list[Part] = []
+        self.parts = []
         if on_left is not None:
             half = on_left.ndim // 2
             how = contraction(on_left.layout, self.layout, tuple(range(half, 2 * half)), tuple(range(half)))

@@ -65,6 +65,14 @@ class Operator:
     conserved : Quantities
     """
 
+    channels: Channels
+    tensors: list[np.ndarray]
+    sites: list[SymTensor]
+    entries: list[Entries]
+    known: tuple[list[np.ndarray], list[np.ndarray]]
+    terms: dict[tuple[int, int], Terms]
+    swept: dict[np.dtype, list[Entries]]  # of `qad.mps.conserving.energy`
+
     def __init__(self, tensors: Sequence[np.ndarray], conserved: Quantities):
         self.channels = Channels(tensors, conserved)
         self.tensors = self.channels.tensors
@@ -73,14 +81,14 @@ class Operator:
         self.entries = [made[self.key(site)][1] for site in range(len(self.tensors))]
         mirrored = [w.swapaxes(0, 1) for w in reversed(self.tensors)]
         self.known = identities(self.tensors), identities(mirrored)[::-1]
-        self.terms: dict[tuple[int, int], Terms] = {}
-        self.swept: dict[np.dtype, list[Entries]] = {}  # of `qad.mps.conserving.energy`
+        self.terms = {}
+        self.swept = {}
 
     def key(self, site: int) -> Any:
         """Sites of equal keys are alike."""
         return id(self.tensors[site]), tuple(self.channels.charges[site]), tuple(self.channels.charges[site + 1])
 
-    def site_tensor(self, site: int, made: dict) -> SymTensor:
+    def site_tensor(self, site: int, made: dict[Any, tuple[SymTensor, Entries]]) -> SymTensor:
         """The symmetric tensor of a site, made once where sites are alike."""
         key = self.key(site)
         if key not in made:

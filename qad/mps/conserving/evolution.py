@@ -41,6 +41,8 @@ def check(psi: Any, H: MPO) -> None:
 class Gates(tebd.Gates):
     """One time step as sweeps of gates, symmetric tensors of legs (out, out, in, in)."""
 
+    conserved: Quantities
+
     def __init__(self, H: MPO, conserved: Quantities, factor: Number, order: int):
         self.conserved = conserved
         super().__init__(H, factor, order)
@@ -61,6 +63,8 @@ def gates(H: MPO, psi: Any, factor: Number, order: int) -> Gates:
 
 class Truncation(tebd.Truncation):
     """Splits pairs of sites, and keeps account of what it cuts off; equal weights go by the order of the sectors."""
+
+    discarded: float
 
     def split(self, pair: SymTensor, to_right: bool) -> tuple[SymTensor, SymTensor]:
         """Two site tensors; the centre goes to the right one, or to the left.  The norm is kept."""
@@ -83,6 +87,11 @@ class Truncation(tebd.Truncation):
 
 class Conserving(Tdvp):
     """A chain, its environments, and steps ``exp(factor * H)`` of it; parameters as there, H an `Operator`."""
+
+    operator: Operator
+    tensors: list[SymTensor]
+    left: list[SymTensor]
+    right: list[SymTensor]
 
     def __init__(self, H: Operator, tensors: list[SymTensor], factor: Number, tol: float):
         self.operator, self.tensors = H, tensors

@@ -15,6 +15,7 @@ from qad.symmetric.tensor import SymTensor, aligned, bare
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from qad.mps.conserving.state import SymmetricMPS
     from qad.typing import Real
 
 
@@ -30,6 +31,9 @@ class Excluded:
     like : SymmetricMPS, optional
         A state of the search.
     """
+
+    states: list[Any]  # of SymmetricMPS; methods that serve all kinds of states take any `Excluding`
+    weight: float
 
     def __init__(self, states: Sequence[Any], weight: float, like: Any = None):
         for state in states:
@@ -62,10 +66,15 @@ class Penalty:
     The present state is the bra, and the legs of the overlaps are (bra, ket); None is that of no sites.
     """
 
+    states: list[SymmetricMPS]
+    weight: float
+    left: list[list[Any]]
+    right: list[list[Any]]
+
     def __init__(self, excluded: Excluded, n: int):
         self.states, self.weight = excluded.states, excluded.weight
-        self.left: list[list[Any]] = [[None] * n for _ in self.states]
-        self.right: list[list[Any]] = [[None] * n for _ in self.states]
+        self.left = [[None] * n for _ in self.states]
+        self.right = [[None] * n for _ in self.states]
 
     def pass_right(self, site: int, tensor: SymTensor) -> None:
         """The centre moves on from this site to the right."""

@@ -21,6 +21,9 @@ from qad.symmetric.tensor import bare as bare_tensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qad.mps.conserving.quantities import Quantities
+    from qad.symmetric.layout import Layout
+
 
 def weighted(state: SymmetricMPS, floor: float) -> tuple[list[SymTensor], Callable[[Any], SymmetricMPS]]:
     """Site tensors times the Schmidt values of their left bonds, and the function that makes a chain of them."""
@@ -42,10 +45,13 @@ class SymmetricChain(IsometricChain):
     state : SymmetricMPS
     """
 
+    conserved: Quantities
+    layouts: list[Layout]
+
     def __init__(self, state: SymmetricMPS):
         super().__init__(state)
         self.conserved = state.conserved
-        self.layouts: list[Any] = []
+        self.layouts = []
 
     def point(self, params: SymmetricMPS) -> Point:
         """The matrices A and N of all sectors of all sites, and the metric, filled when it is asked for."""

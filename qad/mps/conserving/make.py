@@ -17,9 +17,9 @@ from qad.symmetric.decompositions import qr
 from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from qad.mps.conserving.quantities import Charge, Quantities
+    from qad.mps.conserving.quantities import Charge, Kinds, Names, Quantities
     from qad.typing import DTypeLike, Seed
 
 
@@ -72,11 +72,13 @@ def bond_sectors(conserved: Quantities, total: Charge, bond: int) -> list[dict[C
     return found
 
 
-def filled(charges, start, add, most):
+def filled(
+    charges: Sequence[Sequence[Charge]], start: Charge, add: Callable[[Charge, Charge], Charge], most: int
+) -> list[dict[Charge, int]]:
     """How many states each charge has after every site, counted up to `most`."""
     found = [{start: 1}]
     for states in charges:
-        counts: dict = {}
+        counts: dict[Charge, int] = {}
         for before, count in found[-1].items():
             for charge in states:
                 after = add(before, charge)
@@ -85,7 +87,7 @@ def filled(charges, start, add, most):
     return found
 
 
-def shared_out(sizes, most):
+def shared_out(sizes: dict[Charge, int], most: int) -> dict[Charge, int]:
     """Dimensions in proportion to `sizes`, at least 1 while that goes, `most` in all; ties go to the earlier charge."""
     total = sum(sizes.values())
     if total <= most:
@@ -98,7 +100,10 @@ def shared_out(sizes, most):
     return {charge: size for charge, size in sorted(found.items()) if size}
 
 
-def random_start(dims, bond, conserve, sector, sites, dtype, seed, periodic) -> SymmetricMPS:
+def random_start(
+    dims: Sequence[int], bond: int, conserve: Names, sector: object, sites: Kinds, dtype: DTypeLike, seed: Seed,
+    periodic: bool,
+) -> SymmetricMPS:  # fmt: skip
     """`MPS.random` of definite charge."""
     if periodic:
         raise ArgumentError("states of definite charge are open chains: leave out periodic, or conserve")
@@ -107,6 +112,6 @@ def random_start(dims, bond, conserve, sector, sites, dtype, seed, periodic) -> 
     return random_state(bond, conserved, conserved.symmetry.shown(total), dtype, seed)
 
 
-def product_start(states, phys, conserve, sites, dtype) -> SymmetricMPS:
+def product_start(states: Sequence[int], phys: int, conserve: Names, sites: Kinds, dtype: DTypeLike) -> SymmetricMPS:
     """`MPS.product` of definite charge."""
     return product_state(states, quantities(conserve, kinds(sites, [phys] * len(states))), dtype)

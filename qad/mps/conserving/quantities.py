@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Charge: TypeAlias = tuple[int, ...]
     Names: TypeAlias = "str | Sequence[str]"
+    Kinds: TypeAlias = "str | Site | Sequence[str | Site] | None"  # of sites; None: spins
 
 MODULO_TWO = "parity"  # the only name whose charges are not whole numbers of U(1)
 
@@ -95,7 +96,7 @@ def sites_of_dimension(dims: Sequence[int]) -> tuple[Site, ...]:
     return tuple(map(site_of, kinds))
 
 
-def kinds(sites: str | Site | Sequence[str | Site] | None, dims: Sequence[int]) -> tuple[Site, ...]:
+def kinds(sites: Kinds, dims: Sequence[int]) -> tuple[Site, ...]:
     """What stands on every site: what the caller says, else spins of these dimensions."""
     if sites is None:
         return sites_of_dimension(dims)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from qad.mps.conserving.quantities import Names
     from qad.mps.conserving.sweeps import Sweeps
     from qad.mps.operator import MPO
-    from qad.typing import DTypeLike, FilePath, Seed
+    from qad.typing import DTypeLike, FilePath, Function, Seed
 
 SMALL = 8  # bond of a random start of those methods that grow it
 GRADIENTS = ("lbfgs", "riemannian")  # keep their bonds, and start from full ones
@@ -131,7 +131,7 @@ def by_riemannian(H: MPO, watch: Watch, bond: int, tol: float, excluded: Exclude
     riemannian(H, watch, bond, tol, excluded, SymmetricChain)
 
 
-METHODS = {
+METHODS: dict[str, Function] = {
     "dmrg2": two_sites,
     "dmrg": one_site,
     "lbfgs": by_lbfgs,
@@ -154,7 +154,10 @@ def excluded_of(
     return found
 
 
-def begun(H, bond, conserve, sector, start, dtype, seed) -> SymmetricMPS:
+def begun(
+    H: MPO, bond: int, conserve: Names | None, sector: object, start: SymmetricMPS | None, dtype: DTypeLike | None,
+    seed: Seed,
+) -> SymmetricMPS:  # fmt: skip
     """The state that a search starts from."""
     if start is None:
         conserved = conserved_by(H, conserve)

@@ -254,7 +254,7 @@ class SymmetricMPS(Readings):
         )
 
 
-def bare(conserved, tensors):
+def bare(conserved: Quantities, tensors: Iterable[Any]) -> SymmetricMPS:
     """A chain of whatever stands in a pytree's places, unchecked."""
     chain = object.__new__(SymmetricMPS)
     chain.tensors, chain.conserved = tuple(tensors), conserved
@@ -264,7 +264,7 @@ def bare(conserved, tensors):
 register(SymmetricMPS, lambda chain: (chain.tensors, chain.conserved), bare)
 
 
-def check(psi):
+def check(psi: SymmetricMPS) -> None:
     """Raise unless neighbours fit, and physical legs are those of their sites."""
     legs = psi.conserved.legs
     if len(psi) != len(legs) or not len(psi):

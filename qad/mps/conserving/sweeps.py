@@ -6,7 +6,7 @@ into its density matrix, ever more weakly, as there for single sites (C. Hubig e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
     from qad.mps.conserving.excluded import Excluded
+    from qad.mps.conserving.quantities import Charge, Quantities
     from qad.symmetric.legs import Leg
 
 # Products with the effective operator cost little beside what a step does once; so local problems are solved finely
@@ -52,7 +53,22 @@ class Sweeps:
         States, and what a squared overlap with them costs.
     """
 
-    REMEMBERED: tuple[str, ...] = ("bond", "tolerance")  # what a checkpoint keeps
+    REMEMBERED: ClassVar[tuple[str, ...]] = ("bond", "tolerance")  # what a checkpoint keeps
+    operator: Operator
+    conserved: Quantities
+    most: int
+    bond: int
+    tensors: list[SymTensor]
+    left: list[SymTensor]
+    right: list[SymTensor]
+    penalty: Penalty
+    energy: float
+    first_energy: float
+    tolerance: float
+    products: int
+    used: float
+    left_over: float
+    discarded: float
 
     def __init__(self, operator: Operator, start: SymmetricMPS, bond: int, excluded: Excluded = NONE):
         self.operator, self.conserved, self.most = operator, start.conserved, bond
@@ -117,9 +133,11 @@ class Sweeps:
 class TwoSites(Sweeps):
     """Pairs of neighbours; the bond between them is chosen anew from their density matrix."""
 
-    REMEMBERED = (*Sweeps.REMEMBERED, "mixing")
-    mixing = FIRST_MIXING
-    cutoff = DISCARDED  # weight per step that is cut off in any case; all bonds are filled where it is negative
+    REMEMBERED: ClassVar[tuple[str, ...]] = (*Sweeps.REMEMBERED, "mixing")
+    bond: int
+    discarded: float
+    mixing: float = FIRST_MIXING
+    cutoff: float = DISCARDED  # weight per step that is cut off in any case; all bonds are filled where it is negative
 
     @property
     def growing(self) -> bool:
@@ -184,8 +202,9 @@ class TwoSites(Sweeps):
 class OneSite(Sweeps):
     """Single sites, whose bonds stay as they are, so that nothing is truncated."""
 
-    REMEMBERED = (*Sweeps.REMEMBERED, "polishing")
-    growing, polishing = False, 1.0
+    REMEMBERED: ClassVar[tuple[str, ...]] = (*Sweeps.REMEMBERED, "polishing")
+    growing: bool = False
+    polishing: float = 1.0
 
     def to_right_and_back(self, last: int) -> None:
         for site in range(last):
@@ -224,7 +243,7 @@ def kept_weights(values: list[np.ndarray], most: int, cutoff: float = DISCARDED)
     return np.bincount(sector[:kept], minlength=len(values)).tolist()
 
 
-def as_before(weights: list[np.ndarray], kept: list[int], charges: list, before: Leg, most: int) -> list[int]:
+def as_before(weights: list[np.ndarray], kept: list[int], charges: list[Charge], before: Leg, most: int) -> list[int]:
     """The sectors that the bond had, where they hold as much: layouts that recur need no new tables."""
     sizes = dict(zip(before.charges, before.dims, strict=True))
     old = [min(sizes.get(charge, 0), len(w)) for charge, w in zip(charges, weights, strict=True)]

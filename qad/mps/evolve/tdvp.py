@@ -15,6 +15,8 @@ from qad.mps.gauge import left_isometry, right_isometry
 from qad.mps.search.lanczos import exponential
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from qad.mps.effective import Apply
     from qad.mps.evolve.tebd import Truncation
     from qad.mps.operator import MPO
@@ -38,7 +40,7 @@ class Tdvp:
         Error that an exponential may have.
     """
 
-    tensors: list[np.ndarray]
+    tensors: list[Any]  # arrays; symmetric tensors in `qad.mps.conserving.evolution`
     factor: complex
     tol: float
     environments: Environments

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from qad.typing import DTypeLike, FilePath, Function, Progress, Seed
 
-METHODS = {
+METHODS: dict[str, Function] = {
     "lbfgs": lbfgs,
     "riemannian": riemannian,
     "dmrg": one_site,

@@ -84,7 +84,7 @@ class Watch:
     def __post_init__(self) -> None:
         self.earlier: MPS = self.state
 
-    def resume(self):
+    def resume(self) -> None:
         """Go on from the checkpoint, if there is one."""
         found = self.checkpoint and self.checkpoint.read()
         if found:

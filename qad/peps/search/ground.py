@@ -22,6 +22,7 @@ from qad.peps.state import PEPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from qad.peps.environment import Environment
     from qad.peps.models import Model
@@ -137,6 +138,8 @@ class Search:
 
     model: Model
     chi: int
+    bar: Progress
+    maxiter: int
     env: Environment | None
     latest: Environment | None
     file: Checkpoint | None
@@ -156,7 +159,7 @@ class Search:
         self.env = self.latest = env
         self.history = list(history)
 
-    def from_random(self, bond: int, shape: dict, rng: np.random.Generator, tol: float) -> GroundState:
+    def from_random(self, bond: int, shape: dict[str, Any], rng: np.random.Generator, tol: float) -> GroundState:
         """Descend from the first of a row of random states whose environment comes to rest at an isolated point."""
         for left in reversed(range(MOST_DRAWS)):
             try:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from qad.extend import as_array, value_of
 from qad.peps.state import PEPS
 from qad.peps.symmetry import symmetrised
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NOISE = 1e-2  # of what a larger bond adds, beside a site of norm 1
 
@@ -17,7 +22,7 @@ def normalised(state: PEPS) -> PEPS:
     return PEPS([x / np.linalg.norm(x) for x in sites], state.cell, state.symmetry)
 
 
-def random_start(bond: int, rng: np.random.Generator, shape: dict) -> PEPS:
+def random_start(bond: int, rng: np.random.Generator, shape: dict[str, Any]) -> PEPS:
     """A random state of norm 1; without the symmetry "c4v" beside a product of random spins of the same weight.
 
     Environments of general random states converge badly, and searches from there end in local minima.
