@@ -15,6 +15,8 @@ from qad.linalg.support.hermitian_parts import adjoint, hermitian
 if TYPE_CHECKING:
     from qad.typing import Array
 
+WIDTHS = 160  # of a degenerate block, in a gap
+
 
 def rank_of(
     s: np.ndarray, max_rank: int | None, cutoff: float | None, relative: bool, multiplets: str, level: int = 3
@@ -51,8 +53,11 @@ def _cuts(s, k):
 
 
 def has_gap(s: np.ndarray, k: int) -> bool:
-    """Whether something is discarded, and a gap separates it from what is kept, by which two derivatives may divide."""
-    return k < s.shape[-1] and bool((s[..., k - 1] - s[..., k] > 16 * width(s)).all())
+    """Whether something is discarded, and a gap separates it from what is kept, by which two derivatives may divide.
+
+    A gap is known to some 20 eps of the largest value; of what is divided by its square no more than 1e-4 may be lost.
+    """
+    return k < s.shape[-1] and bool((s[..., k - 1] - s[..., k] > WIDTHS * width(s)).all())
 
 
 def orthonormal(b: Array) -> Array:
