@@ -46,40 +46,35 @@ class Mixing:
         """Begin anew."""
         self.count, self.least = 0, np.inf
 
-    def propose(
-        self, after: np.ndarray, change: np.ndarray, size: float, measured: np.ndarray | None = None
-    ) -> np.ndarray:
+    def propose(self, after: np.ndarray, change: np.ndarray, size: float) -> np.ndarray:
         """``y - sum g_i dy_i``, the g_i minimising ``|c - sum g_i dc_i|``, for differences d of successive steps.
 
-        y is what the last x became, c its change or, if given, what is `measured` of it; `size` is how large it counts.
+        y is what the last x became, c its change; `size` is how large that counts.
         """
-        measured = change if measured is None else measured
         if size > self.worse * self.least:
             self.forget()
         self.least = min(self.least, size)
         if not self.count:
-            self.changes = np.empty((self.memory, measured.size), measured.dtype)
+            self.changes = np.empty((self.memory, change.size), change.dtype)
             self.steps = np.empty((self.memory, after.size), after.dtype)
         else:
             slot = (self.count - 1) % self.memory
-            np.subtract(measured, self.last[1], out=self.changes[slot])
+            np.subtract(change, self.last[1], out=self.changes[slot])
             np.subtract(after, self.last[0], out=self.steps[slot])
-        self.count, self.last = self.count + 1, (after, measured)
+        self.count, self.last = self.count + 1, (after, change)
         known = min(self.count - 1, self.memory)
         if not known:
             return after
-        return after - weights(self.changes[:known], measured) @ self.steps[:known]
+        return after - weights(self.changes[:known], change) @ self.steps[:known]
 
-    def of_trees(
-        self, before: Tree, after: Tree, size: float | None = None, measured: np.ndarray | None = None
-    ) -> Tree:
+    def of_trees(self, before: Tree, after: Tree, size: float | None = None) -> Tree:
         """The next tree of arrays; by default changes count by their norms."""
         leaves, spec = flatten(after)
         packing = Packing(leaves)
         y = packing.pack(leaves)
         change = y - packing.pack(flatten(before)[0])
         size = float(np.linalg.norm(change)) if size is None else size
-        return unflatten(spec, packing.unpack(self.propose(y, change, size, measured)))
+        return unflatten(spec, packing.unpack(self.propose(y, change, size)))
 
 
 def weights(rows: np.ndarray, target: np.ndarray) -> np.ndarray:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MIXED = 1e-2  # change below which steps are mixed: farther away mixing misleads
-MEMORY = 12  # steps that are mixed
-BALANCE = 3.0  # how much edges count beside corners in what mixing makes least
 
 
 class Converged(NamedTuple):
@@ -65,12 +63,6 @@ def weighted(change: Pair, at: Pair) -> float:
     return float(norm(change.corner) / norm(corner) + between(change.edge) / between(at.edge))
 
 
-def measured(change: Pair, at: Pair) -> np.ndarray:
-    """What mixing makes least: a change, that of the edge beside a corner, so that legs of no weight do not count."""
-    edge = at.corner @ change.edge.reshape(len(at.corner), -1)
-    return np.concatenate([np.ravel(change.corner), np.ravel(edge) * (BALANCE / norm(at.corner))])
-
-
 def difference(x: Pair, y: Pair) -> Pair:
     """Elementwise."""
     return Pair(x.corner - y.corner, x.edge - y.edge)
@@ -102,9 +94,9 @@ def converged(
             return Converged(new, u, history[-1], n)
         if mixing is None:
             pair, reference = new, u
-            mixing = Mixing(MEMORY) if history[-1] < MIXED else None
+            mixing = Mixing() if history[-1] < MIXED else None
         else:
-            pair = mixing.of_trees(pair, new, history[-1], measured(difference(new, pair), new))
+            pair = mixing.of_trees(pair, new, history[-1])
     shown = ", ".join(f"{change:.1e}" for change in history[:: max(len(history) // 8, 1)])
     raise ConvergenceError(
         f"the environment did not converge to tol={tol:.1e} in {len(history)} moves; changes on the way: {shown}. "

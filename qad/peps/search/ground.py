@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from qad.typing import DTypeLike, FilePath, Progress, Real, Seed
 
 ENVIRONMENT_TOL, MOST_MOVES = 1e-9, 300
-LEGS = 6  # descents at most, each with an environment of its own, where one ends on a slope
 WARM_MOVES = 100  # from the environment of the best state: beyond, one from nothing is nearer
-LOOSEST = 1e-7  # of environments while an iteration gains much
 MOST_DRAWS = 20  # of states to start from
 MEMORY = 100  # steps: there are few parameters, and an evaluation is dear
 STEEP = 1e-3  # norm of a gradient that is none of a minimum
@@ -174,27 +172,18 @@ class Search:
 
     def run(self, state: PEPS, tol: float) -> GroundState:
         """Descend from a state."""
-        history, nfev, before = list(self.history), 0, len(self.history)
-        for left in reversed(range(LEGS)):
-            found = minimize(
-                self.energy, state, callback=self.step, progress=self.bar, gtol=0.0, ftol=tol, accepted=self.keep,
-                maxiter=self.maxiter - len(self.history) + before, memory=MEMORY,
-            )  # fmt: skip
-            history, nfev, ended = [*history, *found.history], nfev + found.nfev, found.success
-            steep = found.gradient_norm > STEEP and (ended or found.message.startswith("ABNORMAL"))
-            if not steep or not left or len(found.history) < 2 or len(self.history) - before >= self.maxiter:
-                break
-            state, self.env = normalised(found.params), None  # the energy jumps with the environment: take a fresh one
-        history = np.array(history)
-        state, energy = normalised(found.params), found.fun
-        if self.env.error > ENVIRONMENT_TOL:
-            self.env = self.around(state, ENVIRONMENT_TOL)
-            energy = history[-1] = float(expectation(state, self.model, self.env))
+        before = len(self.history)
+        found = minimize(
+            self.energy, state, callback=self.step, progress=self.bar, gtol=0.0, ftol=tol, maxiter=self.maxiter,
+            accepted=self.keep, memory=MEMORY,
+        )  # fmt: skip
+        history = np.array([*self.history[:before], *found.history])
+        state = normalised(found.params)
         stuck = found.success and found.gradient_norm > STEEP
         message = f"stuck: no step gains anything, but the gradient is {found.gradient_norm:.1e}"
         return GroundState(
-            state, energy, self.env, history, found.gradient_norm, found.success and not stuck, stuck,
-            message if stuck else found.message, nfev,
+            state, found.fun, self.env, history, found.gradient_norm, found.success and not stuck, stuck,
+            message if stuck else found.message, found.nfev,
         )  # fmt: skip
 
     def energy(self, state: PEPS) -> Real:
@@ -202,22 +191,14 @@ class Search:
         self.latest = self.around(state)
         return expectation(state, self.model, self.latest)
 
-    def around(self, state: PEPS, tol: float | None = None) -> Environment:
+    def around(self, state: PEPS) -> Environment:
         """The environment of a state, from that of the best one if that leads anywhere."""
-        tol, adjoint_tol = self.tolerances() if tol is None else (tol, tol)
-        options = {"tol": tol, "adjoint_tol": adjoint_tol}
         if self.env is not None:
             try:
-                return environment(state, self.chi, self.env, maxiter=WARM_MOVES, **options)
+                return environment(state, self.chi, self.env, tol=ENVIRONMENT_TOL, maxiter=WARM_MOVES)
             except ConvergenceError:
                 pass
-        return environment(state, self.chi, maxiter=MOST_MOVES, **options)
-
-    def tolerances(self) -> tuple[float, float]:
-        """Of environments and their adjoints: a small part of what the last iteration gained, and of the gradient."""
-        gain = abs(self.history[-2] - self.history[-1]) if len(self.history) > 1 else 1.0
-        tol = min(max(1e-4 * gain, ENVIRONMENT_TOL), LOOSEST)
-        return tol, min(max(1e-3 * gain**0.5, ENVIRONMENT_TOL), 100 * LOOSEST)
+        return environment(state, self.chi, tol=ENVIRONMENT_TOL, maxiter=MOST_MOVES)
 
     def keep(self, state: PEPS, energy: float) -> None:
         """The best state so far has this environment."""
