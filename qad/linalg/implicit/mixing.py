@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.trees import flatten, unflatten
+from qad.extend import like
 from qad.linalg.implicit.packing import Packing
 
 if TYPE_CHECKING:
@@ -55,12 +56,12 @@ class Mixing:
             self.forget()
         self.least = min(self.least, size)
         if not self.count:
-            self.changes = np.empty((self.memory, change.size), change.dtype)
-            self.steps = np.empty((self.memory, after.size), after.dtype)
+            self.changes = like(change).zeros((self.memory, change.size), change.dtype)
+            self.steps = like(after).zeros((self.memory, after.size), after.dtype)
         else:
             slot = (self.count - 1) % self.memory
-            np.subtract(change, self.last[1], out=self.changes[slot])
-            np.subtract(after, self.last[0], out=self.steps[slot])
+            self.changes[slot] = change - self.last[1]
+            self.steps[slot] = after - self.last[0]
         self.count, self.last = self.count + 1, (after, change)
         known = min(self.count - 1, self.memory)
         if not known:
@@ -80,9 +81,9 @@ class Mixing:
 def weights(rows: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Those of the sum of a few long rows that is nearest to a target, by normal equations, refined."""
     sizes = np.linalg.norm(rows, axis=1)
-    sizes[sizes == 0] = 1
+    sizes = np.where(sizes == 0, 1, sizes)
     products = rows.conj() @ rows.T / (sizes[:, None] * sizes)
-    found = np.zeros(len(rows), rows.dtype)
+    found = like(rows).zeros(len(rows), rows.dtype)
     for _ in range(1 + REFINEMENTS):
         left = rows.conj() @ (target - found @ rows) / sizes
         found = found + np.linalg.lstsq(products, left, rcond=SMALL)[0] / sizes
