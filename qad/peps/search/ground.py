@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from qad.typing import DTypeLike, FilePath, Progress, Real, Seed
 
 ENVIRONMENT_TOL, MOST_MOVES = 1e-9, 300
-WARM_MOVES = 100  # from the environment of the best state: beyond, one from nothing is nearer
+LEGS = 6  # descents at most, each with an environment of its own, where one ends on a slope
 MOST_DRAWS = 20  # of states to start from
 MEMORY = 100  # steps: there are few parameters, and an evaluation is dear
 STEEP = 1e-3  # norm of a gradient that is none of a minimum
@@ -172,18 +172,23 @@ class Search:
 
     def run(self, state: PEPS, tol: float) -> GroundState:
         """Descend from a state."""
-        before = len(self.history)
-        found = minimize(
-            self.energy, state, callback=self.step, progress=self.bar, gtol=0.0, ftol=tol, maxiter=self.maxiter,
-            accepted=self.keep, memory=MEMORY,
-        )  # fmt: skip
-        history = np.array([*self.history[:before], *found.history])
-        state = normalised(found.params)
+        history, nfev, before = list(self.history), 0, len(self.history)
+        for left in reversed(range(LEGS)):
+            found = minimize(
+                self.energy, state, callback=self.step, progress=self.bar, gtol=0.0, ftol=tol, accepted=self.keep,
+                maxiter=self.maxiter - len(self.history) + before, memory=MEMORY,
+            )  # fmt: skip
+            history, nfev, ended = [*history, *found.history], nfev + found.nfev, found.success
+            steep = found.gradient_norm > STEEP and (ended or found.message.startswith("ABNORMAL"))
+            if not steep or not left or len(found.history) < 2 or len(self.history) - before >= self.maxiter:
+                break
+            state, self.env = normalised(found.params), None  # the energy jumps with the environment: take a fresh one
+        history, state = np.array(history), normalised(found.params)
         stuck = found.success and found.gradient_norm > STEEP
         message = f"stuck: no step gains anything, but the gradient is {found.gradient_norm:.1e}"
         return GroundState(
             state, found.fun, self.env, history, found.gradient_norm, found.success and not stuck, stuck,
-            message if stuck else found.message, found.nfev,
+            message if stuck else found.message, nfev,
         )  # fmt: skip
 
     def energy(self, state: PEPS) -> Real:
@@ -195,7 +200,7 @@ class Search:
         """The environment of a state, from that of the best one if that leads anywhere."""
         if self.env is not None:
             try:
-                return environment(state, self.chi, self.env, tol=ENVIRONMENT_TOL, maxiter=WARM_MOVES)
+                return environment(state, self.chi, self.env, tol=ENVIRONMENT_TOL, maxiter=MOST_MOVES)
             except ConvergenceError:
                 pass
         return environment(state, self.chi, tol=ENVIRONMENT_TOL, maxiter=MOST_MOVES)
