@@ -101,12 +101,17 @@ def steps(monkeypatch):
     return found
 
 
-CASES = [Case(energy(form), X, name=form.__name__) for form in FORMS]
+CASES = [Case(lambda x: entries.taken(x, places=entries.places_of(x.shape, (((0, 1),), ((1, 0),)))), normal(2, 3))]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_derivatives(case):
+def test_entries_taken_together(case):
     case.check()
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda f: f.__name__)
+def test_derivatives(form):
+    Case(energy(form), X, name=form.__name__).check()
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda f: f.__name__)

@@ -12,8 +12,8 @@ from tests.peps.states import STORED, along, by_differences, near_product
 
 ROTATED = peps.heisenberg().rotated()
 CASES = [
-    Case(lambda x: permuted(x, order=np.array([2, 0, 1])), normal(3, 2)),
-    Case(lambda x: permuted(x, order=np.array([1, 0])), normal(2, 2, 2, complex)),
+    Case(lambda x: permuted(x, order=(2, 0, 1)), normal(3, 2)),
+    Case(lambda x: permuted(x, order=(1, 0)), normal(2, 2, 2, complex)),
 ]
 
 

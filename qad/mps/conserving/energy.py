@@ -9,6 +9,7 @@ its operands as they lie, and nothing is moved.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -52,7 +53,8 @@ def energy(psi: SymmetricMPS, H: MPO) -> Real:
     return swept(data, chain, keep=False)[0]
 
 
-class Chain(NamedTuple):
+@dataclass(frozen=True, eq=False)  # one is equal to itself alone: operators hold arrays
+class Chain:
     """What is known of a state besides the numbers, and an operator."""
 
     layouts: tuple[Layout, ...]

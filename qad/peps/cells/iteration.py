@@ -116,7 +116,7 @@ class Stepper:
 def weighted(change: Around, at: Around, w: Wiring) -> float:
     """The largest change of a corner or an edge, the latter between corners, as the environment feels it."""
     n, chi, p, _ = at.edges.shape
-    behind = at.corners[w.after]
+    behind = at.corners[list(w.after)]
 
     def between(edges: np.ndarray) -> np.ndarray:
         half = (at.corners @ edges.reshape(n, chi, p * chi)).reshape(n, chi * p, chi)

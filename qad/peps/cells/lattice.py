@@ -35,15 +35,15 @@ class Cell(NamedTuple):
 class Wiring(NamedTuple):
     """Which member of a stack, ``direction * kinds + kind``, stands where, seen from the site p and the direction k."""
 
-    before: np.ndarray  # direction k - 1 at p
-    after: np.ndarray  # direction k + 1 at p
-    across: np.ndarray  # direction k + 1 at the next site, behind the cut
-    under: np.ndarray  # direction k - 1 one row further in
-    over: np.ndarray  # direction k + 2 behind the cut, one row further in
-    here: np.ndarray  # the cut before the edge
-    side: np.ndarray  # the cut before the corner
-    corner: np.ndarray  # where a new corner was a row further in
-    edge: np.ndarray  # where a new edge was
+    before: tuple[int, ...]  # direction k - 1 at p
+    after: tuple[int, ...]  # direction k + 1 at p
+    across: tuple[int, ...]  # direction k + 1 at the next site, behind the cut
+    under: tuple[int, ...]  # direction k - 1 one row further in
+    over: tuple[int, ...]  # direction k + 2 behind the cut, one row further in
+    here: tuple[int, ...]  # the cut before the edge
+    side: tuple[int, ...]  # the cut before the corner
+    corner: tuple[int, ...]  # where a new corner was a row further in
+    edge: tuple[int, ...]  # where a new edge was
 
 
 def wiring(cell: Cell) -> Wiring:
@@ -62,7 +62,8 @@ def wiring(cell: Cell) -> Wiring:
             member(k, cell.shifted(p, along, outward)), member(k, cell.shifted(p, outward)),
         ))  # fmt: skip
     columns = np.array(found).T
-    return Wiring(*columns[:7], np.argsort(columns[7]), np.argsort(columns[8]))
+    orders = [*columns[:7], np.argsort(columns[7]), np.argsort(columns[8])]
+    return Wiring(*[tuple(order.tolist()) for order in orders])
 
 
 def back(step: tuple[int, int]) -> tuple[int, int]:

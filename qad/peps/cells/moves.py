@@ -76,12 +76,12 @@ def start(layers: Sequence[np.ndarray], cell: Cell) -> Around:
 
 
 @primitive
-def permuted(stack: Array, *, order: np.ndarray) -> Array:
+def permuted(stack: Array, *, order: tuple[int, ...]) -> Array:
     """The members of a stack in another order."""
-    return stack[order]
+    return stack[list(order)]
 
 
-defvjp(permuted, lambda g, ans, stack, *, order: permuted(g, order=np.argsort(order)), linear=True)
+defvjp(permuted, lambda g, ans, stack, *, order: permuted(g, order=tuple(np.argsort(order).tolist())), linear=True)
 
 
 def rows(around: Around, layers: Array) -> Array:
