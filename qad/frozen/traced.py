@@ -58,7 +58,7 @@ class Traced:
     itemsize: property = property(lambda self: self.symbol.dtype.itemsize)
     nbytes: property = property(lambda self: self.symbol.nbytes)
     flags: property = property(lambda self: self.value.flags)
-    __hash__: ClassVar[None] = None  # type: ignore
+    __hash__: ClassVar[None] = None  # type: ignore - arrays have no hash, which checkers take for an override
 
     def __getattr__(self, name: str) -> NoReturn:
         missing(self, name)

@@ -12,7 +12,6 @@ from qad.mps import gauge
 from qad.mps.amplitudes.reading import Readings
 from qad.mps.chain import Chain, site_count
 from qad.mps.conserving import make as symmetric
-from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.sandwich import inner, normalised
 from qad.mps.sites import basis_or_vector, join, random_gaussian, random_isometry
 
@@ -298,4 +297,4 @@ class MPS(Readings, Chain):
         return self if not self.periodic else type(self)(gauge.opened(self.tensors))
 
 
-SymmetricMPS.ordinary = MPS
+symmetric.SymmetricMPS.ordinary = MPS

@@ -59,7 +59,7 @@ def kernel_type(annotation: Any) -> Any:
 
 def struct(row: type[T]) -> type[T]:
     """Decorate a named tuple class for `qad.native.Bundle`: its fields are annotated by `INT` or `Block`."""
-    row.blocks = tuple([kernel_type(x) for x in get_annotations(row).values()])  # type: ignore
+    row.blocks = tuple([kernel_type(x) for x in get_annotations(row).values()])  # type: ignore - a class has room for it
     return row
 
 

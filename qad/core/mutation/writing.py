@@ -36,7 +36,7 @@ from qad.core.vmap.layouts import is_vouched
 from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
@@ -252,27 +252,27 @@ def in_order(part: Value) -> Value:
     return longer[tuple([slice(0, n) for n in view.shape])].transpose(np.argsort(order).tolist())
 
 
-def entries(x: Value, index: Index) -> Value:
+def as_it_lies(part: Value) -> Value:
+    """A copy of a part of an array, which lies as NumPy's does."""
+    strides = bottom(part)[0].strides
+    if type(part) is Batched:
+        return copied(part)
+    return spread_out(part, strides) if 0 in strides and part.size else in_order(part)
+
+
+def entries(x: Value, index: Index, copy: Callable[[Value], Value] = copied) -> Value:
     """``x[index]`` of an array, in memory of its own."""
     part = x[index]
     array = part if type(part) is np.ndarray else bottom(part)[0]
     if is_foreign(array):
         return part.copy()
-    return part if not isinstance(array, np.ndarray) or array.base is None else copied(part)
+    return part if not isinstance(array, np.ndarray) or array.base is None else copy(part)
 
 
 def get(x: Value, index: Index) -> Value:
     """``x[index]`` of an array or Tensor, in memory of its own, which lies as NumPy's does."""
     if type(x) is not Tensor:
-        part = x[index]
-        array = part if type(part) is np.ndarray else bottom(part)[0]
-        if is_foreign(array):
-            return part.copy()
-        if not isinstance(array, np.ndarray) or array.base is None:
-            return part
-        if type(part) is Batched:
-            return copied(part)
-        return spread_out(part, array.strides) if 0 in array.strides and array.size else in_order(part)
+        return entries(x, index, as_it_lies)
     level = x.level
     if not level.open and not stopped(level):
         raise finished()

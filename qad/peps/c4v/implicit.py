@@ -32,9 +32,7 @@ def near_reference(y: Array, reference: np.ndarray) -> Array:
     return z @ (3 * np.eye(reference.shape[1]) - z.conj().T @ z) / 2
 
 
-def differentiable(
-    layer: Array, found: Converged, tols: tuple[float, float], report: Report, method: str = "qr"
-) -> Pair:
+def differentiable(layer: Array, found: Converged, tol: float, report: Report, method: str = "qr") -> Pair:
     """The fixed point as a function of the recorded `layer`."""
     plain = value_of(layer)
     new, reference = MOVES[method](found.pair, plain, found.isometry)
@@ -49,5 +47,5 @@ def differentiable(
             u = near_reference(v @ (v.conj().T @ reference), reference)
         return grown(pair, layer, u, y)
 
-    limits = {"tol": LOOSER * max(tols[0], 1e-14), "adjoint_tol": tols[1], "norm": weighted, "report": report}
+    limits = {"tol": LOOSER * max(tol, 1e-14), "adjoint_tol": tol, "norm": weighted, "report": report}
     return Pair(*fixed_point(move, new, layer, method="given", **limits))
