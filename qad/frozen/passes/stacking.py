@@ -2,7 +2,7 @@
 
 Twenty 2x2 gates are built by one call of each function, instead of twenty.  Operands that lie in one array already, in
 equal distances, are a view of it; others must be stacked first, and whether that pays is estimated by a table of
-measured times.  15 times as fast on value and gradient of a program of 40 gates.
+measured times.  26 times as fast on value and gradient of a program of 40 gates.
 """
 
 from __future__ import annotations
