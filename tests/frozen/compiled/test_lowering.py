@@ -191,7 +191,7 @@ def test_random_views_and_functions(seed):
     agree(f, (normal(6, 6, dtype=dtype, seed=seed), normal(6, 6, dtype=dtype, seed=seed + 1)), exact=False, steps=1)
 
 
-@pytest.mark.parametrize("turned", ("first", "second", "result"))
+@pytest.mark.parametrize("turned", ["first", "second", "result"])
 def test_operations_on_arrays_of_two_layouts_run_along_the_fastest_axis_of_the_result(turned):
     from qad.frozen.compiled.lowering import ufunc_rows
     from qad.frozen.compiled.rows import Operand
