@@ -37,7 +37,7 @@ def look_quickly(out: Tensor, x: Tensor, fn: Function, metadata: Sequence[Any]) 
         shown = None
     elif type(whole) is ndarray:
         base = part.base
-        if base is whole or (base is not None and base is whole.base):  # most often: `mark`, written out
+        if base is whole or (type(base) is ndarray and base is whole.base):  # most often: `mark`, written out
             out.buffer = x, fn, metadata, root
             if known is None:
                 node = root.node
