@@ -161,7 +161,7 @@ class _Emitter:
         if x in self.places.last:
             step = self.places.definitions[x]
             args = tuple([self.arrays.get(y, y) if type(y) is Var else y for y in step.args])
-            return _in_c_order(step.fn, args, x)
+            return (step.fn, args) if len(x.shape) < 2 else (_ordered, (step.fn, *args))
         array = self.arrays.get(x)
         if array is not None:
             return (array.copy, ()) if kind == "array" else (array.__getitem__, ((),))
@@ -267,20 +267,6 @@ def _fill(registers, number, step):
 
 def _itself(x):
     return x
-
-
-def _in_c_order(fn, args, x):
-    """The call of a function that makes the result `x`, an array, in C order."""
-    like = [type(each) is np.ndarray and each.shape == x.shape and each.dtype == x.dtype for each in args]
-    if len(x.shape) < 2 or (isinstance(fn, np.ufunc) and all(like) and all(each.flags.c_contiguous for each in args)):
-        return fn, args
-    return (_turned if isinstance(fn, np.ufunc) and like == [True] else _ordered), (fn, *args)
-
-
-def _turned(fn, x):
-    """What a function of entries gives of an array that lies in memory in another order: first the copy, then in it."""
-    y = x.copy()
-    return fn(y, y)
 
 
 def _ordered(fn, *args):
