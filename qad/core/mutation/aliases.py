@@ -225,9 +225,15 @@ def mark(out: Tensor, x: Any, again: Function, metadata: Any) -> Any:
             root.buffer = [ref(out)]
     elif views is not FIXED:
         views.append(ref(out))
-        n = len(views)
-        if n >= FEW and not n & (n - 1):
-            views[:] = [view for view in views if view() is not None]
+        if len(views) >= FEW:
+            forget(views)
+
+
+def forget(views: list[Any]) -> None:
+    """Take the views that are gone off the list of a root, each time that it has doubled."""
+    n = len(views)
+    if not n & (n - 1):
+        views[:] = [view for view in views if view() is not None]
 
 
 def look_at_all(out: Any, fn: Function, args: Any, kwargs: Any, cut: bool = False) -> Any:

@@ -83,13 +83,13 @@ def to_public(found: Found, leaf: Node) -> Value:
     if type(g) is type(value) is ndarray and g.dtype is dtype and g.shape == value.shape:  # the common case, quickly
         if memory.waiting and g.nbytes >= memory.LARGE:
             memory.ready(g.nbytes)
-        ordered = g.flags.c_contiguous
-        if not (ordered and owned and g.base is None):
-            if ordered and dtype.kind == "c":
+        turned = dtype.kind == "c"
+        if not (owned and g.base is None and g.flags.c_contiguous):
+            if turned and g.flags.c_contiguous:
                 g = conjugate(g)
                 return g if type(g) is ndarray else array(g)  # the conjugate of an array without axes is a scalar
             g = g.copy()  # in C order, which takes longer together with the conjugation
-        return conjugate(g, g) if dtype.kind == "c" else g
+        return conjugate(g, g) if turned else g
     return publish(*arrived(found, leaf), value)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.mutation.changed_arrays import Private, copied, holds, laid_out
-from qad.frozen.capture.bindings import holds as unchanged
+from qad.frozen.capture.bindings import ARRAYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,11 +74,12 @@ class _Short:
 
     def __init__(self, array):
         self.alive = weakref.ref(array)
-        self.form, _, self.shape, self.kept = _small(array)
+        form, _, self.shape, self.kept = _small(array)
+        self.compared = ARRAYS[form]
 
     def __call__(self):
         array = self.alive()
-        return array is None or unchanged((self.form, array, self.shape, self.kept))
+        return array is None or (array.shape == self.shape and bool(self.kept == self.compared(array)))
 
 
 class _Lasting:

@@ -98,7 +98,9 @@ def ufunc_row(ufunc, *forms):
     operands = [*[x.spread(out.shape) for x in operands], out]
     own = WAVES.get(ufunc) if chars == "d->d" else None
     fields = {"operation": own, "function": None} if own else {"operation": table.CALL, "function": function}
-    return Row.along(axes_of(operands), operands, name=ufunc.__name__, **fields)
+    axes = axes_of(operands)
+    fastest = len(axes) - 1 if axes and axes[-1][0] >= LONG else None  # of the result, as NumPy chooses
+    return Row.along(axes, operands, fastest, name=ufunc.__name__, **fields)
 
 
 def copied(source: Operand, out: Operand) -> Rows:

@@ -189,3 +189,16 @@ def test_random_views_and_functions(seed):
 
     dtype = ALL[seed % 4]
     agree(f, (normal(6, 6, dtype=dtype, seed=seed), normal(6, 6, dtype=dtype, seed=seed + 1)), exact=False, steps=1)
+
+
+@pytest.mark.parametrize("turned", ["first", "second", "result"])
+def test_operations_on_arrays_of_two_layouts_run_along_the_fastest_axis_of_the_result(turned):
+    from qad.frozen.compiled.lowering import ufunc_rows
+    from qad.frozen.compiled.rows import Operand
+
+    arrays = {name: np.empty((64, 32)) for name in ("first", "second", "result")}
+    arrays[turned] = np.empty((32, 64)).T
+    *operands, out = map(Operand.of, arrays.values())
+    (row,) = ufunc_rows(np.add, operands, out)
+    assert row.steps[-1] == 8
+    assert row.count == (64 if turned == "result" else 32)
