@@ -1,13 +1,17 @@
 """Chains: matrix product states and operators, their energies and ground states."""
 
+import sys
+
 from qad.mps import uniform
 from qad.mps.conserving.quantities import sectors
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.electron_models import hubbard, tj
 from qad.mps.entanglement import entanglement_entropy, schmidt_values
 from qad.mps.evolve.evolution import Evolution, evolve
+from qad.mps.gates import apply, swap
 from qad.mps.local import Site, site
-from qad.mps.measures import correlations, local_expectations, reduced_density
+from qad.mps.measures import correlations, local_expectations, measure, reduced_density
+from qad.mps.methods import Methods
 from qad.mps.models import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
 from qad.mps.observables import energy, expectation, log_norm2, norm, norm2, overlap, variance
 from qad.mps.operator import MPO
@@ -18,8 +22,10 @@ from qad.mps.state import MPS
 from qad.mps.transfer import Transfer, transfer
 
 __all__ = [
-    "MPO", "MPS", "Evolution", "GroundState", "OpSum", "Site", "SymmetricMPS", "Transfer", "aklt", "blbq",
+    "MPO", "MPS", "Evolution", "GroundState", "OpSum", "Site", "SymmetricMPS", "Transfer", "aklt", "apply", "blbq",
     "correlations", "energy", "entanglement_entropy", "evolve", "expectation", "ground_state", "heisenberg", "hubbard",
-    "ising", "j1j2", "local_expectations", "log_norm2", "long_range_ising", "norm", "norm2", "overlap",
-    "reduced_density", "schmidt_values", "sectors", "site", "tj", "transfer", "uniform", "variance", "xxz",
+    "ising", "j1j2", "local_expectations", "measure", "log_norm2", "long_range_ising", "norm", "norm2", "overlap",
+    "reduced_density", "schmidt_values", "sectors", "site", "swap", "tj", "transfer", "uniform", "variance", "xxz",
 ]  # fmt: skip
+
+Methods.functions = sys.modules[__name__]

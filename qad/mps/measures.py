@@ -15,8 +15,10 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like, stack_of, value_of
 from qad.mps.chain import as_array
 from qad.mps.conserving import measures as conserving
+from qad.mps.conserving.quantities import kinds
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.environments import opened_left, past_left, past_right, site_density
+from qad.mps.gates import as_matrix, check_sites
 from qad.mps.observables import check_kind
 from qad.mps.state import MPS
 
@@ -24,19 +26,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from qad.mps.conserving.quantities import Kinds
     from qad.typing import Array, ArrayLike
 
 MOST_ENTRIES = 2**26  # of a density matrix
 
 
-def local_expectations(psi: MPS | SymmetricMPS, operator: ArrayLike | Sequence[ArrayLike]) -> Array:
+def local_expectations(
+    psi: MPS | SymmetricMPS, operator: str | ArrayLike | Sequence[ArrayLike], sites: Kinds = None
+) -> Array:
     """``<psi| O_i |psi> / <psi|psi>`` of a local operator on every site, in one sweep from each side.
 
     Parameters
     ----------
     psi : MPS or SymmetricMPS
-    operator : array (phys, phys), or a sequence of one for each site
+    operator : array (phys, phys), a sequence of one for each site, or a name
         Rows ``out``; Hermitian or not, conserving or not.
+    sites : str, Site, or a sequence of them, optional
+        The kinds of sites that a name is looked up in, "electron" for example; spins by default.
 
     Returns
     -------
@@ -59,7 +66,7 @@ def local_expectations(psi: MPS | SymmetricMPS, operator: ArrayLike | Sequence[A
     >>> qad.mps.local_expectations(neel, np.diag([0.5, -0.5])).real
     array([ 0.5, -0.5,  0.5])
     """
-    operators = per_site(check_state(psi), operator)
+    operators = per_site(check_state(psi), operator, sites)
     if isinstance(psi, SymmetricMPS):
         return conserving.local_expectations(psi, operators)
     lefts, tensors, rights = environments(psi)
@@ -68,6 +75,51 @@ def local_expectations(psi: MPS | SymmetricMPS, operator: ArrayLike | Sequence[A
         density = site_density(left, tensor, right)
         values.append((density * matrix.T).sum() / density.trace())
     return np.stack(values)
+
+
+def measure(psi: MPS | SymmetricMPS, operator: str | ArrayLike, sites: int | Sequence[int] | None = None) -> Array:
+    """Expectation values of an operator in the normalised state, on each of some sites, or on several together.
+
+    Parameters
+    ----------
+    psi : MPS or SymmetricMPS
+    operator : str or array
+        A matrix for one site, or the name of an operator of spins, such as "Sz"; or a matrix for all of `sites`
+        together, the first of them most significant.  Operators of other kinds of sites:
+        ``qad.mps.site("fermion").operators["N"]``.
+    sites : int or sequence of ints, optional
+        All by default.
+
+    Returns
+    -------
+    scalar, or array of one value for each of `sites`
+        A scalar for one site, and for an operator on several together.
+
+    Raises
+    ------
+    ArgumentError
+        If a site does not exist or is repeated, or there is no operator of this name.
+    ShapeError
+        If the operator does not fit.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> neel = qad.mps.MPS.product(["up", "down", "up"])
+    >>> qad.mps.measure(neel, "Sz").real, complex(qad.mps.measure(neel, "Sz", 1))
+    (array([ 0.5, -0.5,  0.5]), (-0.5+0j))
+    >>> complex(qad.mps.measure(neel, np.diag([1.0, -1.0, -1.0, 1.0]), (0, 2)))  # Z Z
+    (1+0j)
+    """
+    places = None if sites is None else check_sites(psi, sites)
+    operator = operator if isinstance(operator, str) else as_array(operator)
+    if places is None or isinstance(operator, str) or operator.shape == (psi.phys[places[0]],) * 2:
+        values = local_expectations(psi, operator)
+        return values if places is None else values[places[0] if np.ndim(sites) == 0 else list(places)]
+    matrix, k = as_matrix(operator, dims := [psi.phys[site] for site in places]), len(places)
+    order = np.argsort(places)
+    matrix = matrix.reshape(*dims, *dims).transpose(*order, *(order + k)).reshape(matrix.shape)
+    return (reduced_density(psi, sorted(places)) * matrix.T).sum()
 
 
 def correlations(psi: MPS | SymmetricMPS, one: ArrayLike, other: ArrayLike) -> Array:
@@ -195,8 +247,10 @@ def check_state(psi: Any) -> Any:
     return psi
 
 
-def per_site(psi: MPS, operator: Any) -> list[Array]:
-    """One matrix for each site, as an array."""
+def per_site(psi: MPS, operator: Any, sites: Kinds = None) -> list[Array]:
+    """One matrix for each site, as an array; `sites` are the kinds that an operator's name is looked up in."""
+    if isinstance(operator, str):
+        return [kind.matrix(operator) for kind in kinds(sites, psi.phys)]
     matrices = [operator] * len(psi) if np.ndim(value_of(operator)) == 2 else list(operator)
     if len(matrices) != len(psi):
         raise ShapeError(f"{len(matrices)} operators were given for {len(psi)} sites")

@@ -304,7 +304,7 @@ def evolutions():
 @program
 def ground_states():
     psi, H = chain(KETS)
-    return round(float(qad.mps.ground_state(H, start=psi).energy), 8)
+    return round(float(qad.mps.ground_state(H, method="lbfgs", start=psi).energy), 8)
 
 
 @program
