@@ -45,10 +45,35 @@ def as_column(q: Any) -> Any:
     return q if type(q) in (int, range, tuple) or np.ndim(q) == 0 else tuple(q)
 
 
+def check_initial(state: Any) -> None:
+    """Raise for a chain, which a circuit does not begin with."""
+    if hasattr(state, "tensors") and hasattr(state, "bonds"):
+        dense = "psi.to_dense()" if hasattr(state, "to_dense") else "psi.without_symmetry().to_dense()"
+        raise ArgumentError(
+            f"a circuit begins with a dense state, not with an {type(state).__name__}: write initial={dense} for few "
+            "qubits, or apply gates to the chain itself, psi.apply(u, (i, i + 1), max_bond=64)"
+        )
+
+
+def check_program(program: Any) -> None:
+    """Raise where the name of a file stands for its text."""
+    named = isinstance(program, str) and program.strip() and not any(x in program for x in (";", "\n", "OPENQASM"))
+    if named or not isinstance(program, str):
+        raise ArgumentError(
+            f"from_qasm takes the text of a program, not {program!r}: for a file write "
+            "from_qasm(pathlib.Path(name).read_text())"
+        )
+
+
 def check_angle(x: ArrayLike, what: str) -> Array:
     """`x` as float64, which is what kernels read, if it is real: a number, an array or a Tensor."""
     if not hasattr(x, "dtype"):
         x = np.asarray(x)
+    if x.dtype.kind in "OSU":
+        raise GradientTypeError(
+            f"{what}: an angle is a number, an array or a Tensor, not {x.tolist()!r}: circuits have no named parameters; "
+            f"write a function of theta that builds the circuit with c.{what}(theta, qubit)"
+        )
     if x.dtype.kind not in "fiu":
         raise GradientTypeError(f"{what}: angles are real numbers, not {x.dtype}: write angle.real")
     return x if x.dtype == np.float64 else x.astype(float)
