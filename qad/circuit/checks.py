@@ -71,8 +71,8 @@ def check_angle(x: ArrayLike, what: str) -> Array:
         x = np.asarray(x)
     if x.dtype.kind in "OSU":
         raise GradientTypeError(
-            f"{what}: an angle is a number, an array or a Tensor, not {x.tolist()!r}: circuits have no named parameters; "
-            f"write a function of theta that builds the circuit with c.{what}(theta, qubit)"
+            f"{what}: an angle is a number, an array or a Tensor, not {x.tolist()!r}: circuits have no named "
+            f"parameters; write a function of theta that builds the circuit with c.{what}(theta, qubit)"
         )
     if x.dtype.kind not in "fiu":
         raise GradientTypeError(f"{what}: angles are real numbers, not {x.dtype}: write angle.real")

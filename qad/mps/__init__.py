@@ -3,10 +3,11 @@
 import sys
 
 from qad.mps import uniform
+from qad.mps.blocks import mutual_information, negativity
 from qad.mps.conserving.quantities import sectors
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.electron_models import hubbard, tj
-from qad.mps.entanglement import entanglement_entropy, schmidt_values
+from qad.mps.entanglement import entanglement_entropy, entanglement_spectrum, schmidt_values
 from qad.mps.evolve.evolution import Evolution, evolve
 from qad.mps.gates import apply, swap
 from qad.mps.local import Site, site
@@ -22,10 +23,12 @@ from qad.mps.state import MPS
 from qad.mps.transfer import Transfer, transfer
 
 __all__ = [
-    "MPO", "MPS", "Evolution", "GroundState", "OpSum", "Site", "SymmetricMPS", "Transfer", "aklt", "apply", "blbq",
-    "correlations", "energy", "entanglement_entropy", "evolve", "expectation", "ground_state", "heisenberg", "hubbard",
-    "ising", "j1j2", "local_expectations", "measure", "log_norm2", "long_range_ising", "norm", "norm2", "overlap",
-    "reduced_density", "schmidt_values", "sectors", "site", "swap", "tj", "transfer", "uniform", "variance", "xxz",
+    "MPO", "MPS", "Evolution", "GroundState", "OpSum", "Site", "SymmetricMPS", "Transfer", "aklt", "apply",
+    "blbq", "correlations", "energy", "entanglement_entropy", "entanglement_spectrum", "evolve", "expectation",
+    "ground_state", "heisenberg", "hubbard", "ising", "j1j2", "local_expectations", "log_norm2",
+    "long_range_ising", "measure", "mutual_information", "negativity", "norm", "norm2", "overlap",
+    "reduced_density", "schmidt_values", "sectors", "site", "swap", "tj", "transfer", "uniform", "variance",
+    "xxz",
 ]  # fmt: skip
 
 Methods.functions = sys.modules[__name__]

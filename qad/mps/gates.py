@@ -123,7 +123,7 @@ def swap(psi: State, one: int, other: int, max_bond: int | None = None, cutoff: 
     one, other = check_sites(psi, (one, other))
     size = psi.phys[one]
     if size != psi.phys[other]:
-        raise ShapeError(f"sites {one} and {other} have dimensions {size} and {psi.phys[other]}: they cannot change places")
+        raise ShapeError(f"sites {one} and {other} have dimensions {size} and {psi.phys[other]}: they must agree")
     exchange = np.eye(size * size).reshape(size, size, -1).swapaxes(0, 1)
     return apply(psi, exchange.reshape(size * size, -1), (one, other), max_bond, cutoff)
 
@@ -175,5 +175,5 @@ def as_matrix(operator: ArrayLike, dims: Sequence[int]) -> Array:
             f"{(size, size)} or {(*dims, *dims)}"
         )
     if size * size > MOST_ENTRIES:
-        raise ArgumentError(f"an operator on {len(dims)} sites has more than 2**20 entries: write it as an MPO, H @ psi")
+        raise ArgumentError(f"an operator on {len(dims)} sites has more than 2**20 entries: write an MPO, H @ psi")
     return operator.reshape(size, size)

@@ -85,7 +85,7 @@ class Methods:
         """
         return self.functions.expectation(self, H)
 
-    def entanglement_entropy(self, bond: int | None = None) -> Array:
+    def entanglement_entropy(self, bond: int | None = None, *, order: float = 1) -> Array:
         """The entropy of a bond, or of all, in nats: `qad.mps.entanglement_entropy`.
 
         Examples
@@ -94,7 +94,7 @@ class Methods:
         >>> qad.mps.MPS.product(["up", "down", "up"]).entanglement_entropy().round(12)
         array([0., 0.])
         """
-        return self.functions.entanglement_entropy(self, bond)
+        return self.functions.entanglement_entropy(self, bond, order=order)
 
     def measure(self, operator: str | ArrayLike, sites: int | Sequence[int] | None = None) -> Array:
         """Expectation values in the normalised state: `qad.mps.measure`.

@@ -12,7 +12,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import like, stack_of, value_of
-from qad.mps.conserving.gauge import factors_from_left, factors_from_right, schmidt_form
+from qad.mps.conserving.gauge import factors_from_left, factors_from_right
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense
 
@@ -179,28 +179,19 @@ def opened(environment: SymTensor | None, tensor: SymTensor, keep: bool) -> SymT
 # -- entanglement ------------------------------------------------------------------------------------------------------
 
 
-def schmidt_values(psi: SymmetricMPS) -> list[dict[Any, np.ndarray]]:
-    """For every inner bond the Schmidt values of the normalised state by the charge left of it, descending in each."""
-    tensors, weights = schmidt_form(psi.tensors)
-    shown, found = psi.conserved.symmetry.shown, []
-    for tensor, values in zip(tensors[1:], weights[1:], strict=True):
-        leg = tensor.legs[0]
-        ends = np.cumsum(leg.dims)[:-1]
-        found.append({shown(q): part for q, part in zip(leg.charges, np.split(values, ends), strict=True)})
-    return found
-
-
 def centers(psi: SymmetricMPS) -> list[SymTensor]:
     """For every inner bond a matrix whose singular values are the Schmidt values, but for a factor."""
     sides = zip(factors_from_left(psi.tensors), factors_from_right(psi.tensors), strict=True)
     return [tensordot(left, right, 1) for left, right in sides]
 
 
-def entropy(center: SymTensor, matrix_entropy: Callable[[Array], Real]) -> Real:
-    """The entropy of a bond from its centre, by a function that knows that of a matrix of norm 1."""
+def unit_sectors(center: SymTensor) -> list[Array]:
+    """The matrices of the sectors of a bond, of norm 1 together."""
     center = center.resplit(1)
     size = center.norm()
-    return sum(matrix_entropy(matrix * (1 / size)) for matrix in center.sectors())
+    if not (stack_of(value_of(size)) > 0).all():
+        raise ArgumentError("the state is zero or not finite: it has no entanglement")
+    return [matrix * (1 / size) for matrix in center.sectors()]
 
 
 def entropies_by_sector(center: SymTensor, matrix_entropy: Callable[[Array], Real]) -> dict[Any, SectorEntropy]:
