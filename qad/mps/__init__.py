@@ -6,14 +6,16 @@ from qad.mps import uniform
 from qad.mps.blocks import mutual_information, negativity
 from qad.mps.conserving.quantities import sectors
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.electron_models import hubbard, tj
+from qad.mps.electron_models import hubbard, kitaev_chain, tj
 from qad.mps.entanglement import entanglement_entropy, entanglement_spectrum, schmidt_values
 from qad.mps.evolve.evolution import Evolution, evolve
 from qad.mps.gates import apply, swap
+from qad.mps.lattice import Lattice
 from qad.mps.local import Site, site
 from qad.mps.measures import correlations, local_expectations, measure, reduced_density
 from qad.mps.methods import Methods
 from qad.mps.models import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
+from qad.mps.more_models import bose_hubbard, xyz
 from qad.mps.observables import energy, expectation, log_norm2, norm, norm2, overlap, variance
 from qad.mps.operator import MPO
 from qad.mps.opsum import OpSum
@@ -23,12 +25,12 @@ from qad.mps.state import MPS
 from qad.mps.transfer import Transfer, transfer
 
 __all__ = [
-    "MPO", "MPS", "Evolution", "GroundState", "OpSum", "Site", "SymmetricMPS", "Transfer", "aklt", "apply",
-    "blbq", "correlations", "energy", "entanglement_entropy", "entanglement_spectrum", "evolve", "expectation",
-    "ground_state", "heisenberg", "hubbard", "ising", "j1j2", "local_expectations", "log_norm2",
-    "long_range_ising", "measure", "mutual_information", "negativity", "norm", "norm2", "overlap",
-    "reduced_density", "schmidt_values", "sectors", "site", "swap", "tj", "transfer", "uniform", "variance",
-    "xxz",
+    "MPO", "MPS", "Evolution", "GroundState", "Lattice", "OpSum", "Site", "SymmetricMPS", "Transfer", "aklt", "apply",
+    "blbq", "bose_hubbard", "correlations", "energy", "entanglement_entropy", "entanglement_spectrum", "evolve",
+    "expectation", "ground_state", "heisenberg", "hubbard", "ising", "j1j2", "kitaev_chain", "local_expectations",
+    "log_norm2", "long_range_ising", "measure", "mutual_information", "negativity", "norm", "norm2", "overlap",
+    "reduced_density", "schmidt_values", "sectors", "site", "swap", "tj", "transfer", "uniform", "variance", "xxz",
+    "xyz",
 ]  # fmt: skip
 
 Methods.functions = sys.modules[__name__]
