@@ -45,8 +45,8 @@ def xyz(
     Returns
     -------
     MPO
-        Of bond 5; real unless there is a field along y, or a DM vector along x or z.  It conserves "Sz" where only z components and
-        ``jx = jy`` are given.
+        Of bond 5; real unless there is a field along y, or a DM vector along x or z.  It conserves "Sz" where only z
+        components and ``jx = jy`` are given.
 
     Raises
     ------
