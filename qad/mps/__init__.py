@@ -9,6 +9,7 @@ from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.electron_models import hubbard, kitaev_chain, tj
 from qad.mps.entanglement import entanglement_entropy, entanglement_spectrum, schmidt_values
 from qad.mps.evolve.evolution import Evolution, evolve
+from qad.mps.exponential import mpo_exp
 from qad.mps.gates import apply, swap
 from qad.mps.lattice import Lattice
 from qad.mps.local import Site, site
@@ -28,7 +29,7 @@ __all__ = [
     "MPO", "MPS", "Evolution", "GroundState", "Lattice", "OpSum", "Site", "SymmetricMPS", "Transfer", "aklt", "apply",
     "blbq", "bose_hubbard", "correlations", "energy", "entanglement_entropy", "entanglement_spectrum", "evolve",
     "expectation", "ground_state", "heisenberg", "hubbard", "ising", "j1j2", "kitaev_chain", "local_expectations",
-    "log_norm2", "long_range_ising", "measure", "mutual_information", "negativity", "norm", "norm2", "overlap",
+    "log_norm2", "long_range_ising", "measure", "mpo_exp", "mutual_information", "negativity", "norm", "norm2", "overlap",
     "reduced_density", "schmidt_values", "sectors", "site", "swap", "tj", "transfer", "uniform", "variance", "xxz",
     "xyz",
 ]  # fmt: skip
