@@ -29,9 +29,9 @@ __all__ = [
     "MPO", "MPS", "Evolution", "GroundState", "Lattice", "OpSum", "Site", "SymmetricMPS", "Transfer", "aklt", "apply",
     "blbq", "bose_hubbard", "correlations", "energy", "entanglement_entropy", "entanglement_spectrum", "evolve",
     "expectation", "ground_state", "heisenberg", "hubbard", "ising", "j1j2", "kitaev_chain", "local_expectations",
-    "log_norm2", "long_range_ising", "measure", "mpo_exp", "mutual_information", "negativity", "norm", "norm2", "overlap",
-    "reduced_density", "schmidt_values", "sectors", "site", "swap", "tj", "transfer", "uniform", "variance", "xxz",
-    "xyz",
+    "log_norm2", "long_range_ising", "measure", "mpo_exp", "mutual_information", "negativity", "norm", "norm2",
+    "overlap", "reduced_density", "schmidt_values", "sectors", "site", "swap", "tj", "transfer", "uniform",
+    "variance", "xxz", "xyz",
 ]  # fmt: skip
 
 Methods.functions = sys.modules[__name__]

@@ -1,9 +1,9 @@
 """Exponentials of sums as matrix product operators.
 
-Between two bonds the automaton of a sum (`qad.mps.OpSum`) has blocks: A goes on with terms, B ends them, C begins them,
-D is all on one site.  The form W^II of the exponential keeps every product of terms that share no more than one bond, and
-all powers of terms on a site: each of its blocks is a piece of the exponential of ``t D + B a + C c + A a c`` with bosons
-a and c that are there at most once (M. P. Zaletel et al., PRB 91, 165112 (2015)).
+Between two bonds the automaton of a sum (`qad.mps.OpSum`) has blocks: A goes on with terms, B ends them, C begins
+them, D is all on one site.  The form W^II of the exponential keeps every product of terms that share no more than one
+bond, and all powers of terms on a site: each of its blocks is a piece of the exponential of ``t D + B a + C c + A a c``
+with bosons a and c that are there at most once (M. P. Zaletel et al., PRB 91, 165112 (2015)).
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def mpo_exp(H: MPO | OpSum, factor: Number, order: int = 2) -> MPO:
         It may be differentiated.
     order : int
         1: one operator of the form W^II, in error by ``factor**2`` for every pair of terms that do not commute.
-        2: the product of two, by ``factor (1 + 1j) / 2`` and ``factor (1 - 1j) / 2``, in error by ``factor**3``; complex.
+        2: the product of two, of ``factor (1 + 1j) / 2`` and ``factor (1 - 1j) / 2``, in error by ``factor**3``;
+            complex.
 
     Returns
     -------
@@ -103,18 +104,20 @@ def site_exponential(w: Array, t: Number) -> Array:
 
 def check_form(H: MPO) -> None:
     """Raise unless the operator is an automaton: state 0 has placed nothing yet, the last one a whole term."""
-    n, last = len(H), len(H) - 1
+    last = len(H) - 1
     for site, w in enumerate(H):
         plain = value_of(stack_of(w))
         one = np.eye(plain.shape[2]) if plain.shape[2] == plain.shape[3] else np.nan
         fits = plain.shape[0] == 1 if site == 0 else plain.shape[0] > 1
         fits &= plain.shape[1] == 1 if site == last else plain.shape[1] > 1
+        if fits and site == 0:  # nothing waits that has not begun, as the second of two operators added as they are
+            fits &= not any(w[0, 0] and (w == w[0, 0] * one).all() for w in plain[0, 1:-1])
         if fits and site < last:
             fits &= bool((plain[0, 0] == one).all()) and not plain[1:, 0].any()
         if fits and site:
             fits &= bool((plain[-1, -1] == one).all()) and not plain[-1, :-1].any()
         if not fits:
             raise ArgumentError(
-                f"mpo_exp takes a sum as qad.mps.OpSum(n, ...) or a model writes it, but site {site} of the {n} of this "
-                "operator has another form: add OpSums instead of MPOs, and multiply factor= instead of the operator"
+                f"mpo_exp takes a sum as qad.mps.OpSum or a model writes it, but site {site} of this operator has "
+                "another form: add OpSums instead of MPOs, and multiply factor= instead of the operator"
             )

@@ -42,8 +42,8 @@ class OpSum(Algebra):
     Notes
     -----
     Sums are added, multiplied by numbers and by each other (``H @ K``), and have a `dagger`; `add` changes the sum
-    itself.  Operators of a product act from right to left, as matrices do.  Fermionic ones get their Jordan-Wigner strings
-    here, so that ``Cdag(3) C(1)`` is ``-C(1) Cdag(3)``.
+    itself.  Operators of a product act from right to left, as matrices do.  Fermionic ones get their Jordan-Wigner
+    strings here, so that ``Cdag(3) C(1)`` is ``-C(1) Cdag(3)``.
 
     Examples
     --------
