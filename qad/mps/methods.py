@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any, Self
 
-    from qad.mps.operator import MPO
-    from qad.mps.opsum import OpSum
     from qad.typing import Array, ArrayLike, Real, Scalar
 
 
@@ -74,7 +72,7 @@ class Methods:
         """
         return self.functions.overlap(self, other)
 
-    def expectation(self, H: MPO | OpSum) -> Scalar:
+    def expectation(self, H: Any) -> Scalar:
         """``<psi|H|psi>``, not divided by the norm: `qad.mps.expectation`.
 
         Examples

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.operator import MPO
-    from qad.mps.opsum import OpSum
 
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 METHODS = (*GATES, "tdvp", "tdvp2")
@@ -53,7 +52,7 @@ class Evolution:
 
 def evolve(
     psi: MPS | SymmetricMPS,
-    H: MPO | Callable[[float], MPO | OpSum],
+    H: MPO | Callable[[float], Any],
     time: float,
     steps: int,
     method: str = "tdvp2",
