@@ -6,6 +6,7 @@ from qad.mps import uniform
 from qad.mps.blocks import mutual_information, negativity
 from qad.mps.conserving.quantities import sectors
 from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.correlators import correlations, multipoint, structure_factor
 from qad.mps.electron_models import hubbard, kitaev_chain, tj
 from qad.mps.entanglement import entanglement_entropy, entanglement_spectrum, schmidt_values
 from qad.mps.evolve.evolution import Evolution, evolve
@@ -13,7 +14,7 @@ from qad.mps.exponential import mpo_exp
 from qad.mps.gates import apply, swap
 from qad.mps.lattice import Lattice
 from qad.mps.local import Site, site
-from qad.mps.measures import correlations, local_expectations, measure, reduced_density
+from qad.mps.measures import local_expectations, measure, reduced_density
 from qad.mps.methods import Methods
 from qad.mps.models import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
 from qad.mps.more_models import bose_hubbard, xyz
@@ -29,9 +30,9 @@ __all__ = [
     "MPO", "MPS", "Evolution", "GroundState", "Lattice", "OpSum", "Site", "SymmetricMPS", "Transfer", "aklt", "apply",
     "blbq", "bose_hubbard", "correlations", "energy", "entanglement_entropy", "entanglement_spectrum", "evolve",
     "expectation", "ground_state", "heisenberg", "hubbard", "ising", "j1j2", "kitaev_chain", "local_expectations",
-    "log_norm2", "long_range_ising", "measure", "mpo_exp", "mutual_information", "negativity", "norm", "norm2",
-    "overlap", "reduced_density", "schmidt_values", "sectors", "site", "swap", "tj", "transfer", "uniform",
-    "variance", "xxz", "xyz",
+    "log_norm2", "long_range_ising", "measure", "mpo_exp", "multipoint", "mutual_information", "negativity", "norm",
+    "norm2", "overlap", "reduced_density", "schmidt_values", "sectors", "site", "structure_factor", "swap", "tj",
+    "transfer", "uniform", "variance", "xxz", "xyz",
 ]  # fmt: skip
 
 Methods.functions = sys.modules[__name__]

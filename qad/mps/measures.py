@@ -1,4 +1,4 @@
-"""What is measured in a chain: local expectation values, correlations, densities.
+"""What is measured in a chain: local expectation values and densities.
 
 All are of the normalised state, whatever its norm, and are differentiated through one sweep from each side.  A ring is
 measured as the open chain that it is (`MPS.opened`): bonds are squared.
@@ -120,57 +120,6 @@ def measure(psi: MPS | SymmetricMPS, operator: str | ArrayLike, sites: int | Seq
     order = np.argsort(places)
     matrix = matrix.reshape(*dims, *dims).transpose(*order, *(order + k)).reshape(matrix.shape)
     return (reduced_density(psi, sorted(places)) * matrix.T).sum()
-
-
-def correlations(psi: MPS | SymmetricMPS, one: ArrayLike, other: ArrayLike) -> Array:
-    """``<psi| A_i B_j |psi> / <psi|psi>`` of two local operators on all pairs of sites.
-
-    Parameters
-    ----------
-    psi : MPS or SymmetricMPS
-        Of equal physical dimensions.
-    one, other : arrays (phys, phys)
-        A and B; on one site ``A B`` acts. Fermionic operators need strings: use `OpSum` for those.
-
-    Returns
-    -------
-    array (n, n)
-        Entry (i, j) belongs to A on site i and B on site j.
-
-    Raises
-    ------
-    ShapeError
-        If an operator does not fit a site.
-
-    Notes
-    -----
-    ``O(n**2 phys bond**3)``.
-
-    Examples
-    --------
-    >>> import numpy as np, qad
-    >>> bell = qad.mps.MPS.from_dense(np.eye(2) / np.sqrt(2))
-    >>> qad.mps.correlations(bell, np.diag([1.0, -1.0]), np.diag([1.0, -1.0])).round(12)
-    array([[1., 1.],
-           [1., 1.]])
-    """
-    ones, others = per_site(check_state(psi), one), per_site(psi, other)
-    if isinstance(psi, SymmetricMPS):
-        return conserving.correlations(psi, ones, others)
-    lefts, tensors, rights = environments(psi)
-    n, rows = len(tensors), []
-    for i in range(n):
-        density = site_density(lefts[i], tensors[i], rights[i + 1])
-        norm2, entries = density.trace(), {}
-        entries[i, i] = (density * (ones[i] @ others[i]).T).sum() / norm2
-        first, second = (past_left(lefts[i], m @ tensors[i], tensors[i]) for m in (ones[i], others[i]))
-        for j in range(i + 1, n):
-            entries[i, j] = (site_density(first, tensors[j], rights[j + 1]) * others[j].T).sum() / norm2
-            entries[j, i] = (site_density(second, tensors[j], rights[j + 1]) * ones[j].T).sum() / norm2
-            first, second = past_left(first, tensors[j]), past_left(second, tensors[j])
-        rows.append(entries)
-    table = {pair: value for entries in rows for pair, value in entries.items()}
-    return np.stack([np.stack([table[i, j] for j in range(n)]) for i in range(n)])
 
 
 def reduced_density(psi: MPS | SymmetricMPS, sites: int | Sequence[int]) -> Array:

@@ -111,7 +111,7 @@ class OpSum(Algebra):
         4
         """
         coefficient = finite_number(coefficient, "the coefficient of a term")
-        string, scale = self._string(self._factors(factors))
+        string, scale = self.product(*factors)
         if scale == 0 or (type(coefficient) is not Tensor and coefficient == 0):
             return self
         string = string or ((0, self.identities[0]),)
@@ -237,10 +237,10 @@ class OpSum(Algebra):
         operators = self.sites[site].operators
         return operators.get("F", operators["Id"])
 
-    def _string(self, factors):
-        """The product as a tuple of (site, operator number), and its scale."""
+    def product(self, *factors: Any) -> tuple[tuple[tuple[int, int], ...], complex]:
+        """A product of operators and sites in turn as pairs (site, number of an operator), and what multiplies it."""
         matrices = {}
-        for operator, site in factors:
+        for operator, site in self._factors(factors):
             matrix, fermionic = self._factor(operator, site)
             if fermionic:
                 for before in range(site):

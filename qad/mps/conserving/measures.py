@@ -111,11 +111,19 @@ def local_expectations(psi: SymmetricMPS, operators: list[Array]) -> Array:
     return np.stack(values)
 
 
-def correlations(psi: SymmetricMPS, ones: list[Array], others: list[Array]) -> Array:
-    """``<A_i B_j>`` of all pairs of sites; on one site ``A B`` acts."""
+def correlations(
+    psi: SymmetricMPS,
+    ones: list[Array],
+    others: list[Array],
+    openings: tuple[list[Array], list[Array]],
+    between: list[Array] | None,
+) -> Array:
+    """``<A_i B_j>`` of all pairs of sites; see `qad.mps.correlators.Pair` for the matrices."""
     lefts, tensors, rights = environments(psi)
     n, table = len(tensors), {}
-    parts = [[parts_of(m, site, psi.conserved) for site, m in enumerate(row)] for row in (ones, others)]
+    closing, opening = ([[parts_of(m, site, psi.conserved) for site, m in enumerate(row)] for row in rows]
+                        for rows in ((ones, others), openings))  # fmt: skip
+    kets = [tensor if between is None else strung(between[i], i, tensor, psi) for i, tensor in enumerate(tensors)]
     for i in range(n):
         norm2 = closed(past(lefts[i], tensors[i], tensors[i]), rights[i])
         zero = norm2 * like(ones[i]).zeros((), np.result_type(ones[i].dtype, others[i].dtype))
@@ -123,12 +131,22 @@ def correlations(psi: SymmetricMPS, ones: list[Array], others: list[Array]) -> A
         here = zero if both is None else closed(past(lefts[i], applied(both, tensors[i]), tensors[i]), rights[i])
         table[i, i] = here / norm2
         for first in (0, 1):
-            passed = {c: past(lefts[i], applied(p, tensors[i]), tensors[i]) for c, p in parts[first][i].items()}
+            passed = {c: past(lefts[i], applied(p, tensors[i]), tensors[i]) for c, p in opening[first][i].items()}
             for j in range(i + 1, n):
-                value = met(passed, parts[1 - first][j], tensors[j], rights[j], zero)
+                value = met(passed, closing[1 - first][j], tensors[j], rights[j], zero)
                 table[(i, j) if first == 0 else (j, i)] = value / norm2
-                passed = {charge: past(left, tensors[j], tensors[j]) for charge, left in passed.items()}
+                passed = {charge: past(left, kets[j], tensors[j]) for charge, left in passed.items()}
     return np.stack([np.stack([table[i, j] for j in range(n)]) for i in range(n)])
+
+
+def strung(matrix: Array, site: int, tensor: SymTensor, psi: SymmetricMPS) -> SymTensor:
+    """A site tensor after a part of a string, which must not change the charge."""
+    parts, neutral = parts_of(matrix, site, psi.conserved), psi.conserved.symmetry.neutral
+    if list(parts) not in ([], [neutral]):
+        raise ArgumentError(
+            f"the string changes the charge on site {site}: give psi.without_symmetry(), or a string that conserves"
+        )
+    return applied(parts[neutral], tensor) if parts else 0.0 * tensor
 
 
 def met(passed: Parts, parts: Parts, tensor: SymTensor, right: SymTensor | None, zero: Scalar) -> Scalar:
