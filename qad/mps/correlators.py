@@ -152,14 +152,15 @@ def structure_factor(
     momenta = np.asarray(momenta, float)
     if len(where) != n or momenta.shape[1:] != where.shape[1:] or where.ndim > 2 or momenta.ndim == 0:
         raise ShapeError(
-            f"positions of shape {where.shape} and momenta of shape {momenta.shape} do not fit {n} sites: give (n,) and "
-            "(m,), or (n, d) and (m, d)"
+            f"positions of shape {where.shape} and momenta of shape {momenta.shape} do not fit {n} sites: give (n,) "
+            "and (m,), or (n, d) and (m, d)"
         )
     table = correlations(psi, one, other, sites=sites)
     if connected:
         first, second = (local_expectations(psi, x, sites) for x in (one, other))
         table = table - first[:, None] * second
-    phases = np.exp(1j * momenta.reshape(len(momenta), -1) @ where.reshape(n, -1).T)
+    waves = np.exp(1j * momenta.reshape(len(momenta), -1) @ where.reshape(n, -1).T)
+    phases = like(table).asarray(waves)
     return ((phases @ table) * phases.conj()).sum(axis=-1) / n
 
 
@@ -172,7 +173,7 @@ def multipoint(
     ----------
     psi : MPS or SymmetricMPS
     operators : sequence of k names or matrices
-        From left to right; fermionic names get their Jordan-Wigner strings and signs.
+        Of plain numbers.  From left to right; fermionic names get their Jordan-Wigner strings and signs.
     places : int array (..., k)
         The sites of each product, in any order; several operators may stand on one site.
     sites : str, Site, or a sequence of them, optional
@@ -247,7 +248,7 @@ def swept(psi: MPS, pair: Pair) -> Array:
         density = site_density(lefts[j], tensor, rights[j + 1])
         norm2, none = density.trace(), like(density).zeros
         here = (density * (pair.ones[j] @ pair.others[j]).T).sum() / norm2
-        ahead = np.zeros((2, 0))
+        ahead = none((2, 0), density.dtype)
         begun = np.stack([past_left(lefts[j], row[j] @ tensor, tensor) for row in pair.openings])[:, None]
         if passed is not None:
             closing = np.stack([past_right(rights[j + 1], row[j] @ tensor, tensor) for row in (pair.others, pair.ones)])
@@ -280,7 +281,7 @@ def products(psi: MPS, strings: list[Any], matrices: Sequence[np.ndarray]) -> di
                 ways.setdefault(number, []).append((environment, own))
         front = []
         for number, entries in ways.items():
-            ket = tensor if number is None else matrices[number] @ tensor
+            ket = tensor if number is None else like(tensor).asarray(matrices[number]) @ tensor
             moved = past_left(np.stack([environment for environment, _ in entries]), ket, tensor)
             for environment, (_, own) in zip(moved, entries, strict=True):
                 ended = [string for string in own if string[-1][0] == site]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.trees import flatten
 from qad.extend import like
 from qad.mps.chain import as_array
 from qad.mps.conserving.state import SymmetricMPS
@@ -124,7 +125,7 @@ def swap(psi: State, one: int, other: int, max_bond: int | None = None, cutoff: 
     size = psi.phys[one]
     if size != psi.phys[other]:
         raise ShapeError(f"sites {one} and {other} have dimensions {size} and {psi.phys[other]}: they must agree")
-    exchange = np.eye(size * size).reshape(size, size, -1).swapaxes(0, 1)
+    exchange = like(*flatten(psi)[0]).eye(size * size).reshape(size, size, -1).swapaxes(0, 1)
     return apply(psi, exchange.reshape(size * size, -1), (one, other), max_bond, cutoff)
 
 
