@@ -95,7 +95,7 @@ def correlations(
     >>> found = qad.mps.ground_state(qad.mps.aklt(20), bond=8)
     >>> turn = np.diag(np.exp(1j * np.pi * np.array([1, 0, -1])))
     >>> table = qad.mps.correlations(found.state, "Sz", "Sz", string=turn)
-    >>> round(float(table[5, 14].real * 9), 9)  # hidden order, -4/9
+    >>> round(float(table[5, 14].real * 9), 6)  # hidden order, -4/9
     -4.0
     """
     pair = pair_of(check_state(psi), one, other, string, sites)
