@@ -26,7 +26,8 @@ RAISE, ONE = np.array([[0.0, 0.0], [1.0, 0.0]]), np.eye(2)
 ENDING, BEGINNING, GOING_ON, STAYING = (
     np.kron(a, c) for a, c in ((RAISE, ONE), (ONE, RAISE), (RAISE, RAISE), (ONE, ONE))
 )
-STEPS = {1: (1.0,), 2: (0.5 + 0.5j, 0.5 - 0.5j)}  # whose squares cancel, and with them the error of second order
+# The squares of both parts cancel, and with them the error of second order.
+STEPS: dict[int, tuple[complex, ...]] = {1: (1.0,), 2: (0.5 + 0.5j, 0.5 - 0.5j)}
 
 
 def mpo_exp(H: MPO | OpSum, factor: Number, order: int = 2) -> MPO:
