@@ -45,16 +45,6 @@ def as_column(q: Any) -> Any:
     return q if type(q) in (int, range, tuple) or np.ndim(q) == 0 else tuple(q)
 
 
-def check_initial(state: Any) -> None:
-    """Raise for a chain, which a circuit does not begin with."""
-    if hasattr(state, "tensors") and hasattr(state, "bonds"):
-        dense = "psi.to_dense()" if hasattr(state, "to_dense") else "psi.without_symmetry().to_dense()"
-        raise ArgumentError(
-            f"a circuit begins with a dense state, not with an {type(state).__name__}: write initial={dense} for few "
-            "qubits, or apply gates to the chain itself, psi.apply(u, (i, i + 1), max_bond=64)"
-        )
-
-
 def check_program(program: Any) -> None:
     """Raise where the name of a file stands for its text."""
     named = isinstance(program, str) and program.strip() and not any(x in program for x in (";", "\n", "OPENQASM"))

@@ -10,7 +10,7 @@ import numpy as np
 from qad.circuit import observables
 from qad.circuit.analysis import program_of
 from qad.circuit.builder import Builder
-from qad.circuit.checks import check_initial, check_memory, check_qubits
+from qad.circuit.checks import check_memory, check_qubits
 from qad.circuit.conversions import Views
 from qad.circuit.engines import engine_of
 from qad.circuit.evolution import evolve, evolve_angles
@@ -81,7 +81,6 @@ class Circuit(Builder, Views):
         engine_of(engine)
         self.initial: Array | None = initial
         if initial is not None:
-            check_initial(initial)
             initial = self.initial = initial if hasattr(initial, "shape") else np.asarray(initial)
             if initial.shape[-self.n :] != (2,) * self.n and initial.shape[-1:] != (2**self.n,):
                 raise ShapeError(

@@ -27,12 +27,14 @@ from qad.mps.state import MPS
 from qad.mps.transfer import Transfer, transfer
 
 __all__ = [
-    "MPO", "MPS", "Evolution", "GroundState", "Lattice", "OpSum", "Site", "SymmetricMPS", "Transfer", "aklt", "apply",
-    "blbq", "bose_hubbard", "correlations", "energy", "entanglement_entropy", "entanglement_spectrum", "evolve",
-    "expectation", "ground_state", "heisenberg", "hubbard", "ising", "j1j2", "kitaev_chain", "local_expectations",
-    "log_norm2", "long_range_ising", "measure", "mpo_exp", "multipoint", "mutual_information", "negativity", "norm",
-    "norm2", "overlap", "reduced_density", "schmidt_values", "sectors", "site", "structure_factor", "swap", "tj",
-    "transfer", "uniform", "variance", "xxz", "xyz",
+    "MPO", "MPS", "Evolution", "GroundState", "OpSum", "Site", "SymmetricMPS", "Transfer", "aklt", "blbq",
+    "correlations", "energy", "entanglement_entropy", "evolve", "expectation", "ground_state", "heisenberg", "hubbard",
+    "ising", "j1j2", "local_expectations", "log_norm2", "long_range_ising", "norm", "norm2", "overlap",
+    "reduced_density", "schmidt_values", "sectors", "site", "tj", "transfer", "uniform", "variance", "xxz",
+]  # fmt: skip
+__all__ += [
+    "Lattice", "apply", "bose_hubbard", "entanglement_spectrum", "kitaev_chain", "measure", "mpo_exp", "multipoint",
+    "mutual_information", "negativity", "structure_factor", "swap", "xyz",
 ]  # fmt: skip
 
 Methods.functions = sys.modules[__name__]

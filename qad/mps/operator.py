@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,13 +13,13 @@ from qad.mps.sites import join
 from qad.mps.state import MOST_AMPLITUDES, MPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any, Self, TypeVar
+    from typing import Any, TypeVar
 
     from qad.mps.local import Site
     from qad.typing import Array, ArrayLike, DTypeLike, Number, Real
 
     C = TypeVar("C", bound=Chain)
+    from collections.abc import Iterable, Sequence
 
 
 class MPO(Chain):
@@ -77,7 +76,7 @@ class MPO(Chain):
         return self._conserving[1]
 
     @classmethod
-    def identity(cls, n: int, phys: int | Sequence[int] = 2, dtype: DTypeLike = float) -> Self:
+    def identity(cls, n: int, phys: int | Sequence[int] = 2, dtype: DTypeLike = float) -> MPO:
         """The operator that changes nothing, all bonds 1.
 
         Parameters
@@ -102,7 +101,7 @@ class MPO(Chain):
     @classmethod
     def from_dense(
         cls, matrix: ArrayLike, phys: int | Sequence[int] = 2, max_bond: int | None = None, cutoff: float = 1e-14
-    ) -> Self:
+    ) -> MPO:
         """The open operator of a dense matrix, by singular value decompositions from the left.
 
         Parameters
@@ -129,7 +128,7 @@ class MPO(Chain):
         matrix = matrix if hasattr(matrix, "dtype") else np.asarray(matrix)
         size = matrix.shape[0] if matrix.ndim == 2 else 0
         dims = list(phys) if np.ndim(phys) else [phys] * max(1, round(np.log(max(size, 1)) / np.log(max(phys, 2))))
-        if matrix.shape != (prod(dims),) * 2:
+        if matrix.shape != (int(np.prod(dims)),) * 2:
             raise ShapeError(
                 f"a matrix of shape {matrix.shape} is none of sites of dimensions {dims}: give phys=, one number for "
                 "all sites or one for each"

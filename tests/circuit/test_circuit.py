@@ -158,8 +158,6 @@ REFUSED = [
     (lambda c: qad.Circuit(30).ry(np.zeros((2**20, 1)), [0]).state(), r"1048576 x 2\*\*30"),
     (lambda c: qad.Circuit(2, initial=np.ones(3)), "initial state"),
     (lambda c: qad.Circuit(2, dtype=float), "complex128 or complex64"),
-    (lambda c: qad.Circuit(2, initial=qad.mps.MPS.random(2, 2)), r"initial=psi\.to_dense\(\)"),
-    (lambda c: qad.Circuit(2, initial=qad.mps.MPS.product([0, 1], conserve="Sz")), r"without_symmetry\(\).to_dense"),
     (lambda c: qad.Circuit.from_qasm("programs/bell.qasm"), r"read_text\(\)"),
     (lambda c: qad.PauliSum({"XX": 1.0, "X": 1.0}), "number of qubits"),
     (lambda c: qad.PauliSum({"XA": 1.0}), "letters"),
