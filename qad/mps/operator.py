@@ -177,11 +177,11 @@ class MPO(Chain):
         if dims != [t.shape[3] for t in self]:
             raise ShapeError("an operator between sites of different dimensions is not truncated")
         rows = [
-            t.transpose(0, 2, 3, 1).reshape(t.shape[0], -1, t.shape[1]) * t.dtype.type(1 / np.sqrt(d))
+            t.transpose(0, 2, 3, 1).reshape(t.shape[0], -1, t.shape[1]) * float(d**-0.5)
             for t, d in zip(self, dims, strict=True)
         ]
         smaller, error = truncated(rows, max_bond, cutoff)
-        smaller = [t * t.dtype.type(np.sqrt(d)) for t, d in zip(smaller, dims, strict=True)]
+        smaller = [t * float(d**0.5) for t, d in zip(smaller, dims, strict=True)]
         return on_sites_of(self, MPO(unpaired(smaller, dims))), error
 
     def __add__(self, other: MPO) -> MPO:

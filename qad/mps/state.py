@@ -109,6 +109,8 @@ class MPS(Methods, Readings, Chain):
             raise ArgumentError(f"a random MPS needs a float or complex dtype, not {dtype}: write dtype=complex")
         if conserve is not None:
             return symmetric.random_start([phys] * n, bond, conserve, sector, sites, dtype, seed, periodic)
+        if sites is not None or sector is not None:
+            raise ArgumentError("sites= and sector= are of what is conserved: give conserve=, or phys= and neither")
         rng = np.random.default_rng(seed)
         bonds = [bond] * (n + 1) if periodic else [min(bond, phys ** min(i, n - i, 60)) for i in range(n + 1)]
         make = random_gaussian if periodic else random_isometry

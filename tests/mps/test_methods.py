@@ -67,6 +67,8 @@ def test_products_of_named_states():
     doped = MPS.product(["up", "empty", "updown"], 4, sites="electron", conserve=("N", "Sz"))
     assert doped.sector == (3, 1)
     assert MPS.product(["down", "0"], 3).to_dense()[2, 1] == 1  # spins 1
+    with pytest.raises(ArgumentError, match="give conserve="):
+        MPS.random(4, 2, sites="electron")
     with pytest.raises(ArgumentError, match=r"no basis state 'left'; it has 'up', 'down'.*sites="):
         MPS.product(["left"])
 

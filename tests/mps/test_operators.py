@@ -37,6 +37,9 @@ def test_truncations_say_their_error():
     assert error < 1e-10
     assert qad.mps.ground_state(H.truncate()[0], 8).energy == pytest.approx(np.linalg.eigvalsh(H.to_dense())[0])
     assert square.sites is not None
+    flips = MPO([np.array([[0, 1], [1, 0]])[None, None]] * 3).truncate()[0]  # of whole numbers
+    np.testing.assert_allclose(flips.to_dense(), np.eye(8)[::-1], atol=1e-14)
+    assert MPO.identity(3, dtype=np.float32).truncate()[0].dtype == np.float32
 
 
 def test_adjoints():
