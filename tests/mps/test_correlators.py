@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError, ShapeError
-from qad.mps import MPS, OpSum, correlations, multipoint, structure_factor
+from qad.mps import MPS, OpSum, correlations, correlators, multipoint, structure_factor
 
 N = 5
 RNG = np.random.default_rng(2)
@@ -63,13 +63,44 @@ def test_structure_factor_of_a_cylinder():
     np.testing.assert_allclose(found, [6, 0, 0], atol=1e-12)
 
 
-def test_products_share_their_beginnings():
-    """Environments are made for each distinct beginning, once for each operator and site; counted by products."""
+@pytest.fixture
+def passed(monkeypatch):
+    """How many environments each call carries past a site."""
+    counts, plain = [], correlators.past_left
+
+    def counting(environment, *args):
+        counts.append(int(np.prod(environment.shape[:-2])))
+        return plain(environment, *args)
+
+    monkeypatch.setattr(correlators, "past_left", counting)
+    return counts
+
+
+def test_pairs_go_in_one_sweep(passed):
+    """Two environments for every pair, and three calls for every site."""
+    n = 9
+    correlations(MPS.random(n, 3), "Z", "X")
+    assert sum(passed) == n * (n + 1)
+    assert len(passed) == 3 * n - 1
+
+
+def test_products_share_their_beginnings(passed):
     psi = MPS.random(6, 2, dtype=float, seed=5)
     places = [(i, j, k) for i in range(6) for j in range(6) for k in range(6)]
     found = multipoint(psi, ("X", "Z", "X"), places)
     expected = [value(psi, "spin-1/2", "X", i, "Z", j, "X", k) for i, j, k in places[::17]]
     np.testing.assert_allclose(found[::17], expected, atol=1e-13)
+    total = OpSum(6)
+    strings = {total.product("X", i, "Z", j, "X", k)[0] for i, j, k in places}
+    beginnings = [
+        {
+            tuple(pair for pair in string if pair[0] <= site)
+            for string in strings
+            if string[0][0] <= site <= string[-1][0]
+        }
+        for site in range(6)
+    ]
+    assert sum(passed) == sum(map(len, beginnings)) < 3 * len(strings)
     twice = multipoint(psi, ("X", "X"), [(2, 2), (0, 5)])
     np.testing.assert_allclose(twice, [1.0, value(psi, "spin-1/2", "X", 0, "X", 5)], atol=1e-13)
     assert multipoint(psi, ("Sp", "Sp"), [(2, 2)]) == 0
