@@ -1,7 +1,7 @@
 """Ground state of the open Heisenberg chain, H = sum_i S_i . S_(i+1): the energy of a matrix product state, downhill.
 
 Three ways use the gradient of E = <psi|H|psi> / <psi|psi>: steepest descent by hand; L-BFGS; and L-BFGS preconditioned
-by Schmidt values, which is `qad.mps.ground_state`.  ``--short``: 10 sites and bond 16 instead of 20 and 24.
+by Schmidt values, as `qad.mps.ground_state` does it.  ``--short``: 10 sites and bond 16 instead of 20 and 24.
 """
 
 import sys
@@ -41,7 +41,7 @@ for _ in range(steps):
     psi = qad.mps.MPS([a - 0.5 * g for a, g in zip(psi, gradient, strict=True)])
     energies.append(E)
 lbfgs = qad.optimize.minimize(lambda psi: qad.mps.energy(psi, H), start, maxiter=steps)
-search, exact = qad.mps.ground_state(H, start=start), exact_energy(n)
+search, exact = qad.mps.ground_state(H, method="lbfgs", start=start), exact_energy(n)
 print(f"energy {search.energy:.10f}   exact {exact:.10f} (Bethe ansatz)")
 
 try:

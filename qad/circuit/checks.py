@@ -45,10 +45,25 @@ def as_column(q: Any) -> Any:
     return q if type(q) in (int, range, tuple) or np.ndim(q) == 0 else tuple(q)
 
 
+def check_program(program: Any) -> None:
+    """Raise where the name of a file stands for its text."""
+    named = isinstance(program, str) and program.strip() and not any(x in program for x in (";", "\n", "OPENQASM"))
+    if named or not isinstance(program, str):
+        raise ArgumentError(
+            f"from_qasm takes the text of a program, not {program!r}: for a file write "
+            "from_qasm(pathlib.Path(name).read_text())"
+        )
+
+
 def check_angle(x: ArrayLike, what: str) -> Array:
     """`x` as float64, which is what kernels read, if it is real: a number, an array or a Tensor."""
     if not hasattr(x, "dtype"):
         x = np.asarray(x)
+    if x.dtype.kind in "OSU":
+        raise GradientTypeError(
+            f"{what}: an angle is a number, an array or a Tensor, not {x.tolist()!r}: circuits have no named "
+            f"parameters; write a function of theta that builds the circuit with c.{what}(theta, qubit)"
+        )
     if x.dtype.kind not in "fiu":
         raise GradientTypeError(f"{what}: angles are real numbers, not {x.dtype}: write angle.real")
     return x if x.dtype == np.float64 else x.astype(float)

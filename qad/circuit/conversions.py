@@ -192,8 +192,8 @@ class Views:
         Parameters
         ----------
         program : str
-            All registers become one row of qubits, in the order of their declaration.  Measurements at the end and
-            barriers are passed over.
+            The text, not the name of a file: ``from_qasm(pathlib.Path(name).read_text())``.  All registers become one
+            row of qubits, in the order of their declaration.  Measurements at the end and barriers are passed over.
 
         Returns
         -------
@@ -219,6 +219,8 @@ class Views:
         array([[0., 0.],
                [0., 1.]])
         """
+        from qad.circuit.checks import check_program
         from qad.circuit.qasm.parse import parse
 
+        check_program(program)
         return parse(program, cls)

@@ -72,7 +72,7 @@ def marks_of(operation: Operation, theta: np.ndarray, digits: int) -> dict[int, 
     if gate.letters:
         return marks | {q: letter + suffix for q, letter in zip(qubits, gate.letters, strict=True)}
     if name in ("RXX", "RYY", "RZZ"):
-        return marks | dict.fromkeys(qubits, name[1] + suffix)
+        return marks | dict.fromkeys(qubits, name + suffix)
     if len(qubits) > 1:
         return marks | {q: f"{name}{suffix}:{i}" for i, q in enumerate(qubits)}
     return marks | {qubits[0]: name + suffix}

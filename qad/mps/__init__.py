@@ -1,14 +1,23 @@
 """Chains: matrix product states and operators, their energies and ground states."""
 
+import sys
+
 from qad.mps import uniform
+from qad.mps.blocks import mutual_information, negativity
 from qad.mps.conserving.quantities import sectors
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.electron_models import hubbard, tj
-from qad.mps.entanglement import entanglement_entropy, schmidt_values
+from qad.mps.correlators import correlations, multipoint, structure_factor
+from qad.mps.electron_models import hubbard, kitaev_chain, tj
+from qad.mps.entanglement import entanglement_entropy, entanglement_spectrum, schmidt_values
 from qad.mps.evolve.evolution import Evolution, evolve
+from qad.mps.exponential import mpo_exp
+from qad.mps.gates import apply, swap
+from qad.mps.lattice import Lattice
 from qad.mps.local import Site, site
-from qad.mps.measures import correlations, local_expectations, reduced_density
+from qad.mps.measures import local_expectations, measure, reduced_density
+from qad.mps.methods import Methods
 from qad.mps.models import aklt, blbq, heisenberg, ising, j1j2, long_range_ising, xxz
+from qad.mps.more_models import bose_hubbard, xyz
 from qad.mps.observables import energy, expectation, log_norm2, norm, norm2, overlap, variance
 from qad.mps.operator import MPO
 from qad.mps.opsum import OpSum
@@ -23,3 +32,9 @@ __all__ = [
     "ising", "j1j2", "local_expectations", "log_norm2", "long_range_ising", "norm", "norm2", "overlap",
     "reduced_density", "schmidt_values", "sectors", "site", "tj", "transfer", "uniform", "variance", "xxz",
 ]  # fmt: skip
+__all__ += [
+    "Lattice", "apply", "bose_hubbard", "entanglement_spectrum", "kitaev_chain", "measure", "mpo_exp", "multipoint",
+    "mutual_information", "negativity", "structure_factor", "swap", "xyz",
+]  # fmt: skip
+
+Methods.functions = sys.modules[__name__]

@@ -1,20 +1,21 @@
-"""Entanglement across the bonds of a chain: entropies, and Schmidt values."""
+"""Entanglement across the bonds of a chain: entropies, Schmidt values and their spectrum."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, defvjp, primitive, stack_of
+from qad.extend import defvjp, primitive, stack_of, value_of
 from qad.linalg import funm_svd
 from qad.linalg import norm as frobenius
-from qad.mps.canonical import schmidt_form
 from qad.mps.conserving import measures as conserving
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.gauge import factors_from_left, mirrored
-from qad.mps.observables import check_kind
+from qad.mps.measures import check_state
+from qad.mps.spectral_sums import UNRESOLVED, check_order, entropy_of
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 
 
 def entanglement_entropy(
-    psi: MPS | SymmetricMPS, bond: int | None = None, *, by_sector: bool = False
+    psi: MPS | SymmetricMPS, bond: int | None = None, *, order: float = 1, by_sector: bool = False
 ) -> Array | dict[Any, SectorEntropy] | list[dict[Any, SectorEntropy]]:
-    """Von Neumann entropy ``-sum p log p`` of one side of a bond, in nats; p are the squared Schmidt values.
+    """Entropy of one side of a bond in nats, von Neumann's ``-sum p log p`` of squared Schmidt values p, or Renyi's.
 
     Parameters
     ----------
@@ -36,6 +37,8 @@ def entanglement_entropy(
         Open, of any norm.
     bond : int, optional
         1 to n - 1: the bond left of that site; all of them by default.
+    order : real
+        1 is von Neumann's, any other from 1/2 to infinity Renyi's ``log(sum p**order) / (1 - order)``.
     by_sector : bool
         Of a `SymmetricMPS`: what each charge of the sites left of the bond has of it.
 
@@ -50,46 +53,41 @@ def entanglement_entropy(
     ShapeError
         If the chain is periodic.
     ArgumentError
-        If there is no such bond, or no sectors.
+        If there is no such bond, no sectors, or no such order.
 
     Notes
     -----
-    The derivative needs no gaps, and is right where Schmidt values vanish: there it is zero.
+    The derivative needs no gaps, and is right where Schmidt values vanish: there it is zero.  (Renyi's of order 1/2 has
+    a kink there, like that of an absolute value.)
 
     Examples
     --------
     >>> import numpy as np, qad
     >>> bell = qad.mps.MPS.from_dense(np.eye(2) / np.sqrt(2))
-    >>> round(float(qad.mps.entanglement_entropy(bell, 1) / np.log(2)), 12)
-    1.0
+    >>> [round(float(qad.mps.entanglement_entropy(bell, 1, order=k) / np.log(2)), 12) for k in (1, 2, np.inf)]
+    [1.0, 1.0, 1.0]
     >>> state = [qad.mps.MPS.product(s, conserve="Sz", dtype=float) for s in ([0, 1], [1, 0])]
     >>> qad.mps.entanglement_entropy((state[0] + state[1]).normalized(), 1, by_sector=True)[1].weight.round(12)
     np.float64(0.5)
     """
-    if isinstance(psi, SymmetricMPS):
-        bonds = bonds_of(psi, bond)
-        centers = conserving.centers(psi)
-        measure = conserving.entropies_by_sector if by_sector else conserving.entropy
-        found = [measure(centers[i - 1], matrix_entropy) for i in bonds]
-        return found[0] if bond is not None else found if by_sector else stacked(found, psi)
-    check_kind(psi, MPS)
-    require_whole(by_sector)
-    bonds = bonds_of(psi, bond)
-    lefts = factors_from_left(psi.tensors)
-    rights = factors_from_left(mirrored(psi.tensors))[::-1]
-    values = [entropy_of_center(lefts[i - 1] @ rights[i - 1].T) for i in bonds]
-    return np.stack(values) if bond is None else values[0]
+    order = check_order(order)
+    if by_sector:
+        return entropies_by_sector(psi, bond, order)
+    bonds, sectors = bonds_of(check_state(psi), bond), centers(psi)
+    whole = matrix_entropies if order == 1 else partial(entropy_of, order=order, power=2)
+    values = [whole(sectors[i - 1]) for i in bonds]
+    return stacked(values, psi) if bond is None else values[0]
 
 
 def schmidt_values(
     psi: MPS | SymmetricMPS, bond: int | None = None, *, by_sector: bool = False
-) -> np.ndarray | dict[Any, np.ndarray] | list[np.ndarray] | list[dict[Any, np.ndarray]]:
+) -> Array | dict[Any, Array] | list[Array] | list[dict[Any, Array]]:
     """The Schmidt values of a bond of the normalised state, descending; their squares add up to 1.
 
     Parameters
     ----------
     psi : MPS or SymmetricMPS
-        Open, of plain arrays; `entanglement_entropy` is differentiable.
+        Open.
     bond : int, optional
         1 to n - 1: the bond left of that site; all of them by default.
     by_sector : bool
@@ -98,14 +96,15 @@ def schmidt_values(
     Returns
     -------
     array, or list of n - 1 arrays
-        By sector dicts of arrays.
+        Of as many values as both sides of the bond can tell apart.  By sector dicts of arrays.
 
     Raises
     ------
     ShapeError
         If the chain is periodic.
     ArgumentError
-        If there is no such bond, no sectors, the norm is zero, or tensors are recorded.
+        If there is no such bond, no sectors, or the norm is zero; in a derivative, where equal Schmidt values are
+        weighed differently: `entanglement_entropy`, which does not, needs no gaps.
 
     Examples
     --------
@@ -114,25 +113,107 @@ def schmidt_values(
     >>> (qad.mps.schmidt_values(bell, 1) ** 2).round(12)
     array([0.5, 0.5])
     """
-    if not isinstance(psi, SymmetricMPS):
-        check_kind(psi, MPS)
-        require_whole(by_sector)
-    if any(type(x) is Tensor for t in psi for x in (t, getattr(t, "data", None))):
-        raise ArgumentError("schmidt_values are of plain states: differentiate entanglement_entropy, or a function of "
-                            "the reduced density matrix")  # fmt: skip
-    bonds = bonds_of(psi, bond)
-    if isinstance(psi, SymmetricMPS):
-        sectors = conserving.schmidt_values(psi)
-        values = sectors if by_sector else [np.sort(np.concatenate(list(s.values())))[::-1] for s in sectors]
+    if by_sector:
+        found = [dict(zip(charges, map(np.linalg.svdvals, m), strict=True)) for charges, m in of_sectors(psi, bond)]
     else:
-        values = schmidt_form(psi)[1][1:]
-    found = [values[i - 1] for i in bonds]
+        sectors = centers(check_state(psi))
+        values = [[np.linalg.svdvals(matrix) for matrix in sectors[i - 1]] for i in bonds_of(psi, bond)]
+        found = [parts[0] if len(parts) == 1 else descending(np.concatenate(parts)) for parts in values]
     return found if bond is None else found[0]
 
 
-def require_whole(by_sector: bool) -> None:
-    """Raise where sectors of an ordinary state are asked for."""
+def entanglement_spectrum(
+    psi: MPS | SymmetricMPS, bond: int | None = None, *, by_sector: bool = False
+) -> Array | dict[Any, Array] | list[Array] | list[dict[Any, Array]]:
+    """The levels ``-log p`` of a bond, ascending; p are the squared Schmidt values.
+
+    Parameters
+    ----------
+    psi : MPS or SymmetricMPS
+        Open.
+    bond : int, optional
+        1 to n - 1: the bond left of that site; all of them by default.
+    by_sector : bool
+        Of a `SymmetricMPS`: a dict of the charges of the sites left of the bond.
+
+    Returns
+    -------
+    array, or list of n - 1 arrays
+        Without the levels of Schmidt values that rounding does not tell from zero (1e-14).  By sector dicts of arrays.
+
+    Raises
+    ------
+    ShapeError, ArgumentError
+        As in `schmidt_values`.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> bell = qad.mps.MPS.from_dense(np.eye(2) / np.sqrt(2))
+    >>> (qad.mps.entanglement_spectrum(bell, 1) / np.log(2)).round(12)
+    array([1., 1.])
+    """
+    found = schmidt_values(psi, bond, by_sector=by_sector)
     if by_sector:
+        rows = [{charge: levels(s) for charge, s in row.items()} for row in ([found] if bond is not None else found)]
+    else:
+        rows = [levels(s) for s in ([found] if bond is not None else found)]
+    return rows if bond is None else rows[0]
+
+
+def levels(s: Array) -> Array:
+    """``-log s**2`` of descending Schmidt values, of those that are not zero to rounding."""
+    plain = stack_of(value_of(s))
+    return -2 * np.log(s[: int(np.count_nonzero(plain > UNRESOLVED * np.finfo(plain.dtype).eps))])
+
+
+def descending(s: Array) -> Array:
+    """The values in descending order."""
+    return s[np.argsort(-stack_of(value_of(s)), kind="stable")]
+
+
+def entropies_by_sector(psi: Any, bond: int | None, order: float) -> Any:
+    """Weight and entropy of every sector of a bond, or of all."""
+    if order != 1:
+        raise ArgumentError(f"entropies by sector add up to the whole for order 1 only, not {order}: leave one out")
+    require_sectors(psi)
+    bonds, middles = bonds_of(psi, bond), conserving.centers(psi)
+    found = [conserving.entropies_by_sector(middles[i - 1], matrix_entropy) for i in bonds]
+    return found if bond is None else found[0]
+
+
+def of_sectors(psi: Any, bond: int | None) -> list[tuple[list[Any], list[Array]]]:
+    """Of every bond that is asked for the charges on its left, and a matrix of the Schmidt values of each."""
+    require_sectors(psi)
+    bonds, middles, shown = bonds_of(psi, bond), conserving.centers(psi), psi.conserved.symmetry.shown
+    layouts = [middles[i - 1].resplit(1).layout for i in bonds]
+    sectors = centers(psi)
+    return [
+        ([shown(sector.charge) for sector in layout.sectors], sectors[i - 1])
+        for i, layout in zip(bonds, layouts, strict=True)
+    ]
+
+
+def centers(psi: MPS | SymmetricMPS) -> list[list[Array]]:
+    """For every inner bond matrices whose singular values together are the Schmidt values of the normalised state."""
+    if isinstance(psi, SymmetricMPS):
+        return [conserving.unit_sectors(center) for center in conserving.centers(psi)]
+    lefts = factors_from_left(psi.tensors)
+    rights = factors_from_left(mirrored(psi.tensors))[::-1]
+    return [[unit(left @ right.T)] for left, right in zip(lefts, rights, strict=True)]
+
+
+def unit(matrix: Array) -> Array:
+    """The matrix divided by its norm."""
+    size = frobenius(matrix)
+    if not (stack_of(size) > 0).all():
+        raise ArgumentError("the state is zero or not finite: it has no entanglement")
+    return matrix * (1 / size)
+
+
+def require_sectors(psi: Any) -> None:
+    """Raise where sectors of an ordinary state are asked for."""
+    if not isinstance(check_state(psi), SymmetricMPS):
         raise ArgumentError(
             "by_sector= is of states of definite charge: qad.mps.MPS.random(..., conserve=...), or "
             "ground_state(..., conserve=...), gives one"
@@ -147,17 +228,19 @@ def bonds_of(psi: MPS | SymmetricMPS, bond: int | None) -> Sequence[int]:
     return range(1, n) if bond is None else [bond]
 
 
-def stacked(values: list[Real], psi: SymmetricMPS) -> Array:
+def stacked(values: list[Real], psi: Any) -> Array:
     """An array of numbers, also of none."""
-    return np.stack(values) if values else np.zeros(0, psi[0].data.real.dtype)
+    return np.stack(values) if values else np.zeros(0, real_dtype(psi))
 
 
-def entropy_of_center(matrix: Array) -> Real:
-    """The entropy of the squared singular values of a matrix, normalised."""
-    size = frobenius(matrix)
-    if not (stack_of(size) > 0).all():
-        raise ArgumentError("the state is zero or not finite: it has no entropy")
-    return matrix_entropy(matrix * (1 / size))
+def real_dtype(psi: Any) -> np.dtype[Any]:
+    """The dtype of real numbers of a state."""
+    return np.zeros(0, psi.dtype).real.dtype
+
+
+def matrix_entropies(matrices: Sequence[Array]) -> Real:
+    """The entropy of all singular values of some matrices, whose squares add up to 1."""
+    return sum(matrix_entropy(matrix) for matrix in matrices)
 
 
 @primitive

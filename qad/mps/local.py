@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
+from qad.mps.names import spelled, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -32,6 +32,8 @@ class Site:
     charges : dict of name -> tuple of int
         What the basis states carry of each quantity that may be conserved, one whole number each: "Sz" is 2 Sz, "N" the
         number of particles; "parity" is counted modulo 2, the others are not.
+    states : dict of name -> int
+        Names of basis states, such as "up": 0, for `qad.mps.MPS.product`.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class Site:
     operators: dict[str, NDArray[Any]]
     fermionic: frozenset[str] = frozenset()
     charges: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    states: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def phys(self) -> int:
@@ -54,10 +57,19 @@ class Site:
         """The operator of this name; raises, and suggests the nearest, if there is none."""
         if name in self.operators:
             return self.operators[name]
-        near = get_close_matches(str(name), self.operators, 1, 0.3)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        known = ", ".join(self.operators)
+        hint, known = suggestion(name, self.operators), ", ".join(self.operators)
         raise ArgumentError(f"a site of kind {self.name!r} has no operator {name!r}: {hint}it has {known}")
+
+    def state(self, name: str) -> int:
+        """The number of the basis state of this name; raises, and says which there are, if there is none."""
+        known = {spelled(other): number for other, number in self.states.items()}
+        if spelled(name) in known:
+            return known[spelled(name)]
+        names = ", ".join(map(repr, self.states)) or f"none: write their numbers, 0 to {self.phys - 1}"
+        raise ArgumentError(
+            f"a site of kind {self.name!r} has no basis state {name!r}; it has {names}. Another kind of site is given "
+            "by sites=, such as sites='electron'"
+        )
 
 
 def spin(size: float) -> Site:
@@ -94,7 +106,13 @@ def spin(size: float) -> Site:
         operators |= {"X": 2 * x, "Y": 2 * y, "Z": 2 * z}
     steps = range(len(m))
     charges = {"Sz": tuple([int(doubled) - 2 * k for k in steps]), "parity": tuple([k % 2 for k in steps])}
-    return Site(f"spin-{int(doubled)}/2" if doubled % 2 else f"spin-{int(size)}", operators, charges=charges)
+    name = f"spin-{int(doubled)}/2" if doubled % 2 else f"spin-{int(size)}"
+    return Site(name, operators, charges=charges, states=states_of_spin(len(m)))
+
+
+def states_of_spin(count: int) -> dict[str, int]:
+    """Names of the basis states of a spin: up and down, and in the middle 0."""
+    return {"up": 0, "down": count - 1} | ({"0": count // 2} if count % 2 else {})
 
 
 def boson(most: int) -> Site:
@@ -125,7 +143,8 @@ def boson(most: int) -> Site:
     numbers = np.arange(int(most) + 1.0)
     lower = np.diag(np.sqrt(numbers[1:]), 1)
     operators = {"Id": np.eye(len(numbers)), "N": np.diag(numbers), "B": lower, "Bdag": lower.T}
-    return Site(f"boson-{most}", operators, charges=by_number(range(int(most) + 1)))
+    states = {"empty": 0} | {str(k): k for k in range(int(most) + 1)}
+    return Site(f"boson-{most}", operators, charges=by_number(range(int(most) + 1)), states=states)
 
 
 def by_number(numbers: Iterable[int]) -> dict[str, tuple[int, ...]]:
@@ -149,7 +168,7 @@ def fermion() -> Site:
     """
     lower = np.array([[0.0, 1.0], [0.0, 0.0]])
     operators = {"Id": np.eye(2), "N": np.diag([0.0, 1.0]), "C": lower, "Cdag": lower.T, "F": np.diag([1.0, -1.0])}
-    return Site("fermion", operators, frozenset({"C", "Cdag"}), by_number((0, 1)))
+    return Site("fermion", operators, frozenset({"C", "Cdag"}), by_number((0, 1)), {"empty": 0, "full": 1})
 
 
 def electron(double: bool = True) -> Site:
@@ -187,7 +206,8 @@ def electron(double: bool = True) -> Site:
     operators = {name: matrix[np.ix_(kept, kept)] for name, matrix in operators.items()}
     charges = by_number([(0, 1, 1, 2)[k] for k in kept]) | {"Sz": tuple([(0, 1, -1, 0)[k] for k in kept])}
     anticommuting = frozenset({"Cup", "Cdagup", "Cdn", "Cdagdn"})
-    return Site("electron" if double else "t-J", operators, anticommuting, charges)
+    states = {"empty": 0, "up": 1, "down": 2} | ({"updown": 3, "full": 3} if double else {})
+    return Site("electron" if double else "t-J", operators, anticommuting, charges, states)
 
 
 def site(kind: str | Site) -> Site:

@@ -1,4 +1,4 @@
-"""What is measured in a chain: local expectation values, correlations, densities.
+"""What is measured in a chain: local expectation values and densities.
 
 All are of the normalised state, whatever its norm, and are differentiated through one sweep from each side.  A ring is
 measured as the open chain that it is (`MPS.opened`): bonds are squared.
@@ -15,8 +15,10 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like, stack_of, value_of
 from qad.mps.chain import as_array
 from qad.mps.conserving import measures as conserving
+from qad.mps.conserving.quantities import kinds
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.environments import opened_left, past_left, past_right, site_density
+from qad.mps.gates import as_matrix, check_sites
 from qad.mps.observables import check_kind
 from qad.mps.state import MPS
 
@@ -24,19 +26,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from qad.mps.conserving.quantities import Kinds
     from qad.typing import Array, ArrayLike
 
 MOST_ENTRIES = 2**26  # of a density matrix
 
 
-def local_expectations(psi: MPS | SymmetricMPS, operator: ArrayLike | Sequence[ArrayLike]) -> Array:
+def local_expectations(
+    psi: MPS | SymmetricMPS, operator: str | ArrayLike | Sequence[ArrayLike], sites: Kinds = None
+) -> Array:
     """``<psi| O_i |psi> / <psi|psi>`` of a local operator on every site, in one sweep from each side.
 
     Parameters
     ----------
     psi : MPS or SymmetricMPS
-    operator : array (phys, phys), or a sequence of one for each site
+    operator : array (phys, phys), a sequence of one for each site, or a name
         Rows ``out``; Hermitian or not, conserving or not.
+    sites : str, Site, or a sequence of them, optional
+        The kinds of sites that a name is looked up in, "electron" for example; spins by default.
 
     Returns
     -------
@@ -59,7 +66,7 @@ def local_expectations(psi: MPS | SymmetricMPS, operator: ArrayLike | Sequence[A
     >>> qad.mps.local_expectations(neel, np.diag([0.5, -0.5])).real
     array([ 0.5, -0.5,  0.5])
     """
-    operators = per_site(check_state(psi), operator)
+    operators = per_site(check_state(psi), operator, sites)
     if isinstance(psi, SymmetricMPS):
         return conserving.local_expectations(psi, operators)
     lefts, tensors, rights = environments(psi)
@@ -70,55 +77,49 @@ def local_expectations(psi: MPS | SymmetricMPS, operator: ArrayLike | Sequence[A
     return np.stack(values)
 
 
-def correlations(psi: MPS | SymmetricMPS, one: ArrayLike, other: ArrayLike) -> Array:
-    """``<psi| A_i B_j |psi> / <psi|psi>`` of two local operators on all pairs of sites.
+def measure(psi: MPS | SymmetricMPS, operator: str | ArrayLike, sites: int | Sequence[int] | None = None) -> Array:
+    """Expectation values of an operator in the normalised state, on each of some sites, or on several together.
 
     Parameters
     ----------
     psi : MPS or SymmetricMPS
-        Of equal physical dimensions.
-    one, other : arrays (phys, phys)
-        A and B; on one site ``A B`` acts. Fermionic operators need strings: use `OpSum` for those.
+    operator : str or array
+        A matrix for one site, or the name of an operator of spins, such as "Sz"; or a matrix for all of `sites`
+        together, the first of them most significant.  Operators of other kinds of sites:
+        ``qad.mps.site("fermion").operators["N"]``.
+    sites : int or sequence of ints, optional
+        All by default.
 
     Returns
     -------
-    array (n, n)
-        Entry (i, j) belongs to A on site i and B on site j.
+    scalar, or array of one value for each of `sites`
+        A scalar for one site, and for an operator on several together.
 
     Raises
     ------
+    ArgumentError
+        If a site does not exist or is repeated, or there is no operator of this name.
     ShapeError
-        If an operator does not fit a site.
-
-    Notes
-    -----
-    ``O(n**2 phys bond**3)``.
+        If the operator does not fit.
 
     Examples
     --------
     >>> import numpy as np, qad
-    >>> bell = qad.mps.MPS.from_dense(np.eye(2) / np.sqrt(2))
-    >>> qad.mps.correlations(bell, np.diag([1.0, -1.0]), np.diag([1.0, -1.0])).round(12)
-    array([[1., 1.],
-           [1., 1.]])
+    >>> neel = qad.mps.MPS.product(["up", "down", "up"])
+    >>> qad.mps.measure(neel, "Sz").real, complex(qad.mps.measure(neel, "Sz", 1))
+    (array([ 0.5, -0.5,  0.5]), (-0.5+0j))
+    >>> complex(qad.mps.measure(neel, np.diag([1.0, -1.0, -1.0, 1.0]), (0, 2)))  # Z Z
+    (1+0j)
     """
-    ones, others = per_site(check_state(psi), one), per_site(psi, other)
-    if isinstance(psi, SymmetricMPS):
-        return conserving.correlations(psi, ones, others)
-    lefts, tensors, rights = environments(psi)
-    n, rows = len(tensors), []
-    for i in range(n):
-        density = site_density(lefts[i], tensors[i], rights[i + 1])
-        norm2, entries = density.trace(), {}
-        entries[i, i] = (density * (ones[i] @ others[i]).T).sum() / norm2
-        first, second = (past_left(lefts[i], m @ tensors[i], tensors[i]) for m in (ones[i], others[i]))
-        for j in range(i + 1, n):
-            entries[i, j] = (site_density(first, tensors[j], rights[j + 1]) * others[j].T).sum() / norm2
-            entries[j, i] = (site_density(second, tensors[j], rights[j + 1]) * ones[j].T).sum() / norm2
-            first, second = past_left(first, tensors[j]), past_left(second, tensors[j])
-        rows.append(entries)
-    table = {pair: value for entries in rows for pair, value in entries.items()}
-    return np.stack([np.stack([table[i, j] for j in range(n)]) for i in range(n)])
+    places = None if sites is None else check_sites(psi, sites)
+    operator = operator if isinstance(operator, str) else as_array(operator)
+    if places is None or isinstance(operator, str) or operator.shape == (psi.phys[places[0]],) * 2:
+        values = local_expectations(psi, operator)
+        return values if places is None else values[places[0] if np.ndim(sites) == 0 else list(places)]
+    matrix, k = as_matrix(operator, dims := [psi.phys[site] for site in places]), len(places)
+    order = np.argsort(places)
+    matrix = matrix.reshape(*dims, *dims).transpose(*order, *(order + k)).reshape(matrix.shape)
+    return (reduced_density(psi, sorted(places)) * matrix.T).sum()
 
 
 def reduced_density(psi: MPS | SymmetricMPS, sites: int | Sequence[int]) -> Array:
@@ -195,8 +196,10 @@ def check_state(psi: Any) -> Any:
     return psi
 
 
-def per_site(psi: MPS, operator: Any) -> list[Array]:
-    """One matrix for each site, as an array."""
+def per_site(psi: MPS, operator: Any, sites: Kinds = None) -> list[Array]:
+    """One matrix for each site, as an array; `sites` are the kinds that an operator's name is looked up in."""
+    if isinstance(operator, str):
+        return [kind.matrix(operator) for kind in kinds(sites, psi.phys)]
     matrices = [operator] * len(psi) if np.ndim(value_of(operator)) == 2 else list(operator)
     if len(matrices) != len(psi):
         raise ShapeError(f"{len(matrices)} operators were given for {len(psi)} sites")

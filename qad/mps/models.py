@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import as_array, stack_of
+from qad.extend import stack_of
 from qad.mps.chain import site_count
+from qad.mps.couplings import couplings, real_number
+from qad.mps.lattice import Lattice
 from qad.mps.local import spin as spin_site
 from qad.mps.opsum import OpSum
 
@@ -21,16 +23,16 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.operator import MPO
-    from qad.typing import Number, RealNumber
+    from qad.typing import ArrayLike, Number, RealNumber
 
 
-def heisenberg(n: int, periodic: bool = False, spin: float = 0.5) -> MPO:
+def heisenberg(n: int | Lattice, periodic: bool = False, spin: float = 0.5) -> MPO:
     """The Heisenberg chain ``H = sum_i S_i . S_(i+1)``.
 
     Parameters
     ----------
-    n : int
-        Number of sites, at least 2 (3 on a ring).
+    n : int or Lattice
+        Number of sites, at least 2 (3 on a ring), or a ladder or cylinder.
     periodic : bool
         Whether site n-1 couples to site 0; the operator's bond is then 8 instead of 5.
     spin : number
@@ -54,15 +56,15 @@ def heisenberg(n: int, periodic: bool = False, spin: float = 0.5) -> MPO:
     return total.mpo()
 
 
-def xxz(n: int, delta: RealNumber, periodic: bool = False) -> MPO:
+def xxz(n: int | Lattice, delta: RealNumber | ArrayLike, periodic: bool = False) -> MPO:
     """The spin-1/2 chain ``H = sum_i Sx_i Sx_(i+1) + Sy_i Sy_(i+1) + delta Sz_i Sz_(i+1)``.
 
     Parameters
     ----------
-    n : int
-        Number of sites, at least 2 (3 on a ring).
-    delta : real number or Tensor
-        Anisotropy; it may be differentiated.
+    n : int or Lattice
+        Number of sites, at least 2 (3 on a ring), or a ladder or cylinder.
+    delta : real number, array or Tensor
+        Anisotropy, of all bonds or of each; it may be differentiated.
     periodic : bool
 
     Returns
@@ -75,23 +77,27 @@ def xxz(n: int, delta: RealNumber, periodic: bool = False) -> MPO:
     >>> qad.mps.xxz(6, delta=0.5)
     MPO(6 sites, open, bonds 1-5-5-5-5-5-1, float64)
     """
-    delta = real_number(delta, "delta")
     total = OpSum(ring_or_chain(n, periodic))
-    for i, j in pairs(n, periodic):
-        spin_product(total, 1.0, i, j, delta)
+    bonds = pairs(n, periodic)
+    for (i, j), own in zip(bonds, couplings(delta, "delta", len(bonds), "bonds"), strict=True):
+        spin_product(total, 1.0, i, j, own)
     return total.mpo()
 
 
-def ising(n: int, g: RealNumber, periodic: bool = False) -> MPO:
-    """The transverse-field Ising chain ``H = -sum_i sz_i sz_(i+1) - g sum_i sx_i`` of Pauli matrices.
+def ising(
+    n: int | Lattice, g: RealNumber | ArrayLike, periodic: bool = False, *, j: RealNumber | ArrayLike = 1.0
+) -> MPO:
+    """The transverse-field Ising chain ``H = -j sum_i sz_i sz_(i+1) - g sum_i sx_i`` of Pauli matrices.
 
     Parameters
     ----------
-    n : int
-        Number of sites, at least 2 (3 on a ring).
-    g : real number or Tensor
-        Transverse field; critical at 1.  It may be differentiated.
+    n : int or Lattice
+        Number of sites, at least 2 (3 on a ring), or a ladder or cylinder.
+    g : real number, array or Tensor
+        Transverse field, of all sites or of each; critical at 1.  It may be differentiated.
     periodic : bool
+    j : real number, array or Tensor
+        Coupling, of all bonds or of each.
 
     Returns
     -------
@@ -103,12 +109,12 @@ def ising(n: int, g: RealNumber, periodic: bool = False) -> MPO:
     >>> qad.mps.ising(6, g=1.0)
     MPO(6 sites, open, bonds 1-3-3-3-3-3-1, float64)
     """
-    g = real_number(g, "g")
     total = OpSum(ring_or_chain(n, periodic))
-    for i, j in pairs(n, periodic):
-        total.add(-1.0, "Z", i, "Z", j)
-    for i in range(n):
-        total.add(-g, "X", i)
+    bonds = pairs(n, periodic)
+    for (one, other), coupling in zip(bonds, couplings(j, "j", len(bonds), "bonds"), strict=True):
+        total.add(-coupling, "Z", one, "Z", other)
+    for i, field in enumerate(couplings(g, "g", len(total.sites), "sites")):
+        total.add(-field, "X", i)
     return total.mpo()
 
 
@@ -138,22 +144,22 @@ def long_range_ising(n: int, rate: RealNumber, g: RealNumber) -> MPO:
     rate, g = real_number(rate, "rate"), real_number(g, "g")
     if np.any(stack_of(rate) == 0):
         raise ArgumentError("rate must not be zero: qad.mps.ising couples neighbours only")
-    total = OpSum(ring_or_chain(n, False)).add_exponential(-1 / rate, rate, "Z", "Z")
+    total = OpSum(site_count(n, 2, "n")).add_exponential(-1 / rate, rate, "Z", "Z")
     for i in range(n):
         total.add(-g, "X", i)
     return total.mpo()
 
 
-def j1j2(n: int, j1: RealNumber, j2: RealNumber, periodic: bool = False) -> MPO:
-    """The frustrated spin-1/2 chain ``H = sum_i j1 S_i . S_(i+1) + j2 S_i . S_(i+2)``.
+def j1j2(n: int | Lattice, j1: RealNumber | ArrayLike, j2: RealNumber | ArrayLike, periodic: bool = False) -> MPO:
+    """The frustrated spin-1/2 chain ``H = sum_i j1 S_i . S_(i+1) + j2 S_i . S_(i+2)``, or its like on a lattice.
 
     Parameters
     ----------
-    n : int
-        Number of sites, at least 2 (5 on a ring).
-    j1, j2 : real numbers or Tensors
-        They may be differentiated.  At ``j2 = j1 / 2`` the ground state is a product of singlets (C. K. Majumdar,
-        D. K. Ghosh 1969), of energy ``-3/8 j1`` per site.
+    n : int or Lattice
+        Number of sites, at least 2 (5 on a ring); or a ladder or cylinder, whose diagonals are the second neighbours.
+    j1, j2 : real numbers, arrays or Tensors
+        Of all pairs or of each; they may be differentiated.  On a chain with ``j2 = j1 / 2`` the ground state is a
+        product of singlets (C. K. Majumdar, D. K. Ghosh 1969), of energy ``-3/8 j1`` per site.
     periodic : bool
 
     Returns
@@ -166,22 +172,26 @@ def j1j2(n: int, j1: RealNumber, j2: RealNumber, periodic: bool = False) -> MPO:
     >>> qad.mps.j1j2(7, 1.0, 0.5).bond
     8
     """
-    j1, j2 = real_number(j1, "j1"), real_number(j2, "j2")
-    n = site_count(n, 5 if periodic else 2, "n of a ring with second neighbours" if periodic else "n")
-    total = OpSum(n)
-    for distance, coupling in ((1, j1), (2, j2)):
-        for i in range(n if periodic else n - distance):
-            spin_product(total, coupling, i, (i + distance) % n)
+    if not isinstance(n, Lattice):
+        n = site_count(n, 5 if periodic else 2, "n of a ring with second neighbours" if periodic else "n")
+    total = OpSum(ring_or_chain(n, periodic))
+    for distance, name, given in ((1, "j1", j1), (2, "j2", j2)):
+        if isinstance(n, Lattice):
+            bonds = n.pairs(distance)
+        else:
+            bonds = [(i, (i + distance) % n) for i in range(n if periodic else n - distance)]
+        for (i, j), coupling in zip(bonds, couplings(given, name, len(bonds), "pairs"), strict=True):
+            spin_product(total, coupling, i, j)
     return total.mpo()
 
 
-def blbq(n: int, theta: RealNumber, periodic: bool = False) -> MPO:
+def blbq(n: int | Lattice, theta: RealNumber, periodic: bool = False) -> MPO:
     """The bilinear-biquadratic spin-1 chain ``H = sum_i cos(theta) S_i . S_(i+1) + sin(theta) (S_i . S_(i+1))**2``.
 
     Parameters
     ----------
-    n : int
-        Number of sites, at least 2 (3 on a ring).
+    n : int or Lattice
+        Number of sites, at least 2 (3 on a ring), or a ladder or cylinder.
     theta : real number or Tensor
         Radians; it may be differentiated.
     periodic : bool
@@ -204,13 +214,13 @@ def blbq(n: int, theta: RealNumber, periodic: bool = False) -> MPO:
     return bilinear_biquadratic(n, np.cos(theta), np.sin(theta), periodic)
 
 
-def aklt(n: int, periodic: bool = False) -> MPO:
+def aklt(n: int | Lattice, periodic: bool = False) -> MPO:
     """The spin-1 chain ``H = sum_i S_i . S_(i+1) + (S_i . S_(i+1))**2 / 3``.
 
     Parameters
     ----------
-    n : int
-        Number of sites, at least 2 (3 on a ring).
+    n : int or Lattice
+        Number of sites, at least 2 (3 on a ring), or a ladder or cylinder.
     periodic : bool
 
     Returns
@@ -227,7 +237,7 @@ def aklt(n: int, periodic: bool = False) -> MPO:
     return bilinear_biquadratic(n, 1.0, 1 / 3, periodic)
 
 
-def bilinear_biquadratic(n: int, linear: Number, square: Number, periodic: bool) -> MPO:
+def bilinear_biquadratic(n: int | Lattice, linear: Number, square: Number, periodic: bool) -> MPO:
     """``sum_i linear S . S' + square (S . S')**2`` of spins 1."""
     total = OpSum(ring_or_chain(n, periodic), "spin-1")
     s = [total.sites[0].operators[name] for name in ("Sx", "Sy", "Sz")]
@@ -255,18 +265,16 @@ def spin_product(total: OpSum, coupling: Number, i: int, j: int, anisotropy: Num
 
 
 def ring_or_chain(n: Any, periodic: bool) -> int:
-    """`n` as an int; a ring needs three sites, a chain two."""
+    """The number of sites of a lattice, or `n` as an int; a ring needs three sites, a chain two."""
+    if isinstance(n, Lattice):
+        if periodic:
+            raise ArgumentError("a Lattice says by itself where it closes: leave out periodic")
+        return len(n)
     return site_count(n, 3 if periodic else 2, "n of a ring" if periodic else "n")
 
 
-def pairs(n: int, periodic: bool) -> list[tuple[int, int]]:
+def pairs(n: int | Lattice, periodic: bool) -> list[tuple[int, int]]:
     """The neighbours."""
+    if isinstance(n, Lattice):
+        return n.pairs()
     return [(i, (i + 1) % n) for i in range(n if periodic else n - 1)]
-
-
-def real_number(x: RealNumber, name: str) -> RealNumber:
-    """`x` if it is a finite real number, Tensors included."""
-    value = as_array(stack_of(x))
-    if np.ndim(x) or value.dtype.kind not in "fiu" or not np.isfinite(value).all():
-        raise ArgumentError(f"{name} must be a finite real number, so that H is Hermitian, but got {x!r}")
-    return x

@@ -15,7 +15,7 @@ from qad.mps.energy import energy_of, has_own_node, is_plain, prepared, quotient
 from qad.mps.frozen_energy import energy_of_both, is_frozen
 from qad.mps.operator import MPO
 from qad.mps.opsum import OpSum
-from qad.mps.sandwich import factor, inner, operator_matrices, sandwich
+from qad.mps.sandwich import inner, operator_matrices, sandwich, within_range
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ def norm(psi: MPS | SymmetricMPS) -> Real:
     -------
     real scalar
 
+    Raises
+    ------
+    ArgumentError
+        If it is no number of the dtype, above 1e308 or below 1e-308: `log_norm2` has its logarithm.
+
     Notes
     -----
     Cost ``2 n phys bond**3`` multiply-adds for an open chain, ``2 n phys bond**5`` for a periodic one.
@@ -48,10 +53,10 @@ def norm(psi: MPS | SymmetricMPS) -> Real:
     """
     if isinstance(psi, SymmetricMPS):
         square, log_scale = conserving.overlap(psi, psi)
-        return np.sqrt(square.real) * np.exp(log_scale / 2)
-    check_kind(psi, MPS)
-    (square,), log_scale = sandwich(psi, None, psi)
-    return np.sqrt(square.real) * factor(square, log_scale / 2)
+    else:
+        check_kind(psi, MPS)
+        (square,), log_scale = sandwich(psi, None, psi)
+    return within_range(np.sqrt(square.real), log_scale / 2, "the norm", tiny=False)
 
 
 def norm2(psi: MPS | SymmetricMPS) -> Real:
@@ -73,10 +78,10 @@ def norm2(psi: MPS | SymmetricMPS) -> Real:
     """
     if isinstance(psi, SymmetricMPS):
         square, log_scale = conserving.overlap(psi, psi)
-        return square.real * np.exp(log_scale)
-    check_kind(psi, MPS)
-    (square,), log_scale = sandwich(psi, None, psi)
-    return square.real * factor(square, log_scale)
+    else:
+        check_kind(psi, MPS)
+        (square,), log_scale = sandwich(psi, None, psi)
+    return within_range(square.real, log_scale, "the squared norm", tiny=False)
 
 
 def log_norm2(psi: MPS | SymmetricMPS) -> Real:
@@ -138,7 +143,7 @@ def overlap(bra: MPS | SymmetricMPS, ket: MPS | SymmetricMPS) -> Scalar:
     """
     if isinstance(bra, SymmetricMPS) or isinstance(ket, SymmetricMPS):
         value, log_scale = conserving.overlap(bra, ket)
-        return value * np.exp(log_scale)
+        return within_range(value, log_scale, "the overlap")
     check_kind(ket, MPS)
     check_match(bra, ket.phys, "the other state")
     return inner(bra, ket)
@@ -175,7 +180,7 @@ def expectation(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Scalar:
         return conserving.expectation(psi, H)
     check_operator(psi, H)
     (value,), log_scale = sandwich(psi, operator_matrices(H, psi.dtype), psi)
-    return value * factor(value, log_scale)
+    return within_range(value, log_scale, "the expectation value")
 
 
 def energy(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Real:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
-from qad.mps.chain import Chain, zip_sites
+from qad.mps.chain import Chain, site_count, zip_sites
+from qad.mps.gauge import factorised, truncated
 from qad.mps.sites import join
 from qad.mps.state import MOST_AMPLITUDES, MPS
 
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from qad.mps.local import Site
-    from qad.typing import Array, Number
+    from qad.typing import Array, ArrayLike, DTypeLike, Number, Real
 
     C = TypeVar("C", bound=Chain)
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 class MPO(Chain):
@@ -74,6 +75,115 @@ class MPO(Chain):
             self._conserving = now, {}
         return self._conserving[1]
 
+    @classmethod
+    def identity(cls, n: int, phys: int | Sequence[int] = 2, dtype: DTypeLike = float) -> MPO:
+        """The operator that changes nothing, all bonds 1.
+
+        Parameters
+        ----------
+        n : int
+            Number of sites.
+        phys : int or sequence of ints
+            Dimension of every site, or of each.
+        dtype : dtype
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.mps.MPO.identity(3) - 0.5 * qad.mps.heisenberg(3)
+        MPO(3 sites, open, bonds 1-6-6-1, float64)
+        """
+        dims = [phys] * site_count(n, 1, "n") if np.ndim(phys) == 0 else list(phys)
+        if len(dims) != n:
+            raise ShapeError(f"{len(dims)} dimensions were given for {n} sites: give one for all, or one each")
+        return cls([np.eye(site_count(size, 1, "phys"), dtype=dtype)[None, None] for size in dims])
+
+    @classmethod
+    def from_dense(
+        cls, matrix: ArrayLike, phys: int | Sequence[int] = 2, max_bond: int | None = None, cutoff: float = 1e-14
+    ) -> MPO:
+        """The open operator of a dense matrix, by singular value decompositions from the left.
+
+        Parameters
+        ----------
+        matrix : array (d, d)
+            Rows ``out``, site 0 most significant, as `to_dense` gives it.
+        phys : int or sequence of ints
+            Dimension of every site, or of each.
+        max_bond, cutoff
+            As in `truncate`.
+
+        Raises
+        ------
+        ShapeError
+            If the matrix is not square, or not of the sites' dimensions.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> H = qad.mps.MPO.from_dense(qad.mps.heisenberg(6).to_dense())
+        >>> H, np.allclose(H.to_dense(), qad.mps.heisenberg(6).to_dense())
+        (MPO(6 sites, open, bonds 1-4-5-5-5-4-1, float64), True)
+        """
+        matrix = matrix if hasattr(matrix, "dtype") else np.asarray(matrix)
+        size = matrix.shape[0] if matrix.ndim == 2 else 0
+        dims = list(phys) if np.ndim(phys) else [phys] * max(1, round(np.log(max(size, 1)) / np.log(max(phys, 2))))
+        if matrix.shape != (int(np.prod(dims)),) * 2:
+            raise ShapeError(
+                f"a matrix of shape {matrix.shape} is none of sites of dimensions {dims}: give phys=, one number for "
+                "all sites or one for each"
+            )
+        n = len(dims)
+        pairs = matrix.reshape(*dims, *dims).transpose([axis for i in range(n) for axis in (i, n + i)])
+        return cls(unpaired(factorised(pairs.reshape([d * d for d in dims]), max_bond, cutoff), dims))
+
+    def truncate(self, max_bond: int | None = None, cutoff: float = 1e-14) -> tuple[MPO, Real]:
+        """The operator with smaller bonds that is nearest to this one, bond by bond.
+
+        Parameters
+        ----------
+        max_bond : int, optional
+            Keep at most so many singular values on a bond.
+        cutoff : float
+            Keep those above ``cutoff`` times the largest.
+
+        Returns
+        -------
+        operator : MPO
+        error : real scalar
+            The root mean square ``sqrt(tr(D^H D) / d)`` of the singular values of the difference D, where d is the
+            dimension of the chain: what it does to states on average.
+
+        Raises
+        ------
+        ShapeError
+            If the operator is a ring.
+
+        Notes
+        -----
+        The truncation of states, of the operator as a vector; every site is divided by the square root of its dimension
+        meanwhile, so that the identity has norm 1 on any number of sites.  Differentiable like that.
+
+        Examples
+        --------
+        >>> import qad
+        >>> H = qad.mps.heisenberg(8)
+        >>> square, error = (H @ H).truncate()
+        >>> square.bond, (H @ H).bond, bool(error < 1e-12)
+        (9, 25, True)
+        """
+        max_bond = None if max_bond is None else site_count(max_bond, 1, "max_bond")
+        dims = [t.shape[2] for t in self]
+        if dims != [t.shape[3] for t in self]:
+            raise ShapeError("an operator between sites of different dimensions is not truncated")
+        rows = [
+            t.transpose(0, 2, 3, 1).reshape(t.shape[0], -1, t.shape[1]) * float(d**-0.5)
+            for t, d in zip(self, dims, strict=True)
+        ]
+        smaller, error = truncated(rows, max_bond, cutoff)
+        smaller = [t * float(d**0.5) for t, d in zip(smaller, dims, strict=True)]
+        return on_sites_of(self, MPO(unpaired(smaller, dims))), error
+
     def __add__(self, other: MPO) -> MPO:
         return on_sites_of(self, super().__add__(other))
 
@@ -127,12 +237,30 @@ class MPO(Chain):
         """
         return on_sites_of(self, MPO([tensor.conj().swapaxes(2, 3) for tensor in self]))
 
+    def dagger(self) -> MPO:
+        """The adjoint operator, as `mH`.
+
+        Examples
+        --------
+        >>> import qad
+        >>> step = qad.mps.mpo_exp(qad.mps.heisenberg(4), -0.1j)
+        >>> bool(abs(qad.mps.MPS.product([0, 1, 0, 1]).expectation(step.dagger() @ step) - 1) < 1e-3)
+        True
+        """
+        return self.mH
+
 
 def on_sites_of(one: MPO, other: Any) -> Any:
     """An operator, on the same sites as another one."""
     if isinstance(other, MPO):
         other.sites = one.sites
     return other
+
+
+def unpaired(tensors: Iterable[Array], dims: Sequence[int]) -> list[Array]:
+    """Site tensors (left, out in, right) of an operator as a vector, as those of the operator."""
+    shaped = [t.reshape(t.shape[0], d, d, t.shape[2]) for t, d in zip(tensors, dims, strict=True)]
+    return [t.transpose(0, 3, 1, 2) for t in shaped]
 
 
 def numbers_of(tensors: Iterable[Array]) -> list[bytes] | None:

@@ -13,6 +13,7 @@ from qad.mps.chain import site_count
 from qad.mps.conserving.parts import of_definite_charge
 from qad.mps.local import site as site_of
 from qad.mps.operator import MPO
+from qad.mps.opsum_algebra import Algebra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from qad.typing import ArrayLike, Number
 
 
-class OpSum:
+class OpSum(Algebra):
     """A sum of products of local operators on a chain, such as ``sum_i J Sz(i) Sz(i+1) - g X(i)``.
 
     Parameters
@@ -40,8 +41,9 @@ class OpSum:
 
     Notes
     -----
-    Operators of a product act from right to left, as matrices do.  Fermionic ones get their Jordan-Wigner strings
-    here, so that ``Cdag(3) C(1)`` is ``-C(1) Cdag(3)``.
+    Sums are added, multiplied by numbers and by each other (``H @ K``), and have a `dagger`; `add` changes the sum
+    itself.  Operators of a product act from right to left, as matrices do.  Fermionic ones get their Jordan-Wigner
+    strings here, so that ``Cdag(3) C(1)`` is ``-C(1) Cdag(3)``.
 
     Examples
     --------
@@ -109,7 +111,7 @@ class OpSum:
         4
         """
         coefficient = finite_number(coefficient, "the coefficient of a term")
-        string, scale = self._string(self._factors(factors))
+        string, scale = self.product(*factors)
         if scale == 0 or (type(coefficient) is not Tensor and coefficient == 0):
             return self
         string = string or ((0, self.identities[0]),)
@@ -235,10 +237,10 @@ class OpSum:
         operators = self.sites[site].operators
         return operators.get("F", operators["Id"])
 
-    def _string(self, factors):
-        """The product as a tuple of (site, operator number), and its scale."""
+    def product(self, *factors: Any) -> tuple[tuple[tuple[int, int], ...], complex]:
+        """A product of operators and sites in turn as pairs (site, number of an operator), and what multiplies it."""
         matrices = {}
-        for operator, site in factors:
+        for operator, site in self._factors(factors):
             matrix, fermionic = self._factor(operator, site)
             if fermionic:
                 for before in range(site):
@@ -262,6 +264,12 @@ class Operators:
 
     def __init__(self):
         self.matrices, self.numbers = [], {}
+
+    def copy(self) -> Operators:
+        """The same operators by the same numbers; those that are added to either are its own."""
+        other = Operators()
+        other.matrices, other.numbers = list(self.matrices), dict(self.numbers)
+        return other
 
     def number(self, matrix: np.ndarray) -> tuple[int, complex]:
         """The number of an operator, and by what the one kept is to be multiplied to give it."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from qad.typing import Array, DTypeLike
 
 SITES_PER_SCALING = 4
+FAR = 0.9  # of the largest exponent: beyond it exp(log_scale) by itself may overflow where the value does not
 
 
 def sandwich(
@@ -61,7 +62,25 @@ def inner(bra: SiteTensors, ket: SiteTensors) -> Array:
     if len(bra) != len(ket) or any(a.shape[1] != b.shape[1] for a, b in zip(bra, ket, strict=True)):
         raise ShapeError("states of different sites have no overlap: lengths and physical dimensions must agree")
     (value,), log_scale = sandwich(bra, None, ket)
-    return value * factor(value, log_scale)
+    return within_range(value, log_scale, "the overlap")
+
+
+def within_range(value: Array, log_scale: Any, what: str, tiny: bool = True) -> Array:
+    """``value * exp(log_scale)``; raises where that overflows, and where it vanishes if it must not be `tiny`."""
+    if any_traced(log_scale):
+        return value * factor(value, log_scale)
+    plain, limits = np.abs(value_of(stack_of(value))), np.finfo(value.dtype)
+    with np.errstate(divide="ignore"):
+        logs = np.log(plain) + log_scale
+    if (logs > np.log(limits.max)).any() or (not tiny and ((logs < np.log(limits.tiny)) & (plain > 0)).any()):
+        raise ArgumentError(
+            f"{what} is exp({float(np.max(logs)):.6g}), which {limits.dtype} cannot hold: qad.mps.log_norm2(psi) is "
+            "the logarithm of the squared norm, psi.normalized() the state of norm 1"
+        )
+    if np.max(np.abs(log_scale)) < FAR * np.log(limits.max):
+        return value * factor(value, log_scale)
+    half = factor(value, log_scale / 2)
+    return value * half * half
 
 
 def factor(value: Array, log_scale: Any) -> Any:

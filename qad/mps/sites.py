@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.mps.conserving.quantities import kinds as kinds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from qad.typing import Array, DTypeLike
@@ -29,6 +30,18 @@ def random_isometry(rng: np.random.Generator, left: int, phys: int, right: int, 
     gauss = random_gaussian(rng, left, phys, right, np.dtype(np.result_type(dtype, np.float64)))
     q, r = np.linalg.qr(gauss.reshape(left, -1).T)
     return np.ascontiguousarray((q * np.sign(r.diagonal().real)).T.reshape(left, phys, right), dtype)
+
+
+def numbered(states: Iterable[Any], phys: int, kinds: Any) -> tuple[list[Any], list[int]]:
+    """The states of a product, those given by name as numbers, and the dimensions of their sites."""
+    states = list(states)
+    named = any(isinstance(state, str) for state in states)
+    if kinds is None and not named:
+        return states, [phys] * len(states)
+    sites = kinds_of(kinds, [phys] * len(states))
+    return [kind.state(s) if isinstance(s, str) else s for s, kind in zip(states, sites, strict=True)], [
+        kind.phys for kind in sites
+    ]
 
 
 def basis_or_vector(state: Any, site: int, phys: int, dtype: DTypeLike) -> Array:

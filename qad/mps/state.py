@@ -12,8 +12,9 @@ from qad.mps import gauge
 from qad.mps.amplitudes.reading import Readings
 from qad.mps.chain import Chain, site_count
 from qad.mps.conserving import make as symmetric
+from qad.mps.methods import Methods
 from qad.mps.sandwich import inner, normalised
-from qad.mps.sites import basis_or_vector, join, random_gaussian, random_isometry
+from qad.mps.sites import basis_or_vector, join, numbered, random_gaussian, random_isometry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 MOST_AMPLITUDES = 2**28  # what to_dense is willing to write out: 4 GiB of complex128
 
 
-class MPS(Readings, Chain):
+class MPS(Methods, Readings, Chain):
     """A matrix product state ``psi[s1, ..., sn] = tr(A1[s1] A2[s2] ... An[sn])``.
 
     Parameters
@@ -108,6 +109,8 @@ class MPS(Readings, Chain):
             raise ArgumentError(f"a random MPS needs a float or complex dtype, not {dtype}: write dtype=complex")
         if conserve is not None:
             return symmetric.random_start([phys] * n, bond, conserve, sector, sites, dtype, seed, periodic)
+        if sites is not None or sector is not None:
+            raise ArgumentError("sites= and sector= are of what is conserved: give conserve=, or phys= and neither")
         rng = np.random.default_rng(seed)
         bonds = [bond] * (n + 1) if periodic else [min(bond, phys ** min(i, n - i, 60)) for i in range(n + 1)]
         make = random_gaussian if periodic else random_isometry
@@ -116,7 +119,7 @@ class MPS(Readings, Chain):
 
     @classmethod
     def product(
-        cls, states: Iterable[int | ArrayLike], phys: int = 2, dtype: DTypeLike = complex, *,
+        cls, states: Iterable[int | str | ArrayLike], phys: int = 2, dtype: DTypeLike = complex, *,
         conserve: str | Sequence[str] | None = None, sites: Any = None,
     ) -> Self:  # fmt: skip
         """A product state, all bonds 1.
@@ -124,24 +127,29 @@ class MPS(Readings, Chain):
         Parameters
         ----------
         states : sequence
-            Per site a vector of amplitudes (an array or a Tensor), or the number of a basis state.
+            Per site a vector of amplitudes (an array or a Tensor), or a basis state: its number, or its name, such as
+            "up" and "down" of spins, "empty", "full", and "updown" of electrons.
         phys : int
             Dimension of the physical leg of sites given by number.
         dtype : dtype
             Of sites given by number.
-        conserve, sites : optional
-            As in `random`: a `SymmetricMPS` of sites given by number.
+        sites : str, Site, or a sequence of them, optional
+            The kinds of sites, "electron" for example; spins by default.
+        conserve : optional
+            As in `random`: a `SymmetricMPS` of sites given by number or name.
 
         Examples
         --------
         >>> import qad
-        >>> neel = qad.mps.MPS.product([0, 1, 0, 1])
+        >>> neel = qad.mps.MPS.product(["up", "down", "up", "down"])  # or [0, 1, 0, 1]
         >>> neel.to_dense()[0, 1, 0, 1]
         np.complex128(1+0j)
         """
+        states, dims = numbered(states, phys, sites)
         if conserve is not None:
-            return symmetric.product_start(list(states), phys, conserve, sites, dtype)
-        return cls([basis_or_vector(state, site, phys, dtype)[None, :, None] for site, state in enumerate(states)])
+            return symmetric.product_start(states, phys, conserve, sites, dtype)
+        rows = [basis_or_vector(state, i, dims[i], dtype) for i, state in enumerate(states)]
+        return cls([row[None, :, None] for row in rows])
 
     def to_dense(self) -> Array:
         """All amplitudes, an array of shape `phys` with site 0 leftmost.

@@ -158,6 +158,7 @@ REFUSED = [
     (lambda c: qad.Circuit(30).ry(np.zeros((2**20, 1)), [0]).state(), r"1048576 x 2\*\*30"),
     (lambda c: qad.Circuit(2, initial=np.ones(3)), "initial state"),
     (lambda c: qad.Circuit(2, dtype=float), "complex128 or complex64"),
+    (lambda c: qad.Circuit.from_qasm("programs/bell.qasm"), r"read_text\(\)"),
     (lambda c: qad.PauliSum({"XX": 1.0, "X": 1.0}), "number of qubits"),
     (lambda c: qad.PauliSum({"XA": 1.0}), "letters"),
 ]
@@ -172,5 +173,7 @@ def test_what_is_refused(wrong, message):
 def test_other_refusals():
     with pytest.raises(GradientTypeError, match="real"):
         qad.Circuit(1).rx(1j, 0)
+    with pytest.raises(GradientTypeError, match=r"no named parameters.*c\.ry\(theta, qubit\)"):
+        qad.Circuit(1).ry("a", 0)
     with pytest.raises(AttributeError, match="swap"):
         qad.Circuit(1).swpa(0, 1)

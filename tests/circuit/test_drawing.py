@@ -18,6 +18,11 @@ def test_text():
         "        │              │              │",
         "q3: ────⊕───────────RY(0.3)────────ISWAP:1─",
     ]
+    assert str(qad.Circuit(2).rzz(0.5, 0, 1).rxx(1.0, 1, 0)).splitlines() == [
+        "q0: ─RZZ(0.5)──RXX(1)─",
+        "        │        │",
+        "q1: ─RZZ(0.5)──RXX(1)─",
+    ]
     assert str(qad.Circuit(2)) == "q0: ─\n\nq1: ─"
     assert "θ0" in str(qad.Circuit(1).ry(np.zeros(3), 0))
 

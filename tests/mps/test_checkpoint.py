@@ -19,7 +19,7 @@ import sys, qad
 def note(state, energy):
     print(float(energy), flush=True)
 
-qad.mps.ground_state(qad.mps.heisenberg(30), 12, checkpoint=sys.argv[1], callback=note, tol=0.0)
+qad.mps.ground_state(qad.mps.heisenberg(30), 12, "lbfgs", checkpoint=sys.argv[1], callback=note, tol=0.0)
 """
 
 
@@ -43,7 +43,7 @@ def test_files_of_other_searches_are_refused(tmp_path):
     with pytest.raises(ArgumentError, match="operator"):
         ground_state(qad.mps.ising(4, 1.0), 4, checkpoint=path)
     with pytest.raises(ArgumentError, match="method"):
-        ground_state(heisenberg(4), 4, "dmrg2", checkpoint=path)
+        ground_state(heisenberg(4), 4, "lbfgs", checkpoint=path)
     assert path.read_bytes() == before
 
 
@@ -64,5 +64,5 @@ def test_a_killed_search_loses_the_last_step_at_most(tmp_path):
     seen = [float(process.stdout.readline()) for _ in range(8)]
     process.send_signal(signal.SIGKILL)
     seen += [float(line) for line in process.communicate()[0].split()]
-    resumed = ground_state(heisenberg(30), 12, checkpoint=path, maxiter=len(seen) + 3)
+    resumed = ground_state(heisenberg(30), 12, "lbfgs", checkpoint=path, maxiter=len(seen) + 3)
     np.testing.assert_allclose(resumed.history[1 : len(seen) + 1], seen, rtol=1e-12)

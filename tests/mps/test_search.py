@@ -27,7 +27,7 @@ from qad.mps.search.lanczos import exponential, lowest
     ids=str,
 )
 def test_exact_energies(H, bond, exact, tolerance):
-    result = ground_state(H, bond=bond, seed=1)
+    result = ground_state(H, bond=bond, method="lbfgs", seed=1)
     assert result.energy == pytest.approx(exact, rel=tolerance)
     assert result.energy > exact - 1e-11
     assert 0 <= result.variance + 1e-12 < 1e-5
@@ -160,11 +160,23 @@ def test_twenty_sites(seed):
 
 def test_history_goes_down_and_agrees_with_the_result():
     H = heisenberg(6)
-    result = ground_state(H, bond=8, seed=0)
+    result = ground_state(H, bond=8, method="lbfgs", seed=0)
     assert result.history[0] == pytest.approx(qad.mps.energy(MPS.random(6, 8, dtype=float, seed=0), H))
     assert result.history[-1] == pytest.approx(result.energy)
     assert np.all(np.diff(result.history) <= 1e-12)
     assert result.nfev >= len(result.history) - 1
+
+
+def test_the_method_is_picked_and_said():
+    found = ground_state(heisenberg(6), bond=8)
+    assert found.method == "dmrg2"
+    assert "method='dmrg2'" in repr(found)
+    assert ground_state(heisenberg(2), 2, conserve="Sz").method == "dmrg2"
+    assert ground_state(heisenberg(2), 2, "lbfgs", conserve="Sz").method == "lbfgs"
+    with pytest.raises(ArgumentError, match="'auto', 'lbfgs'"):
+        ground_state(heisenberg(4), method="best")
+    with pytest.raises(ShapeError, match=r"ring.*OpSum"):
+        ground_state(qad.mps.MPO([np.ones((2, 2, 2, 2))] * 4))
 
 
 def test_real_states_stay_real():
@@ -175,7 +187,7 @@ def test_real_states_stay_real():
 
 def test_start_states():
     neel = MPS.product([0, 1] * 3)
-    mean_field = ground_state(heisenberg(6), start=neel)
+    mean_field = ground_state(heisenberg(6), method="lbfgs", start=neel)
     assert mean_field.energy == pytest.approx(-1.25)  # the best product state
     found = ground_state(heisenberg(6), bond=8)
     again = ground_state(heisenberg(6), start=found.state)
@@ -193,7 +205,7 @@ def test_callback_sees_states_and_may_stop():
             raise StopIteration
 
     H = heisenberg(8)
-    result = ground_state(H, bond=8, callback=callback)
+    result = ground_state(H, bond=8, method="lbfgs", callback=callback)
     assert len(seen) == 25
     np.testing.assert_array_equal(result.history[1:], seen)
     assert not result.converged
@@ -208,14 +220,14 @@ def test_ctrl_c_returns_the_best_state():
         if len(calls) == 10:
             raise KeyboardInterrupt
 
-    result = ground_state(heisenberg(8), bond=8, callback=callback)
+    result = ground_state(heisenberg(8), bond=8, method="lbfgs", callback=callback)
     assert "Ctrl-C" in result.message
     assert not result.converged
     assert result.energy == pytest.approx(min(calls))
 
 
 def test_maxiter():
-    result = ground_state(heisenberg(8), bond=8, maxiter=40)
+    result = ground_state(heisenberg(8), bond=8, method="lbfgs", maxiter=40)
     assert len(result.history) == 41
     assert not result.converged
     assert "maxiter" in result.message
@@ -231,7 +243,7 @@ def test_maxiter():
         ({"maxiter": 0}, "maxiter"),
         ({"start": MPS.random(5, 2)}, "5 sites"),
         ({"start": MPS.random(4, 2, periodic=True)}, "periodic"),
-        ({"start": MPS([np.zeros((1, 2, 1))] * 4)}, "norm zero"),
+        ({"start": MPS([np.zeros((1, 2, 1))] * 4)}, "norm 0"),
         ({"weight": -1.0}, "weight"),
         ({"method": "tebd", "excluded": [MPS.random(4, 2)]}, "dmrg"),
         ({"checkpoint": "/no such folder/file.npz"}, "folder"),

@@ -282,6 +282,35 @@ def norms_and_densities():
 
 
 @program
+def gates_on_chains():
+    psi, _ = chain(COMPLEX_KETS)
+    moved = psi.apply(SPIN, 1).swap(0, 2)
+    return list(moved), moved.measure(SPIN, [0, 2]), moved.conj().copy().overlap(psi)
+
+
+@program
+def blocks_of_chains():
+    psi, _ = chain(COMPLEX_KETS)
+    spectrum, entropy = qad.mps.entanglement_spectrum(psi, 1), qad.mps.entanglement_entropy(psi, order=2)
+    blocks = qad.mps.mutual_information(psi, 0, 2), qad.mps.negativity(psi, 0, [1, 2])
+    return spectrum, entropy, blocks, list(qad.grad(lambda p: qad.mps.negativity(p, 0, 1))(psi))
+
+
+@program
+def correlators_of_chains():
+    psi, _ = chain(COMPLEX_KETS)
+    string = qad.mps.correlations(psi, SPIN, SPIN, string=SPIN)
+    return string, qad.mps.structure_factor(psi, SPIN, SPIN, [0.3]), qad.mps.multipoint(psi, ["Sz"] * 2, [(0, 2)])
+
+
+@program
+def smaller_operators():
+    _, H = chain(KETS)
+    smaller, error = (H @ H).truncate(max_bond=3)
+    return list(smaller), error, list(qad.mps.MPO.from_dense(H.to_dense()).dagger())
+
+
+@program
 def gradients_of_entropies():
     psi, _ = chain(COMPLEX_KETS)
     return list(qad.grad(lambda p: qad.mps.entanglement_entropy(p, 2))(psi))
@@ -304,7 +333,7 @@ def evolutions():
 @program
 def ground_states():
     psi, H = chain(KETS)
-    return round(float(qad.mps.ground_state(H, start=psi).energy), 8)
+    return round(float(qad.mps.ground_state(H, method="lbfgs", start=psi).energy), 8)
 
 
 @program

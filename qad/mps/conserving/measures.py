@@ -12,7 +12,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import like, stack_of, value_of
-from qad.mps.conserving.gauge import factors_from_left, factors_from_right, schmidt_form
+from qad.mps.conserving.gauge import factors_from_left, factors_from_right
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense
 
@@ -111,11 +111,19 @@ def local_expectations(psi: SymmetricMPS, operators: list[Array]) -> Array:
     return np.stack(values)
 
 
-def correlations(psi: SymmetricMPS, ones: list[Array], others: list[Array]) -> Array:
-    """``<A_i B_j>`` of all pairs of sites; on one site ``A B`` acts."""
+def correlations(
+    psi: SymmetricMPS,
+    ones: list[Array],
+    others: list[Array],
+    openings: tuple[list[Array], list[Array]],
+    between: list[Array] | None,
+) -> Array:
+    """``<A_i B_j>`` of all pairs of sites; see `qad.mps.correlators.Pair` for the matrices."""
     lefts, tensors, rights = environments(psi)
     n, table = len(tensors), {}
-    parts = [[parts_of(m, site, psi.conserved) for site, m in enumerate(row)] for row in (ones, others)]
+    closing, opening = ([[parts_of(m, site, psi.conserved) for site, m in enumerate(row)] for row in rows]
+                        for rows in ((ones, others), openings))  # fmt: skip
+    kets = [tensor if between is None else strung(between[i], i, tensor, psi) for i, tensor in enumerate(tensors)]
     for i in range(n):
         norm2 = closed(past(lefts[i], tensors[i], tensors[i]), rights[i])
         zero = norm2 * like(ones[i]).zeros((), np.result_type(ones[i].dtype, others[i].dtype))
@@ -123,12 +131,22 @@ def correlations(psi: SymmetricMPS, ones: list[Array], others: list[Array]) -> A
         here = zero if both is None else closed(past(lefts[i], applied(both, tensors[i]), tensors[i]), rights[i])
         table[i, i] = here / norm2
         for first in (0, 1):
-            passed = {c: past(lefts[i], applied(p, tensors[i]), tensors[i]) for c, p in parts[first][i].items()}
+            passed = {c: past(lefts[i], applied(p, tensors[i]), tensors[i]) for c, p in opening[first][i].items()}
             for j in range(i + 1, n):
-                value = met(passed, parts[1 - first][j], tensors[j], rights[j], zero)
+                value = met(passed, closing[1 - first][j], tensors[j], rights[j], zero)
                 table[(i, j) if first == 0 else (j, i)] = value / norm2
-                passed = {charge: past(left, tensors[j], tensors[j]) for charge, left in passed.items()}
+                passed = {charge: past(left, kets[j], tensors[j]) for charge, left in passed.items()}
     return np.stack([np.stack([table[i, j] for j in range(n)]) for i in range(n)])
+
+
+def strung(matrix: Array, site: int, tensor: SymTensor, psi: SymmetricMPS) -> SymTensor:
+    """A site tensor after a part of a string, which must not change the charge."""
+    parts, neutral = parts_of(matrix, site, psi.conserved), psi.conserved.symmetry.neutral
+    if list(parts) not in ([], [neutral]):
+        raise ArgumentError(
+            f"the string changes the charge on site {site}: give psi.without_symmetry(), or a string that conserves"
+        )
+    return applied(parts[neutral], tensor) if parts else 0.0 * tensor
 
 
 def met(passed: Parts, parts: Parts, tensor: SymTensor, right: SymTensor | None, zero: Scalar) -> Scalar:
@@ -179,28 +197,19 @@ def opened(environment: SymTensor | None, tensor: SymTensor, keep: bool) -> SymT
 # -- entanglement ------------------------------------------------------------------------------------------------------
 
 
-def schmidt_values(psi: SymmetricMPS) -> list[dict[Any, np.ndarray]]:
-    """For every inner bond the Schmidt values of the normalised state by the charge left of it, descending in each."""
-    tensors, weights = schmidt_form(psi.tensors)
-    shown, found = psi.conserved.symmetry.shown, []
-    for tensor, values in zip(tensors[1:], weights[1:], strict=True):
-        leg = tensor.legs[0]
-        ends = np.cumsum(leg.dims)[:-1]
-        found.append({shown(q): part for q, part in zip(leg.charges, np.split(values, ends), strict=True)})
-    return found
-
-
 def centers(psi: SymmetricMPS) -> list[SymTensor]:
     """For every inner bond a matrix whose singular values are the Schmidt values, but for a factor."""
     sides = zip(factors_from_left(psi.tensors), factors_from_right(psi.tensors), strict=True)
     return [tensordot(left, right, 1) for left, right in sides]
 
 
-def entropy(center: SymTensor, matrix_entropy: Callable[[Array], Real]) -> Real:
-    """The entropy of a bond from its centre, by a function that knows that of a matrix of norm 1."""
+def unit_sectors(center: SymTensor) -> list[Array]:
+    """The matrices of the sectors of a bond, of norm 1 together."""
     center = center.resplit(1)
     size = center.norm()
-    return sum(matrix_entropy(matrix * (1 / size)) for matrix in center.sectors())
+    if not (stack_of(value_of(size)) > 0).all():
+        raise ArgumentError("the state is zero or not finite: it has no entanglement")
+    return [matrix * (1 / size) for matrix in center.sectors()]
 
 
 def entropies_by_sector(center: SymTensor, matrix_entropy: Callable[[Array], Real]) -> dict[Any, SectorEntropy]:

@@ -11,6 +11,7 @@ from qad.extend import Tensor, stack_of
 from qad.mps.conserving.environments import Operator, edges, past_left
 from qad.mps.conserving.inner import overlap, scaled, total_of
 from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.sandwich import within_range
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.fusing import fuse
 from qad.symmetric.layout import layout
@@ -54,7 +55,7 @@ def sandwich(bra: SymmetricMPS, operator: Operator, ket: SymmetricMPS) -> tuple[
 def expectation(psi: SymmetricMPS, H: MPO) -> Scalar:
     """``<psi|H|psi>``."""
     value, log_scale = sandwich(psi, operator_for(psi, H), psi)
-    return value * np.exp(log_scale)
+    return within_range(value, log_scale, "the expectation value")
 
 
 def energy(psi: SymmetricMPS, H: MPO) -> Real:

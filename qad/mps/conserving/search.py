@@ -76,7 +76,7 @@ def ground_state(
     spread = float(energy(state, H @ H)) - value**2
     slope = watch.gradient_norm * watch.unit
     history = np.array(watch.history)
-    return GroundState(state, value, spread, history, slope, watch.converged, watch.message, watch.nfev)
+    return GroundState(state, value, spread, history, slope, watch.converged, watch.message, watch.nfev, method)
 
 
 def search(method: str, H: MPO, watch: Watch, bond: int, tol: float, excluded: Excluded) -> None:

@@ -12,6 +12,8 @@ from qad.mps.chain import site_count
 from qad.mps.conserving import gauge, storage
 from qad.mps.conserving.inner import normalised, overlap, sum_of
 from qad.mps.conserving.reading import Readings
+from qad.mps.methods import Methods
+from qad.mps.sandwich import within_range
 from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from qad.typing import FilePath, Number, Real, Scalar
 
 
-class SymmetricMPS(Readings):
+class SymmetricMPS(Methods, Readings):
     """An open chain of definite charge: site tensors of legs (left, physical, right), of flows (+, +, -).
 
     Made by ``MPS.product(..., conserve=)``, ``MPS.random(..., conserve=)`` and ``ground_state(..., conserve=)``.  The
@@ -121,8 +123,7 @@ class SymmetricMPS(Readings):
         """``psi @ phi`` is the overlap ``<psi|phi>``: `qad.mps.overlap`."""
         if not isinstance(other, SymmetricMPS):
             return NotImplemented
-        value, log_scale = overlap(self, other)
-        return value * np.exp(log_scale)
+        return within_range(*overlap(self, other), "the overlap")
 
     def __rmatmul__(self, H: Any) -> SymmetricMPS:
         """``H @ psi`` is the state that an operator makes; its bonds are pairs of a channel and a bond."""

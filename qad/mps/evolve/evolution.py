@@ -13,6 +13,7 @@ from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
 from qad.mps.conserving import evolution as conserving
 from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.driven import driven
 from qad.mps.energy import prepared
 from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, Gates, Truncation, cutoff_for
@@ -51,7 +52,7 @@ class Evolution:
 
 def evolve(
     psi: MPS | SymmetricMPS,
-    H: MPO,
+    H: MPO | Callable[[float], Any],
     time: float,
     steps: int,
     method: str = "tdvp2",
@@ -67,8 +68,9 @@ def evolve(
     ----------
     psi : MPS or SymmetricMPS
         Open, of plain arrays.
-    H : MPO
-        Hermitian.
+    H : MPO, or callable
+        Hermitian; or ``H(t)``, which returns the operator (an MPO or an OpSum) at time t, from 0 to `time`: every step
+        takes that at its middle, and errs by the third power of its length.
     time : real
         In inverse units of `H`; may be negative.
     steps : int
@@ -109,6 +111,9 @@ def evolve(
     >>> bool(abs(np.vdot(exact, final.to_dense())) > 1 - 1e-6)
     True
     """
+    if callable(H):
+        options = {"method": method, "bond": bond, "cutoff": cutoff, "imaginary": imaginary}
+        return driven(evolve, psi, H, time, steps, callback, **options)
     if method not in METHODS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
     if isinstance(psi, SymmetricMPS):

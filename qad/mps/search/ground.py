@@ -52,7 +52,7 @@ ORTHOGONAL = 1e-4  # largest squared overlap with a state that is excluded
 def ground_state(
     H: MPO,
     bond: int = 16,
-    method: str = "lbfgs",
+    method: str = "auto",
     seed: Seed = 0,
     progress: bool = False,
     *,
@@ -76,6 +76,7 @@ def ground_state(
     bond : int
         Bond dimension.
     method : str
+        "auto" (default): "dmrg2", the quickest for nearly every chain; `GroundState.method` says so.
         "lbfgs": L-BFGS on all site tensors at once, in rounds of 20 iterations.
         "riemannian": L-BFGS on the manifold of isometric chains, in the environment's metric.
         "dmrg", "dmrg2": sweeps of one site at a time, bonds grown by subspace expansion, or of two sites.
@@ -129,12 +130,11 @@ def ground_state(
     Examples
     --------
     >>> import qad
-    >>> result = qad.mps.ground_state(qad.mps.heisenberg(8), bond=16, method="dmrg2")
-    >>> round(result.energy, 9)
-    -3.374932599
+    >>> result = qad.mps.ground_state(qad.mps.heisenberg(8), bond=16)
+    >>> round(result.energy, 9), result.method
+    (-3.374932599, 'dmrg2')
     """
-    if method not in METHODS:
-        raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
+    method = chosen(method, H)
     maxiter = site_count(maxiter, 1, "maxiter")
     if not tol >= 0:
         raise ArgumentError(f"tol must not be negative, but got {tol!r}")
@@ -148,6 +148,19 @@ def ground_state(
         return of_charge(H, bond, method, conserve, sector, start, seed=seed, dtype=dtype, **options)
     start = begin(H, bond, method, seed, start, dtype, excluded)
     return searched(H, bond, method, start, tol, excluded, weight, **options)
+
+
+def chosen(method: str, H: MPO) -> str:
+    """The method that is asked for, or "dmrg2"; raises for an unknown one, and for an operator that is a ring."""
+    if method not in ("auto", *METHODS):
+        raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, ('auto', *METHODS)))}")
+    check_kind(H, MPO)
+    if H.periodic:
+        raise ShapeError(
+            f"the operator is a ring, with an outer bond of {H.bonds[0]}: searches take open ones; qad.mps.OpSum, or a "
+            "model with periodic=True, closes the ring inside of an open operator"
+        )
+    return "dmrg2" if method == "auto" else method
 
 
 def begin(
@@ -195,6 +208,7 @@ def searched(
         watch.converged,
         watch.message,
         watch.nfev,
+        method,
     )
 
 

@@ -47,6 +47,8 @@ class GroundState:
         Why the search ended.
     nfev : int
         Number of evaluations of the energy and its gradient, or of sweeps.
+    method : str
+        Which method searched, also where `ground_state` was left to pick one.
     """
 
     state: MPS
@@ -57,9 +59,10 @@ class GroundState:
     converged: bool = field(metadata={"static": True})
     message: str = field(metadata={"static": True})
     nfev: int = field(metadata={"static": True})
+    method: str = field(metadata={"static": True})
 
     def __repr__(self) -> str:
         return (
             f"GroundState(energy={self.energy!r}, variance={self.variance:.3g}, converged={self.converged}, "
-            f"message={self.message!r}, nfev={self.nfev}, state={self.state!r})"
+            f"method={self.method!r}, message={self.message!r}, nfev={self.nfev}, state={self.state!r})"
         )

@@ -1,0 +1,82 @@
+"""Operators on a few sites of a state, and exchanges, against dense states."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core.errors import ArgumentError, ShapeError
+from qad.mps import MPS
+
+RNG = np.random.default_rng(3)
+U = np.linalg.qr(RNG.normal(size=(8, 8)) + 1j * RNG.normal(size=(8, 8)))[0]
+CNOT = np.eye(4)[[0, 1, 3, 2]]
+
+
+def on_sites(u, sites, dense):
+    """A dense state after an operator on some of its axes."""
+    k = len(sites)
+    acted = np.tensordot(u.reshape([dense.shape[s] for s in sites] * 2), dense, (range(k, 2 * k), sites))
+    return np.moveaxis(acted, range(k), sites)
+
+
+@pytest.mark.parametrize("sites", [(2,), (0, 1), (3, 1), (4, 0), (4, 1, 2), (0, 2, 1)], ids=str)
+def test_operators_act_as_on_dense_states(sites):
+    psi, u = MPS.random(5, 4, seed=1), U[: 2 ** len(sites), : 2 ** len(sites)]
+    found = psi.apply(u if len(sites) != 2 else u.reshape((2,) * 4), sites)
+    np.testing.assert_allclose(found.to_dense(), on_sites(u, sites, psi.to_dense()), atol=1e-13)
+    assert found.bond <= 4  # what a chain of five sites needs
+
+
+def test_sites_of_different_dimensions():
+    psi = MPS([RNG.normal(size=s) for s in ((1, 2, 3), (3, 3, 2), (2, 2, 1))])
+    u = RNG.normal(size=(6, 6))
+    np.testing.assert_allclose(psi.apply(u, (2, 1)).to_dense(), on_sites(u, (2, 1), psi.to_dense()), atol=1e-12)
+    np.testing.assert_allclose(psi.swap(0, 2).to_dense(), psi.to_dense().swapaxes(0, 2), atol=1e-12)
+    with pytest.raises(ShapeError, match="dimensions 2 and 3"):
+        psi.swap(0, 1)
+
+
+def test_what_is_cut_off_is_what_the_norm_lacks():
+    psi = MPS.random(6, 3, seed=2)
+    small = psi.apply(U[:4, :4] @ U[:4, :4].conj().T + CNOT, (2, 3)).normalized()
+    entangled = np.linalg.qr(U[:4, :4])[0]
+    whole, cut = small.apply(entangled, (2, 3)), small.apply(entangled, (2, 3), max_bond=2)
+    assert cut.bond == 2
+    lost = qad.mps.norm2(whole) - qad.mps.norm2(cut)
+    assert whole.norm() == pytest.approx(1)
+    assert lost == pytest.approx(np.linalg.norm(whole.to_dense() - cut.to_dense()) ** 2, rel=1e-9)
+
+
+def test_states_of_definite_charge():
+    psi = MPS.random(6, 6, conserve="Sz", seed=4)
+    dense = psi.without_symmetry().to_dense()
+    exchanged = psi.swap(4, 1)
+    assert exchanged.sector == 0
+    np.testing.assert_allclose(exchanged.without_symmetry().to_dense(), dense.swapaxes(1, 4), atol=1e-14)
+    np.testing.assert_array_equal(psi.conj().without_symmetry().to_dense(), dense.conj())
+    turned = psi.apply(np.diag([1j, 1.0]), 3).without_symmetry().to_dense()
+    np.testing.assert_allclose(turned, on_sites(np.diag([1j, 1.0]), (3,), dense), atol=1e-15)
+    with pytest.raises(ArgumentError, match="does not conserve"):
+        psi.apply(CNOT, (0, 1))
+
+
+def test_derivatives_by_state_and_operator():
+    other = MPS.random(4, 4, seed=7)
+    qad.check_grads(lambda psi, u: qad.abs2(psi.apply(u, (2, 0)) @ other), (MPS.random(4, 3, seed=6), U[:4, :4]))
+
+
+@pytest.mark.parametrize(
+    "operator, sites, match",
+    [
+        (CNOT, (0, 4), "sites are whole numbers from 0 to 3"),
+        (CNOT, (1, 1), "each once"),
+        (CNOT, (), "one or more"),
+        (CNOT, 1, r"shape \(4, 4\) does not fit"),
+        (np.eye(2), (0, 1), r"\(4, 4\) or \(2, 2, 2, 2\)"),
+        (np.eye(2), 1.5, "whole numbers"),
+    ],
+    ids=str,
+)
+def test_bad_input(operator, sites, match):
+    with pytest.raises((ArgumentError, ShapeError), match=match):
+        MPS.random(4, 2).apply(operator, sites)
