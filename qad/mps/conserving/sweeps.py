@@ -17,7 +17,8 @@ from qad.mps.search.dmrg import DISCARDED, FIRST_MIXING, TIGHTEST
 from qad.mps.search.lanczos import lowest
 from qad.mps.search.monitor import ROUNDING
 from qad.symmetric.contraction import tensordot
-from qad.symmetric.decompositions import bond_leg, qr, rows_of
+from qad.symmetric.decompositions import qr
+from qad.symmetric.maps import bond_leg, rows_of
 from qad.symmetric.sparse import applied
 from qad.symmetric.tensor import SymTensor, bare
 
