@@ -22,7 +22,7 @@ U1 = 0  # the modulus of charges that are not counted modulo anything
 
 
 class Symmetry:
-    """A product of factors U(1), Z_n and fZ2, the parity of fermions.  Made by `symmetry`, and shared: equal symmetries are one object.
+    """A product of factors U(1), Z_n and fZ2, the parity of fermions; equal symmetries are one object (`symmetry`).
 
     A charge is a tuple with one whole number per factor inside of this floor; outside, the charge of a single factor is
     the bare number.
@@ -124,7 +124,7 @@ SHARED: dict[tuple[str, ...], Symmetry] = {}  # by factors, one object each, whi
 def _named(text):
     factors, moduli = [], []
     for factor in text.split("x"):
-        cyclic = re.fullmatch(r"Z([0-9]+)", factor.removeprefix("f") if factor == "fZ2" else factor)
+        cyclic = re.fullmatch(r"Z([0-9]+)", "Z2" if factor == "fZ2" else factor)
         if factor != "U1" and not (cyclic and int(cyclic[1]) >= 2):
             raise ArgumentError(
                 f'there is no symmetry {factor!r}: write "U1", "Z2", "Z3", ..., "fZ2" for the parity of fermions, and '

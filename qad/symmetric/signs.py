@@ -2,7 +2,7 @@
 
 A block of odd legs ``i1, i2, ...`` stands for the product ``|i1)|i2)...`` of a graded vector space: kets for legs of
 flow +1, bras ``(i|`` for legs of flow -1.  Odd factors that change places give a minus sign.  A bra in front of its ket
-is a number, ``(i|j) = 1`` for i = j; a ket in front of its bra has to be exchanged with it first, ``-1`` where it is odd.
+is a number, ``(i|j) = 1`` for i = j; a ket in front of its bra has to be exchanged with it first, -1 where it is odd.
 """
 
 from __future__ import annotations

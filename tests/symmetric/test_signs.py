@@ -1,10 +1,10 @@
-"""Signs of fermions: agreement with dense arrays that exchange neighbours one by one, and with Jordan-Wigner matrices."""
+"""Signs of fermions agree with dense arrays that exchange neighbours one by one, and with Jordan-Wigner matrices."""
 
 import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import qad
@@ -12,10 +12,11 @@ from qad import symmetric
 from qad.core.errors import ArgumentError, ShapeError
 from qad.symmetric import Leg, einsum, eye, from_dense, random, tensordot, trace, twist, unfuse, vdot
 from tests.cases import Case
-from tests.symmetric.draw import close, few, some, tensors_of
+from tests.symmetric.draw import close, tensors_of
 from tests.symmetric.graded import contracted, graded, jordan_wigner
 
 FERMIONIC = ("fZ2", "U1xfZ2", "fZ2xZ3", "fZ2xfZ2")
+some, few = (settings(max_examples=number, deadline=None) for number in (12, 5))
 MODE = Leg({0: 1, 1: 1}, +1, "fZ2")
 BOND = Leg({1: 1, 0: 2}, +1, "fZ2")
 A = random((BOND, MODE, BOND.conj()), charge=1, seed=1, dtype=complex)
@@ -96,9 +97,11 @@ def test_gradient_of_any_order(case):
     text, found = case
 
     def value(path):
-        return lambda *xs: (
-            einsum(text, *xs, optimize=path).norm() ** 2 + einsum(text, *xs, optimize=path).data.real.sum()
-        )
+        def f(*xs):
+            found = einsum(text, *xs, optimize=path)
+            return found.norm() ** 2 + found.data.real.sum()
+
+        return f
 
     one, two = (qad.grad(value(path), argnums=(0, 1, 2))(*found) for path in ([(0, 1), (0, 1)], [(1, 2), (0, 1)]))
     for x, y in zip(one, two, strict=True):
@@ -271,7 +274,7 @@ def test_gates_on_a_lattice_without_strings():
         terms.append("".join((*new, now[i], now[j])))
         now[i], now[j] = new
     text = ",".join(["abcdef", *terms]) + "->" + "".join(now)
-    ahead, back = [(0, 1)] + [(0, 6 - k) for k in range(1, 7)], [(6 - k, 7 - k) for k in range(7)]
+    ahead, back = [(0, 1)] + [(0, 6 - k) for k in range(6)], [(6 - k, 7 - k) for k in range(7)]
     for path in ("auto", ahead, back):
         found = einsum(text, basis(state), *[gate] * 7, optimize=path)
         close(found.to_dense().ravel(), vector, 1e-13)
