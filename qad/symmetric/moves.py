@@ -113,6 +113,15 @@ class Move:
                                (*ahead, *[s * out.itemsize for s in writes]))  # fmt: skip
             np.negative(there, out=there)
 
+    def stored(self) -> tuple[Any, ...]:
+        """Plain numbers, of which `restored` makes the same move."""
+        return self.read, self.write, self.table, self.negative
+
+    @classmethod
+    def restored(cls, *plain: Any) -> Move:
+        """The move of a file."""
+        return cls(*plain[:3], (cls.restored, plain), plain[3])
+
     def __reduce__(self) -> tuple[Any, ...]:
         return self.made
 
