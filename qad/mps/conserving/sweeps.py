@@ -193,8 +193,9 @@ class TwoSites(Sweeps):
         where, pairs = density.layout, [np.linalg.eigh(matrix) for matrix in density.sectors()]
         weights = [values[::-1] for values, _ in pairs]
         kept = kept_weights(weights, self.bond, self.cutoff)
-        if not self.mixing and self.cutoff > 0:
-            kept = as_before(weights, kept, [sector.charge for sector in where.sectors], before, self.bond)
+        if not self.mixing:
+            old = as_before(weights, kept, [sector.charge for sector in where.sectors], before, self.bond)
+            kept = old if self.cutoff > 0 or sum(old) == sum(kept) else kept
         self.discarded = max(self.discarded, lost_weight(weights, kept))
         bond = bond_leg(where, kept, "ground_state")
         return rows_of(where, bond, [v[:, len(v) - k :] for (_, v), k in zip(pairs, kept, strict=True) if k])
