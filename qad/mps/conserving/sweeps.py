@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from qad.core.errors import ArgumentError
 from qad.mps.conserving.environments import Operator, backwards, edges, onwards
 from qad.mps.conserving.excluded import NONE, Penalty
 from qad.mps.conserving.state import SymmetricMPS
@@ -264,7 +265,9 @@ def right_canonical(tensors: list[SymTensor]) -> list[SymTensor]:
     tensors = list(tensors)
     for site in reversed(range(1, len(tensors))):
         to_left(tensors, site)
-    tensors[0] = tensors[0] * (1 / tensors[0].norm())
+    if not 0 < (size := tensors[0].norm()) < np.inf:
+        raise ArgumentError(f"the start state has norm {size}: give another one, or none")
+    tensors[0] = tensors[0] * (1 / size)
     return tensors
 
 

@@ -17,7 +17,7 @@ from qad.mps.energy import prepared
 from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, Gates, Truncation, cutoff_for
 from qad.mps.hamiltonian import strength
-from qad.mps.observables import check_operator
+from qad.mps.observables import as_operator, check_operator
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.operator import MPO
+    from qad.mps.opsum import OpSum
 
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 METHODS = (*GATES, "tdvp", "tdvp2")
@@ -51,7 +52,7 @@ class Evolution:
 
 def evolve(
     psi: MPS | SymmetricMPS,
-    H: MPO,
+    H: MPO | OpSum,
     time: float,
     steps: int,
     method: str = "tdvp2",
@@ -67,7 +68,7 @@ def evolve(
     ----------
     psi : MPS or SymmetricMPS
         Open, of plain arrays.
-    H : MPO
+    H : MPO or OpSum
         Hermitian.
     time : real
         In inverse units of `H`; may be negative.
@@ -111,6 +112,7 @@ def evolve(
     """
     if method not in METHODS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
+    H = as_operator(H, psi)
     if isinstance(psi, SymmetricMPS):
         conserving.check(psi, H)
     else:
