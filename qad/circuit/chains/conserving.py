@@ -23,6 +23,7 @@ from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -56,8 +57,7 @@ class ConservingSimulation(ChainSimulation):
     ):
         super().__init__(circuit, max_bond, cutoff, bra_bond)
         self.conserved: Quantities = quantities(conserve, [QUBIT] * self.n)
-        run = self.run
-        self.run = ConservingRun(run.program, run.dtype, run.bond, run.cutoff, run.bra_bond, self.conserved)
+        self.run: Any = ConservingRun(**vars(self.run), conserved=self.conserved)
 
     @property
     def state(self) -> SymmetricMPS:

@@ -131,10 +131,9 @@ class ConservingOverlaps(Overlaps):
     conserved: Quantities
 
     def __init__(self, conserved: Quantities, total: tuple[int, ...]):
-        self.n, self.conserved, group = len(conserved.charges), conserved, conserved.symmetry
+        self.conserved, group = conserved, conserved.symmetry
         ends = eye(Leg({group.neutral: 1}, 1, group)), eye(Leg({total: 1}, -1, group))
-        self.kept = {"left": ([ends[0]], []), "right": ([ends[1]], [])}
-        self.past = {"left": past_left, "right": past_right}
+        self.begin(len(conserved.charges), ends, {"left": past_left, "right": past_right})
 
 
 def past_left(environment: SymTensor, ket: SymTensor, bra: SymTensor) -> SymTensor:

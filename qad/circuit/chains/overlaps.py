@@ -29,8 +29,12 @@ class Overlaps:
 
     def __init__(self, n: int, dtype: np.dtype[Any]):
         unit = np.ones((1, 1), dtype)
-        self.n, self.kept = n, {"left": ([unit], []), "right": ([unit], [])}
-        self.past = {"left": past_left, "right": past_right}
+        self.begin(n, (unit, unit), {"left": past_left, "right": past_right})
+
+    def begin(self, n: int, ends: tuple[Any, Any], past: dict[str, Callable[[Any, Any, Any], Any]]) -> None:
+        """The environments beyond both ends, and what takes them past a site."""
+        self.n, self.past = n, past
+        self.kept = {side: ([end], []) for side, end in zip(("left", "right"), ends, strict=True)}
 
     def left(self, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], stop: int) -> np.ndarray:
         """The environment of all sites before `stop`."""
