@@ -7,7 +7,22 @@ import qad
 from qad.circuit.observables import Operator, Projector
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.mps import MPS, SymmetricMPS
+from tests.cases import Case, normal
 
+
+def hops(t):
+    """A chain of three qubits, one of them 1."""
+    return qad.Circuit(3).x(1).rz(t[0], 1).exp_pauli(t[1], "ZZ", [0, 1]).iswap(1, 2).cp(t[2], 0, 2).iswap(0, 2)
+
+
+CASES = [
+    Case(
+        lambda t: hops(t).mps(conserve="N").expectation("IZI") + hops(t).mps(conserve="N").amplitude("001").real,
+        normal(3),
+        order=1,
+        name="energy at definite charge",
+    )
+]
 ONES = np.array([bin(k).count("1") for k in range(8)])
 
 
@@ -188,6 +203,11 @@ def test_frozen_derivatives():
     frozen(THETA)
     slope = qad.grad(lambda t: MEASURED["sum"](ansatz(t).mps()))(THETA + 0.1)
     np.testing.assert_allclose(frozen(THETA + 0.1), slope, atol=1e-11)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_derivatives(case):
+    case.check()
 
 
 def test_derivatives_by_matrices_and_overlaps():
