@@ -10,9 +10,19 @@ from qad.mps import MPS, SymmetricMPS
 from tests.cases import Case, normal
 
 
+def hop(angle):
+    cosine, sine = np.cos(angle), np.sin(angle)
+    return np.eye(4) * cosine + (1 - cosine) * np.diag([1.0, 0, 0, 1.0]) + 1j * sine * SWAPPED
+
+
+SWAPPED = np.zeros((4, 4))
+SWAPPED[1, 2] = SWAPPED[2, 1] = 1.0
+
+
 def hops(t):
     """A chain of three qubits, one of them 1."""
-    return qad.Circuit(3).x(1).rz(t[0], 1).exp_pauli(t[1], "ZZ", [0, 1]).iswap(1, 2).cp(t[2], 0, 2).iswap(0, 2)
+    c = qad.Circuit(3).x(1).unitary(hop(0.6), 0, 1).unitary(hop(0.8), 1, 2)
+    return c.rz(t, range(3)).unitary(hop(0.5), 0, 2).cp(t, range(3), [1, 2, 0]).unitary(hop(0.4), 1, 2)
 
 
 CASES = [
@@ -161,15 +171,6 @@ def ansatz(theta, n=6):
         c = c.exp_pauli(theta[k], "ZZ", [k, k + 1]).rz(theta[k + 1], k).cp(theta[-1], k, k + 1)
         c = c.unitary(hop(theta[k]), k, (k + 2) % n)
     return c.unitary(qad.linalg.expm(1j * theta[0] * unitary_generator()), 4, 0, 2).rz(theta[2], 1)
-
-
-def hop(angle):
-    cosine, sine = np.cos(angle), np.sin(angle)
-    return np.eye(4)[[0, 1, 2, 3]] * cosine + (1 - cosine) * np.diag([1.0, 0, 0, 1.0]) + 1j * sine * SWAPPED
-
-
-SWAPPED = np.zeros((4, 4))
-SWAPPED[1, 2] = SWAPPED[2, 1] = 1.0
 
 
 def unitary_generator():
