@@ -1,13 +1,14 @@
 """Chains of definite charge beside TeNPy and the dense road: `OMP_NUM_THREADS=1 python -m benchmarks.symmetric_chains`.
 
 J1-J2 is the chain of 60 spins 1/2 with couplings 1 and 0.3 to the next neighbours and the ones behind, in the sector of
-2 Sz = 0; Hubbard has 40 sites, hopping 1, U = 4, half filling, conserving N and Sz.  For sweeps of two sites both begin
+2 Sz = 0; Hubbard has 40 sites, hopping 1, U = 4, half filling, conserving N and Sz. For sweeps of two sites both begin
 from one state, which qad grows to the bond and hands over dense; a step is solved with five Lanczos products, nothing
-is mixed in, no bond is cut below what was asked for.  TeNPy runs with `combine` on and off; the better one counts.  A
+is mixed in, no bond is cut below what was asked for. TeNPy runs with `combine` on and off; the better one counts. A
 search begins with the Neel state and ends when <psi|H|psi> is 1e-9 (relative) above the energy of the bond, which is
-not timed; TeNPy's has its mixer on.  "energy" is that of a state that is not canonical with its gradient, beside
-`qad.mps.energy` of the same state without symmetry.  One thread, interleaved rounds, least seconds of the processor (a
-machine that others use stretches time, not these); results have to agree to eight digits.
+not timed; TeNPy's has its mixer on. "energy" is that of a state that is not canonical with its gradient, beside
+`qad.mps.energy` of the same state without symmetry; "one contraction" is that of `symmetric`. One thread, interleaved
+rounds, least seconds of the processor (a machine that others use stretches time, not these); results have to agree to
+eight digits.
 """
 
 import json
@@ -18,7 +19,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from . import RESULTS
+from . import RESULTS, symmetric
 from .report import duration, markdown, write_json
 
 KEPT = RESULTS / "symmetric_chains.json"
@@ -246,6 +247,9 @@ def lines():
     for bond in (64, 128, 256):
         others = {"dense qad": partial(energy_of_qad, False, bond)}
         yield f"energy and gradient, J1-J2, bond {bond}", 4, partial(energy_of_qad, True, bond), others
+    for bond in (64, 128, 256):
+        others = {peer: partial(symmetric.repeated, peer, bond) for peer in ("TeNPy", "symmray")}
+        yield f"one contraction, bond {bond}", 20, partial(symmetric.repeated, "qad", bond), others
 
 
 def measured(rounds, setups):
@@ -267,10 +271,10 @@ def measured(rounds, setups):
 
 def section(results):
     """The part of `docs/benchmarks.md`."""
-    table = [["", "qad", "TeNPy, combine", "TeNPy", "dense qad", "better other / qad"]]
+    table = [["", "qad", "TeNPy, combine", "TeNPy", "symmray", "dense qad", "better other / qad"]]
     for line, found in results["lines"].items():
         best = min(seconds for name, seconds in found.items() if name != "qad") / found["qad"]
-        cells = [duration(found[name]) if name in found else "" for name in table[0][1:5]]
+        cells = [duration(found[name]) if name in found else "" for name in table[0][1:6]]
         table.append([line, *cells, f"{best:.1f}"])
     headline, _, description = __doc__.partition("\n")
     facts = results["environment"]
@@ -293,7 +297,7 @@ def main(wanted=()):
         if not wanted or any(word in line for word in wanted):
             kept["lines"][line] = measured(rounds, {"qad": own, **others})
             print(line, kept["lines"][line], flush=True)
-            write_json({"lines": kept["lines"], "environment": environment(1)}, KEPT)
+            write_json({**kept, "environment": environment(1)}, KEPT)
 
 
 if __name__ == "__main__":

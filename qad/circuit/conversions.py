@@ -41,7 +41,7 @@ class Views:
         conserve : str or sequence of str, optional
             What all gates conserve: "N" (the number of ones), "Sz" (zeros less ones), or "parity" (that number modulo
             two).  Only the blocks of one sector are kept, and the state is a `qad.mps.SymmetricMPS`; X may prepare
-            basis states.  There are no derivatives.
+            basis states, in front of gates with derivatives.
 
         Returns
         -------
@@ -54,8 +54,6 @@ class Views:
         ArgumentError, ShapeError
             For a circuit with an initial state or a batch of parameters, limits that make no sense, or a gate that
             does not conserve.
-        GradientTypeError
-            For recorded parameters with `conserve`.
 
         Notes
         -----
@@ -78,7 +76,7 @@ class Views:
         if conserve is not None:
             from qad.circuit.chains.conserving import ConservingSimulation
 
-            return ConservingSimulation(self, max_bond, cutoff, conserve)
+            return ConservingSimulation(self, max_bond, cutoff, bra_bond, conserve)
         return ChainSimulation(self, max_bond, cutoff, bra_bond)
 
     def network(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,12 +28,18 @@ if TYPE_CHECKING:
 __all__ = ["read", "store"]
 
 
+TABLES = ("qad.symmetric.moves.Move", "qad.symmetric.gemms.Gemms")  # arguments that are plain numbers (`stored`)
 COMPILED = (np.array, np.dot, np.empty, np.vdot, np.where, np.concatenate, np.zeros)  # not recognised as functions
 
 
-@lru_cache(maxsize=1)
 def _table():
     """Every function that a stored program may call, by name."""
+    return _made_of(len(PRIMITIVES))
+
+
+@lru_cache(maxsize=1)
+def _made_of(count):
+    """The table of so many primitives: importing a part of qad adds some."""
     ours = (check_value, check_layout, pick, abs, placed)
     found = {fn.__name__: fn for fn in ours}
     found |= {f"operator.{name}": getattr(operator, name) for name in operator.__all__}
@@ -47,8 +54,12 @@ def _table():
     return found | {f"{fn.__module__}.{fn.__qualname__}": fn for fn in primitives}
 
 
-@lru_cache(maxsize=1)
 def _names():
+    return _turned_round(len(PRIMITIVES))
+
+
+@lru_cache(maxsize=1)
+def _turned_round(count):
     return {fn: name for name, fn in _table().items()}
 
 
@@ -119,6 +130,13 @@ def _read(stored):
     raise ArgumentError(f"qad.freeze: a stored program names {name!r}, which is no function that programs may call")
 
 
+def _table_of(name, content):
+    if name not in TABLES:
+        raise ArgumentError(f"qad.freeze: a stored program names {name!r}, which is no argument that programs may have")
+    module, _, kind = name.rpartition(".")
+    return getattr(import_module(module), kind).restored(*content)
+
+
 def _encoded(x, number):
     """Arguments as pairs (kind, content)."""
     kind = type(x)
@@ -134,9 +152,14 @@ def _encoded(x, number):
         return "literal", x
     if isinstance(x, type) and issubclass(x, (np.generic, int, float, complex)):
         return "literal", np.dtype(x)
+    if f"{kind.__module__}.{kind.__qualname__}" in TABLES:
+        return "table", (f"{kind.__module__}.{kind.__qualname__}", x.stored())
     if callable(x):
         return "call", _stored(x)
-    raise ArgumentError(f"qad.freeze: an argument of type {kind.__name__} cannot be stored: freeze the function again")
+    raise ArgumentError(
+        f"qad.freeze: an argument of type {kind.__name__} cannot be stored: store the function that was frozen, and "
+        "freeze it again"
+    )
 
 
 def _decoded(x, made):
@@ -149,4 +172,6 @@ def _decoded(x, made):
         return {key: _decoded(each, made) for key, each in content}
     if kind == "call":
         return _read(content)
+    if kind == "table":
+        return _table_of(*content)
     return slice(*(_decoded(each, made) for each in content)) if kind == "slice" else content

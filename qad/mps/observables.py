@@ -19,6 +19,7 @@ from qad.mps.sandwich import inner, operator_matrices, sandwich, within_range
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from qad.mps.chain import Chain
@@ -261,10 +262,15 @@ def variance(psi: MPS | SymmetricMPS, H: MPO | OpSum) -> Real:
 
 def as_operator(H: MPO | OpSum, psi: Any) -> MPO:
     """The operator itself, or that of a sum; for a state of definite charge split into parts that have one."""
-    if not isinstance(H, OpSum):
-        check_kind(H, MPO)
-        return H
-    return H.mpo(conserve=psi.conserved.names) if isinstance(psi, SymmetricMPS) else H.mpo()
+    return operator_of(H, psi.conserved.names if isinstance(psi, SymmetricMPS) else None)
+
+
+def operator_of(H: MPO | OpSum, conserve: str | Sequence[str] | None) -> MPO:
+    """The operator itself, or that of a sum, split into parts of definite charge where something is conserved."""
+    if isinstance(H, OpSum):
+        return H.mpo(conserve=conserve)
+    check_kind(H, MPO)
+    return H
 
 
 def check_operator(psi: Any, H: Any) -> None:

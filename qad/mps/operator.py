@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,13 +14,32 @@ from qad.mps.sites import join
 from qad.mps.state import MOST_AMPLITUDES, MPS
 
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import Any, ClassVar, TypeVar
 
     from qad.mps.local import Site
     from qad.typing import Array, ArrayLike, DTypeLike, Number, Real
 
     C = TypeVar("C", bound=Chain)
     from collections.abc import Iterable, Sequence
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Memory:
+    """What was found of an operator, and of which numbers.
+
+    It has no fields, so that `qad.freeze` sees none of it: a function that captures an operator depends on its tensors.
+    """
+
+    if TYPE_CHECKING:
+        numbers: ClassVar[list[bytes] | None]
+        found: ClassVar[Any]
+
+    def __init__(self, numbers: list[bytes] | None, found: Any):
+        object.__setattr__(self, "numbers", numbers)
+        object.__setattr__(self, "found", found)
+
+
+NOTHING = Memory(None, None)
 
 
 class MPO(Chain):
@@ -51,12 +71,12 @@ class MPO(Chain):
     @property
     def prepared(self) -> Any:
         """What `qad.mps.energy` remembers of this operator, or None, also where its tensors were written into since."""
-        held, hamiltonian = getattr(self, "_prepared", (None, None))
-        return hamiltonian if held is not None and held == numbers_of(self.tensors) else None
+        memory = getattr(self, "_prepared", NOTHING)
+        return memory.found if memory.numbers is not None and memory.numbers == numbers_of(self.tensors) else None
 
     @prepared.setter
     def prepared(self, hamiltonian: Any) -> Any:
-        self._prepared = numbers_of(self.tensors), hamiltonian
+        self._prepared = Memory(numbers_of(self.tensors), hamiltonian)
 
     @property
     def sites(self) -> tuple[Site, ...] | None:
@@ -71,9 +91,9 @@ class MPO(Chain):
     def conserving(self) -> dict[Any, Any]:
         """What states of definite charge remember of this operator as its tensors are now, by what they conserve."""
         now = numbers_of(self.tensors)
-        if now is None or getattr(self, "_conserving", (None,))[0] != now:
-            self._conserving = now, {}
-        return self._conserving[1]
+        if now is None or getattr(self, "_conserving", NOTHING).numbers != now:
+            self._conserving = Memory(now, {})
+        return self._conserving.found
 
     @classmethod
     def identity(cls, n: int, phys: int | Sequence[int] = 2, dtype: DTypeLike = float) -> MPO:

@@ -1,4 +1,4 @@
-"""Symmetric tensors: blocks of definite charge under U(1), Z_n and products of them, with gradients."""
+"""Symmetric tensors: blocks of definite charge under U(1), Z_n, fermion parity and products of them."""
 
 from qad.contract.einsum import einsum
 from qad.contract.ncon import ncon
@@ -11,7 +11,7 @@ from qad.symmetric.groups import Symmetry, symmetry
 from qad.symmetric.layout import Layout
 from qad.symmetric.legs import Leg
 from qad.symmetric.protocol import norm
-from qad.symmetric.scaling import scale
+from qad.symmetric.scaling import scale, twist
 from qad.symmetric.storage import load, save
 from qad.symmetric.summing import direct_sum
 from qad.symmetric.tensor import SymTensor
@@ -20,5 +20,5 @@ from qad.symmetric.truncation import split, truncated_svd
 __all__ = [
     "Layout", "Leg", "SymTensor", "Symmetry", "direct_sum", "eigh", "einsum", "expm", "eye", "from_blocks",
     "from_dense", "funm_herm", "funm_svd", "fuse", "load", "ncon", "norm", "qr", "random", "save", "scale", "split",
-    "svd", "symmetry", "tensordot", "trace", "truncated_svd", "unfuse", "vdot", "zeros",
+    "svd", "symmetry", "tensordot", "trace", "truncated_svd", "twist", "unfuse", "vdot", "zeros",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from qad.symmetric.create import identity
 from qad.symmetric.gemms import Gemms, gemms
 from qad.symmetric.layout import Layout, layout
 from qad.symmetric.moves import Move, between, move
+from qad.symmetric.signs import kets_among
 from qad.symmetric.tensor import SymTensor, aligned, as_symmetric, bare
 
 if TYPE_CHECKING:
@@ -52,9 +53,10 @@ class _Side(NamedTuple):
     order: tuple[int, ...] | None
     turned: bool
 
-    def move_from(self, where: Layout) -> Move | None:
-        """The move to these matrices."""
-        return None if self.order is None else between(where, self.layout, self.order)
+    def move_from(self, where: Layout, order: tuple[int, ...], closed: tuple[int, ...] = ()) -> Move | None:
+        """The move to these matrices, with the signs of fermions that are put into another order than that."""
+        axes = tuple(range(len(where.legs))) if self.order is None else self.order
+        return between(where, self.layout, axes, order, closed)
 
 
 @lru_cache(maxsize=4096)
@@ -68,11 +70,12 @@ def contraction(a: Layout, b: Layout, ones: tuple[int, ...], twos: tuple[int, ..
     ]
     found = [(_side(a, axes, True), _side(b, others, False)) for axes, others in orders]
     one, two = min(found, key=lambda sides: sum(s.layout.size for s in sides if s.order is not None))
-    free = [leg for axis, leg in enumerate(a.legs) if axis not in ones]
-    legs = (*free, *[leg for axis, leg in enumerate(b.legs) if axis not in twos])
+    free, other = ([i for i in range(len(x.legs)) if i not in axes] for x, axes in ((a, ones), (b, twos)))
+    legs = (*[a.legs[i] for i in free], *[b.legs[i] for i in other])
     out = layout(legs, len(free), a.symmetry.plus(a.total, b.total), a.symmetry)
     plan = Gemms(_products(one, two, out), (a.size, b.size, out.size), (one.turned, two.turned))
-    return Contraction(one.move_from(a), two.move_from(b), plan, out)
+    first = one.move_from(a, (*free, *ones), kets_among(a.legs, ones))  # fermions meet from the inside outwards
+    return Contraction(first, two.move_from(b, (*twos[::-1], *other)), plan, out)
 
 
 def _require_joining(a: Layout, b: Layout, ones: tuple[int, ...], twos: tuple[int, ...]) -> None:
@@ -249,19 +252,24 @@ def trace(a: SymTensor, axis1: int = 0, axis2: int = 1) -> SymTensor | Scalar:
         one, two = range(a.ndim)[axis1], range(a.ndim)[axis2]
     except (IndexError, TypeError) as error:
         raise ArgumentError(f"trace: axes {axis1!r} and {axis2!r} are no axes of {a!r}") from error
-    how = closing(a.layout, one, two)
-    return result_of(how.out, how.run(a.data, identity_beside(a.data, a.legs[one])))
+    how, leg = closing(a.layout, one, two)
+    return result_of(how.out, how.run(a.data, identity_beside(a.data, leg)))
 
 
-def closing(where: Layout, one: int, two: int) -> Contraction:
-    """The trace over two legs as a contraction with the identity (`identity_beside`)."""
+def closing(where: Layout, one: int, two: int) -> tuple[Contraction, Leg]:
+    """The trace over two legs as a contraction with the identity, and the leg of that (`identity_beside`).
+
+    Fermions are exchanged until the leg of flow -1 stands in front of the other: a bra in front of its ket.
+    """
     if one == two:
         raise ArgumentError(f"trace: axis {one} cannot be joined with itself")
     leg, other = where.legs[one], where.legs[two]
     if not leg.joins(other):
         raise ShapeError(f"trace: axis {one}, {leg!r}, does not join axis {two}, {other!r}: {why_not(leg, other)}")
+    if leg.flow > 0:
+        one, two, leg = two, one, other
     unit = layout((leg.conj(), leg), 2, leg.symmetry.neutral, leg.symmetry)
-    return contraction(where, unit, (one, two), (0, 1))
+    return contraction(where, unit, (one, two), (0, 1)), leg
 
 
 def identity_beside(x: Array, leg: Leg) -> Array:

@@ -14,6 +14,7 @@ from qad.symmetric.groups import symmetry as symmetry_of
 from qad.symmetric.layout import Layout, checked, layout
 from qad.symmetric.legs import Leg
 from qad.symmetric.moves import gathering, move, packing, unpacking
+from qad.symmetric.scaling import twist
 from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
@@ -112,11 +113,12 @@ def random(
 
 
 def eye(leg: Leg, dtype: DTypeLike = float) -> SymTensor:
-    """The identity, with legs ``(leg, leg.conj())``.
+    """The identity, with legs ``(leg, leg.conj())``: contracted with a leg it changes nothing.
 
     Parameters
     ----------
     leg : Leg
+        Of fermions and of flow -1, odd entries are -1: they have to be exchanged before they are closed.
     dtype : dtype
 
     Examples
@@ -127,7 +129,8 @@ def eye(leg: Leg, dtype: DTypeLike = float) -> SymTensor:
     np.float64(3.0)
     """
     where = layout_for((leg, leg.conj()), None, 1, None, "eye")
-    return SymTensor(where, identity(leg, 1).astype(dtype))
+    plain = SymTensor(where, identity(leg, 1).astype(dtype))
+    return plain if leg.flow > 0 else twist(plain, 0)
 
 
 @lru_cache(maxsize=64)

@@ -11,33 +11,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad import linalg
-from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import stack_of, unrecorded
 from qad.linalg.support.check import require_hermitian
-from qad.symmetric.layout import Layout, in_range, layout, named
-from qad.symmetric.legs import Leg, same_legs
-from qad.symmetric.tensor import SymTensor, as_symmetric, bare, moved
+from qad.symmetric.maps import as_map, as_square, bond_leg, columns_of, in_order_of, joined, of_square, rows_of
+from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
+    from qad.symmetric.layout import Layout
     from qad.typing import Array
 
-__all__ = [
-    "as_map",
-    "bond_leg",
-    "columns_of",
-    "eigh",
-    "expm",
-    "factored",
-    "funm_herm",
-    "funm_svd",
-    "in_order_of",
-    "qr",
-    "rows_of",
-    "svd",
-]
+__all__ = ["eigh", "expm", "factored", "funm_herm", "funm_svd", "qr", "svd"]
 
 
 def svd(a: SymTensor, split: int | None = None) -> tuple[SymTensor, Array, SymTensor]:
@@ -183,7 +169,7 @@ def expm(a: SymTensor) -> SymTensor:
     array([2., 2.])
     """
     a = as_square(a, "expm")
-    return bare(a.layout, joined([linalg.expm(matrix) for matrix in a.sectors()]))
+    return of_square(bare(a.layout, joined([linalg.expm(matrix) for matrix in a.sectors()])))
 
 
 def funm_herm(f: Callable[[Array], Array], a: SymTensor) -> SymTensor:
@@ -211,7 +197,7 @@ def funm_herm(f: Callable[[Array], Array], a: SymTensor) -> SymTensor:
     array([2., 2.])
     """
     a = as_square(a, "funm_herm")
-    return bare(a.layout, joined([linalg.funm_herm(f, matrix) for matrix in a.sectors()]))
+    return of_square(bare(a.layout, joined([linalg.funm_herm(f, matrix) for matrix in a.sectors()])))
 
 
 def funm_svd(f: Callable[[Array], Array], a: SymTensor, split: int | None = None) -> SymTensor:
@@ -235,55 +221,3 @@ def funm_svd(f: Callable[[Array], Array], a: SymTensor, split: int | None = None
     """
     a = as_map(a, split, "funm_svd")
     return bare(a.layout, joined([linalg.funm_svd(f, matrix) for matrix in a.sectors()]))
-
-
-# -- from sectors to tensors -------------------------------------------------------------------------------------------
-
-
-def as_map(a: SymTensor, split: int | None, owner: str) -> SymTensor:
-    """The tensor as a map between its first legs and the others."""
-    a = as_symmetric(a, owner)
-    return a if split is None else moved(a, tuple(range(a.ndim)), in_range(split, a.ndim, owner))
-
-
-def as_square(a: SymTensor, owner: str) -> SymTensor:
-    """The tensor as a map from its first legs to their conjugates; raises where it is none."""
-    a = as_map(a, None, owner)
-    half = a.ndim // 2
-    first, second = a.legs[:half], a.legs[half:]
-    if a.ndim % 2 or not half or not same_legs(first, [leg.conj() for leg in second]):
-        raise ShapeError(f"{owner}: the second half of the legs has to be the conjugate of the first: {named(a.legs)}")
-    if a.layout.total != a.symmetry.neutral:
-        raise ArgumentError(f"{owner}: the charge of a map to the same legs is neutral, not {a.charge}")
-    return a.resplit(half)
-
-
-def bond_leg(where: Layout, ranks: Sequence[int], owner: str) -> Leg:
-    """The leg of a new bond, seen from the columns (flow +1), with so many values of each sector, sorted by charge."""
-    kept = sorted((s.charge, rank) for s, rank in zip(where.sectors, ranks, strict=True) if rank)
-    if not kept:
-        raise ArgumentError(f"{owner}: the bond would be empty: no block of {where!r} is left")
-    charges, dims = zip(*kept, strict=True)
-    return Leg._made(where.symmetry, charges, dims, 1)
-
-
-def rows_of(where: Layout, bond: Leg, matrices: Iterable[Array]) -> SymTensor:
-    """The left factor: rows of a layout and the bond, from the matrices of the sectors that are left."""
-    target = layout((*where.legs[: where.split], bond.conj()), where.split, where.symmetry.neutral, where.symmetry)
-    return bare(target, joined(matrices))
-
-
-def columns_of(where: Layout, bond: Leg, matrices: Iterable[Array]) -> SymTensor:
-    """The right factor: the bond and the columns of a layout, from matrices in the order of the bond."""
-    return bare(layout((bond, *where.legs[where.split :]), 1, where.total, where.symmetry), joined(matrices))
-
-
-def in_order_of(bond: Leg, where: Layout, of_sectors: Sequence[Any]) -> list[Any]:
-    """What belongs to the sectors of a layout, in the order of the bond."""
-    table = {sector.charge: x for sector, x in zip(where.sectors, of_sectors, strict=True)}
-    return [table[charge] for charge in bond.charges]
-
-
-def joined(matrices: Iterable[Array]) -> Array:
-    """Matrices one after the other in a flat array."""
-    return np.concatenate([matrix.reshape(-1) for matrix in matrices])

@@ -1,4 +1,4 @@
-"""Legs fused to one, and parted again."""
+"""Legs fused to one, and parted again; those of fermions may change a sign."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from qad.core.errors import ArgumentError
 from qad.symmetric.combinations import fusion
 from qad.symmetric.layout import Layout, layout
 from qad.symmetric.legs import Leg
 from qad.symmetric.moves import Move, move
+from qad.symmetric.signs import dual_signs, reordered
 from qad.symmetric.tensor import SymTensor, as_symmetric, bare
 
 if TYPE_CHECKING:
@@ -118,10 +121,24 @@ def unfuse(a: SymTensor, axis: int) -> SymTensor:
 @lru_cache(maxsize=1024)
 def fusing(source: Layout, target: Layout, order: tuple[int, ...], place: int) -> Move:
     """The move to a layout whose leg `place` is fused; `order` are the axes of the source with those side by side."""
-    return Move(source.size, target.size, _rows(source, target, order, place), (fusing, (source, target, order, place)))
+    rows, signs = list(_rows(source, target, order, place)), None
+    if source.symmetry.fermionic:
+        signs = _signs(source, target, order, place)[source.pairing.find(np.array([numbers for numbers, _ in rows]))]
+    made = (fusing, (source, target, order, place))
+    return Move(source.size, target.size, [row for _, row in rows], made, signs)
+
+
+def _signs(source, target, order, place):
+    """Which blocks of fermions change their sign: legs are exchanged, and those fused to a bra are parts of it."""
+    moved = layout(tuple([source.legs[axis] for axis in order]), source.split, source.total, source.symmetry)
+    parts = range(place, place + len(target.legs[place].parts))
+    exchanged, inner = reordered(source, order), dual_signs(moved, parts) if target.legs[place].flow < 0 else None
+    found = np.zeros(len(source.pairing.numbers), bool) if exchanged is None else exchanged
+    return found if inner is None else found ^ inner[moved.pairing.find(source.pairing.numbers[:, list(order)])]
 
 
 def _rows(source, target, order, place):
+    """For every block that is copied its sectors in the source, and where it is read and written."""
     leg = target.legs[place]
     parts, count = fusion(leg.parts, leg.symmetry), len(leg.parts)
     back = sorted(range(len(order)), key=order.__getitem__)
@@ -133,7 +150,7 @@ def _rows(source, target, order, place):
             origin = source.blocks[tuple([whole[i] for i in back])]
             reads, shape = source.strides(origin), [origin.shape[axis] for axis in order]
             inner = [step * prod(shape[i + 1 : place + count]) for i in range(place, place + count)]
-            yield [
+            yield origin.numbers, [
                 origin.start, block.start + start * step, *shape,
                 *[reads[axis] for axis in order], *strides[:place], *inner, *strides[place + 1 :],
             ]  # fmt: skip

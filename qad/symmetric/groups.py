@@ -1,4 +1,4 @@
-"""Symmetries: U(1), Z_n and products of them, whose charges are whole numbers that add."""
+"""Symmetries: U(1), Z_n, the parity of fermions, and products of them, whose charges are whole numbers that add."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ U1 = 0  # the modulus of charges that are not counted modulo anything
 
 
 class Symmetry:
-    """A product of factors U(1) and Z_n.  Made by `symmetry`, and shared: equal symmetries are one object.
+    """A product of factors U(1), Z_n and fZ2, the parity of fermions; equal symmetries are one object (`symmetry`).
 
     A charge is a tuple with one whole number per factor inside of this floor; outside, the charge of a single factor is
     the bare number.
@@ -30,15 +30,18 @@ class Symmetry:
     Attributes
     ----------
     factors : tuple of str
-        ``"U1"``, ``"Z2"``, ``"Z3"``, ...
+        ``"U1"``, ``"Z2"``, ``"Z3"``, ..., ``"fZ2"``
     moduli : tuple of int
         Modulo what the charges of each factor count; 0 for U(1).
+    fermionic : tuple of int
+        The places of the factors fZ2: states are odd where their charges there add up to an odd number.
     """
 
-    __slots__ = ("factors", "moduli", "neutral")
+    __slots__ = ("factors", "moduli", "neutral", "fermionic")
     factors: tuple[str, ...]
     moduli: tuple[int, ...]
     neutral: tuple[int, ...]
+    fermionic: tuple[int, ...]
 
     def charge(self, given: Any) -> tuple[int, ...]:
         """A charge as the caller writes it, as a tuple; raises where it is none of this symmetry."""
@@ -70,6 +73,10 @@ class Symmetry:
         """The sum of two charges."""
         return tuple([(a + b) % n if n else a + b for a, b, n in zip(one, two, self.moduli, strict=True)])
 
+    def is_odd(self, charge: tuple[int, ...]) -> int:
+        """1 for charges of an odd number of fermions, 0 for others."""
+        return sum([charge[place] for place in self.fermionic]) % 2
+
     def opposite(self, charge: tuple[int, ...]) -> tuple[int, ...]:
         """The charge that gives neutral with this one."""
         return self.minus(self.neutral, charge)
@@ -85,11 +92,12 @@ class Symmetry:
 
 
 def symmetry(given: SymmetryLike) -> Symmetry:
-    """The symmetry that the caller names: ``"U1"``, ``"Z2"``, ``"U1xZ2"``, ``("U1", "U1")``.
+    """The symmetry that the caller names: ``"U1"``, ``"Z2"``, ``"U1xZ2"``, ``("U1", "fZ2")``.
 
     Parameters
     ----------
     given : str, sequence of str, or Symmetry
+        ``"fZ2"`` is the parity of fermions: exchanges of odd legs change signs (`qad.symmetric.SymTensor`).
 
     Raises
     ------
@@ -109,21 +117,22 @@ def symmetry(given: SymmetryLike) -> Symmetry:
     return _named(given if isinstance(given, str) else "x".join(map(str, given)))
 
 
-SHARED: dict[tuple[int, ...], Symmetry] = {}  # by moduli, one object each, whichever thread asks first
+SHARED: dict[tuple[str, ...], Symmetry] = {}  # by factors, one object each, whichever thread asks first
 
 
 @cache
 def _named(text):
-    factors = text.split("x")
-    moduli = []
-    for factor in factors:
-        cyclic = re.fullmatch(r"Z([0-9]+)", factor)
+    factors, moduli = [], []
+    for factor in text.split("x"):
+        cyclic = re.fullmatch(r"Z([0-9]+)", "Z2" if factor == "fZ2" else factor)
         if factor != "U1" and not (cyclic and int(cyclic[1]) >= 2):
             raise ArgumentError(
-                f'there is no symmetry {factor!r}: write "U1", "Z2", "Z3", ..., and products of them as "U1xZ2"'
+                f'there is no symmetry {factor!r}: write "U1", "Z2", "Z3", ..., "fZ2" for the parity of fermions, and '
+                'products of them as "U1xZ2"'
             )
         moduli.append(int(cyclic[1]) if cyclic else U1)
+        factors.append(factor if factor == "fZ2" else f"Z{moduli[-1]}" if cyclic else "U1")
     found = object.__new__(Symmetry)
-    found.factors = tuple([f"Z{n}" if n else "U1" for n in moduli])
-    found.moduli, found.neutral = tuple(moduli), (0,) * len(factors)
-    return SHARED.setdefault(found.moduli, found)
+    found.factors, found.moduli, found.neutral = tuple(factors), tuple(moduli), (0,) * len(factors)
+    found.fermionic = tuple([place for place, factor in enumerate(factors) if factor == "fZ2"])
+    return SHARED.setdefault(found.factors, found)

@@ -3,6 +3,7 @@
 A `Move` is a table of rows (where a block is read, where it is written, its shape, both strides).  It brings a tensor
 from one layout into another, its legs in another order; packs dense arrays, and unpacks them.  It reads and writes no
 element twice; so the adjoint of a move is the move by the inverse table, and derivatives of every order are moves.
+Blocks of fermions may change their sign on the way.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.extend import defbatch, defvjp, is_foreign, primitive
+from qad.extend import defbatch, defvjp, is_foreign, like, primitive
 from qad.extend.batching import same
 from qad.symmetric.kernels import View, compiled_rows, copied
+from qad.symmetric.signs import reordered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,19 +40,27 @@ class Move:
         Where a block begins in both arrays, its shape, and both strides, all of d axes in the order of the result.
     full : bool
         Whether every element of the result is written; the others are zero.
+    negative : array of bool (blocks,), or None
+        Which blocks change their sign; None where none does.
     """
 
-    __slots__ = ("read", "write", "table", "full", "made", "_inverse", "_views", "_rows")
+    __slots__ = ("read", "write", "table", "full", "negative", "made", "_inverse", "_views", "_rows")
     read: int
     write: int
     table: np.ndarray
     full: bool
+    negative: np.ndarray | None
     made: tuple[Function, tuple[Any, ...]]
 
     def __init__(
-        self, read: int, write: int, rows: np.ndarray | Iterable[list[int]], made: tuple[Function, tuple[Any, ...]]
+        self,
+        read: int,
+        write: int,
+        rows: np.ndarray | Iterable[list[int]],
+        made: tuple[Function, tuple[Any, ...]],
+        negative: np.ndarray | None = None,
     ):
-        self.read, self.write, self.made = read, write, made
+        self.read, self.write, self.made, self.negative = read, write, made, negative
         self.table = table_of(rows)
         d = (self.table.shape[1] - 2) // 3
         self.full = int(self.table[:, 2 : 2 + d].prod(axis=1).sum()) == write
@@ -64,7 +74,8 @@ class Move:
         if self._inverse is None:
             d = (self.table.shape[1] - 2) // 3
             order = [1, 0, *range(2, 2 + d), *range(2 + 2 * d, 2 + 3 * d), *range(2 + d, 2 + 2 * d)]
-            self._inverse = Move(self.write, self.read, self.table[:, order], (_inverse_of, self.made))
+            made = (_inverse_of, self.made)
+            self._inverse = Move(self.write, self.read, self.table[:, order], made, self.negative)
             self._inverse._inverse = self
         return self._inverse
 
@@ -93,6 +104,24 @@ class Move:
             found[to + two] = start + one
         return found
 
+    def negate(self, out: np.ndarray) -> None:
+        """Change the signs of the blocks of a result (..., size) that change them."""
+        for place in () if self.negative is None else np.flatnonzero(self.negative):
+            _, to, shape, _, writes = self.views[place]
+            ahead = out.strides[:-1]
+            there = np.ndarray((*out.shape[:-1], *shape), out.dtype, out, to * out.itemsize,
+                               (*ahead, *[s * out.itemsize for s in writes]))  # fmt: skip
+            np.negative(there, out=there)
+
+    def stored(self) -> tuple[Any, ...]:
+        """Plain numbers, of which `restored` makes the same move."""
+        return self.read, self.write, self.table, self.negative
+
+    @classmethod
+    def restored(cls, *plain: Any) -> Move:
+        """The move of a file."""
+        return cls(*plain[:3], (cls.restored, plain), plain[3])
+
     def __reduce__(self) -> tuple[Any, ...]:
         return self.made
 
@@ -115,9 +144,15 @@ def move(x: Array, *, table: Move) -> Array:
     """Copy the blocks of a flat array, or of a stack of them (b, size), to where a table says."""
     if is_foreign(x):
         padded = np.concatenate([x, np.zeros((*x.shape[:-1], 1), x.dtype, like=x)], axis=-1)
-        return padded[..., table.index()]
+        found = padded[..., table.index()]
+        if table.negative is None:
+            return found
+        signs = np.ones(table.write, np.finfo(x.dtype).dtype if x.dtype.kind in "fc" else x.dtype)
+        table.negate(signs)
+        return found * like(x).asarray(signs)
     out = (np.empty if table.full else np.zeros)((*x.shape[:-1], table.write), x.dtype)
     copied(x, out, table)
+    table.negate(out)
     return out
 
 
@@ -129,16 +164,30 @@ defbatch(move, same(move))
 
 
 @lru_cache(maxsize=2048)
-def between(source: Layout, target: Layout, axes: tuple[int, ...]) -> Move | None:
-    """The move from one layout to another, whose leg i is leg ``axes[i]`` of the first; None where nothing moves."""
-    if axes == tuple(range(len(axes))) and source.split == target.split:
+def between(
+    source: Layout,
+    target: Layout,
+    axes: tuple[int, ...],
+    order: tuple[int, ...] | None = None,
+    closed: tuple[int, ...] = (),
+) -> Move | None:
+    """The move from one layout to another, whose leg i is leg ``axes[i]`` of the first; None where nothing moves.
+
+    Fermions are exchanged as legs in the given `order`, which is by default that of `axes`, whatever way they lie; the
+    legs `closed` cost a sign each (`qad.symmetric.signs`).
+    """
+    negative = reordered(source, axes if order is None else order, closed)
+    if axes == tuple(range(len(axes))) and source.split == target.split and negative is None:
         return None
-    return Move(source.size, target.size, _rows(source, target, axes), (between, (source, target, axes)))
+    made = (between, (source, target, axes, order, closed))
+    if negative is not None:
+        negative = negative[_same_blocks(source.pairing, target.pairing, axes)]
+    return Move(source.size, target.size, _rows(source, target, axes, negative is not None), made, negative)
 
 
-def _rows(source: Layout, target: Layout, axes: tuple[int, ...]) -> np.ndarray:
-    """The table, axes joined where they lie behind one another in both arrays, in every block."""
-    if _turned(source, target, axes):
+def _rows(source: Layout, target: Layout, axes: tuple[int, ...], blocks: bool) -> np.ndarray:
+    """The table, axes joined where they lie behind one another in both arrays; a row for every block at least."""
+    if _turned(source, target, axes) and not blocks:
         high, wide, order = source.heights, source.widths, _turned_order(source.pairing, target.pairing)
         one, columns = np.ones_like(high), target.widths[order]
         return np.stack([source.starts, target.starts[order], wide, columns, one, wide, columns, one], axis=1)

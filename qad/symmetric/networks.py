@@ -27,12 +27,14 @@ __all__ = ["network"]
 
 
 class Program(NamedTuple):
-    """How a network is contracted: traces within operands, pairs of them, the move of the result, its layout."""
+    """How a network is contracted: traces within operands, pairs of them, the move of the result, its layout, and
+    whether operands of odd charge were exchanged, which changes the sign."""
 
     traces: tuple[tuple[int, Contraction, Leg], ...]
     pairs: tuple[tuple[int, int, Contraction], ...]
     last: Move | None
     out: Layout
+    negative: bool
 
 
 def network(operands: Sequence[Any], subscripts: Any, output: Any, path: Any = None) -> SymTensor | Scalar:
@@ -62,7 +64,8 @@ def network(operands: Sequence[Any], subscripts: Any, output: Any, path: Any = N
         alive = [z for i, z in enumerate(alive) if i not in (one, two)]
         alive.append(pair.run(x, y))
     (data,) = alive
-    return result_of(how.out, data if how.last is None else move(data, table=how.last))
+    data = data if how.last is None else move(data, table=how.last)
+    return result_of(how.out, -data if how.negative else data)
 
 
 @lru_cache(maxsize=1024)
@@ -78,12 +81,15 @@ def program(layouts: tuple[Layout, ...], subscripts: Any, output: Any, wanted: t
     for number, term in enumerate(terms):
         while twice := [label for label, count in Counter(term).items() if count == 2]:
             one, two = (axis for axis, label in enumerate(term) if label == twice[0])
-            leg, closed = alive[number].legs[one], closing(alive[number], one, two)
+            closed, leg = closing(alive[number], one, two)
             traces.append((number, closed, leg))
             alive[number], terms[number] = closed.out, [label for label in term if label != twice[0]]
             term = terms[number]
+    odd, exchanged = [where.symmetry.is_odd(where.total) for where in layouts], 0
     for step in linear if len(layouts) > 1 else ():
         one, two = sorted(step)
+        exchanged += odd[two] * sum(odd[two + 1 :]) + odd[one] * (sum(odd[one + 1 :]) - odd[two])
+        odd = [x for i, x in enumerate(odd) if i not in step] + [(odd[one] + odd[two]) % 2]
         pair, labels = _pair(alive[one], alive[two], terms[one], terms[two])
         pairs.append((one, two, pair))
         alive = [x for i, x in enumerate(alive) if i not in step] + [pair.out]
@@ -91,7 +97,7 @@ def program(layouts: tuple[Layout, ...], subscripts: Any, output: Any, wanted: t
     (where,), (labels,) = alive, terms
     axes = tuple([labels.index(label) for label in final])
     out = layout(tuple([where.legs[axis] for axis in axes]), where.split, where.total, where.symmetry)
-    return Program(tuple(traces), tuple(pairs), between(where, out, axes), out)
+    return Program(tuple(traces), tuple(pairs), between(where, out, axes), out, exchanged % 2 == 1)
 
 
 def _pair(a, b, ones, twos):

@@ -1,4 +1,4 @@
-"""A leg times a diagonal matrix."""
+"""A leg times a diagonal matrix: any, or the parity of fermions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like
 from qad.symmetric.gemms import Gemms, gemms
 from qad.symmetric.layout import Layout
+from qad.symmetric.moves import between, move
 from qad.symmetric.tensor import SymTensor, as_symmetric, bare, moved
 
 if TYPE_CHECKING:
-    from qad.typing import ArrayLike
+    from qad.typing import ArrayLike, Axis
 
-__all__ = ["scale"]
+__all__ = ["scale", "twist"]
 
 
 def scale(a: SymTensor, factors: ArrayLike, axis: int = -1) -> SymTensor:
@@ -62,6 +63,41 @@ def _scaled(a, factors, first):
     plan = _spreading(a.layout, first)
     ones = like(factors, a.data).ones(plan.sizes[1 if first else 0], factors.dtype)
     return bare(a.layout, a.data * (gemms(factors, ones, plan=plan) if first else gemms(ones, factors, plan=plan)))
+
+
+def twist(a: SymTensor, axes: Axis) -> SymTensor:
+    """Change the sign of what is odd on some legs: multiply them by the parity of fermions.
+
+    A line of fermions that closes on itself from the wrong side costs such a sign (`qad.symmetric.trace`); this takes
+    it back.  Without a factor "fZ2" in the symmetry nothing is odd.
+
+    Parameters
+    ----------
+    a : SymTensor
+    axes : int or sequence of int
+
+    Raises
+    ------
+    ArgumentError
+        If an axis does not exist, or is named twice.
+
+    Examples
+    --------
+    >>> import qad
+    >>> one = qad.symmetric.eye(qad.symmetric.Leg({0: 2, 1: 3}, flow=+1, symmetry="fZ2"))
+    >>> qad.symmetric.trace(one), qad.symmetric.trace(qad.symmetric.twist(one, 0))
+    (np.float64(-1.0), np.float64(5.0))
+    """
+    a = as_symmetric(a, "twist")
+    try:
+        chosen = tuple([range(a.ndim)[axis] for axis in ([axes] if hasattr(axes, "__index__") else axes)])
+    except (IndexError, TypeError) as error:
+        raise ArgumentError(f"twist: axes={axes!r} must name axes of the {a.ndim}") from error
+    if len(set(chosen)) < len(chosen):
+        raise ArgumentError(f"twist: axes={axes!r} name an axis twice")
+    whole = tuple(range(a.ndim))
+    signs = between(a.layout, a.layout, whole, whole, chosen)
+    return a if signs is None else bare(a.layout, move(a.data, table=signs))
 
 
 @lru_cache(maxsize=1024)

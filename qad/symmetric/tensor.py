@@ -174,8 +174,14 @@ class SymTensor(Refusals):
         return self.transpose()
 
     def conj(self) -> SymTensor:
-        """The complex conjugate: the flows of all legs and the total charge change their sign."""
-        data = self.data
+        """The complex conjugate: the flows of all legs and the total charge change their sign.
+
+        Of fermions it is the adjoint, whose legs stand in reversed order, with its legs in the order of this tensor:
+        ``tensordot(a, b, 1).conj()`` is ``tensordot(b.conj(), a.conj(), ...)``.
+        """
+        data, whole = self.data, tuple(range(self.ndim))
+        signs = between(self.layout, self.layout, whole, whole[::-1])
+        data = data if signs is None else move(data, table=signs)
         return bare(self.layout.conj, data.conj() if data.dtype.kind == "c" else data)
 
     def resplit(self, split: int) -> SymTensor:

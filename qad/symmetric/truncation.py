@@ -12,7 +12,8 @@ from qad import linalg
 from qad.core.errors import ArgumentError, BatchError
 from qad.extend import stack_of, unrecorded
 from qad.linalg.support.degeneracy import width
-from qad.symmetric.decompositions import as_map, bond_leg, columns_of, factored, in_order_of, rows_of
+from qad.symmetric.decompositions import factored
+from qad.symmetric.maps import as_map, bond_leg, columns_of, in_order_of, rows_of
 
 if TYPE_CHECKING:
     from qad.symmetric.layout import Layout

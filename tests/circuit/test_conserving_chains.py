@@ -7,7 +7,32 @@ import qad
 from qad.circuit.observables import Operator, Projector
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.mps import MPS, SymmetricMPS
+from tests.cases import Case, normal
 
+
+def hop(angle):
+    cosine, sine = np.cos(angle), np.sin(angle)
+    return np.eye(4) * cosine + (1 - cosine) * np.diag([1.0, 0, 0, 1.0]) + 1j * sine * SWAPPED
+
+
+SWAPPED = np.zeros((4, 4))
+SWAPPED[1, 2] = SWAPPED[2, 1] = 1.0
+
+
+def hops(t):
+    """A chain of three qubits, one of them 1."""
+    c = qad.Circuit(3).x(1).unitary(hop(0.6), 0, 1).unitary(hop(0.8), 1, 2)
+    return c.rz(t, range(3)).unitary(hop(0.5), 0, 2).cp(t, range(3), [1, 2, 0]).unitary(hop(0.4), 1, 2)
+
+
+CASES = [
+    Case(
+        lambda t: hops(t).mps(conserve="N").expectation("IZI") + hops(t).mps(conserve="N").amplitude("001").real,
+        normal(3),
+        order=1,
+        name="energy at definite charge",
+    )
+]
 ONES = np.array([bin(k).count("1") for k in range(8)])
 
 
@@ -106,12 +131,118 @@ def test_few_qubits(n):
         (lambda: qad.Circuit(3).mps(conserve="N").overlap(MPS.random(3, 2)), ShapeError, "takes a SymmetricMPS"),
         (lambda: qad.Circuit(3).mps(conserve="N").amplitude("11"), ArgumentError, "named by 3 bits"),
         (
-            lambda: qad.grad(lambda t: qad.Circuit(2).rz(t, 0).mps(conserve="N").expectation("ZI"))(0.3),
+            lambda: qad.grad(lambda t: qad.Circuit(2).rz(t, 0).x(1).mps(conserve="N").expectation("ZI"))(0.3),
+            ArgumentError,
+            r"a gate \(flip\) on qubits \[1\] adds -1, 1 and stands behind a gate of which derivatives",
+        ),
+        (
+            lambda: qad.grad(lambda t: qad.Circuit(2).rz(t, 0).mps(conserve="N").amplitude("10").real)(0.3),
+            ArgumentError,
+            "its derivative takes gates that do not conserve",
+        ),
+        (
+            lambda: qad.grad(
+                lambda t: qad.Circuit(2).rz(t, 0).mps(conserve="N").expectation(Operator(np.eye(2)[::-1], [1]))
+            )(0.3),
+            ArgumentError,
+            "has derivatives of observables that conserve",
+        ),
+        (
+            lambda: qad.grad(qad.grad(lambda t: qad.Circuit(2).rz(t, 0).mps(conserve="N").expectation("ZI")))(0.3),
+            ArgumentError,
+            "first derivatives only",
+        ),
+        (
+            lambda: qad.grad(lambda t: qad.Circuit(2).rz(t, 0).mps(conserve="N").state.bond)(0.3),
             GradientTypeError,
-            "leave conserve out",
+            "not differentiable",
         ),
     ],
 )
 def test_refusals(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def ansatz(theta, n=6):
+    """Hops, phases, controlled and three-qubit gates that conserve, on neighbours and apart."""
+    c = qad.Circuit(n).x([0, 2, 3])
+    for k in range(n - 1):
+        c = c.exp_pauli(theta[k], "ZZ", [k, k + 1]).rz(theta[k + 1], k).cp(theta[-1], k, k + 1)
+        c = c.unitary(hop(theta[k]), k, (k + 2) % n)
+    return c.unitary(qad.linalg.expm(1j * theta[0] * unitary_generator()), 4, 0, 2).rz(theta[2], 1)
+
+
+def unitary_generator():
+    h = np.random.default_rng(5).normal(size=(8, 8))
+    return np.where(ONES[:, None] == ONES, h + h.T, 0)
+
+
+THETA = np.random.default_rng(4).normal(size=7)
+PHI = MPS.random(6, 4, conserve="N", sector=3, sites="fermion", dtype=complex)
+MEASURED = {
+    "sum": lambda sim: sim.expectation(qad.PauliSum.on_sites(6, [(1.0, "ZZ", (0, 5)), (0.5, "XX", (1, 4)),
+                                                                 (0.5, "YY", (1, 4))])),
+    "matrix": lambda sim: sim.expectation(Operator(SWAPPED + np.diag([0, 1.0, 2.0, 0]), (4, 1))),
+    "projector": lambda sim: sim.expectation(Projector("10", (5, 2))),
+    "amplitude": lambda sim: abs(sim.amplitude("011001")) ** 2,
+    "several": lambda sim: (sim.expectation(["ZIIIII", "IZZIII"]) * np.array([1.0, 2.0])).sum(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what, conserve", [*((what, "N") for what in MEASURED), ("sum", "parity")])
+def test_derivatives_are_those_of_the_ordinary_chain(what, conserve):
+    value, found = qad.value_and_grad(lambda t: MEASURED[what](ansatz(t).mps(conserve=conserve)))(THETA)
+    expected, slope = qad.value_and_grad(lambda t: MEASURED[what](ansatz(t).mps()))(THETA)
+    np.testing.assert_allclose(value, expected, atol=1e-12)
+    np.testing.assert_allclose(found, slope, atol=1e-11)
+
+
+def test_frozen_derivatives():
+    """The program is made of one set of angles and used with another one."""
+    frozen = qad.freeze(qad.grad(lambda t: MEASURED["sum"](ansatz(t).mps(conserve="N"))))
+    frozen(THETA)
+    slope = qad.grad(lambda t: MEASURED["sum"](ansatz(t).mps()))(THETA + 0.1)
+    np.testing.assert_allclose(frozen(THETA + 0.1), slope, atol=1e-11)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_derivatives(case):
+    case.check()
+
+
+def test_derivatives_by_matrices_and_overlaps():
+    def overlap(u, conserve):
+        sim = qad.Circuit(6).x([0, 2, 3]).unitary(u, 0, 3).unitary(unitary(3, 1), 2, 1, 5).mps(conserve=conserve)
+        phi = PHI if conserve else PHI.without_symmetry()
+        return abs(sim.overlap(phi)) ** 2
+
+    u = unitary(2, 3)
+    np.testing.assert_allclose(
+        qad.grad(lambda u: overlap(u, "N"))(u), qad.grad(lambda u: overlap(u, None))(u), atol=1e-12
+    )
+
+
+def test_a_gate_at_a_point_where_it_conserves():
+    """Directions that leave the sector change no measured number to first order."""
+
+    def energy(t, conserve):
+        c = qad.Circuit(4).x([0, 2]).rx(t[0], 1).unitary(hop(t[1]), 0, 1).exp_pauli(t[2], "XX", [1, 2])
+        return c.unitary(hop(0.4), 2, 3).mps(conserve=conserve).expectation("ZZII")
+
+    t = np.array([0.0, 0.7, 0.0])
+    np.testing.assert_allclose(
+        qad.grad(lambda t: energy(t, "N"))(t), qad.grad(lambda t: energy(t, None))(t), atol=1e-13
+    )
+
+
+def test_derivatives_of_truncated_chains():
+    """They are those of the exact circuit up to what both chains cut off."""
+
+    def c(t):
+        return ansatz(t).mps(max_bond=6, bra_bond=20, conserve="N")
+
+    exact = qad.grad(lambda t: MEASURED["sum"](ansatz(t).mps()))(THETA)
+    found = qad.grad(lambda t: MEASURED["sum"](c(t)))(THETA)
+    assert 0 < c(THETA).error < 0.05
+    np.testing.assert_allclose(found, exact, atol=20 * c(THETA).error ** 0.5)

@@ -106,6 +106,31 @@ def test_storing_a_state():
     assert isinstance(again[1], qad.mps.MPS)
 
 
+@pytest.mark.parametrize("symmetry", ["U1", "fZ2"])
+def test_storing_symmetric_tensors(symmetry):
+    """Moves, products of sectors and signs are numbers of the program."""
+    leg = qad.symmetric.Leg({0: 2, 1: 1}, +1, symmetry)
+    a, b = (qad.symmetric.random((leg, leg, leg.conj()), charge=1, seed=seed, split=1) for seed in range(2))
+    frozen = qad.freeze(qad.value_and_grad(lambda a: qad.einsum("abc,dec->abed", a, a.conj()).norm() ** 2))
+    frozen(a)
+    read = pickle.loads(pickle.dumps(frozen))
+    assert difference(frozen(b), read(b), False) is None
+    assert read(b)[1].legs == b.legs and read.stats.recordings == 0
+    again = pickle.loads(pickle.dumps(read))
+    assert difference(frozen(b), again(b), False) is None
+
+
+def test_energies_of_definite_charge_are_not_stored():
+    """Their nodes hold operators that were searched for charges: the message says to store the function."""
+    psi, operator = qad.mps.MPS.random(4, 3, conserve="Sz"), qad.mps.heisenberg(4)
+    for f in (qad.mps.energy, qad.grad(qad.mps.energy)):
+        frozen = qad.freeze(lambda psi, f=f: f(psi, operator))
+        frozen(psi), frozen(psi)
+        assert frozen.stats.recordings == 1  # what an operator remembers is nothing that the function captures
+        with pytest.raises(qad.errors.ArgumentError, match="of type Chain cannot be stored: store the function"):
+            pickle.dumps(frozen)
+
+
 def test_what_a_user_computes_is_not_stored():
     double = qad.extend.primitive(lambda a: a * 2)
     frozen = qad.freeze(lambda a: double(a))

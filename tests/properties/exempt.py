@@ -130,6 +130,7 @@ CASES = {
     "circuit": {
         "gates, terms and the simulator's kernels lie on the host": [
             "energy of a chain-d9",
+            "energy at definite charge-d3",
             "overlap of chains-d9,D1x2x2,D2x2x2,D2x2x1",
             "of_angles-d4,D8",
             "small circuit-d4",

@@ -10,7 +10,7 @@ from qad.circuit.gates import pauli_matrix
 from qad.mps.environments import opened_left, past_left, past_right
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from qad.circuit.ir import Instruction
@@ -24,11 +24,17 @@ class Overlaps:
     """
 
     n: int
-    kept: dict[str, tuple[list[np.ndarray], list[tuple[np.ndarray, np.ndarray]]]]
+    kept: dict[str, tuple[list[Any], list[tuple[Any, Any]]]]
+    past: dict[str, Callable[[Any, Any, Any], Any]]
 
     def __init__(self, n: int, dtype: np.dtype[Any]):
         unit = np.ones((1, 1), dtype)
-        self.n, self.kept = n, {"left": ([unit], []), "right": ([unit], [])}
+        self.begin(n, (unit, unit), {"left": past_left, "right": past_right})
+
+    def begin(self, n: int, ends: tuple[Any, Any], past: dict[str, Callable[[Any, Any, Any], Any]]) -> None:
+        """The environments beyond both ends, and what takes them past a site."""
+        self.n, self.past = n, past
+        self.kept = {side: ([end], []) for side, end in zip(("left", "right"), ends, strict=True)}
 
     def left(self, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray], stop: int) -> np.ndarray:
         """The environment of all sites before `stop`."""
@@ -40,7 +46,7 @@ class Overlaps:
 
     def reached(self, side: str, sites: range, bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> np.ndarray:
         """The environment after absorbing `sites`, as far as possible from memory."""
-        (environments, pairs), past = self.kept[side], past_left if side == "left" else past_right
+        (environments, pairs), past = self.kept[side], self.past[side]
         valid = 0
         for site, (a, b) in zip(sites, pairs, strict=False):
             if a is not bra[site] or b is not ket[site]:

@@ -18,9 +18,12 @@ from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
     from qad.mps.conserving.quantities import Charge, Quantities
     from qad.symmetric.tensor import SymTensor
+
+    Step: TypeAlias = tuple[int, int, tuple[int, int], Charge]  # an entry: channels, (out, in), what it adds
 
 
 class Channels:
@@ -35,7 +38,7 @@ class Channels:
     Raises
     ------
     ArgumentError
-        If the operator does not conserve them; the message names site and channel.
+        If the operator does not conserve them; the message names a term that does not.
     """
 
     conserved: Quantities
@@ -66,23 +69,29 @@ def walked(tensors: list[np.ndarray], conserved: Quantities) -> tuple[list[np.nd
     group, n = conserved.symmetry, len(tensors)
     steps = [nonzeros(w, conserved, site) for site, w in enumerate(tensors)]
     ahead: list[dict[int, Charge]] = [{0: group.neutral}, *({} for _ in range(n))]
+    came: list[dict[int, Step]] = [{} for _ in range(n + 1)]
+    goes: list[dict[int, Step]] = [{} for _ in range(n + 1)]
     behind: list[set[int]] = [*(set() for _ in range(n)), {0}]
     for site in range(n):
-        for u, v, _, change in steps[site]:
+        for step in steps[site]:
+            u, v, _, change = step
             if u in ahead[site]:
                 ahead[site + 1].setdefault(v, group.plus(ahead[site][u], change))
+                came[site + 1].setdefault(v, step)
     for site in reversed(range(n)):
-        behind[site].update(u for u, v, _, _ in steps[site] if v in behind[site + 1])
+        for step in steps[site]:
+            if step[1] in behind[site + 1]:
+                behind[site].add(step[0])
+                goes[site].setdefault(step[0], step)
     live = [{k: charge for k, charge in a.items() if k in b} for a, b in zip(ahead, behind, strict=True)]
     if live[n].get(0, group.neutral) != group.neutral:
-        refuse(f"a term of it adds {group.shown(live[n][0])}", conserved)
+        refuse([path_to(came, n, 0)], conserved)
     for site in range(n):
-        for u, v, entry, change in steps[site]:
+        for step in steps[site]:
+            u, v, _, change = step
             if u in live[site] and v in live[site + 1] and live[site + 1][v] != group.plus(live[site][u], change):
-                took = f"takes basis state {entry[1]} to {entry[0]}"
-                refuse(
-                    f"on site {site}, between channels {u} and {v}, a term {took} and adds another charge", conserved
-                )
+                rest = path_from(goes, site + 1, v)  # of two terms that end alike one changes the charge
+                refuse([[*path_to(came, site, u), step, *rest], [*path_to(came, site + 1, v), *rest]], conserved)
     sizes = [tensors[0].shape[0], *(w.shape[1] for w in tensors)]
     charges = [[found.get(k, group.neutral) for k in range(size)] for found, size in zip(live, sizes, strict=True)]
     return [only(w, *live[site : site + 2]) for site, w in enumerate(tensors)], charges
@@ -97,17 +106,42 @@ def only(w: np.ndarray, left: dict[int, Charge], right: dict[int, Charge]) -> np
     return np.where(dead[:, :, None, None], 0, w)
 
 
-def nonzeros(w: np.ndarray, conserved: Quantities, site: int) -> list[tuple[int, int, tuple[int, int], Charge]]:
+def nonzeros(w: np.ndarray, conserved: Quantities, site: int) -> list[Step]:
     """The entries of a site tensor that are not zero: both channels, (out, in), and the charge that they add."""
     charges, minus = conserved.charges[site], conserved.symmetry.minus
     places = np.transpose(np.nonzero(w)).tolist()
     return [(u, v, (out, in_), minus(charges[out], charges[in_])) for u, v, out, in_ in places]
 
 
-def refuse(why: str, conserved: Quantities) -> None:
-    """Raise: the operator changes the charge."""
-    names = ", ".join(map(repr, conserved.names))
-    raise ArgumentError(
-        f"the operator does not conserve {names}: {why}; where terms conserve it only together, as Sx Sx + Sy Sy does, "
-        "write OpSum(...).mpo(conserve=...)"
-    )
+def path_to(came: list[dict[int, Step]], site: int, channel: int) -> list[Step]:
+    """Entries of the sites before this one that lead to a channel from the left end."""
+    path: list[Step] = []
+    while site:
+        path.append(came[site][channel])
+        site, channel = site - 1, path[-1][0]
+    return path[::-1]
+
+
+def path_from(goes: list[dict[int, Step]], site: int, channel: int) -> list[Step]:
+    """Entries of this site and those behind it that lead from a channel to the right end."""
+    path: list[Step] = []
+    while site < len(goes) - 1:
+        path.append(goes[site][channel])
+        site, channel = site + 1, path[-1][1]
+    return path
+
+
+def refuse(terms: list[list[Step]], conserved: Quantities) -> None:
+    """Raise: the operator changes the charge, by the first of some terms that does, each given by its entries."""
+    group, names = conserved.symmetry, ", ".join(map(repr, conserved.names))
+    for term in terms:
+        total = group.neutral
+        for *_, change in term:
+            total = group.plus(total, change)
+        if total != group.neutral:
+            moves = [f"{i} to {o} on site {site}" for site, (_, _, (o, i), _) in enumerate(term) if o != i]
+            raise ArgumentError(
+                f"the operator does not conserve {names}: the term that takes basis state {' and '.join(moves)} adds "
+                f"{group.shown(total)}; where terms conserve it only together, as Sx Sx + Sy Sy does, write "
+                "OpSum(...).mpo(conserve=...)"
+            )

@@ -20,7 +20,8 @@ from qad.mps.evolve.tdvp import MOST_PRODUCTS, OneSiteTdvp, Tdvp, TwoSiteTdvp
 from qad.mps.search.lanczos import exponential
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense
-from qad.symmetric.decompositions import bond_leg, columns_of, in_order_of, joined, qr, rows_of
+from qad.symmetric.decompositions import qr
+from qad.symmetric.maps import bond_leg, columns_of, in_order_of, joined, rows_of
 from qad.symmetric.tensor import SymTensor, aligned, bare
 
 if TYPE_CHECKING:

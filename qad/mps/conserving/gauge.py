@@ -11,7 +11,8 @@ from qad.extend import Tensor, stack_of, unrecorded, value_of
 from qad.linalg import norm
 from qad.mps.gauge import isometric
 from qad.symmetric.contraction import tensordot
-from qad.symmetric.decompositions import bond_leg, columns_of, in_order_of, qr, rows_of, svd
+from qad.symmetric.decompositions import qr, svd
+from qad.symmetric.maps import bond_leg, columns_of, in_order_of, rows_of
 from qad.symmetric.scaling import scale
 from qad.symmetric.truncation import split
 

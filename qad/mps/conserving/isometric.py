@@ -13,7 +13,7 @@ from qad.mps.conserving.gauge import schmidt_form
 from qad.mps.conserving.measures import past
 from qad.mps.conserving.state import SymmetricMPS, bare
 from qad.mps.search.isometric import IsometricChain, Point, complement
-from qad.symmetric.decompositions import joined
+from qad.symmetric.maps import joined
 from qad.symmetric.scaling import scale
 from qad.symmetric.tensor import SymTensor
 from qad.symmetric.tensor import bare as bare_tensor

@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.extend import value_of
 from qad.mps.chain import site_count
+from qad.mps.conserving.amplitudes import scaled_amplitudes
 from qad.mps.conserving.sampling import drawn
 from qad.symmetric.tensor import bare
 
@@ -24,12 +25,11 @@ class Readings:
     """The part of `qad.mps.SymmetricMPS` that takes configurations, or gives them."""
 
     __slots__ = ()
-    without_symmetry: Any
     tensors: tuple[Any, ...]
     conserved: Quantities
 
     def amplitudes(self, configurations: ArrayLike) -> Array:
-        """Amplitudes of many configurations, as `qad.mps.MPS.amplitudes`; by the ordinary state, at its cost.
+        """Amplitudes of many configurations, as `qad.mps.MPS.amplitudes`, from products of blocks.
 
         Parameters
         ----------
@@ -42,7 +42,8 @@ class Readings:
         >>> qad.mps.MPS.product([0, 1, 1], conserve="Sz").amplitudes([[0, 1, 1], [0, 0, 1]]).real
         array([1., 0.])
         """
-        return self.without_symmetry().amplitudes(configurations)
+        values, logs = scaled_amplitudes(self.tensors, self.conserved, configurations)
+        return values * np.exp(logs).astype(values.real.dtype)
 
     def log_amplitudes(self, configurations: ArrayLike) -> Any:
         """Their complex logarithms, as `qad.mps.MPS.log_amplitudes`; ``-inf`` outside of the sector.
@@ -54,7 +55,9 @@ class Readings:
         >>> neel.log_amplitudes(np.array([[0, 1] * 300]))
         array([0.+0.j])
         """
-        return self.without_symmetry().log_amplitudes(configurations)
+        values, logs = scaled_amplitudes(self.tensors, self.conserved, configurations)
+        with np.errstate(divide="ignore"):
+            return np.log(values + 0j) + logs.astype(values.real.dtype)
 
     def sample(self, shots: int, seed: Seed = 0) -> NDArray[np.int64]:
         """Configurations drawn from ``|psi|**2``, exactly and independently; each has the charge of the state.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from qad.core.errors import ArgumentError
 from qad.mps.conserving.environments import Operator, backwards, edges, onwards
 from qad.mps.conserving.excluded import NONE, Penalty
 from qad.mps.conserving.state import SymmetricMPS
@@ -17,7 +18,8 @@ from qad.mps.search.dmrg import DISCARDED, FIRST_MIXING, TIGHTEST
 from qad.mps.search.lanczos import lowest
 from qad.mps.search.monitor import ROUNDING
 from qad.symmetric.contraction import tensordot
-from qad.symmetric.decompositions import bond_leg, qr, rows_of
+from qad.symmetric.decompositions import qr
+from qad.symmetric.maps import bond_leg, rows_of
 from qad.symmetric.sparse import applied
 from qad.symmetric.tensor import SymTensor, bare
 
@@ -192,8 +194,9 @@ class TwoSites(Sweeps):
         where, pairs = density.layout, [np.linalg.eigh(matrix) for matrix in density.sectors()]
         weights = [values[::-1] for values, _ in pairs]
         kept = kept_weights(weights, self.bond, self.cutoff)
-        if not self.mixing and self.cutoff > 0:
-            kept = as_before(weights, kept, [sector.charge for sector in where.sectors], before, self.bond)
+        if not self.mixing:
+            old = as_before(weights, kept, [sector.charge for sector in where.sectors], before, self.bond)
+            kept = old if self.cutoff > 0 or sum(old) == sum(kept) else kept
         self.discarded = max(self.discarded, lost_weight(weights, kept))
         bond = bond_leg(where, kept, "ground_state")
         return rows_of(where, bond, [v[:, len(v) - k :] for (_, v), k in zip(pairs, kept, strict=True) if k])
@@ -262,7 +265,9 @@ def right_canonical(tensors: list[SymTensor]) -> list[SymTensor]:
     tensors = list(tensors)
     for site in reversed(range(1, len(tensors))):
         to_left(tensors, site)
-    tensors[0] = tensors[0] * (1 / tensors[0].norm())
+    if not 0 < (size := tensors[0].norm()) < np.inf:
+        raise ArgumentError(f"the start state has norm {size}: give another one, or none")
+    tensors[0] = tensors[0] * (1 / size)
     return tensors
 
 

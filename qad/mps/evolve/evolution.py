@@ -18,7 +18,7 @@ from qad.mps.energy import prepared
 from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, Gates, Truncation, cutoff_for
 from qad.mps.hamiltonian import strength
-from qad.mps.observables import check_operator
+from qad.mps.observables import as_operator, check_operator
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.operator import MPO
+    from qad.mps.opsum import OpSum
 
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 METHODS = (*GATES, "tdvp", "tdvp2")
@@ -52,7 +53,7 @@ class Evolution:
 
 def evolve(
     psi: MPS | SymmetricMPS,
-    H: MPO | Callable[[float], Any],
+    H: MPO | OpSum | Callable[[float], Any],
     time: float,
     steps: int,
     method: str = "tdvp2",
@@ -68,7 +69,7 @@ def evolve(
     ----------
     psi : MPS or SymmetricMPS
         Open, of plain arrays.
-    H : MPO, or callable
+    H : MPO, OpSum, or callable
         Hermitian; or ``H(t)``, which returns the operator (an MPO or an OpSum) at time t, from 0 to `time`: every step
         takes that at its middle, and errs by the third power of its length.
     time : real
@@ -116,6 +117,7 @@ def evolve(
         return driven(evolve, psi, H, time, steps, callback, **options)
     if method not in METHODS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
+    H = as_operator(H, psi)
     if isinstance(psi, SymmetricMPS):
         conserving.check(psi, H)
     else:

@@ -14,8 +14,7 @@ from qad.mps.conserving.search import ground_state as of_charge
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.energy import prepared
 from qad.mps.hamiltonian import natural_unit
-from qad.mps.observables import check_kind, check_operator, energy, overlap, variance
-from qad.mps.operator import MPO
+from qad.mps.observables import check_operator, energy, operator_of, overlap, variance
 from qad.mps.search.checkpoint import Checkpoint
 from qad.mps.search.dmrg import one_site, two_sites
 from qad.mps.search.escape import combined, escaped
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
+    from qad.mps.operator import MPO
+    from qad.mps.opsum import OpSum
     from qad.typing import DTypeLike, FilePath, Function, Progress, Seed
 
 METHODS: dict[str, Function] = {
@@ -50,7 +51,7 @@ ORTHOGONAL = 1e-4  # largest squared overlap with a state that is excluded
 
 
 def ground_state(
-    H: MPO,
+    H: MPO | OpSum,
     bond: int = 16,
     method: str = "auto",
     seed: Seed = 0,
@@ -71,7 +72,7 @@ def ground_state(
 
     Parameters
     ----------
-    H : MPO
+    H : MPO or OpSum
         Hermitian.
     bond : int
         Bond dimension.
@@ -139,6 +140,7 @@ def ground_state(
     if not tol >= 0:
         raise ArgumentError(f"tol must not be negative, but got {tol!r}")
     bond = site_count(bond, 1, "bond")
+    H = operator_of(H, start.conserved.names if conserve is None and isinstance(start, SymmetricMPS) else conserve)
     excluded = [excluded] if isinstance(excluded, (MPS, SymmetricMPS)) else list(excluded)
     options = {"progress": progress, "maxiter": maxiter, "callback": callback, "checkpoint": checkpoint}
     if conserve is not None or sector is not None or isinstance(start, SymmetricMPS):
@@ -247,7 +249,6 @@ def run(method: Function, H: MPO, watch: Watch, bond: int, tol: float, excluded:
 
 def start_state(H: MPO, bond: int, seed: Seed, dtype: DTypeLike | None) -> MPS:
     """A random open state on which `H` acts."""
-    check_kind(H, MPO)
     phys = {size for w in H for size in w.shape[2:]}
     if len(phys) > 1:
         raise ShapeError(f"the sites of H have physical dimensions {sorted(phys)}: give a start state that fits them")

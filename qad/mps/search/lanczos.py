@@ -113,9 +113,9 @@ class Krylov:
         k = len(self.diagonal)
         vector = apply(self.basis[k])
         known = self.basis[: k + 1]
-        overlaps = known.conj() @ vector
+        overlaps = (known @ vector.conj()).conj()  # which copies no basis
         vector = vector - overlaps @ known
-        vector -= (known.conj() @ vector) @ known  # once more, against rounding
+        vector -= (known @ vector.conj()).conj() @ known  # once more, against rounding
         norm, overlap = on_host(np.linalg.norm(vector)), on_host(overlaps[k])
         self.diagonal.append(overlap.real)
         self.beside.append(norm)

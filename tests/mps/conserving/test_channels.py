@@ -28,7 +28,7 @@ def test_heisenberg_in_three_components_conserves_sz():
     assert split.bond == 8 and split.dtype == float
     conserved = quantities("Sz", split.sites)
     Channels(list(split), conserved)
-    with pytest.raises(ArgumentError, match="does not conserve 'Sz'.*OpSum"):
+    with pytest.raises(ArgumentError, match="does not conserve 'Sz': the term that takes .*OpSum"):
         Channels(list(plain), conserved)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError
-from qad.mps import MPS, ground_state
+from qad.mps import MPS, OpSum, ground_state
 from qad.mps.conserving.sweeps import as_before, kept_weights, lost_weight
 
 
@@ -166,9 +166,54 @@ def test_refusals(options, message):
         ground_state(qad.mps.heisenberg(6), 8, **({"method": "dmrg2"} | options))
 
 
+def test_sums_are_split_into_parts_of_definite_charge():
+    total = OpSum(6)
+    for i in range(5):
+        for name in ("Sx", "Sy", "Sz"):
+            total.add(1.0, name, i, name, i + 1)
+    found = ground_state(total, 8, "dmrg2", conserve="Sz", sector=2)
+    assert found.energy == pytest.approx(exact(qad.mps.heisenberg(6), "Sz", 2), abs=1e-9)
+
+
 def test_operators_that_do_not_conserve():
-    with pytest.raises(ArgumentError, match="does not conserve 'Sz'"):
+    one = r"does not conserve 'Sz': the term that takes basis state 1 to 0 on site 5 adds 2"
+    with pytest.raises(ArgumentError, match=one):
         ground_state(qad.mps.ising(6, 1.0), 8, "dmrg2", conserve="Sz")
+    two = OpSum(4).add(1.0, "Z", 3).add(1.0, "Sx", 0, "Sx", 2)
+    with pytest.raises(ArgumentError, match=r"the term Sx\(0\) Sx\(2\) does not conserve 'Sz'"):
+        ground_state(two, 8, "dmrg2", conserve="Sz")
+    with pytest.raises(ArgumentError, match="state 1 to 0 on site 0 and 1 to 0 on site 2 adds 4"):
+        ground_state(two.mpo(), 8, "dmrg2", conserve="Sz")
+    with pytest.raises(ArgumentError, match="norm 0"):
+        ground_state(qad.mps.heisenberg(4), 8, "dmrg2", start=0.0 * MPS.product([0, 1] * 2, conserve="Sz"))
     arrays = qad.mps.MPO(list(qad.mps.hubbard(4, 1.0, 4.0)))
     with pytest.raises(ArgumentError, match="does not say what stands on its sites"):
         ground_state(arrays, 8, "dmrg2", conserve="N", sector=4)
+
+
+def kitaev(n, t, gap, mu):
+    """The Kitaev chain as an operator, and the matrix whose singular values are its quasiparticles."""
+    total, matrix = OpSum(n, "fermion"), -mu * np.eye(n)
+    for i in range(n):
+        total.add(-mu, "N", i)
+        for j in [i + 1] * (i + 1 < n):
+            for c, one, two in ((-t, "Cdag", "C"), (gap, "Cdag", "Cdag")):
+                total.add(c, one, i, two, j)
+                total.add(c, "C" if two == "Cdag" else "Cdag", j, "C", i)
+            matrix[i, j] = -t + gap  # A + B of H = c* A c + (c* B c* + h.c.) / 2, A symmetric, B antisymmetric
+            matrix[j, i] = -t - gap
+    return total.mpo(conserve="parity"), matrix
+
+
+@pytest.mark.parametrize("mu", [0.8, 2.6], ids=["topological", "trivial"])
+@pytest.mark.parametrize("parity", [0, 1])
+def test_kitaev_chain_against_free_fermions(mu, parity):
+    """The vacuum of Bogoliubov's quasiparticles is even where det(A + B) > 0; the other parity has the lowest one."""
+    H, matrix = kitaev(14, 1.0, 0.7, mu)
+    modes = np.linalg.svd(matrix, compute_uv=False)
+    exact = (np.trace(matrix) - modes.sum()) / 2
+    if parity != (np.linalg.det(matrix) < 0):
+        exact += modes.min()
+    found = ground_state(H, 24, "dmrg2", conserve="parity", sector=parity)
+    assert found.energy == pytest.approx(exact, abs=1e-9)
+    assert found.state.sector == parity

@@ -114,6 +114,10 @@ def test_samples_and_amplitudes(name):
     np.testing.assert_allclose(psi.amplitudes(words[:50]), dense[tuple(words[:50].T)], atol=1e-14)
     logs = psi.log_amplitudes(words[:50])
     np.testing.assert_allclose(np.exp(logs), psi.amplitudes(words[:50]), atol=1e-13)
+    every = np.random.default_rng(0).permutation(np.argwhere(np.ones(psi.phys)))[:300]  # in the sector and outside
+    np.testing.assert_allclose(psi.amplitudes(every), dense[tuple(every.T)], atol=1e-14)
+    outside = every[(charges[tuple(every.T)] != np.atleast_1d(psi.sector)).any(axis=1)]
+    assert len(outside) and (psi.log_amplitudes(outside).real == -np.inf).all()
     counts = np.zeros(psi.phys)
     np.add.at(counts, tuple(words.T), 1)
     p = abs(dense) ** 2
