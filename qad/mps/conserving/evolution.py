@@ -94,7 +94,7 @@ class Conserving(Tdvp):
     right: list[SymTensor]
 
     def __init__(self, H: Operator, tensors: list[SymTensor], factor: Number, tol: float):
-        self.operator, self.tensors = H, tensors
+        self.operator, self.tensors, self.gained = H, tensors, 0.0
         self.set_step(factor, tol)
         n, dtype = len(tensors), np.result_type(*[t.dtype for t in tensors], factor)
         first, last = edges(total_of(tensors), H.channels.conserved, dtype)
@@ -118,8 +118,10 @@ class Conserving(Tdvp):
         return self.after(apply, x.resplit(apply.layout.split), sign).resplit(2)
 
     def after(self, apply: Callable[[np.ndarray], np.ndarray], x: SymTensor, sign: int) -> SymTensor:
-        """``exp(sign * factor/2 * A) x``, for A on flat arrays of the layout of x."""
-        return bare(x.layout, exponential(apply, x.data, sign * self.factor, self.tol, MOST_PRODUCTS))
+        """``exp(sign * factor/2 * A) x`` of the norm of x, for A on flat arrays of the layout of x."""
+        data, gained = exponential(apply, x.data, sign * self.factor, self.tol, MOST_PRODUCTS)
+        self.gained += gained
+        return bare(x.layout, data)
 
     def evolve_site(self, site: int, sign: int = 1) -> None:
         """Only the centre."""

@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.threads import blas_for
+from qad.core.trees import flatten
+from qad.extend import Tensor, value_of
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
 from qad.mps.conserving import evolution as conserving
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.energy import prepared
+from qad.mps.evolve.adjoint import Plan, evolution_of
+from qad.mps.evolve.recorded import GateSteps, TdvpSteps
 from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, Gates, Truncation, cutoff_for
-from qad.mps.hamiltonian import strength
+from qad.mps.gauge import canonical
+from qad.mps.hamiltonian import check_hermitian, strength
 from qad.mps.observables import check_operator
 from qad.mps.state import MPS
 
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.operator import MPO
+    from qad.typing import Array, Scalar
 
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 METHODS = (*GATES, "tdvp", "tdvp2")
@@ -111,13 +117,16 @@ def evolve(
     """
     if method not in METHODS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
+    steps, bond = site_count(steps, 1, "steps"), site_count(bond, 1, "bond")
+    if any(type(x) is Tensor for x in (*leaves(psi), *H, time)):
+        return recorded(psi, H, time, steps, method, bond, cutoff, imaginary, callback)
     if isinstance(psi, SymmetricMPS):
         conserving.check(psi, H)
     else:
         check_operator(psi, H)
     prepared(H)
-    dt = real_time(time) / (steps := site_count(steps, 1, "steps"))
-    bond, cutoff = site_count(bond, 1, "bond"), cutoff_of(method, H, dt) if cutoff is None else cutoff
+    dt = real_time(time) / steps
+    cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
     tensors = centred(psi, H, imaginary)
     step, truncation = stepper(method, H, psi, tensors, -dt if imaginary else -1j * dt, bond, cutoff)
     now = 0.0
@@ -134,6 +143,52 @@ def evolve(
     return Evolution(chain_like(psi, tensors), now, float(truncation.discarded))
 
 
+def recorded(
+    psi: Any, H: MPO, time: Scalar, steps: int, method: str, bond: int, cutoff: float | None, imaginary: bool,
+    callback: Callable[[MPS, float], object] | None,
+) -> Evolution:  # fmt: skip
+    """`evolve` of recorded operands, as one node of the tape; with a callback as one for each step."""
+    if isinstance(psi, SymmetricMPS):
+        raise GradientTypeError(
+            "evolve has no derivatives of states of definite charge: evolve psi.without_symmetry(), whose numbers are "
+            "the same"
+        )
+    check_operator(psi, H)
+    check_hermitian([value_of(w) for w in H])
+    dt, now = real_time(value_of(time)) / steps, 0.0
+    cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
+    kind = GateSteps(GATES[method]) if method in GATES else TdvpSteps(
+        method == "tdvp2" and len(psi) > 1, float(np.sqrt(cutoff))
+    )
+    made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
+    steered = any(type(x) is Tensor for x in made)
+    plan = Plan(kind, len(made), steps if callback is None else 1, bond, cutoff, not imaginary, steered)
+    tensors, discarded, gained = recorded_centre(psi, H, imaginary), 0.0, 0.0
+    for k in range(steps // plan.steps):
+        tensors, more, lost = evolution_of(made, tensors, plan)
+        gained, discarded, now = gained + more, discarded + lost, (k + 1) * plan.steps * dt
+        if callback is not None:
+            try:
+                callback(MPS(tensors), now)
+            except StopIteration:
+                break
+    return Evolution(MPS(tensors), now, discarded)
+
+
+def recorded_centre(psi: MPS, H: MPO, imaginary: bool) -> list[Array]:
+    """`centred` of a state that may be recorded."""
+    if not any(type(t) is Tensor for t in psi):
+        return centred(psi, H, imaginary)
+    first, *others = canonical(psi.tensors, 0)
+    unit = np.zeros((), np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j))
+    return [t + unit for t in (first / np.linalg.norm(first), *others)]
+
+
+def leaves(psi: MPS | SymmetricMPS) -> list[Any]:
+    """The arrays of a state."""
+    return flatten(psi)[0]
+
+
 def real_time(time: Any) -> float:
     """`time` as a finite float."""
     if np.ndim(time) != 0 or np.iscomplexobj(time) or not np.isfinite(time):
@@ -143,7 +198,7 @@ def real_time(time: Any) -> float:
 
 def cutoff_of(method: str, H: MPO, dt: float) -> float:
     """The weight that a cut may discard in steps of this length."""
-    step, cuts = abs(dt) * strength(H.tensors), max(2 * (len(H) - 1), 1)
+    step, cuts = abs(dt) * strength([value_of(w) for w in H]), max(2 * (len(H) - 1), 1)
     if method not in GATES:
         return cutoff_for(BUDGET * step, cuts)
     order = GATES[method]

@@ -44,9 +44,10 @@ class Tdvp:
     factor: complex
     tol: float
     environments: Environments
+    gained: float  # logarithm of what the norm would have gained so far, were it not kept as it is
 
     def __init__(self, H: MPO, tensors: list[np.ndarray], factor: complex, tol: float):
-        self.tensors = tensors
+        self.tensors, self.gained = tensors, 0.0
         self.set_step(factor, tol)
         self.environments = Environments(H, tensors, np.result_type(*tensors, factor))
 
@@ -55,8 +56,10 @@ class Tdvp:
         self.factor, self.tol = factor / 2, min(max(tol, TIGHTEST), LOOSEST)
 
     def exponential(self, apply: Apply, x: np.ndarray, sign: int) -> np.ndarray:
-        """``exp(sign * factor/2 * A) x``."""
-        return exponential(apply, x.reshape(-1), sign * self.factor, self.tol, MOST_PRODUCTS).reshape(x.shape)
+        """``exp(sign * factor/2 * A) x``, of the norm of x."""
+        y, gained = exponential(apply, x.reshape(-1), sign * self.factor, self.tol, MOST_PRODUCTS)
+        self.gained += gained
+        return y.reshape(x.shape)
 
     def evolve_site(self, site: int, sign: int = 1) -> None:
         """Only the centre."""

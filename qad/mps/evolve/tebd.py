@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from qad.mps.operator import MPO
 
 LEAST_CUTOFF, MOST_CUTOFF = 1e-30, 1e-14
+ROUNDING = 10.0  # times size and rounding: singular values below it, relative to the largest, are zero
+SAME = 1e-6  # relative difference below which two singular values count as one multiplet
 
 
 class Gates:
@@ -40,7 +42,8 @@ class Gates:
     def __init__(self, H: MPO, factor: complex, order: int = 2):
         terms = neighbour_terms(H)
         parts = [factor * share / 2 for share in ORDERS[order]]
-        self.sweeps = [[self.gate(h, part, site) for site, h in enumerate(terms)] for part in parts]
+        made = {part: [self.gate(h, part, site) for site, h in enumerate(terms)] for part in set(parts)}
+        self.sweeps = [made[part] for part in parts]
 
     def gate(self, h: np.ndarray, factor: complex, site: int) -> np.ndarray:
         """``exp(factor h)`` of the term on a site and the next one."""
@@ -48,13 +51,18 @@ class Gates:
 
     def step(self, tensors: list[np.ndarray], truncation: Truncation) -> None:
         """Apply it to a chain with its centre at site 0, in place; the centre comes back there."""
-        for gates in self.sweeps:
-            for site in range(len(gates)):
-                pair = applied(gates[site], tensors, site)
-                tensors[site], tensors[site + 1] = truncation.split(pair, to_right=True)
-            for site in reversed(range(len(gates))):
-                pair = applied(gates[site], tensors, site)
-                tensors[site], tensors[site + 1] = truncation.split(pair, to_right=False)
+        swept(self.sweeps, tensors, truncation)
+
+
+def swept(sweeps: Sequence[Sequence[np.ndarray]], tensors: list[np.ndarray], truncation: Truncation) -> None:
+    """Apply the gates of every sweep to a chain from left to right and back, in place; its centre is at site 0."""
+    for gates in sweeps:
+        for site in range(len(gates)):
+            pair = applied(gates[site], tensors, site)
+            tensors[site], tensors[site + 1] = truncation.split(pair, to_right=True)
+        for site in reversed(range(len(gates))):
+            pair = applied(gates[site], tensors, site)
+            tensors[site], tensors[site + 1] = truncation.split(pair, to_right=False)
 
 
 def gate(h: np.ndarray, factor: complex) -> np.ndarray:
@@ -104,12 +112,24 @@ class Truncation:
         """Two site tensors; the centre goes to the right one, or to the left.  The norm is kept."""
         left, s, t, right = pair.shape
         u, values, vh = np.linalg.svd(pair.reshape(left * s, t * right), full_matrices=False)
-        weights = np.cumsum((values**2)[::-1])[::-1]
-        kept = max(1, min(np.count_nonzero(weights > self.cutoff * weights[0]), self.bond))
-        if weights[0] and kept < len(values):
-            self.discarded += weights[kept] / weights[0]
+        kept, size = self.rank(values), np.linalg.norm(values)
         u, vh, values = u[:, :kept], vh[:kept], values[:kept]
-        if weights[0]:
-            values = values * (np.sqrt(weights[0]) / np.linalg.norm(values))
+        if size:
+            values = values * (size / np.linalg.norm(values))
         u, vh = (u, values[:, None] * vh) if to_right else (u * values, vh)
         return u.reshape(left, s, kept), vh.reshape(kept, t, right)
+
+    def rank(self, values: np.ndarray) -> int:
+        """How many of the singular values are kept; the weight of the others is put down.
+
+        Values that are zero to rounding are not.  What `cutoff` would cut out of a multiplet stays in it, as far as
+        `bond` lets it: which of equal values are kept is arbitrary.
+        """
+        weights = np.cumsum((values**2)[::-1])[::-1]
+        filled = values > ROUNDING * len(values) * np.finfo(values.dtype).eps * values[0]
+        kept = max(1, min(np.count_nonzero((weights > self.cutoff * weights[0]) & filled), self.bond))
+        while 0 < kept < min(len(values), self.bond) and values[kept] > (1 - SAME) * values[kept - 1]:
+            kept += 1
+        if weights[0] and kept < len(values):
+            self.discarded += weights[kept] / weights[0]
+        return kept
