@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     State: TypeAlias = tuple[np.ndarray, ...]
 
 NOTHING = 1e-24  # a weight that was cut off, and makes no difference to a step back
+FAINT = 1e-5  # the least Schmidt value, relative to the largest, whose vector a step back finds again
 MEMORY = 2**29  # bytes that stored states may take before some of them are made again
 
 
@@ -76,7 +77,7 @@ class Plan:
             size = np.linalg.norm(tensors[0])
             tensors[0] = tensors[0] / size
             gained += float(np.log(size))
-            whole = self.unitary and truncation.discarded <= NOTHING
+            whole = self.unitary and truncation.discarded <= NOTHING and truncation.faintest >= FAINT
             if keep and not whole and (not stored or (k - min(stored)) % keep == 0):
                 stored[k] = before
         return tuple(tensors), gained, float(truncation.discarded), stored
@@ -165,7 +166,7 @@ class Reverse:
 
 def in_basis_of(out: Sequence[np.ndarray], after: Sequence[np.ndarray], slopes: list[np.ndarray]) -> list[np.ndarray]:
     """Gradients by the tensors of a chain as those by the tensors of the same state in other bases of its bonds."""
-    if all(a is b for a, b in zip(out, after, strict=True)):
+    if all(map(np.array_equal, out, after)):
         return slopes
     overlaps = [np.ones((1, 1))]
     for ket, bra in zip(after[:0:-1], out[:0:-1], strict=True):

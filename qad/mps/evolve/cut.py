@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Triple: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 REACHED = 3e-2  # weight that a local change puts beyond a cut, above which its derivative would be missed
+FAINT = 5e3  # times rounding: Schmidt values below it, relative to the largest, are too faint to divide rounding by
 FIRST = "the derivative of an evolution is of first order: differentiate it once, or evolve the dense state"
 
 
@@ -48,12 +49,12 @@ def _cut_vjp(needed, g, ans, a, *, rank, kept=None):
     (q, lost), (s, t) = (u[:, :rank], u[:, rank:]), (s[:rank], s[rank:, None])
     vk, vd = vh[:rank], vh[rank:]
     check_gap(s, t)
-    out = q @ gc
+    out, least = q @ gc, (FAINT * np.finfo(s.dtype).eps * s[0]) ** 2
     if t.size:
-        x = (lost.conj().T @ gq + t * (vd @ gc.conj().T)) / (s**2 - t**2)
+        x = (lost.conj().T @ gq + t * (vd @ gc.conj().T)) / (s**2 - t**2 + least)
         out = out + lost @ (s * x) @ vk + (q @ (t * x).conj().T) @ vd
     if len(u) > rank + len(t):
-        out = out + (gq - u @ (u.conj().T @ gq)) / s @ vk
+        out = out + (gq - u @ (u.conj().T @ gq)) * (s / (s**2 + least)) @ vk
     return (out.conj(),)
 
 

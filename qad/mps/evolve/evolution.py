@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 METHODS = (*GATES, "tdvp", "tdvp2")
+RECORDED_CUTOFF = 1e-24  # the least weight that is cut by default where it counts how weights grow
 BUDGET = 1e-7  # error of all cuts in unit time where the method has hardly an error of its own
 
 
@@ -156,10 +157,8 @@ def recorded(
     check_operator(psi, H)
     check_hermitian([value_of(w) for w in H])
     dt, now = real_time(value_of(time)) / steps, 0.0
-    cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
-    kind = GateSteps(GATES[method]) if method in GATES else TdvpSteps(
-        method == "tdvp2" and len(psi) > 1, float(np.sqrt(cutoff))
-    )
+    cutoff = min(cutoff_of(method, H, dt), RECORDED_CUTOFF) if cutoff is None else cutoff
+    kind = GateSteps(GATES[method]) if method in GATES else TdvpSteps(method == "tdvp2" and len(psi) > 1)
     made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
     steered = any(type(x) is Tensor for x in made)
     plan = Plan(kind, len(made), steps if callback is None else 1, bond, cutoff, not imaginary, steered)

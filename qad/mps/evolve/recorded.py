@@ -14,7 +14,7 @@ from qad.mps.environments import edge, past_left, past_right
 from qad.mps.evolve.cut import split
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.evolve.suzuki import ORDERS
-from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
+from qad.mps.evolve.tdvp import TIGHTEST, OneSiteTdvp
 from qad.mps.evolve.tebd import applied, swept
 from qad.mps.gauge import isometric
 
@@ -85,8 +85,8 @@ class GateSteps:
 class TdvpSteps:
     """Steps of the variational principle, of one site or two; made of the factor and the tensors of the operator."""
 
-    def __init__(self, two_sites: bool, tol: float):
-        self.two_sites, self.tol = two_sites, tol
+    def __init__(self, two_sites: bool):
+        self.two_sites = two_sites
 
     def made_of(self, H: MPO, factor: Scalar) -> list[Array]:
         """The factor, and the operator."""
@@ -100,8 +100,14 @@ class TdvpSteps:
         self, made: Sequence[np.ndarray], tensors: list[np.ndarray], truncation: Truncation
     ) -> Callable[[], float]:
         """A function that evolves plain tensors in place by one step; it gives the logarithm of a scale left out."""
-        kind = TwoSiteTdvp if self.two_sites else OneSiteTdvp
-        sweep = kind(made[1:], tensors, complex(made[0]) if made[0].dtype.kind == "c" else float(made[0]), self.tol)
+        if self.two_sites:  # in the same operations, for faint directions of bonds turn with the error of others
+
+            def step() -> float:
+                tensors[:] = self.recorded(made, tensors, truncation, steered=False)
+                return 0.0
+
+            return step
+        sweep = OneSiteTdvp(made[1:], tensors, complex(made[0]) if made[0].dtype.kind == "c" else float(made[0]), TIGHTEST)
 
         def step() -> float:
             before = sweep.gained

@@ -102,11 +102,12 @@ class Truncation:
     bond: int
     cutoff: float
     discarded: float
+    faintest: float  # the smallest Schmidt value that any cut kept, relative to its largest
 
     def __init__(self, bond: int, cutoff: float):
         if not 0 <= cutoff < 1:
             raise ArgumentError(f"a cut may discard a weight from 0 to below 1, not cutoff={cutoff!r}")
-        self.bond, self.cutoff, self.discarded = bond, cutoff, 0.0
+        self.bond, self.cutoff, self.discarded, self.faintest = bond, cutoff, 0.0, 1.0
 
     def split(self, pair: np.ndarray, to_right: bool) -> tuple[np.ndarray, np.ndarray]:
         """Two site tensors; the centre goes to the right one, or to the left.  The norm is kept."""
@@ -132,4 +133,10 @@ class Truncation:
             kept += 1
         if weights[0] and kept < len(values):
             self.discarded += weights[kept] / weights[0]
+        self.note(values[:kept])
         return kept
+
+    def note(self, values: np.ndarray) -> None:
+        """Keep account of the smallest one."""
+        if largest := values.max():
+            self.faintest = min(self.faintest, float(values.min() / largest))
