@@ -104,7 +104,7 @@ def evolved(*arrays: np.ndarray, plan: Plan) -> tuple[tuple[np.ndarray, ...], di
 
 
 def _evolved_vjp(needed, g, ans, *arrays, plan, kept=None):
-    if any(type(x) is Tensor for x in (*arrays, *g)):
+    if any(type(x) is Tensor for x in arrays):
         raise ArgumentError(FIRST)
     made, start, final = arrays[: plan.made], arrays[plan.made :], ans[:-2]
     if kept is None:
@@ -167,7 +167,7 @@ class Reverse:
 def in_basis_of(out: Sequence[np.ndarray], after: Sequence[np.ndarray], slopes: list[np.ndarray]) -> list[np.ndarray]:
     """Gradients by the tensors of a chain as those by the tensors of the same state in other bases of its bonds."""
     if all(map(np.array_equal, out, after)):
-        return slopes
+        return list(slopes)
     overlaps = [np.ones((1, 1))]
     for ket, bra in zip(after[:0:-1], out[:0:-1], strict=True):
         overlaps.append(past_right(overlaps[-1], ket, bra))

@@ -42,7 +42,7 @@ def cut(a: np.ndarray, *, rank: int) -> tuple[tuple[np.ndarray, np.ndarray], Tri
 
 
 def _cut_vjp(needed, g, ans, a, *, rank, kept=None):
-    if any(type(x) is Tensor for x in (a, *g)):
+    if type(a) is Tensor:
         raise ArgumentError(FIRST)
     u, s, vh = np.linalg.svd(a, full_matrices=False) if kept is None else kept
     gq, gc = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]

@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.contract.einsum import einsum
 from qad.core.errors import ArgumentError
 from qad.extend import like, value_of
-from qad.linalg import expm, expm_multiply
-from qad.mps.environments import edge, past_left, past_right
+from qad.linalg import expm
+from qad.linalg.functions.expm_multiply import MARGIN, schedule, taylor
+from qad.mps.environments import edge, operator_matrix, past_left, past_right
 from qad.mps.evolve.cut import split
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.evolve.suzuki import ORDERS
 from qad.mps.evolve.tdvp import TIGHTEST, OneSiteTdvp
 from qad.mps.evolve.tebd import applied, swept
 from qad.mps.gauge import isometric
+from qad.mps.search.lanczos import Krylov
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from qad.mps.evolve.tebd import Truncation
     from qad.mps.operator import MPO
     from qad.typing import Array, Scalar
+
+PRODUCTS = 8  # for the norm of an effective operator
 
 
 class GateSteps:
@@ -156,25 +159,19 @@ class RecordedSweep:
         there = [(site, True) for site in range(last + 1)]
         for site, to_right in there + [(site, False) for site, _ in reversed(there)]:
             pair = np.tensordot(self.tensors[site], self.tensors[site + 1], 1)
-            pair = self.after("eua,astb,uvzs,vwyt,fwb->ezyf", pair, site, site + 1, 1)
+            pair = self.after(pair, site, site + 1, 1)
             self.tensors[site : site + 2] = split(pair, truncation, to_right, steered)
             self.passed(site if to_right else site + 1, to_right)
             if site != (last if to_right else 0):
                 self.evolve(site + 1 if to_right else site, -1)
 
-    def after(self, text: str, x: Array, first: int, last: int, sign: int) -> Array:
+    def after(self, x: Array, first: int, last: int, sign: int) -> Array:
         """A centre of sites `first` to `last` after half a step; none for a bond."""
-        operands = self.H[first : last + 1]
-        left, right = self.left[first], self.right[last]
-
-        def apply(y: Array) -> Array:
-            return einsum(text, left, y, *operands, right)
-
-        return expm_multiply(apply, x, sign * self.half)
+        return exponential((self.left[first], *self.H[first : last + 1], self.right[last]), x, sign * self.half)
 
     def evolve(self, site: int, sign: int) -> None:
         """Only the centre."""
-        self.tensors[site] = self.after("eua,asb,uvzs,fvb->ezf", self.tensors[site], site, site, sign)
+        self.tensors[site] = self.after(self.tensors[site], site, site, sign)
 
     def passed(self, site: int, to_right: bool) -> None:
         """The environment past a site that has become an isometry."""
@@ -189,7 +186,7 @@ class RecordedSweep:
         q, bond = isometric(self.tensors[site].reshape(a * s, b))
         self.tensors[site] = full(q, min(a * s, b)).reshape(a, s, -1)
         self.passed(site, True)
-        bond = self.after("eua,ab,fub->ef", bond, site + 1, site, -1)
+        bond = self.after(bond, site + 1, site, -1)
         self.tensors[site + 1] = np.tensordot(bond, self.tensors[site + 1], 1)
 
     def pass_left(self, site: int) -> None:
@@ -198,8 +195,38 @@ class RecordedSweep:
         q, bond = isometric(self.tensors[site].reshape(a, s * b).mT)
         self.tensors[site] = full(q, min(a, s * b)).mT.reshape(-1, s, b)
         self.passed(site, False)
-        bond = self.after("eua,ab,fub->ef", bond.mT, site, site - 1, -1)
+        bond = self.after(bond.mT, site, site - 1, -1)
         self.tensors[site - 1] = np.tensordot(self.tensors[site - 1], bond, 1)
+
+
+def exponential(parts: Sequence[Array], x: Array, factor: Array) -> Array:
+    """``exp(factor A) x`` for the effective operator of an environment, the operators of sites, and an environment.
+
+    By Taylor polynomials, of which length and degree follow from the norm of A: derivatives are as good as the value.
+    """
+    value = value_of(x)
+    space = Krylov(np.random.default_rng(0).standard_normal(value.size).astype(value.dtype), PRODUCTS)
+    plain = [value_of(part) for part in parts]
+    while not len(space.diagonal) or not space.full:
+        space.extend(lambda y: effective(plain, y.reshape(value.shape)).reshape(-1))
+    size = np.abs(np.linalg.eigvalsh(space.projected())).max()
+    steps, degree = schedule(abs(complex(value_of(factor))) * MARGIN * size)
+    for _ in range(steps):
+        x = taylor(lambda y: effective(parts, y), x, factor * (1 / steps), degree)
+    return x
+
+
+def effective(parts: Sequence[Array], x: Array) -> Array:
+    """What an effective operator makes of a centre (a, s, ..., b)."""
+    left, *operators, right = parts
+    bra, bond, ket = left.shape
+    out, legs = left.reshape(-1, ket) @ x.reshape(ket, -1), []
+    for w in operators:
+        size, bond, phys, _ = w.shape
+        out = operator_matrix(w) @ out.reshape(bra * int(np.prod(legs)), size * phys, -1)
+        legs.append(phys)
+    rows = bra * int(np.prod(legs))
+    return (out.reshape(rows, -1) @ right.reshape(len(right), -1).T).reshape(bra, *legs, -1)
 
 
 def full(q: Array, rank: int) -> Array:
