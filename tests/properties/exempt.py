@@ -133,6 +133,7 @@ CASES = {
         "gates, terms and the simulator's kernels lie on the host": [
             "energy of a chain-d9",
             "overlap of chains-d9,D1x2x2,D2x2x2,D2x2x1",
+            "beginning in a chain-D1x2x2,D2x2x2,D2x2x1",
             "of_angles-d4,D8",
             "small circuit-d4",
             "energy-d9",

@@ -173,8 +173,7 @@ def in_basis_of(out: Sequence[np.ndarray], after: Sequence[np.ndarray], slopes: 
         overlaps.append(past_right(overlaps[-1], ket, bra))
     overlaps = [np.ones((1, 1)), *overlaps[::-1]]
     return [
-        carry(left.conj(), slope) @ right.T
-        for left, slope, right in zip(overlaps, slopes, overlaps[1:], strict=False)
+        carry(left.conj(), slope) @ right.T for left, slope, right in zip(overlaps, slopes, overlaps[1:], strict=False)
     ]
 
 

@@ -102,7 +102,7 @@ def check_reach(pair: np.ndarray, rank: int) -> None:
     size = np.linalg.norm(reach.transpose(0, 5, 2, 3, 1, 4).reshape(s * t * s * t, -1), axis=1).max()
     if size > REACHED * np.linalg.norm(pair):
         raise ArgumentError(
-            f"a bond has directions that carry no weight, but that a change of the Hamiltonian or of the time would fill "
-            f"(to {size:.2g} of the norm): the derivative would miss them. Take it at a point where they are filled "
-            "(another time, couplings that are not zero), or give a bond that the state fills"
+            f"a bond has directions that carry no weight, but that a change of the Hamiltonian or of the time would "
+            f"fill (to {size:.2g} of the norm): the derivative would miss them. Take it where they are filled (at another "
+            "time, with couplings that are not zero), give a smaller cutoff, or evolve the dense state"
         )

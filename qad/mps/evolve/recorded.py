@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,7 +45,7 @@ class GateSteps:
         """The gates of a step ``exp(factor * H)``."""
         terms = [h.reshape(h.shape[0] * h.shape[1], -1) for h in neighbour_terms(H)]
         legs = [w.shape[2] for w in H]
-        shapes = [(s, t, s, t) for s, t in zip(legs, legs[1:], strict=False)]
+        shapes = [(s, t, s, t) for s, t in pairwise(legs)]
         return [
             expm((factor * share / 2) * h).reshape(shape)
             for share in self.distinct
@@ -110,7 +111,9 @@ class TdvpSteps:
                 return 0.0
 
             return step
-        sweep = OneSiteTdvp(made[1:], tensors, complex(made[0]) if made[0].dtype.kind == "c" else float(made[0]), TIGHTEST)
+        sweep = OneSiteTdvp(
+            made[1:], tensors, complex(made[0]) if made[0].dtype.kind == "c" else float(made[0]), TIGHTEST
+        )
 
         def step() -> float:
             before = sweep.gained
@@ -219,7 +222,7 @@ def exponential(parts: Sequence[Array], x: Array, factor: Array) -> Array:
 def effective(parts: Sequence[Array], x: Array) -> Array:
     """What an effective operator makes of a centre (a, s, ..., b)."""
     left, *operators, right = parts
-    bra, bond, ket = left.shape
+    bra, _, ket = left.shape
     out, legs = left.reshape(-1, ket) @ x.reshape(ket, -1), []
     for w in operators:
         size, bond, phys, _ = w.shape

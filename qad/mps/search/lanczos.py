@@ -47,9 +47,7 @@ def lowest(apply: Apply, start: np.ndarray, tol: float, most: int) -> tuple[floa
             return values[0], space.combine(vectors[:, 0]), 0.0 if space.complete else error
 
 
-def exponential(
-    apply: Apply, start: np.ndarray, factor: complex, tol: float, most: int
-) -> tuple[np.ndarray, float]:
+def exponential(apply: Apply, start: np.ndarray, factor: complex, tol: float, most: int) -> tuple[np.ndarray, float]:
     """``exp(factor A) start`` for a Hermitian operator A, of which `apply` gives the products; and a logarithm.
 
     It is scaled to the norm of `start`, for with a real `factor` it might overflow or vanish: the logarithm is that of
