@@ -47,13 +47,14 @@ class Gates(tebd.Gates):
         self.conserved = conserved
         super().__init__(H, factor, order)
 
-    def gate(self, h: np.ndarray, factor: Number, site: int) -> SymTensor:
+    def gate(self, h: np.ndarray, factor: Number, site: int) -> tuple[SymTensor, float]:
         """As `qad.mps.evolve.tebd.gate`, sector by sector."""
         legs, orders = self.conserved.legs[site : site + 2], self.conserved.orders[site : site + 2]
         term = from_dense(h[np.ix_(*orders, *orders)], (*legs, *[leg.conj() for leg in legs]), split=2)
         pairs = [np.linalg.eigh(matrix) for matrix in term.sectors()]
         largest = max((factor * values).real.max() for values, _ in pairs)
-        return bare(term.layout, joined([(v * np.exp(factor * w - largest)) @ v.conj().T for w, v in pairs]))
+        blocks = [(v * np.exp(factor * w - largest)) @ v.conj().T for w, v in pairs]
+        return bare(term.layout, joined(blocks)), float(largest)
 
 
 def gates(H: MPO, psi: Any, factor: Number, order: int) -> Gates:

@@ -103,6 +103,6 @@ def check_reach(pair: np.ndarray, rank: int) -> None:
     if size > REACHED * np.linalg.norm(pair):
         raise ArgumentError(
             f"a bond has directions that carry no weight, but that a change of the Hamiltonian or of the time would "
-            f"fill (to {size:.2g} of the norm): the derivative would miss them. Take it where they are filled (at another "
-            "time, with couplings that are not zero), give a smaller cutoff, or evolve the dense state"
+            f"fill (to {size:.2g} of the norm): the derivative would miss them. Take it where they are filled (at "
+            "another time, with couplings that are not zero), give a smaller cutoff, or evolve the dense state"
         )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qad.mps.operator import MPO
-    from qad.typing import Array, Scalar
+    from qad.typing import Array, Real, Scalar
 
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 METHODS = (*GATES, "tdvp", "tdvp2")
@@ -49,11 +49,15 @@ class Evolution:
     time : float
     discarded : float
         Sum of the weights that truncations cut off: an estimate of the error in the squared norm.
+    log_norm : real scalar
+        Logarithm of the norm that the evolution gave to the state of norm 1: of that of ``exp(-H t) psi`` in imaginary
+        time, near 0 in real time.
     """
 
     state: MPS | SymmetricMPS
     time: float = field(metadata={"static": True})
     discarded: float = field(metadata={"static": True})
+    log_norm: Real = 0.0
 
 
 def evolve(
@@ -130,18 +134,19 @@ def evolve(
     cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
     tensors = centred(psi, H, imaginary)
     step, truncation = stepper(method, H, psi, tensors, -dt if imaginary else -1j * dt, bond, cutoff)
-    now = 0.0
+    now, gained = 0.0, 0.0
     with blas_for(max(bond, psi.bond)):
         for k in range(steps):
-            step()
-            tensors[0] = tensors[0] / np.linalg.norm(tensors[0])
+            gained += step()
+            size = np.linalg.norm(tensors[0])
+            tensors[0], gained = tensors[0] / size, gained + float(np.log(size))
             now = (k + 1) * dt
             if callback is not None:
                 try:
                     callback(chain_like(psi, tensors), now)
                 except StopIteration:
                     break
-    return Evolution(chain_like(psi, tensors), now, float(truncation.discarded))
+    return Evolution(chain_like(psi, tensors), now, float(truncation.discarded), gained)
 
 
 def recorded(
@@ -171,7 +176,7 @@ def recorded(
                 callback(MPS(tensors), now)
             except StopIteration:
                 break
-    return Evolution(MPS(tensors), now, discarded)
+    return Evolution(MPS(tensors), now, discarded, gained)
 
 
 def recorded_centre(psi: MPS, H: MPO, imaginary: bool) -> list[Array]:
@@ -218,14 +223,17 @@ def chain_like(psi: Any, tensors: list[Any]) -> Any:
 
 def stepper(
     method: str, H: MPO, psi: Any, tensors: list[Any], factor: complex, bond: int | None, cutoff: float
-) -> tuple[Callable[[], None], Any]:
-    """A function that evolves `tensors`, of the kind of `psi`, in place by one step; and what it cuts off."""
+) -> tuple[Callable[[], float], Any]:
+    """A function that evolves `tensors`, of the kind of `psi`, in place by one step; and what it cuts off.
+
+    The function gives the logarithm of a factor that it left out.
+    """
     charged = isinstance(psi, SymmetricMPS)
     truncation = (conserving.Truncation if charged else Truncation)(bond, cutoff)
     if method in GATES:
         gates = conserving.gates(H, psi, factor, GATES[method]) if charged else Gates(H, factor, GATES[method])
-        return lambda: gates.step(tensors, truncation), truncation
+        return lambda: gates.step(tensors, truncation) or gates.scale, truncation
     one, two = (conserving.OneSite, conserving.TwoSites) if charged else (OneSiteTdvp, TwoSiteTdvp)
     kind = one if method == "tdvp" or len(tensors) == 1 else two
     sweep = kind(conserving.operator_for(psi, H) if charged else H, tensors, factor, np.sqrt(cutoff))
-    return lambda: sweep.step(truncation), truncation
+    return lambda: sweep.stepped(truncation), truncation

@@ -114,13 +114,7 @@ class TdvpSteps:
         sweep = OneSiteTdvp(
             made[1:], tensors, complex(made[0]) if made[0].dtype.kind == "c" else float(made[0]), TIGHTEST
         )
-
-        def step() -> float:
-            before = sweep.gained
-            sweep.step(truncation)
-            return sweep.gained - before
-
-        return step
+        return lambda: sweep.stepped(truncation)
 
     def recorded(
         self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation, steered: bool
@@ -225,9 +219,8 @@ def effective(parts: Sequence[Array], x: Array) -> Array:
     bra, _, ket = left.shape
     out, legs = left.reshape(-1, ket) @ x.reshape(ket, -1), []
     for w in operators:
-        size, bond, phys, _ = w.shape
-        out = operator_matrix(w) @ out.reshape(bra * int(np.prod(legs)), size * phys, -1)
-        legs.append(phys)
+        out = operator_matrix(w) @ out.reshape(bra * int(np.prod(legs)), w.shape[0] * w.shape[3], -1)
+        legs.append(w.shape[2])
     rows = bra * int(np.prod(legs))
     return (out.reshape(rows, -1) @ right.reshape(len(right), -1).T).reshape(bra, *legs, -1)
 

@@ -61,6 +61,16 @@ class Tdvp:
         self.gained += gained
         return y.reshape(x.shape)
 
+    def step(self, truncation: Truncation) -> None:
+        """One step."""
+        raise NotImplementedError
+
+    def stepped(self, truncation: Truncation) -> float:
+        """One step; the logarithm of what the norm would have gained by it."""
+        before = self.gained
+        self.step(truncation)
+        return self.gained - before
+
     def evolve_site(self, site: int, sign: int = 1) -> None:
         """Only the centre."""
         x = self.tensors[site]

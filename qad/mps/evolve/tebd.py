@@ -35,6 +35,11 @@ class Gates:
         The step is ``exp(factor * H)``: ``-1j * dt``, or ``-dt`` in imaginary time.
     order : int
         2 or 4.
+
+    Attributes
+    ----------
+    scale : float
+        Logarithm of the norms of all gates, by which they were divided.
     """
 
     sweeps: list[list[np.ndarray]]
@@ -43,10 +48,11 @@ class Gates:
         terms = neighbour_terms(H)
         parts = [factor * share / 2 for share in ORDERS[order]]
         made = {part: [self.gate(h, part, site) for site, h in enumerate(terms)] for part in set(parts)}
-        self.sweeps = [made[part] for part in parts]
+        self.sweeps = [[matrix for matrix, _ in made[part]] for part in parts]
+        self.scale: float = 2 * sum(scale for part in parts for _, scale in made[part])
 
-    def gate(self, h: np.ndarray, factor: complex, site: int) -> np.ndarray:
-        """``exp(factor h)`` of the term on a site and the next one."""
+    def gate(self, h: np.ndarray, factor: complex, site: int) -> tuple[np.ndarray, float]:
+        """``exp(factor h)`` of the term on a site and the next one, as `gate`."""
         return gate(h, factor)
 
     def step(self, tensors: list[np.ndarray], truncation: Truncation) -> None:
@@ -65,12 +71,13 @@ def swept(sweeps: Sequence[Sequence[np.ndarray]], tensors: list[np.ndarray], tru
             tensors[site], tensors[site + 1] = truncation.split(pair, to_right=False)
 
 
-def gate(h: np.ndarray, factor: complex) -> np.ndarray:
-    """``exp(factor h)`` of a Hermitian two-site term; for a real factor scaled to the norm 1, for it might overflow."""
+def gate(h: np.ndarray, factor: complex) -> tuple[np.ndarray, float]:
+    """``exp(factor h)`` of a Hermitian two-site term, scaled to the norm 1, for it might overflow; and log its norm."""
     size = h.shape[0] * h.shape[1]
     values, vectors = np.linalg.eigh(h.reshape(size, size))
     powers = factor * values
-    return ((vectors * np.exp(powers - powers.real.max())) @ vectors.conj().T).reshape(h.shape)
+    scale = powers.real.max()
+    return ((vectors * np.exp(powers - scale)) @ vectors.conj().T).reshape(h.shape), float(scale)
 
 
 def applied(gate: np.ndarray, tensors: Sequence[np.ndarray], site: int) -> np.ndarray:

@@ -51,8 +51,8 @@ def exponential(apply: Apply, start: np.ndarray, factor: complex, tol: float, mo
     """``exp(factor A) start`` for a Hermitian operator A, of which `apply` gives the products; and a logarithm.
 
     It is scaled to the norm of `start`, for with a real `factor` it might overflow or vanish: the logarithm is that of
-    what its norm gained.  The Krylov approximation of Y. Saad, SIAM J. Numer. Anal. 29, 209 (1992), with his first error estimate; a step that the space
-    cannot resolve is halved.
+    what its norm gained.  The Krylov approximation of Y. Saad, SIAM J. Numer. Anal. 29, 209 (1992), with his first
+    error estimate; a step that the space cannot resolve is halved.
     """
     done, gained = 0.0, 0.0
     step = 1.0
