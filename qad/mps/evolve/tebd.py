@@ -130,14 +130,17 @@ class Truncation:
     def rank(self, values: np.ndarray) -> int:
         """How many of the singular values are kept; the weight of the others is put down.
 
-        Values that are zero to rounding are not.  What `cutoff` would cut out of a multiplet stays in it, as far as
-        `bond` lets it: which of equal values are kept is arbitrary.
+        Values that are zero to rounding are not.  Of equal values all are kept or none, since the choice would be
+        arbitrary: all where `bond` lets them, none where their weight hardly counts.
         """
         weights = np.cumsum((values**2)[::-1])[::-1]
         filled = values > ROUNDING * len(values) * np.finfo(values.dtype).eps * values[0]
         kept = max(1, min(np.count_nonzero((weights > self.cutoff * weights[0]) & filled), self.bond))
-        while 0 < kept < min(len(values), self.bond) and values[kept] > (1 - SAME) * values[kept - 1]:
-            kept += 1
+        top, end = multiplet(values, kept)
+        if end <= self.bond:
+            kept = end
+        elif top and weights[top] <= MOST_CUTOFF * weights[0]:
+            kept = top
         if weights[0] and kept < len(values):
             self.discarded += weights[kept] / weights[0]
         self.note(values[:kept])
@@ -147,3 +150,13 @@ class Truncation:
         """Keep account of the smallest one."""
         if largest := values.max():
             self.faintest = min(self.faintest, float(values.min() / largest))
+
+
+def multiplet(values: np.ndarray, kept: int) -> tuple[int, int]:
+    """Where the equal values begin and end through which a cut after the first `kept` goes; `kept` twice for none."""
+    top = end = kept
+    while end < len(values) and values[end] > (1 - SAME) * values[end - 1]:
+        end += 1
+    while end > kept and top > 0 and (top == kept or values[top] > (1 - SAME) * values[top - 1]):
+        top -= 1
+    return top, end
