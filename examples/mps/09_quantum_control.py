@@ -21,7 +21,7 @@ def left_over(fields, method="tebd"):
     """The energy per site above the ground state of g = 0, after all pulses on the chain."""
     psi = start
     for g in fields:
-        psi = qad.mps.evolve(psi, qad.mps.ising(n, g), dt, 1, method, bond=16, cutoff=1e-16).state
+        psi = qad.mps.evolve(psi, qad.mps.ising(n, g), dt, 1, method, bond=16, cutoff=1e-12).state
     return (qad.mps.energy(psi, final) + n - 1) / n
 
 
@@ -40,8 +40,12 @@ def left_over_of_fermions(fields):
 
 ramp = np.linspace(3.0, 0.0, pulses)
 found = qad.optimize.minimize(left_over, ramp, maxiter=rounds)
-print(f"straight ramp   energy left over per site {left_over(ramp, 'tebd4'):.6f}   exact {left_over_of_fermions(ramp):.6f}")
-print(f"found pulses    energy left over per site {left_over(found.params, 'tebd4'):.6f}   exact {left_over_of_fermions(found.params):.6f}")
+print(
+    f"straight ramp   energy left over per site {left_over(ramp, 'tebd4'):.6f}   exact {left_over_of_fermions(ramp):.6f}"
+)
+print(
+    f"found pulses    energy left over per site {left_over(found.params, 'tebd4'):.6f}   exact {left_over_of_fermions(found.params):.6f}"
+)
 
 try:
     from matplotlib import pyplot as plt

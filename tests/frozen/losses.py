@@ -34,7 +34,7 @@ INNER = {
     "mps/06_infinite_heisenberg.py": "dominant eigenvectors; the energy of a bond between given surroundings",
     "mps/07_quench.py": "evolution truncates to what values say; what is measured, and the product of two gates",
     "mps/08_hellmann_feynman.py": "searches; the slope by the operator's parameter",
-    "mps/09_quantum_control.py": "evolution truncates to what values say; the energy of the final state, and the fermions",
+    "mps/09_quantum_control.py": "evolution truncates to what values say; the energy of the end, and the fermions",
     "peps/01_heisenberg_square.py": "a fixed point; the energies of the model's terms in a given density matrix",
     "peps/02_classical_ising.py": "fixed points; the partition function of one site",
     "peps/03_transverse_ising.py": "fixed points; the energies of the model's terms in a given density matrix",

@@ -28,10 +28,10 @@ def exact(H, beta, observable=None):
     (ISING, 1.0, "auto"), (HEISENBERG, 2.0, "auto"), (J1J2, 1.0, "auto"), (ISING, 0.4, "tdvp"),
 ])  # fmt: skip
 def test_against_diagonalisation(H, beta, method):
-    found, O = thermal_state(H, beta, method=method), ising(len(H), 0.3)
-    log_z, mean, _, other = exact(H, beta, O)
+    found, observable = thermal_state(H, beta, method=method), ising(len(H), 0.3)
+    log_z, mean, _, other = exact(H, beta, observable)
     np.testing.assert_allclose(
-        [found.log_partition, found.energy, found.expectation(O)], [log_z, mean, other], atol=1e-7
+        [found.log_partition, found.energy, found.expectation(observable)], [log_z, mean, other], atol=1e-7
     )
     assert qad.mps.norm(found.state) == pytest.approx(1.0) and found.beta == beta
 

@@ -20,7 +20,7 @@ from qad.extend import Tensor, defvjp, primitive, stack_of, value_of, vjp
 from qad.mps.environments import past_right
 from qad.mps.evolve.cut import FIRST
 from qad.mps.evolve.tebd import Truncation
-from qad.mps.gauge import carry, check_gauge
+from qad.mps.gauge import carry, check_gauge, largest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 NOTHING = 1e-24  # a weight that was cut off, and makes no difference to a step back
 FAINT = 1e-5  # the least Schmidt value, relative to the largest, whose vector a step back finds again
+ROUNDING = 1e-4  # slope along a rotation of a bond, relative to the largest slope, that may be rounding
 MEMORY = 2**29  # bytes that stored states may take before some of them are made again
 
 
@@ -178,12 +179,13 @@ def in_basis_of(out: Sequence[np.ndarray], after: Sequence[np.ndarray], slopes: 
 
 
 def check_bonds(tensors: Sequence[np.ndarray], slopes: Sequence[np.ndarray]) -> None:
-    """Raise unless the loss is the same in every basis of the bonds."""
+    """Raise unless the loss is the same in every basis of the bonds, up to the rounding of faint directions."""
+    floor = ROUNDING * max(largest(t) * largest(slope) for t, slope in zip(tensors, slopes, strict=True))
     for here, there, by_here, by_there in zip(tensors, tensors[1:], slopes, slopes[1:], strict=False):
         bond = here.shape[2]
         rows = [x.reshape(-1, bond) for x in (here, by_here.conj())]
         columns = [x.reshape(bond, -1) for x in (there, by_there.conj())]
-        check_gauge(rows[0], rows[1], columns[1], columns[0], 0.0)
+        check_gauge(rows[0], rows[1], columns[1], columns[0], floor)
 
 
 def evolution_of(made: Sequence[Array], tensors: Sequence[Array], plan: Plan) -> tuple[list[Array], Array, float]:

@@ -19,9 +19,11 @@ import numpy as np
 
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, defvjp, primitive, value_of
-from qad.mps.evolve.tebd import SAME
+from qad.mps.evolve.tebd import ROUNDING, SAME
+from qad.mps.gauge import carry, check_reached
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     from qad.mps.evolve.tebd import Truncation
@@ -106,3 +108,29 @@ def check_reach(pair: np.ndarray, rank: int) -> None:
             f"fill (to {size:.2g} of the norm): the derivative would miss them. Take it where they are filled (at "
             "another time, with couplings that are not zero), give a smaller cutoff, or evolve the dense state"
         )
+
+
+def centred_by_cuts(tensors: Sequence[Array]) -> list[Array]:
+    """The tensors of a recorded open chain in canonical form, its centre at site 0.
+
+    `qad.mps.gauge.canonical` divides by faint Schmidt values; here their rounding is held down.
+    """
+    out = list(tensors)
+    for site in range(len(out) - 1):
+        left, s, right = out[site].shape
+        q, c = whole(out[site].reshape(left * s, right))
+        out[site], out[site + 1] = q.reshape(left, s, -1), carry(c, out[site + 1])
+    for site in range(len(out) - 1, 0, -1):
+        left, s, right = out[site].shape
+        q, c = whole(out[site].reshape(left, s * right).mT)
+        out[site], out[site - 1] = q.mT.reshape(-1, s, right), out[site - 1] @ c.mT
+    check_reached(tensors, out)
+    return out
+
+
+def whole(a: Array) -> tuple[Array, Array]:
+    """`cut` of a matrix where its singular values are zero to rounding."""
+    values = np.linalg.svd(value_of(a), compute_uv=False)
+    return cut(
+        a, rank=max(1, np.count_nonzero(values > ROUNDING * max(a.shape) * np.finfo(values.dtype).eps * values[0]))
+    )

@@ -17,10 +17,10 @@ from qad.mps.conserving import evolution as conserving
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.energy import prepared
 from qad.mps.evolve.adjoint import Plan, evolution_of
+from qad.mps.evolve.cut import centred_by_cuts
 from qad.mps.evolve.recorded import GateSteps, TdvpSteps
 from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, Gates, Truncation, cutoff_for
-from qad.mps.gauge import canonical
 from qad.mps.hamiltonian import check_hermitian, strength
 from qad.mps.observables import check_operator
 from qad.mps.state import MPS
@@ -183,7 +183,7 @@ def recorded_centre(psi: MPS, H: MPO, imaginary: bool) -> list[Array]:
     """`centred` of a state that may be recorded."""
     if not any(type(t) is Tensor for t in psi):
         return centred(psi, H, imaginary)
-    first, *others = canonical(psi.tensors, 0)
+    first, *others = centred_by_cuts(psi.tensors)
     unit = np.zeros((), np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j))
     return [t + unit for t in (first / np.linalg.norm(first), *others)]
 
