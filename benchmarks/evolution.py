@@ -3,8 +3,8 @@
 The critical Ising chain of 40 sites after a quench from all spins up. All begin with the same state, evolved by qad to
 t = 5 and bond 64, and go on in steps of 0.05, cut at bond 64; seconds are those of one step, four steps timed for gates
 ("tebd", second order) and one for the variational principle of two sites. The last line is the gradient of the mean of
-sz by the field through 100 steps of gates, beside the same evolution without a gradient. One thread, interleaved rounds,
-least seconds of the processor (a machine that others use stretches time, not these); values have to agree to 1e-5.
+sz by the field through 100 steps of gates, beside the same evolution without a gradient. One thread, interleaved
+rounds, least seconds of the processor (a machine that others use stretches time, not these); values agree to 1e-5.
 """
 
 import json
