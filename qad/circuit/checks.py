@@ -25,6 +25,29 @@ def check_count(n: Any, what: str = "a circuit") -> int:
     return int(n)
 
 
+def check_initial(initial: Any, n: int) -> Any:
+    """An initial state of n qubits: a matrix product state, or an array, the last axes of which are its own."""
+    from qad.mps.conserving.state import SymmetricMPS
+    from qad.mps.state import MPS
+
+    if isinstance(initial, SymmetricMPS):
+        raise ArgumentError("a circuit begins in an ordinary chain: initial=psi.without_symmetry()")
+    if isinstance(initial, MPS):
+        if initial.periodic or initial.phys != (2,) * n:
+            raise ShapeError(
+                f"an initial MPS of {n} qubits is open, with {n} sites of dimension 2 (psi.opened() opens a ring), not "
+                f"{initial!r}"
+            )
+        return initial
+    initial = initial if hasattr(initial, "shape") else np.asarray(initial)
+    if initial.shape[-n:] != (2,) * n and initial.shape[-1:] != (2**n,):
+        raise ShapeError(
+            f"an initial state of {n} qubits is an MPS, or has shape (..., {'2, ' * n}) or (..., {2**n}), not "
+            f"{initial.shape}"
+        )
+    return initial
+
+
 def check_qubits(qubits: Iterable[Any], n: int, what: str) -> tuple[int, ...]:
     """`qubits` as a tuple of ints, if they are different qubits of n."""
     found = []

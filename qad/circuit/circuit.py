@@ -10,7 +10,7 @@ import numpy as np
 from qad.circuit import observables
 from qad.circuit.analysis import program_of
 from qad.circuit.builder import Builder
-from qad.circuit.checks import check_memory, check_qubits
+from qad.circuit.checks import check_initial, check_memory, check_qubits
 from qad.circuit.conversions import Views
 from qad.circuit.engines import engine_of
 from qad.circuit.evolution import evolve, evolve_angles
@@ -19,7 +19,7 @@ from qad.circuit.pauli_apply import energy
 from qad.circuit.pauli_masks import strings_of
 from qad.circuit.sampling import counted, draws
 from qad.circuit.small import small_energy
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError
 from qad.extend import Tensor, memory, value_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qad.circuit.observables import Observable
+    from qad.mps.state import MPS
     from qad.typing import Array, ArrayLike, DTypeLike, Seed
 
 ONE = {np.dtype(t): np.ones((1, 1, 1), t) for t in (np.complex128, np.complex64)}  # one amplitude stands for |0...0>
@@ -45,8 +46,9 @@ class Circuit(Builder, Views):
     ----------
     n : int
         Number of qubits.
-    initial : array (..., 2, ..., 2) or (..., 2**n), optional
-        The initial state, |0...0> by default; leading axes are a batch.  It may be a Tensor.
+    initial : array (..., 2, ..., 2) or (..., 2**n), or MPS, optional
+        The initial state, |0...0> by default; leading axes are a batch.  It may be a Tensor.  From a matrix product
+        state `Circuit.mps` and `Circuit.network` go on as chains and networks; others write out its amplitudes.
     dtype : dtype
         complex128 or complex64, of the state.
     engine : str
@@ -72,21 +74,16 @@ class Circuit(Builder, Views):
 
     __slots__ = ()
 
-    def __init__(self, n: int, initial: ArrayLike | None = None, dtype: DTypeLike = complex, engine: str = "auto"):
+    def __init__(
+        self, n: int, initial: ArrayLike | MPS | None = None, dtype: DTypeLike = complex, engine: str = "auto"
+    ):
         super().__init__(n)
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         if self.dtype not in (np.complex128, np.complex64):
             raise ArgumentError(f"a circuit's dtype is complex128 or complex64, not {self.dtype}")
         self.engine: str = engine
         engine_of(engine)
-        self.initial: Array | None = initial
-        if initial is not None:
-            initial = self.initial = initial if hasattr(initial, "shape") else np.asarray(initial)
-            if initial.shape[-self.n :] != (2,) * self.n and initial.shape[-1:] != (2**self.n,):
-                raise ShapeError(
-                    f"an initial state of {self.n} qubits has shape (..., {'2, ' * self.n}) or (..., {2**self.n}), "
-                    f"not {initial.shape}"
-                )
+        self.initial: Array | MPS | None = None if initial is None else check_initial(initial, self.n)
 
     # -- the state -------------------------------------------------------------------------------
 
@@ -101,18 +98,20 @@ class Circuit(Builder, Views):
         program = self._analysed()
         theta = self.parameters if self._size else np.zeros(0)
         psi, matrices, batch = self.initial, self.matrices, ()
-        lead = () if psi is None else self._batch_of(psi)
+        chain = psi if hasattr(psi, "to_dense") else None
+        lead = () if psi is None or chain is not None else self._batch_of(psi)
         if lead or theta.ndim > 1 or any(u.ndim > 2 for u in matrices):
             batch = np.broadcast_shapes(theta.shape[:-1], lead, *(u.shape[:-2] for u in matrices))
             if 0 in batch:
                 raise ArgumentError(f"a batch of circuits has at least one example, but this one has the shape {batch}")
             theta = widened(theta, batch, 1)
             matrices = [widened(u, batch, 2) for u in matrices]
-            psi = None if psi is None else widened(psi, batch, psi.ndim - len(lead))
-        recorded = any(type(x) is Tensor for x in (theta, psi, *matrices))
+            psi = psi if psi is chain else widened(psi, batch, psi.ndim - len(lead))
+        recorded = any(type(x) is Tensor for x in (theta, *(chain or (psi,)), *matrices))
         what, copies = ("the gradient of a state", 3) if recorded else ("a state", 1)
         check_memory(self.n, self.dtype, what, copies=copies * prod(batch))
         memory.ready(2**self.n * self.dtype.itemsize if recorded else 0)
+        psi = psi if chain is None else chain.to_dense()
         psi = ONE[self.dtype] if psi is None else (psi + np.zeros((), self.dtype)).reshape(1, -1, 2**self.n)
         engine = engine_of(self.engine)
         if program.by_angles:

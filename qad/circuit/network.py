@@ -175,6 +175,13 @@ def start(wires: Wires, circuit: Builder) -> None:
         for label in wires.at:
             wires.add(np.array([1.0, 0.0]), [label])
         return
+    if hasattr(circuit.initial, "to_dense"):
+        bonds = [(), *((next(wires.fresh),) for _ in range(circuit.n - 1)), ()]
+        for site, tensor in enumerate(circuit.initial):
+            left, right = bonds[site : site + 2]
+            shape = [size for size, one in zip(tensor.shape, (left, (2,), right), strict=True) if one]
+            wires.add(tensor.reshape(shape), [*left, wires.at[site], *right])
+        return
     if circuit.initial.size != 2**circuit.n:
         raise ShapeError("c.network takes one initial state, no batch: call it for each of them")
     wires.add(circuit.initial.reshape((2,) * circuit.n), wires.at)

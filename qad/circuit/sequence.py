@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from qad.circuit.ir import Operation
+    from qad.mps.state import MPS
     from qad.typing import Array, ArrayLike
 
 
@@ -25,7 +26,7 @@ class Sequence:
     n: int
     operations: list[Operation]
     matrices: list[Array]
-    initial: Array | None
+    initial: Array | MPS | None
     dtype: np.dtype[Any]
     engine: str
 

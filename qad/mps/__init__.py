@@ -10,6 +10,7 @@ from qad.mps.correlators import correlations, multipoint, structure_factor
 from qad.mps.electron_models import hubbard, kitaev_chain, tj
 from qad.mps.entanglement import entanglement_entropy, entanglement_spectrum, schmidt_values
 from qad.mps.evolve.evolution import Evolution, evolve
+from qad.mps.evolve.thermal import Metts, ThermalState, metts, thermal_state
 from qad.mps.exponential import mpo_exp
 from qad.mps.gates import apply, swap
 from qad.mps.lattice import Lattice
@@ -27,14 +28,13 @@ from qad.mps.state import MPS
 from qad.mps.transfer import Transfer, transfer
 
 __all__ = [
-    "MPO", "MPS", "Evolution", "GroundState", "OpSum", "Site", "SymmetricMPS", "Transfer", "aklt", "blbq",
-    "correlations", "energy", "entanglement_entropy", "evolve", "expectation", "ground_state", "heisenberg", "hubbard",
-    "ising", "j1j2", "local_expectations", "log_norm2", "long_range_ising", "norm", "norm2", "overlap",
-    "reduced_density", "schmidt_values", "sectors", "site", "tj", "transfer", "uniform", "variance", "xxz",
-]  # fmt: skip
-__all__ += [
-    "Lattice", "apply", "bose_hubbard", "entanglement_spectrum", "kitaev_chain", "measure", "mpo_exp", "multipoint",
-    "mutual_information", "negativity", "structure_factor", "swap", "xyz",
+    "Evolution", "GroundState", "Lattice", "MPO", "MPS", "Metts", "OpSum", "Site", "SymmetricMPS", "ThermalState",
+    "Transfer", "aklt", "apply", "blbq", "bose_hubbard", "correlations", "energy", "entanglement_entropy",
+    "entanglement_spectrum", "evolve", "expectation", "ground_state", "heisenberg", "hubbard", "ising", "j1j2",
+    "kitaev_chain", "local_expectations", "log_norm2", "long_range_ising", "measure", "metts", "mpo_exp",
+    "multipoint", "mutual_information", "negativity", "norm", "norm2", "overlap", "reduced_density",
+    "schmidt_values", "sectors", "site", "structure_factor", "swap", "thermal_state", "tj", "transfer", "uniform",
+    "variance", "xxz", "xyz",
 ]  # fmt: skip
 
 Methods.functions = sys.modules[__name__]

@@ -45,7 +45,7 @@ def _isometric_vjp(needed, g, ans, a, *, end=None):
     gq, gc = g
     q, c = ans
     inner = q.mT @ gq if gq is not None else None
-    _check_gauge(q, gq, gc, c, rounding(like(c).ones(1, c.real.dtype), end))
+    check_gauge(q, gq, gc, c, rounding(like(c).ones(1, c.real.dtype), end))
     if gq is None:
         return (q.conj() @ gc,)
     across = gq - q.conj() @ inner
@@ -58,7 +58,7 @@ def _isometric_vjp(needed, g, ans, a, *, end=None):
     return (out if gc is None else out + q.conj() @ gc,)
 
 
-def _check_gauge(q, gq, gc, c, floor):
+def check_gauge(q, gq, gc, c, floor):
     """Raise unless the loss is the same for ``Q W, W^H C``: ``G_Q^T Q - C G_C^T`` is Hermitian."""
     q, gq, gc, c = map(value_of, (q, gq, gc, c))
     first = 0.0 if gq is None else gq.T @ q

@@ -13,15 +13,37 @@ from tests.circuit.test_derivatives import H3, ansatz
 
 PHI = qad.mps.MPS.random(3, 2, seed=4)
 
+
+def begun(psi):
+    """The circuit of all instructions, from another beginning."""
+    return ansatz(normal(9), "auto", psi)
+
+
 CASES = [
     Case(lambda theta: ansatz(theta).mps().expectation(H3), normal(9), order=1, name="energy of a chain"),
     Case(lambda theta, phi: ansatz(theta).mps().overlap(phi), (normal(9), PHI), order=1, name="overlap of chains"),
+    Case(lambda psi: begun(psi).mps().expectation(H3), (PHI,), order=1, name="beginning in a chain"),
 ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_derivatives(case):
     case.check()
+
+
+def test_circuits_begin_in_chains():
+    """By chains, networks and amplitudes as from the dense state; values and gradients, real tensors too."""
+    for psi in (1.3 * PHI, qad.mps.MPS.random(3, 2, dtype=float, seed=4)):
+        dense = begun(psi.to_dense())
+        np.testing.assert_array_equal(begun(psi).state(), dense.state())
+        np.testing.assert_allclose(begun(psi).mps().state.to_dense(), dense.state(), atol=1e-14)
+        np.testing.assert_allclose(begun(psi).network("011").value(), dense.amplitude("011"), atol=1e-14)
+        exact = qad.grad(lambda p: begun(p).expectation(H3))(psi)
+        for found in (lambda p: begun(p).mps().expectation(H3), lambda p: begun(p).network(H3).value()):
+            qad.tree_map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-13), qad.grad(found)(psi), exact)
+    long = qad.mps.ground_state(qad.mps.ising(30, 1.0), bond=8).state
+    held = qad.Circuit(30, initial=long).mps(max_bond=8)
+    np.testing.assert_allclose(abs(held.overlap(long)), 1.0, atol=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -130,7 +152,14 @@ def test_rows_of_site_operators_are_small():
 @pytest.mark.parametrize(
     "wrong, error, message",
     [
-        (lambda: qad.Circuit(2, initial=np.ones(4) / 2).mps(), ArgumentError, "begins in"),
+        (lambda: qad.Circuit(2, initial=np.ones(4) / 2).mps(), ArgumentError, "MPS.from_dense"),
+        (lambda: qad.Circuit(2, initial=PHI), ShapeError, "an initial MPS of 2 qubits"),
+        (
+            lambda: qad.Circuit(2, initial=qad.mps.MPS.product([0, 1], conserve="Sz")),
+            ArgumentError,
+            "without_symmetry",
+        ),
+        (lambda: begun(PHI).mps(conserve="N"), ArgumentError, "leave conserve out"),
         (lambda: qad.Circuit(2).ry(np.zeros(3), 0).mps(), ShapeError, "no batch"),
         (lambda: qad.Circuit(2).mps(max_bond=0), ArgumentError, "max_bond"),
         (lambda: qad.Circuit(2).mps(cutoff=1.5), ArgumentError, "cutoff"),

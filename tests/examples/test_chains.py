@@ -88,3 +88,11 @@ def test_one_gradient_is_every_local_expectation_value():
     np.testing.assert_allclose(done.by_J, done.exact_J, atol=1e-8)
     sx = np.array([[0.0, 1.0], [1.0, 0.0]])
     np.testing.assert_allclose(-done.by_g, qad.mps.local_expectations(done.psi, sx).real, atol=1e-12)
+
+
+def test_pulses_that_leave_less_energy_than_a_ramp():
+    done = run("mps/09_quantum_control.py")
+    (ramp, _), (pulses, _) = done.compared
+    assert pulses < 0.6 * ramp
+    by_fermions = qad.grad(done.left_over_of_fermions)(done.ramp)
+    np.testing.assert_allclose(qad.grad(done.left_over)(done.ramp), by_fermions, atol=2e-3)

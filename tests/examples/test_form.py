@@ -25,6 +25,7 @@ APART = {  # how far the number that is printed last, in the short form, may be 
     "mps/06_infinite_heisenberg.py": 3e-3,  # bond 4
     "mps/07_quench.py": 1e-7,
     "mps/08_hellmann_feynman.py": 1e-8,
+    "mps/09_quantum_control.py": 1e-5,
     "peps/01_heisenberg_square.py": 1e-2,  # bond 2
     "peps/02_classical_ising.py": 1e-8,  # the magnetisation
     "peps/03_transverse_ising.py": 1e-7,  # a derivative by the field

@@ -34,6 +34,7 @@ INNER = {
     "mps/06_infinite_heisenberg.py": "dominant eigenvectors; the energy of a bond between given surroundings",
     "mps/07_quench.py": "evolution truncates to what values say; what is measured, and the product of two gates",
     "mps/08_hellmann_feynman.py": "searches; the slope by the operator's parameter",
+    "mps/09_quantum_control.py": "evolution truncates to what values say; the energy of the end, and the fermions",
     "peps/01_heisenberg_square.py": "a fixed point; the energies of the model's terms in a given density matrix",
     "peps/02_classical_ising.py": "fixed points; the partition function of one site",
     "peps/03_transverse_ising.py": "fixed points; the energies of the model's terms in a given density matrix",
@@ -142,6 +143,13 @@ def quench(example):
     }
 
 
+def control(example):
+    return {
+        "left over": (lambda psi: qad.mps.energy(psi, example().final), (qad.mps.MPS.random(8, 4, seed=0),)),
+        "fermions": (both(example().left_over_of_fermions), (example().ramp,)),
+    }
+
+
 def hellmann_feynman(example):
     def slope(p, psi, make):
         return qad.grad(lambda p: qad.mps.energy(psi, make(p)))(p)
@@ -210,6 +218,7 @@ EXAMPLES = {
     "mps/06_infinite_heisenberg.py": uniform_heisenberg,
     "mps/07_quench.py": quench,
     "mps/08_hellmann_feynman.py": hellmann_feynman,
+    "mps/09_quantum_control.py": control,
     "peps/01_heisenberg_square.py": square,
     "peps/02_classical_ising.py": classical_ising,
     "peps/03_transverse_ising.py": transverse,

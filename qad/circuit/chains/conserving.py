@@ -56,6 +56,10 @@ class ConservingSimulation(ChainSimulation):
         conserve: str | Sequence[str],
     ):
         super().__init__(circuit, max_bond, cutoff, bra_bond)
+        if self.start:
+            raise ArgumentError(
+                "c.mps(conserve=...) begins in |0...0>: prepare another state by gates, or leave conserve out"
+            )
         self.conserved: Quantities = quantities(conserve, [QUBIT] * self.n)
         self.run: Any = ConservingRun(**vars(self.run), conserved=self.conserved)
 

@@ -53,8 +53,11 @@ class ChainSimulation:
     run: Any
 
     def __init__(self, circuit: Builder, max_bond: int | None, cutoff: float, bra_bond: int | None):
-        if circuit.initial is not None:
-            raise ArgumentError("c.mps begins in |0...0>: prepare another state by gates, or use c.state()")
+        if circuit.initial is not None and not isinstance(circuit.initial, MPS):
+            raise ArgumentError(
+                "c.mps begins in |0...0> or in an MPS: Circuit(n, initial=qad.mps.MPS.from_dense(psi)), with psi of "
+                "shape (2,) * n, or use c.state()"
+            )
         bond = UNLIMITED if max_bond is None else site_count(max_bond, 1, "max_bond")
         bra_bond = min(2 * bond, UNLIMITED) if bra_bond is None else site_count(bra_bond, 1, "bra_bond")
         if not 0 <= cutoff < 1:
@@ -65,21 +68,22 @@ class ChainSimulation:
         if theta.ndim > 1 or any(u.ndim > 2 for u in circuit.matrices):
             raise ShapeError("c.mps takes one set of parameters, no batch: call it for each of them")
         self.numbers = program.entries(theta, circuit.matrices)
-        if any(stack_of(x).ndim > x.ndim for x in self.numbers):
+        self.start: tuple[Array, ...] = () if circuit.initial is None else circuit.initial.tensors
+        if any(stack_of(x).ndim > x.ndim for x in (*self.numbers, *self.start)):
             raise BatchError(
                 "c.mps under qad.vmap: the bonds of a truncated chain differ from example to example: write a loop "
                 "over the examples"
             )
-        self.run = Run(program, circuit.dtype, bond, cutoff, bra_bond)
+        self.run = Run(program, circuit.dtype, bond, cutoff, bra_bond, len(self.start))
 
     @cached_property
     def final(self) -> Any:
         """The final walker; `numbers` are this simulation's own, so that it stays right."""
-        return self.run.forward(*map(value_of, self.numbers))[0]
+        return self.run.forward(*map(value_of, (*self.numbers, *self.start)))[0]
 
     @property
     def state(self) -> MPS:
-        if any(type(x) is Tensor for x in self.numbers):
+        if any(type(x) is Tensor for x in (*self.numbers, *self.start)):
             raise GradientTypeError(
                 "the tensors of a truncated state are not differentiable: take .expectation(H), .overlap(phi) or "
                 ".amplitude(bits) of the simulation, or build the circuit from plain angles"
@@ -155,11 +159,12 @@ class ChainSimulation:
 
     def _measured(self, pairs):
         """The numbers of all pairs (target, its operands), of one run."""
-        if all(type(x) is np.ndarray for x in self.numbers):
+        if all(type(x) is np.ndarray for x in (*self.numbers, *self.start)):
             return tuple(target.value(self.final.tensors, *operands) for target, operands in pairs)
-        ends = np.cumsum([0, *(len(operands) for _, operands in pairs)]).tolist()
+        ends = np.cumsum([len(self.start), *(len(operands) for _, operands in pairs)]).tolist()
         targets = [(target, slice(*own)) for (target, _), own in zip(pairs, pairwise(ends), strict=True)]
-        return measured(*self.numbers, *(x for _, row in pairs for x in row), run=self.run, targets=tuple(targets))
+        operands = [x for _, row in pairs for x in row]
+        return measured(*self.numbers, *self.start, *operands, run=self.run, targets=tuple(targets))
 
     def __repr__(self) -> str:
         return f"ChainSimulation({self.n} qubits, bond {self.bond}, truncation error {self.error:.2g})"

@@ -25,6 +25,7 @@ from qad.circuit.reference import entries_of
 from qad.core.errors import ArgumentError
 from qad.core.threads import blas_for
 from qad.extend import Tensor, defvjp, opaque, primitive, vjp
+from qad.mps.environments import past_left, past_right
 from qad.mps.evolve.tebd import Truncation
 from qad.mps.sandwich import factor, operator_matrices, sandwich
 
@@ -48,11 +49,15 @@ class Run:
     bond: int
     cutoff: float
     bra_bond: int
+    start: int = 0  # how many operands are tensors of the initial state; without any it is |0...0>
 
-    def forward(self, real: np.ndarray, complex_: np.ndarray) -> tuple[Walker, History]:
-        """Apply all gates to |0...0>: the final walker, and the tensors before every gate."""
+    def forward(self, real: np.ndarray, complex_: np.ndarray, *start: np.ndarray) -> tuple[Walker, History]:
+        """Apply all gates to the initial state: the final walker, and the tensors before every gate."""
         zero = np.array([1.0, 0.0], self.dtype)[None, :, None]
-        walker = Walker([zero] * self.program.n, 0, Truncation(self.bond, self.cutoff))
+        tensors = [t.astype(self.dtype) for t in start] or [zero] * self.program.n
+        walker = Walker(tensors, 0, Truncation(self.bond, self.cutoff))
+        if start:
+            walker.press(0, len(start) - 1)
         vectors, history = {"real": real, "complex": complex_}, []
         with blas_for(min(self.bond, 2 ** (self.program.n // 2))):
             for op in self.program.instructions:
@@ -63,7 +68,7 @@ class Run:
     def backward(
         self, real: np.ndarray, complex_: np.ndarray, history: History, bra: Walker
     ) -> tuple[np.ndarray, np.ndarray]:
-        """``<bra|psi>`` derived by the two vectors; the walker `bra` is taken back through the circuit."""
+        """``<bra|psi>`` derived by the two vectors; the walker `bra` is taken back to the beginning of the circuit."""
         vectors = {"real": real, "complex": complex_}
         slopes = {name: np.zeros(vector.shape, complex) for name, vector in vectors.items()}
         overlaps = Overlaps(self.program.n, self.dtype)
@@ -131,27 +136,42 @@ def measured(
 ) -> tuple[tuple[Array, ...], Kept]:
     """What the targets measure in the final state of the numbers of the gates, a tuple.
 
-    `targets` are pairs of a target and the slice of the operands that are its own.
+    The first ``run.start`` operands are tensors of the initial state; `targets` are pairs of a target and the slice of
+    the operands that are its own.
     """
-    ket, history = run.forward(real, complex_)
+    ket, history = run.forward(real, complex_, *operands[: run.start])
     return tuple(target.value(ket.tensors, *operands[own]) for target, own in targets), (ket, history)
 
 
 @opaque
-def final_tensors(real: np.ndarray, complex_: np.ndarray, *, run: Run) -> tuple[np.ndarray, ...]:
+def final_tensors(real: np.ndarray, complex_: np.ndarray, *start: np.ndarray, run: Run) -> tuple[np.ndarray, ...]:
     """The tensors of the final state."""
-    return tuple(run.forward(real, complex_)[0].tensors)
+    return tuple(run.forward(real, complex_, *start)[0].tensors)
 
 
 @opaque
 def slopes(
     real: np.ndarray, complex_: np.ndarray, *operands: np.ndarray, run: Run, target: Energy | Overlap, kept: Kept | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The derivatives of what is measured by the two vectors, those by real numbers as if they were complex."""
-    ket, history = run.forward(real, complex_) if kept is None else kept
-    weight, bra = target.bra(run, ket, *operands)
-    by_real, by_complex = run.backward(real, complex_, history, bra)
-    return weight * by_real, weight * by_complex
+) -> tuple[np.ndarray, ...]:
+    """The derivatives of what is measured by the two vectors and the initial tensors, all as if they were complex."""
+    start, own = operands[: run.start], operands[run.start :]
+    ket, history = run.forward(real, complex_, *start) if kept is None else kept
+    weight, bra = target.bra(run, ket, *own)
+    found = run.backward(real, complex_, history, bra)
+    return tuple(weight * slope for slope in (*found, *left_out(bra.tensors, start)))
+
+
+def left_out(bra: Sequence[np.ndarray], ket: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """``<bra|ket>`` with each tensor of the ket left out."""
+    rights = [np.ones((1, 1))]
+    for site in reversed(range(1, len(ket))):  # none where the initial state was not given
+        rights.append(past_right(rights[-1], ket[site], bra[site]))
+    left, found = np.ones((1, 1)), []
+    for a, b in zip(bra, ket, strict=False):
+        half = np.tensordot(left, a.conj(), (0, 0))  # ket, physical, bra'
+        found.append(half @ rights.pop())
+        left = past_left(left, b, a)
+    return found
 
 
 def _measured_vjp(needed, g, ans, real, complex_, *operands, run, targets, kept=None):
@@ -160,15 +180,17 @@ def _measured_vjp(needed, g, ans, real, complex_, *operands, run, targets, kept=
             "the chain engine has first derivatives only: c.expectation, of the state vector, and c.network have all"
         )
     out = dict.fromkeys(needed, 0.0)
-    psi = None
+    psi, start = None, operands[: run.start]
     for slope, (target, own) in zip(g, targets, strict=True):
         if slope is None:
             continue
-        if needed[0] < 2:
-            by_real, by_complex = slopes(real, complex_, *operands[own], run=run, target=target, kept=kept)
-            out[0], out[1] = out.get(0, 0.0) + (slope * by_real).real, out.get(1, 0.0) + slope * by_complex
-        if needed[-1] > 1:
-            psi = psi or (final_tensors(real, complex_, run=run) if kept is None else kept[0].tensors)
+        if needed[0] < 2 + run.start:
+            by_real, *others = slopes(real, complex_, *start, *operands[own], run=run, target=target, kept=kept)
+            out[0] = out.get(0, 0.0) + (slope * by_real).real
+            for i, (one, x) in enumerate(zip(others, (complex_, *start), strict=True), 1):
+                out[i] = out.get(i, 0.0) + (slope * one if x.dtype.kind == "c" else (slope * one).real)
+        if needed[-1] > 1 + run.start:
+            psi = psi or (final_tensors(real, complex_, *start, run=run) if kept is None else kept[0].tensors)
             found = vjp(partial(target.value, psi), *operands[own])[1](np.conj(slope))
             out |= {i: c.conj() for i, c in enumerate(found, 2 + own.start)}
     return tuple(out[i] for i in needed)

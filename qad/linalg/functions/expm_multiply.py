@@ -74,14 +74,14 @@ def expm_multiply(a: LinearMap, v: Tree, t: Number = 1.0) -> Any:
         raise ShapeError(f"expm_multiply: t is a scalar, not an array of shape {np.shape(value_of(t))}")
     apply = operator_of(a)
     plain_leaves(v)  # refuses entries that are not finite
-    steps, degree = _schedule(abs(value_of(t)) * MARGIN * _norm(apply, v))
+    steps, degree = schedule(abs(value_of(t)) * MARGIN * _norm(apply, v))
     step = t * (1 / steps)
     for _ in range(steps):
-        v = _taylor(apply, v, step, degree)
+        v = taylor(apply, v, step, degree)
     return v
 
 
-def _taylor(apply, v, step, degree):
+def taylor(apply, v, step, degree):
     """``sum_k (step A)^k v / k!`` up to the degree."""
     term = total = v
     for k in range(1, degree + 1):
@@ -91,7 +91,7 @@ def _taylor(apply, v, step, degree):
     return total
 
 
-def _schedule(norm):
+def schedule(norm):
     """Steps and degree of least work, by ``theta^(m+1-d) / (m+1-d)! < eps`` for ``theta = norm / steps``."""
     if not np.isfinite(norm):
         raise ArgumentError("expm_multiply: the norm of t A is not finite")

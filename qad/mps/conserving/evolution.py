@@ -48,13 +48,14 @@ class Gates(tebd.Gates):
         self.conserved = conserved
         super().__init__(H, factor, order)
 
-    def gate(self, h: np.ndarray, factor: Number, site: int) -> SymTensor:
+    def gate(self, h: np.ndarray, factor: Number, site: int) -> tuple[SymTensor, float]:
         """As `qad.mps.evolve.tebd.gate`, sector by sector."""
         legs, orders = self.conserved.legs[site : site + 2], self.conserved.orders[site : site + 2]
         term = from_dense(h[np.ix_(*orders, *orders)], (*legs, *[leg.conj() for leg in legs]), split=2)
         pairs = [np.linalg.eigh(matrix) for matrix in term.sectors()]
         largest = max((factor * values).real.max() for values, _ in pairs)
-        return bare(term.layout, joined([(v * np.exp(factor * w - largest)) @ v.conj().T for w, v in pairs]))
+        blocks = [(v * np.exp(factor * w - largest)) @ v.conj().T for w, v in pairs]
+        return bare(term.layout, joined(blocks)), float(largest)
 
 
 def gates(H: MPO, psi: Any, factor: Number, order: int) -> Gates:
@@ -95,7 +96,7 @@ class Conserving(Tdvp):
     right: list[SymTensor]
 
     def __init__(self, H: Operator, tensors: list[SymTensor], factor: Number, tol: float):
-        self.operator, self.tensors = H, tensors
+        self.operator, self.tensors, self.gained = H, tensors, 0.0
         self.set_step(factor, tol)
         n, dtype = len(tensors), np.result_type(*[t.dtype for t in tensors], factor)
         first, last = edges(total_of(tensors), H.channels.conserved, dtype)
@@ -119,8 +120,10 @@ class Conserving(Tdvp):
         return self.after(apply, x.resplit(apply.layout.split), sign).resplit(2)
 
     def after(self, apply: Callable[[np.ndarray], np.ndarray], x: SymTensor, sign: int) -> SymTensor:
-        """``exp(sign * factor/2 * A) x``, for A on flat arrays of the layout of x."""
-        return bare(x.layout, exponential(apply, x.data, sign * self.factor, self.tol, MOST_PRODUCTS))
+        """``exp(sign * factor/2 * A) x`` of the norm of x, for A on flat arrays of the layout of x."""
+        data, gained = exponential(apply, x.data, sign * self.factor, self.tol, MOST_PRODUCTS)
+        self.gained += gained
+        return bare(x.layout, data)
 
     def evolve_site(self, site: int, sign: int = 1) -> None:
         """Only the centre."""
@@ -140,7 +143,7 @@ class Conserving(Tdvp):
 class OneSite(Conserving, OneSiteTdvp):
     """Bonds and their sectors stay as they are; norm and energy are conserved."""
 
-    def pass_right(self, site: int) -> None:
+    def pass_right(self, site: int, truncation: tebd.Truncation) -> None:
         """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
         self.tensors[site], bond = qr(self.tensors[site], 2)
         self.passed_right(site)

@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError
+from qad.core.errors import ArgumentError, GradientTypeError
 from qad.core.threads import blas_for
+from qad.core.trees import flatten
+from qad.extend import Tensor, value_of
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
 from qad.mps.conserving import evolution as conserving
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.driven import driven
 from qad.mps.energy import prepared
+from qad.mps.evolve.adjoint import Plan, evolution_of
+from qad.mps.evolve.cut import centred_by_cuts
+from qad.mps.evolve.recorded import GateSteps, TdvpSteps
 from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, Gates, Truncation, cutoff_for
-from qad.mps.hamiltonian import strength
+from qad.mps.hamiltonian import check_hermitian, strength
 from qad.mps.observables import as_operator, check_operator
 from qad.mps.state import MPS
 
@@ -27,9 +32,11 @@ if TYPE_CHECKING:
 
     from qad.mps.operator import MPO
     from qad.mps.opsum import OpSum
+    from qad.typing import Array, Real, Scalar
 
 GATES = {"tebd": 2, "tebd4": 4}  # and the order of the product formula
 METHODS = (*GATES, "tdvp", "tdvp2")
+RECORDED_CUTOFF = 1e-24  # the least weight that is cut by default where it counts how weights grow
 BUDGET = 1e-7  # error of all cuts in unit time where the method has hardly an error of its own
 
 
@@ -44,11 +51,15 @@ class Evolution:
     time : float
     discarded : float
         Sum of the weights that truncations cut off: an estimate of the error in the squared norm.
+    log_norm : real scalar
+        Logarithm of the norm that the evolution gave to the state of norm 1: of that of ``exp(-H t) psi`` in imaginary
+        time, near 0 in real time.
     """
 
     state: MPS | SymmetricMPS
     time: float = field(metadata={"static": True})
     discarded: float = field(metadata={"static": True})
+    log_norm: Real = 0.0
 
 
 def evolve(
@@ -118,27 +129,75 @@ def evolve(
     if method not in METHODS:
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, METHODS))}")
     H = as_operator(H, psi)
+    steps, bond = site_count(steps, 1, "steps"), site_count(bond, 1, "bond")
+    if any(type(x) is Tensor for x in (*leaves(psi), *H, time)):
+        return recorded(psi, H, time, steps, method, bond, cutoff, imaginary, callback)
     if isinstance(psi, SymmetricMPS):
         conserving.check(psi, H)
     else:
         check_operator(psi, H)
     prepared(H)
-    dt = real_time(time) / (steps := site_count(steps, 1, "steps"))
-    bond, cutoff = site_count(bond, 1, "bond"), cutoff_of(method, H, dt) if cutoff is None else cutoff
+    dt = real_time(time) / steps
+    cutoff = cutoff_of(method, H, dt) if cutoff is None else cutoff
     tensors = centred(psi, H, imaginary)
     step, truncation = stepper(method, H, psi, tensors, -dt if imaginary else -1j * dt, bond, cutoff)
-    now = 0.0
+    now, gained = 0.0, 0.0
     with blas_for(max(bond, psi.bond)):
         for k in range(steps):
-            step()
-            tensors[0] = tensors[0] / np.linalg.norm(tensors[0])
+            gained += step()
+            size = np.linalg.norm(tensors[0])
+            tensors[0], gained = tensors[0] / size, gained + float(np.log(size))
             now = (k + 1) * dt
             if callback is not None:
                 try:
                     callback(chain_like(psi, tensors), now)
                 except StopIteration:
                     break
-    return Evolution(chain_like(psi, tensors), now, float(truncation.discarded))
+    return Evolution(chain_like(psi, tensors), now, float(truncation.discarded), gained)
+
+
+def recorded(
+    psi: Any, H: MPO, time: Scalar, steps: int, method: str, bond: int, cutoff: float | None, imaginary: bool,
+    callback: Callable[[MPS, float], object] | None,
+) -> Evolution:  # fmt: skip
+    """`evolve` of recorded operands, as one node of the tape; with a callback as one for each step."""
+    if isinstance(psi, SymmetricMPS):
+        raise GradientTypeError(
+            "evolve has no derivatives of states of definite charge: evolve psi.without_symmetry(), whose numbers are "
+            "the same"
+        )
+    check_operator(psi, H)
+    check_hermitian([value_of(w) for w in H])
+    dt, now = real_time(value_of(time)) / steps, 0.0
+    cutoff = min(cutoff_of(method, H, dt), RECORDED_CUTOFF) if cutoff is None else cutoff
+    kind = GateSteps(GATES[method]) if method in GATES else TdvpSteps(method == "tdvp2" and len(psi) > 1)
+    made = kind.made_of(H, time / steps * (-1.0 if imaginary else -1j))
+    steered = any(type(x) is Tensor for x in made)
+    plan = Plan(kind, len(made), steps if callback is None else 1, bond, cutoff, not imaginary, steered)
+    tensors, discarded, gained = recorded_centre(psi, H, imaginary), 0.0, 0.0
+    for k in range(steps // plan.steps):
+        tensors, more, lost = evolution_of(made, tensors, plan)
+        gained, discarded, now = gained + more, discarded + lost, (k + 1) * plan.steps * dt
+        if callback is not None:
+            try:
+                callback(MPS(tensors), now)
+            except StopIteration:
+                break
+    return Evolution(MPS(tensors), now, discarded, gained)
+
+
+def recorded_centre(psi: MPS, H: MPO, imaginary: bool) -> list[Array]:
+    """`centred` of a state that may be recorded."""
+    if not any(type(t) is Tensor for t in psi):
+        return centred(psi, H, imaginary)
+    first, *others = centred_by_cuts(psi.tensors)
+    unit = np.zeros((), np.result_type(psi.dtype, H.dtype, psi.dtype if imaginary else 1j))
+    return [t + unit for t in (first / np.linalg.norm(first), *others)]
+
+
+def leaves(psi: MPS | SymmetricMPS) -> list[Any]:
+    """The arrays of a state."""
+    return flatten(psi)[0]
 
 
 def real_time(time: Any) -> float:
@@ -150,7 +209,7 @@ def real_time(time: Any) -> float:
 
 def cutoff_of(method: str, H: MPO, dt: float) -> float:
     """The weight that a cut may discard in steps of this length."""
-    step, cuts = abs(dt) * strength(H.tensors), max(2 * (len(H) - 1), 1)
+    step, cuts = abs(dt) * strength([value_of(w) for w in H]), max(2 * (len(H) - 1), 1)
     if method not in GATES:
         return cutoff_for(BUDGET * step, cuts)
     order = GATES[method]
@@ -171,14 +230,17 @@ def chain_like(psi: Any, tensors: list[Any]) -> Any:
 
 def stepper(
     method: str, H: MPO, psi: Any, tensors: list[Any], factor: complex, bond: int | None, cutoff: float
-) -> tuple[Callable[[], None], Any]:
-    """A function that evolves `tensors`, of the kind of `psi`, in place by one step; and what it cuts off."""
+) -> tuple[Callable[[], float], Any]:
+    """A function that evolves `tensors`, of the kind of `psi`, in place by one step; and what it cuts off.
+
+    The function gives the logarithm of a factor that it left out.
+    """
     charged = isinstance(psi, SymmetricMPS)
     truncation = (conserving.Truncation if charged else Truncation)(bond, cutoff)
     if method in GATES:
         gates = conserving.gates(H, psi, factor, GATES[method]) if charged else Gates(H, factor, GATES[method])
-        return lambda: gates.step(tensors, truncation), truncation
+        return lambda: gates.step(tensors, truncation) or gates.scale, truncation
     one, two = (conserving.OneSite, conserving.TwoSites) if charged else (OneSiteTdvp, TwoSiteTdvp)
     kind = one if method == "tdvp" or len(tensors) == 1 else two
     sweep = kind(conserving.operator_for(psi, H) if charged else H, tensors, factor, np.sqrt(cutoff))
-    return lambda: sweep.step(truncation), truncation
+    return lambda: sweep.stepped(truncation), truncation

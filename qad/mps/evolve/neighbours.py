@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import like
+from qad.extend import like, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -58,12 +58,12 @@ def neighbour_terms(H: MPO) -> list[np.ndarray]:
         alone = np.einsum("st,uv->sutv", single[i], eyes[i + 1]) + np.einsum("st,uv->sutv", eyes[i], single[i + 1])
         unit = np.einsum("st,uv->sutv", eyes[i], eyes[i + 1])
         pairs.append(both - alone - constant * unit)
-    check_complete(H, constant, single, pairs)
+    check_complete([value_of(w) for w in H], value_of(constant), map(value_of, single), map(value_of, pairs))
     for i, pair in enumerate(pairs):
         shares = (1.0 if i == 0 else 0.5), (1.0 if i == n - 2 else 0.5)
-        pair += shares[0] * np.einsum("st,uv->sutv", single[i], eyes[i + 1])
-        pair += shares[1] * np.einsum("st,uv->sutv", eyes[i], single[i + 1])
-        pair += constant / (n - 1) * np.einsum("st,uv->sutv", eyes[i], eyes[i + 1])
+        pair = pair + shares[0] * np.einsum("st,uv->sutv", single[i], eyes[i + 1])
+        pair = pair + shares[1] * np.einsum("st,uv->sutv", eyes[i], single[i + 1])
+        pairs[i] = pair + constant / (n - 1) * np.einsum("st,uv->sutv", eyes[i], eyes[i + 1])
     return pairs
 
 
@@ -80,7 +80,9 @@ def mirrored(H: MPO) -> list[np.ndarray]:
     return [w.transpose(1, 0, 2, 3) for w in reversed(H.tensors)]
 
 
-def check_complete(H: MPO, constant: complex, single: Sequence[np.ndarray], pairs: Sequence[np.ndarray]) -> None:
+def check_complete(
+    H: Sequence[np.ndarray], constant: complex, single: Iterable[np.ndarray], pairs: Iterable[np.ndarray]
+) -> None:
     """Raise unless the parts account for all of ``tr(H^H H)``."""
     square = np.ones((1, 1))
     for w in H:

@@ -44,9 +44,10 @@ class Tdvp:
     factor: complex
     tol: float
     environments: Environments
+    gained: float  # logarithm of what the norm would have gained so far, were it not kept as it is
 
     def __init__(self, H: MPO, tensors: list[np.ndarray], factor: complex, tol: float):
-        self.tensors = tensors
+        self.tensors, self.gained = tensors, 0.0
         self.set_step(factor, tol)
         self.environments = Environments(H, tensors, np.result_type(*tensors, factor))
 
@@ -55,8 +56,20 @@ class Tdvp:
         self.factor, self.tol = factor / 2, min(max(tol, TIGHTEST), LOOSEST)
 
     def exponential(self, apply: Apply, x: np.ndarray, sign: int) -> np.ndarray:
-        """``exp(sign * factor/2 * A) x``."""
-        return exponential(apply, x.reshape(-1), sign * self.factor, self.tol, MOST_PRODUCTS).reshape(x.shape)
+        """``exp(sign * factor/2 * A) x``, of the norm of x."""
+        y, gained = exponential(apply, x.reshape(-1), sign * self.factor, self.tol, MOST_PRODUCTS)
+        self.gained += gained
+        return y.reshape(x.shape)
+
+    def step(self, truncation: Truncation) -> None:
+        """One step."""
+        raise NotImplementedError
+
+    def stepped(self, truncation: Truncation) -> float:
+        """One step; the logarithm of what the norm would have gained by it."""
+        before = self.gained
+        self.step(truncation)
+        return self.gained - before
 
     def evolve_site(self, site: int, sign: int = 1) -> None:
         """Only the centre."""
@@ -72,16 +85,17 @@ class OneSiteTdvp(Tdvp):
         last = len(self.tensors) - 1
         for site in range(last):
             self.evolve_site(site)
-            self.pass_right(site)
+            self.pass_right(site, truncation)
         self.evolve_site(last)
         self.evolve_site(last)
         for site in reversed(range(last)):
             self.pass_left(site + 1)
             self.evolve_site(site)
 
-    def pass_right(self, site: int) -> None:
+    def pass_right(self, site: int, truncation: Truncation) -> None:
         """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
         self.tensors[site], bond = left_isometry(self.tensors[site])
+        truncation.note(np.abs(bond.diagonal()))
         self.environments.pass_right(site, self.tensors[site])
         bond = self.exponential(self.environments.bond(site, bond.shape), bond, -1)
         self.tensors[site + 1] = np.tensordot(bond, self.tensors[site + 1], 1)

@@ -135,12 +135,12 @@ def ground_state(
     >>> round(result.energy, 9), result.method
     (-3.374932599, 'dmrg2')
     """
-    method = chosen(method, H)
     maxiter = site_count(maxiter, 1, "maxiter")
     if not tol >= 0:
         raise ArgumentError(f"tol must not be negative, but got {tol!r}")
     bond = site_count(bond, 1, "bond")
     H = operator_of(H, start.conserved.names if conserve is None and isinstance(start, SymmetricMPS) else conserve)
+    method = chosen(method, H)
     excluded = [excluded] if isinstance(excluded, (MPS, SymmetricMPS)) else list(excluded)
     options = {"progress": progress, "maxiter": maxiter, "callback": callback, "checkpoint": checkpoint}
     if conserve is not None or sector is not None or isinstance(start, SymmetricMPS):
@@ -156,7 +156,6 @@ def chosen(method: str, H: MPO) -> str:
     """The method that is asked for, or "dmrg2"; raises for an unknown one, and for an operator that is a ring."""
     if method not in ("auto", *METHODS):
         raise ArgumentError(f"unknown method {method!r}: choose one of {', '.join(map(repr, ('auto', *METHODS)))}")
-    check_kind(H, MPO)
     if H.periodic:
         raise ShapeError(
             f"the operator is a ring, with an outer bond of {H.bonds[0]}: searches take open ones; qad.mps.OpSum, or a "

@@ -47,14 +47,14 @@ def lowest(apply: Apply, start: np.ndarray, tol: float, most: int) -> tuple[floa
             return values[0], space.combine(vectors[:, 0]), 0.0 if space.complete else error
 
 
-def exponential(apply: Apply, start: np.ndarray, factor: complex, tol: float, most: int) -> np.ndarray:
-    """``exp(factor A) start`` for a Hermitian operator A, of which `apply` gives the products.
+def exponential(apply: Apply, start: np.ndarray, factor: complex, tol: float, most: int) -> tuple[np.ndarray, float]:
+    """``exp(factor A) start`` for a Hermitian operator A, of which `apply` gives the products; and a logarithm.
 
-    For a real `factor` it is scaled to the norm of `start`, for it might overflow or vanish.  The Krylov
-    approximation of Y. Saad, SIAM J. Numer. Anal. 29, 209 (1992), with his first error estimate; a step that the space
-    cannot resolve is halved.
+    It is scaled to the norm of `start`, for with a real `factor` it might overflow or vanish: the logarithm is that of
+    what its norm gained.  The Krylov approximation of Y. Saad, SIAM J. Numer. Anal. 29, 209 (1992), with his first
+    error estimate; a step that the space cannot resolve is halved.
     """
-    done = 0.0
+    done, gained = 0.0, 0.0
     step = 1.0
     while done < 1.0:
         space = Krylov(start, most)
@@ -63,16 +63,18 @@ def exponential(apply: Apply, start: np.ndarray, factor: complex, tol: float, mo
             values, vectors = np.linalg.eigh(space.projected())
             powers = factor * step * values
             weights = vectors @ (np.exp(powers - powers.real.max()) * vectors[0].conj())
-            weights /= np.linalg.norm(weights)
+            size = np.linalg.norm(weights)
+            weights /= size
             if space.full or space.next_norm * abs(weights[-1]) * abs(factor) * step <= tol:
                 break
         if space.full and not space.complete and space.next_norm * abs(weights[-1]) * abs(factor) * step > tol:
             step /= 2
             continue
         start = space.combine(weights * space.start_norm)
+        gained += float(np.log(size) + powers.real.max())
         done += step
         step = min(step, 1.0 - done)
-    return start
+    return start, gained
 
 
 class Krylov:

@@ -130,7 +130,7 @@ class InfiniteGates:
     def apply(self, i: int, dt: float) -> None:
         """A gate on sites i and i+1 of the cell."""
         if dt not in self.gates:
-            self.gates[dt] = gate(self.h, self.factor * dt)
+            self.gates[dt] = gate(self.h, self.factor * dt)[0]
         j = 1 - i
         pair = applied(self.gates[dt], (self.tensors[i], self.tensors[j]), 0)
         left, s, t, right = pair.shape

@@ -1,0 +1,198 @@
+"""Time evolution as one node of the tape, by a reverse sweep over its steps.
+
+The rule makes every step once more, in recorded operations, and pulls the cotangent back through it; so it needs the
+state before each.  As long as nothing is cut off and the steps are unitary, that state is found by a step back in
+time, and no state is stored.  From the first cut on states are stored, at equal distances.
+
+A state that was found by a step back has bonds in other bases than the first time.  A cotangent of its tensors follows
+by the overlaps of the two bases: with O of what stands right of bond i in both, ``b_i = O_i^* a_i O_(i+1)^T``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError, BatchError
+from qad.extend import Tensor, defvjp, primitive, stack_of, value_of, vjp
+from qad.mps.environments import past_right
+from qad.mps.evolve.cut import FIRST
+from qad.mps.evolve.tebd import Truncation
+from qad.mps.gauge import carry, check_gauge, largest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from qad.mps.evolve.recorded import GateSteps, TdvpSteps
+    from qad.typing import Array
+
+    State: TypeAlias = tuple[np.ndarray, ...]
+
+NOTHING = 1e-24  # a weight that was cut off, and makes no difference to a step back
+FAINT = 1e-5  # the least Schmidt value, relative to the largest, whose vector a step back finds again
+ROUNDING = 1e-4  # slope along a rotation of a bond, relative to the largest slope, that may be rounding
+MEMORY = 2**29  # bytes that stored states may take before some of them are made again
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a chain evolves.
+
+    Attributes
+    ----------
+    kind : GateSteps or TdvpSteps
+    made : int
+        How many of the arrays a step is made of; the tensors of the chain follow, its centre at site 0.
+    steps : int
+    bond, cutoff
+        As of `Truncation`.
+    unitary : bool
+        Real time.
+    steered : bool
+        What a step is made of is differentiated, not only the state.
+    """
+
+    kind: GateSteps | TdvpSteps
+    made: int
+    steps: int
+    bond: int
+    cutoff: float
+    unitary: bool
+    steered: bool
+
+    def run(
+        self, made: Sequence[np.ndarray], start: State, first: int = 0, last: int | None = None, keep: int = 0
+    ) -> tuple[State, float, float, dict[int, State]]:
+        """The state before step `last`, the logarithm of what the norm gained, what was cut off, and stored states.
+
+        States are stored before the first step that cuts something off, and before every `keep`-th step after it.
+        """
+        tensors, truncation, stored, gained = list(start), Truncation(self.bond, self.cutoff), {}, 0.0
+        step = self.kind.plain(made, tensors, truncation)
+        for k in range(first, self.steps if last is None else last):
+            before = tuple(tensors)
+            gained += step()
+            size = np.linalg.norm(tensors[0])
+            tensors[0] = tensors[0] / size
+            gained += float(np.log(size))
+            whole = self.unitary and truncation.discarded <= NOTHING and truncation.faintest >= FAINT
+            if keep and not whole and (not stored or (k - min(stored)) % keep == 0):
+                stored[k] = before
+        return tuple(tensors), gained, float(truncation.discarded), stored
+
+    def spacing(self, start: State) -> int:
+        """At which distance states are stored."""
+        largest = sum(t.itemsize * t.shape[1] for t in start) * self.bond**2
+        return max(1, -(-self.steps * largest // MEMORY))
+
+    def step(self, made: Sequence[Array], tensors: Sequence[Array]) -> tuple[list[Array], Array]:
+        """One step in recorded operations: the tensors, and the logarithm of what the norm gained."""
+        out = self.kind.recorded(made, tensors, Truncation(self.bond, self.cutoff), self.steered)
+        size = np.linalg.norm(out[0])
+        out[0] = out[0] / size
+        return out, np.log(size)
+
+
+@primitive(keeps=True)
+def evolved(*arrays: np.ndarray, plan: Plan) -> tuple[tuple[np.ndarray, ...], dict[int, State]]:
+    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off."""
+    made, start = arrays[: plan.made], arrays[plan.made :]
+    state, gained, lost, stored = plan.run(made, start, keep=plan.spacing(start))
+    return (*state, np.asarray(gained), np.asarray(lost)), stored
+
+
+def _evolved_vjp(needed, g, ans, *arrays, plan, kept=None):
+    if any(type(x) is Tensor for x in arrays):
+        raise ArgumentError(FIRST)
+    made, start, final = arrays[: plan.made], arrays[plan.made :], ans[:-2]
+    if kept is None:
+        kept = plan.run(made, start, keep=plan.spacing(start))[3]
+    *slopes, by_norm, _ = [np.zeros_like(a) if c is None else c.conj() for c, a in zip(g, ans, strict=True)]
+    check_bonds(final, slopes)
+    by_made, by_state = Reverse(plan, made, start, kept).sweep(final, slopes, by_norm)
+    found = [*by_made, *by_state]
+    return tuple(found[i].conj() for i in needed)
+
+
+defvjp(evolved, shared=_evolved_vjp)
+
+
+class Reverse:
+    """The reverse sweep of one evolution, and the states that it needs."""
+
+    def __init__(self, plan: Plan, made: State, start: State, stored: dict[int, State]):
+        self.plan, self.made, self.start, self.stored = plan, made, start, stored
+        self.first_cut: int = min(stored, default=plan.steps)
+        self.again: dict[int, State] = {}
+
+    def sweep(
+        self, after: State, slopes: list[np.ndarray], by_norm: np.ndarray
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Gradients by what a step is made of and by the initial state, from those by the final one and the norm."""
+        plan, total = self.plan, [np.zeros_like(x) for x in self.made]
+        for k in reversed(range(plan.steps)):
+            before = self.before(k, after)
+            if plan.steered:
+                (out, _), pull = vjp(plan.step, self.made, before)
+                by_made, slopes = pull((in_basis_of(out, after, slopes), by_norm))
+                total = [a + b for a, b in zip(total, by_made, strict=True)]
+            else:
+                (out, _), pull = vjp(lambda state: plan.step(self.made, state), before)
+                (slopes,) = pull((in_basis_of(out, after, slopes), by_norm))
+            after = before
+        return total, in_basis_of(self.start, after, slopes)
+
+    def before(self, k: int, after: State) -> State:
+        """The state before step k, where `after` is the one after it."""
+        if k < self.first_cut:
+            return self.step_back(after)
+        if k not in self.stored and k not in self.again:
+            known = max(j for j in self.stored if j < k)
+            state, self.again = self.stored[known], {}
+            for j in range(known, k + 1):
+                self.again[j] = state
+                state = self.plan.run(self.made, state, j, j + 1)[0]
+        return self.stored[k] if k in self.stored else self.again[k]
+
+    def step_back(self, after: State) -> State:
+        """The state from which a step leads to `after`."""
+        plan, tensors = self.plan, list(after)
+        plan.kind.plain(plan.kind.inverse(self.made), tensors, Truncation(plan.bond, NOTHING / 100))()
+        tensors[0] = tensors[0] / np.linalg.norm(tensors[0])
+        return tuple(tensors)
+
+
+def in_basis_of(out: Sequence[np.ndarray], after: Sequence[np.ndarray], slopes: list[np.ndarray]) -> list[np.ndarray]:
+    """Gradients by the tensors of a chain as those by the tensors of the same state in other bases of its bonds."""
+    if all(map(np.array_equal, out, after)):
+        return list(slopes)
+    overlaps = [np.ones((1, 1))]
+    for ket, bra in zip(after[:0:-1], out[:0:-1], strict=True):
+        overlaps.append(past_right(overlaps[-1], ket, bra))
+    overlaps = [np.ones((1, 1)), *overlaps[::-1]]
+    return [
+        carry(left.conj(), slope) @ right.T for left, slope, right in zip(overlaps, slopes, overlaps[1:], strict=False)
+    ]
+
+
+def check_bonds(tensors: Sequence[np.ndarray], slopes: Sequence[np.ndarray]) -> None:
+    """Raise unless the loss is the same in every basis of the bonds, up to the rounding of faint directions."""
+    floor = ROUNDING * max(largest(t) * largest(slope) for t, slope in zip(tensors, slopes, strict=True))
+    for here, there, by_here, by_there in zip(tensors, tensors[1:], slopes, slopes[1:], strict=False):
+        bond = here.shape[2]
+        rows = [x.reshape(-1, bond) for x in (here, by_here.conj())]
+        columns = [x.reshape(bond, -1) for x in (there, by_there.conj())]
+        check_gauge(rows[0], rows[1], columns[1], columns[0], floor)
+
+
+def evolution_of(made: Sequence[Array], tensors: Sequence[Array], plan: Plan) -> tuple[list[Array], Array, float]:
+    """The tensors after all steps, the logarithm of what the norm gained, and what was cut off."""
+    if any(stack_of(x).ndim > x.ndim for x in (*made, *tensors)):
+        raise BatchError(
+            "evolve under qad.vmap: the bonds of a chain differ from example to example: write a loop over the examples"
+        )
+    *state, gained, lost = evolved(*made, *tensors, plan=plan)
+    return state, gained, float(value_of(lost))

@@ -1,0 +1,136 @@
+"""Cuts of pairs of sites that the tape differentiates, the coupling to what is discarded included.
+
+A pair is a matrix A = U S V^H, of which the first k singular values are kept as ``A ~ Q C``, Q = U_k an isometry and
+C = Q^H A.  The basis of the new bond is arbitrary, so that the derivative is taken along the lift that does not turn it
+(`qad.mps.gauge`).  With U_d, V_d and t the discarded vectors and values, s the kept ones, and E = dA::
+
+    dQ = U_d X + (1 - U U^H) E V_k / s,     X = (U_d^H E V_k s + t V_d^H E^H U_k) / (s^2 - t^2)
+    dC = Q^H E + X^H t V_d^H
+
+Kept values may coincide; only a kept and a discarded one may not.  A. Francuz, N. Schuch and B. Vanhecke, Phys. Rev.
+Research 7, 013237 (2025).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import Tensor, defvjp, primitive, value_of
+from qad.mps.evolve.tebd import ROUNDING, SAME
+from qad.mps.gauge import carry, check_reached
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from qad.mps.evolve.tebd import Truncation
+    from qad.typing import Array
+
+    Triple: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+REACHED = 3e-2  # weight that a local change puts beyond a cut, above which its derivative would be missed
+FAINT = 5e3  # times rounding: Schmidt values below it, relative to the largest, are too faint to divide rounding by
+FIRST = "the derivative of an evolution is of first order: differentiate it once, or evolve the dense state"
+
+
+@primitive(keeps=True)
+def cut(a: np.ndarray, *, rank: int) -> tuple[tuple[np.ndarray, np.ndarray], Triple]:
+    """``Q, C`` of a matrix, Q its first `rank` left singular vectors, ``Q C`` its best approximation."""
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return (u[:, :rank], s[:rank, None] * vh[:rank]), (u, s, vh)
+
+
+def _cut_vjp(needed, g, ans, a, *, rank, kept=None):
+    if type(a) is Tensor:
+        raise ArgumentError(FIRST)
+    u, s, vh = np.linalg.svd(a, full_matrices=False) if kept is None else kept
+    gq, gc = [np.zeros_like(x) if c is None else c.conj() for c, x in zip(g, ans, strict=True)]
+    (q, lost), (s, t) = (u[:, :rank], u[:, rank:]), (s[:rank], s[rank:, None])
+    vk, vd = vh[:rank], vh[rank:]
+    check_gap(s, t)
+    out, least = q @ gc, (FAINT * np.finfo(s.dtype).eps * s[0]) ** 2
+    if t.size:
+        x = (lost.conj().T @ gq + t * (vd @ gc.conj().T)) / (s**2 - t**2 + least)
+        out = out + lost @ (s * x) @ vk + (q @ (t * x).conj().T) @ vd
+    if len(u) > rank + len(t):
+        out = out + (gq - u @ (u.conj().T @ gq)) * (s / (s**2 + least)) @ vk
+    return (out.conj(),)
+
+
+defvjp(cut, shared=_cut_vjp)
+
+
+def check_gap(s: np.ndarray, t: np.ndarray) -> None:
+    """Raise where a kept and a discarded singular value coincide."""
+    if t.size and t[0, 0] > (1 - SAME) * s[-1]:
+        raise ArgumentError(
+            f"a cut of the evolution keeps one of several equal Schmidt values ({s[-1]:.3g}), of which the choice is "
+            f"arbitrary and has no derivative: give a bond other than {len(s)}"
+        )
+
+
+def split(pair: Array, truncation: Truncation, to_right: bool, steered: bool) -> tuple[Array, Array]:
+    """`Truncation.split` of a recorded pair; `steered`: what made it is recorded, not only the state."""
+    left, s, t, right = pair.shape
+    matrix = pair.reshape(left * s, t * right)
+    values = np.linalg.svd(value_of(matrix), compute_uv=False)
+    rank = truncation.rank(values)
+    if steered and rank < truncation.bond:
+        check_reach(value_of(pair), rank)
+    q, c = cut(matrix if to_right else matrix.mT, rank=rank)
+    if rank < len(values):
+        c = c * (np.linalg.norm(matrix) / np.linalg.norm(c))
+    q, c = (q, c) if to_right else (c.mT, q.mT)
+    return q.reshape(left, s, rank), c.reshape(rank, t, right)
+
+
+def check_reach(pair: np.ndarray, rank: int) -> None:
+    """Raise where a small change of the pair by an operator on both sites would need directions that are discarded.
+
+    They have no weight, so that their cotangent is unknown.  Directions whose weight is merely small are reached by as
+    little: they continue a spectrum that decays.
+    """
+    left, s, t, right = pair.shape
+    rows, columns = left * s, t * right
+    if rank >= min(rows, columns):
+        return
+    u, _, vh = np.linalg.svd(pair.reshape(rows, columns))
+    lost, beyond = u[:, rank:].conj().reshape(left, s, -1), vh[rank:].conj().reshape(-1, t, right)
+    half = np.tensordot(lost, pair, (0, 0))  # s' j s t b
+    reach = np.tensordot(half, beyond, (4, 2))  # s' j s t k t'
+    size = np.linalg.norm(reach.transpose(0, 5, 2, 3, 1, 4).reshape(s * t * s * t, -1), axis=1).max()
+    if size > REACHED * np.linalg.norm(pair):
+        raise ArgumentError(
+            f"a bond has directions that carry no weight, but that a change of the Hamiltonian or of the time would "
+            f"fill (to {size:.2g} of the norm): the derivative would miss them. Take it where they are filled (at "
+            "another time, with couplings that are not zero), give a smaller cutoff, or evolve the dense state"
+        )
+
+
+def centred_by_cuts(tensors: Sequence[Array]) -> list[Array]:
+    """The tensors of a recorded open chain in canonical form, its centre at site 0.
+
+    `qad.mps.gauge.canonical` divides by faint Schmidt values; here their rounding is held down.
+    """
+    out = list(tensors)
+    for site in range(len(out) - 1):
+        left, s, right = out[site].shape
+        q, c = whole(out[site].reshape(left * s, right))
+        out[site], out[site + 1] = q.reshape(left, s, -1), carry(c, out[site + 1])
+    for site in range(len(out) - 1, 0, -1):
+        left, s, right = out[site].shape
+        q, c = whole(out[site].reshape(left, s * right).mT)
+        out[site], out[site - 1] = q.mT.reshape(-1, s, right), out[site - 1] @ c.mT
+    check_reached(tensors, out)
+    return out
+
+
+def whole(a: Array) -> tuple[Array, Array]:
+    """`cut` of a matrix where its singular values are zero to rounding."""
+    values = np.linalg.svd(value_of(a), compute_uv=False)
+    return cut(
+        a, rank=max(1, np.count_nonzero(values > ROUNDING * max(a.shape) * np.finfo(values.dtype).eps * values[0]))
+    )

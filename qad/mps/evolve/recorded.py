@@ -1,0 +1,235 @@
+"""Steps of time evolution in operations that the tape differentiates; the values are those of the plain steps."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.core.errors import ArgumentError
+from qad.extend import like, value_of
+from qad.linalg import expm
+from qad.linalg.functions.expm_multiply import MARGIN, schedule, taylor
+from qad.mps.environments import edge, operator_matrix, past_left, past_right
+from qad.mps.evolve.cut import split
+from qad.mps.evolve.neighbours import neighbour_terms
+from qad.mps.evolve.suzuki import ORDERS
+from qad.mps.evolve.tdvp import TIGHTEST, OneSiteTdvp
+from qad.mps.evolve.tebd import applied, swept
+from qad.mps.gauge import isometric
+from qad.mps.search.lanczos import Krylov
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from qad.mps.evolve.tebd import Truncation
+    from qad.mps.operator import MPO
+    from qad.typing import Array, Scalar
+
+PRODUCTS = 8  # for the norm of an effective operator
+
+
+class GateSteps:
+    """Steps of gates on neighbours, in sweeps to the right and back.
+
+    What a step is made of, `made`, is a flat list of arrays that may be recorded: here the gates of every bond, for
+    each distinct part of the product formula of that order (2 or 4).
+    """
+
+    def __init__(self, order: int):
+        self.shares: tuple[float, ...] = ORDERS[order]
+        self.distinct: list[float] = sorted(set(self.shares))
+
+    def made_of(self, H: MPO, factor: Scalar) -> list[Array]:
+        """The gates of a step ``exp(factor * H)``."""
+        terms = [h.reshape(h.shape[0] * h.shape[1], -1) for h in neighbour_terms(H)]
+        legs = [w.shape[2] for w in H]
+        shapes = [(s, t, s, t) for s, t in pairwise(legs)]
+        return [
+            expm((factor * share / 2) * h).reshape(shape)
+            for share in self.distinct
+            for h, shape in zip(terms, shapes, strict=True)
+        ]
+
+    def inverse(self, made: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """What a step back in time is made of; the gates are unitary."""
+        return [gate.conj().transpose(2, 3, 0, 1) for gate in made]
+
+    def sweeps(self, made: Sequence[Array]) -> list[Sequence[Array]]:
+        """The gates of every sweep."""
+        count = len(made) // len(self.distinct)
+        return [made[self.distinct.index(share) * count :][:count] for share in self.shares]
+
+    def plain(
+        self, made: Sequence[np.ndarray], tensors: list[np.ndarray], truncation: Truncation
+    ) -> Callable[[], float]:
+        """A function that evolves plain tensors in place by one step; it gives the logarithm of a scale left out."""
+        sweeps = self.sweeps(made)
+
+        def step() -> float:
+            swept(sweeps, tensors, truncation)
+            return 0.0
+
+        return step
+
+    def recorded(
+        self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation, steered: bool
+    ) -> list[Array]:
+        """The tensors after a step; `steered`: what it is made of is recorded, too."""
+        out = list(tensors)
+        for gates in self.sweeps(made):
+            there = [(site, True) for site in range(len(gates))]
+            for site, to_right in there + [(site, False) for site, _ in reversed(there)]:
+                pair = applied(gates[site], out, site)
+                out[site : site + 2] = split(pair, truncation, to_right, steered)
+        return out
+
+
+class TdvpSteps:
+    """Steps of the variational principle, of one site or two; made of the factor and the tensors of the operator."""
+
+    def __init__(self, two_sites: bool):
+        self.two_sites = two_sites
+
+    def made_of(self, H: MPO, factor: Scalar) -> list[Array]:
+        """The factor, and the operator."""
+        return [like(*H).asarray(factor) if not hasattr(factor, "dtype") else factor, *H]
+
+    def inverse(self, made: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """What a step back in time is made of."""
+        return [-made[0], *made[1:]]
+
+    def plain(
+        self, made: Sequence[np.ndarray], tensors: list[np.ndarray], truncation: Truncation
+    ) -> Callable[[], float]:
+        """A function that evolves plain tensors in place by one step; it gives the logarithm of a scale left out."""
+        if self.two_sites:  # in the same operations, for faint directions of bonds turn with the error of others
+
+            def step() -> float:
+                tensors[:] = self.recorded(made, tensors, truncation, steered=False)
+                return 0.0
+
+            return step
+        sweep = OneSiteTdvp(
+            made[1:], tensors, complex(made[0]) if made[0].dtype.kind == "c" else float(made[0]), TIGHTEST
+        )
+        return lambda: sweep.stepped(truncation)
+
+    def recorded(
+        self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation, steered: bool
+    ) -> list[Array]:
+        """The tensors after a step; `steered`: what it is made of is recorded, too."""
+        sweep = RecordedSweep(made, tensors)
+        if self.two_sites:
+            sweep.two_sites(truncation, steered)
+        else:
+            sweep.one_site()
+        return sweep.tensors
+
+
+class RecordedSweep:
+    """One step of the variational principle, as in `qad.mps.evolve.tdvp`, in recorded operations."""
+
+    def __init__(self, made: Sequence[Array], tensors: Sequence[Array]):
+        self.half, self.H, self.tensors = made[0] / 2, made[1:], list(tensors)
+        n, unit = len(tensors), edge(np.result_type(*{t.dtype for t in tensors}, made[0].dtype), like(*tensors))
+        self.left, self.right = [unit] * n, [unit] * n
+        for site in reversed(range(1, n)):
+            self.right[site - 1] = past_right(self.right[site], tensors[site], operator=self.H[site])
+
+    def one_site(self) -> None:
+        """Every site to the right and back; bonds stay as they are."""
+        last = len(self.tensors) - 1
+        for site in range(last):
+            self.evolve(site, 1)
+            self.pass_right(site)
+        self.evolve(last, 1)
+        self.evolve(last, 1)
+        for site in reversed(range(last)):
+            self.pass_left(site + 1)
+            self.evolve(site, 1)
+
+    def two_sites(self, truncation: Truncation, steered: bool) -> None:
+        """Every pair to the right and back."""
+        last = len(self.tensors) - 2
+        there = [(site, True) for site in range(last + 1)]
+        for site, to_right in there + [(site, False) for site, _ in reversed(there)]:
+            pair = np.tensordot(self.tensors[site], self.tensors[site + 1], 1)
+            pair = self.after(pair, site, site + 1, 1)
+            self.tensors[site : site + 2] = split(pair, truncation, to_right, steered)
+            self.passed(site if to_right else site + 1, to_right)
+            if site != (last if to_right else 0):
+                self.evolve(site + 1 if to_right else site, -1)
+
+    def after(self, x: Array, first: int, last: int, sign: int) -> Array:
+        """A centre of sites `first` to `last` after half a step; none for a bond."""
+        return exponential((self.left[first], *self.H[first : last + 1], self.right[last]), x, sign * self.half)
+
+    def evolve(self, site: int, sign: int) -> None:
+        """Only the centre."""
+        self.tensors[site] = self.after(self.tensors[site], site, site, sign)
+
+    def passed(self, site: int, to_right: bool) -> None:
+        """The environment past a site that has become an isometry."""
+        if to_right and site + 1 < len(self.tensors):
+            self.left[site + 1] = past_left(self.left[site], self.tensors[site], operator=self.H[site])
+        elif not to_right and site > 0:
+            self.right[site - 1] = past_right(self.right[site], self.tensors[site], operator=self.H[site])
+
+    def pass_right(self, site: int) -> None:
+        """Leave an isometry behind; the bond matrix goes back in time before it joins the next site."""
+        a, s, b = self.tensors[site].shape
+        q, bond = isometric(self.tensors[site].reshape(a * s, b))
+        self.tensors[site] = full(q, min(a * s, b)).reshape(a, s, -1)
+        self.passed(site, True)
+        bond = self.after(bond, site + 1, site, -1)
+        self.tensors[site + 1] = np.tensordot(bond, self.tensors[site + 1], 1)
+
+    def pass_left(self, site: int) -> None:
+        """The mirror image."""
+        a, s, b = self.tensors[site].shape
+        q, bond = isometric(self.tensors[site].reshape(a, s * b).mT)
+        self.tensors[site] = full(q, min(a, s * b)).mT.reshape(-1, s, b)
+        self.passed(site, False)
+        bond = self.after(bond.mT, site, site - 1, -1)
+        self.tensors[site - 1] = np.tensordot(self.tensors[site - 1], bond, 1)
+
+
+def exponential(parts: Sequence[Array], x: Array, factor: Array) -> Array:
+    """``exp(factor A) x`` for the effective operator of an environment, the operators of sites, and an environment.
+
+    By Taylor polynomials, of which length and degree follow from the norm of A: derivatives are as good as the value.
+    """
+    value = value_of(x)
+    space = Krylov(np.random.default_rng(0).standard_normal(value.size).astype(value.dtype), PRODUCTS)
+    plain = [value_of(part) for part in parts]
+    while not len(space.diagonal) or not space.full:
+        space.extend(lambda y: effective(plain, y.reshape(value.shape)).reshape(-1))
+    size = np.abs(np.linalg.eigvalsh(space.projected())).max()
+    steps, degree = schedule(abs(complex(value_of(factor))) * MARGIN * size)
+    for _ in range(steps):
+        x = taylor(lambda y: effective(parts, y), x, factor * (1 / steps), degree)
+    return x
+
+
+def effective(parts: Sequence[Array], x: Array) -> Array:
+    """What an effective operator makes of a centre (a, s, ..., b)."""
+    left, *operators, right = parts
+    bra, _, ket = left.shape
+    out, legs = left.reshape(-1, ket) @ x.reshape(ket, -1), []
+    for w in operators:
+        out = operator_matrix(w) @ out.reshape(bra * int(np.prod(legs)), w.shape[0] * w.shape[3], -1)
+        legs.append(w.shape[2])
+    rows = bra * int(np.prod(legs))
+    return (out.reshape(rows, -1) @ right.reshape(len(right), -1).T).reshape(bra, *legs, -1)
+
+
+def full(q: Array, rank: int) -> Array:
+    """The isometry, where it has as many columns as it could; no derivative knows what others would be."""
+    if value_of(q).shape[1] < rank:
+        raise ArgumentError(
+            f"a bond of the state has rank {value_of(q).shape[1]} of {rank}: tdvp of one site would fill the others in "
+            "directions that have no derivative: psi.truncate(cutoff=1e-12)[0] drops them, and 'tdvp2' lets bonds grow"
+        )
+    return q

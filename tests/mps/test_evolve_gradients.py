@@ -1,0 +1,148 @@
+"""Derivatives of time evolution against those of dense exponentials, and of what was truncated against differences."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core.errors import ArgumentError, BatchError, GradientTypeError
+from qad.mps import MPS, OpSum, evolve
+from qad.mps.evolve import adjoint
+from tests.cases import Case
+
+Z, P = np.diag([1.0, -1.0]), np.array([1.0, 0.7, 0.3])
+FULL, NEEL = MPS.random(4, 4, seed=1), MPS.product([0, 1, 0, 1])
+
+
+def model(p, n=4):
+    """Couplings of ZZ and of XX + YY / 2, and a field that grows along the chain."""
+    H = OpSum(n)
+    for i in range(n - 1):
+        H.add(-p[0], "Z", i, "Z", i + 1).add(p[1], "X", i, "X", i + 1).add(p[1] / 2, "Y", i, "Y", i + 1)
+    for i in range(n):
+        H.add(p[2] * (1 + 0.1 * i), "X", i)
+    return H.mpo()
+
+
+def measured(psi):
+    """An energy, a local expectation value and an entropy."""
+    n = len(psi)
+    z = qad.mps.local_expectations(psi, Z).real[1]
+    return qad.mps.energy(psi, model(P, n)) + z + qad.mps.entanglement_entropy(psi, n // 2)
+
+
+def loss(p, time, psi, method="tebd", steps=2, **how):
+    return measured(evolve(psi, model(p, len(psi)), time, steps, method, **how).state)
+
+
+def by_tensors(method, bond):
+    return lambda p, tensors: loss(p, 0.4, MPS(tensors), method, 1, bond=bond)
+
+
+CASES = [
+    Case(by_tensors("tebd", 3), (P, list(FULL)), order=1, name="gates on a chain"),
+    Case(lambda p: loss(p, 0.4, MPS.random(3, 2), "tdvp2", 1), P, order=1, name="variational steps of a chain"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_derivatives(case):
+    case.check()
+
+
+@pytest.mark.parametrize("imaginary", [False, True])
+@pytest.mark.parametrize("method, steps", [("tebd", 60), ("tebd4", 6), ("tdvp", 3), ("tdvp2", 3)])
+def test_against_dense_exponentials(method, steps, imaginary):
+    """By coefficients, time and the initial state, which need not be normalised."""
+
+    def dense(p, time, psi):
+        final = qad.linalg.expm((-time if imaginary else -1j * time) * model(p).to_dense()) @ psi.to_dense().reshape(-1)
+        return measured(MPS.from_dense((final / np.linalg.norm(final)).reshape((2,) * 4)))
+
+    args = P, 0.3, 1.5 * FULL
+    value, exact = qad.value_and_grad(dense, (0, 1, 2))(*args)
+    found = qad.value_and_grad(loss, (0, 1, 2))(*args, method, steps, imaginary=imaginary)
+    assert found[0] == pytest.approx(loss(*args, method, steps, imaginary=imaginary), abs=1e-9)
+    assert found[0] == pytest.approx(value, abs=2e-4)
+    qad.tree_map(lambda a, b: np.testing.assert_allclose(a, b, atol=2e-4), found[1], exact)
+
+
+@pytest.mark.parametrize("method", ["tebd4", "tdvp2"])
+def test_bonds_that_grow(method):
+    """From a product state: faint Schmidt values come first, and those that sit in multiplets."""
+    qad.check_grads(lambda time: loss(P, time, NEEL, method), (np.array(0.3),), order=1)
+
+
+def test_no_state_is_stored_as_long_as_nothing_is_cut(monkeypatch):
+    """Steps back find the states before, for gates and for the variational principle; cuts store them."""
+    kept = []
+    run = adjoint.Plan.run
+
+    def noted(self, *args, **how):
+        found = run(self, *args, **how)
+        kept.append(len(found[3]))
+        return found
+
+    monkeypatch.setattr(adjoint.Plan, "run", noted)
+    for method in ("tebd", "tdvp"):
+        qad.grad(loss)(P, 0.6, FULL, method, 4)
+    assert kept == [0, 0]
+    whole = qad.grad(loss)(P, 0.6, FULL, "tebd", 4, bond=3)
+    assert kept[2:] == [4]
+    monkeypatch.setattr(adjoint, "MEMORY", 2**11)
+    np.testing.assert_allclose(qad.grad(loss)(P, 0.6, FULL, "tebd", 4, bond=3), whole, rtol=0, atol=1e-13)
+    assert kept[3] == 2
+
+
+def test_kept_schmidt_values_may_coincide_and_others_not():
+    bell = np.array([[1.0, 0.0], [0.0, 1.0]]) / np.sqrt(2)
+    pairs = MPS.from_dense(np.einsum("ad,bc->abcd", bell, bell))  # four equal values in the middle
+
+    def field(p):
+        return model(np.stack([0.0 * p, 0.0 * p, p]))
+
+    def spin(p):
+        return qad.mps.local_expectations(evolve(pairs, field(p), 0.3, 1, "tebd", 3).state, Z).real[1]
+
+    def fidelity(p):
+        return qad.abs2(qad.mps.overlap(FULL, evolve(pairs, field(p), 0.3, 1, "tebd").state))
+
+    def dense(p):
+        final = qad.linalg.expm(-0.3j * field(p).to_dense()) @ pairs.to_dense().reshape(-1)
+        return qad.abs2(FULL.to_dense().reshape(-1).conj() @ final)
+
+    with pytest.raises(ArgumentError, match="several equal Schmidt values"):
+        qad.grad(spin)(0.7)
+    np.testing.assert_allclose(qad.grad(fidelity)(0.7), qad.grad(dense)(0.7), atol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["tebd", "tdvp2"])
+def test_directions_that_have_no_weight_yet_are_not_lost_in_silence(method):
+    up = MPS.product([0] * 4)
+    with pytest.raises(ArgumentError, match="carry no weight"):
+        qad.grad(lambda time: loss(P, time, up, method))(0.0)
+    with pytest.raises(ArgumentError, match="carry no weight"):
+        qad.grad(lambda j: loss(np.stack([1.0, j, 0.0]), 0.5, up, method))(0.0)
+
+
+def test_a_callback_gets_states_that_are_recorded():
+    def mean(p):
+        seen = []
+        evolve(NEEL, model(p), 0.4, 2, "tebd", callback=lambda psi, _: seen.append(measured(psi)))
+        return sum(seen)
+
+    qad.check_grads(mean, (P,), order=1)
+
+
+def test_bad_input():
+    with pytest.raises(ArgumentError, match="basis of a bond"):
+        qad.grad(lambda t: evolve(NEEL, model(P), t, 2, "tebd").state[1].real.sum())(0.3)
+    with pytest.raises(ArgumentError, match="first order"):
+        qad.hessian(lambda t: loss(P, t, NEEL))(0.3)
+    charged = MPS.product([0, 1, 0, 1], conserve="Sz")
+    with pytest.raises(GradientTypeError, match="without_symmetry"):
+        qad.grad(lambda t: qad.mps.energy(evolve(charged, model(P), t, 2).state, model(P)))(0.3)
+    with pytest.raises(BatchError, match="loop"):
+        qad.vmap(lambda scale: measured(evolve(scale * FULL, model(P), 0.3, 1, "tebd").state))(np.ones(2))
+    wide = MPS([np.pad(t, ((0, k > 0), (0, 0), (0, k < 3))) for k, t in enumerate(NEEL)])
+    with pytest.raises(ArgumentError, match="rank 1 of 2"):
+        qad.grad(lambda t: measured(evolve(wide, model(P), t, 1, "tdvp").state))(0.3)

@@ -1,0 +1,87 @@
+"""Thermal states against exact diagonalisation."""
+
+import numpy as np
+import pytest
+
+import qad
+from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
+from qad.mps import heisenberg, ising, j1j2, metts, thermal_state
+
+ISING, HEISENBERG, J1J2 = ising(6, 1.0), heisenberg(6), j1j2(5, 1.0, 0.5)
+
+
+def exact(H, beta, observable=None):
+    """log Z, the energy, the specific heat, and the mean of another operator."""
+    levels, vectors = np.linalg.eigh(H.to_dense())
+    weights = np.exp(-beta * (levels - levels[0]))
+    total = weights.sum()
+    mean, square = levels @ weights / total, levels**2 @ weights / total
+    other = (
+        np.einsum("ik,ij,jk,k->", vectors.conj(), observable.to_dense(), vectors, weights) / total
+        if observable
+        else None
+    )
+    return np.log(total) - beta * levels[0], mean, beta**2 * (square - mean**2), other
+
+
+@pytest.mark.parametrize("H, beta, method", [
+    (ISING, 1.0, "auto"), (HEISENBERG, 2.0, "auto"), (J1J2, 1.0, "auto"), (ISING, 0.4, "tdvp"),
+])  # fmt: skip
+def test_against_diagonalisation(H, beta, method):
+    found, observable = thermal_state(H, beta, method=method), ising(len(H), 0.3)
+    log_z, mean, _, other = exact(H, beta, observable)
+    np.testing.assert_allclose(
+        [found.log_partition, found.energy, found.expectation(observable)], [log_z, mean, other], atol=1e-7
+    )
+    assert qad.mps.norm(found.state) == pytest.approx(1.0) and found.beta == beta
+
+
+def test_energies_and_specific_heats_are_derivatives():
+    beta = 0.7
+    _, mean, heat, _ = exact(ISING, beta)
+    assert -qad.grad(lambda b: thermal_state(ISING, b).log_partition)(beta) == pytest.approx(mean, abs=1e-6)
+    assert -(beta**2) * qad.grad(lambda b: thermal_state(ISING, b).energy)(beta) == pytest.approx(heat, abs=1e-6)
+    field = qad.mps.OpSum(3).add(1.0, "X", 0).add(1.0, "X", 1).add(1.0, "X", 2).mpo()
+    for method in ("tebd4", "tdvp2"):
+        slope = qad.grad(lambda g, how: thermal_state(ising(3, g), beta, 4, how).log_partition)(1.2, method)
+        assert slope == pytest.approx(beta * exact(ising(3, 1.2), beta, field)[3], abs=1e-5)
+
+
+def test_the_norm_that_imaginary_time_gives():
+    """Of ordinary states and of those of definite charge, by every method; near 0 in real time."""
+    neel, H = qad.mps.MPS.random(6, 8, conserve="Sz", seed=1), heisenberg(6)
+    vector = neel.without_symmetry().to_dense().reshape(-1)
+    norm = np.linalg.norm(qad.linalg.expm(-0.4 * H.to_dense()) @ (vector / np.linalg.norm(vector)))
+    for method in ("tebd4", "tdvp", "tdvp2"):
+        for psi in (neel, neel.without_symmetry()):
+            found = qad.mps.evolve(psi, H, 0.4, 8, method, imaginary=True)
+            assert found.log_norm == pytest.approx(np.log(norm), abs=1e-4)
+            assert qad.mps.evolve(psi, H, 0.4, 2, method).log_norm == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("H", [heisenberg(4), j1j2(4, 1.0, 0.5)], ids=["neighbours", "beyond"])
+def test_samples(H):
+    """The mean of many, and that the chain of measurements keeps the ensemble: started in it, it stays."""
+    found = metts(H, 1.0, 60, seed=3, steps=3)
+    mean, error = found.expectation(H)
+    assert error < 0.1
+    assert abs(mean - exact(H, 1.0)[1]) < 4 * error
+    again = metts(H, 1.0, 2, seed=3, steps=3)
+    np.testing.assert_array_equal(again.states[0].to_dense(), found.states[0].to_dense())
+
+
+@pytest.mark.parametrize("wrong, error, message", [
+    (lambda: thermal_state(ISING, -1.0), ArgumentError, "take -H"),
+    (lambda: thermal_state(ISING, 1j), ArgumentError, "one real number"),
+    (lambda: thermal_state(qad.mps.MPO([np.ones((2, 2, 2, 2))] * 3), 1.0), ShapeError, "open chain"),
+    (lambda: thermal_state(1j * ISING, 1.0), ArgumentError, "not Hermitian"),
+    (lambda: thermal_state(ISING, 1.0, method="dmrg"), ArgumentError, "tebd4"),
+    (lambda: thermal_state(J1J2, 1.0, method="tebd"), ArgumentError, "beyond neighbours"),
+    (lambda: thermal_state(np.eye(4), 1.0), ArgumentError, "OpSum"),
+    (lambda: thermal_state(ISING, 1.0, steps=1).expectation(ising(4, 1.0)), ShapeError, "6 sites"),
+    (lambda: qad.grad(lambda b: metts(ISING, b, 2).expectation(ISING)[0])(1.0), GradientTypeError, "thermal_state"),
+    (lambda: metts(ISING, 1.0, 0), ArgumentError, "samples"),
+])  # fmt: skip
+def test_refusals(wrong, error, message):
+    with pytest.raises(error, match=message):
+        wrong()
