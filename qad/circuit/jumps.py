@@ -16,6 +16,7 @@ import numpy as np
 from qad.circuit import reference
 from qad.circuit.analysis import program_of
 from qad.core.errors import ArgumentError
+from qad.extend import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,17 @@ class Plan(NamedTuple):
                 done = choices[:, s] >= 0
                 found[done, site.into] = choices[done, s]
         return found
+
+
+def unitaries(kraus: Array) -> np.ndarray | None:
+    """The unitary matrices (K, d, d) that plain Kraus matrices are multiples of, if they are."""
+    if type(kraus) is Tensor:
+        return None
+    products = np.swapaxes(kraus.conj(), -1, -2) @ kraus
+    squares = products[:, 0, 0].real
+    if np.abs(products - squares[:, None, None] * np.eye(kraus.shape[-1])).max() > 1e-14:
+        return None
+    return kraus / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None, None]
 
 
 @lru_cache(maxsize=256)

@@ -9,7 +9,8 @@ import numpy as np
 from qad.circuit.circuit import Circuit
 from qad.circuit.gates import given
 from qad.circuit.ir import Operation
-from qad.extend import Tensor, stop_gradient, value_of
+from qad.circuit.jumps import unitaries
+from qad.extend import stop_gradient
 
 if TYPE_CHECKING:
     from qad.circuit.jumps import Plan
@@ -43,17 +44,6 @@ def replayed_mean(plan: Plan, noisy: NoisyCircuit, choices: np.ndarray, observab
     own = stop_gradient(total / norm2)
     others = ((shots * weights * own).sum() - own) / max(shots - 1, 1)
     return (weights * (total - others * (norm2 - drawn)) / drawn).sum()
-
-
-def unitaries(kraus: Array) -> np.ndarray | None:
-    """The unitary matrices (K, d, d) that plain Kraus matrices are multiples of, if they are."""
-    if type(kraus) is Tensor:
-        return None
-    products = np.swapaxes(kraus.conj(), -1, -2) @ kraus
-    squares = products[:, 0, 0].real
-    if np.abs(products - squares[:, None, None] * np.eye(kraus.shape[-1])).max() > 1e-14:
-        return None
-    return kraus / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None, None]
 
 
 def replayed(noisy: NoisyCircuit, records: np.ndarray, kraus: list[Array], unitary: bool) -> Circuit:
