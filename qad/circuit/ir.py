@@ -29,9 +29,9 @@ class Operation(NamedTuple):
     """One gate of a circuit.
 
     `slots` are the indices of its parameters in the circuit's vector, `given` the index of its matrix among those that
-    the user gave; `adjoint` says that its inverse is meant, `conjugate` the complex conjugate of its matrix.  Of a noisy
-    circuit, `when` are pairs of a classical bit and the value on which the operation depends, and `into` is the bit that
-    a measurement writes.
+    the user gave; `adjoint` says that its inverse is meant, `conjugate` the complex conjugate of its matrix.  In noisy
+    circuits, `when` are pairs of a classical bit and the value on which the operation depends, and `into` is the bit
+    that a measurement writes.
     """
 
     gate: Gate

@@ -114,7 +114,7 @@ def draw(
     plan: Plan, real: np.ndarray, complex_: np.ndarray, kraus: Sequence[np.ndarray], uniforms: np.ndarray,
     dtype: np.dtype,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Final states (T, 2**n) and choices (T, S) of trajectories, from uniform numbers (T, S) and entries of all gates."""
+    """Final states (T, 2**n) and choices (T, S) of trajectories, from uniform numbers (T, S) and the gates' entries."""
     n, vectors = plan.program.n, {"real": real, "complex": complex_}
     out, choices = np.zeros((len(uniforms), 2**n), dtype), np.full(uniforms.shape, -1)
     zero = np.zeros((1, 2**n), dtype)
@@ -135,8 +135,10 @@ def draw(
             chosen = choices[members, step.site] = outcomes(weights, uniforms[members, step.site])
             parts = [(k, members[chosen == k]) for k in np.unique(chosen).tolist()]
             parts.sort(key=lambda part: len(part[1]))
-            states = [(after[k : k + 1] / np.sqrt(weights[k])).astype(dtype) for k, _ in parts]
-            every = [(x, own, place + 1, written(bits, site.into, k)) for x, (k, own) in zip(states, parts, strict=True)]
+            every = [
+                ((after[k : k + 1] / np.sqrt(weights[k])).astype(dtype), own, place + 1, written(bits, site.into, k))
+                for k, own in parts
+            ]
             psi, members, _, bits = every[-1]
             groups += every[:-1]
         out[members] = psi
@@ -157,3 +159,8 @@ def outcomes(weights: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
     cumulative = np.cumsum(weights)
     found = np.searchsorted(cumulative, uniforms * cumulative[-1], side="right")
     return np.minimum(found, np.flatnonzero(weights)[-1])
+
+
+def measured(psi: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """The index of one basis state for each state (T, 2**n), by inversion."""
+    return np.array([outcomes(x.real**2 + x.imag**2, u) for x, u in zip(psi, uniforms, strict=True)])

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, DTypeLike, Seed
 
 MOST_BITS = 62  # as many as an integer holds beside its sign
+
+
 class NoisyCircuit(Builder):
     """A circuit with channels, measurements, resets and classical conditions between its gates.
 
@@ -331,7 +333,9 @@ def on_both(name: str, qubits: int, matrix: np.ndarray) -> Gate:
 FORGOTTEN: Gate = on_both("forget", 2, np.diag([1.0, 0.0, 0.0, 1.0]))
 RESET: Gate = on_both("reset", 2, np.outer([1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0]))
 WRITTEN: Gate = on_both(  # of qubit, column and bit: equal values of the first two are written over the third
-    "measure", 3, np.kron(np.diag([1.0, 0, 0, 0]), [[1.0, 1.0], [0, 0]]) + np.kron(np.diag([0, 0, 0, 1.0]), [[0, 0], [1.0, 1.0]])
+    "measure",
+    3,
+    sum(np.kron(np.diag(np.eye(4)[3 * k]), np.outer(np.eye(2)[k], [1.0, 1.0])) for k in (0, 1)),
 )
 
 

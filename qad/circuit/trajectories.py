@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit.checks import check_memory
 from qad.circuit import jumps
+from qad.circuit.checks import check_memory
 from qad.circuit.engines import engine_of
 from qad.circuit.jumps import plan_of
 from qad.circuit.observables import expectation
 from qad.circuit.replay import replayed_mean
-from qad.circuit.sampling import draws
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, value_of
 
@@ -64,9 +63,7 @@ class Trajectories:
         parts = [AT_ONCE // sites + 1] * (shots // (AT_ONCE // sites + 1))
         parts += [shots - sum(parts)] * (sum(parts) < shots)
         draw = getattr(engine_of(circuit.engine), "draw", jumps.draw)  # the compiled engine has one of its own
-        found = [
-            draw(self._plan, *entries, kraus, rng.random((part, len(kraus))), circuit.dtype) for part in parts
-        ]
+        found = [draw(self._plan, *entries, kraus, rng.random((part, len(kraus))), circuit.dtype) for part in parts]
         states, self.choices = (x[0] if len(x) == 1 else np.concatenate(x) for x in zip(*found, strict=True))
         self.states = states.reshape(shots, *(2,) * circuit.n)
         self.bits = self._plan.bits(self.choices, circuit.bits)
@@ -88,8 +85,10 @@ class Trajectories:
                [1, 1],
                [0, 0]])
         """
-        p = self.states.real**2 + self.states.imag**2
-        return draws(p, self.circuit.n, 1, seed)[:, 0]
+        n, uniforms = self.circuit.n, np.random.default_rng(seed).random(len(self))
+        measured = getattr(engine_of(self.circuit.engine), "measured", jumps.measured)
+        found = measured(self.states.reshape(len(self), -1), uniforms)
+        return found[:, None] >> np.arange(n - 1, -1, -1) & 1
 
     def values(self, observable: Observable) -> np.ndarray:
         """The expectation value in each trajectory (T,), plain numbers."""
@@ -105,8 +104,8 @@ class Trajectories:
     def expectation(self, observable: Observable) -> Array:
         """The mean of the expectation values of all trajectories, real: an estimate of ``tr(rho H)``.
 
-        Its derivatives, of any order and in both modes, are unbiased estimates of those of ``tr(rho H)``, by whatever the
-        circuit and the observable were made of.
+        Its derivatives, of any order and in both modes, are unbiased estimates of those of ``tr(rho H)``, by whatever
+        the circuit and the observable were made of.
 
         Notes
         -----
@@ -114,8 +113,8 @@ class Trajectories:
         ``p_k = <psi_k|psi_k>``.  A record that was drawn contributes the derivative of ``<psi_k|H|psi_k>`` with k held
         fixed, over p_k: the pathwise derivative of its normalised expectation value, and this times the derivative of
         ``log p_k``, the score.  From the factor of the score the mean over all other trajectories is subtracted, which
-        changes no mean and lowers the variance.  Where no probability depends on the state (mixtures of unitary matrices
-        whose probabilities are plain numbers) the score is 0, and the derivative pathwise.
+        changes no mean and lowers the variance.  Where no probability depends on the state (mixtures of unitary
+        matrices whose probabilities are plain numbers) the score is 0, and the derivative pathwise.
 
         Examples
         --------

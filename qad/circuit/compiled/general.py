@@ -25,7 +25,7 @@ def exchange(re: np.ndarray, im: np.ndarray, ones: int, zeros: int, change: int,
 
 
 def flip(re: np.ndarray, im: np.ndarray, control: int, target: int) -> None:
-    """A CNOT: exchange amplitudes where the bit `control` is set and the bit `target` is clear with those where both are."""
+    """A CNOT: exchange amplitudes whose bit `target` is clear with those where it is set, where `control` is."""
     low, high, change = 1 << min(control, target), 1 << max(control, target), 1 << target
     for s in range(1 << control, re.size, 2 * high):
         for i in range(s, s + high, 2 * low):

@@ -21,8 +21,10 @@ from qad.native.sharing import in_rounds, share, threads_for
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.circuit.ir import Operation
     from qad.circuit.jumps import Plan
+
+
+STRETCH = 10  # steps: longer ones are seldom without an event at errors of a percent
 
 
 class Prepared(NamedTuple):
@@ -49,13 +51,33 @@ def prepared(plan: Plan) -> Prepared:
             else:
                 encoder.code.append(alone)
         rounds.append(Round(first, len(encoder.code), 0, 0, 1 << n, 1))
+    rows = [Step(s.mask, s.value, s.site) for s in plan.steps]
+    for begin, end in stretches(plan):
+        rows[begin] = rows[begin]._replace(ahead=end - begin, quiet=len(rounds))
+        first = len(encoder.code)
+        for group in grouped(scheduler.gates[plan.steps[begin].first : plan.steps[end - 1].last]):
+            encoder.add(group, inner)
+        rounds.append(Round(first, len(encoder.code), 0, 0, 1 << n, 1))
     sizes = [len(op.targets) for op in plan.program.instructions if op.kind == "matrix"]
     return Prepared(
         Bundle(Tables(table(Round, rounds), *encoder.tables(), n)),
         np.concatenate(scheduler.constants or [np.zeros(0)]).astype(complex),
-        table(Step, [Step(s.mask, s.value, s.site) for s in plan.steps]),
+        table(Step, rows),
         2 ** max([len(o.qubits) for o in plan.sites] + sizes, default=0),
     )
+
+
+def stretches(plan: Plan) -> list[tuple[int, int]]:
+    """Several steps without conditions and measurements, for trajectories to which nothing happens in them."""
+    found, begin = [], 0
+    for i, step in enumerate((*plan.steps, None)):
+        free = step is not None and step.mask == step.value == 0
+        free = free and (step.site < 0 or plan.sites[step.site].gate.name == "channel")
+        if not free or i - begin == STRETCH:
+            if i - begin > 1:
+                found.append((begin, i))
+            begin = i if free else i + 1
+    return found
 
 
 def single(gate: Gate) -> Instruction | None:
@@ -81,7 +103,7 @@ class Matrices:
         self.entries, self.squares, self.fixed, self.kinds, self.known, self.size = [], [], [], [], {}, 0
 
     def place(self, kraus: np.ndarray) -> tuple[int, int, int]:
-        """Where a channel's entries begin, which its first matrix is, and whether no probability depends on the state."""
+        """Where its entries begin, which its first matrix is, and whether its probabilities are fixed."""
         name = kraus.tobytes()
         if name not in self.known:
             scaled = unitaries(kraus)
@@ -89,7 +111,7 @@ class Matrices:
             self.size += kraus.size
             squares = np.swapaxes(kraus.conj(), 1, 2) @ kraus
             self.squares.append(squares.ravel())
-            self.fixed += squares[:, 0, 0].real.tolist()
+            self.fixed += (squares[:, 0, 0].real / squares[:, 0, 0].real.sum()).tolist()
             for u in kraus if scaled is None else scaled:
                 parts = factors(u)
                 idle = scaled is not None and np.array_equal(u, np.eye(len(u)))
@@ -111,6 +133,8 @@ def factors(u: np.ndarray) -> np.ndarray | None:
     half = len(u) // 2
     rows = u.reshape(2, half, 2, half).swapaxes(1, 2).reshape(4, -1)
     i, j = np.unravel_index(np.abs(rows).argmax(), rows.shape)
+    if rows[i, j] == 0:
+        return None
     left, right = rows[:, j] / rows[i, j], rows[i]
     rest = factors(right.reshape(half, half))
     if rest is None or np.abs(np.outer(left, right) - rows).max() > 1e-15:
@@ -143,7 +167,7 @@ def draw(
     out, choices = np.empty((shots, 2**n), dtype), np.full((shots, max(1, uniforms.shape[1])), -1)
     order, scratch = np.empty(shots, np.int64), np.empty(shots, np.int64)
     most = max((len(u) for u in kraus), default=1)
-    depth = 1 + (most - 1) * shots.bit_length()  # all groups but the largest are at most half as large as what they leave
+    depth = 1 + (most - 1) * shots.bit_length()  # all groups but the largest are at most half of what they leave
     threads = threads_for(shots, len(plan.steps) * out.size)
     kernel = kernels.jumps(dtype).jump
     real_type = REAL_OF[dtype]
@@ -158,6 +182,13 @@ def draw(
         )  # fmt: skip
 
     in_rounds(work, [0], threads)
-    if not all(unitaries(u) is not None for u in kraus):
+    if not noise.fields.sites["mixed"].all():
         out /= np.sqrt((out.real**2 + out.imag**2).sum(-1, keepdims=True))
     return out, choices[:, : uniforms.shape[1]]
+
+
+def measured(psi: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+    """As `qad.circuit.jumps.measured`."""
+    found = np.empty(len(psi), np.int64)
+    kernels.jumps(psi.dtype).measure(np.ascontiguousarray(psi), uniforms, found)
+    return found

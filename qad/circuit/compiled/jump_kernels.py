@@ -1,8 +1,8 @@
 """Trajectories, group by group: those that have taken the same Kraus matrices so far are one state.
 
-A stack holds the states of groups that wait, real and imaginary parts; `order` lists the trajectories of the call so that
-every group is a piece of it.  A site that divides the group on top keeps its largest part in its place and
-puts the others on top of it, at most half as large: so the stack stays low.
+A stack holds the states of groups that wait, real and imaginary parts; `order` lists the trajectories of the call so
+that every group is a piece of it.  A site that divides the group on top keeps its largest part in its place and puts
+the others on top of it, at most half as large: so the stack stays low.
 """
 
 from math import frexp
@@ -28,7 +28,6 @@ from qad.circuit.compiled.one_qubit import apply_complex, reduce_complex
 from qad.circuit.compiled.tables import Tables
 from qad.native import Block, struct
 
-
 IDLE, PRODUCT, WHOLE = range(3)  # kinds of Kraus matrices: nothing to be done, a matrix on each qubit, one on all
 
 
@@ -38,6 +37,8 @@ class Step(NamedTuple):
     mask: int
     value: int
     site: int
+    ahead: int = 0  # so many steps are one round for trajectories that take the first Kraus matrix in all of them
+    quiet: int = 0  # that round
 
 
 class Site(NamedTuple):
@@ -73,10 +74,6 @@ class Noise(NamedTuple):
 def weigh(noise: Noise, s: int, re: np.ndarray, im: np.ndarray, sums: np.ndarray, weights: np.ndarray) -> None:
     """Write the probabilities ``<psi|K^H K|psi>``, of a state that need not be normalised."""
     site = noise.sites[s]
-    if site.mixed:
-        for k in range(site.count):
-            weights[k] = noise.fixed[site.first + k]
-        return
     size = 1 << 2 * site.qubits
     for e in range(size):
         sums[e, 0], sums[e, 1] = 0, 0
@@ -93,27 +90,59 @@ def weigh(noise: Noise, s: int, re: np.ndarray, im: np.ndarray, sums: np.ndarray
         weights[k] = p if p > 0 else 0.0
 
 
-def total_of(weights: np.ndarray, count: int) -> float:
-    """The sum of the first weights."""
-    total = 0.0
-    for k in range(count):
-        total += weights[k]
-    return total
-
-
-def chosen(weights: np.ndarray, count: int, level: float) -> int:
+def chosen(weights: np.ndarray, level: float) -> int:
     """The first index up to which weights add up to more than a level; else the last of any weight."""
-    found, total = 0, 0.0
-    for k in range(count):
-        if weights[k] > 0 and total <= level:
-            found = k
+    k, total = 0, weights[0]
+    while total <= level and k < weights.size - 1:
+        k += 1
         total += weights[k]
-    return found
+    while k > 0 and weights[k] == 0:
+        k -= 1
+    return k
+
+
+def choose(
+    order: np.ndarray, low: int, high: int, uniforms: np.ndarray, choices: np.ndarray, s: int, weights: np.ndarray,
+    counts: np.ndarray,
+) -> None:  # fmt: skip
+    """Draw for every trajectory of a group what it takes, and count how often each is taken."""
+    total = 0.0
+    for k in range(weights.size):
+        counts[k] = 0
+        total += weights[k]
+    for i in range(low, high):
+        t = order[i]
+        k = chosen(weights, uniforms[t, s] * total)
+        choices[t, s] = k
+        counts[k] += 1
+
+
+def quiet(
+    noise: Noise, first: int, last: int, order: np.ndarray, low: int, high: int, uniforms: np.ndarray,
+    choices: np.ndarray,
+) -> bool:  # fmt: skip
+    """Whether nothing happens to a group in these steps: all take first matrices, which are multiples of 1."""
+    for step in range(first, last):
+        s = noise.steps[step].site
+        if s >= 0:
+            at = noise.sites[s].first
+            if not noise.sites[s].mixed or noise.kinds[at] != IDLE:
+                return False
+            for i in range(low, high):
+                if uniforms[order[i], s] >= noise.fixed[at]:
+                    return False
+    for step in range(first, last):
+        s = noise.steps[step].site
+        if s >= 0:
+            for i in range(low, high):
+                choices[order[i], s] = 0
+    return True
 
 
 def one_of_product(re: np.ndarray, im: np.ndarray, bit: int, u: np.ndarray, v: np.ndarray) -> None:
     """A matrix of real parts `u` and imaginary parts `v` on one bit, unless it is 1."""
-    if not (u[0] == 1 and u[3] == 1 and u[1] == 0 and u[2] == 0 and v[0] == 0 and v[1] == 0 and v[2] == 0 and v[3] == 0):
+    one = u[0] == 1 and u[3] == 1 and u[1] == 0 and u[2] == 0
+    if not (one and v[0] == 0 and v[1] == 0 and v[2] == 0 and v[3] == 0):
         apply_complex(re, im, bit, u[0], u[1], u[2], u[3], v[0], v[1], v[2], v[3])
 
 
@@ -144,21 +173,6 @@ def take(
     else:
         offsets = noise.pool[site.offsets : site.offsets + (1 << site.qubits)]
         dense(re, im, site.targets, 0, site.run, offsets, vr, vi, 0, rows[0], rows[1])
-
-
-def choose(
-    order: np.ndarray, low: int, high: int, uniforms: np.ndarray, choices: np.ndarray, s: int, weights: np.ndarray,
-    counts: np.ndarray, count: int,
-) -> None:  # fmt: skip
-    """Draw for every trajectory of a group what it takes, and count how often each is taken."""
-    total = total_of(weights, count)
-    for k in range(count):
-        counts[k] = 0
-    for i in range(low, high):
-        t = order[i]
-        k = chosen(weights, count, uniforms[t, s] * total)
-        choices[t, s] = k
-        counts[k] += 1
 
 
 def divide(
@@ -228,13 +242,21 @@ def jump(
         re, im, above = stack[top], imag[top], top
         low, high, step, bits = frames[top, 0], frames[top, 1], frames[top, 2], frames[top, 3]
         while step < noise.steps.size and above == top:
-            s = noise.steps[step].site
-            if bits & noise.steps[step].mask == noise.steps[step].value:
+            s, ahead = noise.steps[step].site, noise.steps[step].ahead
+            if ahead > 0 and quiet(noise, step, step + ahead, order, low, high, uniforms, choices):
+                r = noise.steps[step].quiet
+                run_forward(tables, r, vr[0], vi[0], 0, re, im, chunk[0], chunk[1], sources, rows[0], rows[1])
+                step += ahead - 1
+            elif bits & noise.steps[step].mask == noise.steps[step].value:
                 run_forward(tables, step, vr[0], vi[0], 0, re, im, chunk[0], chunk[1], sources, rows[0], rows[1])
                 if s >= 0:
                     count, into = noise.sites[s].count, noise.sites[s].into
-                    weigh(noise, s, re, im, sums, weights)
-                    choose(order, low, high, uniforms, choices, s, weights, counts, count)
+                    if noise.sites[s].mixed:
+                        at = noise.sites[s].first
+                        choose(order, low, high, uniforms, choices, s, noise.fixed[at : at + count], counts)
+                    else:
+                        weigh(noise, s, re, im, sums, weights)
+                        choose(order, low, high, uniforms, choices, s, weights[0:count], counts)
                     largest = choices[order[low], s]
                     if counts[largest] < high - low:
                         largest = divide(order, low, high, choices, s, counts, starts, count, scratch)
@@ -250,3 +272,20 @@ def jump(
             write(out, order, low, high, re, im)
         frames[top, 0], frames[top, 1], frames[top, 2], frames[top, 3] = low, high, step, bits
         top = above if above > top else top - 1
+
+
+def measure(psi: Complexes2, uniforms: Floats, found: Ints) -> None:
+    """The index of one basis state for each state (T, 2**n), by inversion."""
+    for t in range(psi.shape[0]):
+        x, total, level = psi[t], 0.0, 0.0
+        for i in range(x.size):
+            total += x[i].real * x[i].real + x[i].imag * x[i].imag
+        total *= uniforms[t]
+        i, last = 0, 0
+        while i < x.size and level <= total:
+            p = x[i].real * x[i].real + x[i].imag * x[i].imag
+            level += p
+            if p > 0:
+                last = i
+            i += 1
+        found[t] = last

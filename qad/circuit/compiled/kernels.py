@@ -24,7 +24,7 @@ rounds: Kernels = Kernels(drive.forward, drive.backward, angles.fill, angles.col
 tangents: Kernels = Kernels(tangent.forward, tangent.backward, files=FILES, fast=True)
 wholes: Kernels = Kernels(whole_kernels.energy_of_angles, whole_kernels.slopes_of_angles, files=FILES, fast=True)
 curvatures: Kernels = Kernels(whole_tangents.curvatures_of_angles, files=FILES, fast=True)
-jumps: Kernels = Kernels(jump_kernels.jump, files=FILES, fast=True)
+jumps: Kernels = Kernels(jump_kernels.jump, jump_kernels.measure, files=FILES, fast=True)
 sums: dict[str, Kernels] = {
     kind: Kernels(*terms.kernels(of), files=FILES, fast=True) for kind, of in (("f", REAL), ("c", COMPLEX))
 }
