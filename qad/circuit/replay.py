@@ -14,14 +14,14 @@ from qad.extend import stop_gradient
 
 if TYPE_CHECKING:
     from qad.circuit.jumps import Plan
-    from qad.circuit.noise import NoisyCircuit
     from qad.circuit.observables import Observable
+    from qad.circuit.steps import Steps
     from qad.typing import Array
 
 STORED = 2**28  # bytes of states that a reverse sweep may store at once
 
 
-def replayed_mean(plan: Plan, noisy: NoisyCircuit, choices: np.ndarray, observable: Observable) -> Array:
+def replayed_mean(plan: Plan, noisy: Steps, choices: np.ndarray, observable: Observable) -> Array:
     """The mean over trajectories of these choices (T, S), with the derivatives of `Trajectories.expectation`."""
     records, counts = np.unique(choices, axis=0, return_counts=True)
     kraus = plan.kraus(noisy.matrices)
@@ -46,7 +46,7 @@ def replayed_mean(plan: Plan, noisy: NoisyCircuit, choices: np.ndarray, observab
     return (weights * (total - others * (norm2 - drawn)) / drawn).sum()
 
 
-def replayed(noisy: NoisyCircuit, records: np.ndarray, kraus: list[Array], unitary: bool) -> Circuit:
+def replayed(noisy: Steps, records: np.ndarray, kraus: list[Array], unitary: bool) -> Circuit:
     """The circuit whose batch are these records (B, S): what each took, and what its conditions let pass."""
     out = Circuit(noisy.n, dtype=noisy.dtype, engine=noisy.engine)
     out._chunks, out._size = noisy._chunks, noisy._size

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qad.circuit.jumps import Plan
-    from qad.circuit.noise import NoisyCircuit
     from qad.circuit.observables import Observable
+    from qad.circuit.steps import Steps
     from qad.typing import Array, Seed
 
 AT_ONCE = 2**20  # uniform numbers that are drawn together
@@ -41,13 +41,13 @@ class Trajectories:
     """
 
     __slots__ = ("circuit", "states", "bits", "choices", "_plan")
-    circuit: NoisyCircuit
+    circuit: Steps
     states: np.ndarray
     bits: NDArray[np.int64]
     choices: NDArray[np.int64]
     _plan: Plan
 
-    def __init__(self, circuit: NoisyCircuit, shots: int, seed: Seed = 0):
+    def __init__(self, circuit: Steps, shots: int, seed: Seed = 0):
         if isinstance(shots, bool) or not isinstance(shots, (int, np.integer)) or shots < 1:
             raise ArgumentError(f"shots is a positive whole number, not {shots!r}")
         check_memory(circuit.n, circuit.dtype, f"a batch of {shots} states (draw fewer at a time)", copies=int(shots))
