@@ -3,8 +3,8 @@
 Errors are depolarizing, on the qubits of the gate (a Pauli string other than 1 with the probability of the row), or
 the decay of 1 to 0 with 0.01. A call draws a thousand trajectories and one outcome of each. "qulacs, NoiseSimulator"
 draws all errors beforehand and simulates each set of errors once; it has no noise that depends on the state, which
-"qulacs, shot by shot" has: a circuit of its channels, run a thousand times. "qad, NumPy" is the engine without compiled
-kernels. What the calls compute differs by chance: the table's agreement is that of the mean outcomes of the qubits.
+"qulacs, shot by shot" has: a circuit of its channels, run a thousand times. What the calls compute differs by chance:
+the agreement is that of the mean outcomes of the qubits.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ def means(bits):
     return np.mean(bits, 0), []
 
 
-def with_qad(p, engine="auto"):
+def with_qad(p):
     """qad; without a probability, errors are decays."""
 
     def setup():
@@ -37,7 +37,7 @@ def with_qad(p, engine="auto"):
         channels = (
             {k: qad.circuit.depolarizing(p, k) for k in (1, 2)} if p else {1: qad.circuit.amplitude_damping(0.01)}
         )
-        c, seeds = qad.circuit.NoisyCircuit(QUBITS, engine=engine), iter(range(10**9))
+        c, seeds = qad.circuit.NoisyCircuit(QUBITS), iter(range(10**9))
         for name, angle, qubits in gates():
             c.gate(name, *([] if angle is None else [angle]), *qubits)
             for on in [qubits] if len(qubits) in channels else [(q,) for q in qubits]:
@@ -105,7 +105,6 @@ def cases():
     for p in (0.001, 0.01, 0.05):
         yield Case(f"errors of {p}", [
             Contender("qad", with_qad(p), means),
-            Contender("qad, NumPy", with_qad(p, "numpy"), means, most_rounds=3),
             Contender("qulacs, NoiseSimulator", with_simulator(p), bits_of, needs="qulacs", most_rounds=20),
         ], tolerance=0.15)  # fmt: skip
     yield Case("decay", [

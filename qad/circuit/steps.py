@@ -105,7 +105,7 @@ class Steps(Builder):
         ----------
         bits : int or sequence of int
         gate : str or callable
-            The name of a gate, "reset" included, or a function that is given the circuit and adds to it.
+            The name of a gate, "reset" included, or a function that is given an empty circuit and adds to it.
         *args : angles, then qubits
             Of a gate that is named.
         equals : int or sequence of int
@@ -128,19 +128,18 @@ class Steps(Builder):
         values = several(equals) * (len(bits) if np.ndim(equals) == 0 else 1)
         if len(values) != len(bits) or not set(values) <= {0, 1}:
             raise ArgumentError(f"if_: equals is 0 or 1, for each of the bits {bits}, not {equals!r}")
-        first = len(self.operations)
+        block = type(self)(self.n, self.bits, self.dtype, self.engine)
         if not isinstance(gate, str):
-            gate(self)
+            gate(block)
         elif gate == "reset":
-            self.reset(*args)
+            block.reset(*args)
         else:
-            self.gate(gate, *args)
-        when = tuple(zip(bits, map(int, values), strict=True))
-        if {o.into for o in self.operations[first:]} & set(bits):
-            del self.operations[first:]
+            block.gate(gate, *args)
+        if {o.into for o in block.operations} & set(bits):
             raise ArgumentError("if_: a measurement writes a bit of its own condition: measure into another bit")
-        self.operations[first:] = [o._replace(when=o.when + when) for o in self.operations[first:]]
-        return self
+        when = tuple(zip(bits, map(int, values), strict=True))
+        block.operations = [o._replace(when=o.when + when) for o in block.operations]
+        return self._extend(block)
 
     def _check_bits(self, bits, what):
         """Classical bits, if they are there and different."""

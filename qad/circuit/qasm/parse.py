@@ -129,7 +129,7 @@ class Parser(Operands):
         self.reader.expect(")")
         if int(value.text) >> len(bits):
             raise value.error(f"a register of {len(bits)} bits is never {value.text}")
-        if self.when is not None or self.reader.next.text in ("barrier", *DECLARATIONS):
+        if self.reader.next.text in ("barrier", "if", *DECLARATIONS):
             raise self.reader.next.error("a condition is followed by a gate, a measurement or a reset")
         self.when = tuple(bits), tuple(int(value.text) >> i & 1 for i in range(len(bits)))
         self.statement()

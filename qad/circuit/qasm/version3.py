@@ -13,7 +13,7 @@ from qad.circuit.circuit import Circuit
 from qad.circuit.noise import NoisyCircuit
 from qad.circuit.qasm.gates3 import applied, expanded
 from qad.circuit.qasm.values3 import Names, refused, value
-from qad.core.errors import QasmError
+from qad.core.errors import ArgumentError, QasmError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -186,9 +186,9 @@ class Reader3:
 
         def add(c):
             for values in cases:
-                first = len(c.operations)
-                c.if_(bits, lambda c: [action(c) for action in inner], equals=values)
-                if {o.into for o in c.operations[first:]} & set(bits):
-                    raise refused(node, "a measurement on a condition writes the bits of this condition")
+                try:
+                    c.if_(bits, lambda block: [action(block) for action in inner], equals=values)
+                except ArgumentError as error:
+                    raise refused(node, str(error)) from None
 
         self.actions.append(add)
