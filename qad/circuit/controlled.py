@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 else:
     GateMethods = object
 
+NOISY = ("measure", "reset", "if_", "channel", "trajectories")  # of `qad.circuit.NoisyCircuit` alone
 C = TypeVar("C")  # the kind of circuit that gates are added to, and that is returned
 
 
@@ -67,6 +68,8 @@ class Controlled(Generic[C], GateMethods):
 
 def unknown(name: str) -> str:
     """What to say about a name that is no gate."""
+    if name in NOISY:
+        return f"qad.circuit.NoisyCircuit(n, bits=...) has {', '.join(NOISY)}; a qad.Circuit is measured at its end"
     try:
         find_gate(name)
     except ArgumentError as error:

@@ -250,6 +250,8 @@ def test_what_is_refused():
     assert c.operations == []
     with pytest.raises(ShapeError, match="each example"):
         NoisyCircuit(1).rx(np.array([0.1, 0.2]), 0).trajectories(2)
+    with pytest.raises(AttributeError, match="NoisyCircuit"):
+        qad.Circuit(1).measure(0)
     f = lambda t: circuit(t).trajectories(3).expectation(H)  # noqa: E731
     for call in (lambda: qad.freeze(f)(THETA), lambda: qad.vmap(f)(np.stack([THETA] * 2))):
         with pytest.raises(qad.errors.QadError):  # the drawn numbers would be lost to the program
