@@ -16,7 +16,6 @@ from qad.circuit.builder import Builder
 from qad.circuit.checks import check_memory
 from qad.circuit.circuit import Circuit
 from qad.circuit.doubled import both, doubled
-from qad.circuit.engines import engine_of
 from qad.circuit.observables import apply_any, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
 from qad.circuit.steps import Steps
@@ -27,9 +26,7 @@ if TYPE_CHECKING:
 
     from qad.circuit.observables import Observable
     from qad.circuit.trajectories import Trajectories
-    from qad.typing import Array, DTypeLike, Seed
-
-MOST_BITS = 62  # as many as an integer holds beside its sign
+    from qad.typing import Array, Seed
 
 
 class NoisyCircuit(Steps):
@@ -68,21 +65,6 @@ class NoisyCircuit(Steps):
     """
 
     __slots__ = ()
-
-    def __init__(self, n: int, bits: int = 0, dtype: DTypeLike = complex, engine: str = "auto"):
-        super().__init__(n)
-        if isinstance(bits, bool) or not isinstance(bits, (int, np.integer)) or not 0 <= bits <= MOST_BITS:
-            raise ArgumentError(f"bits is the number of classical bits, from 0 to {MOST_BITS}, not {bits!r}")
-        self.bits, self.initial, self.dtype, self.engine = int(bits), None, np.dtype(dtype), engine
-        if self.dtype not in (np.complex128, np.complex64):
-            raise ArgumentError(f"a circuit's dtype is complex128 or complex64, not {self.dtype}")
-        engine_of(engine)
-
-    def copy(self) -> Self:
-        """A circuit of the same operations, which may be changed independently."""
-        other = super().copy()
-        other.bits = self.bits
-        return other
 
     def append(self, circuit: Builder) -> Self:
         """Apply all operations of a circuit on n qubits; returns self."""

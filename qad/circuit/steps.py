@@ -8,6 +8,7 @@ import numpy as np
 
 from qad.circuit.builder import Builder
 from qad.circuit.checks import check_qubits
+from qad.circuit.engines import engine_of
 from qad.circuit.gates import given
 from qad.circuit.ir import Operation
 from qad.core.errors import ArgumentError, ShapeError
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Self
 
-    from qad.typing import ArrayLike
+    from qad.typing import ArrayLike, DTypeLike
+
+
+MOST_BITS = 62  # as many as an integer holds beside its sign
 
 
 class Steps(Builder):
@@ -26,6 +30,21 @@ class Steps(Builder):
     __slots__ = ("bits",)
     STORED = (*Builder.STORED, "bits")
     noisy: ClassVar[bool] = True
+
+    def __init__(self, n: int, bits: int = 0, dtype: DTypeLike = complex, engine: str = "auto"):
+        super().__init__(n)
+        if isinstance(bits, bool) or not isinstance(bits, (int, np.integer)) or not 0 <= bits <= MOST_BITS:
+            raise ArgumentError(f"bits is the number of classical bits, from 0 to {MOST_BITS}, not {bits!r}")
+        self.bits, self.initial, self.dtype, self.engine = int(bits), None, np.dtype(dtype), engine
+        if self.dtype not in (np.complex128, np.complex64):
+            raise ArgumentError(f"a circuit's dtype is complex128 or complex64, not {self.dtype}")
+        engine_of(engine)
+
+    def copy(self) -> Self:
+        """A circuit of the same operations, which may be changed independently."""
+        other = super().copy()
+        other.bits = self.bits
+        return other
 
     def channel(self, kraus: ArrayLike, *qubits: int) -> Self:
         """Apply the channel ``sum_k K rho K^H`` of Kraus matrices (k, d, d), which may be a Tensor; returns self.

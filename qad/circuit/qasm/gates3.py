@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import schur
 
-from qad.circuit.circuit import Circuit
+from qad.circuit import reference
+from qad.circuit.analysis import program_of
 from qad.circuit.gates import GATES
 from qad.circuit.qasm.values3 import Names, refused, value
+from qad.circuit.steps import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +26,7 @@ OTHER = {  # names of Braket, and of the library
 }  # fmt: skip
 
 
-def expanded(node: Any, names: Names, qubits: int) -> Circuit:
+def expanded(node: Any, names: Names, qubits: int) -> Steps:
     """The circuit, on its own qubits, of a gate with its modifiers."""
     modifiers = [(m.modifier.name, m.argument) for m in reversed(node.modifiers)]  # the innermost first
     held = sum(count(node, argument, names) for kind, argument in modifiers if "ctrl" in kind)
@@ -45,18 +47,18 @@ def expanded(node: Any, names: Names, qubits: int) -> Circuit:
     return part
 
 
-def phase_of(node: Any, modifiers: list[Any], names: Names) -> tuple[Circuit, list[Any]]:
+def phase_of(node: Any, modifiers: list[Any], names: Names) -> tuple[Steps, list[Any]]:
     """The circuit of a phase with the first of its controls, and the modifiers that remain."""
     angle = value(node.argument, names)
     for i, (kind, argument) in enumerate(modifiers):
         if "ctrl" in kind:
             turned = np.exp(1j * angle)
-            part = Circuit(1).unitary(np.diag([turned, 1.0] if kind == "negctrl" else [1.0, turned]), 0)
+            part = Steps(1).unitary(np.diag([turned, 1.0] if kind == "negctrl" else [1.0, turned]), 0)
             more = count(node, argument, names) - 1
             part = controlled(part, more, kind == "negctrl") if more else part
             return part, modifiers[i + 1 :]
         angle = -angle if kind == "inv" else angle * value(argument, names)
-    return phase(Circuit(1), angle), []
+    return phase(Steps(1), angle), []
 
 
 def count(node: Any, argument: Any, names: Names) -> int:
@@ -67,10 +69,10 @@ def count(node: Any, argument: Any, names: Names) -> int:
     return found
 
 
-def plain(node: Any, names: Names, qubits: int) -> Circuit:
+def plain(node: Any, names: Names, qubits: int) -> Steps:
     """The circuit of a gate without its modifiers."""
     name, angles = node.name.name, [float(value(a, names)) for a in node.arguments]
-    out = Circuit(qubits)
+    out = Steps(qubits)
     if name in names.gates:
         return defined(node, names.gates[name], angles, names, out)
     if name == "U":
@@ -93,12 +95,12 @@ def check(node: Any, name: str, wanted: tuple[int, int], got: tuple[int, int]) -
         raise refused(node, f"{name} takes {wanted[0]} parameters and {wanted[1]} qubits, not {got[0]} and {got[1]}")
 
 
-def phase(circuit: Circuit, angle: float) -> Circuit:
+def phase(circuit: Steps, angle: float) -> Steps:
     """A circuit times a phase, which has an effect where it is controlled."""
     return circuit.unitary(np.exp(1j * angle) * np.eye(2), 0)
 
 
-def defined(node: Any, definition: Any, angles: list[float], names: Names, out: Circuit) -> Circuit:
+def defined(node: Any, definition: Any, angles: list[float], names: Names, out: Steps) -> Steps:
     """The circuit of a gate that the program defines."""
     check(node, definition.name.name, (len(definition.arguments), len(definition.qubits)), (len(angles), out.n))
     own = Names()
@@ -117,22 +119,24 @@ def defined(node: Any, definition: Any, angles: list[float], names: Names, out: 
     return out
 
 
-def power(part: Circuit, exponent: float) -> Circuit:
+def power(part: Steps, exponent: float) -> Steps:
     """A circuit some times one after the other, or that many times backwards; other powers by its matrix."""
     if exponent == int(exponent):
-        base, out = part if exponent >= 0 else part.inverse(), Circuit(part.n)
+        base, out = part if exponent >= 0 else part.inverse(), Steps(part.n)
         for _ in range(abs(int(exponent))):
             out = out + base
         return out
-    u = Circuit(part.n, initial=np.eye(2**part.n))._extend(part).state().reshape(2**part.n, -1).T
+    program = program_of(part.n, part._size, tuple(part.operations))
+    columns = np.eye(2**part.n, dtype=complex)[None]
+    u = reference.forward(program, *program.entries(part.parameters, part.matrices), columns)[0].T
     triangle, vectors = schur(u, output="complex")  # diagonal, for u is unitary
     turned = np.exp(1j * exponent * np.angle(np.diag(triangle)))
-    return Circuit(part.n).unitary((vectors * turned) @ vectors.conj().T, *range(part.n))
+    return Steps(part.n).unitary((vectors * turned) @ vectors.conj().T, *range(part.n))
 
 
-def controlled(part: Circuit, number: int, on_zero: bool) -> Circuit:
+def controlled(part: Steps, number: int, on_zero: bool) -> Steps:
     """A circuit with controls before its qubits."""
-    out = Circuit(part.n + number)
+    out = Steps(part.n + number)
     controls = tuple(range(number))
     if on_zero:
         out.x(controls)
@@ -140,7 +144,7 @@ def controlled(part: Circuit, number: int, on_zero: bool) -> Circuit:
     return out.x(controls) if on_zero else out
 
 
-def applied(out: Builder, part: Circuit, qubits: Sequence[int], controls: tuple[int, ...] = ()) -> Builder:
+def applied(out: Builder, part: Steps, qubits: Sequence[int], controls: tuple[int, ...] = ()) -> Builder:
     """Add a small circuit on these qubits."""
     moved = part.copy()
     moved.n = out.n

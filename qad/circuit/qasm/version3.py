@@ -9,10 +9,9 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from qad.circuit.circuit import Circuit
-from qad.circuit.noise import NoisyCircuit
 from qad.circuit.qasm.gates3 import applied, expanded
 from qad.circuit.qasm.values3 import Names, refused, value
+from qad.circuit.steps import Steps
 from qad.core.errors import ArgumentError, QasmError
 
 if TYPE_CHECKING:
@@ -40,12 +39,12 @@ def parse3(program: str, circuit_type: type[Builder]) -> Builder:
     size = max(reader.names.size, reader.names.physical)
     if not size:
         raise QasmError("the program declares no qubits: write qubit[2] q;", 1, 1)
-    out = NoisyCircuit(size, bits=reader.names.count)
+    out = (circuit_type if reader.noisy else Steps)(size, bits=reader.names.count)
     for action in reader.actions:
         action(out)
     if circuit_type.noisy:
         return out
-    pure = Circuit(size)
+    pure = circuit_type(size)
     pure.operations = [o for o in out.operations if o.gate.name != "measure"]
     pure.matrices, pure._chunks, pure._size = out.matrices, out._chunks, out._size
     return pure
@@ -55,7 +54,7 @@ class Reader3:
     """The statements of one program: its names, and what is to be done to a circuit, in order."""
 
     names: Names
-    actions: list[Callable[[NoisyCircuit], Any]]
+    actions: list[Callable[[Steps], Any]]
     noisy: bool
     measured: set[int]
 
