@@ -80,10 +80,9 @@ class Trajectories:
         Examples
         --------
         >>> import qad
-        >>> qad.circuit.NoisyCircuit(2).h(0).measure(0).cx(0, 1).trajectories(3, seed=4).sample()
+        >>> qad.circuit.NoisyCircuit(2).x(0).measure(0).cx(0, 1).trajectories(2).sample()
         array([[1, 1],
-               [1, 1],
-               [0, 0]])
+               [1, 1]])
         """
         n, uniforms = self.circuit.n, np.random.default_rng(seed).random(len(self))
         measured = getattr(engine_of(self.circuit.engine), "measured", jumps.measured)

@@ -16,7 +16,7 @@ from qad.circuit import (
     parameter_shift,
 )
 from qad.core.errors import ArgumentError
-from tests.cases import normal
+from tests.cases import Case, normal
 from tests.circuit.dense import dense_matrix, random_circuit, random_sum
 from tests.circuit.test_derivatives import ansatz, energy
 
@@ -96,7 +96,17 @@ def test_parameter_shift_agrees():
         parameter_shift(qad.Circuit(1).u3(0.1, 0.2, 0.3, 0), "Z")
 
 
+def certain(theta):
+    """An estimate whose shots are all the same, so that it is exact."""
+    return estimate(qad.Circuit(1).x(0).rz(theta[0], 0), "Z", 3)
+
+
+CASES = [Case(certain, normal(1), name="certain shots")]
+
+
 def test_estimates_have_derivatives():
+    CASES[0].check()
+
     H = qad.PauliSum({"ZZ": 1.0, "XY": 0.5})
     c = lambda t: qad.Circuit(2).ry(t[0], 0).cx(0, 1).rx(t[1], 1).crx(t[0] * t[1], 0, 1)  # noqa: E731
     sampled, exact = lambda t: estimate(c(t), H, 20000, seed=3), lambda t: c(t).expectation(H)

@@ -24,6 +24,7 @@ from qad.circuit.compiled.arguments import (
 )
 from qad.circuit.compiled.block_kernels import run_forward
 from qad.circuit.compiled.general import dense, reduce_dense
+from qad.circuit.compiled.jump_groups import divide, together, write
 from qad.circuit.compiled.one_qubit import apply_complex, reduce_complex
 from qad.circuit.compiled.tables import Tables
 from qad.native import Block, struct
@@ -175,26 +176,6 @@ def take(
         dense(re, im, site.targets, 0, site.run, offsets, vr, vi, 0, rows[0], rows[1])
 
 
-def divide(
-    order: np.ndarray, low: int, high: int, choices: np.ndarray, s: int, counts: np.ndarray, starts: np.ndarray,
-    count: int, scratch: np.ndarray,
-) -> int:  # fmt: skip
-    """Put the trajectories of a group in the order of their choices; the most frequent of these."""
-    largest, at = 0, low
-    for k in range(count):
-        starts[k] = at
-        at += counts[k]
-        if counts[k] > counts[largest]:
-            largest = k
-    for i in range(low, high):
-        scratch[i] = order[i]
-    for i in range(low, high):
-        k = choices[scratch[i], s]
-        order[starts[k]] = scratch[i]
-        starts[k] += 1
-    return largest
-
-
 def push(
     noise: Noise, s: int, largest: int, top: int, after: int, bits: int, frames: np.ndarray, stack: np.ndarray,
     imag: np.ndarray, weights: np.ndarray, counts: np.ndarray, starts: np.ndarray, vr: np.ndarray, vi: np.ndarray,
@@ -214,12 +195,18 @@ def push(
     return above
 
 
-def write(out: np.ndarray, order: np.ndarray, low: int, high: int, re: np.ndarray, im: np.ndarray) -> None:
-    """Write the final state of a group for each of its trajectories."""
-    for i in range(low, high):
-        x = out[order[i]]
-        for k in range(re.size):
-            x[k] = complex(re[k], im[k])
+def decide(
+    noise: Noise, s: int, re: np.ndarray, im: np.ndarray, order: np.ndarray, low: int, high: int, uniforms: np.ndarray,
+    choices: np.ndarray, sums: np.ndarray, weights: np.ndarray, counts: np.ndarray,
+) -> None:  # fmt: skip
+    """Find the probabilities of a site's matrices, and draw for every trajectory of a group which it takes."""
+    count = noise.sites[s].count
+    if noise.sites[s].mixed:
+        at = noise.sites[s].first
+        choose(order, low, high, uniforms, choices, s, noise.fixed[at : at + count], counts)
+    else:
+        weigh(noise, s, re, im, sums, weights)
+        choose(order, low, high, uniforms, choices, s, weights[0:count], counts)
 
 
 def jump(
@@ -231,12 +218,7 @@ def jump(
 
     `frames` (D, 4) are the waiting groups: first and last of their piece of `order`, the next step, and the bits.
     """
-    for t in range(begin, end):
-        order[t] = t
-    for i in range(stack.shape[1]):
-        stack[0, i], imag[0, i] = 0, 0
-    stack[0, 0] = 1
-    frames[0, 0], frames[0, 1], frames[0, 2], frames[0, 3] = begin, end, 0, 0
+    together(begin, end, order, stack[0], imag[0], frames)
     top = 0
     while top >= 0:
         re, im, above = stack[top], imag[top], top
@@ -251,12 +233,7 @@ def jump(
                 run_forward(tables, step, vr[0], vi[0], 0, re, im, chunk[0], chunk[1], sources, rows[0], rows[1])
                 if s >= 0:
                     count, into = noise.sites[s].count, noise.sites[s].into
-                    if noise.sites[s].mixed:
-                        at = noise.sites[s].first
-                        choose(order, low, high, uniforms, choices, s, noise.fixed[at : at + count], counts)
-                    else:
-                        weigh(noise, s, re, im, sums, weights)
-                        choose(order, low, high, uniforms, choices, s, weights[0:count], counts)
+                    decide(noise, s, re, im, order, low, high, uniforms, choices, sums, weights, counts)
                     largest = choices[order[low], s]
                     if counts[largest] < high - low:
                         largest = divide(order, low, high, choices, s, counts, starts, count, scratch)
@@ -272,20 +249,3 @@ def jump(
             write(out, order, low, high, re, im)
         frames[top, 0], frames[top, 1], frames[top, 2], frames[top, 3] = low, high, step, bits
         top = above if above > top else top - 1
-
-
-def measure(psi: Complexes2, uniforms: Floats, found: Ints) -> None:
-    """The index of one basis state for each state (T, 2**n), by inversion."""
-    for t in range(psi.shape[0]):
-        x, total, level = psi[t], 0.0, 0.0
-        for i in range(x.size):
-            total += x[i].real * x[i].real + x[i].imag * x[i].imag
-        total *= uniforms[t]
-        i, last = 0, 0
-        while i < x.size and level <= total:
-            p = x[i].real * x[i].real + x[i].imag * x[i].imag
-            level += p
-            if p > 0:
-                last = i
-            i += 1
-        found[t] = last
