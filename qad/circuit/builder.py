@@ -74,8 +74,14 @@ class Builder(Sequence, GateMethods):
         """
         return self._add(find_gate(name), args)
 
-    def controlled(self, *controls: int) -> Controlled[Self]:
-        """Where the next gate is to act only if all these qubits are 1.
+    def controlled(self, *controls: int, values: int | Collection[int] = 1) -> Controlled[Self]:
+        """Where the next gate is to act only if these qubits have given values, by default if all are 1.
+
+        Parameters
+        ----------
+        *controls : int
+        values : int or sequence of int
+            0 or 1 for each control; one for all.
 
         Returns
         -------
@@ -87,8 +93,14 @@ class Builder(Sequence, GateMethods):
         >>> import numpy as np, qad
         >>> qad.Circuit(3).x([0, 1]).controlled(0, 1).ry(np.pi, 2).probabilities()[1, 1, 1].round(6)
         np.float64(1.0)
+        >>> qad.Circuit(2).controlled(0, values=0).x(1).probabilities()[0, 1].round(6)
+        np.float64(1.0)
         """
-        return Controlled(self, check_qubits(controls, self.n, "controlled"))
+        controls = check_qubits(controls, self.n, "controlled")
+        wanted = [values] * len(controls) if np.ndim(values) == 0 else list(values)
+        if len(wanted) != len(controls) or not set(wanted) <= {0, 1}:
+            raise ArgumentError(f"controlled: values is 0 or 1, for each of the controls {controls}, not {values!r}")
+        return Controlled(self, controls, tuple(q for q, value in zip(controls, wanted, strict=True) if not value))
 
     def unitary(self, u: ArrayLike, *qubits: int) -> Self:
         """Apply a unitary matrix, which may be a Tensor: its gradient is right.

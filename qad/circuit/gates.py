@@ -55,7 +55,8 @@ class Gate:
         if self.letters:
             return pauli_rotation, (self.letters,)
         if self.matrix is None:
-            return given, (self.qubits, self.unitary)
+            named = () if self.name in ("unitary", "operator") else (self.name,)
+            return given, (self.qubits, self.unitary, *named)
         if BUILT_IN.get(self.name) is self:
             return find_gate, (self.name,)
         name = getattr(self.matrix, "__qualname__", "")  # objects that can be called have none
@@ -144,9 +145,9 @@ def pauli_matrix(letters: str) -> np.ndarray:
 
 
 @cache
-def given(qubits: int, unitary: bool) -> Gate:
-    """The gate that stands for matrices which the user gives."""
-    return Gate("unitary" if unitary else "operator", qubits, 0, None, unitary=unitary)
+def given(qubits: int, unitary: bool, name: str = "") -> Gate:
+    """The gate that stands for matrices which the user gives; by a name of its own, for a step of a noisy circuit."""
+    return Gate(name or ("unitary" if unitary else "operator"), qubits, 0, None, unitary=unitary)
 
 
 def constant(rows: ArrayLike) -> Callable[[], np.ndarray]:

@@ -29,7 +29,9 @@ class Operation(NamedTuple):
     """One gate of a circuit.
 
     `slots` are the indices of its parameters in the circuit's vector, `given` the index of its matrix among those that
-    the user gave; `adjoint` says that its inverse is meant, `conjugate` the complex conjugate of its matrix.
+    the user gave; `adjoint` says that its inverse is meant, `conjugate` the complex conjugate of its matrix.  In noisy
+    circuits, `when` are pairs of a classical bit and the value on which the operation depends, and `into` is the bit
+    that a measurement writes.
     """
 
     gate: Gate
@@ -39,6 +41,8 @@ class Operation(NamedTuple):
     given: int | None = None
     adjoint: bool = False
     conjugate: bool = False
+    when: tuple[tuple[int, int], ...] = ()
+    into: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,9 @@
-"""Kraus channels, and circuits with them as density matrices.
+"""Circuits with channels, measurements and conditions between their gates, as density matrices.
 
 A density matrix on n qubits is a state on 2n, rows first: a gate acts on the rows and its complex conjugate on the
-columns, a channel as the matrix ``sum_k K_k (x) conj(K_k)`` on both.  So everything that holds for states, the
-gradient included, holds for density matrices.
+columns, a channel as the matrix ``sum_k K_k (x) conj(K_k)`` on both.  A classical bit is one more axis: the density
+matrices of all values of the bits stand side by side, a measurement writes from the qubit's axes to the bit's, and a
+condition is a control.  So everything that holds for states, the gradient included, holds for density matrices.
 """
 
 from __future__ import annotations
@@ -11,103 +12,136 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.circuit import gates
-from qad.circuit.checks import check_memory, check_qubits
+from qad.circuit.builder import Builder
+from qad.circuit.checks import check_memory
 from qad.circuit.circuit import Circuit
+from qad.circuit.doubled import both, doubled
 from qad.circuit.observables import apply_any, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
+from qad.circuit.steps import Steps
 from qad.core.errors import ArgumentError, ShapeError
-from qad.extend import any_traced, stack_of, value_of
 
 if TYPE_CHECKING:
     from typing import Self
 
     from qad.circuit.observables import Observable
-    from qad.typing import Array, ArrayLike, DTypeLike, RealNumber
+    from qad.circuit.trajectories import Trajectories
+    from qad.typing import Array, Seed
 
 
-class NoisyCircuit:
-    """A circuit with channels between its gates, simulated by its density matrix of 4**n entries.
+class NoisyCircuit(Steps):
+    """A circuit with channels, measurements, resets and classical conditions between its gates.
+
+    Gates are methods, as of `qad.Circuit`.  What is asked of it is exact, by the density matrix of 4**n entries, once
+    for each value of the classical bits; `trajectories` draws pure states instead.
 
     Parameters
     ----------
     n : int
+    bits : int
+        How many classical bits there are, all 0 at the beginning.
     dtype, engine
         As of `qad.Circuit`.
 
     Attributes
     ----------
-    n : int
+    n, bits : int
     circuit : Circuit
-        The circuit on 2n qubits whose state is the density matrix.
+        The circuit on 2n + bits qubits whose state is the density matrix for each value of the bits.
 
     Examples
     --------
     >>> import numpy as np, qad
-    >>> c = qad.circuit.NoisyCircuit(2).append(qad.Circuit(2).h(0).cx(0, 1))
-    >>> c = c.channel(qad.circuit.depolarizing(0.1), 0)
+    >>> c = qad.circuit.NoisyCircuit(2).h(0).cx(0, 1).channel(qad.circuit.depolarizing(0.1), 0)
     >>> c.expectation("ZZ").round(6), c.purity().round(6)
     (np.float64(0.866667), np.float64(0.813333))
+
+    A state is teleported, with two measurements and two conditions:
+
+    >>> c = qad.circuit.NoisyCircuit(3, bits=2).ry(0.3, 0).h(1).cx(1, 2)
+    >>> c = c.cx(0, 1).h(0).measure([0, 1], into=[0, 1]).if_(1, "x", 2).if_(0, "z", 2)
+    >>> c.expectation("IIX").round(6) == np.sin(0.3).round(6)
+    np.True_
     """
 
-    __slots__ = ("n", "circuit")
-    n: int
-    circuit: Circuit
+    __slots__ = ()
 
-    def __init__(self, n: int, dtype: DTypeLike = complex, engine: str = "auto"):
-        check_memory(n, dtype, "a density matrix", squared=True)
-        self.n, self.circuit = n, Circuit(2 * n, dtype=dtype, engine=engine)
-
-    def __copy__(self) -> Self:
-        other = object.__new__(type(self))
-        other.n, other.circuit = self.n, self.circuit.copy()
-        return other
-
-    def append(self, circuit: Circuit) -> Self:
-        """Apply the gates of a circuit on n qubits; returns self."""
+    def append(self, circuit: Builder) -> Self:
+        """Apply all operations of a circuit on n qubits; returns self."""
         if circuit.n != self.n:
             raise ArgumentError(f"a circuit of {circuit.n} qubits does not act on {self.n}")
-        shifted = circuit.copy()
-        shifted.n, n = 2 * self.n, self.n
-        shifted.operations = []
-        for o in circuit.operations:
-            columns, controls = tuple(q + n for q in o.qubits), tuple(q + n for q in o.controls)
-            shifted.operations += [o, o._replace(qubits=columns, controls=controls, conjugate=not o.conjugate)]
-        shifted._program = None
-        self.circuit = self.circuit + shifted
-        return self
+        return self._extend(circuit)
 
-    def channel(self, kraus: ArrayLike, *qubits: int) -> Self:
-        """Apply the channel ``sum_k K rho K^H`` of Kraus matrices (k, d, d), which may be a Tensor; returns self.
+    @classmethod
+    def from_qasm(cls, program: str) -> Self:
+        """The circuit of a program in OpenQASM 2 or 3, with its measurements, resets and conditions.
+
+        Parameters
+        ----------
+        program : str
+            All registers of qubits become one row of qubits, those of bits one row of classical bits, in the order of
+            their declaration; the first bit of a register is its lowest.  Programs in OpenQASM 3 are read by the
+            package openqasm3.
 
         Raises
         ------
-        ArgumentError
-            If ``sum_k K^H K`` is not 1.
+        QasmError
+            With line and column, for what is malformed, and for what a circuit cannot do.
+        ModuleNotFoundError
+            For a program in OpenQASM 3 where that package is missing.
+
+        Examples
+        --------
+        >>> import qad
+        >>> c = qad.circuit.NoisyCircuit.from_qasm('''
+        ... OPENQASM 2.0;
+        ... include "qelib1.inc";
+        ... qreg q[2];
+        ... creg c[2];
+        ... h q[0];
+        ... measure q[0] -> c[0];
+        ... if (c == 1) x q[1];
+        ... ''')
+        >>> c.probabilities().round(3)
+        array([[0.5, 0. ],
+               [0. , 0.5]])
         """
-        qubits = check_qubits(qubits, self.n, "channel")
-        kraus = kraus if hasattr(kraus, "shape") else np.stack(list(kraus))
-        d = 2 ** len(qubits)
-        if kraus.ndim != 3 or kraus.shape[1:] != (d, d):
-            raise ShapeError(f"Kraus matrices on {len(qubits)} qubits have shape (k, {d}, {d}), not {kraus.shape}")
-        values = np.asarray(value_of(kraus))
-        error = np.abs(np.einsum("kab,kac->bc", values.conj(), values) - np.eye(d)).max()
-        if not error < 1e-6:
-            raise ArgumentError(f"a channel keeps the trace, but sum K^H K differs from 1 by {error:.1e}")
-        both = np.einsum("kab,kcd->acbd", kraus, kraus.conj()).reshape(d * d, d * d)
-        self.circuit._apply_given(both, (*qubits, *(q + self.n for q in qubits)), (), False)
-        return self
+        from qad.circuit.qasm.parse import parse
+
+        return parse(program, cls)
+
+    # -- as a density matrix ---------------------------------------------------------------------
+
+    @property
+    def circuit(self) -> Circuit:
+        """The circuit on 2n + bits qubits whose state is the density matrix for each value of the bits."""
+        check_memory(2 * self.n + self.bits, self.dtype, "a density matrix (trajectories take 2**n entries each)")
+        found = Circuit(2 * self.n + self.bits, dtype=self.dtype, engine=self.engine)
+        found._chunks, found._size = self._chunks, self._size
+        channels = {o.given for o in self.operations if o.gate.name == "channel"}
+        found.matrices = [both(u) if i in channels else u for i, u in enumerate(self.matrices)]
+        found.operations = list(doubled(self.n, tuple(self.operations)))
+        return found
+
+    def _blocks(self):
+        """The density matrices (2**n, 2**n, 2**bits), each times the probability of its bits."""
+        circuit = self.circuit
+        state = circuit.state()
+        if state.ndim > circuit.n:
+            raise ShapeError("a noisy circuit has no batches of angles: call it for one example, under qad.vmap")
+        return state.reshape(2**self.n, 2**self.n, 2**self.bits)
 
     def density_matrix(self) -> Array:
-        """The density matrix (2**n, 2**n), qubit 0 most significant."""
-        state = self.circuit.state()
-        if state.ndim > 2 * self.n:
-            raise ShapeError("a noisy circuit has no batches of angles: call it for one example, under qad.vmap")
-        return state.reshape(2**self.n, 2**self.n)
+        """The density matrix (2**n, 2**n), qubit 0 most significant, whatever the classical bits are."""
+        return self._blocks().sum(-1)
 
     def probabilities(self) -> Array:
         """The probabilities of all outcomes, a tensor (2, ..., 2)."""
         return np.diagonal(self.density_matrix()).real.reshape((2,) * self.n)
+
+    def bit_probabilities(self) -> Array:
+        """The probabilities of all values of the classical bits, a tensor (2, ..., 2), bit 0 leftmost."""
+        return np.trace(self._blocks()).real.reshape((2,) * self.bits)
 
     def expectation(self, observable: Observable) -> Array:
         """``tr(rho H)``, real, of any observable of `qad.Circuit.expectation`."""
@@ -121,60 +155,44 @@ class NoisyCircuit:
         rho = self.density_matrix()
         return (rho.real**2 + rho.imag**2).sum()
 
+    # -- as pure states --------------------------------------------------------------------------
 
-def probability(p: ArrayLike, what: str) -> ArrayLike:
-    """`p`, if it is a probability."""
-    values = np.asarray(stack_of(p)) if not any_traced(p) else np.zeros(())
-    if values.dtype.kind not in "fiu" or not ((values >= 0) & (values <= 1)).all():
-        raise ArgumentError(f"{what}: a probability lies between 0 and 1, but got {p!r}")
-    return p
+    def trajectories(self, shots: int, seed: Seed = 0) -> Trajectories:
+        """Draw pure states: each channel and measurement takes one of its Kraus matrices, by its probability.
 
+        Parameters
+        ----------
+        shots : int
+            How many trajectories.
+        seed : int or numpy.random.Generator
 
-def depolarizing(p: RealNumber) -> Array:
-    """Kraus matrices (4, 2, 2) of the channel that applies X, Y or Z, each with probability p / 3.
+        Returns
+        -------
+        Trajectories
+            With ``.states``, ``.bits``, ``.sample()``, ``.values(H)``, and ``.expectation(H)``, which has a gradient.
 
-    Examples
-    --------
-    >>> import qad
-    >>> qad.circuit.depolarizing(0.3).shape
-    (4, 2, 2)
-    """
-    root = np.sqrt(probability(p, "depolarizing") / 3)
-    return np.stack([np.sqrt(1 - p) * gates.ID, root * gates.X, root * gates.Y, root * gates.Z])
+        Raises
+        ------
+        ArgumentError
+            For operators that are not unitary, and for states that do not fit into memory.
 
+        Notes
+        -----
+        Quantum jumps: ``K_k psi / |K_k psi|`` follows ``psi`` with probability ``|K_k psi|^2`` (K. Mølmer, Y. Castin,
+        J. Dalibard, J. Opt. Soc. Am. B 10, 524 (1993)).  Trajectories whose jumps so far are the same are one state,
+        which is computed once.
 
-def flip(p: RealNumber, pauli: str = "X") -> Array:
-    """Kraus matrices (2, 2, 2) of the channel that applies a Pauli matrix with probability p.
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> c = qad.circuit.NoisyCircuit(2).ry(0.3, 0).cx(0, 1).channel(qad.circuit.amplitude_damping(0.4), 1)
+        >>> found = c.trajectories(2000, seed=1)
+        >>> abs(found.expectation("ZI") - np.cos(0.3)) < 5 * found.error("ZI")
+        np.True_
+        """
+        from qad.circuit.trajectories import Trajectories
 
-    Parameters
-    ----------
-    p : real
-    pauli : str
-        "X" flips bits, "Z" phases, "Y" both.
+        return Trajectories(self, shots, seed)
 
-    Examples
-    --------
-    >>> import qad
-    >>> c = qad.circuit.NoisyCircuit(1).channel(qad.circuit.flip(0.2), 0)
-    >>> c.probabilities()
-    array([0.8, 0.2])
-    """
-    if pauli not in ("X", "Y", "Z"):
-        raise ArgumentError(f"flip: a Pauli matrix is 'X', 'Y' or 'Z', not {pauli!r}")
-    probability(p, "flip")
-    return np.stack([np.sqrt(1 - p) * gates.ID, np.sqrt(p) * gates.pauli_matrix(pauli)])
-
-
-def amplitude_damping(gamma: RealNumber) -> Array:
-    """Kraus matrices (2, 2, 2) of the decay of 1 to 0 with probability gamma.
-
-    Examples
-    --------
-    >>> import qad
-    >>> c = qad.circuit.NoisyCircuit(1).append(qad.Circuit(1).x(0)).channel(qad.circuit.amplitude_damping(0.25), 0)
-    >>> c.probabilities()
-    array([0.25, 0.75])
-    """
-    probability(gamma, "amplitude_damping")
-    keep = gates.matrix([[1.0, 0.0], [0.0, np.sqrt(1 - gamma)]])
-    return np.stack([keep, gates.matrix([[0.0, np.sqrt(gamma)], [0.0, 0.0]])])
+    def __repr__(self) -> str:
+        return f"NoisyCircuit({self.n} qubits, {self.bits} bits, {len(self.operations)} operations)"

@@ -32,7 +32,7 @@ class PauliSum:
     ----------
     terms : dict of str to number, or list of (str, number)
         Character k of a string, one of "IXYZ", acts on qubit k; all are equally long.  Coefficients are numbers or
-        Tensors without axes; equal strings are added.
+        Tensors without axes; equal strings are added, and terms whose coefficient is the plain number 0 are dropped.
 
     Attributes
     ----------
@@ -132,9 +132,9 @@ class PauliSum:
     def __rsub__(self, other: PauliSum | Number) -> PauliSum:
         return other + -1.0 * self
 
-    def __mul__(self, number: Number) -> PauliSum:
+    def __mul__(self, number: Number | PauliSum) -> PauliSum:
         if isinstance(number, PauliSum):
-            raise ArgumentError("the product of operators is written A @ B")
+            return self @ number
         if np.ndim(value_of(number)) != 0:
             return NotImplemented
         return PauliSum._of(self.strings, self.coefficients * number)
@@ -242,11 +242,16 @@ def stacked(coefficients: Sequence[ArrayLike]) -> Array:
 
 
 def collected(strings: Sequence[str], coefficients: Array) -> tuple[tuple[str, ...], Array]:
-    """Strings without repetitions, and their coefficients added."""
+    """Strings without repetitions, their coefficients added; plain zeros are dropped, but for one where all are."""
     known = {}
     indices = [known.setdefault(string, len(known)) for string in strings]
     if len(known) < len(strings):
         coefficients = scatter(coefficients, indices=Indices(indices, len(known)))
+    if type(coefficients) is np.ndarray and not coefficients.all():
+        kept = np.flatnonzero(coefficients)
+        if not len(kept):
+            return ("I" * len(strings[0]),), coefficients[:1]
+        return tuple(np.array(list(known))[kept].tolist()), coefficients[kept]
     return tuple(known), coefficients
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from qad.circuit.checks import check_angle, check_count
 from qad.circuit.parameters import joined
@@ -23,6 +23,8 @@ class Sequence:
 
     __slots__ = ("n", "operations", "matrices", "initial", "dtype", "engine", "_chunks", "_size", "_program")
     STORED = __slots__[:-1]  # what copies and pickles hold: the analysis is found again
+    noisy: ClassVar[bool] = False  # whether there may be channels, measurements and conditions
+    bits: int = 0
     n: int
     operations: list[Operation]
     matrices: list[Array]
@@ -125,19 +127,27 @@ class Sequence:
         """This circuit, and then the other."""
         if not isinstance(other, Sequence):
             return NotImplemented
+        return self.copy()._extend(other)
+
+    def _extend(self, other):
+        """Add the operations of another circuit to this one."""
         if other.n != self.n:
             raise ArgumentError(f"circuits of {self.n} and {other.n} qubits cannot be joined")
         if other.initial is not None:
             raise ArgumentError("only the first of two joined circuits may have an initial state")
-        total = self.copy()
+        if other.noisy > self.noisy or other.bits > self.bits:
+            raise ArgumentError(
+                f"a noisy circuit of {other.bits} classical bits cannot be joined to this one: append both to "
+                f"qad.circuit.NoisyCircuit({self.n}, bits={other.bits})"
+            )
         shift, matrices = self._size, len(self.matrices)
         for o in other.operations:
             given = None if o.given is None else o.given + matrices
-            total._append(o._replace(slots=tuple(s + shift for s in o.slots), given=given))
-        total._chunks += other._chunks
-        total.matrices += other.matrices
-        total._size += other._size
-        return total
+            self._append(o._replace(slots=tuple(s + shift for s in o.slots), given=given))
+        self._chunks += other._chunks
+        self.matrices += other.matrices
+        self._size += other._size
+        return self
 
     def __len__(self) -> int:
         return len(self.operations)

@@ -157,28 +157,42 @@ def operation_of(operation: Operation, theta: Value, matrices: Sequence[Value]) 
     return qml.ctrl(found, list(operation.controls)) if operation.controls else found
 
 
-def observable_from_pennylane(operator: Any, n: int, wires: Sequence[Any] | None = None) -> PauliSum:
+def observable_from_pennylane(operator: Any, n: int | None = None, wires: Sequence[Any] | None = None) -> PauliSum:
     """A sum of Pauli words of PennyLane as a `qad.PauliSum` on n qubits.
 
     Parameters
     ----------
     operator : pennylane operator
         With a Pauli representation: Pauli operators, their products, sums and multiples.
-    n : int
+    n : int, optional
+        By default as many qubits as there are wires: those that are named, or else 0 to the highest number.
     wires : sequence, optional
-        Names of all wires in the order of qubits; 0 to n-1 by default.
+        Names of all wires in the order of qubits; by default 0 to n-1, or, if names are no numbers, in the order of
+        their appearance.
+
+    Raises
+    ------
+    ArgumentError
+        For an operator without a Pauli representation, and for wires beyond n, or that are not in `wires`.
 
     Examples
     --------
     >>> import pennylane as qml
     >>> from qad.interop.pennylane import observable_from_pennylane
-    >>> observable_from_pennylane(0.5 * qml.X(0) @ qml.Z(2), 3)
+    >>> observable_from_pennylane(0.5 * qml.X(0) @ qml.Z(2))
     0.5 XIZ
     """
     sentence = operator.pauli_rep
     if sentence is None:
         raise ArgumentError(f"{operator.name} has no Pauli representation: use qad.circuit.Operator with its matrix")
-    places = {wire: q for q, wire in enumerate(range(n) if wires is None else wires)}
+    names = list(operator.wires)
+    numbers = all(isinstance(wire, int) for wire in names)
+    if wires is None:
+        wires = range(max([0 if n is None else n - 1, *names]) + 1) if numbers else names
+    n = len(wires) if n is None else n
+    places = dict(zip(wires, range(n), strict=False))
+    if missing := [wire for wire in names if wire not in places]:
+        raise ArgumentError(f"wires {missing} of the operator are not among the {n} qubits of {list(places)}")
     terms = [
         (float(c.real) if c.imag == 0 else complex(c), "".join(word.values()), [places[w] for w in word])
         for word, c in ((word, complex(c)) for word, c in sentence.items())

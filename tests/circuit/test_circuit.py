@@ -177,3 +177,24 @@ def test_other_refusals():
         qad.Circuit(1).ry("a", 0)
     with pytest.raises(AttributeError, match="swap"):
         qad.Circuit(1).swpa(0, 1)
+
+
+def test_controls_on_zero():
+
+    for add in (
+        lambda c: c.ry(0.3, 1), lambda c: c.gate("swap", 1, 3), lambda c: c.unitary(np.diag([1, 1j]), 3),
+        lambda c: c.operator(np.diag([1, 0.5]), 3), lambda c: c.exp_pauli(0.3, "XY", (1, 3)),
+        lambda c: c.rx([0.1, 0.2], [1, 3]),
+    ):  # fmt: skip
+        start = qad.Circuit(4).ry([0.3, 0.5, 0.7, 1.1], range(4)).cx([0, 1, 2], [1, 2, 3])
+        found, wanted = add(start.copy().controlled(2, 0, values=(1, 0))).state(), start.state().copy()
+        wanted[0, :, 1] = add(start.copy()).state()[0, :, 1]
+        np.testing.assert_allclose(found, wanted, atol=1e-14)
+    c = qad.Circuit(2)
+    assert len(c.controlled(0, values=0).x(1)) == 3
+    for call in (lambda: c.controlled(0, values=2), lambda: c.controlled(0, values=(0, 1))):
+        with pytest.raises(qad.errors.ArgumentError, match="values is 0 or 1, for each"):
+            call()
+    with pytest.raises(qad.errors.ArgumentError, match="repeated"):
+        c.controlled(0, values=0).x(0)
+    assert len(c) == 3

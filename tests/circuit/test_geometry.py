@@ -16,7 +16,7 @@ from qad.circuit import (
     parameter_shift,
 )
 from qad.core.errors import ArgumentError
-from tests.cases import normal
+from tests.cases import Case, normal
 from tests.circuit.dense import dense_matrix, random_circuit, random_sum
 from tests.circuit.test_derivatives import ansatz, energy
 
@@ -94,6 +94,49 @@ def test_parameter_shift_agrees():
     np.testing.assert_allclose(estimate(c, few, 20000, seed=2), c.expectation(few), atol=0.03)
     with pytest.raises(ArgumentError, match="one parameter"):
         parameter_shift(qad.Circuit(1).u3(0.1, 0.2, 0.3, 0), "Z")
+
+
+def certain(theta):
+    """An estimate whose shots are all the same, so that it is exact."""
+    return estimate(qad.Circuit(1).x(0).rz(theta[0], 0), "Z", 3)
+
+
+CASES = [Case(certain, normal(1), name="certain shots")]
+
+
+def test_estimates_have_derivatives():
+    CASES[0].check()
+
+    H = qad.PauliSum({"ZZ": 1.0, "XY": 0.5})
+    c = lambda t: qad.Circuit(2).ry(t[0], 0).cx(0, 1).rx(t[1], 1).crx(t[0] * t[1], 0, 1)  # noqa: E731
+    sampled, exact = lambda t: estimate(c(t), H, 20000, seed=3), lambda t: c(t).expectation(H)
+    t, v = np.array([0.4, 0.9]), np.array([1.0, -0.5])
+    assert sampled(t) == qad.value_and_grad(sampled)(t)[0]
+    bound = 5 * 4 / np.sqrt(20000)  # of sums of a few means of outcomes within 1.5
+    for found, wanted in [
+        (sampled(t), exact(t)), (qad.grad(sampled)(t), qad.grad(exact)(t)),
+        (qad.jvp(sampled, (t,), (v,))[1], qad.jvp(exact, (t,), (v,))[1]),
+        (qad.hessian(sampled)(t), qad.hessian(exact)(t)),
+    ]:  # fmt: skip
+        np.testing.assert_allclose(found, wanted, atol=bound)
+        assert np.any(found != wanted)
+    by_coefficient = qad.grad(lambda a: estimate(c(t), qad.PauliSum({"ZZ": a, "XY": 0.5}), 100, seed=1))(1.0)
+    assert by_coefficient == estimate(c(t), "ZZ", 100, seed=1)
+    with pytest.raises(ArgumentError, match="int as their seed"):
+        qad.grad(lambda t: estimate(c(t), H, 10, np.random.default_rng(0)))(t)
+
+
+def test_light_cones():
+    c = qad.Circuit(6).ry(np.full(6, 0.3), range(6)).cx(range(5), range(1, 6)).rx(0.2, 0)
+    for observable, gates in (("ZIIIII", 4), ("IZIIII", 5), (qad.PauliSum({"IZIIII": 1.0, "ZIIIII": 0.5}), 6)):
+        few = qad.circuit.pruned(c, observable)
+        assert len(few) == gates
+        np.testing.assert_allclose(few.expectation(observable), c.expectation(observable), atol=1e-14)
+        f = lambda t, few=few, H=observable: few.with_parameters(t).expectation(H)  # noqa: E731
+        wanted = qad.grad(lambda t, H=observable: c.with_parameters(t).expectation(H))(c.parameters)
+        np.testing.assert_allclose(qad.grad(f)(c.parameters), wanted, atol=1e-14)
+        np.testing.assert_allclose(parameter_shift(c, observable), wanted, atol=1e-14)
+        assert np.count_nonzero(parameter_shift(c, observable, shots=3)) <= gates
 
 
 def test_overlaps_and_entropies():

@@ -31,11 +31,26 @@ def test_arithmetic():
     for found, expected in [
         (a + b, ma + mb), (a - b, ma - mb), (-a, -ma), (a @ b, ma @ mb), (2j * a, 2j * ma), (a / 4, ma / 4),
         (a + 1.5, ma + 1.5 * np.eye(8)), (1 - a, np.eye(8) - ma), (np.float64(2) * a, 2 * ma),
-        ((a @ b).adjoint(), (ma @ mb).conj().T), (sum([a, b]), ma + mb),
+        ((a @ b).adjoint(), (ma @ mb).conj().T), (sum([a, b]), ma + mb), (a * b, ma @ mb),
     ]:  # fmt: skip
         np.testing.assert_allclose(found.matrix(), expected, atol=1e-12)
     assert len(a + a) == len(a)
     assert (a @ a).coefficients.dtype.kind in "fc"
+
+
+def test_zeros_are_dropped():
+    a = qad.PauliSum({"XI": 1.0, "ZZ": 0.0})
+    assert (
+        a.strings == ("XI",)
+        and (a - a).terms == {"II": 0.0}
+        and (a + qad.PauliSum({"XI": -1.0, "YY": 2.0})).strings == ("YY",)
+    )
+    anticommutator = qad.PauliSum({"X": 1.0}) * qad.PauliSum({"Z": 2.0}) + qad.PauliSum({"Z": 2.0}) * qad.PauliSum(
+        {"X": 1.0}
+    )
+    assert anticommutator.terms == {"I": 0.0}
+    c = qad.Circuit(2).h(0)
+    assert qad.grad(lambda t: c.expectation(qad.PauliSum({"XI": t, "ZZ": 1.0})))(0.0) == pytest.approx(1.0)
 
 
 def test_coefficients_may_be_differentiated():

@@ -65,7 +65,7 @@ def test_definitions_prevail_over_the_library():
 
 MALFORMED = [
     ("qreg q[2];", 1, 1, "expected 'OPENQASM'"),
-    ("OPENQASM 3.0;", 1, 10, "OpenQASM 2.0"),
+    ("OPENQASM 4.0;", 1, 10, "OpenQASM 2.0 and 3"),
     ("OPENQASM 2.0;\nqreg q[2]; h q[0];", 2, 12, "needs include"),
     (HEAD + "qreg q[2];\n  hh q[0];", 4, 3, "did you mean"),
     (HEAD + "qreg q[2];\ncx q[0], q[2];", 4, 12, "elements 0 to 1"),

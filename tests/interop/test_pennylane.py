@@ -99,3 +99,16 @@ def test_refusals():
         to_pennylane(qad.Circuit(1, initial=np.ones(2)))
     with pytest.raises(ArgumentError, match="Pauli representation"):
         observable_from_pennylane(qml.Projector([1], 0), 1)
+
+
+def test_qubits_of_an_observable_are_found():
+    op = 0.5 * qml.X(2) @ qml.Z(0)
+    assert observable_from_pennylane(op).terms == {"ZIX": 0.5} == observable_from_pennylane(op, 3).terms
+    assert observable_from_pennylane(op, 4).terms == {"ZIXI": 0.5}
+    assert observable_from_pennylane(op, wires=[2, 1, 0]).terms == {"XIZ": 0.5}
+    named = qml.X("b") @ qml.Z("a")
+    assert observable_from_pennylane(named).terms == {"XZ": 1.0}
+    assert observable_from_pennylane(named, wires=["a", "b"]).terms == {"ZX": 1.0}
+    for call in (lambda: observable_from_pennylane(op, 2), lambda: observable_from_pennylane(named, wires=["a"])):
+        with pytest.raises(ArgumentError, match="are not among"):
+            call()

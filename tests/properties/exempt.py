@@ -137,6 +137,7 @@ CASES = {
             "beginning in a chain-D1x2x2,D2x2x2,D2x2x1",
             "of_angles-d4,D8",
             "small circuit-d4",
+            "certain shots-d1",
             "energy-d9",
             "of_matrices-D2x2,D4x4",
             "of_state-D2x2x2,d3",

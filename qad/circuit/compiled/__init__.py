@@ -14,6 +14,7 @@ from qad.circuit import reference
 from qad.circuit.compiled import dual_numbers, kernels
 from qad.circuit.compiled.blocking import schedule_of
 from qad.circuit.compiled.entries import REAL_OF, angle_tables, divide, entries_of, entries_of_angles, inverted, split
+from qad.circuit.compiled.jump_calls import draw, measured
 from qad.circuit.compiled.launch import run
 from qad.circuit.compiled.terms import terms_of
 from qad.circuit.compiled.whole_calls import whole
@@ -35,7 +36,7 @@ def forward(program: Program, real: np.ndarray, complex_: np.ndarray, psi: np.nd
     """The final states (J, B, 2**n) from the entries of all gates and initial states."""
     if len(psi) == 2:
         return dual_numbers.forward(program, real, complex_, psi)
-    return evolved(program, *entries_of(schedule_of(program), real, complex_, psi.dtype), psi)
+    return evolved(program, *entries_of(schedule_of(program).constants, real, complex_, psi.dtype), psi)
 
 
 def backward(
@@ -51,7 +52,7 @@ def backward(
     if len(out) == 2:
         return dual_numbers.backward(program, real, complex_, psi, out, g)
     schedule = schedule_of(program)
-    vr, vi = entries_of(schedule, real, complex_, out.dtype)
+    vr, vi = entries_of(schedule.constants, real, complex_, out.dtype)
     slopes, dual = taken_back(program, inverted(schedule, vr, vi), out, g, owned)
     divide(schedule, slopes, vr, vi)
     found = split(schedule, slopes, real.shape[2])

@@ -11,6 +11,7 @@ from qad.native import COMPLEX, COMPLEX128, FLOAT, INT, INT32, REAL, Block
 
 Int: TypeAlias = Annotated[int, INT]
 Ints: TypeAlias = Annotated[np.ndarray, Block(INT)]
+Ints2: TypeAlias = Annotated[np.ndarray, Block(INT, 2)]
 ShortInts: TypeAlias = Annotated[np.ndarray, Block(INT32)]
 
 # In double precision.

@@ -54,7 +54,7 @@ def both(
 ) -> tuple[Schedule, list[Parts]]:
     """The schedule, and the entries of all gates and their tangents, pairs of real and imaginary parts (B, E)."""
     schedule = schedule_of(program)
-    return schedule, [entries_of(schedule, real, complex_, dtype, i) for i in (0, 1)]
+    return schedule, [entries_of(schedule.constants, real, complex_, dtype, i) for i in (0, 1)]
 
 
 def logarithmic(schedule: Schedule, v: Parts, u: Parts) -> Parts:

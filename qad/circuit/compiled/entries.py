@@ -27,14 +27,14 @@ REAL_OF: dict[np.dtype[Any], np.dtype[Any]] = {
 
 
 def entries_of(
-    schedule: Schedule, real: np.ndarray, complex_: np.ndarray, dtype: np.dtype[Any], component: int = 0
+    constants: np.ndarray, real: np.ndarray, complex_: np.ndarray, dtype: np.dtype[Any], component: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Real and imaginary parts (B, E) of all entries in the order of the schedule, in the precision of the state."""
+    """Real and imaginary parts (B, E) of all entries, the constant ones first, in the precision of the state."""
     batch = max(real.shape[1], complex_.shape[1])
-    constant, r, c = len(schedule.constants), real.shape[2], complex_.shape[2]
+    constant, r, c = len(constants), real.shape[2], complex_.shape[2]
     vr = np.empty((batch, constant + r + c), REAL_OF[dtype])
     vi = np.zeros_like(vr)
-    held = 0.0 if component else schedule.constants
+    held = 0.0 if component else constants
     vr[:, :constant], vi[:, :constant] = np.real(held), np.imag(held)
     real, complex_ = real[component], complex_[component]
     vr[:, constant : constant + r] = real

@@ -1,1 +1,1 @@
-"""OpenQASM 2 (A. W. Cross et al., arXiv:1707.03429), read and written."""
+"""OpenQASM 2 (A. W. Cross et al., arXiv:1707.03429), read and written; of OpenQASM 3 what others write, read."""

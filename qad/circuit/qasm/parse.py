@@ -2,59 +2,61 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from qad.circuit.gates import GATES
 from qad.circuit.qasm import definitions
-from qad.circuit.qasm.expressions import expression
-from qad.circuit.qasm.tokens import Reader
+from qad.circuit.qasm.operands import Definition, Operands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qad.circuit.builder import Builder
-    from qad.circuit.qasm.expressions import Expression
     from qad.circuit.qasm.tokens import Token
 
 REFUSED = {
-    "reset": "a reset is no unitary gate: a circuit measures only at its end",
-    "if": "gates on conditions need measurements within the circuit, which it has not",
+    "reset": "a reset is no unitary gate: qad.circuit.NoisyCircuit.from_qasm runs it",
+    "if": "gates on conditions need measurements within the circuit: qad.circuit.NoisyCircuit.from_qasm runs them",
 }
 
 
-class Definition(NamedTuple):
-    """A gate that the program defines: names of its parameters and qubits, and the calls in its body."""
+class Call(NamedTuple):
+    """A gate, a measurement into bits, or a reset, on a condition."""
 
-    params: tuple[str, ...]
-    qubits: tuple[str, ...]
-    body: tuple[tuple[Token, list[Expression], tuple[str, ...]], ...]  # name, parameters, names of qubits
+    token: Token
+    params: list[float]
+    qubits: tuple[int, ...]
+    bits: tuple[int, ...] = ()
+    when: tuple[tuple[int, ...], tuple[int, ...]] | None = None  # bits, and their values
 
 
-class Parser:
-    """One program: its registers, its definitions, and its calls, of which a circuit is made at the end."""
+class Parser(Operands):
+    """One program: its registers, its definitions, and its calls, of which a circuit is made at the end.
 
-    reader: Reader
-    registers: dict[str, range]
-    bits: dict[str, range]
-    defined: dict[str, Definition]
-    opaque: set[str]
+    Measurements within the program, resets and conditions are refused unless it is `noisy`.
+    """
+
     size: int
     included: bool
     measured: set[int]
-    calls: list[tuple[Token, list[float], tuple[int, ...]]]
+    calls: list[Call]
+    count: int  # of classical bits
+    noisy: bool
+    when: tuple[tuple[int, ...], tuple[int, ...]] | None  # the condition that is being read
 
-    def __init__(self, program: str):
-        self.reader = Reader(program)
-        self.registers, self.bits, self.defined, self.opaque, self.size = {}, {}, {}, set(), 0
-        self.included, self.measured, self.calls = False, set(), []
+    def __init__(self, program: str, noisy: bool = False):
+        super().__init__(program)
+        self.size, self.included, self.measured, self.calls = 0, False, set(), []
+        self.count, self.noisy, self.when = 0, noisy, None
 
     def program(self) -> None:
         """Read all statements."""
         self.reader.expect("OPENQASM")
         version = self.reader.next
         if version.kind not in ("real", "int") or float(version.text) != 2:
-            raise version.error(f"this reads OpenQASM 2.0, not {version}")
+            raise version.error(f"this reads OpenQASM 2.0 and 3, not {version}")
         self.reader.take()
         self.reader.expect(";")
         while self.reader.next.kind != "end":
@@ -63,11 +65,12 @@ class Parser:
     def statement(self) -> None:
         """Read one statement."""
         token = self.reader.expect_kind("word", "a statement")
-        if token.text in REFUSED:
+        if token.text in REFUSED and not self.noisy:
             raise token.error(REFUSED[token.text])
-        handler = getattr(self, f"read_{token.text}", None) if token.text in STATEMENTS else None
-        if handler is not None:
-            handler()
+        if token.text in STATEMENTS:
+            getattr(self, f"read_{token.text}")()
+        elif token.text in REFUSED:
+            getattr(self, f"read_{token.text}")(token)
         else:
             self.call(token)
 
@@ -88,20 +91,8 @@ class Parser:
     def read_creg(self) -> None:
         """``creg name[size];``"""
         name, size = self.declaration()
-        self.bits[name] = range(size)
-
-    def declaration(self) -> tuple[str, int]:
-        """The name and the size of a register."""
-        name = self.reader.expect_kind("word", "the name of a register")
-        if name.text in self.registers or name.text in self.bits:
-            raise name.error(f"there is a register {name.text!r} already")
-        self.reader.expect("[")
-        size = self.reader.expect_kind("int", "the size of a register")
-        if int(size.text) < 1:
-            raise size.error("a register has at least one element")
-        self.reader.expect("]")
-        self.reader.expect(";")
-        return name.text, int(size.text)
+        self.bits[name] = range(self.count, self.count + size)
+        self.count += size
 
     def read_barrier(self) -> None:
         """``barrier a, b[0];`` has no effect."""
@@ -118,6 +109,31 @@ class Parser:
             raise start.error(f"{len(qubits)} qubits cannot be measured into {len(bits)} bits")
         self.reader.expect(";")
         self.measured |= set(qubits)
+        if self.noisy:
+            if self.when is not None and set(bits) & set(self.when[0]):
+                raise start.error("a measurement on a condition writes the bits of this condition: use another creg")
+            self.calls.append(Call(start, [], tuple(qubits), tuple(bits), self.when))
+
+    def read_reset(self, token: Token) -> None:
+        """``reset a;``"""
+        for qubits in self.operands(self.registers):
+            self.calls += [Call(token, [], (q,), (), self.when) for q in qubits]
+        self.reader.expect(";")
+
+    def read_if(self, token: Token) -> None:
+        """``if (c == 3) statement``, a gate, a measurement or a reset; bit 0 of the register is the lowest."""
+        self.reader.expect("(")
+        bits = self.operand(self.bits)
+        self.reader.expect("==")
+        value = self.reader.expect_kind("int", "a whole number")
+        self.reader.expect(")")
+        if int(value.text) >> len(bits):
+            raise value.error(f"a register of {len(bits)} bits is never {value.text}")
+        if self.reader.next.text in ("barrier", "if", *DECLARATIONS):
+            raise self.reader.next.error("a condition is followed by a gate, a measurement or a reset")
+        self.when = tuple(bits), tuple(int(value.text) >> i & 1 for i in range(len(bits)))
+        self.statement()
+        self.when = None
 
     def read_gate(self) -> None:
         """``gate name(parameters) qubits { body }``"""
@@ -146,60 +162,6 @@ class Parser:
         self.opaque.add(name)
         self.reader.expect(";")
 
-    def signature(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-        """The name of a new gate and the names of its parameters and qubits."""
-        name = self.reader.expect_kind("word", "the name of a gate")
-        if name.text in self.defined or name.text in self.opaque:
-            raise name.error(f"there is a definition of {name.text!r} already")
-        params = ()
-        if self.reader.accept("("):
-            params = () if self.reader.next.text == ")" else self.names()
-            self.reader.expect(")")
-        return name.text, params, self.names()
-
-    def names(self) -> tuple[str, ...]:
-        """Different names with commas between them."""
-        found = []
-        while True:
-            token = self.reader.expect_kind("word", "a name")
-            if token.text in found:
-                raise token.error(f"{token.text!r} is repeated")
-            found.append(token.text)
-            if not self.reader.accept(","):
-                return tuple(found)
-
-    def arguments(self, names: Sequence[str]) -> list[Expression]:
-        """Expressions in parentheses, if there are any."""
-        found = []
-        if self.reader.accept("(") and not self.reader.accept(")"):
-            found.append(expression(self.reader, names))
-            while self.reader.accept(","):
-                found.append(expression(self.reader, names))
-            self.reader.expect(")")
-        return found
-
-    def operands(self, registers: dict[str, range]) -> list[range]:
-        """Elements and whole registers, as ranges, with commas between them."""
-        found = [self.operand(registers)]
-        while self.reader.accept(","):
-            found.append(self.operand(registers))
-        return found
-
-    def operand(self, registers: dict[str, range]) -> range:
-        """A register, or one element of it, as a range of qubits."""
-        token = self.reader.expect_kind("word", "a register")
-        register = registers.get(token.text)
-        if register is None:
-            known = ", ".join(registers) or "none"
-            raise token.error(f"there is no such register {token.text!r}; declared are: {known}")
-        if not self.reader.accept("["):
-            return register
-        index = self.reader.expect_kind("int", "a number")
-        if int(index.text) >= len(register):
-            raise index.error(f"register {token.text!r} has elements 0 to {len(register) - 1}, not {index.text}")
-        self.reader.expect("]")
-        return register[int(index.text) : int(index.text) + 1]
-
     def call(self, token: Token) -> None:
         """``name(parameters) operands;``, for every element where an operand is a register."""
         self.find(token)
@@ -212,9 +174,13 @@ class Parser:
         for i in range(sizes.pop() if sizes else 1):
             qubits = tuple(operand[i if len(operand) > 1 else 0] for operand in operands)
             self.check_call(token, len(params), qubits)
-            if reused := self.measured.intersection(qubits):
-                raise token.error(f"a gate after the measurement of qubit {min(reused)}: a circuit measures at its end")
-            self.calls.append((token, params, qubits))
+            reused = set() if self.noisy else self.measured.intersection(qubits)
+            if reused:
+                raise token.error(
+                    f"a gate after the measurement of qubit {min(reused)}: a circuit measures at its end; "
+                    "qad.circuit.NoisyCircuit.from_qasm runs it"
+                )
+            self.calls.append(Call(token, params, qubits, (), self.when))
 
     def find(self, token: Token) -> tuple[int, int]:
         """How many parameters and qubits a gate takes."""
@@ -225,7 +191,9 @@ class Parser:
         if known is None and token.text in self.opaque:
             raise token.error(f"{token.text!r} is opaque, without a matrix: define it by qad.circuit.register_gate")
         if known is None:
-            near = get_close_matches(token.text, [*GATES, *definitions.EXTRA, *self.defined, *STATEMENTS], 3, 0.5)
+            near = get_close_matches(
+                token.text, [*GATES, *definitions.EXTRA, *self.defined, *STATEMENTS, *REFUSED], 3, 0.5
+            )
             hint = f": did you mean {' or '.join(map(repr, near))}?" if near else ""
             raise token.error(f"there is no gate {token.text!r}{hint}")
         if not self.included and token.text not in definitions.WITHOUT_INCLUDE:
@@ -254,16 +222,39 @@ class Parser:
             self.apply(circuit, inner, [value(values) for value in expressions], tuple(bound[n] for n in names))
 
 
-STATEMENTS = ("include", "qreg", "creg", "barrier", "measure", "gate", "opaque")
+DECLARATIONS = ("include", "qreg", "creg", "gate", "opaque")
+STATEMENTS = (*DECLARATIONS, "barrier", "measure")
 
 
 def parse(program: str, circuit_type: type[Builder]) -> Builder:
     """The circuit of a program; see `Circuit.from_qasm`."""
-    parser = Parser(program)
+    if is_version_3(program):
+        from qad.circuit.qasm.version3 import parse3
+
+        return parse3(program, circuit_type)
+    parser = Parser(program, circuit_type.noisy)
     parser.program()
     if not parser.size:
         raise parser.reader.next.error("the program declares no qubits: write qreg q[2];")
-    circuit = circuit_type(parser.size)
+    circuit = circuit_type(parser.size, bits=parser.count) if parser.noisy else circuit_type(parser.size)
     for call in parser.calls:
-        parser.apply(circuit, *call)
+        if call.when is None:
+            run(parser, circuit, call)
+        else:
+            circuit.if_(call.when[0], lambda c, call=call: run(parser, c, call), equals=call.when[1])
     return circuit
+
+
+def is_version_3(program: str) -> bool:
+    """Whether a program says that it is in OpenQASM 3."""
+    return re.match(r"(\s|//[^\n]*|/\*.*?\*/)*OPENQASM\s+3\b", program, re.DOTALL) is not None
+
+
+def run(parser: Parser, circuit: Builder, call: Call) -> None:
+    """Add one call to the circuit."""
+    if call.bits:
+        circuit.measure(call.qubits, into=call.bits)
+    elif call.token.text == "reset":
+        circuit.reset(*call.qubits)
+    else:
+        parser.apply(circuit, call.token, call.params, call.qubits)

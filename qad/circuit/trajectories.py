@@ -1,0 +1,133 @@
+"""Estimates from trajectories of a noisy circuit, and their gradients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from qad.circuit import jumps
+from qad.circuit.checks import check_memory
+from qad.circuit.engines import engine_of
+from qad.circuit.jumps import plan_of
+from qad.circuit.observables import expectation
+from qad.circuit.replay import replayed_mean
+from qad.core.errors import ArgumentError, ShapeError
+from qad.extend import Tensor, value_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from qad.circuit.jumps import Plan
+    from qad.circuit.observables import Observable
+    from qad.circuit.steps import Steps
+    from qad.typing import Array, Seed
+
+AT_ONCE = 2**20  # uniform numbers that are drawn together
+
+
+class Trajectories:
+    """Trajectories of a noisy circuit; see `NoisyCircuit.trajectories`.
+
+    Attributes
+    ----------
+    circuit : NoisyCircuit
+    states : array (T, 2, ..., 2)
+        The final state of each, normalised; plain numbers, without derivatives.
+    bits : array of int (T, bits)
+        The classical bits at the end.
+    choices : array of int (T, S)
+        Which Kraus matrix was taken at each channel, measurement and reset; -1 where its condition did not hold.
+    """
+
+    __slots__ = ("circuit", "states", "bits", "choices", "_plan")
+    circuit: Steps
+    states: np.ndarray
+    bits: NDArray[np.int64]
+    choices: NDArray[np.int64]
+    _plan: Plan
+
+    def __init__(self, circuit: Steps, shots: int, seed: Seed = 0):
+        if isinstance(shots, bool) or not isinstance(shots, (int, np.integer)) or shots < 1:
+            raise ArgumentError(f"shots is a positive whole number, not {shots!r}")
+        check_memory(circuit.n, circuit.dtype, f"a batch of {shots} states (draw fewer at a time)", copies=int(shots))
+        self.circuit = circuit.copy()
+        self._plan = plan_of(circuit.n, circuit._size, tuple(circuit.operations))
+        theta, matrices = np.asarray(value_of(circuit.parameters)), [np.asarray(value_of(u)) for u in circuit.matrices]
+        channels = {site.given for site in self._plan.sites}
+        if theta.ndim > 1 or any(u.ndim > 2 and i not in channels for i, u in enumerate(matrices)):
+            raise ShapeError("trajectories are of one set of parameters: call them for each example of a batch")
+        entries = [np.asarray(v) for v in self._plan.program.entries(theta, matrices)]
+        kraus = [u.astype(complex) for u in self._plan.kraus(matrices)]
+        rng, sites = np.random.default_rng(seed), max(1, len(kraus))
+        parts = [AT_ONCE // sites + 1] * (shots // (AT_ONCE // sites + 1))
+        parts += [shots - sum(parts)] * (sum(parts) < shots)
+        draw = getattr(engine_of(circuit.engine), "draw", jumps.draw)  # the compiled engine has one of its own
+        found = [draw(self._plan, *entries, kraus, rng.random((part, len(kraus))), circuit.dtype) for part in parts]
+        states, self.choices = (x[0] if len(x) == 1 else np.concatenate(x) for x in zip(*found, strict=True))
+        self.states = states.reshape(shots, *(2,) * circuit.n)
+        self.bits = self._plan.bits(self.choices, circuit.bits)
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def __repr__(self) -> str:
+        return f"Trajectories({len(self)} of {self.circuit!r})"
+
+    def sample(self, seed: Seed = 0) -> NDArray[np.int64]:
+        """The outcomes (T, n) of measuring all qubits at the end, one of each trajectory.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.circuit.NoisyCircuit(2).x(0).measure(0).cx(0, 1).trajectories(2).sample()
+        array([[1, 1],
+               [1, 1]])
+        """
+        n, uniforms = self.circuit.n, np.random.default_rng(seed).random(len(self))
+        measured = getattr(engine_of(self.circuit.engine), "measured", jumps.measured)
+        found = measured(self.states.reshape(len(self), -1), uniforms)
+        return found[:, None] >> np.arange(n - 1, -1, -1) & 1
+
+    def values(self, observable: Observable) -> np.ndarray:
+        """The expectation value in each trajectory (T,), plain numbers."""
+        psi = self.states.reshape(len(self), -1)
+        return np.asarray(value_of(expectation(psi, observable, self.circuit.n, engine_of(self.circuit.engine))))
+
+    def error(self, observable: Observable) -> float:
+        """The standard error of `expectation`: the root of the variance of `values` over T."""
+        if len(self) < 2:
+            raise ArgumentError("the standard error of a mean takes two trajectories or more")
+        return float(self.values(observable).std(ddof=1) / np.sqrt(len(self)))
+
+    def expectation(self, observable: Observable) -> Array:
+        """The mean of the expectation values of all trajectories, real: an estimate of ``tr(rho H)``.
+
+        Its derivatives, of any order and in both modes, are unbiased estimates of those of ``tr(rho H)``, by whatever
+        the circuit and the observable were made of.
+
+        Notes
+        -----
+        ``tr(rho H) = sum_k <psi_k|H|psi_k>`` over all records k, with states ``psi_k`` that are not normalised and
+        ``p_k = <psi_k|psi_k>``.  A record that was drawn contributes the derivative of ``<psi_k|H|psi_k>`` with k held
+        fixed, over p_k: the pathwise derivative of its normalised expectation value, and this times the derivative of
+        ``log p_k``, the score.  From the factor of the score the mean over all other trajectories is subtracted, which
+        changes no mean and lowers the variance.  Where no probability depends on the state (mixtures of unitary
+        matrices whose probabilities are plain numbers) the score is 0, and the derivative pathwise.
+
+        Examples
+        --------
+        >>> import numpy as np, qad
+        >>> def energy(theta):
+        ...     c = qad.circuit.NoisyCircuit(1).ry(theta, 0).channel(qad.circuit.flip(0.1, "Y"), 0)
+        ...     return c.trajectories(1000, seed=3).expectation("X")
+        >>> value, slope = qad.value_and_grad(energy)(0.5)
+        >>> abs(slope - 0.8 * np.cos(0.5)) < 0.1
+        np.True_
+        """
+        circuit = self.circuit
+        operands = [*circuit._chunks, *circuit.matrices]
+        operands += [getattr(observable, name, None) for name in ("coefficients", "matrix")]
+        if not any(type(x) is Tensor for x in operands):
+            return self.values(observable).mean()
+        return replayed_mean(self._plan, circuit, self.choices, observable)
