@@ -4,7 +4,7 @@ import numpy as np
 import quimb as qu
 import quimb.tensor as qtn
 
-import qad.interop.quimb  # registers the backend
+import qad.interop.quimb  # noqa: F401  registers the backend
 
 n, bond = 8, 8
 psi = qtn.MPS_rand_state(n, bond, cyclic=True, seed=0)

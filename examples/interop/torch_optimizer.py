@@ -12,7 +12,9 @@ start = qad.mps.MPS.random(n, 8, seed=0).tensors
 energy = wrap(lambda tensors: qad.mps.energy(qad.mps.MPS(list(tensors)), hamiltonian))
 
 tensors = [torch.tensor(np.asarray(t), requires_grad=True) for t in start]
-optimizer = torch.optim.LBFGS(tensors, max_iter=200, tolerance_change=1e-12, line_search_fn="strong_wolfe")
+optimizer = torch.optim.LBFGS(
+    tensors, max_iter=300, tolerance_grad=1e-9, tolerance_change=1e-14, line_search_fn="strong_wolfe"
+)
 
 
 def closure():

@@ -129,7 +129,10 @@ def test_qr_without_full_rank_sees_the_product(absorb, shape):
 @pytest.mark.parametrize("renorm, mode", [(0, "rel"), (1, "rsum1"), (2, "rsum2")])
 def test_truncated_split_is_quimbs(renorm, mode):
     x = np.random.default_rng(0).normal(size=(3, 4))
-    split = lambda x: quimb.tensor.decomp.array_split(x, max_bond=2, cutoff=1e-12, cutoff_mode=mode, renorm=renorm)
+
+    def split(x):
+        return quimb.tensor.decomp.array_split(x, max_bond=2, cutoff=1e-12, cutoff_mode=mode, renorm=renorm)
+
     (l0, _, r0), (l1, _, r1) = split(x), split(qad.tensor(x, requires_grad=True))
     np.testing.assert_allclose((l1 @ r1).numpy(), l0 @ r0, atol=1e-13)
     qad.check_grads(lambda x: np.matmul(*split(x)[::2]), (x,), order=1)

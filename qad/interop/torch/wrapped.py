@@ -1,40 +1,18 @@
-"""qad's functions in programs of PyTorch, and PyTorch's in programs of qad.
-
-`wrap` makes a function of qad one of torch tensors: an ``autograd.Function`` whose derivatives are such functions
-again, so that gradients of every order, forward mode and ``torch.func`` go through it.  `primitive` is the other way.
-Both count the gradient of a real loss as ``dL/dx + i dL/dy``, so that nothing is conjugated on the way.  Memory on the
-host is shared, not copied.
-
-Examples
---------
->>> import numpy as np, qad, torch
->>> from qad.interop.torch import primitive, wrap
->>> energy = wrap(lambda z: qad.einsum("i,i->", z, z.conj()).real)
->>> z = torch.tensor([1 + 2j], requires_grad=True)
->>> energy(z).backward()
->>> z.grad
-tensor([2.+4.j])
->>> qad.grad(primitive(lambda x: torch.sin(x).sum()))(np.array([0.0]))
-array([1.])
-"""
+"""qad's functions of torch tensors: an ``autograd.Function`` whose derivatives are such functions again."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-try:
-    import torch
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError("qad.interop.torch needs PyTorch: pip install 'qad[torch]'") from _error
+import torch
 
 from qad.core.errors import ArgumentError
 from qad.core.trees import flatten, unflatten
-from qad.extend import defjvp, defvjp, jvp, vjp, vmap
-from qad.extend import primitive as recordable
+from qad.extend import jvp, vjp, vmap
+from qad.interop.arguments import with_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,13 +22,7 @@ if TYPE_CHECKING:
 
     Arrays = tuple[Any, ...]
 
-__all__ = ["primitive", "wrap"]
-
-if not hasattr(torch, "func"):
-    raise ImportError(f"qad.interop.torch needs PyTorch 2.0 or newer, not {torch.__version__}: pip install -U torch")
-
-
-# -- qad in torch ----------------------------------------------------------------------------------------------------
+__all__ = ["wrap"]
 
 
 def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -127,7 +99,7 @@ class _Step:
             return self.ready(*arrays)
         if not self.wanted:
             return self.function(*arrays)
-        out, self.pullback = vjp(_of(self.function, self.wanted, arrays), *[arrays[i] for i in self.wanted])
+        out, self.pullback = vjp(with_arguments(self.function, self.wanted, arrays), *[arrays[i] for i in self.wanted])
         return out
 
 
@@ -153,11 +125,11 @@ class _Call(torch.autograd.Function):
 
         def pulled(*arrays):
             primals, w = arrays[:count], arrays[count:]
-            return vjp(_of(step.function, needed, primals), *[primals[i] for i in needed])[1](tuple(w))
+            return vjp(with_arguments(step.function, needed, primals), *[primals[i] for i in needed])[1](tuple(w))
 
         ready = None
         if step.pullback is not None and needed == step.wanted:
-            ready = lambda *arrays: step.pullback(arrays[count:])
+            ready = partial(_pulled_back, step.pullback, count)
         wanted = ()
         if torch.is_grad_enabled():
             ready, wanted = None, tuple(i for i, x in enumerate((*tensors, *gradients)) if x.requires_grad)
@@ -172,7 +144,7 @@ class _Call(torch.autograd.Function):
 
         def pushed(*arrays):
             primals = tuple(arrays[i] for i in along)
-            return jvp(_of(ctx.step.function, along, arrays[:count]), primals, tuple(arrays[count:]))[1]
+            return jvp(with_arguments(ctx.step.function, along, arrays[:count]), primals, tuple(arrays[count:]))[1]
 
         return _Call.apply(_Step(pushed), *tensors, *(tangents[i] for i in along))
 
@@ -182,16 +154,9 @@ class _Call(torch.autograd.Function):
         return out, (0,) * len(out)
 
 
-def _of(function, numbers, arrays):
-    """`function` as one of the arguments `numbers`, the others being as in `arrays`."""
-
-    def chosen(*some):
-        all_of_them = list(arrays)
-        for number, x in zip(numbers, some, strict=True):
-            all_of_them[number] = x
-        return function(*all_of_them)
-
-    return chosen
+def _pulled_back(pullback, count, *arrays):
+    """What a pullback gives for all but the first `count` arrays, which it knows."""
+    return pullback(arrays[count:])
 
 
 def _array(x):
@@ -214,98 +179,3 @@ def _tensor(y, arrays):
         raise ArgumentError(f"wrap: the function returned {y.dtype} numbers, which have no derivative: leave them out")
     shared = not y.flags.writeable or any(np.may_share_memory(y, x) for x in arrays)
     return torch.from_numpy(y.copy() if shared or min(y.strides, default=0) < 0 else y)
-
-
-# -- torch in qad ----------------------------------------------------------------------------------------------------
-
-
-def primitive(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of torch tensors as a function of arrays, recorded and differentiated by qad.
-
-    Parameters
-    ----------
-    f : callable
-        A function of tensors, each an argument, to a tensor or a tuple of tensors, that ``torch.func`` can transform.
-        It depends on its arguments only: parameters of a module are arguments, as in ``torch.func.functional_call``.
-
-    Returns
-    -------
-    callable
-        Of arrays or Tensors, to an array or a tuple of them.  Its derivatives, of any order and in both modes, are
-        torch's.
-
-    Examples
-    --------
-    >>> import numpy as np, qad, torch
-    >>> from qad.interop.torch import primitive
-    >>> f = primitive(lambda z: (z.conj() * z).real.sum())
-    >>> qad.grad(lambda z: f(z) ** 2)(np.array([1 + 1j]))
-    array([8.+8.j])
-    """
-    plain = _Torch(f)
-
-    @wraps(f)
-    def call(*arrays):
-        out = _torch_call(*arrays, program=plain)
-        return out if plain.several else out[0]
-
-    return call
-
-
-@dataclass(eq=False)
-class _Torch:
-    """A function of tensors to a tensor or, if `several`, which is known after a call, a tuple of tensors."""
-
-    f: Callable[..., Any]
-    several: bool = True
-
-    def flat(self, *tensors: Any) -> tuple[Any, ...]:
-        out = self.f(*tensors)
-        self.several = isinstance(out, tuple | list)
-        return tuple(out) if self.several else (out,)
-
-
-@dataclass(frozen=True)
-class _Derivative:
-    """The derivative of a function by its arguments `by`: along tangents, or back from cotangents, which come last."""
-
-    program: _Torch | _Derivative
-    by: tuple[int, ...]
-    forward: bool
-    outputs: int = 0  # of the program, where cotangents are given
-
-    def flat(self, *tensors: Any) -> tuple[Any, ...]:
-        count = len(tensors) - (len(self.by) if self.forward else self.outputs)
-        primals, rest = tensors[:count], tensors[count:]
-        function, chosen = _of(self.program.flat, self.by, primals), tuple(primals[i] for i in self.by)
-        if self.forward:
-            return torch.func.jvp(function, chosen, rest)[1]
-        return torch.func.vjp(function, *chosen)[1](rest)
-
-
-@recordable(name="torch")
-def _torch_call(*arrays: NDArray[Any], program: _Torch | _Derivative) -> tuple[Any, ...]:
-    """What a function of torch gives for plain arrays."""
-    return tuple(y.detach().resolve_conj().resolve_neg().numpy() for y in program.flat(*map(_given, arrays)))
-
-
-def _given(x):
-    x = np.asarray(x)
-    return torch.from_numpy(x if x.flags.writeable and min(x.strides, default=0) >= 0 else x.copy())
-
-
-def _vjp(needed, g, ans, *arrays, program):
-    """Torch's cotangents are the conjugates of those inside qad's tape."""
-    seeds = [np.zeros_like(y) if part is None else part.conj() for part, y in zip(g, ans, strict=True)]
-    derivative = _Derivative(program, tuple(needed), False, len(seeds))
-    return [c.conj() for c in _torch_call(*arrays, *seeds, program=derivative)]
-
-
-def _jvp(tangents, ans, *arrays, program):
-    by = tuple(i for i, t in enumerate(tangents) if t is not None)
-    derivative = _Derivative(program, by, True)
-    return _torch_call(*arrays, *(tangents[i] for i in by), program=derivative)
-
-
-defvjp(_torch_call, shared=_vjp)
-defjvp(_torch_call, shared=_jvp)
