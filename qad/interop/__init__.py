@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from qad.interop import jax, pennylane, qiskit, quimb, tensornetwork, torch
+    from qad.interop import cotengra, jax, pennylane, qiskit, quimb, tensornetwork, torch
 
-MODULES = ("jax", "pennylane", "qiskit", "quimb", "tensornetwork", "torch")
+MODULES = ("cotengra", "jax", "pennylane", "qiskit", "quimb", "tensornetwork", "torch")
 
 
 def __getattr__(name: str) -> ModuleType:
