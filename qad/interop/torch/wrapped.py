@@ -54,7 +54,8 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
     --------
     >>> import numpy as np, torch
     >>> from qad.interop.torch import wrap
-    >>> torch.func.hessian(wrap(lambda x: np.sum(x**3)))(torch.tensor([2.0]))
+    >>> cubes = wrap(lambda x: np.sum(x**3))
+    >>> torch.func.jacrev(torch.func.grad(cubes))(torch.tensor([2.0]))
     tensor([[12.]])
     """
 
