@@ -114,9 +114,10 @@ def test_slices_in_processes_are_the_same_to_the_last_bit(processes):
 
 def test_a_process_that_dies_is_replaced_but_not_for_ever(tmp_path, monkeypatch):
     pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
-    with monkeypatch.context() as patch, pytest.raises(BrokenProcessPool) as caught:
+    with monkeypatch.context() as patch:
         patch.setattr(crew, "DEATHS", 1)  # a process takes its time to start
-        list(in_order(pool, always_die, None, ["the only one"]))
+        with pytest.raises(BrokenProcessPool) as caught:
+            list(in_order(pool, always_die, None, ["the only one"]))
     assert caught.value.__notes__ == ["in task 0: the only one"]
     assert [y for _, y in in_order(pool, die_once, str(tmp_path), range(4))] == [0, 10, 20, 30]  # of a broken pool
     assert (tmp_path / "died").exists()
