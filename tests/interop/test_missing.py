@@ -6,8 +6,8 @@ import sys
 import pytest
 
 PACKAGES = {
-    "cotengra": "cotengra", "jax": "jax", "pennylane": "pennylane", "qiskit": "qiskit", "quimb": "quimb",
-    "tensornetwork": "tensornetwork", "torch": "torch",
+    "cotengra": "cotengra", "itensor": "h5py", "jax": "jax", "pennylane": "pennylane", "qiskit": "qiskit",
+    "quimb": "quimb", "tenpy": "tenpy", "tensornetwork": "tensornetwork", "torch": "torch",
 }  # fmt: skip
 
 
