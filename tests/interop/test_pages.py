@@ -12,7 +12,7 @@ PAGE = (ROOT / "docs" / "interop.md").read_text("utf-8")
 SECTIONS = {part.partition("\n")[0]: part for part in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]}
 CODE = {name: re.findall(r"^```python\n(.*?)^```", part, re.MULTILINE | re.DOTALL) for name, part in SECTIONS.items()}
 SCRIPTS = sorted((ROOT / "examples" / "interop").glob("*.py"))
-PACKAGES = "cotengra", "distributed", "h5py", "jax", "quimb", "tenpy", "torch"
+PACKAGES = "cotengra", "h5py", "jax", "pennylane", "qiskit", "quimb", "tenpy", "torch"
 APART = {"quimb_ring": 1e-3, "torch_optimizer": 1e-6, "jax_hessian": 1e-9}
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Couldn't import `kahypar`"),

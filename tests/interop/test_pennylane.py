@@ -99,3 +99,16 @@ def test_refusals():
         to_pennylane(qad.Circuit(1, initial=np.ones(2)))
     with pytest.raises(ArgumentError, match="Pauli representation"):
         observable_from_pennylane(qml.Projector([1], 0), 1)
+
+
+def test_recorded_angles_stay_recorded():
+    """Rot has no counterpart here, and is taken apart."""
+
+    def energy(t):
+        operations = [
+            qml.RX(t[0], 0), qml.CNOT([0, 1]), qml.Rot(t[0], t[1], 2 * t[1], 1), qml.PauliRot(t[1], "XY", [0, 1]),
+            qml.GlobalPhase(t[0]),
+        ]  # fmt: skip
+        return from_pennylane(operations).expectation(qad.PauliSum({"ZI": 1.0, "XZ": 0.5}))
+
+    qad.check_grads(energy, (np.array([0.3, 0.7]),))
