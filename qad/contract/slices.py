@@ -13,7 +13,6 @@ from itertools import product
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from tqdm import tqdm
 
 from qad.contract.crew import in_order
 from qad.contract.network import with_cotangents
@@ -110,6 +109,8 @@ class Pullback:
 @primitive
 def sum_slices(*arrays: Array, kernel: Value | Pullback, executor: Executor | None = None) -> tuple[Array, ...]:
     """Add up what a kernel computes of the slices of whole arrays, in the order of the slices whoever is first."""
+    from tqdm import tqdm  # which `import qad` does without
+
     totals, shared = [], (kernel, arrays)
     if executor is None:
         done = ((block, _run(shared, block)) for block in _blocks(kernel.plan))

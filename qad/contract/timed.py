@@ -7,8 +7,6 @@ from itertools import count
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from tqdm import tqdm
-
 from qad.contract.optimal import LIMIT, optimal_order
 from qad.contract.order import greedy_trees, random_trees, sweeps
 from qad.contract.tree import Tree, improve
@@ -28,6 +26,8 @@ def timed_order(
 
     The best tree that was met is the answer, so that more time gives no worse order; at least one greedy tree is built.
     """
+    from tqdm import tqdm  # which `import qad` does without
+
     if len(inputs) <= LIMIT:
         return optimal_order(inputs, output, sizes, variable)[0]
     end, best = monotonic() + seconds, None

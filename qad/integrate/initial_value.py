@@ -77,9 +77,7 @@ def solve_ivp(
 
     Examples
     --------
-    A phase that turns at the rate w, and how the state at time 2 changes with w:
-
-    >>> import numpy as np, qad
+    >>> import numpy as np, qad  # a phase that turns at the rate w, and how the state at time 2 changes with w
     >>> def overlap(w):
     ...     y = qad.integrate.solve_ivp(lambda t, y, w: 1j * w * y, [0.0, 2.0], np.array(1.0 + 0j), (w,))
     ...     return y[-1].real

@@ -129,9 +129,7 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
 
     Examples
     --------
-    A phase and an amplitude from samples:
-
-    >>> import numpy as np, qad
+    >>> import numpy as np, qad  # a phase and an amplitude from samples
     >>> t = np.linspace(0.0, 1.0, 5)
     >>> data = (2 - 1j) * np.exp(3j * t)
     >>> fit = qad.optimize.least_squares(lambda p: p["a"] * np.exp(1j * p["w"] * t) - data, {"a": 1 + 0j, "w": 2.5})
