@@ -11,7 +11,7 @@ import pickle
 import sys
 import tempfile
 from collections import deque
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
@@ -108,6 +108,10 @@ def _client_of(executor):
 class Crew:
     """Any executor: threads, and those that send the shared object along with every task."""
 
+    executor: Any
+    function: Callable[[Any, Any], Any]
+    shared: Any
+
     def __init__(self, executor: Any, function: Callable[[Any, Any], Any], shared: Any) -> None:
         self.executor, self.function, self.shared = executor, function, shared
 
@@ -124,21 +128,38 @@ class Crew:
 
 
 class Dask(Crew):
-    """A Dask cluster: it looks after lost workers itself, the shared object lies on all of them."""
+    """A Dask cluster: it looks after lost workers itself, but what was scattered may be lost with one, and is sent again.
+
+    Dask keeps one copy of what lies on several workers, after a while.
+    """
+
+    scattered: Any
 
     def __init__(self, client: Any, function: Callable[[Any, Any], Any], shared: Any) -> None:
-        super().__init__(client, function, client.scatter(shared, broadcast=True, hash=False))
+        super().__init__(client, function, shared)
+        self.scatter()
+
+    def scatter(self) -> None:
+        self.scattered = self.executor.scatter(self.shared, broadcast=True, hash=False)
 
     @property
     def size(self) -> int:
         return max(1, sum(self.executor.nthreads().values()))
 
     def submit(self, item: Any) -> Future[Any]:
-        return self.executor.submit(self.function, self.shared, item, pure=False)  # equal tasks are tasks of their own
+        return self.executor.submit(self.function, self.scattered, item, pure=False)  # equal tasks are two all the same
+
+    def mended(self, error: BaseException) -> bool:
+        if not isinstance(error, CancelledError) or self.scattered.status == "finished":
+            return False
+        self.scatter()
+        return True
 
 
 class Processes(Crew):
     """A pool of processes: the shared object lies in a file that each reads once; a broken pool is replaced."""
+
+    executor: ProcessPoolExecutor
 
     def __init__(self, executor: ProcessPoolExecutor, function: Callable[[Any, Any], Any], shared: Any) -> None:
         handle, path = tempfile.mkstemp(prefix="qad-")

@@ -37,6 +37,8 @@ class JointOptimizer:
         The operands that will be differentiated; by default all of them.
     """
 
+    variables: tuple[int, ...] | None
+
     def __init__(self, variables: Sequence[int] | None = None) -> None:
         self.variables = None if variables is None else tuple(sorted(variables))
 

@@ -60,6 +60,20 @@ def test_a_worker_that_dies_is_survived(client, tmp_path):
     assert os.path.exists(mark)
 
 
+def test_operands_that_are_lost_with_a_worker_are_sent_again(client, monkeypatch):
+    submit, lost = Dask.submit, []
+
+    def submit_after_a_loss(crew, item):
+        if not lost:
+            lost.append(crew.scattered)
+            client.cancel(lost, force=True)
+        return submit(crew, item)
+
+    monkeypatch.setattr(Dask, "submit", submit_after_a_loss)
+    assert [y for _, y in in_order(client, max, 100, range(99, 102))] == [100, 100, 101]
+    assert lost[0].status == "cancelled"
+
+
 def test_a_failure_says_which_task(client):
     def task(shared, item):
         return 1 / (item - 2)

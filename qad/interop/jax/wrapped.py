@@ -69,7 +69,7 @@ def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-qad_call = Primitive("qad")
+qad_call: Any = Primitive("qad")
 qad_call.multiple_results = True
 
 

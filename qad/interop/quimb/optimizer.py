@@ -42,6 +42,9 @@ class QadHandler:
     device : "cpu"
     """
 
+    freeze: bool
+    hermitian: bool
+
     def __init__(self, freeze: bool = False, hermitian: bool = False, device: str = "cpu") -> None:
         if device != "cpu":
             raise ArgumentError(f'autodiff_backend="qad" computes on the host, not on {device!r}: leave out device')

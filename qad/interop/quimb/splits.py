@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["qr_split", "register_splits", "svd_split"]
 
-NONE, BOTH, LEFT, RIGHT = None, decomp.get_Usq_sqVH, decomp.get_Us_VH, decomp.get_U_sVH
-PAIRS = {BOTH: (BOTH, 0, 1), LEFT: (LEFT, 0, 1), RIGHT: (RIGHT, 0, 1)}
-HALVES = {  # single factors: which pair they belong to, and whether they are its left or its right one
+NONE = None
+BOTH: int = decomp.get_Usq_sqVH
+LEFT: int = decomp.get_Us_VH
+RIGHT: int = decomp.get_U_sVH
+HALVES: dict[int, tuple[int, int]] = {  # single factors: which pair they belong to, and whether they are its left or its right one
     decomp.get_Usq: (BOTH, 0), decomp.get_sqVH: (BOTH, 1), decomp.get_Us: (LEFT, 0), decomp.get_VH: (LEFT, 1),
     decomp.get_U: (RIGHT, 0), decomp.get_sVH: (RIGHT, 1),
 }  # fmt: skip
