@@ -147,7 +147,7 @@ class Dask(Crew):
         return max(1, sum(self.executor.nthreads().values()))
 
     def submit(self, item: Any) -> Future[Any]:
-        return self.executor.submit(self.function, self.scattered, item, pure=False)  # equal tasks are two all the same
+        return self.executor.submit(self.function, self.scattered, item, pure=False)  # equal tasks are two
 
     def mended(self, error: BaseException) -> bool:
         if not isinstance(error, CancelledError) or self.scattered.status == "finished":

@@ -7,16 +7,15 @@ backend that anybody named by a string was everybody's from then on: ``get_names
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from types import ModuleType
-    from typing import Any
 
 __all__ = ["separate_namespaces"]
 
 
-class NotByString(dict):
+class NotByString(dict[Any, Any]):
     """A cache that does not keep what was asked for by a string: those namespaces are made anew each time."""
 
     def __setitem__(self, key: Any, namespace: Any) -> None:

@@ -28,7 +28,8 @@ NONE = None
 BOTH: int = decomp.get_Usq_sqVH
 LEFT: int = decomp.get_Us_VH
 RIGHT: int = decomp.get_U_sVH
-HALVES: dict[int, tuple[int, int]] = {  # single factors: which pair they belong to, and whether they are its left or its right one
+# single factors: which pair they belong to, and whether they are its left or its right one
+HALVES: dict[int, tuple[int, int]] = {
     decomp.get_Usq: (BOTH, 0), decomp.get_sqVH: (BOTH, 1), decomp.get_Us: (LEFT, 0), decomp.get_VH: (LEFT, 1),
     decomp.get_U: (RIGHT, 0), decomp.get_sVH: (RIGHT, 1),
 }  # fmt: skip
