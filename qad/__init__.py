@@ -7,6 +7,7 @@ Static programs   freeze
 The tape          tensor  Tensor  no_grad
 Contractions      tr  einsum  tensordot  ncon  partial_trace  plan
 Equations         fixed_point, differentiated implicitly
+Sparse matrices   sparse: SciPy's, as constants: sparse(S) @ x
 Containers        register_container  apply_updates  tree_map
 Seeing            draw  profile  debug
 Matrices          qad.linalg    decompositions and functions of matrices
@@ -17,6 +18,7 @@ Symmetric         qad.symmetric  block-sparse tensors that conserve charges
 Two dimensions    qad.peps      projected entangled pair states, their environments and ground states
 Circuits          Circuit  PauliSum, and qad.circuit
 Optimisation      qad.optimize  minimise over any structure of complex arrays
+Time              qad.integrate  differential equations
 Settings          config, and warm_up, which compiles everything beforehand
 Your own rules    qad.extend    and check_grads, which finds the mistake in them
 Errors            qad.errors    all of them under QadError
@@ -59,19 +61,20 @@ from qad.rules import exports as _names
 from qad.rules.building import *
 from qad.rules.creation import *
 from qad.rules.exports import *
+from qad.rules.sparse import sparse
 from qad.testing import check_grads
 
 __version__ = "0.1.0"
 
 if _FOR_EDITORS:  # which do not run `__getattr__`
-    from qad import array_api, circuit, interop, mps, optimize, peps, special, symmetric, viz
+    from qad import array_api, circuit, integrate, interop, mps, optimize, peps, special, symmetric, viz
     from qad.circuit import Circuit, PauliSum
     from qad.circuit.warming import warm_up
     from qad.viz import draw
 
 _LATE = {  # what is loaded when it is first touched, and whence: a program that differentiates needs none of it
     **{name: f"qad.{name}" for name in (
-        "array_api", "circuit", "interop", "mps", "optimize", "peps", "special", "symmetric", "viz",
+        "array_api", "circuit", "integrate", "interop", "mps", "optimize", "peps", "special", "symmetric", "viz",
     )},
     "Circuit": "qad.circuit", "PauliSum": "qad.circuit", "draw": "qad.viz",
     "warm_up": "qad.circuit.warming",
@@ -85,8 +88,8 @@ __all__ = [
     "Tensor", "no_grad", "tensor",
     # contractions
     "Plan", "einsum", "ncon", "partial_trace", "plan", "tensordot", "tr",
-    # solutions of equations
-    "fixed_point",
+    # solutions of equations, sparse matrices
+    "fixed_point", "sparse",
     # containers
     "apply_updates", "register_container", "tree_map",
     # seeing

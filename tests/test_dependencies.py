@@ -15,9 +15,13 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 FOR_DEVELOPERS = ("docs", "test", "types", "bench")  # extras that bring tools and peers; the others serve qad itself
 
 
+IMPORTED_AS = {"physics_tenpy": "tenpy"}
+
+
 def package(requirement):
-    """What ``name[extra]>=1.0; marker`` is imported as, which is its name for all that qad needs."""
-    return re.match(r"[\w.-]+", requirement)[0].lower().replace("-", "_")
+    """What ``name[extra]>=1.0; marker`` is imported as, which is mostly its name."""
+    name = re.match(r"[\w.-]+", requirement)[0].lower().replace("-", "_")
+    return IMPORTED_AS.get(name, name)
 
 
 def declared(project):

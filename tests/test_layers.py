@@ -22,6 +22,7 @@ FLOORS = (
     "contract",
     "symmetric",
     "frozen",
+    "integrate",
     "optimize",
     "mps",
     "peps",
@@ -56,12 +57,14 @@ ROOMS = (  # of core, each of which imports only those before it
 )
 INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "binary", "product"}
 FROM_CORE = {"archive", "errors", "trees", "containers", "threads", "waiting"}  # all else comes through extend
-BY_THE_DOOR = ("core", "extend", "testing", "optimize", "viz", "frozen", "typing", "__init__")  # which need not
+BY_THE_DOOR = (  # which need not
+    "core", "extend", "testing", "integrate", "optimize", "viz", "frozen", "typing", "__init__",
+)  # fmt: skip
 BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
 WORDS = "typing"  # what annotations are written in: rests on core alone, and is open to every floor
 OPTIONAL = {
-    "cupy", "dask", "jax", "llvmlite", "matplotlib", "numba", "openqasm3", "pennylane", "qiskit", "quimb",
-    "tensornetwork", "torch",
+    "autoray", "cotengra", "cupy", "dask", "distributed", "jax", "llvmlite", "matplotlib", "numba", "openqasm3", "pennylane",
+    "qiskit", "quimb", "tensornetwork", "torch",
 }  # fmt: skip
 MAY_NEED_OPTIONAL = ("interop", "viz")
 MOST_LINES, MOST_OF_A_FUNCTION = 300, 40

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.contract.elsewhere import prescribed
 from qad.contract.hermitian import real_form
 from qad.contract.memory import in_bytes
 from qad.contract.operands import as_operand, recorded
@@ -50,9 +51,10 @@ def einsum(
         ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` works too, with any sortable labels.
     *operands : array
         One per term.  An axis of size 1 stretches to the size that its label has in other operands.
-    optimize : "auto", bool or path
-        A path in opt_einsum's linear format prescribes the order.  Otherwise the order is searched once per structure,
-        for value and gradient together, and kept.
+    optimize : "auto", bool, path, Plan, tree or optimiser
+        A path in opt_einsum's linear format, a plan of the same operands or a tree of cotengra prescribes the order; an
+        optimiser of opt_einsum or cotengra is asked for it, once per structure.  Otherwise the order is searched once
+        per structure, for value and gradient together, and kept.
     memory_limit : int or str, optional
         The most bytes to be alive at once beyond the operands, forward and backward, or text such as "2GB".  A network
         that needs more is contracted slice by slice, its gradient too; see `qad.plan`.  Second derivatives are sliced
@@ -117,7 +119,7 @@ def _contracted(
     if not isinstance(subscripts, str):
         operands, terms, output = split_lists((subscripts, *operands))
         subscripts, output = _hashable(terms), None if output is None else _hashable([output])[0]
-    path = None if optimize == "auto" or optimize is True else _path(optimize)
+    path = None if type(optimize) is str and optimize == "auto" else prescribed(optimize)
     if not ARRAYS.issuperset(map(type, operands)):
         if other := contractor_of(operands):
             _require_plain(memory_limit, hermitian, executor)
@@ -159,28 +161,6 @@ def _hashable(terms):
         raise ArgumentError(
             "einsum: the first argument is a string of subscripts, or every operand is followed by a "
             "list of labels: einsum(a, [0, 1], b, [1, 2], [0, 2])"
-        ) from error
-
-
-_SEARCHES = frozenset((
-    "auto", "auto-hq", "optimal", "dp", "dynamic-programming", "greedy", "eager", "opportunistic", "random-greedy",
-    "random-greedy-128", "branch-all", "branch-2", "branch-1",
-))  # fmt: skip
-
-
-def _path(optimize):
-    """A prescribed path, NumPy's leading "einsum_path" taken off; names of other libraries' searches mean "auto"."""
-    if optimize is False:
-        return None
-    if isinstance(optimize, str):
-        if optimize in _SEARCHES:
-            return None
-        raise ArgumentError(f"einsum: there is no search named optimize={optimize!r}: write 'auto', or give a path")
-    try:
-        return tuple(tuple(map(index, step)) for step in optimize if step != "einsum_path")
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(
-            f"einsum: optimize={optimize!r} is neither 'auto', a bool nor a path such as [(0, 1), (0, 1)]"
         ) from error
 
 

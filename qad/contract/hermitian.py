@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from qad.contract.halves import Planned
     from qad.typing import Array
 
-__all__ = ["real_form"]
+__all__ = ["has_partners", "real_form"]
 
 
 def real_form(
@@ -81,6 +81,15 @@ def _below(x, level):
 
 def _halved(x, level):
     return (x + x.value) * 0.5 if type(x) is Tensor and x.level is level else x
+
+
+def has_partners(operands: Sequence[Array]) -> bool:
+    """Whether operands are recorded, and each of these has a conjugate partner among them, as `real_form` asks."""
+    level = recording_level(operands)
+    try:
+        return level is not None and bool(_groups(operands, level, ""))
+    except ArgumentError:
+        return False
 
 
 def _groups(operands, level, text):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from qad.core.errors import ArgumentError
 from qad.extend import Tensor
 
 if TYPE_CHECKING:
@@ -18,8 +19,13 @@ __all__ = ["alike", "as_operand", "recorded"]
 
 
 def as_operand(operand: ArrayLike) -> Array:
-    """What has no shape (a Python number, a list) becomes an array."""
-    return operand if type(operand) is Tensor or hasattr(operand, "shape") else np.asarray(operand)
+    """What has no shape (a Python number, a list) becomes an array, and so does an array of JAX on the host."""
+    if type(operand) is Tensor or type(operand) is np.ndarray:
+        return operand
+    home = type(operand).__module__.partition(".")[0]
+    if home == "torch":
+        raise ArgumentError("a torch tensor among the operands: write qad.interop.torch.wrap(f), or pass x.numpy()")
+    return operand if hasattr(operand, "shape") and home not in ("jax", "jaxlib") else np.asarray(operand)
 
 
 def recorded(operands: Sequence[Any]) -> tuple[int, ...]:

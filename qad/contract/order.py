@@ -10,11 +10,11 @@ from qad.contract.tree import Tree, improve
 from qad.core.waiting import waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from qad.contract.optimal import Labels, Pairs
 
-__all__ = ["find_order", "to_path", "from_path"]
+__all__ = ["find_order", "from_path", "greedy_trees", "random_trees", "sweeps", "to_path"]
 
 QUICK = 8  # operands, of which the best order is found in milliseconds
 BATCHES, TRIALS = 16, 64  # random greedy searches, each keeping the best of some trials
@@ -59,25 +59,37 @@ def order_of_many(
     if len(inputs) <= LIMIT:
         return optimal_order(inputs, output, sizes, variable)[0]
     network = inputs, output, sizes, variable
-    greedy = sorted((Tree(network, pairs) for pairs in _greedy(inputs, output, sizes)), key=Tree.cost)
-    sweeps = [Tree(network, pairs) for pairs in _sweeps(inputs)]
-    return min(map(improve, greedy[:BEST] + sweeps), key=Tree.cost).pairs()
+    found = [*greedy_trees(inputs, output, sizes)]
+    for seed in range(BATCHES):
+        found += random_trees(inputs, output, sizes, seed)
+    greedy = sorted((Tree(network, pairs) for pairs in found), key=Tree.cost)
+    swept = [Tree(network, pairs) for pairs in sweeps(inputs)]
+    return min(map(improve, greedy[:BEST] + swept), key=Tree.cost).pairs()
 
 
-def _greedy(inputs, output, sizes):
-    """Yield complete trees as pairs, results numbered on from the operands."""
+def greedy_trees(inputs: tuple[Labels, ...], output: Labels, sizes: tuple[int, ...]) -> Iterator[Pairs]:
+    """Yield the greedy tree as pairs, results numbered on from the operands."""
     import cotengrust  # only large networks need it, and it is no part of `import qad`
 
+    yield cotengrust.optimize_greedy(*_named(inputs, output, sizes), simplify=False, use_ssa=True)
+
+
+def random_trees(inputs: tuple[Labels, ...], output: Labels, sizes: tuple[int, ...], seed: int) -> Iterator[Pairs]:
+    """Yield the best of some random greedy trees."""
+    import cotengrust
+
+    search = cotengrust.optimize_random_greedy_track_flops
+    yield search(*_named(inputs, output, sizes), ntrials=TRIALS, seed=seed, simplify=False, use_ssa=True)[0]
+
+
+def _named(inputs, output, sizes):
+    """A network as cotengrust takes it: labels are characters."""
     names = [chr(0x100 + label) for label in range(len(sizes))]
     network = [[names[label] for label in term] for term in inputs], [names[label] for label in output]
-    extent = dict(zip(names, map(float, sizes), strict=True))
-    how = {"simplify": False, "use_ssa": True}
-    yield cotengrust.optimize_greedy(*network, extent, **how)
-    for seed in range(BATCHES):
-        yield cotengrust.optimize_random_greedy_track_flops(*network, extent, ntrials=TRIALS, seed=seed, **how)[0]
+    return *network, dict(zip(names, map(float, sizes), strict=True))
 
 
-def _sweeps(inputs):
+def sweeps(inputs: tuple[Labels, ...]) -> Iterator[Pairs]:
     """Yield trees that take in one operand after another, near ones first, from two ends that lie far apart.
 
     So a physicist contracts a sandwich of chains, for which greedy trees cost two to four times as much.

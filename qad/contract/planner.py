@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 from qad.contract.compiler import has_compiler
 from qad.contract.costs import loop_pays
+from qad.contract.elsewhere import prescribed, searched
 from qad.contract.memory import in_bytes
 from qad.contract.operands import as_operand, recorded
-from qad.contract.order import from_path
-from qad.contract.parse import parse, parse_lists
+from qad.contract.order import from_path, to_path
+from qad.contract.parse import label_sizes, parse, parse_lists
 from qad.contract.plan import make_plan
 from qad.contract.slicing import sliced
+from qad.contract.stages import network_of
+from qad.contract.timed import timed_order
 from qad.core.errors import ArgumentError
 from qad.core.waiting import waiting
 
@@ -35,6 +38,8 @@ def plan(
     dtype: DTypeLike = complex,
     memory_limit: int | str | None = None,
     compiled: bool | None = None,
+    optimize: Any = "auto",
+    planning_seconds: float | None = None,
 ) -> Plan:
     """Plan the contraction of a network for value and gradient together.
 
@@ -57,6 +62,12 @@ def plan(
         Whether the network runs as one compiled loop, which LLVM makes (the extra ``fast``); with False nothing that
         is compiled runs.  By default costs decide: small networks run as loops and stacks of small matrices are
         multiplied by them, if llvmlite is installed.  Compiling takes about a second, once on a machine for each dtype.
+    optimize : "auto", bool, path, Plan, tree or optimiser
+        An order from elsewhere, as in `qad.einsum`.
+    planning_seconds : float, optional
+        How long to search for the order of a network of more than 12 operands; a terminal shows a bar.  The order then
+        depends on the speed of the machine: whoever needs the same numbers again keeps the plan, or its `path`.  The
+        search takes its last step to the end, which may take a second.
 
     Returns
     -------
@@ -97,7 +108,20 @@ def plan(
         raise ArgumentError("plan: a compiled loop keeps everything at once: leave out memory_limit or compiled=True")
     if compiled and not has_compiler():
         raise ArgumentError("plan: compiled=True needs llvmlite: pip install 'qad[fast]'")
-    return find_plan(subscripts, None, shapes, variables, dtype, None, limit, compiled)
+    path = prescribed(optimize)
+    if planning_seconds is not None:
+        path = _timed_path(subscripts, shapes, variables, planning_seconds, path)
+    return find_plan(subscripts, None, shapes, variables, dtype, path, limit, compiled)
+
+
+def _timed_path(subscripts, shapes, variables, seconds, path):
+    if path is not None or not seconds > 0:
+        raise ArgumentError(
+            f"plan: planning_seconds={seconds!r} is how long qad searches: give a positive number and no optimize"
+        )
+    expression = parse(subscripts, tuple(map(len, shapes)))
+    network = network_of(expression, shapes, label_sizes(expression, shapes), variables)
+    return None if len(shapes) < 2 else to_path(timed_order(*network, seconds), len(shapes))
 
 
 def _checked(variables, count):
@@ -124,7 +148,8 @@ def find_plan(
     """The plan from the cache, made where it is missing.
 
     `subscripts` is text (`output` None), or a tuple of tuples in the interleaved form; `path` is an order prescribed in
-    opt_einsum's linear format, or None; `limit` is in bytes, or None; `compiled` is as in `plan`.
+    opt_einsum's linear format, a search of another library, or None; `limit` is in bytes, or None; `compiled` is as in
+    `plan`.
     """
     if limit is not None:
         whole = find_plan(subscripts, output, shapes, variables, dtype, path, None, compiled)
@@ -135,6 +160,8 @@ def find_plan(
         expression = parse_lists(subscripts, output, ndims)
     else:
         expression = parse(subscripts, ndims)
+    if callable(path):
+        path = searched(path, expression, label_sizes(expression, shapes))
     pairs = None if path is None else _given_order(path, len(shapes), expression.text)
     found = make_plan(expression, shapes, variables, dtype, pairs)
     if compiled is None and has_compiler():

@@ -7,12 +7,14 @@ each slice being freed before the next begins.
 
 from __future__ import annotations
 
-from collections import deque
+import sys
 from dataclasses import dataclass
 from itertools import product
-from os import cpu_count
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
+from qad.contract.crew import in_order
 from qad.contract.network import with_cotangents
 from qad.contract.operands import recorded
 from qad.extend import defvjp_tuned, like, primitive, vjp
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     Labelled: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]  # labels and shape of a whole array
 
 __all__ = ["Value", "Pullback", "sum_of_slices"]
+
+PATIENCE = 1.0  # seconds after which a terminal shows how far the slices are
 
 
 def sum_of_slices(
@@ -105,18 +109,27 @@ class Pullback:
 @primitive
 def sum_slices(*arrays: Array, kernel: Value | Pullback, executor: Executor | None = None) -> tuple[Array, ...]:
     """Add up what a kernel computes of the slices of whole arrays, in the order of the slices whoever is first."""
-    totals, waiting = [], deque()
-    for block in _blocks(kernel.plan):
-        operands = _slices(arrays, kernel.inputs, block)
-        if executor is None:
-            _add(totals, kernel.run(*operands), kernel.outputs, block)
-            continue
-        waiting.append((executor.submit(kernel.run, *operands), block))
-        if len(waiting) > 1 + (cpu_count() or 1):
-            _add_first(totals, waiting, kernel)
-    while waiting:
-        _add_first(totals, waiting, kernel)
+    from tqdm import tqdm  # which `import qad` does without
+
+    totals, shared = [], (kernel, arrays)
+    if executor is None:
+        done = ((block, _run(shared, block)) for block in _blocks(kernel.plan))
+    else:
+        done = in_order(executor, _run, shared, _blocks(kernel.plan))
+    for block, parts in tqdm(done, "slices", kernel.plan.slices, delay=PATIENCE, disable=not sys.stderr.isatty()):
+        _add(totals, parts, kernel.outputs, block)
     return tuple([total if total.shape else total[()] for total in totals])
+
+
+def _run(shared, block):
+    """What the kernel computes of one slice of the arrays."""
+    kernel, arrays = shared
+    return kernel.run(*map(_in_c_order, _slices(arrays, kernel.inputs, block)))
+
+
+def _in_c_order(x):
+    """As the slice lies in other processes, too, which rounds alike everywhere."""
+    return x.copy() if type(x) is np.ndarray and not x.flags.c_contiguous else x
 
 
 def _blocks(plan):
@@ -126,11 +139,6 @@ def _blocks(plan):
         width = plan.sizes[label] // count
         ranges.append([(label, slice(start, start + width)) for start in range(0, width * count, width)])
     return map(dict, product(*ranges))
-
-
-def _add_first(totals, waiting, kernel):
-    future, block = waiting.popleft()
-    _add(totals, future.result(), kernel.outputs, block)
 
 
 def _slices(arrays, places, block):

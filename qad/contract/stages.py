@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from qad.contract.parse import Expression
     from qad.contract.unary import Single
 
+    Network: TypeAlias = tuple[tuple[Labels, ...], Labels, tuple[int, ...], tuple[bool, ...]]
     Preparations: TypeAlias = tuple[tuple[int, Single], ...]
     Steps: TypeAlias = tuple[tuple[int, int, Pair], ...]
 
-__all__ = ["stages"]
+__all__ = ["network_of", "stages"]
 
 
 def stages(
@@ -36,13 +37,15 @@ def stages(
 ) -> tuple[Pairs, tuple[Labels, ...], Preparations, Steps]:
     """The fields `pairs`, `terms`, `prepare` and `steps` of a plan; in the given order, or in the best one."""
     sizes = label_sizes(expression, shapes)
-    network = _network(expression, shapes, sizes, variables)
+    network = network_of(expression, shapes, sizes, variables)
     pairs = find_order(*network) if pairs is None else tuple(pairs)
     terms = _layout(Tree(network, pairs), pairs)
     return pairs, tuple(terms), _preparations(expression, shapes, terms), _steps(pairs, terms, sizes)
 
 
-def _network(expression, shapes, sizes, variables):
+def network_of(
+    expression: Expression, shapes: tuple[Labels, ...], sizes: Labels, variables: tuple[int, ...]
+) -> Network:
     """What is left to order after the steps on single operands.
 
     A repeated label is a diagonal, a stretched axis is dropped (the other operands carry its label), and a label that

@@ -9,7 +9,8 @@ that the gradient needs too, so no other root is better.
 from __future__ import annotations
 
 from collections import Counter
-from math import prod
+from math import inf, prod
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from qad.contract.optimal import LIMIT, optimal_order
@@ -120,11 +121,18 @@ class Tree:
         return tuple(found)
 
 
-def improve(tree: Tree) -> Tree:
-    """Lower the joint cost of a tree: move the root, and replace pieces by their optimum until none improves."""
+def improve(tree: Tree, end: float = inf) -> Tree:
+    """Lower the joint cost of a tree: move the root, and replace pieces by their optimum until none improves.
+
+    Or until it is `end` by `time.monotonic`.
+    """
     for _ in range(ROUNDS):
-        tree = rerooted(tree)
-        if not sum([_replace_piece(tree, node) for node in tree.below(tree.root) if node in tree.children]):
+        tree, improved = rerooted(tree), False
+        for node in tree.below(tree.root):
+            if end < inf and monotonic() >= end:
+                return rerooted(tree)
+            improved |= node in tree.children and _replace_piece(tree, node)
+        if not improved:
             break
     return rerooted(tree)
 

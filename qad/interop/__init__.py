@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from qad.interop import pennylane, qiskit, tensornetwork
+    from qad.interop import cotengra, itensor, jax, pennylane, qiskit, quimb, tenpy, tensornetwork, torch
 
-MODULES = ("pennylane", "qiskit", "tensornetwork")
+MODULES = ("cotengra", "itensor", "jax", "pennylane", "qiskit", "quimb", "tenpy", "tensornetwork", "torch")
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -18,7 +18,7 @@ except ModuleNotFoundError as _error:
 from qad.circuit import Circuit, PauliSum
 from qad.circuit.gates import GATES
 from qad.core.errors import ArgumentError
-from qad.extend import value_of
+from qad.extend import Tensor, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,7 @@ def from_pennylane(operations: Any, wires: Sequence[Any] | None = None) -> Circu
     Parameters
     ----------
     operations : list of pennylane operations, or a tape
-        What a QNode applies: ``qml.tape.make_qscript(f)(*args)`` records it.
+        What a QNode applies: ``qml.tape.make_qscript(f)(*args)`` records it.  Angles that are Tensors stay recorded.
     wires : sequence, optional
         Names of all wires in the order of qubits; by default in the order of numbers, or else of appearance.
 
@@ -80,20 +80,26 @@ def from_pennylane(operations: Any, wires: Sequence[Any] | None = None) -> Circu
     return circuit
 
 
+def real(parameter: Any) -> Any:
+    """An angle, as an array; a Tensor as it is."""
+    return parameter if type(parameter) is Tensor else np.asarray(parameter, float)
+
+
 def add(circuit: Circuit, operation: Any, qubits: list[int]) -> None:
     """Add one operation."""
     if operation.name in ("Barrier", "Snapshot", "Identity"):
         return
     if operation.name == "GlobalPhase":  # the same on any qubits, and on none
-        phase = np.exp(-1j * np.asarray(operation.parameters[0], float))
+        phase = np.exp(-1j * real(operation.parameters[0]))
         circuit.unitary(phase[..., None, None] * np.eye(2), qubits[0] if qubits else 0)
         return
     name = NAMES.get(operation.name)
+    recorded = any(type(p) is Tensor for p in operation.parameters)
     if name is not None:
-        circuit.gate(name, *(np.asarray(p, float) for p in operation.parameters), *qubits)
+        circuit.gate(name, *map(real, operation.parameters), *qubits)
     elif operation.name == "PauliRot":
-        circuit.exp_pauli(float(operation.parameters[0]), operation.hyperparameters["pauli_word"], qubits)
-    elif operation.has_matrix and len(qubits) <= 4:
+        circuit.exp_pauli(real(operation.parameters[0])[()], operation.hyperparameters["pauli_word"], qubits)
+    elif operation.has_matrix and len(qubits) <= 4 and not (recorded and operation.has_decomposition):
         circuit.unitary(np.asarray(qml.matrix(operation)), *qubits)
     elif operation.has_decomposition:
         places = dict(zip(operation.wires, qubits, strict=True))

@@ -13,7 +13,7 @@ import numpy as np
 
 try:
     from qiskit import QuantumCircuit
-    from qiskit.circuit import Gate, ParameterExpression, library
+    from qiskit.circuit import Gate, Parameter, ParameterExpression, ParameterVector, library
     from qiskit.quantum_info import Operator, SparsePauliOp
 except ModuleNotFoundError as _error:
     raise ModuleNotFoundError("qad.interop.qiskit needs Qiskit: pip install qiskit") from _error
@@ -21,10 +21,10 @@ except ModuleNotFoundError as _error:
 from qad.circuit import Circuit, PauliSum
 from qad.circuit.gates import GATES, pauli_matrix
 from qad.core.errors import ArgumentError
-from qad.extend import value_of
+from qad.extend import defvjp, primitive, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from qad.circuit.ir import Operation
@@ -64,14 +64,17 @@ def reversed_qubits(array: ArrayLike, n: int) -> Array:
     return split.transpose(order).reshape((2**n,) * axes)
 
 
-def from_qiskit(circuit: QuantumCircuit) -> Circuit:
+def from_qiskit(circuit: QuantumCircuit, values: Mapping[Any, Any] | ArrayLike | None = None) -> Circuit:
     """A Qiskit circuit as a `qad.Circuit`; qubits keep their numbers.
 
     Parameters
     ----------
     circuit : qiskit.QuantumCircuit
-        Bound to numbers.  Gates that qad does not know are taken by their definitions, or by their matrices.  Barriers,
-        and measurements at the end, are passed over.
+        Gates that qad does not know are taken by their definitions, or by their matrices.  Barriers, and measurements
+        at the end, are passed over.
+    values : dict or sequence, optional
+        Of the circuit's parameters, numbers or Tensors: by Parameter or by name, an array by ParameterVector, or all in
+        the order of ``circuit.parameters``.  The angles of gates are expressions of them, which are differentiated.
 
     Returns
     -------
@@ -91,13 +94,63 @@ def from_qiskit(circuit: QuantumCircuit) -> Circuit:
     >>> _ = given.x(1)
     >>> from_qiskit(given).probabilities()[0, 1]
     np.float64(1.0)
+
+    A gradient by a parameter, of <Z> = cos 2t:
+
+    >>> import qad
+    >>> from qiskit.circuit import Parameter
+    >>> t, given = Parameter("t"), QuantumCircuit(1)
+    >>> _ = given.rx(2 * t, 0)
+    >>> z = qad.PauliSum({"Z": 1.0})
+    >>> round(float(qad.grad(lambda x: from_qiskit(given, {t: x}).expectation(z))(np.pi / 4)), 12)
+    -2.0
     """
     out = Circuit(circuit.num_qubits)
-    add_all(out, circuit, range(circuit.num_qubits))
+    add_all(out, circuit, range(circuit.num_qubits), bound(circuit, {} if values is None else values))
     return out
 
 
-def add_all(out: Circuit, circuit: QuantumCircuit, places: Sequence[int]) -> None:
+def bound(circuit: QuantumCircuit, values: Mapping[Any, Any] | ArrayLike) -> dict[Any, Any]:
+    """The values of a circuit's parameters, by Parameter."""
+    parameters = list(circuit.parameters)
+    if not hasattr(values, "items"):
+        if len(values) != len(parameters):
+            raise ArgumentError(f"from_qiskit: {len(values)} values for the parameters {[p.name for p in parameters]}")
+        return {p: values[i] for i, p in enumerate(parameters)}
+    found = {}
+    for key, value in values.items():
+        if isinstance(key, ParameterVector):
+            found |= {p: value[i] for i, p in enumerate(key)}
+        else:
+            found |= {p: value for p in parameters if key in (p, p.name)}
+    return found
+
+
+@primitive(name="angle of Qiskit")
+def angle(*values: Any, expression: ParameterExpression, parameters: tuple[Any, ...]) -> Any:
+    """The value of an expression of Qiskit's."""
+    numbers = {p: float(v) for p, v in zip(parameters, values, strict=True)}
+    return np.float64(expression.bind(numbers).numeric())
+
+
+def _slopes(needed, g, ans, *values, expression, parameters):
+    """Qiskit's derivatives, which are expressions again."""
+    return [g * _value(expression.gradient(parameters[i]), values, parameters) for i in needed]
+
+
+def _value(expression, values, parameters):
+    own = [i for i, p in enumerate(parameters) if p in getattr(expression, "parameters", ())]
+    if not own:
+        return float(expression.numeric() if isinstance(expression, ParameterExpression) else expression)
+    if isinstance(expression, Parameter):
+        return values[own[0]]
+    return angle(*(values[i] for i in own), expression=expression, parameters=tuple(parameters[i] for i in own))
+
+
+defvjp(angle, shared=_slopes)
+
+
+def add_all(out: Circuit, circuit: QuantumCircuit, places: Sequence[int], values: dict[Any, Any]) -> None:
     """Add the gates of a Qiskit circuit, whose qubits are at `places`."""
     measured = set()
     for instruction in circuit.data:
@@ -109,22 +162,26 @@ def add_all(out: Circuit, circuit: QuantumCircuit, places: Sequence[int]) -> Non
             continue
         if measured & set(qubits):
             raise ArgumentError(f"{gate.name} acts on a measured qubit: a circuit of qad measures at its end alone")
-        add(out, gate, qubits)
+        add(out, gate, qubits, values)
 
 
-def add(out: Circuit, gate: Any, qubits: list[int]) -> None:
+def add(out: Circuit, gate: Any, qubits: list[int], values: dict[Any, Any]) -> None:
     """Add one gate of Qiskit."""
-    if any(isinstance(p, ParameterExpression) and p.parameters for p in gate.params if not isinstance(p, np.ndarray)):
-        raise ArgumentError(f"the angles {gate.params} of {gate.name} are not numbers: bind them by assign_parameters")
+    expressions = [p for p in gate.params if isinstance(p, ParameterExpression) and p.parameters]
+    if missing := {p.name for e in expressions for p in e.parameters if p not in values}:
+        raise ArgumentError(
+            f"the angles {gate.params} of {gate.name} are not numbers: give values for {sorted(missing)}, or bind them "
+            "by assign_parameters"
+        )
     name = FROM.get(gate.name, gate.name)
     known = GATES.get(name)
     standard = gate.name in KNOWN or gate.name in ("u1", "u2", "u3", "cu1", "cu3")
     if standard and known.qubits == len(qubits) and getattr(gate, "ctrl_state", None) in (None, full(gate)):
-        out.gate(name, *(float(p) for p in gate.params), *qubits)
+        out.gate(name, *(_value(p, list(values.values()), list(values)) for p in gate.params), *qubits)
     elif not isinstance(gate, Gate):
         raise ArgumentError(f"{gate.name} of Qiskit is no unitary gate: a circuit of qad has none of its kind")
-    elif len(qubits) > 4 and gate.definition is not None:
-        add_all(out, gate.definition, qubits)
+    elif (expressions or len(qubits) > 4) and gate.definition is not None:
+        add_all(out, gate.definition, qubits, values)
     else:
         out.unitary(Operator(gate).data, *reversed(qubits))
 

@@ -32,6 +32,63 @@ defvjp_tuned(
 )
 
 
+class sparse:
+    """A constant sparse matrix that can stand on the left of a Tensor: ``qad.sparse(S) @ x``.
+
+    SciPy's own ``S @ x`` asks the Tensor for plain numbers, and is refused.
+
+    Parameters
+    ----------
+    matrix : sparse matrix or array of SciPy
+        Two-dimensional.  It is a constant: no gradient flows to it.
+
+    Raises
+    ------
+    ArgumentError
+        `matrix` is not sparse.
+
+    Examples
+    --------
+    >>> import numpy as np, qad, scipy.sparse
+    >>> s = qad.sparse(scipy.sparse.diags_array([1.0, 2.0]))
+    >>> qad.grad(lambda x: np.sum((s @ x) ** 2))(np.ones(2))
+    array([2., 8.])
+    """
+
+    __array_ufunc__ = None  # arrays leave products to this class
+    matrix: Any
+
+    def __init__(self, matrix: Any) -> None:
+        if not is_sparse(matrix) or matrix.ndim != 2:
+            raise ArgumentError(f"sparse: {type(matrix).__name__} is no sparse matrix of SciPy")
+        self.matrix = matrix
+
+    ndim = 2
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.matrix.shape
+
+    @property
+    def T(self) -> sparse:
+        """The transpose."""
+        return sparse(self.matrix.T)
+
+    def tocsr(self) -> Any:
+        """SciPy's matrix by rows, a bare one."""
+        return self.matrix.tocsr()
+
+    def __matmul__(self, x: Any) -> Any:
+        return sparse_product(self, x) if type(x) is Tensor else self.matrix @ x
+
+    def __rmatmul__(self, x: Any) -> Any:
+        return x @ self.matrix
+
+    def __repr__(self) -> str:
+        return f"sparse({self.matrix!r})"
+
+
 def sparse_product(a: Any, b: Any) -> Value:
     """The product of a sparse matrix and a Tensor, in either order."""
     if not is_sparse(a):

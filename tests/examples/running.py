@@ -13,7 +13,9 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-NAMES = sorted(str(path.relative_to(EXAMPLES)) for path in EXAMPLES.glob("*/*.py"))
+NAMES = sorted(
+    str(path.relative_to(EXAMPLES)) for path in EXAMPLES.glob("*/*.py") if path.parent.name != "interop"
+)  # those of bridges are run by tests/interop/test_pages.py
 NUMBER = r"(-?\d[\d.e+-]*)"
 PAIR = re.compile(rf"{NUMBER}   exact {NUMBER}")
 

@@ -112,3 +112,16 @@ def test_qubits_of_an_observable_are_found():
     for call in (lambda: observable_from_pennylane(op, 2), lambda: observable_from_pennylane(named, wires=["a"])):
         with pytest.raises(ArgumentError, match="are not among"):
             call()
+
+
+def test_recorded_angles_stay_recorded():
+    """Rot has no counterpart here, and is taken apart."""
+
+    def energy(t):
+        operations = [
+            qml.RX(t[0], 0), qml.CNOT([0, 1]), qml.Rot(t[0], t[1], 2 * t[1], 1), qml.PauliRot(t[1], "XY", [0, 1]),
+            qml.GlobalPhase(t[0]),
+        ]  # fmt: skip
+        return from_pennylane(operations).expectation(qad.PauliSum({"ZI": 1.0, "XZ": 0.5}))
+
+    qad.check_grads(energy, (np.array([0.3, 0.7]),))

@@ -11,7 +11,7 @@ from tests.circuit.dense import dense_matrix, dense_state, random_circuit, rando
 pytest.importorskip("qiskit", reason="the optional package qiskit is not installed")
 
 from qiskit import QuantumCircuit
-from qiskit.circuit import Parameter, library
+from qiskit.circuit import Parameter, ParameterVector, library
 from qiskit.quantum_info import Operator, Statevector
 
 from qad.interop.qiskit import (
@@ -98,3 +98,36 @@ def test_refusals():
         to_qiskit(qad.Circuit(1).rx(np.zeros(2), 0))
     with pytest.raises(ArgumentError, match="initial"):
         to_qiskit(qad.Circuit(1, initial=np.ones(2)))
+
+
+def parametrised():
+    t, v = Parameter("t"), ParameterVector("v", 2)
+    given = QuantumCircuit(2)
+    given.rx(2 * t, 0)
+    given.cx(0, 1)
+    given.ry(t * v[0] + v[1].sin(), 1)
+    given.rz(v[1], 0)
+    given.append(library.RZXGate(v[0]), [0, 1])  # which qad does not know
+    return given, t, v
+
+
+def test_parameters_are_given_values_and_differentiated():
+    given, t, v = parametrised()
+    z = qad.PauliSum({"ZI": 1.0, "XY": 0.5})
+
+    def energy(x):
+        return from_qiskit(given, {t: x[0], v: x[1:]}).expectation(z)
+
+    x = np.array([0.3, 0.5, 0.7])
+    theirs = from_qiskit(given.assign_parameters({t: x[0], v: x[1:]})).expectation(z)
+    np.testing.assert_allclose(energy(x), theirs, atol=1e-12)
+    np.testing.assert_allclose(from_qiskit(given, list(x)).expectation(z), theirs, atol=1e-12)
+    qad.check_grads(energy, (x,))
+
+
+def test_parameters_without_values_are_named():
+    given, _, _ = parametrised()
+    with pytest.raises(ArgumentError, match=r"give values for \['v\[0\]', 'v\[1\]'\]"):
+        from_qiskit(given, {"t": 0.1})
+    with pytest.raises(ArgumentError, match="2 values for the parameters"):
+        from_qiskit(given, [0.1, 0.2])

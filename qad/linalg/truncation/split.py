@@ -81,8 +81,12 @@ def split(
             f"split: rank {k} cuts through degenerate singular values, of which the choice is arbitrary and has no "
             'derivative: write multiplets="drop"'
         )
-    left, right = factors(a, u, s, vh, k)
-    m = a.shape[-2]
+    return tied(*factors(a, u, s, vh, k))
+
+
+def tied(left: Array, right: Array) -> tuple[Array, Array]:
+    """Two factors as they are, of which only losses are differentiated that contract the bond between them."""
+    m = left.shape[-2]
     pair = _tied(np.concatenate([left, right.mT], axis=-2), m)
     return pair[..., :m, :], pair[..., m:, :].mT
 

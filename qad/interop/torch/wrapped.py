@@ -1,0 +1,182 @@
+"""qad's functions of torch tensors: an ``autograd.Function`` whose derivatives are such functions again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial, wraps
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from qad.core.errors import ArgumentError
+from qad.core.trees import flatten, unflatten
+from qad.extend import jvp, vjp, vmap
+from qad.interop.arguments import with_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    Arrays = tuple[Any, ...]
+
+__all__ = ["wrap"]
+
+
+def wrap(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of qad as a function of torch tensors, differentiable by torch.
+
+    Parameters
+    ----------
+    f : callable
+        A function of pytrees of arrays to an array, or a pytree of arrays, of floating-point numbers.
+
+    Returns
+    -------
+    callable
+        Of the same arguments with torch tensors for arrays; what is no tensor is passed on as it is.
+
+    Raises
+    ------
+    ArgumentError
+        In a call: a tensor is not on the host, is sparse, or of a dtype that NumPy does not have; or `f` returns
+        what is no array of floating-point numbers.
+
+    Notes
+    -----
+    Gradients of any order, ``torch.func`` (grad, vjp, jvp, vmap, jacrev, jacfwd, hessian) and
+    ``torch.autograd.forward_ad`` go through it.  A function that neither transforms nor is recorded runs once; a
+    recorded one runs once forward, and its first derivative is the pullback of that run.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from qad.interop.torch import wrap
+    >>> cubes = wrap(lambda x: np.sum(x**3))
+    >>> torch.func.jacrev(torch.func.grad(cubes))(torch.tensor([2.0]))
+    tensor([[12.]])
+    """
+
+    @wraps(f)
+    def call(*args, **kwargs):
+        leaves, spec = flatten((args, kwargs))
+        places = [i for i, x in enumerate(leaves) if isinstance(x, torch.Tensor)]
+        returned = []
+
+        def flat(*arrays):
+            for place, x in zip(places, arrays, strict=True):
+                leaves[place] = x
+            positional, named = unflatten(spec, leaves)
+            out, structure = flatten(f(*positional, **named))
+            returned.append(structure)
+            return tuple(out)
+
+        tensors = [leaves[place] for place in places]
+        wanted = tuple(i for i, x in enumerate(tensors) if x.requires_grad) if torch.is_grad_enabled() else ()
+        out = _Call.apply(_Step(flat, wanted), *tensors)
+        return unflatten(returned[0], out)
+
+    return call
+
+
+@dataclass
+class _Step:
+    """A function of arrays to a tuple of arrays that torch calls.
+
+    `wanted` are the arguments by which it is about to be differentiated; where there are some, `pullback` is what
+    `qad.vjp` gave for them in the last call.  `ready` gives the same as `function` where the values are those of a
+    call before.
+    """
+
+    function: Callable[..., Arrays]
+    wanted: tuple[int, ...] = ()
+    ready: Callable[..., Arrays] | None = None
+    pullback: Callable[[Arrays], Arrays] | None = field(default=None, init=False)
+
+    def run(self, arrays: Sequence[NDArray[Any]]) -> Arrays:
+        if self.ready is not None:
+            return self.ready(*arrays)
+        if not self.wanted:
+            return self.function(*arrays)
+        out, self.pullback = vjp(with_arguments(self.function, self.wanted, arrays), *[arrays[i] for i in self.wanted])
+        return out
+
+
+class _Call(torch.autograd.Function):
+    """A `_Step` of torch tensors to a tuple of torch tensors."""
+
+    @staticmethod
+    def forward(step, *tensors):
+        arrays = [_array(x) for x in tensors]
+        return tuple(_tensor(y, arrays) for y in step.run(arrays))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.step, *tensors = inputs
+        ctx.save_for_backward(*tensors)
+        ctx.save_for_forward(*tensors)
+
+    @staticmethod
+    def backward(ctx, *gradients):
+        step, tensors = ctx.step, ctx.saved_tensors
+        needed = tuple(i for i in range(len(tensors)) if ctx.needs_input_grad[1 + i])
+        count = len(tensors)
+
+        def pulled(*arrays):
+            primals, w = arrays[:count], arrays[count:]
+            return vjp(with_arguments(step.function, needed, primals), *[primals[i] for i in needed])[1](tuple(w))
+
+        ready = None
+        if step.pullback is not None and needed == step.wanted:
+            ready = partial(_pulled_back, step.pullback, count)
+        wanted = ()
+        if torch.is_grad_enabled():
+            ready, wanted = None, tuple(i for i, x in enumerate((*tensors, *gradients)) if x.requires_grad)
+        found = dict(zip(needed, _Call.apply(_Step(pulled, wanted, ready), *tensors, *gradients), strict=True))
+        return None, *(found.get(i) for i in range(count))
+
+    @staticmethod
+    def jvp(ctx, _, *tangents):
+        tensors = ctx.saved_tensors
+        along = tuple(i for i, t in enumerate(tangents) if t is not None)
+        count = len(tensors)
+
+        def pushed(*arrays):
+            primals = tuple(arrays[i] for i in along)
+            return jvp(with_arguments(ctx.step.function, along, arrays[:count]), primals, tuple(arrays[count:]))[1]
+
+        return _Call.apply(_Step(pushed), *tensors, *(tangents[i] for i in along))
+
+    @staticmethod
+    def vmap(info, in_dims, step, *tensors):
+        out = _Call.apply(_Step(vmap(step.function, in_axes=tuple(in_dims[1:]))), *tensors)
+        return out, (0,) * len(out)
+
+
+def _pulled_back(pullback, count, *arrays):
+    """What a pullback gives for all but the first `count` arrays, which it knows."""
+    return pullback(arrays[count:])
+
+
+def _array(x):
+    """The array that shares the memory of a tensor."""
+    if x.device.type != "cpu" or x.layout != torch.strided:
+        raise ArgumentError(
+            f"wrap: qad computes on dense tensors on the host, not on one of {x.layout} on {x.device}: pass x.cpu(), "
+            "or x.to_dense()"
+        )
+    try:
+        return x.detach().resolve_conj().resolve_neg().numpy()
+    except TypeError as error:
+        raise ArgumentError(f"wrap: NumPy has no {x.dtype}: pass x.to(torch.float32)") from error
+
+
+def _tensor(y, arrays):
+    """The tensor that shares the memory of an array, unless that is somebody else's."""
+    y = np.asarray(y)
+    if y.dtype.kind not in "fc":
+        raise ArgumentError(f"wrap: the function returned {y.dtype} numbers, which have no derivative: leave them out")
+    shared = not y.flags.writeable or any(np.may_share_memory(y, x) for x in arrays)
+    return torch.from_numpy(y.copy() if shared or min(y.strides, default=0) < 0 else y)

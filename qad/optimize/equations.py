@@ -1,0 +1,149 @@
+"""Roots and least squares of SciPy, with the Jacobian of qad, over any structure of real and complex arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.optimize
+
+from qad.core.errors import ConvergenceError
+from qad.core.trees import flatten, unflatten
+from qad.extend import jvp, value_of
+from qad.linalg.implicit.gmres import plain_leaves
+from qad.linalg.implicit.root import attach
+from qad.optimize.packing import Parameters
+from qad.optimize.result import OptimizeResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from qad.typing import Tree
+
+__all__ = ["least_squares", "root"]
+
+
+def root(
+    f: Callable[[Tree], Tree], x0: Tree, *, method: str = "hybr", tol: float | None = None, **options: Any
+) -> Tree:
+    """Solve ``f(x) = 0`` by `scipy.optimize.root`, and differentiate the solution by what `f` closes over.
+
+    Parameters
+    ----------
+    f : callable
+        Of a pytree of real or complex arrays, to the same structure; it may contain conjugations.
+    x0 : pytree
+        Where to start; it has no influence on the derivative.
+    method : str
+        Of `scipy.optimize.root`: "hybr" and "lm" are given the Jacobian, a matrix of the real and imaginary parts.
+    tol : float, optional
+    **options
+        SciPy's, for the method.
+
+    Returns
+    -------
+    pytree
+        The solution: recorded where `f` closes over Tensors, whose gradient is that of the implicit function theorem.
+
+    Raises
+    ------
+    ConvergenceError
+        No solution was found; the message is SciPy's.
+
+    See Also
+    --------
+    qad.fixed_point : for large x, without a matrix.
+
+    Examples
+    --------
+    >>> import numpy as np, qad
+    >>> cube_root = lambda a: qad.optimize.root(lambda z: z**3 - a, np.array(1.0 + 0.5j))
+    >>> cube_root(-8.0).round(6)
+    np.complex128(1+1.732051j)
+    >>> round(float(qad.grad(lambda a: cube_root(a).real)(-8.0)), 6)  # of a^(1/3) on this branch
+    -0.041667
+    """
+    start, _ = plain_leaves(x0)
+    spec = flatten(x0)[1]
+
+    def again(residual, leaves):
+        return _solved(residual, leaves, method, tol, options)
+
+    found = again(lambda leaves: flatten(f(unflatten(spec, leaves)))[0], start)
+    return attach(f, unflatten(spec, found), again)
+
+
+def _solved(residual, start, method, tol, options):
+    """The leaves where the leaves of the residual are zero."""
+    vectors = Parameters(start)
+    given = method in ("hybr", "lm")
+    with_slopes = _with_jacobian(residual, vectors)
+    function = with_slopes if given else lambda v: with_slopes(v, False)
+    jac = True if given else None
+    found = scipy.optimize.root(function, vectors.pack(start), jac=jac, method=method, tol=tol, options=options)
+    if not found.success:
+        raise ConvergenceError(f"root: {found.message} (method {method!r}, residual {np.linalg.norm(found.fun):.3g})")
+    return vectors.unpack(found.x)
+
+
+def _with_jacobian(residual, vectors):
+    """The residual and its Jacobian as functions of a real vector, column by column in forward mode."""
+
+    def evaluated(vector, slopes=True):
+        x = vectors.unpack(vector)
+        if not slopes:
+            return _packed(residual(x))
+        columns = []
+        for direction in np.eye(len(vector)):
+            value, column = jvp(lambda x: list(residual(x)), (x,), (vectors.unpack(direction),))
+            columns.append(_packed(column))
+        return _packed(value), np.array(columns).T
+
+    return evaluated
+
+
+def _packed(leaves):
+    """Bare leaves as a real vector: a complex entry is two."""
+    parts = [np.ravel(np.asarray(value_of(leaf))) for leaf in leaves]
+    return np.concatenate([p.view(p.real.dtype) if p.dtype.kind == "c" else p for p in parts]).astype(float)
+
+
+def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> OptimizeResult:
+    """Minimise ``sum |f(x)|^2 / 2`` by `scipy.optimize.least_squares`, with the Jacobian of qad.
+
+    Parameters
+    ----------
+    f : callable
+        Of a pytree of real or complex arrays, to a pytree of real or complex arrays.
+    x0 : pytree
+        Where to start.
+    **options
+        SciPy's: `method`, `ftol`, `xtol`, `gtol`, `loss`, `max_nfev`; `bounds` are for the vector of real parts, in the
+        order of the leaves, a complex entry being two.
+
+    Returns
+    -------
+    OptimizeResult
+        Its `fun` is half the sum of squares, or what `loss` makes of it; plain numbers, without derivatives.
+
+    Examples
+    --------
+    >>> import numpy as np, qad  # a phase and an amplitude from samples
+    >>> t = np.linspace(0.0, 1.0, 5)
+    >>> data = (2 - 1j) * np.exp(3j * t)
+    >>> fit = qad.optimize.least_squares(lambda p: p["a"] * np.exp(1j * p["w"] * t) - data, {"a": 1 + 0j, "w": 2.5})
+    >>> fit.params["a"].round(6), fit.params["w"].round(6)
+    (np.complex128(2-1j), np.float64(3.0))
+    """
+    vectors = Parameters(x0)
+    evaluated = _with_jacobian(lambda x: flatten(f(x))[0], vectors)
+    found = scipy.optimize.least_squares(
+        lambda v: evaluated(v, False), vectors.pack(x0), jac=lambda v: evaluated(v)[1], **options
+    )
+    start = evaluated(vectors.pack(x0), False)
+    return OptimizeResult(
+        params=vectors.unpack(found.x), fun=float(found.cost), history=np.array([start @ start / 2, found.cost]),
+        gradient_norm=float(np.linalg.norm(found.grad)), success=bool(found.success), interrupted=False,
+        message=found.message, nit=int(found.njev or 0), nfev=int(found.nfev),
+    )  # fmt: skip

@@ -1,0 +1,83 @@
+"""Slices on a Dask cluster of two processes that this module starts."""
+
+import os
+
+import numpy as np
+import pytest
+
+import qad
+from qad.contract.crew import Dask, in_order
+
+pytest.importorskip("distributed", reason="the optional package distributed (of dask) is not installed")
+
+from distributed import Client, LocalCluster
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's own: what it finds on a machine differs
+
+
+@pytest.fixture(scope="module")
+def client():
+    with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        yield client
+
+
+OPERANDS = [np.random.default_rng(i).normal(size=(6, 6)).T + 1j for i in range(3)]
+PLAN = qad.plan("ab,bc,ca->", *OPERANDS, variables=range(3), memory_limit=3600)
+
+
+def value_and_gradients(executor):
+    return qad.value_and_grad(lambda *x: PLAN(*x, executor=executor).real, argnums=(0, 1, 2))(*OPERANDS)
+
+
+@pytest.mark.parametrize("kind", ["client", "executor"])
+def test_values_and_gradients_are_the_same_to_the_last_bit(client, kind):
+    assert PLAN.slices > 2
+    value, gradients = value_and_gradients(None)
+    value_there, gradients_there = value_and_gradients(client if kind == "client" else client.get_executor())
+    assert value == value_there
+    assert all(np.array_equal(*pair) for pair in zip(gradients, gradients_there, strict=True))
+
+
+def test_what_tasks_share_is_scattered_once(client, monkeypatch):
+    calls = []
+    scatter = Client.scatter
+    monkeypatch.setattr(Client, "scatter", lambda *args, **keywords: calls.append(1) or scatter(*args, **keywords))
+    value_and_gradients(client)
+    assert len(calls) == 1
+    assert Dask(client, None, None).size == 2
+
+
+def test_a_worker_that_dies_is_survived(client, tmp_path):
+    mark = str(tmp_path / "died")
+
+    def task(shared, item):  # of a closure: this module has another name in the workers
+        if item == 1 and not os.path.exists(mark):
+            open(mark, "w").close()
+            os._exit(1)
+        return shared + item
+
+    assert [y for _, y in in_order(client, task, 100, range(6))] == [100 + i for i in range(6)]
+    assert os.path.exists(mark)
+
+
+def test_operands_that_are_lost_with_a_worker_are_sent_again(client, monkeypatch):
+    submit, lost = Dask.submit, []
+
+    def submit_after_a_loss(crew, item):
+        if not lost:
+            lost.append(crew.scattered)
+            client.cancel(lost, force=True)
+        return submit(crew, item)
+
+    monkeypatch.setattr(Dask, "submit", submit_after_a_loss)
+    assert [y for _, y in in_order(client, max, 100, range(99, 102))] == [100, 100, 101]
+    assert lost[0].status == "cancelled"
+
+
+def test_a_failure_says_which_task(client):
+    def task(shared, item):
+        return 1 / (item - 2)
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        list(in_order(client, task, None, range(5)))
+    assert caught.value.__notes__ == ["in task 2: 2"]

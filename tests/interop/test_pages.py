@@ -1,0 +1,55 @@
+"""docs/interop.md says what is true, section by section, and the scripts of examples/interop print what they expect."""
+
+import re
+import runpy
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "interop.md").read_text("utf-8")
+SECTIONS = {part.partition("\n")[0]: part for part in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:]}
+CODE = {name: re.findall(r"^```python\n(.*?)^```", part, re.MULTILINE | re.DOTALL) for name, part in SECTIONS.items()}
+SCRIPTS = sorted((ROOT / "examples" / "interop").glob("*.py"))
+PACKAGES = "cotengra", "h5py", "jax", "pennylane", "qiskit", "quimb", "tenpy", "torch"
+APART = {"quimb_ring": 1e-3, "torch_optimizer": 1e-6, "jax_hessian": 1e-9}
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Couldn't import `kahypar`"),
+    pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"),
+]
+
+
+def skip_without_packages(source):
+    for name in re.findall(r"^(?:import|from) (\w+)", source, re.MULTILINE):
+        if name in PACKAGES and find_spec(name) is None:
+            pytest.skip(f"the optional package {name} is not installed")
+
+
+@pytest.mark.parametrize("name", [name for name, blocks in CODE.items() if blocks])
+def test_sections_run(name):
+    source = "\n".join(CODE[name])
+    skip_without_packages(source)
+    exec(compile(source, f"docs/interop.md, {name}", "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_scripts_print_what_they_expect(script, capsys):
+    skip_without_packages(script.read_text("utf-8"))
+    restore = jax_precision() if "jax_enable_x64" in script.read_text("utf-8") else lambda: None
+    try:
+        runpy.run_path(str(script))
+    finally:
+        restore()
+    pairs = re.findall(r"(-?[\d.]+(?:e-?\d+)?)   exact (-?[\d.]+(?:e-?\d+)?)", capsys.readouterr().out)
+    assert pairs
+    for number, exact in pairs:
+        assert abs(float(number) - float(exact)) <= APART[script.stem]
+
+
+def jax_precision():
+    """What sets JAX's precision back to what it is."""
+    import jax
+
+    before = jax.config.jax_enable_x64
+    return lambda: jax.config.update("jax_enable_x64", before)
