@@ -40,13 +40,13 @@ def by_qr(pair: Pair, layer: np.ndarray, reference: np.ndarray) -> tuple[Pair, n
     """A move that keeps the space of ``C T``."""
     y = column(pair)
     u = aligned(np.linalg.qr(y)[0], reference)
-    return grown(pair, layer, u, y), u
+    return grown(pair, layer, u, y, spans=True), u
 
 
 def by_eigh(pair: Pair, layer: np.ndarray, reference: np.ndarray) -> tuple[Pair, np.ndarray]:
     """A move that keeps the leading eigenvectors of the enlarged corner."""
     u = aligned(eigenvectors(pair, layer, reference.shape[1], exactly=True)[0], reference)
-    return grown(pair, layer, u, column(pair)), u
+    return grown(pair, layer, u, column(pair), spans=False), u
 
 
 MOVES = {"qr": by_qr, "eigh": by_eigh}

@@ -1,4 +1,4 @@
-"""Ground states of infinite lattices by L-BFGS on the sites, with the gradients of converged environments."""
+"""Ground states of infinite lattices by L-BFGS on sites of norm 1, preconditioned by their environments."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from qad.core.errors import ConvergenceError
 from qad.core.threads import blas_for
 from qad.core.trees import tree_map
 from qad.extend import value_of
-from qad.optimize import minimize
+from qad.optimize import Product, Sphere, minimize_on
 from qad.optimize.progress import bar_for
 from qad.peps.environment import check_options, environment
 from qad.peps.observables import expectation
 from qad.peps.orbits import orbits
 from qad.peps.search.checkpoint import Checkpoint
+from qad.peps.search.metric import LocalMetric
 from qad.peps.search.result import GroundState
 from qad.peps.search.starts import enlarged, normalised, random_start
 from qad.peps.state import PEPS
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 
     from qad.peps.environment import Environment
     from qad.peps.models import Model
-    from qad.typing import DTypeLike, FilePath, Progress, Real, Seed
+    from qad.typing import DTypeLike, FilePath, Progress, Real, Seed, Vector
 
-ENVIRONMENT_TOL, MOST_MOVES = 1e-9, 300
+SQUARE, FINEST, COARSEST = 1e-3, 1e-9, 1e-6  # of environments: a part of what a step gains, which goes with |g|^2
+MOST_MOVES = 300
 LEGS = 6  # descents at most, each with an environment of its own, where one ends on a slope
 MOST_DRAWS = 20  # of states to start from
 MEMORY = 100  # steps: there are few parameters, and an evaluation is dear
@@ -112,8 +114,8 @@ def ground_state(
     resumed = file.read() if file else None
     with blas_for(chi), bar_for(progress, "energy") as bar:
         if resumed is not None:
-            return Search(model, chi, bar, maxiter, resumed[1], file, resumed[2]).run(resumed[0], tol)
-        small = min(bond, 3) if start is None else start.bond
+            return Search(model, chi, bar, maxiter, resumed[1], file, resumed[2]).run(normalised(resumed[0]), tol)
+        small = min(bond, 2) if start is None else start.bond
         state = start
         if start is None and small < bond:
             coarse = Search(model, SMALL_CHI * small**2, bar, maxiter)
@@ -140,6 +142,8 @@ class Search:
     maxiter: int
     env: Environment | None
     latest: Environment | None
+    metric: LocalMetric | None
+    tol: float
     file: Checkpoint | None
     history: list[float]
 
@@ -155,6 +159,7 @@ class Search:
     ):
         self.model, self.chi, self.bar, self.maxiter, self.file = model, chi, bar, maxiter, file
         self.env = self.latest = env
+        self.metric, self.tol = None, COARSEST
         self.history = list(history)
 
     def from_random(self, bond: int, shape: dict[str, Any], rng: np.random.Generator, tol: float) -> GroundState:
@@ -174,12 +179,13 @@ class Search:
         """Descend from a state."""
         history, nfev, before = list(self.history), 0, len(self.history)
         for left in reversed(range(LEGS)):
-            found = minimize(
-                self.energy, state, callback=self.step, progress=self.bar, gtol=0.0, ftol=tol, accepted=self.keep,
-                maxiter=self.maxiter - len(self.history) + before, memory=MEMORY,
+            found = minimize_on(
+                Product(tree_map(lambda x: Sphere(), state)), self.energy, state, callback=self.step, progress=self.bar,
+                gtol=0.0, ftol=tol, accepted=self.keep, maxiter=self.maxiter - len(self.history) + before,
+                memory=MEMORY, metric=self.scaled,
             )  # fmt: skip
-            history, nfev, ended = [*history, *found.history], nfev + found.nfev, found.success
-            steep = found.gradient_norm > STEEP and (ended or found.message.startswith("ABNORMAL"))
+            history, nfev = [*history, *found.history], nfev + found.nfev
+            steep = found.success and found.gradient_norm > STEEP
             if not steep or not left or len(found.history) < 2 or len(self.history) - before >= self.maxiter:
                 break
             state, self.env = normalised(found.params), None  # the energy jumps with the environment: take a fresh one
@@ -200,14 +206,20 @@ class Search:
         """The environment of a state, from that of the best one if that leads anywhere."""
         if self.env is not None:
             try:
-                return environment(state, self.chi, self.env, tol=ENVIRONMENT_TOL, maxiter=MOST_MOVES)
+                return environment(state, self.chi, self.env, tol=self.tol, maxiter=MOST_MOVES)
             except ConvergenceError:
                 pass
-        return environment(state, self.chi, tol=ENVIRONMENT_TOL, maxiter=MOST_MOVES)
+        return environment(state, self.chi, tol=self.tol, maxiter=MOST_MOVES)
 
     def keep(self, state: PEPS, energy: float) -> None:
-        """The best state so far has this environment."""
+        """The best state so far has this environment, and its metric."""
         self.env = tree_map(value_of, self.latest)
+        self.metric = LocalMetric(state, self.env)
+
+    def scaled(self, point: object, vector: Vector, norm: float) -> Vector:
+        """A gradient, or a change of one, in the metric of the best state; environments become as fine as it takes."""
+        self.tol = float(np.clip(SQUARE * norm**2, FINEST, COARSEST))
+        return self.metric.solve(vector, norm)
 
     def step(self, state: PEPS, energy: float) -> None:
         """Write a checkpoint after an iteration."""
