@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MIXED = 1e-2  # change below which steps are mixed: farther away mixing misleads
+MEMORY = 10  # steps that are mixed
 
 
 class Converged(NamedTuple):
@@ -94,7 +95,7 @@ def converged(
             return Converged(new, u, history[-1], n)
         if mixing is None:
             pair, reference = new, u
-            mixing = Mixing() if history[-1] < MIXED else None
+            mixing = Mixing(MEMORY) if history[-1] < MIXED else None
         else:
             pair = mixing.of_trees(pair, new, history[-1])
     shown = ", ".join(f"{change:.1e}" for change in history[:: max(len(history) // 8, 1)])

@@ -6,8 +6,8 @@ by a row:
 
     C' = U^H M U,      T'[z, d, w] = U*[(y, l), z] G[y, l, d, w],      G = T a U
 
-The row G is shared: ``M U = Y^H G`` with ``Y = C T``.  U spans the kept space of M itself (eigh) or of Y alone (QR), which
-is cheaper by far: then ``Y = U W``, and what the new edge holds serves the corner too, ``Y^H G = W^H U^H G``.
+The row G is shared: ``M U = Y^H G`` with ``Y = C T``.  U spans the kept space of M itself (eigh) or of Y alone (QR),
+which is cheaper by far: then ``Y = U W``, and what the new edge holds serves the corner too, ``Y^H G = W^H U^H G``.
 Y. Zhang, Q. Yang and P. Corboz, arXiv:2505.00494.
 """
 
@@ -71,7 +71,7 @@ def row(pair: Pair, layer: Array, u: Array) -> Array:
 
 
 def grown(pair: Pair, layer: Array, u: Array, y: Array, spans: bool) -> Pair:
-    """The pair one row further out, kept by U; `y` is its `column`, and `spans` says whether it lies in the space of U."""
+    """The pair one row further out, kept by U; `y` is its `column`, and `spans` says whether U spans it."""
     chi, p, kept = *pair.edge.shape[:2], u.shape[1]
     below, back = row(pair, layer, u), u.conj().T
     edge = back @ below

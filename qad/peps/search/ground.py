@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 SQUARE, FINEST, COARSEST = 1e-3, 1e-9, 1e-6  # of environments: a part of what a step gains, which goes with |g|^2
 MOST_MOVES = 300
-LEGS = 6  # descents at most, each with an environment of its own, where one ends on a slope
+LEGS = 6  # descents at most, each with a cut of its own, where one ends on a slope, or environments come to rest slowly
+SLOW = 60  # moves: the cut lies in a near-multiplet
+BY_STEP = "stopped by the callback"
 MOST_DRAWS = 20  # of states to start from
 MEMORY = 100  # steps: there are few parameters, and an evaluation is dear
 STEEP = 1e-3  # norm of a gradient that is none of a minimum
@@ -144,6 +146,7 @@ class Search:
     latest: Environment | None
     metric: LocalMetric | None
     tol: float
+    left: int  # descents after this one
     file: Checkpoint | None
     history: list[float]
 
@@ -159,7 +162,7 @@ class Search:
     ):
         self.model, self.chi, self.bar, self.maxiter, self.file = model, chi, bar, maxiter, file
         self.env = self.latest = env
-        self.metric, self.tol = None, COARSEST
+        self.metric, self.tol, self.left = None, COARSEST, 0
         self.history = list(history)
 
     def from_random(self, bond: int, shape: dict[str, Any], rng: np.random.Generator, tol: float) -> GroundState:
@@ -178,7 +181,7 @@ class Search:
     def run(self, state: PEPS, tol: float) -> GroundState:
         """Descend from a state."""
         history, nfev, before = list(self.history), 0, len(self.history)
-        for left in reversed(range(LEGS)):
+        for self.left in reversed(range(LEGS)):
             found = minimize_on(
                 Product(tree_map(lambda x: Sphere(), state)), self.energy, state, callback=self.step, progress=self.bar,
                 gtol=0.0, ftol=tol, accepted=self.keep, maxiter=self.maxiter - len(self.history) + before,
@@ -186,7 +189,8 @@ class Search:
             )  # fmt: skip
             history, nfev = [*history, *found.history], nfev + found.nfev
             steep = found.success and found.gradient_norm > STEEP
-            if not steep or not left or len(found.history) < 2 or len(self.history) - before >= self.maxiter:
+            again = (steep and len(found.history) > 1) or found.message.startswith(BY_STEP)
+            if not self.left or not again or len(self.history) - before >= self.maxiter:
                 break
             state, self.env = normalised(found.params), None  # the energy jumps with the environment: take a fresh one
         history, state = np.array(history), normalised(found.params)
@@ -203,13 +207,8 @@ class Search:
         return expectation(state, self.model, self.latest)
 
     def around(self, state: PEPS) -> Environment:
-        """The environment of a state, from that of the best one if that leads anywhere."""
-        if self.env is not None:
-            try:
-                return environment(state, self.chi, self.env, tol=self.tol, maxiter=MOST_MOVES)
-            except ConvergenceError:
-                pass
-        return environment(state, self.chi, tol=self.tol, maxiter=MOST_MOVES)
+        """The environment of a state, from that of the best one."""
+        return environment(state, self.chi, self.env, tol=self.tol, maxiter=MOST_MOVES)
 
     def keep(self, state: PEPS, energy: float) -> None:
         """The best state so far has this environment, and its metric."""
@@ -222,7 +221,9 @@ class Search:
         return self.metric.solve(vector, norm)
 
     def step(self, state: PEPS, energy: float) -> None:
-        """Write a checkpoint after an iteration."""
+        """Write a checkpoint after an iteration; end the descent where another cut is due."""
         self.history.append(energy)
         if self.file:
             self.file.write(state, self.env, self.history)
+        if self.left and self.env.report.iterations > SLOW:
+            raise StopIteration

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qad.peps.state import PEPS
     from qad.typing import Vector
 
-SHIFT = 1.0  # of the metric, by the norm of the gradient: far from a minimum lengths are more those of tensors
+SHIFT = 0.5  # of the metric, by the norm of the gradient: far from a minimum lengths are more those of tensors
 
 
 class LocalMetric:
@@ -55,7 +55,7 @@ class LocalMetric:
 
 
 def overlaps(site: np.ndarray, env: Environment, row: int, column: int) -> np.ndarray:
-    """The environment of a site, a matrix of its legs (up, left, down, right), ket by bra; the site has norm 1 in it."""
+    """The environment of a site of norm 1 in it, a matrix of its legs (up, left, down, right), ket by bra."""
     halves = []
     for k in (0, 2):
         (first, second), (edge, other) = ([of(i, row, column) for i in (k, k + 1)] for of in (env.corner, env.edge))
