@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from qad.typing import DTypeLike, FilePath, Progress, Real, Seed, Vector
 
 SQUARE, FINEST, COARSEST = 1e-3, 1e-9, 1e-6  # of environments: a part of what a step gains, which goes with |g|^2
-MOST_MOVES = 300
+MOST_MOVES, PATIENCE = 300, 100  # from nothing, and from another environment
 LEGS = 6  # descents at most, each with a cut of its own, where one ends on a slope, or environments come to rest slowly
 SLOW = 60  # moves: the cut lies in a near-multiplet
 BY_STEP = "stopped by the callback"
@@ -207,8 +207,13 @@ class Search:
         return expectation(state, self.model, self.latest)
 
     def around(self, state: PEPS) -> Environment:
-        """The environment of a state, from that of the best one."""
-        return environment(state, self.chi, self.env, tol=self.tol, maxiter=MOST_MOVES)
+        """The environment of a state, from that of the best one if that leads anywhere soon."""
+        if self.env is not None:
+            try:
+                return environment(state, self.chi, self.env, tol=self.tol, maxiter=PATIENCE)
+            except ConvergenceError:
+                pass
+        return environment(state, self.chi, tol=self.tol, maxiter=MOST_MOVES)
 
     def keep(self, state: PEPS, energy: float) -> None:
         """The best state so far has this environment, and its metric."""
