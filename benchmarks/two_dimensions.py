@@ -182,7 +182,8 @@ def section(results):
     for line, found in results["lines"].items():
         other, factor = found.get("variPEPS"), found["rate"] / RATE
         table.append([
-            line, duration(found["qad"]), duration(other) if other else "", f"{other / found['qad']:.0f}" if other else "",
+            line, duration(found["qad"]), duration(other) if other else "",
+            f"{other / found['qad']:.0f}" if other else "",
             duration(found["qad"] * factor), duration(LINES[line][0]),
         ])  # fmt: skip
     headline, _, description = __doc__.partition("\n")

@@ -8,7 +8,7 @@ import pytest
 from qad import peps
 from qad.core.errors import ArgumentError
 from qad.linalg.implicit.packing import Packing
-from qad.peps.search.ground import Search
+from qad.peps.search.ground import LEGS, Search
 from qad.peps.search.metric import SHIFT, LocalMetric, overlaps
 from qad.peps.search.starts import enlarged, normalised
 from tests.peps.states import near_product
@@ -114,10 +114,26 @@ def test_a_search_that_ends_on_a_slope_goes_on_with_a_fresh_environment(monkeypa
         return dataclasses.replace(found, success=True, message="no step lowers the loss any further")
 
     monkeypatch.setattr(peps.search.ground, "minimize_on", interrupted)
+    monkeypatch.setattr(peps.search.ground, "SLOW", np.inf)
     result = peps.ground_state(MODEL, 2, 12, "c4v", seed=4, maxiter=8)
     assert starts == [(None, 8), (None, 5)]
     assert len(result.history) == 1 + 3 + 1 + 5
     assert result.history[-1] < result.history[3]
+
+
+def test_environments_that_come_to_rest_slowly_are_cut_anew(monkeypatch):
+    environment, starts = peps.search.ground.environment, []
+
+    def counted(state, chi, start=None, **options):
+        starts.append(start)
+        return environment(state, chi, start, **options)
+
+    monkeypatch.setattr(peps.search.ground, "environment", counted)
+    monkeypatch.setattr(peps.search.ground, "SLOW", 0)
+    result = peps.ground_state(MODEL, 2, 12, "c4v", seed=4, maxiter=LEGS + 4)
+    assert starts.count(None) == LEGS
+    assert len(result.history) == LEGS + LEGS + 4
+    assert result.history[-1] == result.history.min()
 
 
 @pytest.mark.parametrize("dtype", [float, complex])

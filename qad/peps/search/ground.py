@@ -73,7 +73,7 @@ def ground_state(
         A file that is rewritten after every iteration, atomically. If it exists, the search goes on from it; one of
         another search, or a damaged one, is refused and left alone.
     seed : int or numpy.random.Generator
-        Of the random state, of bond 3 at most, from which the search starts, and of the noise by which bonds grow.
+        Of the random state, of bond 2 at most, from which the search starts, and of the noise by which bonds grow.
     start : PEPS, optional
         A state to start from instead, of at most this bond; `cell`, `symmetry` and `dtype` are its own.
     dtype : dtype, optional
@@ -97,8 +97,10 @@ def ground_state(
 
     Notes
     -----
-    Points at which the environment does not converge are rejected. Environments start from that of the best state so
-    far, so that the energy is a function of the state and does not depend on the way there.
+    L-BFGS in the metric of single sites: X.-Y. Zhang et al., arXiv:2511.09546. Points at which the environment does not
+    converge are rejected. Environments start from that of the best state so far, so that the energy is a function of
+    the state; their tolerance follows the gradient. Where they come to rest slowly the descent begins anew from the
+    present state, whose environment is cut elsewhere then: the energy may rise by the difference.
 
     Examples
     --------
