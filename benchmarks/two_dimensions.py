@@ -112,7 +112,7 @@ def step_of_varipeps(bond, chi):
     cell = cell.replace_unique_tensors(
         [cell.get_unique_tensors()[0].replace_tensor(sites[0], reinitialize_env_as_identities=True)]
     )
-    (_, cell), _ = value_and_grad(sites, cell, expectation, None)
+    (_, (cell, *_)), _ = value_and_grad(sites, cell, expectation, None)
 
     def call():
         near = tensors(x + NEAR * np.linalg.norm(x) / np.sqrt(x.size) * rng.standard_normal(x.shape))
@@ -206,14 +206,15 @@ def main(wanted=()):
 
     if os.environ.get("OMP_NUM_THREADS") != "1":
         sys.exit("one thread a library: OMP_NUM_THREADS=1 python -m benchmarks.two_dimensions")
-    kept = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {"lines": {}}
     for line, (_, rounds, own, other) in LINES.items():
         if not wanted or any(word in line for word in wanted):
             others = {"variPEPS": other} if other and find_spec("varipeps") else {}
-            kept["lines"][line] = measured(rounds, {"qad": own, **others}) | {"rate": rate()}
-            print(line, kept["lines"][line], flush=True)
-            kept["lines"] = {name: kept["lines"][name] for name in LINES if name in kept["lines"]}
-            write_json({"lines": kept["lines"], "environment": environment(1)}, KEPT)
+            found = measured(rounds, {"qad": own, **others}) | {"rate": rate()}
+            print(line, found, flush=True)
+            kept = json.loads(KEPT.read_text("utf-8"))["lines"] if KEPT.exists() else {}
+            kept[line] = found
+            lines = {name: kept[name] for name in LINES if name in kept}
+            write_json({"lines": lines, "environment": environment(1)}, KEPT)
 
 
 if __name__ == "__main__":
