@@ -38,7 +38,8 @@ MOST_DRAWS = 20  # of states to start from
 MEMORY = 100  # steps: there are few parameters, and an evaluation is dear
 STEEP = 1e-3  # norm of a gradient that is none of a minimum
 COARSE = 1e-5  # gain at which a smaller bond is good enough to grow from
-SMALL_CHI = 4  # of the smaller bonds, in units of D^2
+SMALL_CHI = 2  # of first searches of larger bonds, in units of D^2
+FEW = 0.6  # of chi: below, a first search pays
 
 
 def ground_state(
@@ -122,12 +123,12 @@ def ground_state(
         small = min(bond, 2) if start is None else start.bond
         state = start
         if start is None and small < bond:
-            coarse = Search(model, SMALL_CHI * small**2, bar, maxiter)
+            coarse = Search(model, 2 * SMALL_CHI * small**2, bar, maxiter)
             state = coarse.from_random(small, shape, rng, max(tol, COARSE)).state
         for size in range(small + 1, bond + 1):
-            state = enlarged(state, size, rng)
-            if size < bond:
-                state = Search(model, SMALL_CHI * size**2, bar, maxiter).run(state, max(tol, COARSE)).state
+            state, few = enlarged(state, size, rng), SMALL_CHI * size**2
+            if size < bond or few < FEW * chi:
+                state = Search(model, few, bar, maxiter).run(state, max(tol, COARSE)).state
         search = Search(model, chi, bar, maxiter, None, file)
         return search.from_random(bond, shape, rng, tol) if state is None else search.run(normalised(state), tol)
 
