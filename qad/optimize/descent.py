@@ -120,7 +120,8 @@ class Descent:
     metric: Metric
     value_and_grad: Function
     evaluations: int
-    lowest: float
+    rejections: int
+    lowest: Place | None
     here: Place
     history: list[float]
     bar: Any
@@ -132,7 +133,7 @@ class Descent:
         self.manifold, self.direction, self.callback, self.accepted = manifold, direction, callback, accepted
         self.metric = metric or (lambda point, vector, norm: vector)
         self.value_and_grad = value_and_grad(fun)
-        self.evaluations, self.lowest = 0, np.inf
+        self.evaluations, self.rejections, self.lowest = 0, 0, None
         self.here = self.evaluate(manifold.point(params))
         if not np.isfinite([self.here.value, self.here.norm]).all():
             raise ArgumentError(
@@ -149,15 +150,17 @@ class Descent:
         except (RejectedPoint, ConvergenceError) as rejection:
             if self.evaluations == 1 and isinstance(rejection, ConvergenceError):
                 raise
-            return Place(point, np.inf, None)
+            value = np.inf
         value = float(value)
         if value == np.inf:
+            self.rejections += 1
             return Place(point, value, None)
-        if value < self.lowest:
-            self.lowest = value
+        place = Place(point, value, self.manifold.gradient(point, gradient))
+        if self.lowest is None or value < self.lowest.value:
+            self.lowest = place
             if self.accepted is not None:
                 self.accepted(params, value)
-        return Place(point, value, self.manifold.gradient(point, gradient))
+        return place
 
     def run(self, gtol: float, ftol: float, maxiter: int) -> tuple[str, bool]:
         """Descend; returns why it ended, and whether a tolerance was reached."""
@@ -229,10 +232,11 @@ class Descent:
 
     def result(self, message: str, success: bool) -> OptimizeResult:
         """All that was found."""
-        params, history = self.manifold.params(self.here.point), np.array(self.history)
-        interrupted = message.startswith("stopped by")
+        best, history = self.lowest or self.here, np.array(self.history)
+        params, interrupted = self.manifold.params(best.point), message.startswith("stopped by")
+        rejected = f" ({self.rejections} points were rejected)" if self.rejections else ""
         return OptimizeResult(
-            params, self.here.value, history, self.here.norm, success, interrupted, message, len(history) - 1,
+            params, best.value, history, best.norm, success, interrupted, message + rejected, len(history) - 1,
             self.evaluations,
         )  # fmt: skip
 

@@ -8,6 +8,7 @@ from qad import peps
 from qad.core.errors import ConvergenceError
 from qad.peps.cells.moves import permuted
 from tests.cases import Case, normal
+from tests.peps.cylinders import energy_of_cylinder
 from tests.peps.states import STORED, along, by_differences, near_product
 
 ROTATED = peps.heisenberg().rotated()
@@ -29,6 +30,17 @@ def test_the_stored_state(chi):
     assert peps.expectation(state, ROTATED, env) == pytest.approx(-0.66472391, abs=6e-9)
     across, down = (peps.expectation(state, t, env) for t in ROTATED.terms)
     assert (across, down) == (pytest.approx(-0.331104, abs=6e-7), pytest.approx(-0.333619, abs=6e-7))
+
+
+@pytest.mark.parametrize(
+    "circumference, energy", [(4, -0.672030), (6, -0.665643), pytest.param(8, -0.664857, marks=pytest.mark.slow)]
+)
+def test_exact_cylinders_of_the_stored_state(circumference, energy):
+    """They come nearer to the plane, whose energy is -0.66472391, by a factor of about seven per step."""
+    across, down = (t.operator for t in ROTATED.terms)
+    exact = energy_of_cylinder(STORED / np.linalg.norm(STORED), across, down, circumference)
+    assert exact == pytest.approx(energy, abs=1e-6)
+    assert abs(exact + 0.66472391) < 0.4 * 7 ** (-circumference / 2)
 
 
 def test_the_stored_state_is_a_minimum():

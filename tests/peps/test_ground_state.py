@@ -7,8 +7,11 @@ import pytest
 
 from qad import peps
 from qad.core.errors import ArgumentError
-from qad.peps.search.ground import Search
+from qad.linalg.implicit.packing import Packing
+from qad.peps.search.ground import LEGS, Search
+from qad.peps.search.metric import SHIFT, LocalMetric, overlaps
 from qad.peps.search.starts import enlarged, normalised
+from tests.peps.states import near_product
 
 MODEL = peps.heisenberg().rotated()
 BOND_2 = -0.6602310935  # published: chi = 16, one site with C4v
@@ -101,20 +104,58 @@ def test_points_without_an_environment_are_rejected(monkeypatch, found):
 
 def test_a_search_that_ends_on_a_slope_goes_on_with_a_fresh_environment(monkeypatch):
     """An end for energies that jump is not the end; the environment of the next descent starts from nothing."""
-    minimize, starts = peps.search.ground.minimize, []
+    descend, starts = peps.search.ground.minimize_on, []
 
-    def interrupted(fun, state, *, maxiter, **options):
+    def interrupted(manifold, fun, state, *, maxiter, **options):
         starts.append((fun.__self__.env, maxiter))
         if len(starts) > 1:
-            return minimize(fun, state, maxiter=maxiter, **options)
-        found = minimize(fun, state, maxiter=3, **options)
-        return dataclasses.replace(found, success=False, message="ABNORMAL: ")
+            return descend(manifold, fun, state, maxiter=maxiter, **options)
+        found = descend(manifold, fun, state, maxiter=3, **options)
+        return dataclasses.replace(found, success=True, message="no step lowers the loss any further")
 
-    monkeypatch.setattr(peps.search.ground, "minimize", interrupted)
+    monkeypatch.setattr(peps.search.ground, "minimize_on", interrupted)
+    monkeypatch.setattr(peps.search.ground, "SLOW", np.inf)
     result = peps.ground_state(MODEL, 2, 12, "c4v", seed=4, maxiter=8)
     assert starts == [(None, 8), (None, 5)]
     assert len(result.history) == 1 + 3 + 1 + 5
     assert result.history[-1] < result.history[3]
+
+
+def test_environments_that_come_to_rest_slowly_are_cut_anew(monkeypatch):
+    environment, starts = peps.search.ground.environment, []
+
+    def counted(state, chi, start=None, **options):
+        starts.append(start)
+        return environment(state, chi, start, **options)
+
+    monkeypatch.setattr(peps.search.ground, "environment", counted)
+    monkeypatch.setattr(peps.search.ground, "SLOW", 0)
+    result = peps.ground_state(MODEL, 2, 12, "c4v", seed=4, maxiter=LEGS + 4)
+    assert starts.count(None) == LEGS
+    assert len(result.history) == LEGS + LEGS + 4
+    assert result.history[-1] == result.history.min()
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_the_metric_of_a_site_is_its_environment(dtype):
+    """Beside reduced densities; and its inverse, shifted, undoes it but along the site itself."""
+    for state in (near_product(["AB"], 1, dtype), peps.PEPS.random(2, seed=0, dtype=dtype, symmetry="c4v")):
+        state = normalised(state)
+        env = peps.environment(state, 9)
+        for place in env.cell.first:
+            site = state[place].reshape(2, -1)
+            rho = site @ overlaps(state[place], env, *place) @ site.conj().T
+            np.testing.assert_allclose(rho, peps.reduced_density(state, [place], env), atol=1e-12)
+        y = [x + np.random.default_rng(0).standard_normal(x.shape) for x in state.tensors]
+        shifted = [
+            (x.reshape(2, -1) @ (overlaps(state[place], env, *place) + SHIFT * 0.1 * np.eye(16))).reshape(x.shape)
+            for x, place in zip(y, env.cell.first, strict=True)
+        ]
+        packing = Packing(state.tensors, real=True)
+        tangent = [x - site * np.vdot(site, x).real for x, site in zip(y, state.tensors, strict=True)]
+        np.testing.assert_allclose(
+            LocalMetric(state, env).solve(packing.pack(shifted), 0.1), packing.pack(tangent), atol=1e-7
+        )
 
 
 def test_bad_input():

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from qad.typing import Array, Tree
 
+ADJOINT = "adjoint equation"
+
 
 @dataclass(eq=False)
 class Equation:
@@ -113,9 +115,9 @@ def _rule(needed, g, ans, *operands, equation):
     ]
     _, adjoint = vjp(lambda *x: equation.residual(x, operands), *ans)
     start = equation.guess and equation.guess(*([value_of(x) for x in xs] for xs in (seeds, ans)))
-    u = linear_solve(
-        lambda u: list(adjoint(u)), seeds, start, report=equation.report, name="adjoint equation", **equation.options
-    )
+    plain = all(isinstance(x, (np.ndarray, np.generic)) for x in (*seeds, *ans, *operands))  # nothing is recorded
+    find = solution_of if plain else linear_solve
+    u = find(lambda u: list(adjoint(u)), seeds, start, report=equation.report, name=ADJOINT, **equation.options)
 
     def of_operands(*moving):
         filled = dict(zip(needed, moving, strict=True))
@@ -184,12 +186,8 @@ def linear_solve(
     array([-0.25  , -0.0625])
     """
     report = Report() if report is None else report
-    plain, spec = plain_leaves(b)
     limits = {"tol": tol, "restart": restart, "maxiter": maxiter}
-    start = None if x0 is None else plain_leaves(x0)[0]
-    x, iterations, residual = solve(bare(matvec, spec, plain, name), plain, start, name=name, **limits)
-    _note(report, name, iterations, residual)
-    x = unflatten(spec, x)
+    x = solution_of(matvec, b, x0, report, name, **limits)
 
     def again(f, start):
         """``f(x) = A x - b`` with other operands."""
@@ -203,8 +201,13 @@ def linear_solve(
     return attach(residual_of, x, again, options=limits, report=report)
 
 
-def _note(report, name, iterations, residual):
-    if name == "adjoint equation":
+def solution_of(matvec: Callable[[Tree], Tree], b: Tree, x0: Tree, report: Report, name: str, **limits: float) -> Tree:
+    """The solution of ``matvec(x) = b`` as plain arrays, noted in a report."""
+    plain, spec = plain_leaves(b)
+    start = None if x0 is None else plain_leaves(x0)[0]
+    x, iterations, residual = solve(bare(matvec, spec, plain, name), plain, start, name=name, **limits)
+    if name == ADJOINT:
         report.adjoint.append((iterations, residual))
     else:
         report.iterations, report.residual = iterations, residual
+    return unflatten(spec, x)

@@ -27,7 +27,7 @@ def from_nothing(layer: np.ndarray, chi: int) -> tuple[Pair, np.ndarray]:
     pair, before, changes = start(layer), None, []
     for _ in range(MOST_MOVES):
         u, values = eigenvectors(pair, layer, chi)
-        pair = grown(pair, layer, u, column(pair))
+        pair = grown(pair, layer, u, column(pair), spans=False)
         if before is not None and len(before) == len(values):
             changes.append(np.abs(values - before).max())
             if changes[-1] < SETTLED:

@@ -45,7 +45,7 @@ def differentiable(layer: Array, found: Converged, tol: float, report: Report, m
             m = enlarged(pair, layer)
             v = truncated_eigh((m + m.conj().T) / 2, reference.shape[1])[1]
             u = near_reference(v @ (v.conj().T @ reference), reference)
-        return grown(pair, layer, u, y)
+        return grown(pair, layer, u, y, spans=method == "qr")
 
     limits = {"tol": LOOSER * max(tol, 1e-14), "adjoint_tol": tol, "norm": weighted, "report": report}
     return Pair(*fixed_point(move, new, layer, method="given", **limits))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MIXED = 1e-2  # change below which steps are mixed: farther away mixing misleads
+MEMORY = 10  # steps that are mixed
 
 
 class Converged(NamedTuple):
@@ -40,13 +41,13 @@ def by_qr(pair: Pair, layer: np.ndarray, reference: np.ndarray) -> tuple[Pair, n
     """A move that keeps the space of ``C T``."""
     y = column(pair)
     u = aligned(np.linalg.qr(y)[0], reference)
-    return grown(pair, layer, u, y), u
+    return grown(pair, layer, u, y, spans=True), u
 
 
 def by_eigh(pair: Pair, layer: np.ndarray, reference: np.ndarray) -> tuple[Pair, np.ndarray]:
     """A move that keeps the leading eigenvectors of the enlarged corner."""
     u = aligned(eigenvectors(pair, layer, reference.shape[1], exactly=True)[0], reference)
-    return grown(pair, layer, u, column(pair)), u
+    return grown(pair, layer, u, column(pair), spans=False), u
 
 
 MOVES = {"qr": by_qr, "eigh": by_eigh}
@@ -94,7 +95,7 @@ def converged(
             return Converged(new, u, history[-1], n)
         if mixing is None:
             pair, reference = new, u
-            mixing = Mixing() if history[-1] < MIXED else None
+            mixing = Mixing(MEMORY) if history[-1] < MIXED else None
         else:
             pair = mixing.of_trees(pair, new, history[-1])
     shown = ", ".join(f"{change:.1e}" for change in history[:: max(len(history) // 8, 1)])

@@ -6,8 +6,9 @@ by a row:
 
     C' = U^H M U,      T'[z, d, w] = U*[(y, l), z] G[y, l, d, w],      G = T a U
 
-The row G is shared: ``M U = (C T)^H G``.  U spans the kept space of M itself (eigh) or of ``C T`` alone (QR), which is
-cheaper by far; Y. Zhang, Q. Yang and P. Corboz, arXiv:2505.00494.
+The row G is shared: ``M U = Y^H G`` with ``Y = C T``.  U spans the kept space of M itself (eigh) or of Y alone (QR),
+which is cheaper by far: then ``Y = U W``, and what the new edge holds serves the corner too, ``Y^H G = W^H U^H G``.
+Y. Zhang, Q. Yang and P. Corboz, arXiv:2505.00494.
 """
 
 from __future__ import annotations
@@ -69,13 +70,13 @@ def row(pair: Pair, layer: Array, u: Array) -> Array:
     return (layer @ projected.reshape(chi, p * p, -1)).reshape(chi * p, -1)
 
 
-def grown(pair: Pair, layer: Array, u: Array, y: Array) -> Pair:
-    """The pair one row further out, kept by U; `y` is its `column`."""
+def grown(pair: Pair, layer: Array, u: Array, y: Array, spans: bool) -> Pair:
+    """The pair one row further out, kept by U; `y` is its `column`, and `spans` says whether U spans it."""
     chi, p, kept = *pair.edge.shape[:2], u.shape[1]
-    below = row(pair, layer, u)
-    edge = (u.conj().T @ below).reshape(kept, p, kept)
-    half = (y.conj().T @ below).reshape(chi * p, kept)
-    return normalised(u.conj().T @ half, edge)
+    below, back = row(pair, layer, u), u.conj().T
+    edge = back @ below
+    half = (back @ y).conj().T @ edge if spans else y.conj().T @ below
+    return normalised(back @ half.reshape(chi * p, kept), edge.reshape(kept, p, kept))
 
 
 def enlarged(pair: Pair, layer: Array) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Ground states of infinite lattices by L-BFGS on the sites, with the gradients of converged environments."""
+"""Ground states of infinite lattices by L-BFGS on sites of norm 1, preconditioned by their environments."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from qad.core.errors import ConvergenceError
 from qad.core.threads import blas_for
 from qad.core.trees import tree_map
 from qad.extend import value_of
-from qad.optimize import minimize
+from qad.optimize import Product, Sphere, minimize_on
 from qad.optimize.progress import bar_for
 from qad.peps.environment import check_options, environment
 from qad.peps.observables import expectation
 from qad.peps.orbits import orbits
 from qad.peps.search.checkpoint import Checkpoint
+from qad.peps.search.metric import LocalMetric
 from qad.peps.search.result import GroundState
 from qad.peps.search.starts import enlarged, normalised, random_start
 from qad.peps.state import PEPS
@@ -26,15 +27,19 @@ if TYPE_CHECKING:
 
     from qad.peps.environment import Environment
     from qad.peps.models import Model
-    from qad.typing import DTypeLike, FilePath, Progress, Real, Seed
+    from qad.typing import DTypeLike, FilePath, Progress, Real, Seed, Vector
 
-ENVIRONMENT_TOL, MOST_MOVES = 1e-9, 300
-LEGS = 6  # descents at most, each with an environment of its own, where one ends on a slope
+SQUARE, FINEST, COARSEST = 1e-3, 1e-9, 1e-6  # of environments: a part of what a step gains, which goes with |g|^2
+MOST_MOVES, PATIENCE = 300, 100  # from nothing, and from another environment
+LEGS = 6  # descents at most, each with a cut of its own, where one ends on a slope, or environments come to rest slowly
+SLOW = 60  # moves: the cut lies in a near-multiplet
+BY_STEP = "stopped by the callback"
 MOST_DRAWS = 20  # of states to start from
 MEMORY = 100  # steps: there are few parameters, and an evaluation is dear
 STEEP = 1e-3  # norm of a gradient that is none of a minimum
 COARSE = 1e-5  # gain at which a smaller bond is good enough to grow from
-SMALL_CHI = 4  # of the smaller bonds, in units of D^2
+SMALL_CHI = 2  # of first searches of larger bonds, in units of D^2
+FEW = 0.6  # of chi: below, a first search pays
 
 
 def ground_state(
@@ -69,7 +74,7 @@ def ground_state(
         A file that is rewritten after every iteration, atomically. If it exists, the search goes on from it; one of
         another search, or a damaged one, is refused and left alone.
     seed : int or numpy.random.Generator
-        Of the random state, of bond 3 at most, from which the search starts, and of the noise by which bonds grow.
+        Of the random state, of bond 2 at most, from which the search starts, and of the noise by which bonds grow.
     start : PEPS, optional
         A state to start from instead, of at most this bond; `cell`, `symmetry` and `dtype` are its own.
     dtype : dtype, optional
@@ -93,8 +98,10 @@ def ground_state(
 
     Notes
     -----
-    Points at which the environment does not converge are rejected. Environments start from that of the best state so
-    far, so that the energy is a function of the state and does not depend on the way there.
+    L-BFGS in the metric of single sites: X.-Y. Zhang et al., arXiv:2511.09546. Points at which the environment does not
+    converge are rejected. Environments start from that of the best state so far, so that the energy is a function of
+    the state; their tolerance follows the gradient. Where they come to rest slowly the descent begins anew from the
+    present state, whose environment is cut elsewhere then: the energy may rise by the difference.
 
     Examples
     --------
@@ -112,16 +119,16 @@ def ground_state(
     resumed = file.read() if file else None
     with blas_for(chi), bar_for(progress, "energy") as bar:
         if resumed is not None:
-            return Search(model, chi, bar, maxiter, resumed[1], file, resumed[2]).run(resumed[0], tol)
-        small = min(bond, 3) if start is None else start.bond
+            return Search(model, chi, bar, maxiter, resumed[1], file, resumed[2]).run(normalised(resumed[0]), tol)
+        small = min(bond, 2) if start is None else start.bond
         state = start
         if start is None and small < bond:
-            coarse = Search(model, SMALL_CHI * small**2, bar, maxiter)
+            coarse = Search(model, 2 * SMALL_CHI * small**2, bar, maxiter)
             state = coarse.from_random(small, shape, rng, max(tol, COARSE)).state
         for size in range(small + 1, bond + 1):
-            state = enlarged(state, size, rng)
-            if size < bond:
-                state = Search(model, SMALL_CHI * size**2, bar, maxiter).run(state, max(tol, COARSE)).state
+            state, few = enlarged(state, size, rng), SMALL_CHI * size**2
+            if size < bond or few < FEW * chi:
+                state = Search(model, few, bar, maxiter).run(state, max(tol, COARSE)).state
         search = Search(model, chi, bar, maxiter, None, file)
         return search.from_random(bond, shape, rng, tol) if state is None else search.run(normalised(state), tol)
 
@@ -140,6 +147,9 @@ class Search:
     maxiter: int
     env: Environment | None
     latest: Environment | None
+    metric: LocalMetric | None
+    tol: float
+    left: int  # descents after this one
     file: Checkpoint | None
     history: list[float]
 
@@ -155,6 +165,7 @@ class Search:
     ):
         self.model, self.chi, self.bar, self.maxiter, self.file = model, chi, bar, maxiter, file
         self.env = self.latest = env
+        self.metric, self.tol, self.left = None, COARSEST, 0
         self.history = list(history)
 
     def from_random(self, bond: int, shape: dict[str, Any], rng: np.random.Generator, tol: float) -> GroundState:
@@ -173,14 +184,16 @@ class Search:
     def run(self, state: PEPS, tol: float) -> GroundState:
         """Descend from a state."""
         history, nfev, before = list(self.history), 0, len(self.history)
-        for left in reversed(range(LEGS)):
-            found = minimize(
-                self.energy, state, callback=self.step, progress=self.bar, gtol=0.0, ftol=tol, accepted=self.keep,
-                maxiter=self.maxiter - len(self.history) + before, memory=MEMORY,
+        for self.left in reversed(range(LEGS)):
+            found = minimize_on(
+                Product(tree_map(lambda x: Sphere(), state)), self.energy, state, callback=self.step, progress=self.bar,
+                gtol=0.0, ftol=tol, accepted=self.keep, maxiter=self.maxiter - len(self.history) + before,
+                memory=MEMORY, metric=self.scaled,
             )  # fmt: skip
-            history, nfev, ended = [*history, *found.history], nfev + found.nfev, found.success
-            steep = found.gradient_norm > STEEP and (ended or found.message.startswith("ABNORMAL"))
-            if not steep or not left or len(found.history) < 2 or len(self.history) - before >= self.maxiter:
+            history, nfev = [*history, *found.history], nfev + found.nfev
+            steep = found.success and found.gradient_norm > STEEP
+            again = (steep and len(found.history) > 1) or found.message.startswith(BY_STEP)
+            if not self.left or not again or len(self.history) - before >= self.maxiter:
                 break
             state, self.env = normalised(found.params), None  # the energy jumps with the environment: take a fresh one
         history, state = np.array(history), normalised(found.params)
@@ -197,20 +210,28 @@ class Search:
         return expectation(state, self.model, self.latest)
 
     def around(self, state: PEPS) -> Environment:
-        """The environment of a state, from that of the best one if that leads anywhere."""
+        """The environment of a state, from that of the best one if that leads anywhere soon."""
         if self.env is not None:
             try:
-                return environment(state, self.chi, self.env, tol=ENVIRONMENT_TOL, maxiter=MOST_MOVES)
+                return environment(state, self.chi, self.env, tol=self.tol, maxiter=PATIENCE)
             except ConvergenceError:
                 pass
-        return environment(state, self.chi, tol=ENVIRONMENT_TOL, maxiter=MOST_MOVES)
+        return environment(state, self.chi, tol=self.tol, maxiter=MOST_MOVES)
 
     def keep(self, state: PEPS, energy: float) -> None:
-        """The best state so far has this environment."""
+        """The best state so far has this environment, and its metric."""
         self.env = tree_map(value_of, self.latest)
+        self.metric = LocalMetric(state, self.env)
+
+    def scaled(self, point: object, vector: Vector, norm: float) -> Vector:
+        """A gradient, or a change of one, in the metric of the best state; environments become as fine as it takes."""
+        self.tol = float(np.clip(SQUARE * norm**2, FINEST, COARSEST))
+        return self.metric.solve(vector, norm)
 
     def step(self, state: PEPS, energy: float) -> None:
-        """Write a checkpoint after an iteration."""
+        """Write a checkpoint after an iteration; end the descent where another cut is due."""
         self.history.append(energy)
         if self.file:
             self.file.write(state, self.env, self.history)
+        if self.left and self.env.report.iterations > SLOW:
+            raise StopIteration

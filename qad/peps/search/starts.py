@@ -23,20 +23,17 @@ def normalised(state: PEPS) -> PEPS:
 
 
 def random_start(bond: int, rng: np.random.Generator, shape: dict[str, Any]) -> PEPS:
-    """A random state of norm 1; without the symmetry "c4v" beside a product of random spins of the same weight.
+    """A random state of norm 1 beside a product of random spins of the same weight.
 
-    Environments of general random states converge badly, and searches from there end in local minima.
+    Environments of random states alone converge badly, and searches from there end in local minima.
     """
-    state = PEPS.random(bond, seed=rng, **shape)
-    if state.symmetry == "c4v":
-        return normalised(state)
     sites = []
-    for x in state.tensors:
+    for x in normalised(PEPS.random(bond, seed=rng, **shape)).tensors:
         spin = rng.standard_normal(len(x))
         site = x.copy()
         site[:, 0, 0, 0, 0] += spin / np.linalg.norm(spin)
         sites.append(site)
-    return normalised(PEPS(sites, state.cell, state.symmetry))
+    return normalised(PEPS(sites, shape["cell"], shape["symmetry"]))
 
 
 def enlarged(state: PEPS, bond: int, rng: np.random.Generator, noise: float = NOISE) -> PEPS:
