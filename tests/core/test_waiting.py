@@ -163,15 +163,24 @@ def test_a_first_contraction_is_told_and_no_second(plain):
     assert lines_of(ALWAYS + PLAIN, plain[0]) == (["3.0"], [])
 
 
-@pytest.fixture(scope="module")
-def warm(tmp_path_factory):
-    """A folder with all kernels, and what was told when they were compiled."""
+SOME = """
+from qad.circuit.compiled import kernels
+from qad.contract import compiled
+compiled.warm_up("d")
+kernels.warm_up("D")
+"""
+EVERYTHING = "import qad; qad.warm_up()"
+
+
+@pytest.fixture(scope="module", params=[SOME, pytest.param(EVERYTHING, marks=pytest.mark.slow)])
+def warm(request, tmp_path_factory):
+    """A folder with the kernels of `USES` or with all of them, and what was told when they were compiled."""
     pytest.importorskip("llvmlite")
     folder = tmp_path_factory.mktemp("kernels")
-    return folder, lines_of(ALWAYS + "import qad; qad.warm_up()", folder)
+    return folder, lines_of(ALWAYS + request.param, folder)
 
 
-def test_compiling_everything_is_told_in_one_line(warm):
+def test_compiling_many_kernels_is_told_in_one_line(warm):
     assert warm[1] == ([], ["qad: " + COMPILING])
 
 

@@ -8,18 +8,20 @@ from tests.fuzz import views
 MOST = 0.04  # the share of programs of which something may be refused
 
 
-def problems_of(seeds):
+def problems_of(seeds, *looks):
     """What is wrong, by seed, and the share of what was refused."""
     views.REFUSALS.clear()
     with np.errstate(all="ignore"):
-        found = {seed: problems for seed in seeds if (problems := views.check(seed))}
+        found = {seed: problems for seed in seeds if (problems := views.check(seed, *looks))}
     programs = views.REFUSALS.pop("programs")
     return found, sum(views.REFUSALS.values()) / programs
 
 
+@pytest.mark.parametrize("seeds, looks", [(range(80), ()), (range(80, 300), ("eager", "constant", "batches"))])
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
-def test_random_programs_of_views_and_writes():
-    found, refused = problems_of(range(300))
+def test_random_programs_of_views_and_writes(seeds, looks):
+    """Frozen functions, which take most of the time, of some."""
+    found, refused = problems_of(seeds, *looks)
     assert not found
     assert refused <= MOST
 

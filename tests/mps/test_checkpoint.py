@@ -25,14 +25,17 @@ qad.mps.ground_state(qad.mps.heisenberg(30), 12, "lbfgs", checkpoint=sys.argv[1]
 
 @pytest.mark.parametrize("method", ["lbfgs", "riemannian", "dmrg", "dmrg2", "tebd", "tdvp"])
 def test_a_search_goes_on_where_it_stopped(tmp_path, method):
-    H, path = heisenberg(6), tmp_path / "search.npz"
-    first = ground_state(H, 8, method, maxiter=3, checkpoint=path)
+    H, options = heisenberg(6), {"checkpoint": tmp_path / "search.npz"}
+    error = 1e-9
+    if method == "tebd":  # whose steps grow short before it is accurate
+        options["tol"], error = 1e-5, 1e-4
+    first = ground_state(H, 8, method, maxiter=3, **options)
     assert len(first.history) == 4
-    second = ground_state(H, 8, method, seed=5, checkpoint=path)
+    second = ground_state(H, 8, method, seed=5, **options)
     np.testing.assert_array_equal(second.history[:4], first.history)
-    assert second.energy == pytest.approx(-2.4935771338879, abs=1e-9)
-    third = ground_state(H, 8, method, maxiter=len(second.history) - 1, checkpoint=path)
-    assert third.energy == pytest.approx(second.energy, abs=1e-9)
+    assert second.energy == pytest.approx(-2.4935771338879, abs=error)
+    third = ground_state(H, 8, method, maxiter=len(second.history) - 1, **options)
+    assert third.energy == pytest.approx(second.energy, abs=error)
     assert "maxiter" in third.message
 
 

@@ -81,7 +81,7 @@ def test_spin_one(method):
 
 
 @pytest.mark.parametrize("method", ["riemannian", "dmrg2"])
-@pytest.mark.parametrize("n", [8, 10])
+@pytest.mark.parametrize("n", [8, pytest.param(10, marks=pytest.mark.slow)])
 def test_spin_one_chains_by_diagonalisation(method, n):
     H = heisenberg(n, spin=1)
     dense = scipy.sparse.linalg.LinearOperator((3**n, 3**n), lambda x: applied(H, x), dtype=float)

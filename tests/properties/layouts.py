@@ -7,7 +7,7 @@ import numpy as np
 import qad
 from qad.core.mutation.aliases import root_of, shadow
 from qad.core.tape.tensor import Tensor, value_of
-from qad.core.trees import flatten, tree_map
+from qad.core.trees import flatten, tree_map, unflatten
 from qad.core.vmap.layouts import bottom
 
 
@@ -65,11 +65,24 @@ def met(road, f, point):
     return found, [steps(x) for x in flatten(f(*bare))[0]]
 
 
+def points(case) -> dict:
+    """The point of a case by how its arrays lie, each way once: vectors and matrices lie alike by several names."""
+    leaves, spec = flatten(case.point)
+    ways = [layouts(x) for x in leaves]
+    found, seen = {}, set()
+    for how in {name: None for way in ways for name in way}:
+        arrays = [way.get(how, np.asarray(x)) for x, way in zip(leaves, ways, strict=True)]
+        lying = tuple([(x.strides, x.tobytes()) for x in arrays])
+        if lying not in seen:
+            found[how] = unflatten(spec, arrays)
+            seen.add(lying)
+    return found
+
+
 def differing(case) -> list:
     """The roads and operands for which results lie in another way than NumPy's, in words."""
     words = []
-    for how in {name: None for x in flatten(case.point)[0] for name in layouts(x)}:
-        point = tree_map(lambda x, how=how: layouts(x).get(how, np.asarray(x)), case.point)
+    for how, point in points(case).items():
         try:
             case.f(*point)
         except (qad.QadError, ValueError, TypeError, IndexError, np.linalg.LinAlgError):

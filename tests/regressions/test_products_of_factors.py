@@ -129,7 +129,7 @@ def test_products_of_factors_by_hand_are_right_at_every_gap(pair, gap):
     assert off(along(f, a, D), along(right, a, D)) < 1e-9
 
 
-@pytest.mark.parametrize("gap", [1e-4, 1e-7, 0.0])
+@pytest.mark.parametrize("gap", [1e-7, 0.0])
 @pytest.mark.parametrize("nest", MANY)
 @pytest.mark.parametrize("name", BY_HAND)
 def test_products_of_factors_by_hand_are_right_in_every_nest(name, nest, gap):
