@@ -63,8 +63,8 @@ BY_THE_DOOR = (  # which need not
 BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
 WORDS = "typing"  # what annotations are written in: rests on core alone, and is open to every floor
 OPTIONAL = {
-    "autoray", "cotengra", "cupy", "dask", "distributed", "jax", "llvmlite", "matplotlib", "numba", "openqasm3", "pennylane",
-    "qiskit", "quimb", "tensornetwork", "torch",
+    "autoray", "cotengra", "cupy", "dask", "distributed", "jax", "llvmlite", "matplotlib", "numba", "openqasm3",
+    "pennylane", "qiskit", "quimb", "tensornetwork", "torch",
 }  # fmt: skip
 MAY_NEED_OPTIONAL = ("interop", "viz")
 MOST_LINES, MOST_OF_A_FUNCTION = 300, 40

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 from qad.mps.chain import site_count
-from qad.mps.observables import as_operator
+from qad.mps.checks import as_operator
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import stack_of, value_of
 from qad.linalg import expm
-from qad.mps.observables import check_kind
+from qad.mps.checks import check_kind
 from qad.mps.operator import MPO
 from qad.mps.opsum import OpSum
 

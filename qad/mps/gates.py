@@ -11,9 +11,10 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import flatten
 from qad.extend import like
 from qad.mps.chain import as_array
+from qad.mps.checks import check_kind
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.observables import check_kind
-from qad.mps.operator import MPO, applied
+from qad.mps.operator import MPO
+from qad.mps.sites import applied
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import like, stack_of, value_of
 from qad.mps.chain import as_array
+from qad.mps.checks import check_kind
 from qad.mps.conserving import measures as conserving
 from qad.mps.conserving.quantities import kinds
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.environments import opened_left, past_left, past_right, site_density
 from qad.mps.gates import as_matrix, check_sites
-from qad.mps.observables import check_kind
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:

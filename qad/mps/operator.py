@@ -10,7 +10,7 @@ import numpy as np
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.chain import Chain, site_count, zip_sites
 from qad.mps.gauge import factorised, truncated
-from qad.mps.sites import join
+from qad.mps.sites import applied, join, stacked
 from qad.mps.state import MOST_AMPLITUDES, MPS
 
 if TYPE_CHECKING:
@@ -288,19 +288,3 @@ def numbers_of(tensors: Iterable[Array]) -> list[bytes] | None:
     if any(type(t) is not np.ndarray for t in tensors):
         return None
     return [t.tobytes() for t in {id(t): t for t in tensors}.values()]
-
-
-def stacked(upper: Array, lower: Array) -> Array:
-    """The site tensor of a product of two operators: bonds paired, the inner physical legs contracted."""
-    a, b, out, inner = upper.shape
-    c, d, _, in_ = lower.shape
-    product = upper.reshape(-1, inner) @ lower.transpose(2, 0, 1, 3).reshape(inner, -1)
-    return product.reshape(a, b, out, c, d, in_).transpose(0, 3, 1, 4, 2, 5).reshape(a * c, b * d, out, in_)
-
-
-def applied(upper: Array, lower: Array) -> Array:
-    """The site tensor of an operator applied to a state."""
-    a, b, out, inner = upper.shape
-    c, _, d = lower.shape
-    product = upper.reshape(-1, inner) @ lower.transpose(1, 0, 2).reshape(inner, -1)
-    return product.reshape(a, b, out, c, d).transpose(0, 3, 2, 1, 4).reshape(a * c, out, b * d)

@@ -65,9 +65,9 @@ class OpSum(Algebra):
     identities: Any
 
     def __init__(self, n: int, sites: str | Site | Sequence[str | Site] = "spin-1/2"):
-        n = site_count(n, 1, "n")
-        kinds = [sites] * n if isinstance(sites, str) or not hasattr(sites, "__iter__") else list(sites)
-        if len(kinds) != n:
+        several = hasattr(sites, "__iter__") and not isinstance(sites, str)
+        kinds = list(sites) if several else [sites] * site_count(n, 1, "n")
+        if len(kinds) != site_count(n, 1, "n"):
             raise ArgumentError(f"{len(kinds)} kinds of site were given for {n} sites: give one for all, or one each")
         self.sites = tuple(map(site_of, kinds))
         self.operators = Operators()
@@ -234,8 +234,7 @@ class OpSum(Algebra):
 
     def _parity(self, site):
         """What a fermionic operator further right leaves on a site."""
-        operators = self.sites[site].operators
-        return operators.get("F", operators["Id"])
+        return self.sites[site].operators.get("F", self.sites[site].operators["Id"])
 
     def product(self, *factors: Any) -> tuple[tuple[tuple[int, int], ...], complex]:
         """A product of operators and sites in turn as pairs (site, number of an operator), and what multiplies it."""
@@ -250,7 +249,7 @@ class OpSum(Algebra):
         string, scale = [], 1.0
         for site in sorted(matrices):
             number, factor = self.operators.number(matrices[site])
-            scale = scale * factor
+            scale *= factor
             if number != self.identities[site]:
                 string.append((site, number))
         return tuple(string), scale
@@ -267,8 +266,7 @@ class Operators:
 
     def copy(self) -> Operators:
         """The same operators by the same numbers; those that are added to either are its own."""
-        other = Operators()
-        other.matrices, other.numbers = list(self.matrices), dict(self.numbers)
+        (other := Operators()).matrices, other.numbers = [*self.matrices], {**self.numbers}
         return other
 
     def number(self, matrix: np.ndarray) -> tuple[int, complex]:

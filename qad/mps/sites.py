@@ -64,3 +64,19 @@ def join(tensors: Sequence[Array], bonds: Sequence[int]) -> Array:
     if bonds[0] == 1:
         return row.reshape(-1)
     return np.trace(row.reshape(bonds[0], -1, bonds[0]), axis1=0, axis2=2)
+
+
+def stacked(upper: Array, lower: Array) -> Array:
+    """The site tensor of a product of two operators: bonds paired, the inner physical legs contracted."""
+    a, b, out, inner = upper.shape
+    c, d, _, in_ = lower.shape
+    product = upper.reshape(-1, inner) @ lower.transpose(2, 0, 1, 3).reshape(inner, -1)
+    return product.reshape(a, b, out, c, d, in_).transpose(0, 3, 1, 4, 2, 5).reshape(a * c, b * d, out, in_)
+
+
+def applied(upper: Array, lower: Array) -> Array:
+    """The site tensor of an operator applied to a state."""
+    a, b, out, inner = upper.shape
+    c, _, d = lower.shape
+    product = upper.reshape(-1, inner) @ lower.transpose(1, 0, 2).reshape(inner, -1)
+    return product.reshape(a, b, out, c, d).transpose(0, 3, 2, 1, 4).reshape(a * c, out, b * d)

@@ -84,8 +84,7 @@ class MPS(Methods, Readings, Chain):
             Bond dimension; in an open chain no bond exceeds what the shorter side can fill.
         phys : int
             Dimension of every physical leg.
-        dtype : dtype
-            A real or complex floating dtype.
+        dtype : real or complex floating dtype
         seed : int or numpy.random.Generator
         periodic : bool
         conserve, sector, sites : optional
@@ -103,9 +102,8 @@ class MPS(Methods, Readings, Chain):
         >>> round(float(qad.mps.norm(psi)), 12)
         1.0
         """
-        n, bond, phys = site_count(n, 1, "n"), site_count(bond, 1, "bond"), site_count(phys, 1, "phys")
-        dtype = np.dtype(dtype)
-        if dtype.kind not in "fc":
+        n, bond, phys = map(site_count, (n, bond, phys), (1, 1, 1), ("n", "bond", "phys"))
+        if (dtype := np.dtype(dtype)).kind not in "fc":
             raise ArgumentError(f"a random MPS needs a float or complex dtype, not {dtype}: write dtype=complex")
         if conserve is not None:
             return symmetric.random_start([phys] * n, bond, conserve, sector, sites, dtype, seed, periodic)
@@ -129,10 +127,8 @@ class MPS(Methods, Readings, Chain):
         states : sequence
             Per site a vector of amplitudes (an array or a Tensor), or a basis state: its number, or its name, such as
             "up" and "down" of spins, "empty", "full", and "updown" of electrons.
-        phys : int
-            Dimension of the physical leg of sites given by number.
-        dtype : dtype
-            Of sites given by number.
+        phys, dtype : int, dtype
+            Dimension of the physical leg, and dtype, of sites given by number.
         sites : str, Site, or a sequence of them, optional
             The kinds of sites, "electron" for example; spins by default.
         conserve : optional
@@ -229,11 +225,9 @@ class MPS(Methods, Readings, Chain):
 
         Raises
         ------
-        ShapeError
-            If the chain is periodic.
-        ArgumentError
-            If there is no site `center`; in a derivative, if a dropped direction could gain weight, or if the loss
-            depends on the basis of a bond.
+        ShapeError, ArgumentError
+            If the chain is periodic, or there is no site `center`; in a derivative, if a dropped direction could gain
+            weight, or if the loss depends on the basis of a bond.
 
         Notes
         -----
@@ -270,11 +264,9 @@ class MPS(Methods, Readings, Chain):
 
         Raises
         ------
-        ShapeError
-            If the chain is periodic.
-        ArgumentError
-            In a derivative, if `max_bond` cuts through equal Schmidt values, or the loss depends on the basis of a
-            bond.
+        ShapeError, ArgumentError
+            If the chain is periodic; in a derivative, if `max_bond` cuts through equal Schmidt values, or the loss
+            depends on the basis of a bond.
 
         Notes
         -----
@@ -288,8 +280,7 @@ class MPS(Methods, Readings, Chain):
         >>> small.bond, bool(error < 1e-12)
         (8, True)
         """
-        if max_bond is not None:
-            max_bond = site_count(max_bond, 1, "max_bond")
+        max_bond = None if max_bond is None else site_count(max_bond, 1, "max_bond")
         tensors, error = gauge.truncated(self.tensors, max_bond, cutoff)
         return type(self)(tensors), error
 

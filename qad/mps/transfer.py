@@ -11,8 +11,8 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import like
 from qad.mps.chain import zip_sites
+from qad.mps.checks import check_kind
 from qad.mps.environments import through_left, through_right
-from qad.mps.observables import check_kind
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:

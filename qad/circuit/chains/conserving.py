@@ -61,7 +61,8 @@ class ConservingSimulation(ChainSimulation):
                 "c.mps(conserve=...) begins in |0...0>: prepare another state by gates, or leave conserve out"
             )
         self.conserved: Quantities = quantities(conserve, [QUBIT] * self.n)
-        self.run: Any = ConservingRun(**vars(self.run), conserved=self.conserved)
+        run = self.run
+        self.run: Any = ConservingRun(run.program, run.dtype, run.bond, run.cutoff, run.bra_bond, self.conserved)
 
     @property
     def state(self) -> SymmetricMPS:

@@ -9,10 +9,11 @@ import numpy as np
 
 from qad.circuit.chains.conserving_walker import ConservingWalker, breaking
 from qad.core.errors import ArgumentError
+from qad.mps.checks import as_operator
 from qad.mps.conserving.evolution import Truncation
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.measures import reduced_density
-from qad.mps.observables import as_operator, expectation
+from qad.mps.observables import expectation
 
 if TYPE_CHECKING:
     from qad.mps.operator import MPO

@@ -8,7 +8,7 @@ import numpy as np
 
 from qad.mps.evolve.tebd import applied
 from qad.mps.gauge import move_left, move_right
-from qad.mps.operator import applied as site_applied
+from qad.mps.sites import applied as site_applied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

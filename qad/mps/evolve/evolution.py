@@ -13,6 +13,7 @@ from qad.core.trees import flatten
 from qad.extend import Tensor, value_of
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
+from qad.mps.checks import as_operator, check_operator
 from qad.mps.conserving import evolution as conserving
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.driven import driven
@@ -23,7 +24,6 @@ from qad.mps.evolve.recorded import GateSteps, TdvpSteps
 from qad.mps.evolve.tdvp import OneSiteTdvp, TwoSiteTdvp
 from qad.mps.evolve.tebd import ORDERS, Gates, Truncation, cutoff_for
 from qad.mps.hamiltonian import check_hermitian, strength
-from qad.mps.observables import as_operator, check_operator
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
@@ -132,6 +132,14 @@ def evolve(
     steps, bond = site_count(steps, 1, "steps"), site_count(bond, 1, "bond")
     if any(type(x) is Tensor for x in (*leaves(psi), *H, time)):
         return recorded(psi, H, time, steps, method, bond, cutoff, imaginary, callback)
+    return stepped(psi, H, time, steps, method, bond, cutoff, imaginary, callback)
+
+
+def stepped(
+    psi: MPS | SymmetricMPS, H: MPO, time: float, steps: int, method: str, bond: int, cutoff: float | None,
+    imaginary: bool, callback: Callable[[MPS, float], object] | None,
+) -> Evolution:  # fmt: skip
+    """`evolve` of plain operands."""
     if isinstance(psi, SymmetricMPS):
         conserving.check(psi, H)
     else:

@@ -10,11 +10,12 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.core.threads import blas_for
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
+from qad.mps.checks import check_operator, operator_of
 from qad.mps.conserving.search import ground_state as of_charge
 from qad.mps.conserving.state import SymmetricMPS
 from qad.mps.energy import prepared
 from qad.mps.hamiltonian import natural_unit
-from qad.mps.observables import check_operator, energy, operator_of, overlap, variance
+from qad.mps.observables import energy, overlap, variance
 from qad.mps.search.checkpoint import Checkpoint
 from qad.mps.search.dmrg import one_site, two_sites
 from qad.mps.search.escape import combined, escaped

@@ -9,8 +9,8 @@ import scipy
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.linalg import dominant_eig
+from qad.mps.checks import check_kind
 from qad.mps.environments import site_density, through_right
-from qad.mps.observables import check_kind
 from qad.mps.uniform.canonical import uniform_schmidt_form
 from qad.mps.uniform.state import UniformMPS
 from qad.mps.uniform.transfer import environments
