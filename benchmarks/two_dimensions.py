@@ -2,10 +2,11 @@
 
 The Heisenberg antiferromagnet of the square lattice, one site of the rotated model where nothing else is said. Searches
 begin with random states, "median of five" is that of five seeds. A value with its gradient is that of a state which
-differs by a thousandth from the one whose environment is known, as in searches; variPEPS takes a step of the same kind,
-compiled before, and has to find the same energy to five digits. Least seconds of the processor in interleaved rounds,
-one thread (a machine that others use stretches time, and these less). The goals are those of a processor which makes
-25 GF/s in a large product of float64 matrices; "at 25 GF/s" is what was measured times what this one makes, by 25.
+differs by a thousandth from the one whose environment is known, as in searches; variPEPS 1.5 takes a step of the same
+kind, compiled before, and has to find the same energy to five digits. Least seconds of the processor in interleaved
+rounds, one thread (a machine that others use stretches time, and these less, but small products among them). The goals
+are those of a processor which makes 25 GF/s in a large product of float64 matrices; "at 25 GF/s" is what was measured
+times what this one makes, by 25.
 """
 
 import json
