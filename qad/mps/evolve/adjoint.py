@@ -90,7 +90,7 @@ class Plan:
 
     def step(self, made: Sequence[Array], tensors: Sequence[Array]) -> tuple[list[Array], Array]:
         """One step in recorded operations: the tensors, and the logarithm of what the norm gained."""
-        out = self.kind.recorded(made, tensors, Truncation(self.bond, self.cutoff), self.steered)
+        out = self.kind.recorded(made, tensors, Truncation(self.bond, self.cutoff))
         size = np.linalg.norm(out[0])
         out[0] = out[0] / size
         return out, np.log(size)

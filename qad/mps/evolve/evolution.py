@@ -77,7 +77,7 @@ def evolve(
     Parameters
     ----------
     psi : MPS or SymmetricMPS
-        Open, of plain arrays.
+        Open.  A state, an operator and a time that are recorded have derivatives of first order.
     H : MPO
         Hermitian.
     time : real
@@ -92,7 +92,8 @@ def evolve(
         Largest bond dimension, where bonds grow.
     cutoff : float, optional
         Weight that a cut may discard below `bond`.  By default it follows the length of the step, so that all cuts
-        together err no more than the steps do ("tdvp2": than 1e-7 in unit time), and is 1e-14 at most.
+        together err no more than the steps do ("tdvp2": than 1e-7 in unit time), and is 1e-14 at most, 1e-24 where
+        something is recorded.
     imaginary : bool
         For ``exp(-H time)``; a complex `time` is refused.
     callback : callable, optional
@@ -106,9 +107,15 @@ def evolve(
     ------
     ArgumentError
         For an unknown method, a time that is not real, an operator that is not Hermitian, or terms beyond neighbours
-        with "tebd".
+        with "tebd"; in a derivative, where `bond` cuts through equal Schmidt values, or a bond has no room for what a
+        changed coupling or time would fill.
     ShapeError
         If the chains do not fit, or `psi` is periodic.
+
+    Notes
+    -----
+    A derivative is that of this very evolution, by a reverse sweep over its steps (`qad.mps.evolve.adjoint`).  As long
+    as they are unitary and cut nothing off, no state is stored.
 
     Examples
     --------
