@@ -180,8 +180,6 @@ class ConservingSimulation(ChainSimulation):
 
     def __init__(self, circuit: Builder, max_bond: int | None, cutoff: float, conserve: str | Sequence[str]):
         super().__init__(circuit, max_bond, cutoff, None)
-        if self.start:
-            raise ArgumentError("c.mps(conserve=...) begins in |0...0>: leave conserve out")
         if any(type(x) is Tensor for x in self.numbers):
             raise GradientTypeError(
                 "c.mps(conserve=...) has no derivatives: leave conserve out, the numbers of c.mps(...) are the same"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.errors import ArgumentError, BatchError, GradientTypeError
 from qad.core.threads import blas_for
 from qad.core.trees import flatten
-from qad.extend import Tensor, value_of
+from qad.extend import Tensor, stack_of, value_of
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
 from qad.mps.conserving import evolution as conserving
@@ -165,6 +165,10 @@ def recorded(
         raise GradientTypeError(
             "evolve has no derivatives of states of definite charge: evolve psi.without_symmetry(), whose numbers are "
             "the same"
+        )
+    if any(np.ndim(stack_of(x)) > np.ndim(x) for x in (*psi, *H, time)):
+        raise BatchError(
+            "evolve under qad.vmap: the bonds of a chain differ from example to example: write a loop over the examples"
         )
     check_operator(psi, H)
     check_hermitian([value_of(w) for w in H])
