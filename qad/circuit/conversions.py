@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qad.core.errors import ArgumentError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
@@ -76,6 +78,8 @@ class Views:
         if conserve is not None:
             from qad.circuit.chains.conserving import ConservingSimulation
 
+            if self.initial is not None:
+                raise ArgumentError("c.mps(conserve=...) begins in |0...0>: leave conserve out, or begin by gates")
             return ConservingSimulation(self, max_bond, cutoff, bra_bond, conserve)
         return ChainSimulation(self, max_bond, cutoff, bra_bond)
 

@@ -56,10 +56,6 @@ class ConservingSimulation(ChainSimulation):
         conserve: str | Sequence[str],
     ):
         super().__init__(circuit, max_bond, cutoff, bra_bond)
-        if self.start:
-            raise ArgumentError(
-                "c.mps(conserve=...) begins in |0...0>: prepare another state by gates, or leave conserve out"
-            )
         self.conserved: Quantities = quantities(conserve, [QUBIT] * self.n)
         run = self.run
         self.run: Any = ConservingRun(run.program, run.dtype, run.bond, run.cutoff, run.bra_bond, self.conserved)

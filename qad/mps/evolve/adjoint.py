@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, BatchError
-from qad.extend import Tensor, defvjp, primitive, stack_of, value_of, vjp
+from qad.core.errors import ArgumentError
+from qad.extend import Tensor, defvjp, primitive, value_of, vjp
 from qad.mps.environments import past_right
 from qad.mps.evolve.cut import FIRST
 from qad.mps.evolve.tebd import Truncation
@@ -90,7 +90,7 @@ class Plan:
 
     def step(self, made: Sequence[Array], tensors: Sequence[Array]) -> tuple[list[Array], Array]:
         """One step in recorded operations: the tensors, and the logarithm of what the norm gained."""
-        out = self.kind.recorded(made, tensors, Truncation(self.bond, self.cutoff), self.steered)
+        out = self.kind.recorded(made, tensors, Truncation(self.bond, self.cutoff))
         size = np.linalg.norm(out[0])
         out[0] = out[0] / size
         return out, np.log(size)
@@ -190,9 +190,5 @@ def check_bonds(tensors: Sequence[np.ndarray], slopes: Sequence[np.ndarray]) -> 
 
 def evolution_of(made: Sequence[Array], tensors: Sequence[Array], plan: Plan) -> tuple[list[Array], Array, float]:
     """The tensors after all steps, the logarithm of what the norm gained, and what was cut off."""
-    if any(stack_of(x).ndim > x.ndim for x in (*made, *tensors)):
-        raise BatchError(
-            "evolve under qad.vmap: the bonds of a chain differ from example to example: write a loop over the examples"
-        )
     *state, gained, lost = evolved(*made, *tensors, plan=plan)
     return state, gained, float(value_of(lost))

@@ -72,13 +72,13 @@ def check_gap(s: np.ndarray, t: np.ndarray) -> None:
         )
 
 
-def split(pair: Array, truncation: Truncation, to_right: bool, steered: bool) -> tuple[Array, Array]:
-    """`Truncation.split` of a recorded pair; `steered`: what made it is recorded, not only the state."""
+def split(pair: Array, truncation: Truncation, to_right: bool) -> tuple[Array, Array]:
+    """`Truncation.split` in operations that the tape differentiates."""
     left, s, t, right = pair.shape
     matrix = pair.reshape(left * s, t * right)
     values = np.linalg.svd(value_of(matrix), compute_uv=False)
     rank = truncation.rank(values)
-    if steered and rank < truncation.bond:
+    if type(pair) is Tensor and rank < truncation.bond:
         check_reach(value_of(pair), rank)
     q, c = cut(matrix if to_right else matrix.mT, rank=rank)
     if rank < len(values):
@@ -104,8 +104,8 @@ def check_reach(pair: np.ndarray, rank: int) -> None:
     size = np.linalg.norm(reach.transpose(0, 5, 2, 3, 1, 4).reshape(s * t * s * t, -1), axis=1).max()
     if size > REACHED * np.linalg.norm(pair):
         raise ArgumentError(
-            f"a bond has directions that carry no weight, but that a change of the Hamiltonian or of the time would "
-            f"fill (to {size:.2g} of the norm): the derivative would miss them. Take it where they are filled (at "
+            f"a bond has directions that carry no weight, but that a change of the Hamiltonian, the time or the state "
+            f"may fill (to {size:.2g} of the norm): the derivative would miss them. Take it where they are filled (at "
             "another time, with couplings that are not zero), give a smaller cutoff, or evolve the dense state"
         )
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from qad.core.errors import ArgumentError, GradientTypeError
+from qad.core.errors import ArgumentError, BatchError, GradientTypeError
 from qad.core.threads import blas_for
 from qad.core.trees import flatten
-from qad.extend import Tensor, value_of
+from qad.extend import Tensor, stack_of, value_of
 from qad.mps.canonical import schmidt_form
 from qad.mps.chain import site_count
 from qad.mps.checks import as_operator, check_operator
@@ -79,7 +79,7 @@ def evolve(
     Parameters
     ----------
     psi : MPS or SymmetricMPS
-        Open, of plain arrays.
+        Open.  A state, an operator and a time that are recorded have derivatives of first order.
     H : MPO, OpSum, or callable
         Hermitian; or ``H(t)``, which returns the operator (an MPO or an OpSum) at time t, from 0 to `time`: every step
         takes that at its middle, and errs by the third power of its length.
@@ -95,7 +95,8 @@ def evolve(
         Largest bond dimension, where bonds grow.
     cutoff : float, optional
         Weight that a cut may discard below `bond`.  By default it follows the length of the step, so that all cuts
-        together err no more than the steps do ("tdvp2": than 1e-7 in unit time), and is 1e-14 at most.
+        together err no more than the steps do ("tdvp2": than 1e-7 in unit time), and is 1e-14 at most, 1e-24 where
+        something is recorded.
     imaginary : bool
         For ``exp(-H time)``; a complex `time` is refused.
     callback : callable, optional
@@ -109,9 +110,15 @@ def evolve(
     ------
     ArgumentError
         For an unknown method, a time that is not real, an operator that is not Hermitian, or terms beyond neighbours
-        with "tebd".
+        with "tebd"; in a derivative, where `bond` cuts through equal Schmidt values, or a bond has no room for what a
+        changed coupling or time would fill.
     ShapeError
         If the chains do not fit, or `psi` is periodic.
+
+    Notes
+    -----
+    A derivative is that of this very evolution, by a reverse sweep over its steps (`qad.mps.evolve.adjoint`).  As long
+    as they are unitary and cut nothing off, no state is stored.
 
     Examples
     --------
@@ -173,6 +180,10 @@ def recorded(
         raise GradientTypeError(
             "evolve has no derivatives of states of definite charge: evolve psi.without_symmetry(), whose numbers are "
             "the same"
+        )
+    if any(np.ndim(stack_of(x)) > np.ndim(x) for x in (*psi, *H, time)):
+        raise BatchError(
+            "evolve under qad.vmap: the bonds of a chain differ from example to example: write a loop over the examples"
         )
     check_operator(psi, H)
     check_hermitian([value_of(w) for w in H])

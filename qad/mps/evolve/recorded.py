@@ -73,16 +73,14 @@ class GateSteps:
 
         return step
 
-    def recorded(
-        self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation, steered: bool
-    ) -> list[Array]:
-        """The tensors after a step; `steered`: what it is made of is recorded, too."""
+    def recorded(self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation) -> list[Array]:
+        """The tensors after a step."""
         out = list(tensors)
         for gates in self.sweeps(made):
             there = [(site, True) for site in range(len(gates))]
             for site, to_right in there + [(site, False) for site, _ in reversed(there)]:
                 pair = applied(gates[site], out, site)
-                out[site : site + 2] = split(pair, truncation, to_right, steered)
+                out[site : site + 2] = split(pair, truncation, to_right)
         return out
 
 
@@ -107,7 +105,7 @@ class TdvpSteps:
         if self.two_sites:  # in the same operations, for faint directions of bonds turn with the error of others
 
             def step() -> float:
-                tensors[:] = self.recorded(made, tensors, truncation, steered=False)
+                tensors[:] = self.recorded(made, tensors, truncation)
                 return 0.0
 
             return step
@@ -116,13 +114,11 @@ class TdvpSteps:
         )
         return lambda: sweep.stepped(truncation)
 
-    def recorded(
-        self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation, steered: bool
-    ) -> list[Array]:
-        """The tensors after a step; `steered`: what it is made of is recorded, too."""
+    def recorded(self, made: Sequence[Array], tensors: Sequence[Array], truncation: Truncation) -> list[Array]:
+        """The tensors after a step."""
         sweep = RecordedSweep(made, tensors)
         if self.two_sites:
-            sweep.two_sites(truncation, steered)
+            sweep.two_sites(truncation)
         else:
             sweep.one_site()
         return sweep.tensors
@@ -150,14 +146,14 @@ class RecordedSweep:
             self.pass_left(site + 1)
             self.evolve(site, 1)
 
-    def two_sites(self, truncation: Truncation, steered: bool) -> None:
+    def two_sites(self, truncation: Truncation) -> None:
         """Every pair to the right and back."""
         last = len(self.tensors) - 2
         there = [(site, True) for site in range(last + 1)]
         for site, to_right in there + [(site, False) for site, _ in reversed(there)]:
             pair = np.tensordot(self.tensors[site], self.tensors[site + 1], 1)
             pair = self.after(pair, site, site + 1, 1)
-            self.tensors[site : site + 2] = split(pair, truncation, to_right, steered)
+            self.tensors[site : site + 2] = split(pair, truncation, to_right)
             self.passed(site if to_right else site + 1, to_right)
             if site != (last if to_right else 0):
                 self.evolve(site + 1 if to_right else site, -1)

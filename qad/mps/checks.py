@@ -1,0 +1,62 @@
+"""What functions of chains check of their arguments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qad.core.errors import ArgumentError, ShapeError
+from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.operator import MPO
+from qad.mps.opsum import OpSum
+from qad.mps.state import MPS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from qad.mps.chain import Chain
+
+
+def as_operator(H: MPO | OpSum, psi: Any) -> MPO:
+    """The operator itself, or that of a sum; for a state of definite charge split into parts that have one."""
+    return operator_of(H, psi.conserved.names if isinstance(psi, SymmetricMPS) else None)
+
+
+def operator_of(H: MPO | OpSum, conserve: str | Sequence[str] | None) -> MPO:
+    """The operator itself, or that of a sum, split into parts of definite charge where something is conserved."""
+    if isinstance(H, OpSum):
+        return H.mpo(conserve=conserve)
+    check_kind(H, MPO)
+    return H
+
+
+def check_operator(psi: Any, H: Any) -> None:
+    """Raise unless `H` acts on chains like `psi`."""
+    check_kind(H, MPO)
+    check_match(psi, tuple(w.shape[3] for w in H), "the operator")
+    check_match(psi, tuple(w.shape[2] for w in H), "the operator")
+
+
+def check_kind(x: Any, kind: type[Chain]) -> None:
+    """Raise unless `x` is a chain of this kind."""
+    if isinstance(x, SymmetricMPS):
+        raise ArgumentError("this takes no state of definite charge: give psi.without_symmetry()")
+    if not isinstance(x, kind):
+        legs = ", ".join(kind.LEGS)
+        raise ArgumentError(
+            f"an {kind.__name__} is needed, but got {type(x).__name__}: write qad.mps.{kind.__name__}(tensors) "
+            f"with site tensors of legs ({legs})"
+        )
+
+
+def check_match(psi: Any, phys: tuple[int, ...], other: str) -> None:
+    """Raise unless `psi` is a state of these physical dimensions."""
+    check_kind(psi, MPS)
+    if len(psi) != len(phys):
+        raise ShapeError(f"the state has {len(psi)} sites, {other} has {len(phys)}: make both for the same n")
+    if psi.phys != phys:
+        site = next(i for i, pair in enumerate(zip(psi.phys, phys, strict=True)) if pair[0] != pair[1])
+        raise ShapeError(
+            f"site {site} of the state has physical dimension {psi.phys[site]}, of {other} {phys[site]}: "
+            "they must agree (physical legs are leg 1 of a state, legs 2 and 3 of an operator)"
+        )
