@@ -151,7 +151,9 @@ def sampled(
     return string_means(circuit.with_parameters(theta), strings, shots, np.random.default_rng(list(seed)))
 
 
-def sampled_vjp(g, ans, theta, *, circuit, strings, shots, seed):
+def sampled_vjp(
+    g: Array, ans: Array, theta: Array, *, circuit: Circuit, strings: tuple[str, ...], shots: int, seed: tuple[int, ...]
+) -> Array:
     """The shift rule, in terms of `sampled` itself, so that it serves every order."""
     slots = [slot for operation in circuit.operations for slot in operation.slots]
     if len(set(slots)) < len(slots):

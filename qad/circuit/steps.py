@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Self
 
-    from qad.typing import ArrayLike, DTypeLike
+    from qad.typing import Array, ArrayLike, DTypeLike
 
 
 MOST_BITS = 62  # as many as an integer holds beside its sign
@@ -35,7 +35,10 @@ class Steps(Builder):
         super().__init__(n)
         if isinstance(bits, bool) or not isinstance(bits, (int, np.integer)) or not 0 <= bits <= MOST_BITS:
             raise ArgumentError(f"bits is the number of classical bits, from 0 to {MOST_BITS}, not {bits!r}")
-        self.bits, self.initial, self.dtype, self.engine = int(bits), None, np.dtype(dtype), engine
+        self.bits: int = int(bits)
+        self.initial: Array | None = None
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.engine: str = engine
         if self.dtype not in (np.complex128, np.complex64):
             raise ArgumentError(f"a circuit's dtype is complex128 or complex64, not {self.dtype}")
         engine_of(engine)
