@@ -128,7 +128,7 @@ class Crew:
 
 
 class Dask(Crew):
-    """A Dask cluster, which looks after lost workers itself; what it had been sent is sent again.
+    """A Dask cluster: it looks after lost workers itself; what was scattered may be lost with one, and is sent again.
 
     Dask keeps one copy of what lies on several workers, after a while.
     """

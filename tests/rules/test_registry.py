@@ -35,8 +35,9 @@ def gathered(floors=FLOORS):
 
 
 def ours(fn):
-    """Whether a primitive belongs to qad, not to a test that defined one of its own."""
-    return (getattr(fn, "__module__", None) or "numpy").partition(".")[0] in ("numpy", "scipy", "qad")
+    """Whether a primitive belongs to qad, not to a test, or to a bridge whose package may be missing."""
+    module = getattr(fn, "__module__", None) or "numpy"
+    return module.partition(".")[0] in ("numpy", "scipy", "qad") and not module.startswith("qad.interop.")
 
 
 @pytest.fixture(scope="module")

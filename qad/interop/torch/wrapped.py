@@ -130,6 +130,9 @@ class _Call(torch.autograd.Function):
 
         ready = None
         if step.pullback is not None and needed == step.wanted:
+            if (cotangents := _bare(gradients)) is not None:
+                found = dict(zip(needed, (_tensor(y, ()) for y in step.pullback(cotangents)), strict=True))
+                return None, *(found.get(i) for i in range(count))
             ready = partial(_pulled_back, step.pullback, count)
         wanted = ()
         if torch.is_grad_enabled():
@@ -153,6 +156,16 @@ class _Call(torch.autograd.Function):
     def vmap(info, in_dims, step, *tensors):
         out = _Call.apply(_Step(vmap(step.function, in_axes=tuple(in_dims[1:]))), *tensors)
         return out, (0,) * len(out)
+
+
+def _bare(gradients):
+    """The arrays of cotangents, where nobody differentiates or transforms them any more; else None."""
+    if torch.is_grad_enabled():
+        return None
+    try:
+        return tuple(map(_array, gradients))
+    except RuntimeError:  # a tensor of torch.func, which has no memory of its own
+        return None
 
 
 def _pulled_back(pullback, count, *arrays):
