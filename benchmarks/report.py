@@ -136,7 +136,7 @@ def draw_bars(axes, entries):
 
 def write_page():
     """Write `docs/benchmarks.md` from the JSON of the last runs."""
-    from . import first_use, symmetric_chains
+    from . import evolution, first_use, symmetric_chains
 
     kept = [RESULTS / f"{name}.json" for name in NAMES]
     parts = [PREFACE]
@@ -144,6 +144,8 @@ def write_page():
         parts.append(first_use.section(json.loads((RESULTS / "first_use.json").read_text("utf-8"))))
     if symmetric_chains.KEPT.exists():
         parts.append(symmetric_chains.section(json.loads(symmetric_chains.KEPT.read_text("utf-8"))))
+    if evolution.KEPT.exists():
+        parts.append(evolution.section(json.loads(evolution.KEPT.read_text("utf-8"))))
     for path in (path for path in kept if path.exists()):
         results = json.loads(path.read_text("utf-8"))
         image = f"![{results['benchmark']}](../benchmarks/results/{path.stem}.png)"
