@@ -1,10 +1,9 @@
 """A thousand shots of a noisy circuit of 10 qubits, ten layers of RY, RZ and a ring of CNOTs, each gate with an error.
 
-Errors are depolarizing, on the qubits of the gate (a Pauli string other than 1 with the probability of the row), or
-the decay of 1 to 0 with 0.01. A call draws a thousand trajectories and one outcome of each. "qulacs, NoiseSimulator"
-draws all errors beforehand and simulates each set of errors once; it has no noise that depends on the state, which
-"qulacs, shot by shot" has: a circuit of its channels, run a thousand times. What the calls compute differs by chance:
-the agreement is that of the mean outcomes of the qubits.
+Errors are depolarizing, on the qubits of the gate: a Pauli string other than 1 with the probability of the row. A call
+draws a thousand trajectories and one outcome of each. qulacs's NoiseSimulator draws all errors beforehand, too, and
+simulates each set of errors once. What the calls compute differs by chance: the agreement is that of the mean outcomes
+of the qubits.
 """
 
 import numpy as np
@@ -29,7 +28,7 @@ def means(bits):
 
 
 def with_qad(p):
-    """qad; without a probability, errors are decays."""
+    """qad: trajectories and their outcomes."""
 
     def setup():
         import qad
@@ -39,9 +38,7 @@ def with_qad(p):
         )
         c, seeds = qad.circuit.NoisyCircuit(QUBITS), iter(range(10**9))
         for name, angle, qubits in gates():
-            c.gate(name, *([] if angle is None else [angle]), *qubits)
-            for on in [qubits] if len(qubits) in channels else [(q,) for q in qubits]:
-                c.channel(channels[len(on)], *on)
+            c.gate(name, *([] if angle is None else [angle]), *qubits).channel(channels[len(qubits)], *qubits)
 
         def call():
             seed = next(seeds)
@@ -60,12 +57,7 @@ def qulacs_circuit(p):
     c = qulacs.QuantumCircuit(QUBITS)
     for name, angle, qubits in gates():
         one = gate.CNOT(*qubits) if angle is None else {"ry": gate.RY, "rz": gate.RZ}[name](*qubits, -angle)
-        if p:
-            c.add_noise_gate(one, "Depolarizing", p)
-            continue
-        c.add_gate(one)
-        for q in qubits:
-            c.add_gate(gate.AmplitudeDampingNoise(q, 0.01))
+        c.add_noise_gate(one, "Depolarizing", p)
     return c
 
 
@@ -81,33 +73,15 @@ def with_simulator(p):
     return setup
 
 
-def shot_by_shot():
-    """A circuit with channels, run once for each shot."""
-    import qulacs
-
-    circuit, state = qulacs_circuit(None), qulacs.QuantumState(QUBITS)
-
-    def shot():
-        state.set_zero_state()
-        circuit.update_quantum_state(state)
-        return state.sampling(1)[0]
-
-    return lambda: [shot() for _ in range(SHOTS)]
-
-
 def bits_of(outcomes):
     """Integers whose lowest bit is qubit 0, as bits."""
     return means(np.array(outcomes)[:, None] >> np.arange(QUBITS) & 1)
 
 
 def cases():
-    """Three rates of errors, and decay."""
+    """Three rates of errors."""
     for p in (0.001, 0.01, 0.05):
         yield Case(f"errors of {p}", [
             Contender("qad", with_qad(p), means),
             Contender("qulacs, NoiseSimulator", with_simulator(p), bits_of, needs="qulacs", most_rounds=20),
         ], tolerance=0.15)  # fmt: skip
-    yield Case("decay", [
-        Contender("qad", with_qad(None), means),
-        Contender("qulacs, shot by shot", shot_by_shot, bits_of, needs="qulacs", most_rounds=20),
-    ], tolerance=0.15)  # fmt: skip
