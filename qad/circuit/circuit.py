@@ -46,7 +46,7 @@ class Circuit(Builder, Views):
     n : int
         Number of qubits.
     initial : array (..., 2, ..., 2) or (..., 2**n), optional
-        The initial state, |0...0> by default; leading axes are a batch.  It may be a Tensor.
+        The initial state, ``|0...0>`` by default; leading axes are a batch.  It may be a Tensor.
     dtype : dtype
         complex128 or complex64, of the state.
     engine : str
