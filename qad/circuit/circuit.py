@@ -47,7 +47,7 @@ class Circuit(Builder, Views):
     n : int
         Number of qubits.
     initial : array (..., 2, ..., 2) or (..., 2**n), or MPS, optional
-        The initial state, |0...0> by default; leading axes are a batch.  It may be a Tensor.  From a matrix product
+        The initial state, ``|0...0>`` by default; leading axes are a batch.  It may be a Tensor.  From a matrix product
         state `Circuit.mps` and `Circuit.network` go on as chains and networks; others write out its amplitudes.
     dtype : dtype
         complex128 or complex64, of the state.

@@ -42,7 +42,7 @@ def truncated_svd(
     method: str = "auto",
     v0: ArrayLike | None = None,
 ) -> tuple[Array, Array, Array, Array | None]:
-    """The leading singular triples, with the derivative of exactly this truncation.
+    r"""The leading singular triples, with the derivative of exactly this truncation.
 
     Parameters
     ----------
@@ -79,6 +79,15 @@ def truncated_svd(
         If an iteration does not converge: there is no gap behind what is kept, or next to none.
     ArgumentError
         If an entry is not finite, or nothing would be kept; in the backward pass as in `svd`.
+
+    Notes
+    -----
+    With what is kept and what is not, :math:`A = U S V^\dagger + U' S' V'^\dagger`, and :math:`P = 1 - U U^\dagger`,
+
+    .. math:: \mathrm{d}s_i = \operatorname{Re}(u_i^\dagger\, \mathrm{d}A\, v_i), \qquad
+        (s_i^2 - A A^\dagger)\, P\, \mathrm{d}u_i = P\, (s_i\, \mathrm{d}A\, v_i + A\, \mathrm{d}A^\dagger u_i):
+
+    the second is how the kept vectors turn into what was cut off.
 
     Examples
     --------
