@@ -58,7 +58,7 @@ def _isometric_vjp(needed, g, ans, a, *, end=None):
     return (out if gc is None else out + q.conj() @ gc,)
 
 
-def check_gauge(q, gq, gc, c, floor):
+def check_gauge(q: Array, gq: Array | None, gc: Array | None, c: Array, floor: float) -> None:
     """Raise unless the loss is the same for ``Q W, W^H C``: ``G_Q^T Q - C G_C^T`` is Hermitian."""
     q, gq, gc, c = map(value_of, (q, gq, gc, c))
     first = 0.0 if gq is None else gq.T @ q

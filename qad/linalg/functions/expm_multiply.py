@@ -24,6 +24,7 @@ from qad.linalg.implicit.eigenpair import Operator, operator_of
 from qad.linalg.implicit.gmres import plain_leaves
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from qad.typing import LinearMap, Number, Tree
@@ -81,7 +82,7 @@ def expm_multiply(a: LinearMap, v: Tree, t: Number = 1.0) -> Any:
     return v
 
 
-def taylor(apply, v, step, degree):
+def taylor(apply: Callable[[Any], Any], v: Any, step: Any, degree: int) -> Any:
     """``sum_k (step A)^k v / k!`` up to the degree."""
     term = total = v
     for k in range(1, degree + 1):
@@ -91,7 +92,7 @@ def taylor(apply, v, step, degree):
     return total
 
 
-def schedule(norm):
+def schedule(norm: float) -> tuple[int, int]:
     """Steps and degree of least work, by ``theta^(m+1-d) / (m+1-d)! < eps`` for ``theta = norm / steps``."""
     if not np.isfinite(norm):
         raise ArgumentError("expm_multiply: the norm of t A is not finite")

@@ -92,6 +92,7 @@ class Conserving(Tdvp):
 
     operator: Operator
     tensors: list[SymTensor]
+    gained: float
     left: list[SymTensor]
     right: list[SymTensor]
 

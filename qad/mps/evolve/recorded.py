@@ -127,6 +127,12 @@ class TdvpSteps:
 class RecordedSweep:
     """One step of the variational principle, as in `qad.mps.evolve.tdvp`, in recorded operations."""
 
+    half: Array
+    H: Sequence[Array]
+    tensors: list[Array]
+    left: list[Array]
+    right: list[Array]
+
     def __init__(self, made: Sequence[Array], tensors: Sequence[Array]):
         self.half, self.H, self.tensors = made[0] / 2, made[1:], list(tensors)
         n, unit = len(tensors), edge(np.result_type(*{t.dtype for t in tensors}, made[0].dtype), like(*tensors))
