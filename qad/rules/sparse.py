@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, defvjp_tuned, primitive
 
@@ -80,10 +82,10 @@ class sparse:
         return self.matrix.tocsr()
 
     def __matmul__(self, x: Any) -> Any:
-        return sparse_product(self, x) if type(x) is Tensor else self.matrix @ x
+        return self.matrix @ x if type(x) is np.ndarray or is_sparse(x) else sparse_product(self, x)
 
     def __rmatmul__(self, x: Any) -> Any:
-        return x @ self.matrix
+        return x @ self.matrix if type(x) is np.ndarray or is_sparse(x) else sparse_product(x, self)
 
     def __repr__(self) -> str:
         return f"sparse({self.matrix!r})"

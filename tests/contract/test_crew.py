@@ -39,10 +39,10 @@ def always_die(_, item):
 class Counting(dict):
     """How often it was pickled."""
 
-    times = 0
+    pickled = 0
 
     def __reduce__(self):
-        Counting.times += 1
+        Counting.pickled += 1
         return dict, (dict(self),)
 
 
@@ -93,9 +93,9 @@ def test_a_failure_says_which_task_and_cancels_the_rest():
 
 def test_processes_are_sent_once_what_tasks_share(processes, tmp_path, monkeypatch):
     monkeypatch.setattr(crew.tempfile, "tempdir", str(tmp_path))
-    Counting.times = 0
+    Counting.pickled = 0
     assert list(in_order(processes, add, Counting(base=5), range(9))) == [(i, 5 + i) for i in range(9)]
-    assert Counting.times == 1
+    assert Counting.pickled == 1
     assert not list(tmp_path.iterdir())  # the file is gone
 
 

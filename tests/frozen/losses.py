@@ -316,6 +316,17 @@ def simulations():
     yield "batch", both(lambda t: circuits.build(3, t).expectation(H).sum()), (circuits.angles(3, 2),)
 
 
+def noisy():
+    """Density matrices, for trajectories themselves are refused: no call draws what another one drew."""
+    error = qad.circuit.depolarizing(0.05)
+
+    def expectation(t):
+        c = qad.circuit.NoisyCircuit(2).gate("ry", t[0], 0).channel(error, 0).gate("cx", 0, 1).gate("rz", t[1], 1)
+        return c.channel(error, 1).gate("ry", t[1], 1).expectation("ZX")
+
+    yield "expectation", both(expectation), (np.array([0.3, 0.7]),)
+
+
 def of_charges():
     one, two = symmetric.operands(4)
     yield "squared norm", both(lambda a, b: qad.tensordot(a, b, ([2], [0])).norm() ** 2, (0, 1)), (one, two)
@@ -333,5 +344,6 @@ BENCHMARKS = {
     "freeze": frozen_ones,
     "freeze_large": energies,
     "circuits": simulations,
+    "trajectories": noisy,
     "symmetric": of_charges,
 }

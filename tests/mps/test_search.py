@@ -147,7 +147,7 @@ def test_krylov_methods_against_dense_ones():
     assert value == pytest.approx(np.linalg.eigvalsh(a)[0])
     np.testing.assert_allclose(a @ vector, value * vector, atol=1e-8)
     for most in (30, 8):  # the smaller space has to halve its steps
-        found = exponential(lambda v: a @ v, x, -0.5j, 1e-10, most)
+        found, _ = exponential(lambda v: a @ v, x, -0.5j, 1e-10, most)
         np.testing.assert_allclose(found, qad.linalg.expm(-0.5j * a) @ x, atol=1e-7)
 
 

@@ -223,7 +223,7 @@ def test_imaginary_time_stays_in_range():
     assert np.isfinite(final.to_dense()).all()
     levels = np.array([-2000.0, 0.0, 5.0])
     start = np.array([1e-3, 0.6, 0.8])
-    found = exponential(lambda x: levels * x, start, -1.0, 1e-12, 3)
+    found, _ = exponential(lambda x: levels * x, start, -1.0, 1e-12, 3)
     np.testing.assert_allclose(abs(found) / np.linalg.norm(found), [1, 0, 0], atol=1e-12)
 
 

@@ -8,6 +8,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import qad
 from tests.cases import normal
@@ -17,6 +18,7 @@ M = normal(3, 3) + 4 * np.eye(3)
 S = M + M.T
 Z = normal(3, 3, complex) + 4 * np.eye(3)
 V, W, U = normal(3), normal(3, seed=1), np.array([0.2, 0.7, 0.5])
+EYE = qad.sparse(scipy.sparse.csr_array(np.diag([1.0, 2.0, 3.0])))
 POSITIVE = np.array([0.3, 0.9, 1.7])
 INTEGERS = np.array([2, 0, 1])
 MASK = np.array([True, False, True])
@@ -43,6 +45,7 @@ NAMED = {
     "qad.einsum": (lambda a, b: qad.einsum("ij,jk->ik", a, b), M, V[:, None]),
     "qad.ncon": (lambda a, b: qad.ncon([a, b], [[-1, 1], [1, -2]]), M, S),
     "qad.partial_trace": (lambda a: qad.partial_trace(a, (2, 2), (0,)), normal(4, 4, complex)),
+    "qad.sparse": (lambda x: x @ (EYE @ x), V),
     "qad.plan": (lambda a: qad.plan("ij,jk->ik", a, a)(a, a), M),
     "qad.tensordot": (lambda a: qad.tensordot(a, a, ((1,), (0,))), M),
     "qad.grad": (qad.grad(lambda x: np.sum(x**3)), V),

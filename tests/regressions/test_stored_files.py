@@ -9,7 +9,7 @@ import pytest
 import qad
 from qad.core.define import PRIMITIVES
 from qad.frozen.old_names import current
-from qad.frozen.serialization import _names, _table
+from qad.frozen.serialization import _table
 from tests.fixtures import stored
 from tests.frozen.agree import difference
 
@@ -50,8 +50,6 @@ def test_tensors_of_before():
 
 def test_every_name_that_was_ever_stored_is_known():
     assert list(stored.names())  # which loads every floor that defines primitives
-    _table.cache_clear()
-    _names.cache_clear()
     missing = set(map(current, (stored.HERE / "primitives.list").read_text().split())) - set(_table())
     assert not missing
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Triple: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
-REACHED = 3e-2  # weight that a local change puts beyond a cut, above which its derivative would be missed
+REACHED = 1e-2  # weight that a local change puts beyond a cut, above which its derivative would be missed
 FAINT = 5e3  # times rounding: Schmidt values below it, relative to the largest, are too faint to divide rounding by
 FIRST = "the derivative of an evolution is of first order: differentiate it once, or evolve the dense state"
 
