@@ -152,8 +152,8 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
     start = flatten(f(vectors.unpack(vectors.pack(x0))))[0]
     if any(type(leaf) is Tensor for leaf in start):
         raise GradientTypeError(
-            "least_squares has no derivative by what its function closes over: qad.optimize.root of the gradient of the "
-            "sum of squares has one"
+            "least_squares has no derivative by what its function closes over: qad.optimize.root of the gradient of "
+            "the sum of squares has one"
         )
     evaluated, start = _with_jacobian(lambda x: flatten(f(x))[0], vectors), _packed(start)
     found = scipy.optimize.least_squares(
