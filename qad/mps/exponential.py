@@ -17,7 +17,7 @@ from qad.extend import stack_of, value_of
 from qad.linalg import expm
 from qad.mps.checks import check_kind
 from qad.mps.operator import MPO
-from qad.mps.opsum import OpSum
+from qad.mps.opsum import OpSum, finite_number
 
 if TYPE_CHECKING:
     from qad.typing import Array, Number
@@ -74,6 +74,7 @@ def mpo_exp(H: MPO | OpSum, factor: Number, order: int = 2) -> MPO:
         H = H.mpo()
     check_kind(H, MPO)
     check_form(H)
+    factor = finite_number(factor, "the factor of mpo_exp")
     if order not in STEPS:
         raise ArgumentError(f"mpo_exp is of order 1 or 2, not {order!r}")
     found = None
@@ -107,18 +108,22 @@ def check_form(H: MPO) -> None:
     """Raise unless the operator is an automaton: state 0 has placed nothing yet, the last one a whole term."""
     last = len(H) - 1
     for site, w in enumerate(H):
-        plain = value_of(stack_of(w))
-        one = np.eye(plain.shape[2]) if plain.shape[2] == plain.shape[3] else np.nan
-        fits = plain.shape[0] == 1 if site == 0 else plain.shape[0] > 1
-        fits &= plain.shape[1] == 1 if site == last else plain.shape[1] > 1
-        if fits and site == 0:  # nothing waits that has not begun, as the second of two operators added as they are
-            fits &= not any(w[0, 0] and (w == w[0, 0] * one).all() for w in plain[0, 1:-1])
-        if fits and site < last:
-            fits &= bool((plain[0, 0] == one).all()) and not plain[1:, 0].any()
-        if fits and site:
-            fits &= bool((plain[-1, -1] == one).all()) and not plain[-1, :-1].any()
-        if not fits:
+        examples = stack_of(value_of(w)).reshape(-1, *w.shape)
+        if not all(has_form(plain, site == 0, site == last) for plain in examples):
             raise ArgumentError(
                 f"mpo_exp takes a sum as qad.mps.OpSum or a model writes it, but site {site} of this operator has "
                 "another form: add OpSums instead of MPOs, and multiply factor= instead of the operator"
             )
+
+
+def has_form(w: np.ndarray, first: bool, last: bool) -> bool:
+    """Whether a site tensor is that of an automaton."""
+    one = np.eye(w.shape[2]) if w.shape[2] == w.shape[3] else np.nan
+    fits = (w.shape[0] == 1 if first else w.shape[0] > 1) and (w.shape[1] == 1 if last else w.shape[1] > 1)
+    if fits and first:  # nothing waits that has not begun, as the second of two operators added as they are
+        fits = not any(x[0, 0] and (x == x[0, 0] * one).all() for x in w[0, 1:-1])
+    if fits and not last:
+        fits = bool((w[0, 0] == one).all()) and not w[1:, 0].any()
+    if fits and not first:
+        fits = bool((w[-1, -1] == one).all()) and not w[-1, :-1].any()
+    return fits

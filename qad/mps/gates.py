@@ -9,10 +9,11 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.core.trees import flatten
-from qad.extend import like
+from qad.extend import Tensor, like, stack_of, value_of
 from qad.mps.chain import as_array
 from qad.mps.checks import check_kind
 from qad.mps.conserving.state import SymmetricMPS
+from qad.mps.gauge import mirrored, side_ranks
 from qad.mps.operator import MPO
 from qad.mps.sites import applied
 from qad.mps.state import MPS
@@ -57,7 +58,9 @@ def apply(
     Raises
     ------
     ArgumentError
-        If a site does not exist or is repeated, or the operator does not conserve the charges of the state.
+        If a site does not exist or is repeated, or the operator does not conserve the charges of the state; in a
+        derivative, where a bond has no room for what a change of the operator or the state would fill, as that of an
+        entangling gate at the angle zero.
     ShapeError
         If the operator does not fit the sites.
 
@@ -87,7 +90,34 @@ def apply(
         out = MPS([*psi[:first], *inside, *psi[last + 1 :]])
     if len(sites) == 1 and max_bond is None:
         return out
-    return out.truncate(max_bond, cutoff)[0]
+    smaller = out.truncate(max_bond, cutoff)[0]
+    if len(sites) > 1 and any(type(x) is Tensor for x in (operator, *flatten(psi)[0])):
+        check_room(psi, operator, sites, smaller, max_bond)
+    return smaller
+
+
+def check_room(psi: State, operator: Array, sites: Sequence[int], after: State, max_bond: int | None) -> None:
+    """Raise where a bond was cut to the directions that carry weight, but a change of the operands may fill others.
+
+    Of a recorded operator the derivative may reach what its value does not.  That is not known here; it is taken to
+    have as many terms as the value, which for one of a single term, such as a gate at the angle zero, is refused.
+    """
+    if isinstance(psi, SymmetricMPS) or any(np.ndim(stack_of(x)) > np.ndim(x) for x in (operator, *psi)):
+        return
+    first, last = min(sites), max(sites)
+    terms = MPO(gate_tensors(value_of(operator), sites, psi.phys)).truncate()[0]
+    plain = [value_of(t) for t in psi]
+    grown = [*plain[:first], *map(applied, terms, plain[first : last + 1]), *plain[last + 1 :]]
+    sides = side_ranks(grown)[:-1], side_ranks(mirrored(grown))[-2::-1]
+    for bond, (left, right) in enumerate(zip(*sides, strict=True), 1):
+        kept, most = after.bonds[bond], min(prod(psi.phys[:bond]), prod(psi.phys[bond:]), max_bond or np.inf)
+        single = type(operator) is Tensor and first < bond <= last and terms.bonds[bond - first] == 1
+        if single or kept < min(most, max(left, right)):
+            raise ArgumentError(
+                f"bond {bond} has directions that carry no weight (rank {kept}), but that a change of the operator or "
+                "the state may fill: the derivative would miss them. Take it where they are filled (at angles that are "
+                "not zero), apply an operator that is a product to each site by itself, or use qad.Circuit"
+            )
 
 
 def swap(psi: State, one: int, other: int, max_bond: int | None = None, cutoff: float = 1e-14) -> State:

@@ -178,6 +178,25 @@ class Lattice:
         dy = min(dy, self.width - dy) if self.around else dy
         return dx * dx + dy * dy
 
+    def bonds(self) -> list[tuple[int, int]]:
+        """The pairs of neighbours (i, j), in the order of `pairs`, each in the direction in which the lattice goes on.
+
+        A bond that closes the lattice runs from its end to its beginning, as on a ring: what is odd under exchange of
+        both sites, such as a pairing ``C_i C_j`` or ``S_i x S_j``, is then the same everywhere.
+
+        Examples
+        --------
+        >>> import qad
+        >>> qad.mps.Lattice.chain(4, periodic=True).bonds()
+        [(0, 1), (3, 0), (1, 2), (2, 3)]
+        """
+        where = self.positions
+        return [(j, i) if self.closing(where[j] - where[i]).any() else (i, j) for i, j in self.pairs()]
+
+    def closing(self, step: np.ndarray) -> np.ndarray:
+        """Whether the shortest way for a step closes the lattice, along and around."""
+        return np.array([self.along, self.around]) & (2 * np.abs(step) > [self.length, self.width])
+
     def draw(self, shells: int = 1, ax: Axes | None = None) -> Any:
         """Draw sites with their numbers, bonds of the nearest shells, and the chain's path, with matplotlib (``viz``).
 
@@ -212,7 +231,7 @@ class Lattice:
     def draw_bond(self, line: Any, one: np.ndarray, other: np.ndarray) -> None:
         """A bond; one that closes the lattice leaves both of its ends as a dashed stub."""
         step, sizes = other - one, np.array([self.length, self.width])
-        closes = np.array([self.along, self.around]) & (2 * np.abs(step) > sizes)
+        closes = self.closing(step)
         if not closes.any():
             line(*np.transpose([one, other]), lw=1.4)
             return

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from qad.core.errors import ArgumentError, ShapeError
+from qad.core.trees import flatten
 from qad.extend import like, stack_of, value_of
 from qad.mps.chain import as_array
 from qad.mps.checks import check_kind
@@ -114,7 +115,7 @@ def measure(psi: MPS | SymmetricMPS, operator: str | ArrayLike, sites: int | Seq
     places = None if sites is None else check_sites(psi, sites)
     operator = operator if isinstance(operator, str) else as_array(operator)
     if places is None or isinstance(operator, str) or operator.shape == (psi.phys[places[0]],) * 2:
-        values = local_expectations(psi, operator)
+        values = local_expectations(psi, operator if places is None else on_sites(psi, operator, places))
         return values if places is None else values[places[0] if np.ndim(sites) == 0 else list(places)]
     matrix, k = as_matrix(operator, dims := [psi.phys[site] for site in places]), len(places)
     order = np.argsort(places)
@@ -196,11 +197,23 @@ def check_state(psi: Any) -> Any:
     return psi
 
 
+def on_sites(psi: MPS, operator: Any, places: Sequence[int]) -> list[Any]:
+    """An operator or its name as one matrix for each site: on those places itself, the identity elsewhere."""
+    create = like(*flatten(psi)[0])
+    rows: list[Any] = [create.eye(size) for size in psi.phys]
+    for place in places:
+        kind = kinds(None, psi.phys)[place] if isinstance(operator, str) else None
+        rows[place] = operator if kind is None else kind.matrix(operator)
+    return rows
+
+
 def per_site(psi: MPS, operator: Any, sites: Kinds = None) -> list[Array]:
     """One matrix for each site, as an array; `sites` are the kinds that an operator's name is looked up in."""
     if isinstance(operator, str):
         return [kind.matrix(operator) for kind in kinds(sites, psi.phys)]
-    matrices = [operator] * len(psi) if np.ndim(value_of(operator)) == 2 else list(operator)
+    alone = operator if hasattr(operator, "shape") or not len(operator) else operator[0]
+    one = np.ndim(value_of(alone)) == (2 if alone is operator else 1)  # a matrix, or its first row
+    matrices = [operator] * len(psi) if one else list(operator)
     if len(matrices) != len(psi):
         raise ShapeError(f"{len(matrices)} operators were given for {len(psi)} sites")
     matrices = list(map(as_array, matrices))

@@ -276,5 +276,5 @@ def ring_or_chain(n: Any, periodic: bool) -> int:
 def pairs(n: int | Lattice, periodic: bool) -> list[tuple[int, int]]:
     """The neighbours."""
     if isinstance(n, Lattice):
-        return n.pairs()
+        return n.bonds()
     return [(i, (i + 1) % n) for i in range(n if periodic else n - 1)]

@@ -39,7 +39,8 @@ def xyz(
     field : three of them
         Components of a magnetic field, each one number or one for each site.
     dm : three of them
-        Components of a Dzyaloshinskii-Moriya vector, each one number or one for each bond (i, j), from i to j.
+        Components of a Dzyaloshinskii-Moriya vector, each one number or one for each bond (i, j), from i to j; those of
+        a lattice stand in the order and direction of `Lattice.bonds`.
     periodic : bool
 
     Returns

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.optimize
 
-from qad.core.errors import ConvergenceError
+from qad.core.errors import ConvergenceError, GradientTypeError, ShapeError
 from qad.core.trees import flatten, unflatten
-from qad.extend import jvp, value_of
+from qad.extend import Tensor, jvp, value_of
 from qad.linalg.implicit.gmres import plain_leaves
 from qad.linalg.implicit.root import attach
 from qad.optimize.packing import Parameters
@@ -50,6 +50,8 @@ def root(
     ------
     ConvergenceError
         No solution was found; the message is SciPy's.
+    ShapeError
+        If there are not as many equations as unknowns; a complex one counts as two.
 
     See Also
     --------
@@ -77,11 +79,16 @@ def root(
 def _solved(residual, start, method, tol, options):
     """The leaves where the leaves of the residual are zero."""
     vectors = Parameters(start)
+    first, equations = vectors.pack(start), len(_packed(residual(start)))
+    if equations != len(first):
+        raise ShapeError(f"root: {equations} equations for {len(first)} unknowns, where a complex number counts as two")
+    if not equations:
+        return start
     given = method in ("hybr", "lm")
     with_slopes = _with_jacobian(residual, vectors)
     function = with_slopes if given else lambda v: with_slopes(v, False)
     jac = True if given else None
-    found = scipy.optimize.root(function, vectors.pack(start), jac=jac, method=method, tol=tol, options=options)
+    found = scipy.optimize.root(function, first, jac=jac, method=method, tol=tol, options=options)
     if not found.success:
         raise ConvergenceError(f"root: {found.message} (method {method!r}, residual {np.linalg.norm(found.fun):.3g})")
     return vectors.unpack(found.x)
@@ -127,6 +134,11 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
     OptimizeResult
         Its `fun` is half the sum of squares, or what `loss` makes of it; plain numbers, without derivatives.
 
+    Raises
+    ------
+    GradientTypeError
+        If `f` closes over recorded numbers.
+
     Examples
     --------
     >>> import numpy as np, qad  # a phase and an amplitude from samples
@@ -137,11 +149,16 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
     (np.complex128(2-1j), np.float64(3.0))
     """
     vectors = Parameters(x0)
-    evaluated = _with_jacobian(lambda x: flatten(f(x))[0], vectors)
+    start = flatten(f(vectors.unpack(vectors.pack(x0))))[0]
+    if any(type(leaf) is Tensor for leaf in start):
+        raise GradientTypeError(
+            "least_squares has no derivative by what its function closes over: qad.optimize.root of the gradient of "
+            "the sum of squares has one"
+        )
+    evaluated, start = _with_jacobian(lambda x: flatten(f(x))[0], vectors), _packed(start)
     found = scipy.optimize.least_squares(
         lambda v: evaluated(v, False), vectors.pack(x0), jac=lambda v: evaluated(v)[1], **options
     )
-    start = evaluated(vectors.pack(x0), False)
     return OptimizeResult(
         params=vectors.unpack(found.x), fun=float(found.cost), history=np.array([start @ start / 2, found.cost]),
         gradient_norm=float(np.linalg.norm(found.grad)), success=bool(found.success), interrupted=False,

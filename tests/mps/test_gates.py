@@ -80,3 +80,25 @@ def test_derivatives_by_state_and_operator():
 def test_bad_input(operator, sites, match):
     with pytest.raises((ArgumentError, ShapeError), match=match):
         MPS.random(4, 2).apply(operator, sites)
+
+
+def test_a_derivative_that_a_cut_would_miss_is_refused():
+    x, turn = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0.0, -1.0], [1.0, 0.0]])
+    both, cnot = np.kron(x, x), np.eye(4)[[0, 1, 3, 2]]
+    up, H = MPS.product([0, 0, 0]), qad.mps.OpSum(3).add(1.0, "Y", 0, "X", 1).add(1.0, "X", 0, "X", 1).mpo()
+
+    def entangled(angle):
+        return qad.mps.energy(up.apply(np.cos(angle) * np.eye(4) - 1j * np.sin(angle) * both, (0, 1)), H)
+
+    def turned(angle):
+        return qad.mps.energy(up.apply(np.cos(angle) * np.eye(2) + np.sin(angle) * turn, 0).apply(cnot, (0, 1)), H)
+
+    for loss in (entangled, turned):
+        slope = (loss(0.3 + 1e-5) - loss(0.3 - 1e-5)) / 2e-5
+        assert abs(slope) > 0.1
+        assert abs(qad.grad(loss)(0.3) - slope) < 1e-8
+        with pytest.raises(ArgumentError, match="carry no weight"):
+            qad.grad(loss)(0.0)
+    state = MPS.random(5, 3, seed=1)  # full bonds, but an operator of one term
+    with pytest.raises(ArgumentError, match="carry no weight"):
+        qad.grad(lambda a: qad.mps.norm(state.apply(np.eye(4) + a * both, (0, 1), max_bond=3)))(0.0)

@@ -85,3 +85,14 @@ def test_drawing():
 def test_bad_input(wrong, match):
     with pytest.raises(ArgumentError, match=match):
         wrong()
+
+
+def test_bonds_that_close_go_on_as_on_a_ring():
+    ring, dm = Lattice.chain(4, periodic=True), (0.1, 0.2, 0.6)
+    pairing = [qad.mps.kitaev_chain(n, 1.0, 0.7, 0.3, **kw) for n, kw in ((4, {"periodic": True}), (ring, {}))]
+    np.testing.assert_allclose(pairing[0].to_dense(), pairing[1].to_dense(), atol=1e-15)
+    spins = [qad.mps.xyz(n, 1.0, 1.0, 1.0, dm=dm, **kw) for n, kw in ((4, {"periodic": True}), (ring, {}))]
+    np.testing.assert_allclose(spins[0].to_dense(), spins[1].to_dense(), atol=1e-15)
+    lattice = Lattice.cylinder(2, 3)
+    assert lattice.bonds() == [(0, 1), (2, 0), (0, 3), (1, 2), (1, 4), (2, 5), (3, 4), (5, 3), (4, 5)]
+    assert [tuple(sorted(bond)) for bond in lattice.bonds()] == lattice.pairs()

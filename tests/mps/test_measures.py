@@ -149,3 +149,17 @@ def test_bad_input():
         norm2(heisenberg(4))
     with pytest.raises(ArgumentError, match="zero"):
         local_expectations(0.0 * psi, X)
+
+
+def test_measurements_on_sites_of_a_mixed_chain():
+    up, plus, zero = np.array([1.0, 0.0]), np.array([1.0, 1.0]) / np.sqrt(2), np.array([0.0, 1.0, 0.0])
+    psi = MPS.product([up, plus, zero])
+    z = np.diag([1.0, -1.0])
+    np.testing.assert_allclose(qad.mps.measure(psi, z, [1, 0]), [0, 1], atol=1e-15)
+    np.testing.assert_allclose([qad.mps.measure(psi, "X", 1), qad.mps.measure(psi, "Sz", 2)], [1, 0], atol=1e-15)
+    with pytest.raises(ShapeError, match="does not fit site 2"):
+        qad.mps.measure(psi, z, [0, 2])
+    values = local_expectations(psi, [z, 2 * z, np.eye(3)])
+    np.testing.assert_allclose(values, [1, 0, 1], atol=1e-15)
+    slope = qad.grad(lambda x: local_expectations(psi, [x * z, z, x**2 * np.eye(3)]).sum().real)(2.0)
+    assert abs(slope - 5) < 1e-14

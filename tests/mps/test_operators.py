@@ -91,8 +91,9 @@ def test_multiples_are_differentiated():
         (lambda: mpo_exp(2 * qad.mps.ising(4, 1.0), 0.1), "multiply factor="),
         (lambda: mpo_exp(qad.mps.ising(4, 1.0) + qad.mps.heisenberg(4), 0.1), "add OpSums"),
         (lambda: mpo_exp(qad.mps.ising(4, 1.0), 0.1, order=3), "order 1 or 2"),
+        (lambda: mpo_exp(qad.mps.ising(4, 1.0), np.array([0.1, 0.2])), "factor of mpo_exp must be a finite number"),
     ],
-    ids=["lengths", "kinds", "families", "dense", "square", "dimensions", "ring", "multiple", "sum", "order"],
+    ids=["lengths", "kinds", "families", "dense", "square", "dimensions", "ring", "multiple", "sum", "order", "factor"],
 )
 def test_bad_input(wrong, match):
     with pytest.raises((ArgumentError, ShapeError), match=match):
@@ -138,7 +139,10 @@ def test_exponentials_conserve_and_are_differentiated():
         total = OpSum(3).add(j[0], "Z", 0, "Z", 1).add(j[1], "Z", 1, "Z", 2).add(1.0, "X", 1)
         return qad.abs2((mpo_exp(total, -1j * t) @ one) @ two)
 
-    qad.check_grads(fidelity, (np.array(0.1), np.array([1.0, 0.3])))
+    couplings = np.array([1.0, 0.3])
+    qad.check_grads(fidelity, (np.array(0.1), couplings))
+    batch = qad.vmap(lambda t: fidelity(t, t * couplings))(np.array([0.1, 0.2]))
+    np.testing.assert_allclose(batch, [fidelity(t, t * couplings) for t in (0.1, 0.2)], rtol=1e-12)
 
 
 # -- operators that change in time -------------------------------------------------------------------------------------
@@ -173,3 +177,16 @@ def test_evolution_by_an_operator_that_changes(kind):
     np.testing.assert_allclose(times[:8], np.arange(1, 9) / 20)
     with pytest.raises(ArgumentError, match=r"H\(t\) returns the operator at time t"):
         qad.mps.evolve(start, lambda t: np.eye(4), 0.4, 4)
+
+
+def test_norms_of_all_steps_are_counted():
+    start, H = MPS.random(3, 2), qad.mps.ising(3, 0.7)
+    for kind in ("tebd", "tdvp2"):
+        whole, driven = (qad.mps.evolve(start, h, 0.5, 5, kind, imaginary=True) for h in (H, lambda t: H))
+        assert abs(whole.log_norm) > 0.1
+        assert driven.log_norm == pytest.approx(whole.log_norm, rel=1e-10)
+    slope = qad.grad(lambda x: qad.mps.evolve(start, lambda t: x * H, 0.5, 5, imaginary=True).log_norm)(1.0)
+    exact = qad.grad(
+        lambda x: np.log(np.linalg.norm(qad.linalg.expm(-0.5 * x * H.to_dense()) @ start.to_dense().ravel()))
+    )
+    assert slope == pytest.approx(exact(1.0), rel=1e-5)

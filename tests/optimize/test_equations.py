@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.errors import ConvergenceError
+from qad.core.errors import ConvergenceError, GradientTypeError, ShapeError
 from qad.optimize import least_squares, root
 
 START = {"z": np.array([1 + 0.5j, 0.3 - 1j]), "x": np.array(0.7)}
@@ -53,3 +53,14 @@ def test_complex_least_squares_are_those_of_both_parts():
     a, b = (rng.normal(size=s) + 1j * rng.normal(size=s) for s in ((6, 2), 6))
     fit = least_squares(lambda z: a @ z - b, np.zeros(2, complex))
     np.testing.assert_allclose(fit.params, np.linalg.lstsq(a, b)[0], atol=1e-8)
+
+
+def test_least_squares_refuse_a_derivative_that_they_do_not_have():
+    with pytest.raises(GradientTypeError, match="closes over"):
+        qad.grad(lambda a: least_squares(lambda x: x - a, np.array([1.0])).params[0])(2.0)
+
+
+def test_equations_are_as_many_as_unknowns():
+    with pytest.raises(ShapeError, match="1 equations for 2 unknowns"):
+        root(lambda z: np.abs(z) - 1.0, np.array(1 + 1j))
+    assert root(lambda x: x, np.zeros(0)).shape == (0,)

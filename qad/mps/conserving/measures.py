@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from qad.core.errors import ArgumentError
-from qad.extend import like, stack_of, value_of
+from qad.extend import Tensor, like, stack_of, value_of
 from qad.mps.conserving.gauge import factors_from_left, factors_from_right
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.create import from_dense
@@ -47,7 +47,10 @@ class SectorEntropy(NamedTuple):
 
 
 def parts_of(matrix: Array, site: int, conserved: Quantities) -> Parts:
-    """A matrix on a site by the charge that its parts add, symmetric tensors of legs (out, in)."""
+    """A matrix on a site by the charge that its parts add, symmetric tensors of legs (out, in).
+
+    Parts without any weight are left out, unless the matrix is recorded: their derivative is not zero.
+    """
     group, leg, order = conserved.symmetry, conserved.legs[site], conserved.orders[site]
     charges = [conserved.charges[site][k] for k in order]
     change = [[group.minus(out, in_) for in_ in charges] for out in charges]
@@ -55,7 +58,7 @@ def parts_of(matrix: Array, site: int, conserved: Quantities) -> Parts:
     plain = np.abs(stack_of(value_of(matrix)))
     for charge in sorted({c for row in change for c in row}):
         here = np.array([[c == charge for c in row] for row in change])
-        if (plain * here).any():
+        if type(matrix) is Tensor or (plain * here).any():
             part = matrix * here.astype(matrix.real.dtype)
             found[charge] = from_dense(part, (leg, leg.conj()), charge=group.shown(charge), tol=0.0)
     return found
@@ -142,11 +145,11 @@ def correlations(
 def strung(matrix: Array, site: int, tensor: SymTensor, psi: SymmetricMPS) -> SymTensor:
     """A site tensor after a part of a string, which must not change the charge."""
     parts, neutral = parts_of(matrix, site, psi.conserved), psi.conserved.symmetry.neutral
-    if list(parts) not in ([], [neutral]):
+    if any(charge != neutral and stack_of(value_of(part.data)).any() for charge, part in parts.items()):
         raise ArgumentError(
             f"the string changes the charge on site {site}: give psi.without_symmetry(), or a string that conserves"
         )
-    return applied(parts[neutral], tensor) if parts else 0.0 * tensor
+    return applied(parts[neutral], tensor) if neutral in parts else 0.0 * tensor
 
 
 def met(passed: Parts, parts: Parts, tensor: SymTensor, right: SymTensor | None, zero: Scalar) -> Scalar:

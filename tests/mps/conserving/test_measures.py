@@ -5,7 +5,7 @@ import pytest
 
 import qad
 from qad.core.errors import ArgumentError
-from qad.mps import correlations, entanglement_entropy, local_expectations, reduced_density, schmidt_values
+from qad.mps import MPS, correlations, entanglement_entropy, local_expectations, reduced_density, schmidt_values
 from tests.mps.conserving.chains import CHAINS, charges_of, random
 
 
@@ -202,3 +202,16 @@ def test_programs(name):
     (expected,) = qad.hvp(loss, (psi.without_symmetry(),), (other.without_symmetry(),))
     for one, two in zip(curved.without_symmetry(), expected, strict=True):
         np.testing.assert_allclose(one, two * (one != 0), atol=1e-11)
+
+
+def test_slopes_by_operators_that_vanish():
+    first, second = (MPS.product(states, conserve="Sz") for states in ([0, 1, 0], [0, 0, 1]))
+    psi, z, up = (first + second).normalized(), np.diag([1.0, -1.0]), np.array([[0.0, 1.0], [0.0, 0.0]])
+    losses = {
+        "measure": (lambda x: qad.mps.measure(psi, x * z, 0).real, 1.0),
+        "pair": (lambda x: qad.mps.correlations(psi, x * up, up.T)[1, 2].real, 0.5),
+        "string": (lambda x: qad.mps.correlations(psi, z, z, string=x * z)[0, 2].real, -1.0),
+    }
+    for name, (loss, slope) in losses.items():
+        assert abs(qad.grad(loss)(0.0) - slope) < 1e-14, name
+        assert abs(loss(1.0) - slope) < 1e-14, name
