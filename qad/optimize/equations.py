@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.optimize
 
-from qad.core.errors import ConvergenceError
+from qad.core.errors import ArgumentError, ConvergenceError
 from qad.core.trees import flatten, unflatten
-from qad.extend import jvp, value_of
+from qad.extend import Tensor, jvp, value_of
 from qad.linalg.implicit.gmres import plain_leaves
 from qad.linalg.implicit.root import attach
 from qad.optimize.packing import Parameters
@@ -137,11 +137,17 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
     (np.complex128(2-1j), np.float64(3.0))
     """
     vectors = Parameters(x0)
+    residual = flatten(f(vectors.unpack(vectors.pack(x0))))[0]
+    if any(type(leaf) is Tensor and leaf.requires_grad for leaf in residual):
+        raise ArgumentError(
+            "least_squares: its result has no derivative, but what it was given is differentiated: solve for the "
+            "stationary point by qad.optimize.root, or call it outside of the transform"
+        )
     evaluated = _with_jacobian(lambda x: flatten(f(x))[0], vectors)
     found = scipy.optimize.least_squares(
         lambda v: evaluated(v, False), vectors.pack(x0), jac=lambda v: evaluated(v)[1], **options
     )
-    start = evaluated(vectors.pack(x0), False)
+    start = _packed(residual)
     return OptimizeResult(
         params=vectors.unpack(found.x), fun=float(found.cost), history=np.array([start @ start / 2, found.cost]),
         gradient_norm=float(np.linalg.norm(found.grad)), success=bool(found.success), interrupted=False,

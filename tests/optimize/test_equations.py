@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.errors import ConvergenceError
+from qad.core.errors import ArgumentError, ConvergenceError
 from qad.optimize import least_squares, root
 
 START = {"z": np.array([1 + 0.5j, 0.3 - 1j]), "x": np.array(0.7)}
@@ -53,3 +53,12 @@ def test_complex_least_squares_are_those_of_both_parts():
     a, b = (rng.normal(size=s) + 1j * rng.normal(size=s) for s in ((6, 2), 6))
     fit = least_squares(lambda z: a @ z - b, np.zeros(2, complex))
     np.testing.assert_allclose(fit.params, np.linalg.lstsq(a, b)[0], atol=1e-8)
+
+
+def test_least_squares_of_what_is_differentiated_are_refused():
+    """Without an error the part of the gradient that goes by the solution would be missing."""
+    fit = lambda a: least_squares(lambda x: x - a, np.zeros(1)).params.sum() + a**2  # noqa: E731
+    for transform in (qad.grad(fit), lambda a: qad.jvp(fit, (a,), (1.0,))):
+        with pytest.raises(ArgumentError, match="no derivative"):
+            transform(2.0)
+    assert fit(2.0) == 6.0
