@@ -127,6 +127,11 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
     OptimizeResult
         Its `fun` is half the sum of squares, or what `loss` makes of it; plain numbers, without derivatives.
 
+    Raises
+    ------
+    ArgumentError
+        What `f` closes over is differentiated.
+
     Examples
     --------
     >>> import numpy as np, qad  # a phase and an amplitude from samples
