@@ -39,9 +39,12 @@ def doubled(n: int, operations: tuple[Operation, ...]) -> tuple[Operation, ...]:
     """The operations on rows, columns and bits that make those of a circuit on n qubits."""
     found = []
     for o in operations:
+        when = dict(o.when)  # conditions within conditions may name a bit twice
+        if any(when[bit] != value for bit, value in o.when):
+            continue  # never
         wires = (*o.qubits, *(q + n for q in o.qubits))
-        flips = [Operation(GATES["x"], (2 * n + bit,)) for bit, value in o.when if not value]
-        controls = tuple(2 * n + bit for bit, _ in o.when)
+        flips = [Operation(GATES["x"], (2 * n + bit,)) for bit, value in when.items() if not value]
+        controls = tuple(2 * n + bit for bit in when)
         found += flips
         if o.gate.name == "channel":
             found.append(Operation(given(len(wires), False), wires, controls, given=o.given))

@@ -16,7 +16,8 @@ from qad.circuit.cone import reached
 from qad.circuit.observables import as_observable, hermitian
 from qad.circuit.pauli import PauliSum
 from qad.core.errors import ArgumentError
-from qad.extend import Tensor, any_traced, defvjp, primitive, value_of
+from qad.core.trees import flatten
+from qad.extend import Tensor, any_traced, defvjp, primitive
 
 if TYPE_CHECKING:
     from qad.circuit.circuit import Circuit
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from qad.typing import Array, Seed
 
 STEP = 1e-3  # for the generator of a gate
+SCALES = np.linspace(1.0, 0.2, 41)  # of shifts, which serve equidistant frequencies as they are
+WORST = 100.0  # condition number of the sines at the shifts, by which errors and the noise of shots grow
 
 
 def parameter_shift(circuit: Circuit, observable: PauliSum, shots: int | None = None, seed: Seed = 0) -> Array:
@@ -41,6 +44,12 @@ def parameter_shift(circuit: Circuit, observable: PauliSum, shots: int | None = 
     Returns
     -------
     array (P,)
+        Differentiable by the parameters and whatever else makes the expectation value.
+
+    Raises
+    ------
+    ArgumentError
+        A gate has several parameters, a parameter several gates, or the parameters are a batch.
 
     Examples
     --------
@@ -50,7 +59,7 @@ def parameter_shift(circuit: Circuit, observable: PauliSum, shots: int | None = 
     >>> np.allclose(qad.circuit.parameter_shift(c, "ZZ"), exact)
     True
     """
-    theta = np.array(value_of(circuit.parameters), float)
+    theta = circuit.parameters
     if theta.ndim != 1:
         raise ArgumentError("the parameter-shift rule takes one set of parameters, not a batch")
     slots = [slot for operation in circuit.operations for slot in operation.slots]
@@ -60,15 +69,15 @@ def parameter_shift(circuit: Circuit, observable: PauliSum, shots: int | None = 
     inside = reached(circuit, observable)
 
     def value(slot, shift):
-        shifted = circuit.with_parameters(theta + shift * (np.arange(len(theta)) == slot))
+        shifted = circuit.with_parameters(theta + shift * (np.arange(theta.shape[0]) == slot))
         return shifted.expectation(observable) if shots is None else estimate(shifted, observable, shots, rng)
 
-    out = np.zeros(len(theta))
+    out = [0.0] * theta.shape[0]
     for index, operation in enumerate(circuit.operations):
         for slot in operation.slots if index in inside else ():
             for weight, shift in zip(*rule_of(operation.gate, bool(operation.controls)), strict=True):
-                out[slot] += weight * (value(slot, shift) - value(slot, -shift))
-    return out
+                out[slot] = out[slot] + weight * (value(slot, shift) - value(slot, -shift))
+    return np.stack(out) if out else np.zeros(0)
 
 
 @lru_cache(maxsize=512)
@@ -85,7 +94,11 @@ def rule_of(gate: Gate, controlled: bool) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(1), np.ones(1)
     count = len(frequencies)
     shifts = (2 * np.arange(count) + 1) * np.pi / (2 * count * frequencies[0])
-    return np.linalg.solve(2 * np.sin(np.outer(frequencies, shifts)), frequencies), shifts
+    for scale in SCALES:
+        sines = 2 * np.sin(np.outer(frequencies, scale * shifts))
+        if np.linalg.cond(sines) < WORST:
+            return np.linalg.solve(sines, frequencies), scale * shifts
+    raise ArgumentError(f"no shifts tell the frequencies {frequencies} of {gate.name} apart: use qad.grad")
 
 
 def estimate(circuit: Circuit, observable: PauliSum | str, shots: int, seed: Seed = 0) -> Array:
@@ -104,6 +117,11 @@ def estimate(circuit: Circuit, observable: PauliSum | str, shots: int, seed: See
     seed : int or numpy.random.Generator
         An int, where derivatives are taken.
 
+    Raises
+    ------
+    ArgumentError
+        No Pauli sum; or a matrix or the initial state depends on what is differentiated, of which shots say nothing.
+
     Examples
     --------
     >>> import numpy as np, qad
@@ -116,6 +134,11 @@ def estimate(circuit: Circuit, observable: PauliSum | str, shots: int, seed: See
     observable = as_observable(observable)
     if not isinstance(observable, PauliSum):
         raise ArgumentError("estimates from shots take a PauliSum")
+    if any(type(x) is Tensor and x.requires_grad for x in flatten([circuit.matrices, circuit.initial])[0]):
+        raise ArgumentError(
+            "estimates from shots have derivatives by angles of gates alone, not by matrices or an initial state: "
+            "write the circuit with gates, or use expectation"
+        )
     c, theta = hermitian(observable, circuit.n), circuit.parameters
     if type(theta) is not Tensor and not any_traced(theta):
         means = string_means(circuit, observable.strings, shots, np.random.default_rng(seed))

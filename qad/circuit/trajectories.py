@@ -10,7 +10,7 @@ from qad.circuit import jumps
 from qad.circuit.checks import check_memory
 from qad.circuit.engines import engine_of
 from qad.circuit.jumps import plan_of
-from qad.circuit.observables import expectation
+from qad.circuit.observables import as_observable, expectation
 from qad.circuit.replay import replayed_mean
 from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, value_of
@@ -125,7 +125,7 @@ class Trajectories:
         >>> abs(slope - 0.8 * np.cos(0.5)) < 0.1
         np.True_
         """
-        circuit = self.circuit
+        circuit, observable = self.circuit, as_observable(observable)
         operands = [*circuit._chunks, *circuit.matrices]
         operands += [getattr(observable, name, None) for name in ("coefficients", "matrix")]
         if not any(type(x) is Tensor for x in operands):

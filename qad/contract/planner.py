@@ -171,7 +171,7 @@ def find_plan(
 
 def _given_order(path, count, text):
     pairs = from_path(path, count)
-    if pairs is None and path != ((0,),) * (count == 1):
+    if pairs is None and (count, path) != (1, ((0,),)):
         raise ArgumentError(
             f'expression "{text}": the path {list(path)} does not contract {count} operands to one: give '
             f"{count - 1} pairs of different positions, each in the list of what is left at that step"

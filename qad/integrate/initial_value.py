@@ -13,7 +13,7 @@ import numpy as np
 
 from qad.core.errors import ArgumentError, ConvergenceError, ShapeError
 from qad.core.transforms.checkpoint import checkpoint
-from qad.extend import as_array, value_of
+from qad.extend import Tensor, as_array, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,7 +65,8 @@ def solve_ivp(
     Raises
     ------
     ArgumentError, ShapeError
-        The times are fewer than two or do not go one way; `f` returns another shape than that of y.
+        The times are fewer than two or do not go one way; a tolerance is negative, or both are 0; `f` returns another
+        shape than that of y.
     ConvergenceError
         More than `max_steps` steps, or a step that is too small to change the time: the solution may be singular.
 
@@ -89,8 +90,10 @@ def solve_ivp(
     sign = np.sign(bare[-1] - bare[0]) if len(bare) > 1 else 0
     if not sign or any(sign * (after - before) <= 0 for before, after in pairwise(bare)):
         raise ArgumentError(f"solve_ivp: the times {bare} are not two or more that rise or fall")
-    y = as_array(y0) if np.ndim(y0) == 0 or not hasattr(y0, "dtype") else y0
+    y = y0 if type(y0) is Tensor else as_array(y0)
     y = y * 1.0 if y.dtype.kind not in "fc" else y
+    if not (rtol >= 0 and atol >= 0 and rtol + atol > 0):
+        raise ArgumentError(f"solve_ivp: rtol={rtol} and atol={atol} are not positive numbers, or one of them 0")
     solver = _Solver(f, args, rtol, atol, max_steps)
     states = [y]
     for begin, end in pairwise(times):
@@ -158,6 +161,8 @@ def _mean(x):
 
 
 def _checked(slope, shape):
+    if np.ndim(slope) and not hasattr(slope, "shape"):
+        raise ShapeError("solve_ivp: the function returns a list: write np.stack([...]), an array of the shape of y")
     if np.shape(slope) != shape:
         raise ShapeError(f"solve_ivp: the function returns shape {np.shape(slope)} for a state of shape {shape}")
     return slope

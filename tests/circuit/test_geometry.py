@@ -96,6 +96,32 @@ def test_parameter_shift_agrees():
         parameter_shift(qad.Circuit(1).u3(0.1, 0.2, 0.3, 0), "Z")
 
 
+def test_parameter_shift_of_uneven_frequencies_and_its_derivative():
+    """Of a diagonal gate with a control, whose frequencies 1, 4 and 5 equidistant shifts cannot tell apart."""
+    qad.circuit.register_gate("uneven", 1, lambda t: qad.circuit.matrix([[np.exp(-1j * t), 0], [0, np.exp(-5j * t)]]))
+    try:
+        f = lambda t: qad.Circuit(2).h(range(2)).controlled(0).uneven(t[0], 1)  # noqa: E731
+        t = np.array([0.3])
+        expectation = lambda t: f(t).expectation("XX")  # noqa: E731
+        np.testing.assert_allclose(parameter_shift(f(t), "XX"), qad.grad(expectation)(t), rtol=1e-8)
+        by_shifts = qad.grad(lambda t: parameter_shift(f(t), "XX")[0])(t)
+        np.testing.assert_allclose(by_shifts, qad.hessian(expectation)(t)[0], rtol=1e-8)
+    finally:
+        del qad.circuit.gates.GATES["uneven"]
+
+
+@pytest.mark.parametrize("transform", [qad.grad, lambda f: lambda t: qad.jvp(f, (t,), (1.0,))])
+def test_estimates_by_matrices_and_initial_states_are_refused(transform):
+    """Shots say nothing of these derivatives, which would be 0 without a word."""
+    u = lambda t: qad.circuit.matrix([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]])  # noqa: E731
+    by_matrix = lambda t: estimate(qad.Circuit(1).unitary(u(t), 0), "Z", 5) + t  # noqa: E731
+    by_state = lambda t: estimate(qad.Circuit(1, initial=u(t)[:, 0]), "Z", 5) + t  # noqa: E731
+    for f in (by_matrix, by_state):
+        assert np.isfinite(f(0.5))
+        with pytest.raises(ArgumentError, match="angles of gates alone"):
+            transform(f)(0.5)
+
+
 def certain(theta):
     """An estimate whose shots are all the same, so that it is exact."""
     return estimate(qad.Circuit(1).x(0).rz(theta[0], 0), "Z", 3)

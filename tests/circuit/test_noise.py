@@ -256,3 +256,26 @@ def test_what_is_refused():
     for call in (lambda: qad.freeze(f)(THETA), lambda: qad.vmap(f)(np.stack([THETA] * 2))):
         with pytest.raises(qad.errors.QadError):  # the drawn numbers would be lost to the program
             call()
+
+
+@pytest.mark.parametrize("inner", [0, 1])
+@pytest.mark.parametrize("outer", [0, 1])
+def test_conditions_within_conditions_on_the_same_bit(inner, outer):
+    """They hold together or never, for gates and for channels."""
+
+    def nested(t):
+        inside = lambda c: c.ry(t, 1).channel(amplitude_damping(0.4), 1)  # noqa: E731
+        c = NoisyCircuit(2, bits=1).h(0).measure(0, into=0)
+        return c.if_(0, lambda c: c.if_(0, inside, equals=inner), equals=outer)
+
+    z = lambda t: (1 + 0.4 + 0.6 * np.cos(t)) / 2 if inner == outer else 1.0 + 0 * t  # noqa: E731
+    np.testing.assert_allclose(nested(0.7).expectation("IZ"), z(0.7), atol=1e-12)
+    np.testing.assert_allclose(qad.grad(lambda t: nested(t).expectation("IZ"))(0.7), qad.grad(z)(0.7), atol=1e-12)
+    found = nested(0.7).trajectories(2000, seed=1)
+    assert abs(found.expectation("IZ") - z(0.7)) <= 5 * found.error("IZ") + 1e-12
+
+
+def test_gradients_of_trajectories_by_an_observable_that_is_an_array():
+    found = NoisyCircuit(1).ry(0.3, 0).measure(0).trajectories(20, seed=0)
+    slope = qad.grad(lambda a: found.expectation(a * np.diag([1.0, -1.0])))(0.5)
+    np.testing.assert_allclose(slope, found.expectation("Z"), atol=1e-12)

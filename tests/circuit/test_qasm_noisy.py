@@ -80,6 +80,27 @@ def test_gates_of_version_3(parsed):
     assert_equal_up_to_phase(found.state().ravel(), (start + c).state().ravel())
 
 
+def test_gates_of_the_library_have_its_phases_where_they_are_controlled(parsed):
+    """``gate u3(a, b, c) q { gphase(-(a + b + c) / 2); U(a, b, c) q; }``"""
+    for gate, angles in ("u3(0.3, 0.7, 0.2)", "0.3, 0.7, 0.2"), ("u2(0.7, 0.2)", "pi / 2, 0.7, 0.2"):
+        a, b, c = angles.split(", ")
+        program = f"gate su2 x {{ gphase(-({a} + {b} + {c}) / 2); U({angles}) x; }} h q[0]; ctrl @ NAME q[0], q[1];"
+        wanted, found = (program.replace("NAME", name) for name in ("su2", gate))
+        wanted, found = (qad.Circuit.from_qasm(HEAD3 + REGISTERS + text).state() for text in (wanted, found))
+        assert_equal_up_to_phase(found.ravel(), wanted.ravel())
+
+
+def test_whole_numbers_and_bits_of_version_3(parsed):
+    """Division and remainder go towards zero, and what is inverted has as many bits as before."""
+    found = qad.Circuit.from_qasm(HEAD3 + REGISTERS + "rx(-7 / 2) q[0]; ry(-7 % 3) q[0]; rx(7 % 3 + 1.0 / 2) q[0];")
+    np.testing.assert_allclose(found.state(), qad.Circuit(3).rx(-3, 0).ry(-1, 0).rx(1.5, 0).state(), atol=1e-14)
+    program = "x q[0]; c[0] = measure q[0]; if (~c == 2) { x q[1]; } if (~c[0]) { x q[2]; } if (~c[1]) { h q[2]; }"
+    wanted = NoisyCircuit(3, bits=2).x(0).measure(0, into=0).x(1).h(2)
+    np.testing.assert_allclose(
+        NoisyCircuit.from_qasm(HEAD3 + REGISTERS + program).density_matrix(), wanted.density_matrix(), atol=1e-14
+    )
+
+
 def test_conditions_of_version_3(parsed):
     program = """h q; c[0] = measure q[0]; c[1] = measure q[1]; bit d = measure q[2];
     if (c == 2) { rx(0.3) q[2]; reset q[0]; } else { ry(0.2) q[1]; }
@@ -144,6 +165,7 @@ def test_what_braket_writes(parsed):
     ("ctrl(0) @ x q[0];", 1, "number of controls"),
     ("ctrl(3) @ x q[0], q[1], q[2];", 1, "do not fit"),
     ("qubit q;", 1, "already"),
+    ("gate g a { inv @ g a; }", 1, "defined by itself"),
     ("reset q;", 1, "NoisyCircuit.from_qasm"),
     ("if (c[0]) { x q[0]; }", 1, "NoisyCircuit.from_qasm"),
     ("c[0] = measure q[0]; x q[0];", 22, "NoisyCircuit.from_qasm"),

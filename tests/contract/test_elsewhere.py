@@ -28,7 +28,7 @@ def test_a_plan_prescribes_its_order():
     assert qad.plan("ab,bc,cd->ad", *plan.shapes, optimize=plan).path == plan.path
 
 
-@pytest.mark.parametrize("optimize", [3, object(), [(0, 1), (0, "x")], lambda *network: [(0, 5)]])
+@pytest.mark.parametrize("optimize", [3, object(), [], [(0, 1), (0, "x")], lambda *network: [(0, 5)]])
 def test_what_is_no_order_is_refused(optimize):
     with pytest.raises(ArgumentError, match="optimize=|does not contract"):
         qad.einsum(TEXT, *OPERANDS, optimize=optimize)

@@ -93,5 +93,16 @@ def test_times_that_are_refused(times):
 def test_what_else_is_refused():
     with pytest.raises(ShapeError, match=r"returns shape \(\) for a state of shape \(3,\)"):
         solve_ivp(lambda t, y: y.sum(), [0.0, 1.0], Y)
+    with pytest.raises(ShapeError, match=r"np.stack"):
+        solve_ivp(lambda t, y: [y[1], -y[0]], [0.0, 1.0], np.ones(2))
+    for rtol, atol in [(-1e-3, 1e-3), (1e-3, -1e-3), (0.0, 0.0), (np.nan, 1e-3)]:
+        with pytest.raises(ArgumentError, match="rtol="):
+            solve_ivp(linear, [0.0, 1.0], Y, (A,), rtol=rtol, atol=atol)
     with pytest.raises(ConvergenceError, match="singular there"):
         solve_ivp(lambda t, y: y**2, [0.0, 2.0], np.ones(1))  # 1 / (1 - t)
+
+
+def test_the_gradient_by_an_initial_number():
+    assert np.isclose(qad.grad(lambda y: solve_ivp(lambda t, y: -y, [0.0, 1.0], y)[-1])(1.0), np.exp(-1), atol=1e-8)
+    by_real = qad.grad(lambda y: solve_ivp(lambda t, y: 1j * y, [0.0, 1.0, 2.0], y)[-1].imag)(1.0)
+    assert np.isclose(by_real, np.sin(2), atol=1e-7)

@@ -76,6 +76,14 @@ def test_pytrees_and_what_is_no_array():
     assert set(out) == {"sum", "power"}
 
 
+def test_derivatives_at_numbers_of_python():
+    f = wrap(np.sin)
+    np.testing.assert_allclose(jax.grad(f)(0.3), np.cos(0.3), rtol=1e-12)
+    np.testing.assert_allclose(jax.hessian(f)(0.3), -np.sin(0.3), rtol=1e-12)
+    np.testing.assert_allclose(jax.jvp(f, (0.3,), (2.0,))[1], 2 * np.cos(0.3), rtol=1e-12)
+    assert jax.checkpoint(f)(0.3) == np.sin(0.3)
+
+
 def test_single_precision_stays_single():
     with jax.enable_x64(False):
         assert wrap(lambda x: x * np.ones(2))(jnp.ones(2, "float32")).dtype == "float32"

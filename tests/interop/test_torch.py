@@ -156,3 +156,9 @@ def test_several_outputs_of_torch_in_qad():
 def test_there_and_back():
     f = primitive(wrap(lambda z: z * np.abs(z)))
     qad.check_grads(f, (np.array([1 + 2j]),))
+
+
+def test_a_function_that_writes_into_its_argument_is_refused():
+    with pytest.raises(ArgumentError, match="wrote into its argument"):
+        primitive(lambda x: x.mul_(2).sum())(np.ones(2))
+    assert primitive(lambda x: x.clone().mul_(2).sum())(np.ones(2)) == 4

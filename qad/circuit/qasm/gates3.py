@@ -86,7 +86,8 @@ def plain(node: Any, names: Names, qubits: int) -> Steps:
         near = get_close_matches(name, [*GATES, *OTHER, *names.gates], 3, 0.5)
         raise refused(node, f"there is no gate {name!r}{': did you mean ' + ' or '.join(near) + '?' if near else ''}")
     check(node, name, (gate.params, gate.qubits), (len(angles), qubits))
-    return out.gate(gate.name, *angles, *range(qubits))
+    out.gate(gate.name, *angles, *range(qubits))
+    return phase(out, -(angles[-2] + angles[-1]) / 2) if name in ("u2", "u3") else out  # its library's are in SU(2)
 
 
 def check(node: Any, name: str, wanted: tuple[int, int], got: tuple[int, int]) -> None:

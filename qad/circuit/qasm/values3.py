@@ -18,8 +18,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "exp": math.exp, "log": math.log, "sqrt": math.sqrt, "floor": math.floor, "ceiling": math.ceil, "mod": math.fmod,
     "pow": math.pow,
 }  # fmt: skip
+
+
+def divided(a: Any, b: Any) -> Any:
+    """The quotient, of whole numbers rounded towards zero, as in C."""
+    if not (isinstance(a, int) and isinstance(b, int)):
+        return a / b
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "**": operator.pow, "%": operator.mod,
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "**": operator.pow, "/": divided,
+    "%": lambda a, b: a - b * divided(a, b) if isinstance(a, int) and isinstance(b, int) else math.fmod(a, b),
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": operator.lshift, ">>": operator.rshift,
     "&&": lambda a, b: bool(a) and bool(b), "||": lambda a, b: bool(a) or bool(b),
@@ -153,12 +163,13 @@ def evaluated(node: Any, names: Names, bits: Mapping[int, int] | None) -> Any:
     if kind in ("IntegerLiteral", "FloatLiteral", "BooleanLiteral", "BitstringLiteral"):
         return node.value
     if kind == "BinaryExpression":
-        a, b = evaluated(node.lhs, names, bits), evaluated(node.rhs, names, bits)
-        if node.op.name == "/":
-            return a // b if isinstance(a, int) and isinstance(b, int) else a / b
-        return BINARY[node.op.name](a, b)
+        return BINARY[node.op.name](evaluated(node.lhs, names, bits), evaluated(node.rhs, names, bits))
     if kind == "UnaryExpression":
         a = evaluated(node.expression, names, bits)
+        if node.op.name == "~" and names.mentioned(node.expression):
+            if parts_of(node.expression)[0] not in names.registers["bits"]:
+                raise refused(node, "~ of an expression of bits is beyond what is read: write it of bits themselves")
+            return a ^ (1 << len(names.bits(node.expression))) - 1  # as many bits as there were
         return {"-": operator.neg, "!": operator.not_, "~": operator.invert}[node.op.name](a)
     if kind == "Cast":
         return {"IntType": int, "UintType": int, "BoolType": bool}.get(type(node.type).__name__, lambda x: x)(

@@ -104,6 +104,8 @@ class Reader3:
         raise refused(node, f"{node.identifier.name!r} is an input or output: bind parameters to numbers before")
 
     def read_QuantumGateDefinition(self, node: Any) -> None:
+        if any(node.name.name == getattr(getattr(inner, "name", None), "name", None) for inner in node.body):
+            raise refused(node, f"the gate {node.name.name!r} is defined by itself")
         self.names.gates[node.name.name] = node
 
     def read_QuantumGate(self, node: Any) -> None:

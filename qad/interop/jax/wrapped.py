@@ -75,7 +75,7 @@ qad_call.multiple_results = True
 
 @qad_call.def_impl
 def _impl(*arrays, program):
-    return _on_host(program, *arrays)
+    return _on_host(program, *map(jax.numpy.asarray, arrays))  # transforms pass Python's numbers on as they are
 
 
 @qad_call.def_abstract_eval

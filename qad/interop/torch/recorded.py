@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from qad.core.errors import ArgumentError
 from qad.extend import defjvp, defvjp
 from qad.extend import primitive as recordable
 from qad.interop.arguments import with_arguments
@@ -36,6 +37,11 @@ def primitive(f: Callable[..., Any]) -> Callable[..., Any]:
     callable
         Of arrays or Tensors, to an array or a tuple of them.  Its derivatives, of any order and in both modes, are
         torch's.
+
+    Raises
+    ------
+    ArgumentError
+        In a call: `f` wrote into its argument.
 
     Examples
     --------
@@ -89,7 +95,14 @@ class _Derivative:
 @recordable(name="torch")
 def _torch_call(*arrays: NDArray[Any], program: _Torch | _Derivative) -> tuple[Any, ...]:
     """What a function of torch gives for plain arrays."""
-    return tuple(y.detach().resolve_conj().resolve_neg().numpy() for y in program.flat(*map(_given, arrays)))
+    tensors = [_given(x) for x in arrays]
+    found = program.flat(*tensors)
+    if any(x._version for x in tensors):
+        raise ArgumentError(
+            "primitive: the function wrote into its argument, which is an array of its caller: write x.mul(2), not "
+            "x.mul_(2), or begin with x = x.clone()"
+        )
+    return tuple(y.detach().resolve_conj().resolve_neg().numpy() for y in found)
 
 
 def _given(x):
