@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.optimize
 
-from qad.core.errors import ConvergenceError
+from qad.core.errors import ConvergenceError, GradientTypeError
 from qad.core.trees import flatten, unflatten
-from qad.extend import jvp, value_of
+from qad.extend import Tensor, jvp, value_of
 from qad.linalg.implicit.gmres import plain_leaves
 from qad.linalg.implicit.root import attach
 from qad.optimize.packing import Parameters
@@ -127,6 +127,11 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
     OptimizeResult
         Its `fun` is half the sum of squares, or what `loss` makes of it; plain numbers, without derivatives.
 
+    Raises
+    ------
+    GradientTypeError
+        `f` closes over recorded Tensors: the root of the gradient is differentiated, by `root`.
+
     Examples
     --------
     >>> import numpy as np, qad  # a phase and an amplitude from samples
@@ -137,11 +142,17 @@ def least_squares(f: Callable[[Tree], Tree], x0: Tree, **options: Any) -> Optimi
     (np.complex128(2-1j), np.float64(3.0))
     """
     vectors = Parameters(x0)
+    leaves = flatten(f(vectors.unpack(vectors.pack(x0))))[0]
+    if any(type(leaf) is Tensor for leaf in leaves):
+        raise GradientTypeError(
+            "least_squares gives plain numbers, which would lose the gradient by what the function closes over: write "
+            "qad.optimize.root(qad.grad(lambda x: np.sum(qad.abs2(f(x)))), x0)"
+        )
     evaluated = _with_jacobian(lambda x: flatten(f(x))[0], vectors)
     found = scipy.optimize.least_squares(
         lambda v: evaluated(v, False), vectors.pack(x0), jac=lambda v: evaluated(v)[1], **options
     )
-    start = evaluated(vectors.pack(x0), False)
+    start = _packed(leaves)
     return OptimizeResult(
         params=vectors.unpack(found.x), fun=float(found.cost), history=np.array([start @ start / 2, found.cost]),
         gradient_norm=float(np.linalg.norm(found.grad)), success=bool(found.success), interrupted=False,

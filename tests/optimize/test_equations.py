@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.core.errors import ConvergenceError
+from qad.core.errors import ConvergenceError, GradientTypeError
 from qad.optimize import least_squares, root
 
 START = {"z": np.array([1 + 0.5j, 0.3 - 1j]), "x": np.array(0.7)}
@@ -53,3 +53,12 @@ def test_complex_least_squares_are_those_of_both_parts():
     a, b = (rng.normal(size=s) + 1j * rng.normal(size=s) for s in ((6, 2), 6))
     fit = least_squares(lambda z: a @ z - b, np.zeros(2, complex))
     np.testing.assert_allclose(fit.params, np.linalg.lstsq(a, b)[0], atol=1e-8)
+
+
+def test_what_least_squares_would_lose_is_refused():
+    """The fit is plain numbers: its derivative by a captured Tensor would be zero, without a word."""
+    x0 = np.array([0.5])
+    with pytest.raises(GradientTypeError, match=r"qad\.optimize\.root\(qad\.grad"):
+        qad.grad(lambda a: least_squares(lambda x: x**2 - a, x0).params[0])(2.0)
+    by_root = qad.grad(lambda a: root(qad.grad(lambda x: np.sum(qad.abs2(x**2 - a))), x0 + 1.0)[0])
+    assert by_root(2.0) == pytest.approx(0.5 / np.sqrt(2), abs=1e-6)
