@@ -6,6 +6,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
+from building.reference import BRIDGED  # noqa: E402
+
 import qad  # noqa: E402
 
 project, author, copyright = "qad", "The qad developers", "2026, the qad developers"
@@ -27,7 +29,7 @@ myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # notebooks come with their results; tests run them
 
-autodoc_mock_imports = ["qiskit", "pennylane"]
+autodoc_mock_imports = BRIDGED
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True

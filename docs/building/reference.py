@@ -13,12 +13,15 @@ PAGES = {
     "Matrices and tensors": ["qad.linalg", "qad.symmetric"],
     "Chains and lattices": ["qad.mps", "qad.mps.uniform", "qad.peps", "qad.peps.finite"],
     "Circuits": ["qad.circuit"],
-    "Optimisation": ["qad.optimize"],
-    "Bridges": ["qad.interop.qiskit", "qad.interop.pennylane", "qad.interop.tensornetwork"],
+    "Optimisation and equations": ["qad.optimize", "qad.integrate"],
+    "Bridges": [
+        "qad.interop.torch", "qad.interop.cotengra", "qad.interop.tenpy", "qad.interop.itensor",
+        "qad.interop.qiskit", "qad.interop.pennylane", "qad.interop.tensornetwork",
+    ],  # those to JAX and quimb write into tables of their packages when they are imported: the guide describes them
     "Rules, types and errors": ["qad.extend", "qad.typing", "qad.core.errors"],
-}
+}  # fmt: skip
 FIRST = {"qad.circuit", "qad.linalg", "qad.mps"}  # where what has a second name elsewhere is described
-BRIDGED = ["qiskit", "pennylane"]  # need not be there when the site is built
+BRIDGED = ["cotengra", "h5py", "pennylane", "qiskit", "tenpy", "torch"]  # need not be there to build the site
 MODULES = [name for names in PAGES.values() for name in names]
 
 

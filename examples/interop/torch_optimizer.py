@@ -1,4 +1,4 @@
-"""A chain of qad trained by an optimiser of torch: the ground state of the transverse Ising chain."""
+"""A chain of qad trained by an optimiser of torch: the ground state of a transverse Ising ring."""
 
 import numpy as np
 import torch
@@ -7,7 +7,7 @@ import qad
 from qad.interop.torch import wrap
 
 n = 6
-hamiltonian = qad.mps.ising(n, 1.0, 1.0)
+hamiltonian = qad.mps.ising(n, 1.0, periodic=True)
 start = qad.mps.MPS.random(n, 8, seed=0).tensors
 energy = wrap(lambda tensors: qad.mps.energy(qad.mps.MPS(list(tensors)), hamiltonian))
 

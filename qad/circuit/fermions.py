@@ -74,6 +74,11 @@ def bravyi_kitaev(terms: Terms, n: int | None = None) -> PauliSum:
     PauliSum
         Each operator acts on O(log n) qubits.
 
+    Raises
+    ------
+    ArgumentError
+        As `jordan_wigner`.
+
     Examples
     --------
     >>> import qad
@@ -154,6 +159,11 @@ def excitations(modes: int, electrons: int) -> list[tuple[tuple[int, ...], tuple
     -------
     list of (occupied modes, empty modes)
 
+    Raises
+    ------
+    ArgumentError
+        For more electrons than modes.
+
     Examples
     --------
     >>> import qad
@@ -183,6 +193,15 @@ def coupled_cluster(
         T annihilates the former and creates the latter: ``T = a_b1^ a_b2^ a_o2 a_o1``.
     encoding : str
         "jordan_wigner" or "bravyi_kitaev".
+
+    Returns
+    -------
+    Circuit
+
+    Raises
+    ------
+    ArgumentError
+        If there is not one angle for each excitation, or an excitation names a mode twice.
 
     Notes
     -----
@@ -232,6 +251,15 @@ def hardware_efficient(circuit: Circuit, theta: ArrayLike, ring: bool = False) -
         Angles of RY, and then of RZ; leading axes are a batch.
     ring : bool
         Whether the last qubit controls the first, too.
+
+    Returns
+    -------
+    Circuit
+
+    Raises
+    ------
+    ArgumentError
+        For angles of another shape.
 
     Examples
     --------

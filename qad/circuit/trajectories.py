@@ -12,7 +12,7 @@ from qad.circuit.engines import engine_of
 from qad.circuit.jumps import plan_of
 from qad.circuit.observables import as_observable, expectation
 from qad.circuit.replay import replayed_mean
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.extend import Tensor, value_of
 
 if TYPE_CHECKING:
@@ -33,18 +33,18 @@ class Trajectories:
     ----------
     circuit : NoisyCircuit
     states : array (T, 2, ..., 2)
-        The final state of each, normalised; plain numbers, without derivatives.
+        The final state of each, normalised; refused where the circuit is recorded.
     bits : array of int (T, bits)
         The classical bits at the end.
     choices : array of int (T, S)
         Which Kraus matrix was taken at each channel, measurement and reset; -1 where its condition did not hold.
     """
 
-    __slots__ = ("circuit", "states", "bits", "choices", "_plan")
+    __slots__ = ("circuit", "bits", "choices", "_states", "_plan")
     circuit: Steps
-    states: np.ndarray
     bits: NDArray[np.int64]
     choices: NDArray[np.int64]
+    _states: np.ndarray
     _plan: Plan
 
     def __init__(self, circuit: Steps, shots: int, seed: Seed = 0):
@@ -65,11 +65,32 @@ class Trajectories:
         draw = getattr(engine_of(circuit.engine), "draw", jumps.draw)  # the compiled engine has one of its own
         found = [draw(self._plan, *entries, kraus, rng.random((part, len(kraus))), circuit.dtype) for part in parts]
         states, self.choices = (x[0] if len(x) == 1 else np.concatenate(x) for x in zip(*found, strict=True))
-        self.states = states.reshape(shots, *(2,) * circuit.n)
+        self._states = states.reshape(shots, *(2,) * circuit.n)
         self.bits = self._plan.bits(self.choices, circuit.bits)
 
+    @property
+    def states(self) -> np.ndarray:
+        """The final state of each trajectory (T, 2, ..., 2), normalised."""
+        self._refuse_recorded("states")
+        return self._states
+
+    def _recorded(self, observable: Observable | None = None) -> bool:
+        """Whether the circuit or an observable holds recorded numbers."""
+        operands = [*self.circuit._chunks, *self.circuit.matrices]
+        observable = None if observable is None else as_observable(observable)
+        operands += [getattr(observable, name, None) for name in ("coefficients", "matrix")]
+        return any(type(x) is Tensor for x in operands)
+
+    def _refuse_recorded(self, what: str, observable: Observable | None = None) -> None:
+        """Raise where plain numbers would lose a gradient."""
+        if self._recorded(observable):
+            raise GradientTypeError(
+                f"the {what} of trajectories are plain numbers, without a gradient: .expectation(H) has one, and a "
+                "circuit of qad.stop_gradient(theta) has none"
+            )
+
     def __len__(self) -> int:
-        return len(self.states)
+        return len(self._states)
 
     def __repr__(self) -> str:
         return f"Trajectories({len(self)} of {self.circuit!r})"
@@ -86,12 +107,13 @@ class Trajectories:
         """
         n, uniforms = self.circuit.n, np.random.default_rng(seed).random(len(self))
         measured = getattr(engine_of(self.circuit.engine), "measured", jumps.measured)
-        found = measured(self.states.reshape(len(self), -1), uniforms)
+        found = measured(self._states.reshape(len(self), -1), uniforms)
         return found[:, None] >> np.arange(n - 1, -1, -1) & 1
 
     def values(self, observable: Observable) -> np.ndarray:
-        """The expectation value in each trajectory (T,), plain numbers."""
-        psi = self.states.reshape(len(self), -1)
+        """The expectation value in each trajectory (T,), plain numbers; refused where something is recorded."""
+        self._refuse_recorded("values", observable)
+        psi = self._states.reshape(len(self), -1)
         return np.asarray(value_of(expectation(psi, observable, self.circuit.n, engine_of(self.circuit.engine))))
 
     def error(self, observable: Observable) -> float:
@@ -125,9 +147,6 @@ class Trajectories:
         >>> abs(slope - 0.8 * np.cos(0.5)) < 0.1
         np.True_
         """
-        circuit, observable = self.circuit, as_observable(observable)
-        operands = [*circuit._chunks, *circuit.matrices]
-        operands += [getattr(observable, name, None) for name in ("coefficients", "matrix")]
-        if not any(type(x) is Tensor for x in operands):
+        if not self._recorded(observable):
             return self.values(observable).mean()
-        return replayed_mean(self._plan, circuit, self.choices, observable)
+        return replayed_mean(self._plan, self.circuit, self.choices, as_observable(observable))

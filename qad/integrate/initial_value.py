@@ -56,6 +56,7 @@ def solve_ivp(
     rtol, atol : float
         The error of a step is at most ``atol + rtol |y|``, by the root of its mean square.
     max_steps : int
+        How many steps may be tried, from the first time to the last.
 
     Returns
     -------
@@ -152,7 +153,7 @@ class _Solver:
         if self.left < 0 or self.size <= 4 * np.spacing(abs(t)):
             raise ConvergenceError(
                 f"solve_ivp: stuck at t = {t:.6g} with steps of {self.size:.3g}: the solution may be singular there, "
-                "or the equation stiff; max_steps= allows more"
+                "or the equation stiff; max_steps= allows more of them, and larger rtol= and atol= make them longer"
             )
 
 

@@ -146,13 +146,17 @@ def write_itensor(path: FilePath, name: str, chain: MPS | MPO, tags: str = "Site
     Raises
     ------
     ArgumentError
-        The chain is periodic.
+        The chain is periodic or of definite charge, or the name is in use.
     """
+    if not isinstance(chain, MPS | MPO):
+        raise ArgumentError(f"write_itensor: {type(chain).__name__} is no MPS or MPO: give psi.without_symmetry()")
     if chain.periodic:
         raise ArgumentError("write_itensor: the chain is periodic: only open chains are written")
     kind = "MPS" if isinstance(chain, MPS) else "MPO"
     count = len(chain.tensors)
     with h5py.File(path, "a") as file:
+        if name in file:
+            raise ArgumentError(f"write_itensor: {name!r} is in the file already: choose another name or file")
         group = _group(file, name, kind)
         group["length"], group["llim"], group["rlim"] = count, 0, count + 1
         for n, tensor in enumerate(chain.tensors):

@@ -40,8 +40,8 @@ def mpo_exp(H: MPO | OpSum, factor: Number, order: int = 2) -> MPO:
         It may be differentiated.
     order : int
         1: one operator of the form W^II, in error by ``factor**2`` for every pair of terms that do not commute.
-        2: the product of two, of ``factor (1 + 1j) / 2`` and ``factor (1 - 1j) / 2``, in error by ``factor**3``;
-            complex.
+        2: the product of two, of ``factor (1 + 1j) / 2`` and ``factor (1 - 1j) / 2``, complex; in error by
+        ``factor**3``.
 
     Returns
     -------

@@ -9,7 +9,7 @@ import qad
 from qad.circuit import NoisyCircuit, amplitude_damping, depolarizing, flip, mixed_unitary
 from qad.circuit.jumps import plan_of
 from qad.circuit.replay import replayed
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 
 ENGINES = ["numpy", "compiled"]
 H = qad.PauliSum({"ZYI": 1.0, "XXZ": 0.5, "IZZ": 0.3, "IYI": 0.2})
@@ -256,6 +256,9 @@ def test_what_is_refused():
     for call in (lambda: qad.freeze(f)(THETA), lambda: qad.vmap(f)(np.stack([THETA] * 2))):
         with pytest.raises(qad.errors.QadError):  # the drawn numbers would be lost to the program
             call()
+    for lost in (lambda found: found.values(H).mean(), lambda found: found.states.real.sum(), lambda f: f.error(H)):
+        with pytest.raises(GradientTypeError, match=r"expectation\(H\) has one"):
+            qad.grad(lambda t, lost=lost: lost(circuit(t).trajectories(3)))(THETA)
 
 
 @pytest.mark.parametrize("inner", [0, 1])

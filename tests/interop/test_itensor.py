@@ -79,5 +79,9 @@ def test_what_is_refused(tmp_path):
     with pytest.raises(ArgumentError, match="periodic"):
         write_itensor(tmp_path / "a.h5", "psi", qad.mps.MPS.random(3, 2, periodic=True))
     write_itensor(tmp_path / "a.h5", "psi", qad.mps.MPS.random(3, 2))
+    with pytest.raises(ArgumentError, match="in the file already"):
+        write_itensor(tmp_path / "a.h5", "psi", qad.mps.MPS.random(3, 2))
+    with pytest.raises(ArgumentError, match="without_symmetry"):
+        write_itensor(tmp_path / "a.h5", "neel", qad.mps.MPS.product([0, 1], conserve="Sz"))
     with pytest.raises(ArgumentError, match="no MPS or MPO named 'phi'; it has"):
         read_itensor(tmp_path / "a.h5", "phi")

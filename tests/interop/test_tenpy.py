@@ -86,3 +86,5 @@ def test_what_is_refused():
         to_tenpy(qad.mps.MPS.random(4, 2), model("Sz").lat.mps_sites())
     with pytest.raises(ArgumentError, match="periodic"):
         to_tenpy(qad.mps.MPS.random(4, 2, periodic=True))
+    with pytest.raises(ArgumentError, match="without_symmetry"):
+        to_tenpy(qad.mps.MPS.product([0, 1], conserve="Sz"))

@@ -70,6 +70,13 @@ def test_samples(H):
     np.testing.assert_array_equal(again.states[0].to_dense(), found.states[0].to_dense())
 
 
+def test_sums_are_taken_as_their_operators():
+    H = qad.mps.OpSum(3).add(-1.0, "Z", 0, "Z", 1).add(-0.7, "Z", 1, "Z", 2).add(-0.3, "X", 1)
+    assert thermal_state(H, 0.5).expectation(H) == pytest.approx(exact(H.mpo(), 0.5)[1], abs=1e-6)
+    one, other = (metts(operator, 0.5, 3, warm_up=0, steps=2).expectation(operator) for operator in (H, H.mpo()))
+    assert one == other
+
+
 @pytest.mark.parametrize("wrong, error, message", [
     (lambda: thermal_state(ISING, -1.0), ArgumentError, "take -H"),
     (lambda: thermal_state(ISING, 1j), ArgumentError, "one real number"),
@@ -77,7 +84,7 @@ def test_samples(H):
     (lambda: thermal_state(1j * ISING, 1.0), ArgumentError, "not Hermitian"),
     (lambda: thermal_state(ISING, 1.0, method="dmrg"), ArgumentError, "tebd4"),
     (lambda: thermal_state(J1J2, 1.0, method="tebd"), ArgumentError, "beyond neighbours"),
-    (lambda: thermal_state(np.eye(4), 1.0), ArgumentError, "OpSum"),
+    (lambda: thermal_state(np.eye(4), 1.0), ArgumentError, "an MPO is needed"),
     (lambda: thermal_state(ISING, 1.0, steps=1).expectation(ising(4, 1.0)), ShapeError, "6 sites"),
     (lambda: qad.grad(lambda b: metts(ISING, b, 2).expectation(ISING)[0])(1.0), GradientTypeError, "thermal_state"),
     (lambda: metts(ISING, 1.0, 0), ArgumentError, "samples"),

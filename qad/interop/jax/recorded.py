@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial, wraps
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from qad.extend import defjvp, defvjp
 from qad.extend import primitive as recordable
-from qad.interop.arguments import with_arguments
+from qad.interop.arguments import Derivative, Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +45,7 @@ def primitive(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> qad.grad(lambda z: f(z) ** 2)(np.array([1 + 1j], "complex64"))
     array([8.+8.j], dtype=complex64)
     """
-    plain = Jitted(f)
+    plain = Program(f)
 
     @wraps(f)
     def call(*arrays):
@@ -56,44 +55,13 @@ def primitive(f: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-@dataclass(eq=False)
-class Jitted:
-    """A function of JAX's arrays to an array or, if `several`, which is known after a call, a tuple of arrays."""
-
-    f: Callable[..., Any]
-    several: bool = True
-
-    def flat(self, *arrays: Any) -> Arrays:
-        out = self.f(*arrays)
-        self.several = isinstance(out, tuple | list)
-        return tuple(out) if self.several else (out,)
-
-
-@dataclass(frozen=True)
-class Derivative:
-    """The derivative of a program by its arguments `by`: along tangents, or back from cotangents, which come last."""
-
-    program: Jitted | Derivative
-    by: tuple[int, ...]
-    forward: bool
-    outputs: int = 0  # of the program, where cotangents are given
-
-    def flat(self, *arrays: Any) -> Arrays:
-        count = len(arrays) - (len(self.by) if self.forward else self.outputs)
-        primals, rest = arrays[:count], arrays[count:]
-        function, chosen = with_arguments(self.program.flat, self.by, primals), tuple(primals[i] for i in self.by)
-        if self.forward:
-            return jax.jvp(function, chosen, rest)[1]
-        return jax.vjp(function, *chosen)[1](rest)
-
-
 @partial(jax.jit, static_argnames="program")
 def _compiled(*arrays, program):
     return program.flat(*arrays)
 
 
 @recordable(name="jax")
-def jax_call(*arrays: NDArray[Any], program: Jitted | Derivative) -> Arrays:
+def jax_call(*arrays: NDArray[Any], program: Program | Derivative) -> Arrays:
     """What a function of JAX gives for plain arrays."""
     return tuple(np.asarray(y) for y in _compiled(*map(np.asarray, arrays), program=program))
 
@@ -101,12 +69,12 @@ def jax_call(*arrays: NDArray[Any], program: Jitted | Derivative) -> Arrays:
 def _vjp(needed, g, ans, *arrays, program):
     """JAX's cotangents are what those inside qad's tape are."""
     seeds = [np.zeros_like(y) if part is None else part for part, y in zip(g, ans, strict=True)]
-    return jax_call(*arrays, *seeds, program=Derivative(program, tuple(needed), False, len(seeds)))
+    return jax_call(*arrays, *seeds, program=Derivative(jax, program, tuple(needed), False, len(seeds)))
 
 
 def _jvp(tangents, ans, *arrays, program):
     by = tuple(i for i, t in enumerate(tangents) if t is not None)
-    return jax_call(*arrays, *(tangents[i] for i in by), program=Derivative(program, by, True))
+    return jax_call(*arrays, *(tangents[i] for i in by), program=Derivative(jax, program, by, True))
 
 
 defvjp(jax_call, shared=_vjp)

@@ -29,4 +29,4 @@ from qad.interop.torch.wrapped import wrap
 __all__ = ["primitive", "wrap"]
 
 if not hasattr(torch, "func"):
-    raise ImportError(f"qad.interop.torch needs PyTorch 2.0 or newer, not {torch.__version__}: pip install -U torch")
+    raise ImportError(f"qad.interop.torch needs PyTorch 2.2 or newer, not {torch.__version__}: pip install -U torch")

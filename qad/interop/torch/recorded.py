@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ import torch
 from qad.core.errors import ArgumentError
 from qad.extend import defjvp, defvjp
 from qad.extend import primitive as recordable
-from qad.interop.arguments import with_arguments
+from qad.interop.arguments import Derivative, Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +50,7 @@ def primitive(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> qad.grad(lambda z: f(z) ** 2)(np.array([1 + 1j]))
     array([8.+8.j])
     """
-    plain = _Torch(f)
+    plain = Program(f)
 
     @wraps(f)
     def call(*arrays):
@@ -61,39 +60,8 @@ def primitive(f: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-@dataclass(eq=False)
-class _Torch:
-    """A function of tensors to a tensor or, if `several`, which is known after a call, a tuple of tensors."""
-
-    f: Callable[..., Any]
-    several: bool = True
-
-    def flat(self, *tensors: Any) -> tuple[Any, ...]:
-        out = self.f(*tensors)
-        self.several = isinstance(out, tuple | list)
-        return tuple(out) if self.several else (out,)
-
-
-@dataclass(frozen=True)
-class _Derivative:
-    """The derivative of a function by its arguments `by`: along tangents, or back from cotangents, which come last."""
-
-    program: _Torch | _Derivative
-    by: tuple[int, ...]
-    forward: bool
-    outputs: int = 0  # of the program, where cotangents are given
-
-    def flat(self, *tensors: Any) -> tuple[Any, ...]:
-        count = len(tensors) - (len(self.by) if self.forward else self.outputs)
-        primals, rest = tensors[:count], tensors[count:]
-        function, chosen = with_arguments(self.program.flat, self.by, primals), tuple(primals[i] for i in self.by)
-        if self.forward:
-            return torch.func.jvp(function, chosen, rest)[1]
-        return torch.func.vjp(function, *chosen)[1](rest)
-
-
 @recordable(name="torch")
-def _torch_call(*arrays: NDArray[Any], program: _Torch | _Derivative) -> tuple[Any, ...]:
+def _torch_call(*arrays: NDArray[Any], program: Program | Derivative) -> tuple[Any, ...]:
     """What a function of torch gives for plain arrays."""
     tensors = [_given(x) for x in arrays]
     found = program.flat(*tensors)
@@ -113,13 +81,13 @@ def _given(x):
 def _vjp(needed, g, ans, *arrays, program):
     """Torch's cotangents are the conjugates of those inside qad's tape."""
     seeds = [np.zeros_like(y) if part is None else part.conj() for part, y in zip(g, ans, strict=True)]
-    derivative = _Derivative(program, tuple(needed), False, len(seeds))
+    derivative = Derivative(torch.func, program, tuple(needed), False, len(seeds))
     return [c.conj() for c in _torch_call(*arrays, *seeds, program=derivative)]
 
 
 def _jvp(tangents, ans, *arrays, program):
     by = tuple(i for i, t in enumerate(tangents) if t is not None)
-    derivative = _Derivative(program, by, True)
+    derivative = Derivative(torch.func, program, by, True)
     return _torch_call(*arrays, *(tangents[i] for i in by), program=derivative)
 
 

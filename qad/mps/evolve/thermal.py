@@ -16,17 +16,18 @@ import numpy as np
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
 from qad.extend import Tensor, like, value_of
 from qad.mps.chain import site_count
+from qad.mps.checks import operator_of
 from qad.mps.evolve.evolution import GATES, METHODS, evolve, real_time
 from qad.mps.evolve.neighbours import neighbour_terms
 from qad.mps.hamiltonian import strength
 from qad.mps.observables import energy, expectation, log_norm2
 from qad.mps.operator import MPO
-from qad.mps.opsum import OpSum
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from qad.mps.opsum import OpSum
     from qad.typing import Real, Scalar, Seed
 
 STEP = 0.05  # of one step in imaginary time, over the size of a term
@@ -72,14 +73,14 @@ class ThermalState:
         >>> bool(np.isclose(hot.expectation(qad.mps.ising(4, 1.0)), hot.energy))
         True
         """
-        operator = observable.mpo() if isinstance(observable, OpSum) else observable
-        if not isinstance(operator, MPO) or len(operator) != len(self.H):
-            raise ShapeError(f"an observable of {len(self.H)} sites is an MPO or OpSum of as many, not {observable!r}")
+        operator = operator_of(observable, None)
+        if len(operator) != len(self.H):
+            raise ShapeError(f"an observable has {len(self.H)} sites, as the thermal state has, not {len(operator)}")
         return expectation(self.state, beside_ancillas(operator))
 
 
 def thermal_state(
-    H: MPO,
+    H: MPO | OpSum,
     beta: Real,
     steps: int | None = None,
     method: str = "auto",
@@ -90,8 +91,8 @@ def thermal_state(
 
     Parameters
     ----------
-    H : MPO
-        Hermitian; its tensors may be recorded.
+    H : MPO or OpSum
+        Hermitian; its tensors or coefficients may be recorded.
     beta : real
         Inverse temperature, not negative; may be recorded.
     steps : int, optional
@@ -131,10 +132,7 @@ def thermal_state(
     >>> bool(np.isclose(hot.log_partition, np.log(weights.sum()), atol=1e-7))
     True
     """
-    if not isinstance(H, MPO):
-        raise ArgumentError(f"a thermal state is that of an MPO, not of {type(H).__name__}: qad.mps.OpSum(...).mpo()")
-    if H.periodic:
-        raise ShapeError("a thermal state is that of an open chain: OpSum(n) joins its ends by terms of any range")
+    H = open_operator(H)
     steps, method = how(H, beta, steps, method)
     hot = MPS([like(*H).eye(w.shape[2]).reshape(1, -1, 1) / np.sqrt(w.shape[2]) for w in H])
     wide, time, log_norm = beside_ancillas(H), beta / 2, 0.5 * sum(np.log(w.shape[2]) for w in H)
@@ -144,6 +142,14 @@ def thermal_state(
         log_norm = log_norm + log_norm2(hot) / 2
     found = evolve(hot, wide, time, steps, method, bond, cutoff, imaginary=True)
     return ThermalState(found.state, H, beta, 2 * (found.log_norm + log_norm), found.discarded)
+
+
+def open_operator(H: MPO | OpSum) -> MPO:
+    """The operator itself, or that of a sum; raises where it is a ring."""
+    H = operator_of(H, None)
+    if H.periodic:
+        raise ShapeError("thermal states are of open chains: terms between the first and the last site join the ends")
+    return H
 
 
 def cooled(psi: MPS, H: MPO, time: float, bond: int) -> MPS:
@@ -201,9 +207,18 @@ class Metts:
     def expectation(self, observable: MPO | OpSum) -> tuple[float, float]:
         """The mean of the expectation values of a Hermitian operator, and its standard error.
 
-        The error is that of independent samples, taken of means of ten successive ones where there are twenty.
+        The error is that of independent samples, taken of means of ten successive ones where there are twenty; it is
+        infinite where there is only one.
+
+        Examples
+        --------
+        >>> import qad
+        >>> hot = qad.mps.metts(qad.mps.ising(3, 1.0), beta=0.0, samples=20)  # beta = 0: random product states
+        >>> mean, error = hot.expectation(qad.mps.OpSum(3).add(1.0, "Z", 0))
+        >>> bool(abs(mean) < 4 * error)
+        True
         """
-        operator = observable.mpo() if isinstance(observable, OpSum) else observable
+        operator = operator_of(observable, None)
         values = np.array([energy(psi, operator) for psi in self.states])
         size = 10 if len(values) >= 20 else 1
         means = values[: len(values) // size * size].reshape(-1, size).mean(axis=1)
@@ -211,7 +226,7 @@ class Metts:
 
 
 def metts(
-    H: MPO,
+    H: MPO | OpSum,
     beta: float,
     samples: int,
     seed: Seed = 0,
@@ -228,8 +243,8 @@ def metts(
 
     Parameters
     ----------
-    H : MPO
-        Hermitian, open, of plain arrays.
+    H : MPO or OpSum
+        Hermitian, open, of plain numbers.
     beta : real
         Inverse temperature, not negative.
     samples : int
@@ -247,7 +262,7 @@ def metts(
     ------
     GradientTypeError
         Under differentiation: samples have no derivative.
-    ArgumentError
+    ArgumentError, ShapeError
         As `thermal_state`.
 
     Notes
@@ -264,10 +279,9 @@ def metts(
     >>> bool(abs(mean - qad.mps.thermal_state(H, 1.0).energy) < 4 * error)
     True
     """
+    H = open_operator(H)
     if any(type(x) is Tensor for x in (*H, beta)):
         raise GradientTypeError("samples have no derivative: differentiate qad.mps.thermal_state(H, beta)")
-    if H.periodic:
-        raise ShapeError("thermal samples are of open chains: OpSum(n) joins its ends by terms of any range")
     steps, method = how(H, beta, steps, method)
     samples, warm_up = site_count(samples, 1, "samples"), site_count(warm_up, 0, "warm_up")
     rng, sizes = np.random.default_rng(seed), [w.shape[2] for w in H]
