@@ -157,7 +157,10 @@ def structure_factor(
         )
     table = correlations(psi, one, other, sites=sites)
     if connected:
-        first, second = (local_expectations(psi, x, sites) for x in (one, other))
+        every = None if isinstance(psi, SymmetricMPS) else np.arange(n)[:, None]  # fermionic names have strings
+        strung = [every is not None and isinstance(x, str) for x in (one, other)]
+        first, second = (multipoint(psi, (x,), every, sites=sites) if named else local_expectations(psi, x, sites)
+                         for x, named in zip((one, other), strung, strict=True))  # fmt: skip
         table = table - first[:, None] * second
     waves = np.exp(1j * momenta.reshape(len(momenta), -1) @ where.reshape(n, -1).T)
     phases = like(table).asarray(waves)
@@ -259,9 +262,6 @@ def swept(psi: MPS, pair: Pair) -> Array:
         upper.append(np.concatenate([ahead[0], here[None], none(n - j - 1, density.dtype)]))
         lower.append(np.concatenate([ahead[1], none(n - j, density.dtype)]))
     return np.stack(upper, axis=1) + np.stack(lower, axis=0)
-
-
-# -- many operators ----------------------------------------------------------------------------------------------------
 
 
 def products(psi: MPS, strings: list[Any], matrices: Sequence[np.ndarray]) -> dict[Any, Any]:

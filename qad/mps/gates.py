@@ -116,7 +116,7 @@ def check_room(psi: State, operator: Array, sites: Sequence[int], after: State, 
             raise ArgumentError(
                 f"bond {bond} has directions that carry no weight (rank {kept}), but that a change of the operator or "
                 "the state may fill: the derivative would miss them. Take it where they are filled (at angles that are "
-                "not zero), apply an operator that is a product to each site by itself, or use qad.Circuit"
+                "not zero), apply an operator that is a product to each site by itself, or use qad.Circuit(n).mps()"
             )
 
 

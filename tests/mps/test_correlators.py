@@ -138,3 +138,14 @@ def test_strings_conserve_or_are_refused():
     psi = MPS.random(4, 4, conserve="Sz")
     with pytest.raises(ArgumentError, match="without_symmetry"):
         correlations(psi, "Sz", "Sz", string="X")
+
+
+def test_connected_factors_of_fermions_have_strings():
+    """Of a state without definite parity, in which single fermionic operators do not vanish."""
+    psi, momentum = qad.mps.MPS.random(4, 3, seed=9), 0.4
+    x = psi.to_dense().ravel() / qad.mps.norm(psi)
+    c = [qad.mps.OpSum(4, "fermion").add(1.0, "C", i).mpo().to_dense() for i in range(4)]
+    pairs = np.array([[np.vdot(a @ x, b @ x) - np.vdot(a @ x, x) * np.vdot(x, b @ x) for b in c] for a in c])
+    wave = np.exp(1j * momentum * np.arange(4))
+    found = qad.mps.structure_factor(psi, "Cdag", "C", [momentum], connected=True, sites="fermion")
+    np.testing.assert_allclose(found, [wave @ pairs @ wave.conj() / 4], atol=1e-14)
