@@ -38,6 +38,10 @@ def primitive(f: Callable[..., Any]) -> Callable[..., Any]:
         Of arrays or Tensors, to a NumPy array or a tuple of them.  Its derivatives, of any order and in both modes, are
         JAX's, in qad's convention.
 
+    Notes
+    -----
+    JAX rounds what it is given to single precision, unless ``jax_enable_x64`` is set; the result is in it then.
+
     Examples
     --------
     >>> import numpy as np, qad, jax.numpy as jnp
@@ -58,15 +62,17 @@ def primitive(f: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(eq=False)
 class Jitted:
-    """A function of JAX's arrays to an array or, if `several`, which is known after a call, a tuple of arrays."""
+    """A function of JAX's arrays to an array or, if the last call gave `several`, a tuple of arrays.
+
+    ``flat(*arrays)`` returns one in a list and several in a tuple, which is what JAX keeps of what it has compiled.
+    """
 
     f: Callable[..., Any]
     several: bool = True
 
-    def flat(self, *arrays: Any) -> Arrays:
+    def flat(self, *arrays: Any) -> Arrays | list[Any]:
         out = self.f(*arrays)
-        self.several = isinstance(out, tuple | list)
-        return tuple(out) if self.several else (out,)
+        return tuple(out) if isinstance(out, tuple | list) else [out]
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,8 @@ class Derivative:
     def flat(self, *arrays: Any) -> Arrays:
         count = len(arrays) - (len(self.by) if self.forward else self.outputs)
         primals, rest = arrays[:count], arrays[count:]
-        function, chosen = with_arguments(self.program.flat, self.by, primals), tuple(primals[i] for i in self.by)
+        outputs = lambda *arrays: tuple(self.program.flat(*arrays))  # noqa: E731
+        function, chosen = with_arguments(outputs, self.by, primals), tuple(primals[i] for i in self.by)
         if self.forward:
             return jax.jvp(function, chosen, rest)[1]
         return jax.vjp(function, *chosen)[1](rest)
@@ -95,7 +102,10 @@ def _compiled(*arrays, program):
 @recordable(name="jax")
 def jax_call(*arrays: NDArray[Any], program: Jitted | Derivative) -> Arrays:
     """What a function of JAX gives for plain arrays."""
-    return tuple(np.asarray(y) for y in _compiled(*map(np.asarray, arrays), program=program))
+    found = _compiled(*map(np.asarray, arrays), program=program)
+    if type(program) is Jitted:
+        program.several = type(found) is tuple
+    return tuple(map(np.asarray, found))
 
 
 def _vjp(needed, g, ans, *arrays, program):
