@@ -198,6 +198,8 @@ class Builder(Sequence, GateMethods):
     def _apply_given(self, u, qubits, controls, unitary):
         name = "unitary" if unitary else "operator"
         qubits = check_qubits(qubits, self.n, name)
+        if not qubits:
+            raise ArgumentError(f"{name}: name the qubits on which the matrix acts, behind it")
         check_qubits(controls + qubits, self.n, name)
         u = check_matrix(u, len(qubits), name)
         if unitary:

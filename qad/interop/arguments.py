@@ -28,16 +28,22 @@ def with_arguments(function: Callable[..., Any], numbers: Sequence[int], arrays:
 
 @dataclass(eq=False)
 class Program:
-    """A function of a library's arrays to an array or, if `several`, which is known after a call, a tuple of arrays."""
+    """A function of a library's arrays to an array or, if the last call gave `several`, a tuple of arrays.
+
+    ``flat(*arrays)`` returns one in a list and several in a tuple, which JAX keeps of what it has compiled.
+    """
 
     f: Callable[..., Any]
     several: bool = True
 
-    def flat(self, *arrays: Any) -> Arrays:
-        """What the function returns, as a tuple."""
+    def flat(self, *arrays: Any) -> Arrays | list[Any]:
+        """What the function returns, as a tuple, or in a list if it is no tuple."""
         out = self.f(*arrays)
-        self.several = isinstance(out, tuple | list)
-        return tuple(out) if self.several else (out,)
+        return tuple(out) if isinstance(out, tuple | list) else [out]
+
+    def heard(self, found: Arrays | list[Any]) -> None:
+        """Take note of what a call gave."""
+        self.several = type(found) is tuple
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,11 @@ class Derivative:
         """The tangents of what the program returns, or the cotangents of its arguments `by`."""
         count = len(arrays) - (len(self.by) if self.forward else self.outputs)
         primals, rest = arrays[:count], arrays[count:]
-        function, chosen = with_arguments(self.program.flat, self.by, primals), tuple(primals[i] for i in self.by)
+        outputs = lambda *arrays: tuple(self.program.flat(*arrays))  # noqa: E731
+        function, chosen = with_arguments(outputs, self.by, primals), tuple(primals[i] for i in self.by)
         if self.forward:
             return self.library.jvp(function, chosen, rest)[1]
         return self.library.vjp(function, *chosen)[1](rest)
+
+    def heard(self, found: Arrays) -> None:
+        """A derivative gives a tuple always."""

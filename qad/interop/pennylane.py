@@ -125,7 +125,7 @@ def to_pennylane(circuit: Circuit) -> list[Any]:
     Raises
     ------
     ArgumentError
-        For operators that are not unitary, and initial states.
+        For operators that are not unitary, initial states and noisy circuits.
 
     Examples
     --------
@@ -134,6 +134,8 @@ def to_pennylane(circuit: Circuit) -> list[Any]:
     >>> to_pennylane(qad.Circuit(2).h(0).ry(0.3, 1))
     [H(0), RY(0.3, wires=[1])]
     """
+    if circuit.noisy:
+        raise ArgumentError("a noisy circuit has channels and conditions, which to_pennylane does not convert")
     if circuit.initial is not None:
         raise ArgumentError(
             "an initial state is no operation: begin with qml.StatePrep and convert a circuit without it"

@@ -173,6 +173,8 @@ def add(out: Circuit, gate: Any, qubits: list[int], values: dict[Any, Any]) -> N
             f"the angles {gate.params} of {gate.name} are not numbers: give values for {sorted(missing)}, or bind them "
             "by assign_parameters"
         )
+    if not qubits and isinstance(gate, Gate):
+        return  # a global phase
     name = FROM.get(gate.name, gate.name)
     known = GATES.get(name)
     standard = gate.name in KNOWN or gate.name in ("u1", "u2", "u3", "cu1", "cu3")
@@ -206,7 +208,7 @@ def to_qiskit(circuit: Circuit) -> QuantumCircuit:
     Raises
     ------
     ArgumentError
-        For operators that are not unitary, initial states and batches.
+        For operators that are not unitary, initial states, batches and noisy circuits.
 
     Examples
     --------
@@ -215,6 +217,8 @@ def to_qiskit(circuit: Circuit) -> QuantumCircuit:
     >>> to_qiskit(qad.Circuit(2).h(0).cx(0, 1)).count_ops()["cx"]
     1
     """
+    if circuit.noisy:
+        raise ArgumentError("a noisy circuit has channels and conditions, which to_qiskit does not convert")
     if circuit.initial is not None:
         raise ArgumentError("a circuit with an initial state has no Qiskit circuit: prepare the state by gates")
     theta = value_of(circuit.parameters)

@@ -198,3 +198,9 @@ def test_controls_on_zero():
     with pytest.raises(qad.errors.ArgumentError, match="repeated"):
         c.controlled(0, values=0).x(0)
     assert len(c) == 3
+
+
+@pytest.mark.parametrize("name", ["unitary", "operator"])
+def test_a_matrix_without_qubits_is_refused(name):
+    with pytest.raises(ArgumentError, match="name the qubits"):
+        getattr(qad.Circuit(1), name)(np.ones((1, 1)))

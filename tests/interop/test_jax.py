@@ -125,6 +125,13 @@ def test_several_outputs_of_jax_in_qad():
     assert all(type(y) is np.ndarray for y in f(np.ones(2)))
 
 
+def test_how_many_outputs_there_are_depends_on_this_call_alone():
+    f = primitive(lambda x: (x, 2 * x) if x.ndim else x)
+    for _ in range(2):
+        assert [y.shape for y in f(np.ones(2))] == [(2,), (2,)]
+        assert f(np.ones(())).shape == ()
+
+
 def test_arrays_of_jax_are_converted_among_operands():
     found = qad.einsum("ij,jk->ik", jnp.ones((2, 2)), np.ones((2, 2)))
     assert type(found) is np.ndarray

@@ -125,3 +125,8 @@ def test_recorded_angles_stay_recorded():
         return from_pennylane(operations).expectation(qad.PauliSum({"ZI": 1.0, "XZ": 0.5}))
 
     qad.check_grads(energy, (np.array([0.3, 0.7]),))
+
+
+def test_conditions_are_not_dropped():
+    with pytest.raises(ArgumentError, match="noisy"):
+        to_pennylane(qad.circuit.NoisyCircuit(1, bits=1).if_(0, "x", 0))

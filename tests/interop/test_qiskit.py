@@ -131,3 +131,15 @@ def test_parameters_without_values_are_named():
         from_qiskit(given, {"t": 0.1})
     with pytest.raises(ArgumentError, match="2 values for the parameters"):
         from_qiskit(given, [0.1, 0.2])
+
+
+def test_conditions_are_not_dropped():
+    with pytest.raises(ArgumentError, match="noisy"):
+        to_qiskit(qad.circuit.NoisyCircuit(1, bits=1).if_(0, "x", 0))
+
+
+def test_a_gate_without_qubits_is_a_global_phase():
+    given = QuantumCircuit(1)
+    given.ry(0.3, 0)
+    given.append(library.GlobalPhaseGate(0.7), [])
+    np.testing.assert_allclose(from_qiskit(given).state(), qad.Circuit(1).ry(0.3, 0).state(), atol=1e-15)

@@ -37,6 +37,10 @@ def primitive(f: Callable[..., Any]) -> Callable[..., Any]:
         Of arrays or Tensors, to a NumPy array or a tuple of them.  Its derivatives, of any order and in both modes, are
         JAX's, in qad's convention.
 
+    Notes
+    -----
+    JAX rounds what it is given to single precision, unless ``jax_enable_x64`` is set; the result is in it then.
+
     Examples
     --------
     >>> import numpy as np, qad, jax.numpy as jnp
@@ -63,7 +67,9 @@ def _compiled(*arrays, program):
 @recordable(name="jax")
 def jax_call(*arrays: NDArray[Any], program: Program | Derivative) -> Arrays:
     """What a function of JAX gives for plain arrays."""
-    return tuple(np.asarray(y) for y in _compiled(*map(np.asarray, arrays), program=program))
+    found = _compiled(*map(np.asarray, arrays), program=program)
+    program.heard(found)
+    return tuple(map(np.asarray, found))
 
 
 def _vjp(needed, g, ans, *arrays, program):

@@ -65,6 +65,7 @@ def _torch_call(*arrays: NDArray[Any], program: Program | Derivative) -> tuple[A
     """What a function of torch gives for plain arrays."""
     tensors = [_given(x) for x in arrays]
     found = program.flat(*tensors)
+    program.heard(found)
     if any(x._version for x in tensors):
         raise ArgumentError(
             "primitive: the function wrote into its argument, which is an array of its caller: write x.mul(2), not "
