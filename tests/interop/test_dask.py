@@ -1,8 +1,6 @@
 """Slices on a Dask cluster of two processes that this module starts."""
 
 import os
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +18,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's own: what it find
 @pytest.fixture(scope="module")
 def client():
     with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
-        client.wait_for_workers(2)
         yield client
 
 
@@ -84,9 +81,3 @@ def test_a_failure_says_which_task(client):
     with pytest.raises(ZeroDivisionError) as caught:
         list(in_order(client, task, None, range(5)))
     assert caught.value.__notes__ == ["in task 2: 2"]
-
-
-def test_the_page_of_the_guide():
-    page = (Path(__file__).parents[2] / "docs" / "clusters.md").read_text("utf-8")
-    (program,) = re.findall(r"```python\n(import numpy.*?)```", page, re.DOTALL)
-    exec(compile(program, "docs/clusters.md", "exec"), {"__name__": "__main__"})
