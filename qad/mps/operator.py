@@ -178,6 +178,8 @@ class MPO(Chain):
         ------
         ShapeError
             If the operator is a ring.
+        ArgumentError
+            In a derivative, if `max_bond` cuts through equal singular values.
 
         Notes
         -----
