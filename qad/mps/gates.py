@@ -13,7 +13,7 @@ from qad.extend import Tensor, like, stack_of, value_of
 from qad.mps.chain import as_array
 from qad.mps.checks import check_kind
 from qad.mps.conserving.state import SymmetricMPS
-from qad.mps.gauge import mirrored, side_ranks
+from qad.mps.gauge import mirrored, side_ranks, truncated
 from qad.mps.operator import MPO
 from qad.mps.sites import applied
 from qad.mps.state import MPS
@@ -90,7 +90,10 @@ def apply(
         out = MPS([*psi[:first], *inside, *psi[last + 1 :]])
     if len(sites) == 1 and max_bond is None:
         return out
-    smaller = out.truncate(max_bond, cutoff)[0]
+    if isinstance(out, MPS):  # `check_room` asks for less than a truncation of its own does
+        smaller = MPS(truncated(out.tensors, max_bond, cutoff, checked=False)[0])
+    else:
+        smaller = out.truncate(max_bond, cutoff)[0]
     if len(sites) > 1 and any(type(x) is Tensor for x in (operator, *flatten(psi)[0])):
         check_room(psi, operator, sites, smaller, max_bond)
     return smaller

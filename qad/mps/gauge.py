@@ -153,11 +153,16 @@ def canonical(tensors: Sequence[Array], center: int) -> list[Array]:
     return out
 
 
-def truncated(tensors: Sequence[Array], max_bond: int | None, cutoff: float) -> tuple[list[Array], Array]:
-    """Tensors of smaller bonds, canonical around the last site, and the norm of what was discarded."""
+def truncated(
+    tensors: Sequence[Array], max_bond: int | None, cutoff: float, checked: bool = True
+) -> tuple[list[Array], Array]:
+    """Tensors of smaller bonds, canonical around the last site, and the norm of what was discarded.
+
+    Where it is `checked`, a derivative is refused in which directions would take part that carry no weight.
+    """
     check_open(tensors)
     out = mirrored(orthogonal_from_left(mirrored(tensors), len(tensors) - 1))
-    errors = []
+    errors, cut = [], []
     for site in range(len(out) - 1):
         left, phys, right = out[site].shape
         matrix = out[site].reshape(left * phys, right)
@@ -166,9 +171,18 @@ def truncated(tensors: Sequence[Array], max_bond: int | None, cutoff: float) -> 
         carried = carried @ high
         if q.shape[1] < min(matrix.shape):
             errors.append(norm(matrix - q @ carried))
+            if q.shape[1] == max_bond or value_of(errors[-1]) > zero_weight(value_of(matrix)):
+                cut.append(site + 1)
         out[site] = q.reshape(left, phys, q.shape[1])
         out[site + 1] = carry(carried, out[site + 1])
+    if checked:
+        check_reached(tensors, out, cut)
     return out, norm(np.stack(errors)) if errors else like(out[0]).zeros((), out[0].real.dtype)[()]
+
+
+def zero_weight(matrix: np.ndarray) -> float:
+    """The norm of what is lost of a matrix below which it carries nothing but rounding."""
+    return RANK_TOLERANCE * max(matrix.shape) * float(np.finfo(matrix.dtype).eps * np.linalg.norm(stack_of(matrix)))
 
 
 def factorised(amplitudes: Array, max_bond: int | None, cutoff: float) -> list[Array]:
@@ -203,11 +217,12 @@ def check_open(tensors: Sequence[Array]) -> None:
         )
 
 
-def check_reached(before: Sequence[Array], after: Sequence[Array]) -> None:
+def check_reached(before: Sequence[Array], after: Sequence[Array], cut: Sequence[int] = ()) -> None:
     """Raise where a derivative is asked for that the canonical form does not know.
 
     A direction of a bond that one side does not reach, but the other one continues, was dropped; the state's
-    derivative towards it is not zero, but no tensor of the canonical form has it.
+    derivative towards it is not zero, but no tensor of the canonical form has it.  On a bond where something of weight
+    was `cut` off, or where a bond has its largest dimension, such a direction would go with what is cut off.
     """
     bonds = [(old.shape[0], new.shape[0]) for old, new in zip(before, after, strict=True)]
     if all(old == new for old, new in bonds) or not any(type(t) is Tensor for t in before):
@@ -215,7 +230,7 @@ def check_reached(before: Sequence[Array], after: Sequence[Array]) -> None:
     plain = [value_of(t) for t in before]
     sides = zip(side_ranks(plain)[:-1], side_ranks(mirrored(plain))[-2::-1], strict=True)
     for bond, ((_, kept), ranks) in enumerate(zip(bonds[1:], sides, strict=True), 1):
-        if kept < max(ranks):
+        if kept < max(ranks) and bond not in cut:
             raise ArgumentError(
                 f"bond {bond} has directions that carry no weight yet but could (rank {kept} of {max(ranks)}): a "
                 "derivative through the canonical form would miss them. Differentiate the loss of the chain as it is, "

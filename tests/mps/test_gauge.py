@@ -235,3 +235,16 @@ def test_files(tmp_path):
     with pytest.raises(FileNotFoundError):
         MPS.load(tmp_path / "none.npz")
     assert list(tmp_path.glob("*.part")) == []
+
+
+def test_truncation_refuses_a_derivative_by_what_carries_no_weight_yet():
+    """The gradient was 0 without a word: at t = 0 the second direction of the bonds was dropped."""
+    up, other = MPS.product([0, 0, 0]), MPS.product([1, 0, 1])
+
+    def overlap(t, **how):
+        return qad.mps.overlap(other, (up + t * other).truncate(**how)[0]).real
+
+    with pytest.raises(qad.errors.ArgumentError, match="carry no weight yet"):
+        qad.grad(overlap)(0.0)
+    assert qad.grad(overlap)(0.3) == pytest.approx(1.0)
+    assert qad.grad(lambda t: overlap(t, max_bond=1))(0.3) == pytest.approx(0.0, abs=1e-12)  # cut off, as asked

@@ -19,6 +19,7 @@ from qad.mps.chain import site_count
 from qad.mps.checks import operator_of
 from qad.mps.evolve.evolution import GATES, METHODS, evolve, real_time
 from qad.mps.evolve.neighbours import neighbour_terms
+from qad.mps.gauge import truncated
 from qad.mps.hamiltonian import strength
 from qad.mps.observables import energy, expectation, log_norm2
 from qad.mps.operator import MPO
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 STEP = 0.05  # of one step in imaginary time, over the size of a term
 SERIES, ORDER = 0.1, 4  # length of a series, over the size of all terms together, and its last power
+CUTOFF = 1e-14  # of the largest Schmidt value: terms of a series below it are rounding
 
 
 @dataclass(frozen=True)
@@ -160,9 +162,14 @@ def cooled(psi: MPS, H: MPO, time: float, bond: int) -> MPS:
     """
     total = term = psi
     for k in range(1, ORDER + 1):
-        term, _ = ((-time / k) * (H @ term)).truncate(max_bond=bond)
-        total, _ = (total + term).truncate(max_bond=bond)
+        term = shortened((-time / k) * (H @ term), bond)
+        total = shortened(total + term, bond)
     return total
+
+
+def shortened(psi: MPS, bond: int) -> MPS:
+    """A sum of Taylor terms cut to a bond: what carries no weight there has none in the exponential either."""
+    return MPS(truncated(psi.tensors, bond, CUTOFF, checked=False)[0])
 
 
 def how(H: MPO, beta: Any, steps: int | None, method: str) -> tuple[int, str]:
