@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 STEP = 0.05  # of one step in imaginary time, over the size of a term
 SERIES, ORDER = 0.1, 4  # length of a series, over the size of all terms together, and its last power
-CUTOFF = 1e-14  # of the largest Schmidt value: terms of a series below it are rounding
 
 
 @dataclass(frozen=True)
@@ -161,15 +160,11 @@ def cooled(psi: MPS, H: MPO, time: float, bond: int) -> MPS:
     it for terms beyond neighbours.
     """
     total = term = psi
+    short = lambda psi: MPS(truncated(psi.tensors, bond, 1e-14, checked=False)[0])  # noqa: E731
     for k in range(1, ORDER + 1):
-        term = shortened((-time / k) * (H @ term), bond)
-        total = shortened(total + term, bond)
+        term = short((-time / k) * (H @ term))
+        total = short(total + term)
     return total
-
-
-def shortened(psi: MPS, bond: int) -> MPS:
-    """A sum of Taylor terms cut to a bond: what carries no weight there has none in the exponential either."""
-    return MPS(truncated(psi.tensors, bond, CUTOFF, checked=False)[0])
 
 
 def how(H: MPO, beta: Any, steps: int | None, method: str) -> tuple[int, str]:
