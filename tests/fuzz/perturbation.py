@@ -121,7 +121,7 @@ def exact_product(u, w, v):
 
 
 def draw_values(rng, n, single):
-    """Values in descending order between 0.25 and 2, with a pair or a triple at a gap; its members; the gap."""
+    """Values in descending order between 0.125 and 2, with a pair or a triple at a gap; the gap."""
     quantum = 2.0 ** -(19 if single else 49)
     gap = 10 ** rng.uniform(-6 if single else -14, 0) if rng.random() < 0.95 else 0.0
     gap = round(0.5 * gap / quantum) * quantum
@@ -129,6 +129,7 @@ def draw_values(rng, n, single):
     base = np.sort(rng.choice(np.arange(8), n - members + 1, replace=False))[::-1] * 0.21875 + 0.25
     at = int(rng.integers(len(base)))
     cluster = base[at] - gap * np.arange(members) * (0.25 if gap > 0.05 else 1.0)
+    cluster = cluster + max(0.0, 0.125 - cluster[-1])  # near zero singular values have derivatives that grow without end
     w = np.concatenate([base[:at], cluster, base[at + 1 :]])
     order = np.argsort(-w, kind="stable")
     return w[order], gap
