@@ -129,7 +129,7 @@ def draw_values(rng, n, single):
     base = np.sort(rng.choice(np.arange(8), n - members + 1, replace=False))[::-1] * 0.21875 + 0.25
     at = int(rng.integers(len(base)))
     cluster = base[at] - gap * np.arange(members) * (0.25 if gap > 0.05 else 1.0)
-    cluster = cluster + max(0.0, 0.125 - cluster[-1])  # near zero singular values have derivatives that grow without end
+    cluster = cluster + max(0.0, 0.125 - cluster[-1])  # derivatives grow without end towards 0
     w = np.concatenate([base[:at], cluster, base[at + 1 :]])
     order = np.argsort(-w, kind="stable")
     return w[order], gap
