@@ -171,8 +171,10 @@ def truncated(
         carried = carried @ high
         if q.shape[1] < min(matrix.shape):
             errors.append(norm(matrix - q @ carried))
-            if q.shape[1] == max_bond or value_of(errors[-1]) > zero_weight(value_of(matrix)):
+            if value_of(errors[-1]) > zero_weight(value_of(matrix)):
                 cut.append(site + 1)
+        if q.shape[1] == max_bond:
+            cut.append(site + 1)
         out[site] = q.reshape(left, phys, q.shape[1])
         out[site + 1] = carry(carried, out[site + 1])
     if checked:
@@ -193,8 +195,19 @@ def factorised(amplitudes: Array, max_bond: int | None, cutoff: float) -> list[A
         low, high = split(matrix, max_bond, cutoff, multiplets="cut")
         q, carried = isometric(low)
         carried = carried @ high
+        if type(matrix) is Tensor and q.shape[1] < min(*matrix.shape, max_bond or np.inf):
+            check_weight(value_of(matrix), value_of(q) @ value_of(carried), len(tensors) + 1)
         tensors.append(q.reshape(-1, size, q.shape[1]))
     return [*tensors, carried.reshape(-1, phys[-1], 1)]
+
+
+def check_weight(matrix: np.ndarray, kept: np.ndarray, bond: int) -> None:
+    """Raise where all that was dropped of a recorded matrix are directions without weight, which could gain some."""
+    if np.linalg.norm(matrix - kept) <= zero_weight(matrix):
+        raise ArgumentError(
+            f"bond {bond} has directions that carry no weight yet but could: a derivative through the tensors would "
+            "miss them. Differentiate the loss of the dense array as it is, give max_bond, or take another point"
+        )
 
 
 def opened(tensors: Sequence[Array]) -> list[Array]:

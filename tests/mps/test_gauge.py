@@ -237,14 +237,28 @@ def test_files(tmp_path):
     assert list(tmp_path.glob("*.part")) == []
 
 
-def test_truncation_refuses_a_derivative_by_what_carries_no_weight_yet():
+@pytest.mark.parametrize("conserve", [None, "Sz"])
+def test_truncation_refuses_a_derivative_by_what_carries_no_weight_yet(conserve):
     """The gradient was 0 without a word: at t = 0 the second direction of the bonds was dropped."""
-    up, other = MPS.product([0, 0, 0]), MPS.product([1, 0, 1])
+    up, other = (MPS.product(bits, conserve=conserve) for bits in ([0, 1, 0, 1], [1, 0, 1, 0]))
 
     def overlap(t, **how):
         return qad.mps.overlap(other, (up + t * other).truncate(**how)[0]).real
 
-    with pytest.raises(qad.errors.ArgumentError, match="carry no weight yet"):
+    with pytest.raises(ArgumentError, match="carry no weight yet"):
         qad.grad(overlap)(0.0)
     assert qad.grad(overlap)(0.3) == pytest.approx(1.0)
     assert qad.grad(lambda t: overlap(t, max_bond=1))(0.3) == pytest.approx(0.0, abs=1e-12)  # cut off, as asked
+
+
+@pytest.mark.parametrize("kind", [MPS, MPO])
+def test_dense_arrays_refuse_a_derivative_by_what_carries_no_weight_yet(kind):
+    one = np.eye(4) if kind is MPO else np.eye(4)[0].reshape(2, 2)
+    other = normal(4, 4, float) if kind is MPO else one[::-1, ::-1]
+
+    def rebuilt(t):
+        return np.sum(other * kind.from_dense(one + t * other).to_dense())
+
+    with pytest.raises(ArgumentError, match="carry no weight yet"):
+        qad.grad(rebuilt)(0.0)
+    assert qad.grad(rebuilt)(0.3) == pytest.approx(np.sum(other**2))

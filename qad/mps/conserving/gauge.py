@@ -9,7 +9,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 from qad.extend import Tensor, stack_of, unrecorded, value_of
 from qad.linalg import norm
-from qad.mps.gauge import isometric
+from qad.mps.gauge import isometric, zero_weight
 from qad.symmetric.contraction import tensordot
 from qad.symmetric.decompositions import qr, svd
 from qad.symmetric.maps import bond_leg, columns_of, in_order_of, rows_of
@@ -69,6 +69,7 @@ def truncated(tensors: Sequence[SymTensor], max_bond: int | None, cutoff: float)
         carried, out[site] = isometric_columns(out[site])
         out[site - 1] = tensordot(out[site - 1], carried, 1)
     errors: list[Any] = []
+    cut: list[int] = []
     for site in range(len(out) - 1):
         whole = out[site].resplit(2)
         plain = value_of(whole.data) is whole.data
@@ -77,8 +78,13 @@ def truncated(tensors: Sequence[SymTensor], max_bond: int | None, cutoff: float)
         carried = tensordot(carried, high, 1)
         if carried.shape[0] < sum(min(s.rows, s.columns) for s in whole.layout.sectors):
             errors.append(norm((whole - tensordot(out[site], carried, 1)).data))
+            if value_of(errors[-1]) > zero_weight(value_of(whole.data)[None]):
+                cut.append(site + 1)
+        if carried.shape[0] == max_bond:
+            cut.append(site + 1)
         out[site + 1] = tensordot(carried, out[site + 1], 1)
     out[-1] = out[-1].resplit(2)
+    check_reached(tensors, out, cut)
     return out, norm(np.stack(errors)) if errors else out[0].data.real.dtype.type(0)
 
 
@@ -127,7 +133,7 @@ def unit(factor: SymTensor) -> SymTensor:
     return factor * (1 / size).astype(factor.data.real.dtype)
 
 
-def check_reached(before: Sequence[SymTensor], after: Sequence[SymTensor]) -> None:
+def check_reached(before: Sequence[SymTensor], after: Sequence[SymTensor], cut: Sequence[int] = ()) -> None:
     """Raise where a derivative is asked for that the canonical form does not know; see `qad.mps.gauge`."""
     if all(a.shape == b.shape for a, b in zip(before, after, strict=True)):
         return
@@ -140,7 +146,7 @@ def check_reached(before: Sequence[SymTensor], after: Sequence[SymTensor]) -> No
         kept = dict(zip(leg.charges, leg.dims, strict=True))
         for charge in left | right:
             most = max(left.get(charge, 0), right.get(charge, 0))
-            if kept.get(charge, 0) < most:
+            if kept.get(charge, 0) < most and bond not in cut:
                 raise ArgumentError(
                     f"bond {bond} has directions of charge {leg.symmetry.shown(charge)} that carry no weight yet but "
                     f"could (rank {kept.get(charge, 0)} of {most}): a derivative through the canonical form would "
