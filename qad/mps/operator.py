@@ -179,7 +179,8 @@ class MPO(Chain):
         ShapeError
             If the operator is a ring.
         ArgumentError
-            In a derivative, if `max_bond` cuts through equal singular values.
+            In a derivative, if `max_bond` cuts through equal singular values, or a direction without weight could gain
+            some.
 
         Notes
         -----

@@ -265,8 +265,8 @@ class MPS(Methods, Readings, Chain):
         Raises
         ------
         ShapeError, ArgumentError
-            If the chain is periodic; in a derivative, if `max_bond` cuts through equal Schmidt values, or the loss
-            depends on the basis of a bond.
+            If the chain is periodic; in a derivative, if `max_bond` cuts through equal Schmidt values, a direction
+            without weight could gain some, or the loss depends on the basis of a bond.
 
         Notes
         -----
