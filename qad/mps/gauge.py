@@ -24,7 +24,7 @@ from qad.mps.environments import past_left
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qad.typing import Array
+    from qad.typing import Array, Real
 
 RANK_TOLERANCE = 10.0  # times size and rounding: singular values below it, relative to the largest, are zero
 
@@ -162,7 +162,7 @@ def truncated(
     """
     check_open(tensors)
     out = mirrored(orthogonal_from_left(mirrored(tensors), len(tensors) - 1))
-    errors, cut = [], []
+    errors, cut, recorded = [], [], checked and any(type(t) is Tensor for t in tensors)
     for site in range(len(out) - 1):
         left, phys, right = out[site].shape
         matrix = out[site].reshape(left * phys, right)
@@ -171,20 +171,20 @@ def truncated(
         carried = carried @ high
         if q.shape[1] < min(matrix.shape):
             errors.append(norm(matrix - q @ carried))
-            if value_of(errors[-1]) > zero_weight(value_of(matrix)):
+            if recorded and value_of(errors[-1]) > zero_weight(value_of(matrix)):
                 cut.append(site + 1)
         if q.shape[1] == max_bond:
             cut.append(site + 1)
         out[site] = q.reshape(left, phys, q.shape[1])
         out[site + 1] = carry(carried, out[site + 1])
-    if checked:
-        check_reached(tensors, out, cut)
+    if recorded:  # what only a cut further left took away is none of these
+        check_reached(tensors, canonical([value_of(t) for t in tensors], len(out) - 1), cut)
     return out, norm(np.stack(errors)) if errors else like(out[0]).zeros((), out[0].real.dtype)[()]
 
 
-def zero_weight(matrix: np.ndarray) -> float:
+def zero_weight(matrix: Array) -> Real:
     """The norm of what is lost of a matrix below which it carries nothing but rounding."""
-    return RANK_TOLERANCE * max(matrix.shape) * float(np.finfo(matrix.dtype).eps * np.linalg.norm(stack_of(matrix)))
+    return RANK_TOLERANCE * max(matrix.shape) * np.finfo(matrix.dtype).eps * np.linalg.norm(stack_of(matrix))
 
 
 def factorised(amplitudes: Array, max_bond: int | None, cutoff: float) -> list[Array]:

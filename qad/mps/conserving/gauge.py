@@ -70,6 +70,7 @@ def truncated(tensors: Sequence[SymTensor], max_bond: int | None, cutoff: float)
         out[site - 1] = tensordot(out[site - 1], carried, 1)
     errors: list[Any] = []
     cut: list[int] = []
+    recorded = any(type(t.data) is Tensor for t in tensors)
     for site in range(len(out) - 1):
         whole = out[site].resplit(2)
         plain = value_of(whole.data) is whole.data
@@ -78,13 +79,15 @@ def truncated(tensors: Sequence[SymTensor], max_bond: int | None, cutoff: float)
         carried = tensordot(carried, high, 1)
         if carried.shape[0] < sum(min(s.rows, s.columns) for s in whole.layout.sectors):
             errors.append(norm((whole - tensordot(out[site], carried, 1)).data))
-            if value_of(errors[-1]) > zero_weight(value_of(whole.data)[None]):
+            if recorded and value_of(errors[-1]) > zero_weight(value_of(whole.data)[None]):
                 cut.append(site + 1)
         if carried.shape[0] == max_bond:
             cut.append(site + 1)
         out[site + 1] = tensordot(carried, out[site + 1], 1)
     out[-1] = out[-1].resplit(2)
-    check_reached(tensors, out, cut)
+    if recorded:
+        plain = [type(t)(t.layout, value_of(t.data)) for t in tensors]
+        check_reached(tensors, canonical(plain, len(out) - 1), cut)
     return out, norm(np.stack(errors)) if errors else out[0].data.real.dtype.type(0)
 
 
