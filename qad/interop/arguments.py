@@ -50,10 +50,10 @@ class Program:
 class Derivative:
     """The derivative of a program by its arguments `by`: along tangents, or back from cotangents, which come last.
 
-    `library` is the module whose ``jvp`` and ``vjp`` differentiate.
+    `source` is the module whose ``jvp`` and ``vjp`` differentiate.
     """
 
-    library: Any
+    source: Any
     program: Program | Derivative
     by: tuple[int, ...]
     forward: bool
@@ -63,11 +63,14 @@ class Derivative:
         """The tangents of what the program returns, or the cotangents of its arguments `by`."""
         count = len(arrays) - (len(self.by) if self.forward else self.outputs)
         primals, rest = arrays[:count], arrays[count:]
-        outputs = lambda *arrays: tuple(self.program.flat(*arrays))  # noqa: E731
+
+        def outputs(*arrays):
+            return tuple(self.program.flat(*arrays))
+
         function, chosen = with_arguments(outputs, self.by, primals), tuple(primals[i] for i in self.by)
         if self.forward:
-            return self.library.jvp(function, chosen, rest)[1]
-        return self.library.vjp(function, *chosen)[1](rest)
+            return self.source.jvp(function, chosen, rest)[1]
+        return self.source.vjp(function, *chosen)[1](rest)
 
     def heard(self, found: Arrays) -> None:
         """A derivative gives a tuple always."""

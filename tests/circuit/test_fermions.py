@@ -67,7 +67,10 @@ def test_hardware_efficient_layers():
     np.testing.assert_array_equal(found.state(), c.state())
     assert len(hardware_efficient(qad.Circuit(3), theta)) == 16
     assert len(hardware_efficient(qad.Circuit(1), theta[:, :, :1])) == 4
-    f = lambda t: hardware_efficient(qad.Circuit(3), t).expectation("ZZX")  # noqa: E731
+
+    def f(t):
+        return hardware_efficient(qad.Circuit(3), t).expectation("ZZX")
+
     qad.check_grads(f, (theta,), order=1)
 
 

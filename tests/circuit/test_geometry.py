@@ -100,9 +100,15 @@ def test_parameter_shift_of_uneven_frequencies_and_its_derivative():
     """Of a diagonal gate with a control, whose frequencies 1, 4 and 5 equidistant shifts cannot tell apart."""
     qad.circuit.register_gate("uneven", 1, lambda t: qad.circuit.matrix([[np.exp(-1j * t), 0], [0, np.exp(-5j * t)]]))
     try:
-        f = lambda t: qad.Circuit(2).h(range(2)).controlled(0).uneven(t[0], 1)  # noqa: E731
+
+        def f(t):
+            return qad.Circuit(2).h(range(2)).controlled(0).uneven(t[0], 1)
+
         t = np.array([0.3])
-        expectation = lambda t: f(t).expectation("XX")  # noqa: E731
+
+        def expectation(t):
+            return f(t).expectation("XX")
+
         np.testing.assert_allclose(parameter_shift(f(t), "XX"), qad.grad(expectation)(t), rtol=1e-8)
         by_shifts = qad.grad(lambda t: parameter_shift(f(t), "XX")[0])(t)
         np.testing.assert_allclose(by_shifts, qad.hessian(expectation)(t)[0], rtol=1e-8)
@@ -113,9 +119,16 @@ def test_parameter_shift_of_uneven_frequencies_and_its_derivative():
 @pytest.mark.parametrize("transform", [qad.grad, lambda f: lambda t: qad.jvp(f, (t,), (1.0,))])
 def test_estimates_by_matrices_and_initial_states_are_refused(transform):
     """Shots say nothing of these derivatives, which would be 0 without a word."""
-    u = lambda t: qad.circuit.matrix([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]])  # noqa: E731
-    by_matrix = lambda t: estimate(qad.Circuit(1).unitary(u(t), 0), "Z", 5) + t  # noqa: E731
-    by_state = lambda t: estimate(qad.Circuit(1, initial=u(t)[:, 0]), "Z", 5) + t  # noqa: E731
+
+    def u(t):
+        return qad.circuit.matrix([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]])
+
+    def by_matrix(t):
+        return estimate(qad.Circuit(1).unitary(u(t), 0), "Z", 5) + t
+
+    def by_state(t):
+        return estimate(qad.Circuit(1, initial=u(t)[:, 0]), "Z", 5) + t
+
     for f in (by_matrix, by_state):
         assert np.isfinite(f(0.5))
         with pytest.raises(ArgumentError, match="angles of gates alone"):
@@ -134,7 +147,10 @@ def test_estimates_have_derivatives():
     CASES[0].check()
 
     H = qad.PauliSum({"ZZ": 1.0, "XY": 0.5})
-    c = lambda t: qad.Circuit(2).ry(t[0], 0).cx(0, 1).rx(t[1], 1).crx(t[0] * t[1], 0, 1)  # noqa: E731
+
+    def c(t):
+        return qad.Circuit(2).ry(t[0], 0).cx(0, 1).rx(t[1], 1).crx(t[0] * t[1], 0, 1)
+
     sampled, exact = lambda t: estimate(c(t), H, 20000, seed=3), lambda t: c(t).expectation(H)
     t, v = np.array([0.4, 0.9]), np.array([1.0, -0.5])
     assert sampled(t) == qad.value_and_grad(sampled)(t)[0]
@@ -158,7 +174,10 @@ def test_light_cones():
         few = qad.circuit.pruned(c, observable)
         assert len(few) == gates
         np.testing.assert_allclose(few.expectation(observable), c.expectation(observable), atol=1e-14)
-        f = lambda t, few=few, H=observable: few.with_parameters(t).expectation(H)  # noqa: E731
+
+        def f(t, few=few, H=observable):
+            return few.with_parameters(t).expectation(H)
+
         wanted = qad.grad(lambda t, H=observable: c.with_parameters(t).expectation(H))(c.parameters)
         np.testing.assert_allclose(qad.grad(f)(c.parameters), wanted, atol=1e-14)
         np.testing.assert_allclose(parameter_shift(c, observable), wanted, atol=1e-14)

@@ -187,8 +187,13 @@ def test_gradients_of_estimates_with_jumps():
 
 def test_second_derivatives_and_directions_of_estimates():
     v = np.array([1.0, -0.5, 0.3])
-    f = lambda seed: lambda t: circuit(t).trajectories(100, seed).expectation(H)  # noqa: E731
-    exact = lambda t: circuit(t).expectation(H)  # noqa: E731
+
+    def f(seed):
+        return lambda t: circuit(t).trajectories(100, seed).expectation(H)
+
+    def exact(t):
+        return circuit(t).expectation(H)
+
     mean, error = estimates(lambda seed: qad.hvp(f(seed), (THETA,), (v,))[0], range(12))
     assert np.all(np.abs(mean - qad.hvp(exact, (THETA,), (v,))[0]) < 5 * error)
     mean, error = estimates(lambda seed: qad.jvp(f(seed), (THETA,), (v,))[1], range(12))
@@ -252,7 +257,10 @@ def test_what_is_refused():
         NoisyCircuit(1).rx(np.array([0.1, 0.2]), 0).trajectories(2)
     with pytest.raises(AttributeError, match="NoisyCircuit"):
         qad.Circuit(1).measure(0)
-    f = lambda t: circuit(t).trajectories(3).expectation(H)  # noqa: E731
+
+    def f(t):
+        return circuit(t).trajectories(3).expectation(H)
+
     for call in (lambda: qad.freeze(f)(THETA), lambda: qad.vmap(f)(np.stack([THETA] * 2))):
         with pytest.raises(qad.errors.QadError):  # the drawn numbers would be lost to the program
             call()
@@ -267,11 +275,15 @@ def test_conditions_within_conditions_on_the_same_bit(inner, outer):
     """They hold together or never, for gates and for channels."""
 
     def nested(t):
-        inside = lambda c: c.ry(t, 1).channel(amplitude_damping(0.4), 1)  # noqa: E731
+        def inside(c):
+            return c.ry(t, 1).channel(amplitude_damping(0.4), 1)
+
         c = NoisyCircuit(2, bits=1).h(0).measure(0, into=0)
         return c.if_(0, lambda c: c.if_(0, inside, equals=inner), equals=outer)
 
-    z = lambda t: (1 + 0.4 + 0.6 * np.cos(t)) / 2 if inner == outer else 1.0 + 0 * t  # noqa: E731
+    def z(t):
+        return (1 + 0.4 + 0.6 * np.cos(t)) / 2 if inner == outer else 1.0 + 0 * t
+
     np.testing.assert_allclose(nested(0.7).expectation("IZ"), z(0.7), atol=1e-12)
     np.testing.assert_allclose(qad.grad(lambda t: nested(t).expectation("IZ"))(0.7), qad.grad(z)(0.7), atol=1e-12)
     found = nested(0.7).trajectories(2000, seed=1)

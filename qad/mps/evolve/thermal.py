@@ -160,10 +160,9 @@ def cooled(psi: MPS, H: MPO, time: float, bond: int) -> MPS:
     it for terms beyond neighbours.
     """
     total = term = psi
-    short = lambda psi: MPS(truncated(psi.tensors, bond, 1e-14, checked=False)[0])  # noqa: E731
     for k in range(1, ORDER + 1):
-        term = short((-time / k) * (H @ term))
-        total = short(total + term)
+        term = MPS(truncated(((-time / k) * (H @ term)).tensors, bond, 1e-14, checked=False)[0])
+        total = MPS(truncated((total + term).tensors, bond, 1e-14, checked=False)[0])
     return total
 
 
