@@ -15,11 +15,12 @@ import numpy as np
 from qad.circuit.builder import Builder
 from qad.circuit.checks import check_memory
 from qad.circuit.circuit import Circuit
+from qad.circuit.conversions import Drawings
 from qad.circuit.doubled import both, doubled
 from qad.circuit.observables import apply_any, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
 from qad.circuit.steps import Steps
-from qad.core.errors import ArgumentError, ShapeError
+from qad.core.errors import ShapeError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from qad.typing import Array, Seed
 
 
-class NoisyCircuit(Steps):
+class NoisyCircuit(Steps, Drawings):
     """A circuit with channels, measurements, resets and classical conditions between its gates.
 
     Gates are methods, as of `qad.Circuit`.  What is asked of it is exact, by the density matrix of 4**n entries, once
@@ -68,8 +69,6 @@ class NoisyCircuit(Steps):
 
     def append(self, circuit: Builder) -> Self:
         """Apply all operations of a circuit on n qubits; returns self."""
-        if circuit.n != self.n:
-            raise ArgumentError(f"a circuit of {circuit.n} qubits does not act on {self.n}")
         return self._extend(circuit)
 
     @classmethod
@@ -106,8 +105,10 @@ class NoisyCircuit(Steps):
         array([[0.5, 0. ],
                [0. , 0.5]])
         """
+        from qad.circuit.checks import check_program
         from qad.circuit.qasm.parse import parse
 
+        check_program(program)
         return parse(program, cls)
 
     # -- as a density matrix ---------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 from qad.circuit.chains.conserving_sweeps import ConservingRun, measured
 from qad.circuit.chains.conserving_targets import Energy, Local, Overlap
 from qad.circuit.chains.simulation import ChainSimulation
-from qad.circuit.checks import check_qubits
+from qad.circuit.checks import check_bits, check_qubits
 from qad.circuit.observables import Projector, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
 from qad.core.errors import ArgumentError, GradientTypeError, ShapeError
@@ -156,9 +156,7 @@ class ConservingSimulation(ChainSimulation):
         >>> complex(qad.Circuit(4).x([0, 2]).mps(conserve="N").amplitude("1010"))
         (1+0j)
         """
-        bits = [int(bit) for bit in bits]
-        if len(bits) != self.n or set(bits) - {0, 1}:
-            raise ArgumentError(f"an amplitude of {self.n} qubits is named by {self.n} bits, not {bits}")
+        bits = check_bits(bits, self.n, f"an amplitude of {self.n} qubits is named")
         return self.overlap(MPS.product(bits, dtype=self.run.dtype, conserve=self.conserved.names, sites=QUBIT))
 
     def sample(self, shots: int, seed: Seed = 0) -> NDArray[np.int64]:

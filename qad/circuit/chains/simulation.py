@@ -11,7 +11,7 @@ import numpy as np
 from qad.circuit.analysis import program_of
 from qad.circuit.chains.operators import factors, row
 from qad.circuit.chains.sweeps import Energy, Overlap, Run, measured
-from qad.circuit.checks import check_qubits
+from qad.circuit.checks import check_bits, check_qubits
 from qad.circuit.observables import Projector, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
 from qad.core.errors import ArgumentError, BatchError, GradientTypeError, ShapeError
@@ -148,9 +148,7 @@ class ChainSimulation:
         >>> qad.Circuit(40).h(0).cx(range(39), range(1, 40)).mps().amplitude("1" * 40).round(6)
         np.complex128(0.707107+0j)
         """
-        bits = [int(bit) for bit in bits]
-        if len(bits) != self.n or set(bits) - {0, 1}:
-            raise ArgumentError(f"an amplitude of {self.n} qubits is named by {self.n} bits, not {bits}")
+        bits = check_bits(bits, self.n, f"an amplitude of {self.n} qubits is named")
         return self.overlap(MPS.product(bits, dtype=self.run.dtype))
 
     def sample(self, shots: int, seed: Seed = 0) -> NDArray[np.int64]:
