@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from qad.core.threads import set_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ exempt.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -18,7 +18,6 @@ from qad.core.vmap.batched import stack_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
 HOST: frozenset[type] = NUMBERS | {
     ndarray,

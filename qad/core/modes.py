@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from contextlib import ContextDecorator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from qad.core.tape.levels import MODE, QUICK, fresh, mode
 from qad.core.tape.tensor import CONSTANT
 
 if TYPE_CHECKING:
-    from typing import Any, Self
-
     from qad.core.tape.levels import Level
 
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qad.frozen.capture.bindings import GONE
 from qad.frozen.guards import GuardFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from qad.frozen.capture.bindings import Bindings
     from qad.frozen.program import Program
     from qad.frozen.signature import Signature
     from qad.frozen.stats import Stats
-
-__all__ = ["NOT_FOUND", "RAISED", "Branch", "Branches"]
 
 MOST = 32  # programs of one signature
 NOT_FOUND, RAISED = object(), object()

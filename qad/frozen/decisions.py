@@ -6,7 +6,7 @@ Each function takes the `qad.frozen.traced.Traced`, whose recorder adds the guar
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -15,14 +15,8 @@ from qad.frozen.guards import check_value, outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeAlias
-
-    import numpy as np
 
     Traced: TypeAlias = Any  # of traced.py, which imports this file
-    from typing import NoReturn
-
-__all__ = ["decide", "forced", "missing", "shown"]
 
 
 def decide(x: Traced, kind: str) -> Any:

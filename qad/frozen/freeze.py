@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from typing import Any, Literal, overload
 
 
-__all__ = ["Frozen", "freeze", "Stats"]
-
 MANY = 8  # recordings in a row, without a replay between them, before the user is told why
 SIGNATURES = 64
 OBJECTS = 64  # whose method a frozen one is

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,19 +22,6 @@ from qad.rules.reduce import spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
-
-__all__ = [
-    "ANSWERED",
-    "MUTATING",
-    "OPERATORS",
-    "TRANSPARENT",
-    "Attribute",
-    "Method",
-    "Reduction",
-    "attribute",
-    "method",
-]
 
 
 class Method:

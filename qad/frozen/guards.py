@@ -7,20 +7,16 @@ recording are its path, and the programs of one signature form a tree of paths.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from numpy import generic, ndarray
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
-    from typing import Any
 
     from qad.frozen.program import Step
 
     Outcome: TypeAlias = tuple[str, Hashable]
-    from typing import TypeAlias
-
-__all__ = ["GuardFailed", "check_layout", "check_value", "is_guard", "outcome"]
 
 
 class GuardFailed(Exception):

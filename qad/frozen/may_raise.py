@@ -7,7 +7,7 @@ raise is made even where nobody reads its result.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,11 +16,8 @@ from qad.frozen.program import variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from qad.frozen.program import Step
-
-__all__ = ["is_settled", "may_raise"]
 
 _METHODS = frozenset((
     "reshape", "transpose", "swapaxes", "conj", "conjugate", "dot", "sum", "mean", "prod", "max", "min", "std", "var",

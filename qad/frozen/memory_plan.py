@@ -14,8 +14,6 @@ from qad.frozen.program import Var
 if TYPE_CHECKING:
     from qad.frozen.placement import Places
 
-__all__ = ["Arena", "address_of", "aligned"]
-
 ALIGNMENT = 64
 
 

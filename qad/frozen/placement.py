@@ -11,7 +11,7 @@ one piece of memory.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -28,15 +28,12 @@ from qad.frozen.sparse_arrays import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeAlias
 
     from qad.frozen.compiled.blocks import Chain
     from qad.frozen.compiled.rows import Row
     from qad.frozen.program import Program
 
     Layout: TypeAlias = tuple[int, ...] | None  # axes from the slowest to the fastest, None for C order
-
-__all__ = ["Places", "laid_out"]
 
 COPIED_IN = 1 << 14  # bytes up to which an input that is used often is copied into a buffer
 USED_OFTEN = 2

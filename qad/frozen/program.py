@@ -8,16 +8,13 @@ recorded, in their order.
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy import dtype as dtype_of
 from numpy import generic, ndarray
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
-
-__all__ = ["Program", "Step", "Var", "layout_of", "rebuilt", "touches", "variables"]
 
 RESHAPING = frozenset(("reshape", "ravel", "ascontiguousarray", "asfortranarray", "require"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -25,12 +25,9 @@ from qad.frozen.traced import Traced, decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, NoReturn
 
     from qad.frozen.guards import Outcome
     from qad.frozen.rng_guard import Chance
-
-__all__ = ["Recorder", "pick"]
 
 SHOWING = frozenset((np.array_repr, np.array_str, np.array2string))
 WITHOUT_CHANCE = ("qad.rules.", "qad.special.", "qad.contract.")  # whose primitives draw no random numbers

@@ -6,7 +6,7 @@ import os
 import random
 from contextlib import contextmanager
 from threading import Lock, active_count, get_ident
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any, NoReturn
-
-__all__ = ["Chance"]
 
 
 class Chance:

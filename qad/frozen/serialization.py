@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,6 @@ from qad.frozen.old_names import GONE, current
 from qad.frozen.program import Program, Step, Var
 from qad.frozen.recorder import pick
 from qad.frozen.sparse_arrays import placed
-
-if TYPE_CHECKING:
-    from typing import Any
-
-__all__ = ["read", "store"]
-
 
 TABLES = ("qad.symmetric.moves.Move", "qad.symmetric.gemms.Gemms")  # arguments that are plain numbers (`stored`)
 COMPILED = (np.array, np.dot, np.empty, np.vdot, np.where, np.concatenate, np.zeros)  # not recognised as functions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import optree
@@ -19,9 +19,6 @@ from qad.frozen.traced import Traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
-    from typing import Any
-
-__all__ = ["Fixed", "Signature", "front", "kind_of", "orders", "signature_of", "typed"]
 
 
 class Fixed:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from qad.typing import Function
-
-__all__ = ["StaticArguments", "names_of"]
 
 
 def names_of(names: str | Iterable[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from qad.frozen.signature import kind_of, orders, typed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
-
-__all__ = ["as_node"]
 
 
 def as_node(frozen: Any, leaves: Sequence[Any], spec: Any) -> Any:

@@ -8,7 +8,7 @@ is recorded like the function itself.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -21,11 +21,8 @@ from qad.rules.flat import Flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, ClassVar, NoReturn
 
     from qad.frozen.program import Var
-
-__all__ = ["Traced", "decoded"]
 
 
 class Traced:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,12 +24,9 @@ from qad.frozen.scalar_loop import gather, operation, run_scalars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from qad.frozen.memory_plan import Arena
     from qad.frozen.placement import Places
-
-__all__ = ["Workspace"]
 
 
 class Workspace:

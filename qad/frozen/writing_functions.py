@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from qad.frozen.functions import MUTATING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
-
-__all__ = ["refuse_out", "with_keywords"]
 
 OUT = {  # methods of arrays and the place of `out` among their arguments
     "all": 1, "any": 1, "argmax": 1, "argmin": 1, "choose": 1, "clip": 2, "compress": 2, "cumprod": 2, "cumsum": 2,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from qad.core.looking.observer import Observer, wrap_rules
 from qad.core.tape.tensor import Tensor, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, Self
 
     from qad.core.words import Rule
     from qad.typing import Function

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from sys import getrefcount
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import ref
 
 import numpy as np
@@ -30,7 +30,6 @@ from qad.core.tape.reverse import TAPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
-    from typing import NoReturn
 
     from numpy.typing import NDArray
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray, ones
 
@@ -10,8 +10,6 @@ from qad.core.tape.node import NUMPY_SCALARS
 from qad.core.tape.tensor import Tensor
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from numpy.typing import NDArray
 
     from qad.core.tape.node import Primitive

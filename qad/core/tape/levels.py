@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Self
 
 fresh: Callable[[], int] = count(1).__next__
 MODE: ContextVar[Any] = ContextVar("qad_mode", default=None)

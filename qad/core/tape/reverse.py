@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qad.core.tape import hooks
 from qad.core.tape.dispatch import hidden, missing_rule
@@ -13,7 +13,6 @@ from qad.core.tape.tensor import Tensor, held, rebuild
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.core.words import Value
 

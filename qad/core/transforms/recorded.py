@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import getitem
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qad.core.structured import form_of
 from qad.core.tape.forward import Forward
@@ -21,7 +21,6 @@ from qad.core.vmap.rules import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.core.words import Node
     from qad.typing import Function, Tree

@@ -8,7 +8,7 @@ can answer (a branch, a Python number) raises.
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from qad.core.errors import BatchError
 from qad.core.tape.tensor import Tensor, value_of
 
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
-
     from qad.core.tape.levels import Level
     from qad.core.words import Index, Value
     from qad.typing import Function

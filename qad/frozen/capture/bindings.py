@@ -10,17 +10,14 @@ tested against.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any, TypeAlias
 
     Binding: TypeAlias = tuple[str, Any, Any, Any]  # form, owner, key, value
-
-__all__ = ["GONE", "Bindings", "holds", "same"]
 
 FORMS = {
     "cell": "{owner}.cell_contents is {value}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import is_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from qad.core.errors import ArgumentError
 from qad.frozen.capture.array_contents import contents
@@ -12,13 +12,10 @@ from qad.frozen.capture.reachable import Reach
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-    from typing import Any, Literal
 
     import numpy as np
 
     from qad.frozen.capture.bindings import Binding
-
-__all__ = ["Captured"]
 
 
 class Captured:

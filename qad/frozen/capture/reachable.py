@@ -20,7 +20,7 @@ from types import (
     MethodWrapperType,
     ModuleType,
 )  # fmt: skip
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import ref
 
 import numpy as np
@@ -42,11 +42,8 @@ from qad.frozen.capture.trusted_code import ATOMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, NoReturn
 
     from qad.frozen.capture.bindings import Binding
-
-__all__ = ["Reach"]
 
 GENERATORS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, Random)
 MOST = 100_000  # bindings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,14 +16,11 @@ from qad.frozen.sparse_arrays import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, TypeAlias
 
     from qad.frozen.program import Step
 
     Find: TypeAlias = Callable[[Var], Operand | None]  # where an array lies, and how, if that is known
     Rows: TypeAlias = list[Row] | None
-
-__all__ = ["lowered", "may_be_lowered"]
 
 CHARS = "fdFD?"
 LONG = 16  # numbers from which on a sum runs along its own axis

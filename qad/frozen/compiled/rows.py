@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,9 +10,6 @@ from qad.frozen.compiled import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
-
-__all__ = ["Operand", "Row", "axes_of"]
 
 AROUND = 2  # axes around the one along which an operation runs
 

@@ -8,7 +8,7 @@ writes, and rooms of its own for what is local to a block.
 from __future__ import annotations
 
 from itertools import accumulate, count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -21,14 +21,11 @@ from qad.native.sharing import WORTH, in_rounds, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, TypeAlias
 
     from qad.frozen.compiled.rows import Row
 
     Loop: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
     Address: TypeAlias = Callable[[Any], tuple[int, int]]
-
-__all__ = ["Shares", "pays"]
 
 PARTS = 4  # of the blocks for each thread: one whose processor is busy takes fewer
 BASES, ADVANCES = (slice(at, at + 3) for at in (table.BASE, table.ADVANCE))

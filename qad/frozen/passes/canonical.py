@@ -9,7 +9,7 @@ other passes are written for its forms.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,12 +20,9 @@ from qad.rules.join import joined, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from qad.frozen.passes.rewriting import Visitor
     from qad.frozen.program import Program
-
-__all__ = ["REAL", "SUM", "canonical"]
 
 REAL, SUM = attribute("real"), reduction(np.add, "reduce")
 

@@ -7,7 +7,7 @@ members share as it is) and the number of members; it gives the steps that compu
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,11 +18,8 @@ from qad.frozen.program import Var
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from qad.frozen.program import Step
-
-__all__ = ["is_view", "lifted", "operands", "rule_of"]
 
 PARTS = (attribute("real"), attribute("imag"))
 DIAGONAL = method("diagonal")

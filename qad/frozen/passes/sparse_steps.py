@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from qad.frozen.sparse_arrays import placed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
-
-__all__ = ["MOST", "SHARE", "Few", "Writer", "is_index"]
 
 SHARE = 4  # an array of which more than one entry in so many is not zero is full
 MOST = 1 << 20  # entries of an array that is looked at

@@ -11,7 +11,7 @@ Rosenbrock's function and of repelling particles.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,11 +26,8 @@ from qad.rules.structured_cotangents import scatter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from qad.frozen.program import Program
-
-__all__ = ["zeros"]
 
 FEWEST = 256  # entries of an array that is looked at
 MARGIN = 0.9  # of the time before that the time afterwards must not exceed

@@ -28,8 +28,6 @@ from qad.frozen.scalar_loop import is_scalar
 if TYPE_CHECKING:
     from qad.frozen.program import Program
 
-__all__ = ["batches"]
-
 FEWEST = 4  # members of a batch
 SMALL = 4096  # bytes of an operand or a result: for larger ones the time of the call itself does not matter
 MARGIN = 0.8  # the largest ratio of the cost of a batch to that of its members

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from qad.frozen.passes.rewriting import Visitor
     from qad.frozen.program import Program
 
-__all__ = ["traces"]
-
 DIAGONAL = method("diagonal")
 TRACES = (np.trace, method("trace"))
 
