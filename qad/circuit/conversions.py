@@ -17,81 +17,8 @@ if TYPE_CHECKING:
     from qad.circuit.observables import Observable
 
 
-class Drawings:
-    """The part of `qad.Circuit` and `qad.circuit.NoisyCircuit` that shows what they are made of."""
-
-    __slots__ = ()
-
-    def __str__(self) -> str:
-        from qad.circuit.drawing import text
-
-        return text(self)
-
-    def draw(self, ax: Axes | None = None) -> Axes:
-        """Draw the circuit with matplotlib (the extra ``viz``); ``print(c)`` draws it as text.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default in a new figure.
-
-        Returns
-        -------
-        matplotlib Figure
-            Notebooks show it; ``.savefig(path)`` writes it.
-
-        Examples
-        --------
-        >>> import qad
-        >>> c = qad.Circuit(3).h(0).ry(0.3, 2).cx(0, 1).controlled(0).swap(1, 2)
-        >>> print(c)
-        q0: ────H─────●──●─
-                      │  │
-        q1: ──────────⊕──×─
-                         │
-        q2: ─RY(0.3)─────×─
-        >>> c.draw()
-        <Figure size ...>
-        """
-        from qad.circuit.drawing import figure
-
-        return figure(self, ax)
-
-    def to_qasm(self) -> str:
-        """The circuit as a program in OpenQASM 2, up to a global phase.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        ArgumentError
-            For what OpenQASM 2 cannot say: matrices on two qubits or more, operators that are not unitary, initial
-            states, batches; channels, measurements into no bit, and conditions on several bits.
-
-        Notes
-        -----
-        Angles are written with all their digits.  Gates that ``qelib1.inc`` lacks are defined in the program.  Every
-        classical bit is a register of its own, so that a gate can depend on it.
-
-        Examples
-        --------
-        >>> import qad
-        >>> print(qad.Circuit(2).h(0).crz(0.5, 0, 1).to_qasm())
-        OPENQASM 2.0;
-        include "qelib1.inc";
-        qreg q[2];
-        h q[0];
-        crz(0.5) q[0],q[1];
-        """
-        from qad.circuit.qasm.write import written
-
-        return written(self)
-
-
-class Views(Drawings):
-    """The part of `qad.Circuit` that hands it over to other engines, and reads programs."""
+class Views:
+    """The part of `qad.Circuit` that hands it over to other engines, and to readers."""
 
     __slots__ = ()
 
@@ -191,6 +118,75 @@ class Views(Drawings):
         from qad.circuit.network import network_of
 
         return network_of(self, target, memory_limit)
+
+    # -- drawings and text -----------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        from qad.circuit.drawing import text
+
+        return text(self)
+
+    def draw(self, ax: Axes | None = None) -> Axes:
+        """Draw the circuit with matplotlib (the extra ``viz``); ``print(c)`` draws it as text.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default in a new figure.
+
+        Returns
+        -------
+        matplotlib Figure
+            Notebooks show it; ``.savefig(path)`` writes it.
+
+        Examples
+        --------
+        >>> import qad
+        >>> c = qad.Circuit(3).h(0).ry(0.3, 2).cx(0, 1).controlled(0).swap(1, 2)
+        >>> print(c)
+        q0: ────H─────●──●─
+                      │  │
+        q1: ──────────⊕──×─
+                         │
+        q2: ─RY(0.3)─────×─
+        >>> c.draw()
+        <Figure size ...>
+        """
+        from qad.circuit.drawing import figure
+
+        return figure(self, ax)
+
+    def to_qasm(self) -> str:
+        """The circuit as a program in OpenQASM 2, up to a global phase.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ArgumentError
+            For what OpenQASM 2 cannot say: matrices on two qubits or more, operators that are not unitary, initial
+            states, batches; channels, measurements into no bit, and conditions on several bits.
+
+        Notes
+        -----
+        Angles are written with all their digits.  Gates that ``qelib1.inc`` lacks are defined in the program.  Every
+        classical bit is a register of its own, so that a gate can depend on it.
+
+        Examples
+        --------
+        >>> import qad
+        >>> print(qad.Circuit(2).h(0).crz(0.5, 0, 1).to_qasm())
+        OPENQASM 2.0;
+        include "qelib1.inc";
+        qreg q[2];
+        h q[0];
+        crz(0.5) q[0],q[1];
+        """
+        from qad.circuit.qasm.write import written
+
+        return written(self)
 
     @classmethod
     def from_qasm(cls, program: str) -> Self:

@@ -15,7 +15,7 @@ import numpy as np
 from qad.circuit.builder import Builder
 from qad.circuit.checks import check_memory
 from qad.circuit.circuit import Circuit
-from qad.circuit.conversions import Drawings
+from qad.circuit.conversions import Views
 from qad.circuit.doubled import both, doubled
 from qad.circuit.observables import apply_any, as_observable, hermitian
 from qad.circuit.pauli import PauliSum
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from qad.typing import Array, Seed
 
 
-class NoisyCircuit(Steps, Drawings):
+class NoisyCircuit(Steps):
     """A circuit with channels, measurements, resets and classical conditions between its gates.
 
     Gates are methods, as of `qad.Circuit`.  What is asked of it is exact, by the density matrix of 4**n entries, once
@@ -66,6 +66,7 @@ class NoisyCircuit(Steps, Drawings):
     """
 
     __slots__ = ()
+    __str__, draw, to_qasm = Views.__str__, Views.draw, Views.to_qasm
 
     def append(self, circuit: Builder) -> Self:
         """Apply all operations of a circuit on n qubits; returns self."""

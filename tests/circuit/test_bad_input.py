@@ -86,7 +86,7 @@ def test_noisy_circuits_are_drawn():
     drawn = str(c.if_([0, 1], "cx", 0, 1, equals="01")).splitlines()
     assert drawn[0] == "q0: ─H──M→c1──────CHANNEL──────────────────────●────────"
     assert drawn[2] == "q1: ──────────RX(0.3) if c1=1──RESET──M──⊕ if c0=0,c1=1─"
-    assert c.draw().axes
+    assert type(c.draw()) is type(qad.Circuit(1).draw())
 
 
 def test_noisy_circuits_are_written_and_read():
