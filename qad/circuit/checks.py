@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qad.typing import Array, ArrayLike, DTypeLike
 
 
-BITS = {0: 0, 1: 1, "0": 0, "1": 1}
+BITS: dict[Any, int] = {0: 0, 1: 1, "0": 0, "1": 1}
 
 
 def check_count(n: Any, what: str = "a circuit") -> int:

@@ -8,7 +8,7 @@ condition is a control.  So everything that holds for states, the gradient inclu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from qad.circuit.steps import Steps
 from qad.core.errors import ShapeError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from qad.circuit.observables import Observable
@@ -66,7 +67,8 @@ class NoisyCircuit(Steps):
     """
 
     __slots__ = ()
-    __str__, draw, to_qasm = Views.__str__, Views.draw, Views.to_qasm
+    draw: ClassVar[Callable[..., Any]] = Views.draw
+    to_qasm: ClassVar[Callable[..., str]] = Views.to_qasm
 
     def append(self, circuit: Builder) -> Self:
         """Apply all operations of a circuit on n qubits; returns self."""
@@ -195,6 +197,9 @@ class NoisyCircuit(Steps):
         from qad.circuit.trajectories import Trajectories
 
         return Trajectories(self, shots, seed)
+
+    def __str__(self) -> str:
+        return Views.__str__(self)
 
     def __repr__(self) -> str:
         return f"NoisyCircuit({self.n} qubits, {self.bits} bits, {len(self.operations)} operations)"

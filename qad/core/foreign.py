@@ -47,10 +47,9 @@ class Like:
     """NumPy's functions that create arrays, which create arrays of the kind of `model` here."""
 
     __slots__ = ("model",)
-    model: Any
 
     def __init__(self, model: Any) -> None:
-        self.model = model
+        self.model: Any = model
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return partial(getattr(np, name), like=self.model)

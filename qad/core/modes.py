@@ -35,13 +35,11 @@ class Mode:
 class Barrier:
     """What `no_grad` puts there: levels older than it record nothing."""
 
-    number: int
-    below: Any
-
     looks_on = plain = False
 
     def __init__(self) -> None:
-        self.number, self.below = fresh(), mode()
+        self.number: int = fresh()
+        self.below: Any = mode()
 
     def above(self, level: Level) -> Level:
         """Who handles an operation of `level`."""

@@ -38,13 +38,6 @@ class Branch:
     """
 
     __slots__ = ("path", "places", "program", "run", "captured", "holds", "form")
-    path: Sequence[Any]
-    places: Sequence[str]
-    program: Program
-    run: Callable[[Any], Any]
-    captured: Bindings
-    holds: Callable[[], bool] | None
-    form: tuple[Any, ...]
 
     def __init__(
         self,
@@ -55,25 +48,25 @@ class Branch:
         captured: Bindings,
         form: tuple[Any, ...],
     ):
-        self.path, self.places, self.program = path, places, program
-        self.run, self.captured, self.form = run, captured, form
-        self.holds = captured.quick
+        self.path: Sequence[Any] = path
+        self.places: Sequence[str] = places
+        self.program: Program = program
+        self.run: Callable[[Any], Any] = run
+        self.captured: Bindings = captured
+        self.form: tuple[Any, ...] = form
+        self.holds: Callable[[], bool] | None = captured.quick
 
 
 class Branches:
     """The branches of one signature, the one that was taken last first."""
 
     __slots__ = ("signature", "branches", "stats", "reason")
-    signature: Signature
-    branches: list[Branch]
-    stats: Stats
-    reason: str
 
     def __init__(self, signature: Signature, stats: Stats):
-        self.signature = signature
-        self.branches = []
-        self.stats = stats
-        self.reason = "it is new"
+        self.signature: Signature = signature
+        self.branches: list[Branch] = []
+        self.stats: Stats = stats
+        self.reason: str = "it is new"
 
     def replay(self, values: Any) -> Any:
         """The result of a branch whose guards hold; NOT_FOUND where there is none, RAISED where one raised an error."""

@@ -28,10 +28,9 @@ class Method:
     """The method of this name, of whatever the first argument is."""
 
     __slots__ = ("__name__",)
-    __name__: str
 
     def __init__(self, name: str):
-        self.__name__ = name
+        self.__name__: str = name
 
     def __call__(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         return getattr(x, self.__name__)(*args, **kwargs)
@@ -44,10 +43,9 @@ class Attribute:
     """The attribute of this name."""
 
     __slots__ = ("__name__",)
-    __name__: str
 
     def __init__(self, name: str):
-        self.__name__ = name
+        self.__name__: str = name
 
     def __call__(self, x: Any) -> Any:
         return getattr(x, self.__name__)
@@ -60,14 +58,11 @@ class Reduction:
     """A method of a ufunc, such as ``np.add.reduce``, by its names."""
 
     __slots__ = ("ufunc", "method", "__name__")
-    ufunc: np.ufunc
-    method: str
-    __name__: str
 
     def __init__(self, ufunc: np.ufunc, method: str):
-        self.ufunc = ufunc
-        self.method = method
-        self.__name__ = f"{ufunc.__name__}.{method}"
+        self.ufunc: np.ufunc = ufunc
+        self.method: str = method
+        self.__name__: str = f"{ufunc.__name__}.{method}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return getattr(self.ufunc, self.method)(*args, **kwargs)

@@ -35,12 +35,6 @@ class Var:
     """
 
     __slots__ = ("number", "shape", "dtype", "kind", "layout", "root")
-    number: int
-    shape: tuple[int, ...] | None
-    dtype: dtype_of[Any] | None
-    kind: str
-    layout: tuple[int, ...] | None
-    root: Var
 
     def __init__(
         self,
@@ -50,12 +44,12 @@ class Var:
         layout: tuple[int, ...] | None = None,
         root: Var | None = None,
     ):
-        self.number = _number()
-        self.shape = shape
-        self.dtype = dtype
-        self.kind = kind
-        self.layout = layout
-        self.root = self if root is None else root
+        self.number: int = _number()
+        self.shape: tuple[int, ...] | None = shape
+        self.dtype: dtype_of[Any] | None = dtype
+        self.kind: str = kind
+        self.layout: tuple[int, ...] | None = layout
+        self.root: Var = self if root is None else root
 
     @classmethod
     def like(cls, value: Any, root: Var | None = None) -> Var:
@@ -97,11 +91,6 @@ class Step:
     """One call: ``out = fn(*args, **kwargs)``; `mutates` is the Var that it writes into, or None.  Immutable."""
 
     __slots__ = ("fn", "args", "kwargs", "out", "mutates", "_reads")
-    fn: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    out: Var
-    mutates: Var | None
 
     def __init__(
         self,
@@ -111,11 +100,11 @@ class Step:
         out: Var,
         mutates: Var | None = None,
     ):
-        self.fn = fn
-        self.args = args
-        self.kwargs = kwargs
-        self.out = out
-        self.mutates = mutates
+        self.fn: Callable[..., Any] = fn
+        self.args: tuple[Any, ...] = args
+        self.kwargs: dict[str, Any] = kwargs
+        self.out: Var = out
+        self.mutates: Var | None = mutates
         self._reads = None
 
     def reads(self) -> tuple[Var, ...]:
@@ -144,20 +133,13 @@ class Program:
         What each pass has changed, for display.
     """
 
-    inputs: list[Var]
-    constants: dict[Var, ndarray]
-    steps: list[Step]
-    outputs: list[Any]
-    kinds: list[str]
-    counts: dict[str, int]
-
     def __init__(self, inputs: list[Var], constants: dict[Var, ndarray], steps: list[Step], outputs: list[Any]):
-        self.inputs = inputs
-        self.constants = constants
-        self.steps = steps
-        self.outputs = outputs
-        self.kinds = [x.kind if type(x) is Var else "constant" for x in outputs]
-        self.counts = {}
+        self.inputs: list[Var] = inputs
+        self.constants: dict[Var, ndarray] = constants
+        self.steps: list[Step] = steps
+        self.outputs: list[Any] = outputs
+        self.kinds: list[str] = [x.kind if type(x) is Var else "constant" for x in outputs]
+        self.counts: dict[str, int] = {}
 
     def run(self, values: Any) -> list[Any]:
         """Values of the outputs for these values of the inputs, by the recorded calls."""

@@ -22,11 +22,9 @@ class Constants:
         Those that were met, for changes to be noticed later.
     """
 
-    values: dict[Var, np.ndarray]
-    arrays: list[np.ndarray]
-
     def __init__(self, copies: Mapping[int, np.ndarray], refuse: Callable[..., Any]):
-        self.values, self.arrays = {}, []
+        self.values: dict[Var, np.ndarray] = {}
+        self.arrays: list[np.ndarray] = []
         self._copies, self._refuse = copies, refuse
         self._known = {}  # id of an array -> its Var
 

@@ -54,26 +54,21 @@ class Recorder:
         In words, why no program serves this call: a step raised, and the function caught that.
     """
 
-    chance: Chance
-    constants: Constants
-    steps: list[Step]
-    inputs: list[Var]
-    given: list[Any]
-    path: list[Outcome]
-    places: list[str]
-    running: bool
-    by_layout: bool
     refusal: Exception | None
     failure: str | None
-    silent: bool
 
     def __init__(self, chance: Chance, copies: dict[int, np.ndarray]):
-        self.chance, self.constants = chance, Constants(copies, self.refuse)
-        self.steps, self.inputs, self.given = [], [], []
-        self.path, self.places = [], []
-        self.running, self.by_layout = True, False
+        self.chance: Chance = chance
+        self.constants: Constants = Constants(copies, self.refuse)
+        self.steps: list[Step] = []
+        self.inputs: list[Var] = []
+        self.given: list[Any] = []
+        self.path: list[Outcome] = []
+        self.places: list[str] = []
+        self.running: bool = True
+        self.by_layout: bool = False
         self.refusal = self.failure = None
-        self.silent = False
+        self.silent: bool = False
         self._errors, self._filters = current(), warnings.filters
 
     @contextmanager

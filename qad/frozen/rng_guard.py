@@ -25,14 +25,10 @@ class Chance:
         Whether a generator made inside took its seed from the system.
     """
 
-    generators: Sequence[Any]
-    states: list[Any]
-    drawn: bool
-
     def __init__(self, generators: Sequence[Any]):
-        self.generators = generators
-        self.states = self._states()
-        self.drawn = False
+        self.generators: Sequence[Any] = generators
+        self.states: list[Any] = self._states()
+        self.drawn: bool = False
 
     @contextmanager
     def watching(self) -> Iterator[None]:

@@ -25,11 +25,10 @@ class Fixed:
     """A static value: equal to another where a program serves both."""
 
     __slots__ = ("value", "key")
-    value: Any
-    key: Hashable
 
     def __init__(self, value: Any):
-        self.value, self.key = value, typed(value)
+        self.value: Any = value
+        self.key: Hashable = typed(value)
 
     def __eq__(self, other: Any) -> bool:
         return self.key == other.key
@@ -76,11 +75,6 @@ class Signature:
     """
 
     __slots__ = ("spec", "kinds", "static", "orders", "aliases", "_typed", "_hash")
-    spec: Any
-    kinds: tuple[Any, ...]
-    static: tuple[tuple[str, Any], ...]
-    orders: tuple[Any, ...]
-    aliases: tuple[int, ...]
 
     def __init__(
         self,
@@ -90,11 +84,11 @@ class Signature:
         orders: tuple[Any, ...] = (),
         aliases: tuple[int, ...] = (),
     ):
-        self.spec = spec
-        self.kinds = kinds
-        self.static = static
-        self.orders = orders
-        self.aliases = aliases
+        self.spec: Any = spec
+        self.kinds: tuple[Any, ...] = kinds
+        self.static: tuple[tuple[str, Any], ...] = static
+        self.orders: tuple[Any, ...] = orders
+        self.aliases: tuple[int, ...] = aliases
         try:
             self._typed = typed(static)
             self._hash = hash((spec, kinds, self._typed, orders, aliases))

@@ -37,14 +37,11 @@ class Traced:
     """
 
     __slots__ = ("value", "symbol", "recorder", "__weakref__")
-    value: Any
-    symbol: Var
-    recorder: Any  # the `Recorder`, which imports this file
 
     def __init__(self, value: Any, symbol: Var, recorder: Any):
-        self.value = value
-        self.symbol = symbol
-        self.recorder = recorder
+        self.value: Any = value
+        self.symbol: Var = symbol
+        self.recorder: Any = recorder  # the `Recorder`, which imports this file
 
     # -- what a signature settles ----------------------------------------------------------------
 

@@ -48,7 +48,7 @@ class Site:
     charges: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     states: Mapping[str, int] = field(default_factory=dict)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if "Id" not in self.operators:
             raise ArgumentError(f"a site of kind {self.name!r} has no operator 'Id': give the identity among them")
         operators = {name: np.asarray(matrix) for name, matrix in self.operators.items()}

@@ -58,21 +58,16 @@ class OpSum(Algebra):
     MPO(6 sites, open, bonds 1-5-5-5-5-5-1, float64)
     """
 
-    sites: tuple[Site, ...]
-    operators: Any
-    terms: Any
-    families: Any
-    identities: Any
-
     def __init__(self, n: int, sites: str | Site | Sequence[str | Site] = "spin-1/2"):
         several = hasattr(sites, "__iter__") and not isinstance(sites, (str, set, frozenset, dict))
         kinds = list(sites) if several else [sites] * site_count(n, 1, "n")
         if len(kinds) != site_count(n, 1, "n"):
             raise ArgumentError(f"{len(kinds)} kinds of site were given for {n} sites: give one for all, or one each")
-        self.sites = tuple(map(site_of, kinds))
-        self.operators = Operators()
-        self.terms, self.families = {}, []
-        self.identities = [self.operators.number(s.operators["Id"])[0] for s in self.sites]
+        self.sites: tuple[Site, ...] = tuple(map(site_of, kinds))
+        self.operators: Any = Operators()
+        self.terms: Any = {}
+        self.families: Any = []
+        self.identities: Any = [self.operators.number(s.operators["Id"])[0] for s in self.sites]
 
     def __len__(self) -> int:
         return len(self.terms) + len(self.families)
@@ -260,11 +255,9 @@ class OpSum(Algebra):
 class Operators:
     """Distinct local operators, up to a factor."""
 
-    matrices: list[np.ndarray]
-    numbers: dict[tuple[tuple[int, ...], bytes], int]
-
     def __init__(self):
-        self.matrices, self.numbers = [], {}
+        self.matrices: list[np.ndarray] = []
+        self.numbers: dict[tuple[tuple[int, ...], bytes], int] = {}
 
     def copy(self) -> Operators:
         """The same operators by the same numbers; those that are added to either are its own."""

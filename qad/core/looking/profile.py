@@ -58,13 +58,10 @@ class profile(Observer):
     (1, 8000, 8000)
     """
 
-    rows: dict[str, Row]
-    seconds: float
-
     def __init__(self, show: bool = True):
         self.show = show
-        self.rows = {}
-        self.seconds = 0.0
+        self.rows: dict[str, Row] = {}
+        self.seconds: float = 0.0
         self._inside = False
 
     def __enter__(self) -> Self:

@@ -48,12 +48,10 @@ class Form:
     """Shape and dtype of a buffer: what the tape keeps of a state that has been overwritten."""
 
     __slots__ = ("shape", "dtype")
-    shape: tuple[int, ...]
-    dtype: Any
 
     def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
-        self.shape = shape
-        self.dtype = dtype
+        self.shape: tuple[int, ...] = shape
+        self.dtype: Any = dtype
 
     def copy(self) -> NDArray[Any]:
         return np.empty(self.shape, self.dtype)

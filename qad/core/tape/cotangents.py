@@ -36,10 +36,9 @@ class One(Lazy):
 
     __slots__ = ("dtype", "_dense")
     shape: tuple[int, ...] = ()
-    dtype: Any
 
     def __init__(self, dtype: DTypeLike):
-        self.dtype = dtype
+        self.dtype: Any = dtype
         self._dense = ones((), dtype)
         self._dense.flags.writeable = False  # it is shared
 

@@ -36,14 +36,12 @@ class Level:
     """
 
     __slots__ = ("number", "open", "quick")
-    number: int
-    open: bool
-    quick: bool
     stops: bool = True  # whether `no_grad` makes constants of what it carries
 
     def __init__(self, number: int | None = None) -> None:
-        self.number = fresh() if number is None else number
-        self.open, self.quick = True, False
+        self.number: int = fresh() if number is None else number
+        self.open: bool = True
+        self.quick: bool = False
 
     def apply(self, primitive: Any, operands: Any, keywords: Any) -> Any:
         """The answer of a primitive to operands of which this level is the highest."""

@@ -31,17 +31,13 @@ class Reverse(Level):
     """
 
     __slots__ = ("seen",)
-    number: int
-    open: bool
-    quick: bool
-    seen: Any
 
     def __init__(self) -> None:
-        self.open = True
-        self.seen = None
+        self.open: bool = True
+        self.seen: Any = None
         _open(self)  # in this order, whatever other threads enter meanwhile
-        self.quick = not WATCHING
-        self.number = fresh()  # a barrier that it is opened inside of has a lower one
+        self.quick: bool = not WATCHING
+        self.number: int = fresh()  # a barrier that it is opened inside of has a lower one
 
     def close(self) -> None:
         self.open = self.quick = False

@@ -32,19 +32,15 @@ class Batched(np.lib.mixins.NDArrayOperatorsMixin):
     """
 
     __slots__ = ("array", "level", "layout", "frame", "factor")
-    array: Value
-    level: Level
-    layout: str
-    frame: Value
     factor: Value
     __array_function__: Any  # what is said of NumPy's functions in `qad.core.vmap.rules`
     __array_ufunc__: Any
 
     def __init__(self, array: Value, level: Level, layout: str = UNKNOWN) -> None:
-        self.array = array
-        self.level = level
-        self.layout = layout
-        self.frame = None
+        self.array: Value = array
+        self.level: Level = level
+        self.layout: str = layout
+        self.frame: Value = None
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -74,13 +74,12 @@ class Batch(Level):
     """A level whose values are stacks of examples."""
 
     __slots__ = ()
-    number: int
-    open: bool
-    quick: bool
     stops = False  # without derivatives the examples are examples still
 
     def __init__(self) -> None:
-        self.number, self.open, self.quick = fresh(), True, False
+        self.number: int = fresh()
+        self.open: bool = True
+        self.quick: bool = False
         OPEN.add(self)
 
     def close(self) -> None:

@@ -50,13 +50,11 @@ class Bindings:
     """
 
     __slots__ = ("listed", "quick")
-    listed: list[Binding]
-    quick: Callable[[], bool] | None
 
     def __init__(self, bindings: Iterable[Binding]):
-        self.listed = list(bindings)
+        self.listed: list[Binding] = list(bindings)
         tests = [_compiled(self.listed[i : i + AT_ONCE]) for i in range(0, len(self.listed), AT_ONCE)]
-        self.quick = tests[0] if len(tests) == 1 else _all(tests) if tests else None
+        self.quick: Callable[[], bool] | None = tests[0] if len(tests) == 1 else _all(tests) if tests else None
 
     def hold(self) -> bool:
         """Whether every name still stands for what it did."""

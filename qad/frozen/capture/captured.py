@@ -35,27 +35,22 @@ class Captured:
         What large arrays are compared with, for programs to use as constants.
     """
 
-    statics: list[Any]
-    bindings: Bindings
-    generators: list[Any]
-    live: bool
-    settled: list[np.ndarray] | None
-    arrays: list[Binding]
-    known: set[int]
-    copies: dict[int, np.ndarray]
-
     def __init__(self, f: Any, statics: Iterable[Any], constant: Collection[str] | Literal[True]):
-        self.statics = list(statics)
+        self.statics: list[Any] = list(statics)
         if constant is True:
             self.bindings, self.generators, self.live, self.settled = Bindings([]), [], False, None
             self.arrays, self.known, self.copies = [], set(), {}
             return
         reach = Reach([f, *statics], constant)
-        self.live, self.generators, self.settled = reach.live, reach.generators, reach.settled
-        self.arrays = contents(reach.arrays)
-        self.known = {id(array) for array in (*reach.arrays, *reach.settled)}
-        self.copies = {id(array): test.copy for form, array, _, test in self.arrays if form == "test"}
-        self.bindings = Bindings([*reach.bindings, *self.arrays])
+        self.live: bool = reach.live
+        self.generators: list[Any] = reach.generators
+        self.settled: list[np.ndarray] | None = reach.settled
+        self.arrays: list[Binding] = contents(reach.arrays)
+        self.known: set[int] = {id(array) for array in (*reach.arrays, *reach.settled)}
+        self.copies: dict[int, np.ndarray] = {
+            id(array): test.copy for form, array, _, test in self.arrays if form == "test"
+        }
+        self.bindings: Bindings = Bindings([*reach.bindings, *self.arrays])
         if missing := sorted(set(constant) - reach.used):
             raise ArgumentError(
                 f"qad.freeze: constant={missing[0]!r} names nothing that the function captures: it reads "

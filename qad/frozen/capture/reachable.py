@@ -90,25 +90,20 @@ class Reach:
         Classes of objects that were met.
     """
 
-    bindings: list[Binding]
-    arrays: list[np.ndarray]
-    generators: list[Any]
-    settled: list[np.ndarray]
-    live: bool
-    whole: bool
-    constant: frozenset[str]
-    used: set[str]
-    names: set[str]
-    named: set[tuple[Any, str]]
-    kinds: dict[int, type]
-    seen: dict[int, Any]
-
     def __init__(self, roots: Iterable[Any], constant: Iterable[str] = ()):
-        self.bindings, self.arrays, self.generators, self.settled = [], [], [], []
-        self.live, self.whole = False, False
-        self.constant, self.used = frozenset(constant), set()
-        self.names, self.named, self.kinds = set(), set(), {}
-        self.seen, self._waiting = {}, [(x, "") for x in roots]
+        self.bindings: list[Binding] = []
+        self.arrays: list[np.ndarray] = []
+        self.generators: list[Any] = []
+        self.settled: list[np.ndarray] = []
+        self.live: bool = False
+        self.whole: bool = False
+        self.constant: frozenset[str] = frozenset(constant)
+        self.used: set[str] = set()
+        self.names: set[str] = set()
+        self.named: set[tuple[Any, str]] = set()
+        self.kinds: dict[int, type] = {}
+        self.seen: dict[int, Any] = {}
+        self._waiting = [(x, "") for x in roots]
         self._owners, scanned = [], None
         while self._waiting:
             while self._waiting:

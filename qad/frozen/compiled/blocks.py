@@ -46,16 +46,13 @@ class Chain:
         For each sum over all entries the array of the sums of blocks.
     """
 
-    size: int
-    steps: list[tuple[int, Step, list[Row]]]
-    outs: set[Var]
-    local: set[Var]
-    sums: dict[Var, Var]
-    blocks: int
-
     def __init__(self, size: int):
-        self.size, self.steps, self.outs, self.local, self.sums = size, [], set(), set(), {}
-        self.blocks = -(-size // BLOCK)
+        self.size: int = size
+        self.steps: list[tuple[int, Step, list[Row]]] = []
+        self.outs: set[Var] = set()
+        self.local: set[Var] = set()
+        self.sums: dict[Var, Var] = {}
+        self.blocks: int = -(-size // BLOCK)
 
     @property
     def span(self) -> tuple[int, int]:

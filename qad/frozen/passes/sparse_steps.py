@@ -32,12 +32,11 @@ class Few:
     """
 
     __slots__ = ("shape", "dtype", "terms")
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    terms: list[tuple[np.ndarray, Any]]
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], terms: list[tuple[np.ndarray, Any]]):
-        self.shape, self.dtype, self.terms = shape, dtype, terms
+        self.shape: tuple[int, ...] = shape
+        self.dtype: np.dtype[Any] = dtype
+        self.terms: list[tuple[np.ndarray, Any]] = terms
 
     @property
     def is_sparse(self) -> bool:
@@ -64,12 +63,10 @@ class Writer:
         Of the program: what shows entries of another array.
     """
 
-    constants: dict[Var, np.ndarray]
-    steps: list[Step]
-    views: dict[Var, Step]
-
     def __init__(self, constants: dict[Var, np.ndarray]):
-        self.constants, self.steps, self.views = constants, [], {}
+        self.constants: dict[Var, np.ndarray] = constants
+        self.steps: list[Step] = []
+        self.views: dict[Var, Step] = {}
         self._picked = {}
 
     def constant(self, value: np.ndarray) -> Var:
