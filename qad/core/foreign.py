@@ -6,8 +6,9 @@ exempt.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -15,9 +16,6 @@ from numpy import ndarray
 from qad.core.tape.operands import NUMBERS
 from qad.core.tape.tensor import Tensor
 from qad.core.vmap.batched import stack_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 HOST: frozenset[type] = NUMBERS | {
     ndarray,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from qad.frozen.capture.bindings import GONE
@@ -19,6 +20,7 @@ MOST = 32  # programs of one signature
 NOT_FOUND, RAISED = object(), object()
 
 
+@dataclass(slots=True, eq=False)
 class Branch:
     """One recorded path through the function.
 
@@ -37,24 +39,16 @@ class Branch:
         The structure of the result: its spec, the number of its leaves, the numbers of those that are Tensors.
     """
 
-    __slots__ = ("path", "places", "program", "run", "captured", "holds", "form")
+    path: Sequence[Any]
+    places: Sequence[str]
+    program: Program
+    run: Callable[[Any], Any]
+    captured: Bindings
+    form: tuple[Any, ...]
+    holds: Callable[[], bool] | None = field(init=False)
 
-    def __init__(
-        self,
-        path: Sequence[Any],
-        places: Sequence[str],
-        program: Program,
-        run: Callable[[Any], Any],
-        captured: Bindings,
-        form: tuple[Any, ...],
-    ):
-        self.path: Sequence[Any] = path
-        self.places: Sequence[str] = places
-        self.program: Program = program
-        self.run: Callable[[Any], Any] = run
-        self.captured: Bindings = captured
-        self.form: tuple[Any, ...] = form
-        self.holds: Callable[[], bool] | None = captured.quick
+    def __post_init__(self) -> None:
+        self.holds = self.captured.quick
 
 
 class Branches:

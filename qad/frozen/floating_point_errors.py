@@ -5,12 +5,10 @@ A program may leave out, join and reorder operations, so that an error would com
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 try:
     from numpy._core.umath import _extobj_contextvar

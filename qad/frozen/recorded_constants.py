@@ -45,10 +45,6 @@ class Constants:
         self._known[id(array)] = var
         return var
 
-    def forget(self) -> None:
-        """Let go of the arrays that were met."""
-        self.arrays.clear()
-
 
 def _same(one, two):
     return one.shape == two.shape and one.dtype == two.dtype and one.tobytes() == two.tobytes()

@@ -115,6 +115,6 @@ def _untouched(captured):
 def _met(recorder, arrays):
     """Bindings of arrays that are there still, when the recording has let go of them."""
     bindings = while_they_live(arrays)
-    recorder.constants.forget()
+    recorder.constants.arrays.clear()
     arrays.clear()
     return [binding for binding in bindings if binding[3].alive() is not None]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock, active_count, get_ident
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from qad.core.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 
 class Chance:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from qad.mps.automaton import rows_of_cover
+from qad.mps.effective import added
 from qad.mps.environments import acted, mirror, operator_matrix
 
 if TYPE_CHECKING:
@@ -228,11 +229,3 @@ def combined(terms: Sequence[tuple[complex, np.ndarray]], shape: tuple[int, int]
     out = np.empty(shape, like.dtype)
     combine(terms, out)
     return out
-
-
-def added(total: np.ndarray | None, x: np.ndarray) -> np.ndarray:
-    """``total + x`` in the memory of the first, which may be None."""
-    if total is None:
-        return x
-    total += x
-    return total

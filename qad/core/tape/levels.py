@@ -7,12 +7,10 @@ has what may stand above levels: `no_grad`, and what looks on.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from itertools import count
-from typing import TYPE_CHECKING, Any, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any, Self
 
 fresh: Callable[[], int] = count(1).__next__
 MODE: ContextVar[Any] = ContextVar("qad_mode", default=None)

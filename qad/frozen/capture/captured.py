@@ -37,21 +37,18 @@ class Captured:
 
     def __init__(self, f: Any, statics: Iterable[Any], constant: Collection[str] | Literal[True]):
         self.statics: list[Any] = list(statics)
-        if constant is True:
-            self.bindings, self.generators, self.live, self.settled = Bindings([]), [], False, None
-            self.arrays, self.known, self.copies = [], set(), {}
-            return
-        reach = Reach([f, *statics], constant)
+        names = () if constant is True else constant
+        reach = Reach([] if constant is True else [f, *statics], names)
         self.live: bool = reach.live
         self.generators: list[Any] = reach.generators
-        self.settled: list[np.ndarray] | None = reach.settled
+        self.settled: list[np.ndarray] | None = None if constant is True else reach.settled
         self.arrays: list[Binding] = contents(reach.arrays)
         self.known: set[int] = {id(array) for array in (*reach.arrays, *reach.settled)}
         self.copies: dict[int, np.ndarray] = {
             id(array): test.copy for form, array, _, test in self.arrays if form == "test"
         }
         self.bindings: Bindings = Bindings([*reach.bindings, *self.arrays])
-        if missing := sorted(set(constant) - reach.used):
+        if missing := sorted(set(names) - reach.used):
             raise ArgumentError(
                 f"qad.freeze: constant={missing[0]!r} names nothing that the function captures: it reads "
                 f"{', '.join(sorted({str(key) for form, _, key, _ in reach.bindings if form in _NAMED})) or 'nothing'}"

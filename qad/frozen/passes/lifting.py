@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.frozen.functions import RESHAPE, TRANSPOSE, attribute, method
-from qad.frozen.passes.canonical import SUM
-from qad.frozen.passes.rewriting import derived
+from qad.frozen.functions import DIAGONAL, IMAG, REAL, RESHAPE, SUM, TRANSPOSE
+from qad.frozen.passes.rewriting import derived, reshaped
 from qad.frozen.program import Var
 
 if TYPE_CHECKING:
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
 
     from qad.frozen.program import Step
 
-PARTS = (attribute("real"), attribute("imag"))
-DIAGONAL = method("diagonal")
-VIEWS = frozenset((TRANSPOSE, RESHAPE, DIAGONAL, operator.getitem, *PARTS))
+VIEWS = frozenset((TRANSPOSE, RESHAPE, DIAGONAL, operator.getitem, REAL, IMAG))
 PRODUCTS: dict[Callable[..., Any], tuple[int, ...]] = {
     np.dot: (1, 2),
     np.matmul: (1, 2),
@@ -154,5 +151,5 @@ def _join(step, stacks, count):
 def _reshaped(steps, x, shape):
     if x.shape == shape:
         return x
-    steps.append(derived(RESHAPE, (x, shape), shape, x.dtype, x.root))
+    steps.append(reshaped(x, shape))
     return steps[-1].out

@@ -101,6 +101,11 @@ def derived(
     return Step(fn, args, kwargs or {}, Var(tuple(shape), dtype, "array", None, root))
 
 
+def reshaped(x: Var, shape: tuple[int, ...]) -> Step:
+    """A new step that reshapes an array."""
+    return derived(RESHAPE, (x, shape), shape, x.dtype, x.root)
+
+
 def is_view(step: Step) -> bool:
     """Whether a step is a permutation or a reshape in its canonical form."""
     return len(step.args) == 2 and (

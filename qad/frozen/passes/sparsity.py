@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.frozen.functions import VIEWS, attribute
+from qad.frozen.functions import IMAG, REAL, SUM, VIEWS
 from qad.frozen.guards import is_guard
-from qad.frozen.passes.canonical import SUM
 from qad.frozen.passes.rewriting import touches
 from qad.frozen.passes.sparse_steps import FOLDED, MOST, Few, Writer, is_index
 from qad.frozen.program import Var, variables
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 FEWEST = 256  # entries of an array that is looked at
 MARGIN = 0.9  # of the time before that the time afterwards must not exceed
-LINEAR = (np.negative, np.conjugate, attribute("real"), attribute("imag"))
+LINEAR = (np.negative, np.conjugate, REAL, IMAG)
 
 
 def zeros(program: Program) -> int:
