@@ -9,7 +9,7 @@ import numpy as np
 
 from qad.core.waiting import waiting
 from qad.frozen.compiled import grouping
-from qad.frozen.memory_plan import Arena
+from qad.frozen.memory_plan import MemoryPlan
 from qad.frozen.out_argument import allocates
 from qad.frozen.passes import improve
 from qad.frozen.placement import Places
@@ -48,7 +48,7 @@ def executable(program: Program, passes: Collection[str], build: Build) -> tuple
 def pooled(program: Program, build: Build, compiled: bool) -> Run:
     """The function that runs a program in a workspace of its own; free ones wait in a list (its methods are atomic)."""
     places = Places(program, compiled)
-    arena = Arena(places)
+    plan = MemoryPlan(places)
     if places.rows:
         from qad.frozen.compiled.kernel import ready
 
@@ -61,7 +61,7 @@ def pooled(program: Program, build: Build, compiled: bool) -> Run:
         try:
             workspace = take()
         except IndexError:
-            workspace = Workspace(places, arena, program.kinds)
+            workspace = Workspace(places, plan, program.kinds)
         registers, moving = workspace.registers, workspace.moving
         try:
             if moving:

@@ -29,7 +29,7 @@ def aligned(size: int) -> np.ndarray:
     return raw[start : start + size]
 
 
-class Arena:
+class MemoryPlan:
     """Places for the buffers of a program in one block of memory.
 
     Attributes

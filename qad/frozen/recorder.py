@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from qad.frozen.guards import Outcome
-    from qad.frozen.rng_guard import Chance
+    from qad.frozen.rng_guard import RandomGuard
 
 SHOWING = frozenset((np.array_repr, np.array_str, np.array2string))
 WITHOUT_CHANCE = ("qad.rules.", "qad.special.", "qad.contract.")  # whose primitives draw no random numbers
@@ -57,8 +57,8 @@ class Recorder:
     refusal: Exception | None
     failure: str | None
 
-    def __init__(self, chance: Chance, copies: dict[int, np.ndarray]):
-        self.chance: Chance = chance
+    def __init__(self, random_guard: RandomGuard, copies: dict[int, np.ndarray]):
+        self.random_guard: RandomGuard = random_guard
         self.constants: Constants = Constants(copies, self.refuse)
         self.steps: list[Step] = []
         self.inputs: list[Var] = []
@@ -240,9 +240,9 @@ class Recorder:
             return fn(*[self.constant(x) if type(x) is np.ndarray else x for x in args], **kwargs)
         if module.startswith(WITHOUT_CHANCE):
             return self.step(call, tuple(args), kwargs)
-        before = self.chance.before()
+        before = self.random_guard.before()
         result = self.step(call, tuple(args), kwargs)
-        self.chance.excuse(before)
+        self.random_guard.excuse(before)
         return result
 
     def constant(self, array: np.ndarray) -> Traced:

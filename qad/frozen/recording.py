@@ -12,7 +12,7 @@ from qad.core.trees import flatten
 from qad.frozen.capture.array_contents import while_they_live
 from qad.frozen.recorder import Recorder
 from qad.frozen.results import builder, owned, plain
-from qad.frozen.rng_guard import Chance
+from qad.frozen.rng_guard import RandomGuard
 from qad.frozen.traced import Traced
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ class Recorded:
 def record(f: Callable[..., Any], signature: Signature, values: Sequence[Any], captured: Captured) -> Recorded:
     """Run `f` once, recording it, on these values of the leaves that are no static ones."""
     for _ in range(TRIES):
-        chance = Chance(captured.generators)
-        recorder = Recorder(chance, captured.copies)
-        leaves, form = _run(f, signature, values, recorder, chance, captured)
-        if not chance.moved():
+        random_guard = RandomGuard(captured.generators)
+        recorder = Recorder(random_guard, captured.copies)
+        leaves, form = _run(f, signature, values, recorder, random_guard, captured)
+        if not random_guard.moved():
             break
     else:
-        chance.refuse()
+        random_guard.refuse()
     result = builder(*form)([owned(x.value if type(x) is Traced else x) for x in leaves])
     failure = recorder.failure
     if failure is None and not captured.bindings.hold():
@@ -72,10 +72,10 @@ def record(f: Callable[..., Any], signature: Signature, values: Sequence[Any], c
     return Recorded(result, None, program, recorder.path, recorder.places, form, _met(recorder, met), recorder.silent)
 
 
-def _run(f, signature, values, recorder, chance, captured):
+def _run(f, signature, values, recorder, random_guard, captured):
     """The leaves of the result, and what rebuilds it."""
     try:
-        with recorder.recording(), chance.watching():
+        with recorder.recording(), random_guard.watching():
             args, kwargs = signature.rebuilt([recorder.input(x) for x in values])
             given = flatten((args, kwargs))
             out = call(f, args, {**kwargs, **dict(signature.static)})

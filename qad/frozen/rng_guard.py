@@ -14,7 +14,7 @@ import numpy as np
 from qad.core.errors import ArgumentError
 
 
-class Chance:
+class RandomGuard:
     """The states of the generators that a function can reach, of NumPy's and Python's without names, and of the system.
 
     Attributes
@@ -87,8 +87,8 @@ _system = os.urandom
 
 
 def _urandom(size):
-    for chance in _sinks.get(get_ident(), ()):
-        chance.drawn = True
+    for guard in _sinks.get(get_ident(), ()):
+        guard.drawn = True
     return _system(size)
 
 

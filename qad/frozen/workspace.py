@@ -25,7 +25,7 @@ from qad.frozen.scalar_loop import gather, operation, run_scalars
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qad.frozen.memory_plan import Arena
+    from qad.frozen.memory_plan import MemoryPlan
     from qad.frozen.placement import Places
 
 
@@ -44,9 +44,9 @@ class Workspace:
 
     __slots__ = ("registers", "copies", "instructions", "collect", "moving")
 
-    def __init__(self, places: Places, arena: Arena, kinds: Sequence[str]):
+    def __init__(self, places: Places, plan: MemoryPlan, kinds: Sequence[str]):
         program = places.program
-        arrays = _arrays(places, arena)
+        arrays = _arrays(places, plan)
         steps = [step for step in program.steps if step.out not in places.views and step.out not in places.last]
         number = _numbers(program, arrays)
         self.registers: list[Any] = [arrays.get(var) for var in number]
@@ -61,11 +61,11 @@ class Workspace:
         self.moving: int = filled if emit.moving else 0
 
 
-def _arrays(places, arena):
+def _arrays(places, plan):
     """The array of every static Var: constants, buffers in one block of memory, and views of both."""
-    memory = aligned(arena.size)
+    memory = aligned(plan.size)
     arrays = dict(places.program.constants)
-    for var, offset in arena.offsets.items():
+    for var, offset in plan.offsets.items():
         if var in places.local:
             arrays[var] = np.ndarray((BLOCK,), var.dtype, memory[offset:])
         else:

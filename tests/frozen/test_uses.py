@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import qad
-from qad.frozen.memory_plan import Arena
+from qad.frozen.memory_plan import MemoryPlan
 from qad.frozen.placement import Places
 from tests.cases import normal
 from tests.frozen.agree import difference
@@ -205,7 +205,7 @@ def test_memory(f, x):
         call(x)
     results = sum(part.nbytes for part in qad.core.trees.flatten(gradient(x))[0])
     (branches,) = frozen._entries.values()
-    workspace = Arena(Places(branches.branches[0].program)).size
+    workspace = MemoryPlan(Places(branches.branches[0].program)).size
     assert peak(lambda: frozen(x)) < results + 8192 + BUFFER
     assert workspace < 1.05 * peak(lambda: gradient(x))
 

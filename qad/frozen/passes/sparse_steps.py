@@ -20,7 +20,7 @@ FOLDED = reduction(np.add, "reduceat")
 
 
 @dataclass(slots=True, eq=False)
-class Few:
+class Sparse:
     """An array as a sum of terms, each given by flat indices and the vector of entries there, zero elsewhere.
 
     Attributes
@@ -114,7 +114,7 @@ class Writer:
             return slice(int(numbers[0]), int(numbers[-1]) + 1, step)
         return self.constant(numbers)
 
-    def shown(self, few: Few, numbers: np.ndarray, shape: tuple[int, ...]) -> Few:
+    def shown(self, few: Sparse, numbers: np.ndarray, shape: tuple[int, ...]) -> Sparse:
         """The array of this shape whose entries are those of `few` of these numbers."""
         terms = []
         for places, vector in few.terms:
@@ -122,15 +122,15 @@ class Writer:
             where[places] = np.arange(len(places))
             where = where[numbers.reshape(-1)]
             terms.append((np.flatnonzero(where >= 0), self.picked(vector, where[where >= 0])))
-        return Few(shape, few.dtype, [term for term in terms if len(term[0])])
+        return Sparse(shape, few.dtype, [term for term in terms if len(term[0])])
 
     # -- arithmetic ------------------------------------------------------------------------------
 
-    def each(self, fn: Callable[..., Any], few: Few, dtype: np.dtype[Any]) -> Few:
+    def each(self, fn: Callable[..., Any], few: Sparse, dtype: np.dtype[Any]) -> Sparse:
         """A linear function of each entry."""
-        return Few(few.shape, dtype, [(p, self.call(fn, (v,), (len(p),), dtype)) for p, v in few.terms])
+        return Sparse(few.shape, dtype, [(p, self.call(fn, (v,), (len(p),), dtype)) for p, v in few.terms])
 
-    def scaled(self, fn: Callable[..., Any], few: Few, x: Any, out: Var) -> Few:
+    def scaled(self, fn: Callable[..., Any], few: Sparse, x: Any, out: Var) -> Sparse:
         """The product of `few` and another array or number, or their quotient."""
         if few.shape != out.shape:
             few = self.shown(few, np.broadcast_to(few.numbers(), out.shape), out.shape)
@@ -140,7 +140,7 @@ class Writer:
         for places, vector in few.terms:
             other = self.picked(x, numbers[places]) if full else x
             terms.append((places, self.product(fn, vector, other, (len(places),), out.dtype)))
-        return Few(out.shape, out.dtype, terms)
+        return Sparse(out.shape, out.dtype, terms)
 
     def product(
         self, fn: Callable[..., Any], vector: Var, other: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
@@ -151,7 +151,7 @@ class Writer:
             return other
         return self.call(fn, (vector, other), shape, dtype)
 
-    def sum(self, fn: Callable[..., Any], one: Few, two: Few, out: Var) -> Few:
+    def sum(self, fn: Callable[..., Any], one: Sparse, two: Sparse, out: Var) -> Sparse:
         """The sum or the difference of two arrays of one dtype."""
         if two.shape != out.shape:
             two = self.shown(two, np.broadcast_to(two.numbers(), out.shape), out.shape)
@@ -160,7 +160,7 @@ class Writer:
         terms = list(one.terms)
         for places, vector in two.terms:
             self._add(terms, fn, places, vector, out.dtype)
-        return Few(out.shape, out.dtype, terms)
+        return Sparse(out.shape, out.dtype, terms)
 
     def _add(self, terms, fn, places, vector, dtype):
         """Add a term, to one with the same indices if there is any."""
@@ -172,7 +172,7 @@ class Writer:
             vector = self.call(np.negative, (vector,), (len(places),), dtype)
         terms.append((places, vector))
 
-    def gathered(self, few: Few, targets: np.ndarray, shape: tuple[int, ...]) -> Few:
+    def gathered(self, few: Sparse, targets: np.ndarray, shape: tuple[int, ...]) -> Sparse:
         """The array whose entry of number ``targets[i]`` is the sum of such entries i of `few`."""
         terms = []
         for places, vector in few.terms:
@@ -182,11 +182,11 @@ class Writer:
             if len(found) < len(order):
                 vector = self.call(FOLDED, (vector, self.constant(starts)), (len(found),), few.dtype)
             self._add(terms, np.add, found, vector, few.dtype)
-        return Few(shape, few.dtype, terms)
+        return Sparse(shape, few.dtype, terms)
 
     # -- back to an array ------------------------------------------------------------------------
 
-    def formed(self, few: Few, out: Var) -> None:
+    def formed(self, few: Sparse, out: Var) -> None:
         """Write the step that makes the array `out` of its entries."""
         start, seen, terms = np.zeros(few.shape, few.dtype), np.zeros(int(np.prod(few.shape)), bool), []
         for places, vector in few.terms:

@@ -18,7 +18,7 @@ import numpy as np
 from qad.frozen.functions import IMAG, REAL, SUM, VIEWS
 from qad.frozen.guards import is_guard
 from qad.frozen.passes.rewriting import touches
-from qad.frozen.passes.sparse_steps import FOLDED, MOST, Few, Writer, is_index
+from qad.frozen.passes.sparse_steps import FOLDED, MOST, Sparse, Writer, is_index
 from qad.frozen.program import Var, variables
 from qad.frozen.sparse_arrays import placed
 from qad.rules.structured_cotangents import scatter
@@ -53,7 +53,7 @@ class _Rewriting:
 
     Attributes
     ----------
-    few : dict of Var -> Few
+    few : dict of Var -> Sparse
     gone : list of Step
         What is not called any more.
     """
@@ -70,7 +70,7 @@ class _Rewriting:
         if not FEWEST <= value.size <= MOST or value.dtype.kind not in "fc":
             return None
         places = np.flatnonzero(value)
-        few = Few(value.shape, value.dtype, [(places, None)])
+        few = Sparse(value.shape, value.dtype, [(places, None)])
         if not len(places) or not few.is_sparse:
             return None
         few.terms = [(places, self.writer.constant(value.reshape(-1)[places]))]
@@ -172,14 +172,14 @@ def _product(rewriting, step):
         (places, writer.product(np.multiply, entries, writer.picked(vector, row[places]), places.shape, step.out.dtype))
         for places, entries in few.terms
     ]
-    return _added(rewriting, Few(few.shape, step.out.dtype, terms), axis, step.out)
+    return _added(rewriting, Sparse(few.shape, step.out.dtype, terms), axis, step.out)
 
 
 def _scatter(rewriting, step):
     indices, out = step.kwargs["indices"], step.out
     if variables(indices) or any(x.dtype != out.dtype for x in step.args):
         return None
-    total, numbers = Few(out.shape, out.dtype, []), np.arange(out.size).reshape(out.shape)
+    total, numbers = Sparse(out.shape, out.dtype, []), np.arange(out.size).reshape(out.shape)
     for part, index in zip(step.args, indices, strict=True):
         few, targets = rewriting.sparse(part) or _all(rewriting, part, out), numbers[index]
         if few is None or targets.shape != few.shape:
@@ -194,7 +194,7 @@ def _all(rewriting, x, out):
     if x.kind != "array" or not x.shape or x in rewriting.few or x.size * 8 > out.size:
         return None
     numbers = np.arange(x.size)
-    return Few(x.shape, x.dtype, [(numbers, rewriting.writer.picked(x, numbers))])
+    return Sparse(x.shape, x.dtype, [(numbers, rewriting.writer.picked(x, numbers))])
 
 
 RULES: dict[Callable[..., Any], Callable[..., Any]] = dict.fromkeys(LINEAR, _linear) | {
