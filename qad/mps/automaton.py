@@ -11,7 +11,7 @@ J. Chem. Phys. 153, 084118 (2020); D. König 1931).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy  # loads scipy.sparse when it is first used
@@ -20,7 +20,6 @@ from qad.extend import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
-    from typing import Any
 
     from qad.typing import Array, DTypeLike
 

@@ -15,16 +15,14 @@ members: 28 instead of 50 for a chain of spins 1/2 with neighbours coupled, what
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from qad.mps.automaton import rows_of_cover
 from qad.mps.effective import added
 from qad.mps.environments import acted, mirror, operator_matrix
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Channels: TypeAlias = dict[int, np.ndarray]  # an environment, by the operator's channels
 Halves: TypeAlias = tuple[list[np.ndarray], list[np.ndarray]]  # environments of E, and products of F

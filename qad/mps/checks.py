@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ArgumentError, ShapeError
 from qad.mps.conserving.state import SymmetricMPS
@@ -12,7 +12,6 @@ from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.mps.chain import Chain
 

@@ -6,7 +6,7 @@ begun move on together.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from qad.mps.opsum import OpSum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.mps.conserving.quantities import Kinds
     from qad.mps.state import MPS

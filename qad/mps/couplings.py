@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +10,6 @@ from qad.core.errors import ArgumentError, ShapeError
 from qad.extend import Tensor, as_array, stack_of
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from qad.typing import ArrayLike, RealNumber
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from qad.core.errors import ArgumentError
 from qad.extend import value_of
 from qad.mps.chain import site_count
 from qad.mps.checks import as_operator
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 
 def driven(

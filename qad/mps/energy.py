@@ -11,7 +11,7 @@ rule of the derivative differentiates the ordinary sweep of `qad.mps.sandwich` a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from qad.mps.sandwich import factor, operator_matrices, sandwich
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
 
     from qad.mps.chain import SiteTensors
     from qad.mps.operator import MPO

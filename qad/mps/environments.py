@@ -18,7 +18,7 @@ U. Schollwöck, Ann. Phys. 326, 96 (2011), section 6.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from qad.mps.effective import Row, identities, left_block, nothing_on, on_host, 
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
     from qad.mps.effective import Apply
     from qad.typing import Array, DTypeLike

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, TypeVar
 
     from qad.typing import Array, ArrayLike
 

@@ -7,7 +7,7 @@ measured as the open chain that it is (`MPS.opened`): bonds are squared.
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.mps.conserving.quantities import Kinds
     from qad.typing import Array, ArrayLike

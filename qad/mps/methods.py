@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from qad.core.trees import tree_map
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, Self
 
     from qad.typing import Array, ArrayLike, Real, Scalar
 

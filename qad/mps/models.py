@@ -6,7 +6,7 @@ operator stays open, its outer bonds 1, and its inner ones carry what is needed 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from qad.mps.opsum import OpSum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from qad.mps.operator import MPO
     from qad.typing import ArrayLike, Number, RealNumber

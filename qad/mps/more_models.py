@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qad.core.errors import ShapeError
 from qad.mps.couplings import couplings
@@ -11,7 +11,6 @@ from qad.mps.opsum import OpSum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.mps.lattice import Lattice
     from qad.mps.operator import MPO

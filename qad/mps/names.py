@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 SPELLINGS = (
     ("dagger", "dag"), ("†", "dag"), ("plus", "p"), ("minus", "m"), ("+", "p"), ("-", "m"), ("↑", "up"), ("↓", "dn"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -14,8 +14,6 @@ from qad.mps.sites import applied, join, stacked
 from qad.mps.state import MOST_AMPLITUDES, MPS
 
 if TYPE_CHECKING:
-    from typing import Any, ClassVar, TypeVar
-
     from qad.mps.local import Site
     from qad.typing import Array, ArrayLike, DTypeLike, Number, Real
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from qad.mps.opsum_algebra import Algebra, finite_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, Self
 
     from qad.mps.local import Site
     from qad.typing import ArrayLike, Number

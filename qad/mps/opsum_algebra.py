@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from qad.extend import Tensor, as_array, stack_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Self
 
     from qad.mps.local import Site
     from qad.typing import Number

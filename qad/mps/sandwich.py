@@ -6,7 +6,7 @@ periodic chain carries the legs where it was opened as a leading axis; it is clo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from qad.mps.environments import acted, adjoint, operator_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
     from qad.mps.chain import C, SiteTensors
     from qad.typing import Array, DTypeLike

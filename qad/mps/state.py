@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from qad.mps.sites import basis_or_vector, join, numbered, random_gaussian, rand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any, Self
 
     from qad.typing import Array, ArrayLike, DTypeLike, Real, Scalar, Seed
 

@@ -8,7 +8,7 @@ operator, what the sweep from the right needs of the one from the left, and room
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from qad.mps.sweep_numpy import CHECK_EVERY, ROOM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.mps.channel_sweep import Plan, Sparse
 

@@ -9,16 +9,14 @@ pass one more sums what all its prefixes contribute.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from qad.extend import like
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SAFE = 2.0**100  # products whose size leaves this range are scaled
 # Products inside of segments, tables of prefixes, and the factors by which these were scaled.

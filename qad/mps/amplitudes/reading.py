@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,6 @@ from qad.mps.amplitudes.amplitudes import drawn, scaled_amplitudes
 from qad.mps.chain import site_count
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from numpy.typing import NDArray
 
     from qad.typing import Array, ArrayLike, Seed

@@ -6,7 +6,7 @@ once for each distinct beginning; all of one charge that go on by the same basis
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from qad.mps.amplitudes.amplitudes import checked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, TypeAlias
 
     from qad.mps.conserving.quantities import Quantities
     from qad.symmetric.tensor import SymTensor

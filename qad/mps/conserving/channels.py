@@ -7,7 +7,7 @@ channel that only one of them leads to takes no part in any term, and is left ou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from qad.symmetric.legs import Leg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeAlias
 
     from qad.mps.conserving.quantities import Charge, Quantities
     from qad.symmetric.tensor import SymTensor

@@ -5,7 +5,7 @@ Terms left of, right of, and across the sites stand apart, as in `qad.mps.effect
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from qad.symmetric.tensor import SymTensor, bare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeAlias
 
     from qad.mps.conserving.channels import Channels
     from qad.symmetric.contraction import Contraction

@@ -10,7 +10,7 @@ its operands as they lie, and nothing is moved.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,6 @@ from qad.symmetric.sparse import Entries, applied
 from qad.symmetric.tensor import SymTensor, aligned, bare
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from qad.mps.conserving.environments import Operator
     from qad.mps.conserving.quantities import Quantities
     from qad.mps.operator import MPO

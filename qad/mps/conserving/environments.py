@@ -6,7 +6,7 @@ environments (bra, operator, ket), on the left ``(+, -, -)``, on the right ``(-,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from qad.symmetric.tensor import SymTensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from qad.mps.conserving.quantities import Quantities
 

@@ -6,7 +6,7 @@ that charge, and only the opposite part of another operator brings it back to no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from qad.symmetric.create import from_dense
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, TypeAlias
 
     from qad.mps.conserving.quantities import Charge, Quantities
     from qad.mps.conserving.state import SymmetricMPS

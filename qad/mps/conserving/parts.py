@@ -7,7 +7,7 @@ of a sum that conserves is a sum of products that each conserve.
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from qad.extend import stack_of
 from qad.mps.conserving.quantities import quantities
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from qad.mps.conserving.quantities import Charge, Names, Quantities
 
 ROUNDING = 1e-12  # of the largest coefficient: what is left of parts that cancel

@@ -6,7 +6,7 @@ of the bond; all that have the same charge go through the blocks of a site toget
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from qad.symmetric.contraction import tensordot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, TypeAlias
 
     from qad.mps.conserving.quantities import Quantities
     from qad.symmetric.tensor import SymTensor

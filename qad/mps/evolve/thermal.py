@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,8 +26,6 @@ from qad.mps.operator import MPO
 from qad.mps.state import MPS
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from qad.mps.opsum import OpSum
     from qad.typing import Real, Scalar, Seed
 

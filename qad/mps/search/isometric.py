@@ -11,7 +11,7 @@ site: the metric.  M. Hauru, M. Van Damme and J. Haegeman, SciPost Phys. 10, 040
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from qad.mps.state import MPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from qad.mps.chain import Chain
 

@@ -10,7 +10,7 @@ preconditioner of M. Hauru, M. Van Damme and J. Haegeman, SciPost Phys. 10, 040 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from qad.optimize import minimize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from qad.mps.operator import MPO
     from qad.mps.search.monitor import Watch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qad.mps.observables import energy
 from qad.mps.search.isometric import IsometricChain
@@ -11,7 +11,6 @@ from qad.optimize import minimize_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from qad.mps.operator import MPO
     from qad.mps.search.monitor import Watch
