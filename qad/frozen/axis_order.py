@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from qad.frozen.functions import RESHAPE, TRANSPOSE, VIEWS
+from qad.frozen.passes.rewriting import is_view
 from qad.frozen.program import Var
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ def demand(program: Program) -> dict[Var, tuple[int, tuple[int, ...] | None]]:
         axes = tuple(range(len(var.shape or ())))
         while (step := definitions.get(var)) is not None and step.fn in VIEWS and step.mutates is None:
             if axes is not None:
-                axes = tuple(step.args[1][axis] for axis in axes) if step.fn is TRANSPOSE else None
+                turned = step.fn is TRANSPOSE and is_view(step)  # of memory that is written into it has any form
+                axes = tuple(step.args[1][axis] for axis in axes) if turned else None
             var = step.reads()[0]
         return var, axes
 

@@ -100,6 +100,11 @@ TRANSPARENT: frozenset[Callable[..., Any]] = frozenset((
 TRANSPOSE, RESHAPE = method("transpose"), method("reshape")  # of axes and of a shape, once `canonical` has run
 DIAGONAL, REAL, IMAG, SUM = method("diagonal"), attribute("real"), attribute("imag"), reduction(np.add, "reduce")
 
+# Functions that change the order of axes.
+PERMUTING: frozenset[Callable[..., Any]] = frozenset((
+    TRANSPOSE, method("swapaxes"), np.transpose, np.swapaxes, np.moveaxis, np.rollaxis,
+))  # fmt: skip
+
 # Functions whose result may show the memory of their argument, and does where its layout allows.
 VIEWS: frozenset[Callable[..., Any]] = frozenset((
     TRANSPOSE, RESHAPE, DIAGONAL, REAL, IMAG, *map(method, ("swapaxes", "squeeze", "ravel")), operator.getitem,

@@ -182,20 +182,20 @@ def touches(step: Step, pinned: set[Var]) -> bool:
     return step.mutates is not None or step.out.root in pinned or any(var.root in pinned for var in step.reads())
 
 
-def rebuilt(x: Any, replace: Callable[[Any], Any], kind: type = Var) -> Any:
-    """`x` with each Var in it, or object of another kind, at any depth, given to `replace`."""
+def rebuilt(x: Any, replace: Callable[[Any], Any], kinds: tuple[type, ...] = ()) -> Any:
+    """`x` with each Var in it, or object of other `kinds`, at any depth, given to `replace`."""
     found = type(x)
-    if found is kind:
+    if found is Var if not kinds else issubclass(found, kinds):
         return replace(x)
     if found is tuple:
-        return tuple([rebuilt(each, replace, kind) for each in x])
+        return tuple([rebuilt(each, replace, kinds) for each in x])
     if found is list:
-        return [rebuilt(each, replace, kind) for each in x]
+        return [rebuilt(each, replace, kinds) for each in x]
     if found is slice:
-        return slice(*[rebuilt(each, replace, kind) for each in (x.start, x.stop, x.step)])
+        return slice(*[rebuilt(each, replace, kinds) for each in (x.start, x.stop, x.step)])
     if found is dict:
-        return {key: rebuilt(each, replace, kind) for key, each in x.items()}
-    return named_tuple(x, [rebuilt(each, replace, kind) for each in x]) if isinstance(x, tuple) else x
+        return {key: rebuilt(each, replace, kinds) for key, each in x.items()}
+    return named_tuple(x, [rebuilt(each, replace, kinds) for each in x]) if isinstance(x, tuple) else x
 
 
 def variables(x: Any) -> list[Var]:

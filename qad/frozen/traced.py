@@ -167,7 +167,7 @@ class Traced:
 
 def decoded(x: Any) -> Any:
     """`x` with the value of each traced array in its place."""
-    return rebuilt(x, lambda each: each.value, Traced)
+    return rebuilt(x, lambda each: each.value, (Traced,))
 
 
 def _bare(index):

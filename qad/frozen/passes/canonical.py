@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from qad.frozen.functions import REAL, RESHAPE, SUM, TRANSPOSE, UFUNCS, Attribute, method
+from qad.frozen.functions import PERMUTING, REAL, RESHAPE, SUM, TRANSPOSE, UFUNCS, Attribute, method
 from qad.frozen.passes.rewriting import derived, reshaped
 from qad.frozen.program import Step, Var
 from qad.rules.join import joined, stacked
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from qad.frozen.program import Program
 
 CALLED = UFUNCS | {abs: np.absolute, method("conj"): np.conjugate, method("conjugate"): np.conjugate}
-PERMUTING = frozenset((np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, TRANSPOSE, method("swapaxes")))
 RESHAPING = frozenset((
     np.reshape, np.ravel, np.squeeze, np.expand_dims, RESHAPE, method("ravel"), method("flatten"), method("squeeze"),
 ))  # fmt: skip
