@@ -58,9 +58,9 @@ ROOMS = (  # of core, each of which imports only those before it
 INSTALLED = {"sweep", "tangent_of", "unary", "unary_with_metadata", "binary", "product"}
 FROM_CORE = {"archive", "errors", "trees", "containers", "threads", "waiting"}  # all else comes through extend
 BY_THE_DOOR = (  # which need not
-    "core", "extend", "testing", "integrate", "optimize", "viz", "frozen", "typing", "__init__",
+    "core", "extend", "testing", "showing", "integrate", "optimize", "viz", "frozen", "typing", "__init__",
 )  # fmt: skip
-BESIDE_CORE = ("extend", "testing")  # rest on core alone; every floor above core may use them
+BESIDE_CORE = ("extend", "testing", "showing")  # rest on core alone; every floor above core may use them
 WORDS = "typing"  # what annotations are written in: rests on core alone, and is open to every floor
 OPTIONAL = {
     "autoray", "cotengra", "cupy", "dask", "distributed", "jax", "llvmlite", "matplotlib", "numba", "openqasm3",
