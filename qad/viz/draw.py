@@ -20,8 +20,8 @@ def draw(y: object, names: Mapping[str, Tensor] | None = None) -> Picture:
     """Draw what there is to see of an object of qad.
 
     A recorded Tensor is drawn as the graph of its operations, their values in green and its gradients in red; a plan as
-    its tree; a circuit; a matrix product state or operator, or a PEPS, as its network; a lattice as its sites and bonds;
-    what a search has found as the course of the search.
+    its tree; a circuit; a matrix product state or operator, or a PEPS, as its network; a lattice as its sites and
+    bonds; what a search has found as the course of the search.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def draw(y: object, names: Mapping[str, Tensor] | None = None) -> Picture:
     >>> qad.draw(qad.Circuit(2).h(0).cx(0, 1))
     <Picture: circuit of 2 qubits and 2 gates>
     >>> qad.draw(qad.mps.heisenberg(4))
-    <Picture: MPO of 4 sites, open, bonds 1 5 5 5 1>
+    <Picture: MPO(4 sites, open, bonds 1-5-5-5-1, float64)>
     """
     if type(y) is Tensor and y.node is not None:
         return graph(y, names)

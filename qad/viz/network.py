@@ -40,7 +40,7 @@ def network(state: Any) -> Picture:
     --------
     >>> import qad
     >>> qad.viz.network(qad.mps.MPS.random(20, bond=8))
-    <Picture: MPS of 20 sites, open, bonds 1 2 4 8 8 ... 8 8 4 2 1>
+    <Picture: MPS(20 sites, open, bonds 1-2-4-8-8-...-8-8-4-2-1, complex128)>
     >>> qad.viz.network(qad.peps.finite.PEPS.random(2, 3, bond=2))
     <Picture: PEPS(2 x 3 sites, open, bond 2, float64)>
     """
@@ -83,8 +83,7 @@ def _chain(chain: Any) -> Picture:
             drawing.text(x, y, "· · ·", 14, GREY)
         else:
             _site(drawing, x, y, fill, chain.tensors[site].shape[1:-1] if not is_operator else chain[site].shape[2:])
-    sizes = bonds if len(bonds) <= 12 else (*bonds[:5], "...", *bonds[-5:])
-    return Picture(drawing, f"{kind} of {len(chain)} sites, {ends}, bonds {' '.join(map(str, sizes))}")
+    return Picture(drawing, repr(chain))
 
 
 def _site(drawing: Drawing, x: float, y: float, fill: str, legs: tuple[int, ...]) -> None:
