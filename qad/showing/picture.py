@@ -33,7 +33,7 @@ class Picture:
     >>> import qad
     >>> picture = qad.draw(qad.mps.MPS.product([0, 1, 0]))
     >>> picture
-    <Picture: MPS(3 sites, open, bonds 1-1-1-1, float64)>
+    <Picture: MPS(3 sites, open, bonds 1-1-1-1, complex128)>
     >>> picture.svg[:4]
     '<svg'
     """
