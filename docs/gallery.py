@@ -69,7 +69,7 @@ def used():
 def written(name, number, seconds):
     """The line of an example in the table."""
     what, link = title(name), f"[{name}](../examples/{name})"
-    return f"| ![{what}](gallery/{key(name)}.png) | {what}<br>{link} | {number} | {seconds:.0f} s |"
+    return f"| ![{what}](gallery/{key(name)}.png) | **{what}**<br>{link}<br>{number}<br>{seconds:.0f} s |"
 
 
 def title(name):
@@ -83,7 +83,7 @@ def page(rows):
     text = HEAD
     for folder, heading in HEADINGS.items():
         lines = [rows[key(name)] for name in names() if name.startswith(f"{folder}/")]
-        text += f"\n## {heading}\n\n| figure | what | number | time |\n|---|---|---|---|\n" + "\n".join(lines) + "\n"
+        text += f"\n## {heading}\n\n| figure | example, number, time |\n|---|---|\n" + "\n".join(lines) + "\n"
     return text
 
 

@@ -159,7 +159,7 @@ class Views:
         """
         from qad.circuit.drawing import drawn
 
-        return drawn(self).on(ax)
+        return drawn(self).paint(ax)
 
     def to_qasm(self) -> str:
         """The circuit as a program in OpenQASM 2, up to a global phase.

@@ -222,7 +222,7 @@ class Plan:
         """
         from qad.contract.draw import drawn
 
-        return drawn(self).on(ax)
+        return drawn(self).paint(ax)
 
     # -- execution -------------------------------------------------------------------------------------------------
 

@@ -229,7 +229,7 @@ class Lattice:
         for site, (x, y) in enumerate(where.tolist()):
             drawing.disc(x, y, 12)
             drawing.text(x, y, str(site), 11)
-        return Picture(drawing, f"{self!r}, sites in the order of the chain").on(ax)
+        return Picture(drawing, f"{self!r}, sites in the order of the chain").paint(ax)
 
     def draw_bond(self, drawing: Drawing, colour: str, one: int, other: int, where: np.ndarray) -> None:
         """A bond; one that closes the lattice leaves both of its ends as a dashed stub."""

@@ -117,12 +117,18 @@ class Picture:
             file.write(self.svg)
         webbrowser.open(Path(file.name).as_uri())
 
-    def paint(self, ax: Any) -> None:
+    def paint(self, ax: Any | None) -> Self:
         """Paint the picture into Axes of matplotlib, beside figures of your own.
 
         Parameters
         ----------
-        ax : matplotlib.axes.Axes
+        ax : matplotlib.axes.Axes, optional
+            None paints nowhere.
+
+        Returns
+        -------
+        Picture
+            Itself.
 
         Raises
         ------
@@ -135,17 +141,14 @@ class Picture:
         >>> from matplotlib.figure import Figure
         >>> ax = Figure().add_subplot()
         >>> qad.draw(qad.Circuit(1).h(0)).paint(ax)
+        <Picture: circuit of 1 qubits and 1 gates>
         >>> [text.get_text() for text in ax.texts]
         ['q0', 'H']
         """
         if not isinstance(self._art, Drawing):
-            raise ArgumentError("drawings are painted into Axes; this is a plot: give it `ax` when you make it")
-        paint(self._art, ax)
-
-    def on(self, ax: Any) -> Self:
-        """The picture, painted into `ax` where that is given."""
+            raise ArgumentError("drawings are painted into Axes; this is a plot, which has Axes of its own")
         if ax is not None:
-            self.paint(ax)
+            paint(self._art, ax)
         return self
 
     def _printed(self, kind: str, dpi: float) -> bytes:

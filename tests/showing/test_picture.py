@@ -76,7 +76,7 @@ def test_show_opens_a_file(monkeypatch):
 def test_painting_into_axes():
     figure = pytest.importorskip("matplotlib.figure").Figure()
     ax = figure.add_subplot()
-    assert drawn().on(ax).alt == "a < b"
+    assert drawn().paint(ax).alt == "a < b"
     assert len(ax.patches) == 5
     assert ax.get_ylim() == (80, 0)
     with pytest.raises(ArgumentError, match="this is a plot"):
