@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     Point = tuple[float, float]
@@ -29,9 +29,13 @@ class Drawing:
         A list of families, as in CSS.
     """
 
+    width: float
+    height: float
+    font: str
+    shapes: list[tuple[str, dict[str, Any]]]
+
     def __init__(self, width: float, height: float, font: str = SANS):
-        self.width, self.height, self.font = width, height, font
-        self.shapes: list[tuple[str, dict[str, Any]]] = []
+        self.width, self.height, self.font, self.shapes = width, height, font, []
 
     def _add(self, kind: str, **shape: Any) -> None:
         self.shapes.append((kind, shape))
@@ -66,11 +70,6 @@ class Drawing:
     ) -> None:  # fmt: skip
         """Text whose middle, start or end is at x; y is the middle of its letters."""
         self._add("text", x=x, y=y, words=words, size=size, colour=colour, bold=bold, align=align)
-
-    @property
-    def words(self) -> list[str]:
-        """All texts, in the order in which they were written."""
-        return [shape["words"] for kind, shape in self.shapes if kind == "text"]
 
     def svg(self, alt: str = "") -> str:
         """The drawing as SVG, with `alt` for readers that do not see it."""
@@ -120,4 +119,4 @@ def _text(x: float, y: float, words: str, size: float, colour: str, bold: bool, 
     )
 
 
-WRITERS = {"path": _path, "polygon": _polygon, "box": _box, "disc": _disc, "text": _text}
+WRITERS: dict[str, Callable[..., str]] = {"path": _path, "polygon": _polygon, "box": _box, "disc": _disc, "text": _text}

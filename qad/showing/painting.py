@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from qad.showing.drawing import Drawing
@@ -85,4 +86,10 @@ def _text(
     )  # fmt: skip
 
 
-PAINTERS = {"path": _path, "polygon": _polygon, "box": _box, "disc": _disc, "text": _text}
+PAINTERS: dict[str, Callable[..., None]] = {
+    "path": _path,
+    "polygon": _polygon,
+    "box": _box,
+    "disc": _disc,
+    "text": _text,
+}
